@@ -1,0 +1,262 @@
+/* gale/component.h: spouts and bolts, and what they may call.
+ *
+ * What:    a component is a table of functions. Each task of it is one instance: `open` or `prepare` makes it, `close` or
+ *          `cleanup` ends it. A collector is what a task emits and answers with; the engine, the simulator or a test
+ *          harness fills its table.
+ * Threads: all functions of one task are called from one thread. Calls on its collector and its tuples belong to that
+ *          thread, and are refused with GALE_THREAD from another one in debug builds.
+ * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from `next`
+ *          it makes the spout back off. gale_report says why in words.
+ *
+ *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close
+ *      bolt:   prepare -> execute* -> finish (only when drained) -> cleanup
+ */
+#ifndef GALE_COMPONENT_H
+#define GALE_COMPONENT_H
+
+#include <gale/alloc.h>
+#include <gale/clock.h>
+#include <gale/config.h>
+#include <gale/log.h>
+#include <gale/tuple.h>
+
+GALE_BEGIN
+
+/* Why a tuple failed. Numbers from GALE_REASON_USER are the application's own. */
+typedef enum gale_reason {
+    GALE_REASON_FAILED,       /* a bolt failed it */
+    GALE_REASON_REJECTED,     /* a bolt said: never again */
+    GALE_REASON_TIMEOUT,      /* not answered within topology.message.timeout.secs */
+    GALE_REASON_DEADLINE,     /* waited in queues for too long */
+    GALE_REASON_OVERFLOW,     /* a hard limit of memory was reached */
+    GALE_REASON_STOPPED,      /* the topology was stopped first */
+    GALE_REASON_NO_MEMORY,    /* memory was out */
+    GALE_REASON_CHILD_EXITED, /* the process that worked on it has gone */
+    GALE_REASON_COUNT,
+    GALE_REASON_USER = 1000
+} gale_reason;
+
+/* "timeout" for GALE_REASON_TIMEOUT, "user" for the application's own. Static storage. */
+GALE_API const char *gale_reason_name(int32_t reason);
+
+/* What a spout hears of a tuple that failed. Borrowed for the call. */
+typedef struct gale_failure {
+    size_t size;
+    int32_t reason;        /* gale_reason */
+    uint32_t task;         /* where it failed; 0: not known */
+    const char *component; /* its component, or NULL */
+    const char *text;      /* never NULL, perhaps empty */
+} gale_failure;
+
+/* What a task knows of itself. Lives as long as the task. */
+typedef struct gale_context {
+    size_t size;
+    const char *topology;
+    const char *component;
+    uint32_t task;       /* 1.. in Storm's order */
+    uint32_t task_index; /* 0.. within the component */
+    uint32_t task_count; /* of the component */
+    const gale_config *config; /* the topology's keys overlaid by the component's */
+    const gale_allocator *allocator;
+    const gale_logger *logger;
+    gale_clock clock;
+    uint64_t (*random)(const struct gale_context *context);
+    const struct gale_inputs *inputs;
+    void *engine;
+} gale_context;
+
+/* The runtime's clock, in nanoseconds. */
+static inline int64_t gale_context_now(const gale_context *context) {
+    return context->clock.now(context->clock.user);
+}
+
+/* 64 random bits from the task's own generator, which a seeded run repeats. */
+static inline uint64_t gale_context_random(const gale_context *context) {
+    return context->random(context);
+}
+
+/* The index of `field` in the stream that this bolt subscribed to (`stream` NULL: "default"), or -1. For prepare. */
+GALE_API int gale_context_field(const gale_context *context, const char *component, const char *stream,
+                                const char *field);
+
+/* --- The collector ------------------------------------------------------------------------------------------------ */
+
+typedef struct gale_collector gale_collector;
+
+/* Filled by whoever runs components. Call the functions below instead. */
+typedef struct gale_collector_ops {
+    size_t size;
+    int (*emit)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count);
+    int (*emit_anchored)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                         const gale_handle *anchors, size_t anchor_count);
+    int (*emit_tracked)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                        uint64_t message_id);
+    int (*ack)(gale_collector *out, gale_handle tuple);
+    int (*fail)(gale_collector *out, gale_handle tuple, int32_t reason, const char *text);
+    int (*hold)(gale_collector *out, gale_handle tuple, gale_handle *ret_held);
+    const gale_tuple *(*held)(gale_collector *out, gale_handle tuple);
+    void (*report)(gale_collector *out, const char *text);
+    uint64_t (*pending)(gale_collector *out);
+    void (*stop)(gale_collector *out, int code, const char *text);
+} gale_collector_ops;
+
+struct gale_collector {
+    const gale_collector_ops *ops;
+};
+
+/* Emits to output `stream` (its index in the component's outputs). A bolt's tuple is anchored to the tuple in execution;
+ * a spout's is not tracked. `values` are borrowed for the call and must be as many as the declared fields. Emitting never
+ * blocks and never runs another component. Returns how many tasks it goes to, or GALE_FIELDS, GALE_NOT_FOUND (no such
+ * stream), GALE_INVALID (a value is not valid), GALE_TOO_LARGE, GALE_NO_MEMORY: then nothing was emitted, and the anchors
+ * are marked, so that their ack counts as a fail. */
+static inline int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    return out->ops->emit(out, stream, values, count);
+}
+
+/* The same, anchored to the given tuples: none, one or many; the same twice is legal. GALE_SETTLED when one of them has
+ * been answered: nothing was emitted. For bolts. */
+static inline int gale_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                     const gale_handle *anchors, size_t anchor_count) {
+    return out->ops->emit_anchored(out, stream, values, count, anchors, anchor_count);
+}
+
+static inline int gale_emit_unanchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    return out->ops->emit_anchored(out, stream, values, count, NULL, 0);
+}
+
+/* The same, and opens a tree: `ack` or `fail` of the spout will be called with `message_id` exactly once, later, never
+ * from inside this call. Message ids need not be unique. For spouts. Also GALE_AGAIN, when no more trees can be open. */
+static inline int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                    uint64_t message_id) {
+    return out->ops->emit_tracked(out, stream, values, count, message_id);
+}
+
+/* Answers a tuple. A simple bolt's input is answered for it when execute returns. A second answer is GALE_SETTLED,
+ * counted and without effect. */
+static inline int gale_ack(gale_collector *out, gale_handle tuple) {
+    return out->ops->ack(out, tuple);
+}
+
+/* `text` (may be NULL) is copied, up to GALE_FAILURE_TEXT bytes, and reaches the spout. */
+enum { GALE_FAILURE_TEXT = 200 };
+static inline int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
+    return out->ops->fail(out, tuple, reason, text);
+}
+
+/* Keeps the tuple in execution beyond execute. The task now owes the answer; until it is given, `*ret_held` names the
+ * tuple and gale_held reads it. GALE_NO_MEMORY leaves all as it was. */
+static inline int gale_tuple_hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
+    return out->ops->hold(out, tuple, ret_held);
+}
+
+/* The held tuple, or NULL when it has been answered. Valid until it is answered. */
+static inline const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) {
+    return out->ops->held(out, tuple);
+}
+
+/* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an error. */
+static inline void gale_report(gale_collector *out, const char *text) {
+    out->ops->report(out, text);
+}
+
+/* How many trees of this spout task are open. */
+static inline uint64_t gale_pending(gale_collector *out) {
+    return out->ops->pending(out);
+}
+
+/* Asks the whole runtime to stop, because the work cannot go on (a full disk, a closed pipe): the first such call's
+ * negative `code` and `text` are what gale_runtime_wait returns. The current call goes on as usual. */
+static inline void gale_stop(gale_collector *out, int code, const char *text) {
+    out->ops->stop(out, code, text);
+}
+
+/* --- Spouts ------------------------------------------------------------------------------------------------------- */
+
+/* What `next` returns, apart from negative error codes. */
+typedef enum gale_next {
+    GALE_NEXT_EMITTED, /* there may be more at once */
+    GALE_NEXT_NOTHING, /* nothing now; ask again soon */
+    GALE_NEXT_UNTIL,   /* nothing before wait->until (the context's clock) */
+    GALE_NEXT_READABLE,/* nothing before the descriptor wait->fd is readable */
+    GALE_NEXT_DONE     /* nothing more, unless one of my tuples fails: then ask again */
+} gale_next;
+
+typedef struct gale_wait {
+    int64_t until;
+    int32_t fd;
+} gale_wait;
+
+/* Only `next` must be there. `open` makes the task's instance; without it the instance is `user`. */
+typedef struct gale_spout_ops {
+    size_t size;
+    const char *name;
+    int (*open)(void *user, const gale_context *context, gale_collector *out, void **ret_self);
+    void (*activate)(void *self);
+    int (*next)(void *self, gale_collector *out, gale_wait *wait);
+    void (*ack)(void *self, uint64_t message_id);
+    void (*fail)(void *self, uint64_t message_id, const gale_failure *failure);
+    void (*deactivate)(void *self);
+    void (*close)(void *self);
+} gale_spout_ops;
+
+/* --- Bolts -------------------------------------------------------------------------------------------------------- */
+
+typedef enum gale_bolt_kind {
+    GALE_BOLT_SIMPLE, /* the input is acked when execute returns 0, failed when it returns an error */
+    GALE_BOLT_MANUAL  /* the bolt answers each input itself, at once or later */
+} gale_bolt_kind;
+
+/* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is called
+ * once when everything before this bolt has drained; it may emit (its tuples are not tracked). */
+typedef struct gale_bolt_ops {
+    size_t size;
+    const char *name;
+    int32_t kind;
+    int (*prepare)(void *user, const gale_context *context, gale_collector *out, void **ret_self);
+    int (*execute)(void *self, const gale_tuple *tuple, gale_collector *out);
+    int (*finish)(void *self, gale_collector *out);
+    void (*cleanup)(void *self);
+} gale_bolt_ops;
+
+/* --- What a topology is given ------------------------------------------------------------------------------------- */
+
+/* An output stream: its name (NULL: "default") and its fields, separated by commas: "word, count". */
+typedef struct gale_output {
+    const char *stream;
+    const char *fields;
+} gale_output;
+
+/* A key of the component's own configuration. */
+typedef struct gale_setting {
+    const char *key;
+    gale_value value;
+} gale_setting;
+
+/* A configured component, ready to be added to a topology. `user` goes to open or prepare of every task, and is freed
+ * with `free_user` (may be NULL) when the topology is freed, or when adding it fails. Everything else is copied when it
+ * is added. */
+typedef struct gale_spout {
+    size_t size;
+    const gale_spout_ops *ops;
+    void *user;
+    void (*free_user)(void *user);
+    const gale_output *outputs;
+    size_t output_count;
+    const gale_setting *settings;
+    size_t setting_count;
+} gale_spout;
+
+typedef struct gale_bolt {
+    size_t size;
+    const gale_bolt_ops *ops;
+    void *user;
+    void (*free_user)(void *user);
+    const gale_output *outputs;
+    size_t output_count;
+    const gale_setting *settings;
+    size_t setting_count;
+} gale_bolt;
+
+GALE_END
+
+#endif

@@ -1,0 +1,159 @@
+/* gale/runtime.h: running a topology in this process.
+ *
+ * What:    a runtime runs one topology on one or more executors. An executor is a thread of the runtime's own
+ *          (gale_runtime_start), or the caller's (gale_runtime_step).
+ * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from any
+ *          thread, but not during _free. Signals are blocked in the runtime's threads.
+ * Owner:   the topology must outlive the runtime.
+ *
+ *      new --start or first step--> opening --all opened--> running --drain--> draining --nothing left--> finishing
+ *                                      |                       |                  |                          |
+ *                                      +---- an error ---------+------ stop ------+--------- stop -----------+
+ *                                      v                                                                     v
+ *                                   closing  (open trees fail: stopped)  --------------------------------> closed
+ */
+#ifndef GALE_RUNTIME_H
+#define GALE_RUNTIME_H
+
+#include <gale/topology.h>
+
+GALE_BEGIN
+
+typedef struct gale_runtime gale_runtime;
+
+enum { GALE_EXECUTORS_MAX = 256 };
+
+/* Zero means the default everywhere. Initialise with GALE_RUNTIME_OPTIONS_INIT. */
+typedef struct gale_runtime_options {
+    size_t size;
+    const gale_allocator *allocator; /* default: malloc */
+    const gale_logger *logger;       /* default: silence */
+    const gale_clock *clock;         /* default: the machine's monotonic clock */
+    uint64_t seed;                   /* default: from the machine's entropy */
+    uint32_t executors;              /* default: as many as the process may use cores */
+    uint32_t spins;                  /* empty steps before an executor's thread parks; default 2000, of which the
+                                        first quarter spins and the rest yields */
+    uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
+    bool until_drained;              /* drain by itself when every spout says that it is done */
+} gale_runtime_options;
+
+#define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
+    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false }
+
+/* Plans the topology and allocates all that it needs to run; starts nothing. */
+GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
+                                            gale_runtime **ret_runtime, gale_error *error);
+
+/* Starts one thread an executor, waits until every task is prepared or opened, and reports the first error of those
+ * (then the runtime is closing). */
+GALE_API GALE_MUST_USE int gale_runtime_start(gale_runtime *runtime, gale_error *error);
+
+/* Runs one step of every executor on the calling thread. Returns how much was done, 0 when there was nothing to do, or
+ * GALE_STOPPED when the runtime is closed. Not together with gale_runtime_start. */
+GALE_API int64_t gale_runtime_step(gale_runtime *runtime);
+
+/* When a step will next have something to do by the clock alone: INT64_MAX for never. For callers of gale_runtime_step. */
+GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
+
+/* Runs the topology on this thread with one executor's worth of steps until it is closed: start, wait, nothing else.
+ * A convenience over _start and _wait. Returns what gale_runtime_wait does. */
+GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
+
+/* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
+ * Returns at once. */
+GALE_API void gale_runtime_drain(gale_runtime *runtime);
+
+/* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
+GALE_API void gale_runtime_stop(gale_runtime *runtime);
+
+/* Spouts stop emitting, or go on. Open trees are answered either way. */
+GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
+GALE_API void gale_runtime_activate(gale_runtime *runtime);
+
+/* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
+ * not; the code and report of the component that stopped it (by gale_stop, or by an error from open or prepare), if one
+ * did; else 0. */
+GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
+
+/* Stops if need be, waits at most `nanoseconds` for the threads (negative: as long as it takes), and frees everything.
+ * GALE_TIMED_OUT, with the name of the component in whose call an executor is stuck, leaves the runtime as it is, to be
+ * freed again later or abandoned. NULL is allowed. */
+GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
+
+/* --- Figures ------------------------------------------------------------------------------------------------------ */
+
+typedef enum gale_phase {
+    GALE_PHASE_NEW,
+    GALE_PHASE_OPENING,
+    GALE_PHASE_RUNNING,
+    GALE_PHASE_DRAINING,
+    GALE_PHASE_FINISHING,
+    GALE_PHASE_CLOSING,
+    GALE_PHASE_CLOSED,
+    GALE_PHASE_COUNT
+} gale_phase;
+
+GALE_API const char *gale_phase_name(int32_t phase);
+
+/* Exact counts, and times in nanoseconds. trees == acked + failed + timed_out + stopped + open at every reading. */
+typedef struct gale_run_stats {
+    size_t size;
+    int32_t phase;
+    uint64_t trees;
+    uint64_t acked;
+    uint64_t failed;    /* by a bolt, or for any reason that has no line here */
+    uint64_t timed_out;
+    uint64_t stopped;   /* by the end of the run */
+    uint64_t open;
+    uint64_t stale;     /* answers to trees that were answered already, dropped */
+    uint64_t executed;  /* calls of execute, all tasks */
+    uint64_t memory_in_use;   /* bytes that the engine holds, components apart */
+    uint64_t memory_reserved; /* bytes that it has taken from the allocator */
+    uint64_t allocations;     /* calls of the allocator so far, components apart */
+    int64_t complete_p50;     /* from emit to answer, acked trees; of a log-linear histogram, 3 % steps */
+    int64_t complete_p99;
+    int64_t complete_max;
+    int64_t elapsed;          /* since the spouts were opened, until now or the close */
+} gale_run_stats;
+
+GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
+
+/* One task's figures. Counts are exact. Latency is sampled: `execute_samples` calls took `execute_nanoseconds`. */
+typedef struct gale_task_stats {
+    size_t size;
+    uint32_t task;
+    uint32_t executor;
+    const char *component;
+    bool spout;
+    bool congested;
+    uint64_t executed;
+    uint64_t emitted;     /* calls of emit */
+    uint64_t transferred; /* deliveries they made */
+    uint64_t acked;       /* bolt: inputs acked; spout: trees acked */
+    uint64_t failed;      /* bolt: inputs failed; spout: trees failed, timeouts apart */
+    uint64_t timed_out;   /* spout: trees; bolt: 0 */
+    uint64_t forgotten;   /* inputs neither answered nor held when execute returned */
+    uint64_t misused;     /* second answers, late emits, emits that do not fit the stream */
+    uint64_t errors;      /* errors returned or reported */
+    uint64_t ticks;
+    uint64_t held;        /* tuples held now */
+    uint64_t queued_bytes;/* waiting for this task now, rings apart */
+    uint64_t execute_samples;
+    uint64_t execute_nanoseconds;
+    uint64_t execute_nanoseconds_max;
+} gale_task_stats;
+
+/* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */
+GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
+GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
+
+/* What task `task` emitted to its output `stream` (index): calls, and deliveries. */
+GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream,
+                                        const char **ret_name, uint64_t *ret_emitted, uint64_t *ret_transferred);
+
+/* How many executors there are. */
+GALE_API uint32_t gale_runtime_executor_count(const gale_runtime *runtime);
+
+GALE_END
+
+#endif
