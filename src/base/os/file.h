@@ -1,0 +1,32 @@
+/* Files, with errors that name them. Every function that fails returns a negative gale_error_code and says what and which
+ * in `error` (may be NULL). Interrupted calls are resumed. */
+#ifndef GX_BASE_OS_FILE_H
+#define GX_BASE_OS_FILE_H
+
+#include "base/port.h"
+
+#include <gale/error.h>
+
+/* Opens for reading; "-" is the standard input (its own descriptor, not a copy). GALE_IO for what cannot be opened and for
+ * a directory. `ret_seekable` (may be NULL): is it a regular file? */
+int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error);
+
+/* Opens for writing, made or emptied (or appended to); "-" is the standard output. */
+int gx_file_create(const char *path, bool append, int *ret_fd, gale_error *error);
+
+/* Closes; leaves the standard descriptors open. */
+void gx_file_close(int fd);
+
+/* Reads up to `size` bytes; 0 at the end. */
+int64_t gx_file_read(int fd, void *bytes, size_t size, const char *path, gale_error *error);
+
+/* The same at a place, for regular files. */
+int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const char *path, gale_error *error);
+
+/* Writes all. GALE_CLOSED_PIPE when the reader has gone, else GALE_IO. A program must ignore SIGPIPE. */
+int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
+
+/* The whole file, with a NUL behind it, from malloc; at most `limit` bytes (GALE_TOO_LARGE). */
+int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error);
+
+#endif

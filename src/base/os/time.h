@@ -1,0 +1,10 @@
+/* The machine's clocks. */
+#ifndef GX_BASE_OS_TIME_H
+#define GX_BASE_OS_TIME_H
+
+#include "base/port.h"
+
+int64_t gx_os_monotonic(void); /* ns */
+int64_t gx_os_wall(void);      /* ns since 1970, UTC */
+
+#endif

@@ -1,0 +1,45 @@
+#include "base/os/wake.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+bool gx_wake_init(gx_wake *wake) {
+    wake->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return wake->fd >= 0;
+}
+
+void gx_wake_fini(gx_wake *wake) {
+    if (wake->fd >= 0) close(wake->fd);
+    wake->fd = -1;
+}
+
+void gx_wake_ring(gx_wake *wake) {
+    uint64_t one = 1;
+    int saved = errno;
+    while (write(wake->fd, &one, sizeof one) < 0 && errno == EINTR) {}
+    errno = saved;
+}
+
+static void drain(int fd) {
+    uint64_t count;
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {}
+}
+
+void gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds) {
+    struct pollfd set[1 + GX_WAKE_FDS_MAX];
+    if (count > GX_WAKE_FDS_MAX) count = GX_WAKE_FDS_MAX;
+    set[0] = (struct pollfd){ .fd = wake->fd, .events = POLLIN };
+    for (size_t i = 0; i < count; i++) set[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+    struct timespec time = { (time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000) };
+    int ready = ppoll(set, 1 + count, nanoseconds < 0 ? NULL : &time, NULL);
+    for (size_t i = 0; i < count; i++) readable[i] = ready > 0 && set[1 + i].revents != 0;
+    if (ready > 0 && set[0].revents) drain(wake->fd);
+}
+
+bool gx_os_readable(int fd) {
+    struct pollfd one = { .fd = fd, .events = POLLIN };
+    return poll(&one, 1, 0) > 0;
+}

@@ -1,0 +1,38 @@
+/* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside the
+ * slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes its
+ * place), so that walking is an array walk. Keys are copied into an arena of the map's own, which is compacted when more
+ * than half of it is dead.
+ * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_bytes_map_fini.
+ * Limits: 2^31 entries; a pointer to a value is valid until the next insertion or removal. */
+#ifndef GX_DS_BYTES_MAP_H
+#define GX_DS_BYTES_MAP_H
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+typedef struct gx_bytes_map gx_bytes_map;
+
+/* NULL when memory is out. Hashes are seeded with `seed` (a component gives its own random number, so that nobody can
+ * choose keys that collide). */
+gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed);
+void gx_bytes_map_free(gx_bytes_map *map);
+
+size_t gx_bytes_map_size(const gx_bytes_map *map);
+
+/* The value of `key`, or NULL. */
+void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key);
+
+/* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); NULL when memory is out: nothing
+ * changed. The value is 8-aligned. */
+void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made);
+
+/* False when it was not there. */
+bool gx_bytes_map_remove(gx_bytes_map *map, gale_str key);
+
+/* Entry `index` of the dense array, 0 <= index < size. To remove while walking, walk from the last to the first. */
+void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key);
+void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index);
+
+void gx_bytes_map_clear(gx_bytes_map *map);
+
+#endif

@@ -1,0 +1,58 @@
+/* What a topology is made of, for the plan. Built by gale_topology_*, checked by gale_topology_check, then frozen. */
+#ifndef GX_TOPOLOGY_BUILDER_H
+#define GX_TOPOLOGY_BUILDER_H
+
+#include "base/port.h"
+
+#include <gale/topology.h>
+
+typedef struct gx_output {
+    char *name;
+    char **fields;
+    uint32_t field_count;
+} gx_output;
+
+/* A subscription of a bolt. `fields` are names; the plan finds their indices. */
+typedef struct gx_subscription {
+    char *source;
+    char *stream;
+    int32_t grouping; /* gale_grouping_kind */
+    char **fields;
+    uint32_t field_count;
+} gx_subscription;
+
+typedef struct gx_component {
+    char *name;
+    bool is_spout;
+    gale_spout_ops spout; /* copies of the tables, missing functions NULL */
+    gale_bolt_ops bolt;
+    void *user;
+    void (*free_user)(void *user);
+    gx_output *outputs;
+    uint32_t output_count;
+    gx_subscription *inputs; /* bolts */
+    uint32_t input_count;
+    gale_config *config; /* the component's own keys */
+    uint32_t parallelism;
+} gx_component;
+
+struct gale_topology {
+    char *name;
+    gale_config *config;
+    gx_component **components; /* in the order in which they were added */
+    uint32_t component_count;
+    gale_error error; /* the first one, sticky */
+};
+
+/* How many tasks a component gets: `topology.tasks` of its own configuration, else its parallelism, at most
+ * `topology.max.task.parallelism`. */
+uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *component);
+
+/* NULL when there is none. */
+gx_component *gx_topology_find(const gale_topology *topology, const char *name);
+
+/* The index of stream `name` (NULL: "default") in a component's outputs, or -1. The index of a field in it, or -1. */
+int gx_component_stream(const gx_component *component, const char *name);
+int gx_output_field(const gx_output *output, const char *name);
+
+#endif

@@ -1,0 +1,34 @@
+/* The one table of configuration keys, and the overlay of a component's keys on the topology's. */
+#ifndef GX_TOPOLOGY_CONFIG_H
+#define GX_TOPOLOGY_CONFIG_H
+
+#include "base/port.h"
+
+#include <gale/config.h>
+
+typedef enum gx_key_class {
+    GX_KEY_WORKS,    /* does what it says */
+    GX_KEY_ACCEPTED, /* no effect here, one warning */
+    GX_KEY_REFUSED   /* ignoring it would change results: an error */
+} gx_key_class;
+
+typedef struct gx_key {
+    const char *name;
+    gx_key_class class_;
+    uint32_t types;           /* bit per gale_type that is allowed; null is always allowed and means unset */
+    const char *default_text; /* as YAML scalar; "" none */
+    double min, max;          /* for numbers, when min <= max */
+    bool component;           /* may stand in a component's own configuration (Storm's list, and gale's keys) */
+    const char *text;         /* one sentence for the reference */
+} gx_key;
+
+/* All keys, sorted by name. */
+const gx_key *gx_config_keys(size_t *ret_count);
+const gx_key *gx_config_find(gale_str name);
+
+/* A copy of `topology` with the keys of `component` over it that a component may set. NULL when memory is out. */
+gale_config *gx_config_overlay(const gale_config *topology, const gale_config *component);
+
+gale_config *gx_config_copy(const gale_config *config);
+
+#endif
