@@ -48,7 +48,8 @@ void *gx_alloc(gx_heap *heap, gx_tag tag, size_t size) {
 
 void *gx_alloc_array(gx_heap *heap, gx_tag tag, size_t count, size_t size) {
     if (size != 0 && count > SIZE_MAX / 2 / size) return NULL;
-    return gx_alloc(heap, tag, count * size ? count * size : 1);
+    size_t total = count * size;
+    return gx_alloc(heap, tag, total ? total : 1);
 }
 
 /* The block's true start is kept in front of what the caller sees. */

@@ -2,6 +2,7 @@
 #ifndef GX_BASE_PORT_H
 #define GX_BASE_PORT_H
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,62 @@
+#include "base/clock.h"
+
+#include "base/atomic.h"
+#include "base/os/time.h"
+
+#include <stdlib.h>
+
+static int64_t monotonic_now(void *user) {
+    (void)user;
+    return gx_os_monotonic();
+}
+
+static int64_t wall_now(void *user) {
+    (void)user;
+    return gx_os_wall();
+}
+
+gale_clock gale_clock_monotonic(void) {
+    return (gale_clock){ sizeof(gale_clock), monotonic_now, NULL };
+}
+
+gale_clock gale_clock_wall(void) {
+    return (gale_clock){ sizeof(gale_clock), wall_now, NULL };
+}
+
+struct gale_manual_clock {
+    gx_atomic64 now;
+};
+
+gale_manual_clock *gale_manual_clock_new(int64_t start) {
+    gale_manual_clock *clock = malloc(sizeof *clock);
+    if (clock) atomic_init(&clock->now, (uint64_t)start);
+    return clock;
+}
+
+void gale_manual_clock_free(gale_manual_clock *clock) {
+    free(clock);
+}
+
+/* Time neither goes back nor wraps: it stands still at the end of its range. */
+static int64_t later(int64_t now, int64_t nanoseconds) {
+    if (nanoseconds <= 0) return now;
+    return now > INT64_MAX - nanoseconds ? INT64_MAX : now + nanoseconds;
+}
+
+int64_t gale_manual_clock_advance(gale_manual_clock *clock, int64_t nanoseconds) {
+    uint64_t before = gx_load_relaxed(&clock->now);
+    int64_t now;
+    do now = later((int64_t)before, nanoseconds);
+    /* R1: who reads the new time also sees what the mover wrote before. */
+    while (!gx_cas_release(&clock->now, &before, (uint64_t)now));
+    return now;
+}
+
+static int64_t manual_now(void *user) {
+    gale_manual_clock *clock = user;
+    return (int64_t)gx_load_acquire(&clock->now); /* A1 */
+}
+
+gale_clock gale_manual_clock_handle(gale_manual_clock *clock) {
+    return (gale_clock){ sizeof(gale_clock), manual_now, clock };
+}

@@ -1,0 +1,120 @@
+#include "base/json.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The comma before an item, and the need of one after it. */
+static void begin_item(gx_json *json) {
+    if (json->comma) gx_buf_add_byte(json->out, ',');
+    json->comma = true;
+}
+
+void gx_json_open(gx_json *json, char bracket) {
+    begin_item(json);
+    gx_buf_add_byte(json->out, bracket);
+    json->comma = false;
+}
+
+void gx_json_close(gx_json *json, char bracket) {
+    gx_buf_add_byte(json->out, bracket);
+    json->comma = true;
+}
+
+void gx_json_key(gx_json *json, gale_str key) {
+    gx_json_string(json, key);
+    gx_buf_add_byte(json->out, ':');
+    json->comma = false;
+}
+
+void gx_json_null(gx_json *json) {
+    begin_item(json);
+    gx_buf_add(json->out, "null", 4);
+}
+
+void gx_json_bool(gx_json *json, bool value) {
+    begin_item(json);
+    gx_buf_add_text(json->out, value ? "true" : "false");
+}
+
+void gx_json_i64(gx_json *json, int64_t value) {
+    begin_item(json);
+    gx_buf_format(json->out, "%" PRId64, value);
+}
+
+void gx_json_u64(gx_json *json, uint64_t value) {
+    begin_item(json);
+    gx_buf_format(json->out, "%" PRIu64, value);
+}
+
+/* 15 digits name every short decimal, 17 every double. Subnormal numbers have fewer digits to tell apart. */
+static void format_shortest(char *text, size_t size, double value) {
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+void gx_json_f64(gx_json *json, double value) {
+    if (!isfinite(value)) {
+        gx_json_null(json);
+        return;
+    }
+    char text[40];
+    format_shortest(text, sizeof text - 2, value);
+    bool whole = true;
+    for (char *c = text; *c; c++) {
+        if (strchr("+-0123456789", *c)) continue;
+        if (*c != 'e') *c = '.'; /* the locale may have another point */
+        whole = false;
+    }
+    begin_item(json);
+    gx_buf_add_text(json->out, text);
+    if (whole) gx_buf_add(json->out, ".0", 2);
+}
+
+static void add_escape(gx_buf *out, unsigned char c) {
+    static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    const char *found = c ? strchr(plain, c) : NULL;
+    if (found)
+        gx_buf_format(out, "\\%c", letter[found - plain]);
+    else
+        gx_buf_format(out, "\\u%04x", c);
+}
+
+void gx_json_string(gx_json *json, gale_str value) {
+    begin_item(json);
+    gx_buf_add_byte(json->out, '"');
+    size_t from = 0;
+    for (size_t at = 0; at < value.size; at++) {
+        unsigned char c = (unsigned char)value.data[at];
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        gx_buf_add(json->out, value.data + from, at - from);
+        add_escape(json->out, c);
+        from = at + 1;
+    }
+    if (value.size > from) gx_buf_add(json->out, value.data + from, value.size - from);
+    gx_buf_add_byte(json->out, '"');
+}
+
+/* Three bytes (or what is left of them) as four characters. */
+static void add_base64_group(gx_buf *out, const unsigned char *bytes, size_t left) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t group = (uint32_t)bytes[0] << 16;
+    if (left > 1) group |= (uint32_t)bytes[1] << 8;
+    if (left > 2) group |= bytes[2];
+    char text[4] = { digits[group >> 18], digits[group >> 12 & 63], digits[group >> 6 & 63], digits[group & 63] };
+    if (left < 3) text[3] = '=';
+    if (left < 2) text[2] = '=';
+    gx_buf_add(out, text, sizeof text);
+}
+
+void gx_json_base64(gx_json *json, const void *bytes, size_t size) {
+    begin_item(json);
+    gx_buf_add_byte(json->out, '"');
+    for (size_t at = 0; at < size; at += 3) add_base64_group(json->out, (const unsigned char *)bytes + at, size - at);
+    gx_buf_add_byte(json->out, '"');
+}

@@ -1,0 +1,35 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LINE = 1000 };
+
+const char *gx_log_level_name(int32_t level) {
+    static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
+    return level >= GALE_LOG_TRACE && level <= GALE_LOG_OFF ? names[level] : "unknown";
+}
+
+/* Ends the text at most at `LINE` bytes, between two characters, and without the line ends it closes with. */
+static void finish(char *text, size_t size) {
+    if (size > LINE) {
+        size = LINE;
+        while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80) size--;
+    }
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) size--;
+    text[size] = 0;
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '\n' || text[i] == '\r') text[i] = ' '; /* one line is one line, also in a log file */
+}
+
+void gale_log(const gale_logger *logger, int32_t level, const char *component, const char *format, ...) {
+    if (!gx_log_wanted(logger, level)) return;
+    char text[LINE + 2]; /* one byte more than is handed on, to see whether the cut splits a character */
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (size < 0) return;
+    finish(text, (size_t)size);
+    logger->write(logger->user, level, component, text);
+}

@@ -1,0 +1,156 @@
+#include "base/os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_standard(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+/* How a path is called in a message. */
+static const char *called(const char *path, const char *standard) {
+    return is_standard(path) ? standard : path;
+}
+
+static int refuse_directory(const char *path, gale_error *error) {
+    return gale_error_set(error, GALE_IO, "'%s' is a directory", path);
+}
+
+static int open_again(const char *path, int flags) {
+    int fd;
+    do fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Looks at what was opened: a directory is refused here, because reading it would fail only later. */
+static int look(int fd, const char *path, bool *ret_seekable, gale_error *error) {
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return gale_error_set(error, GALE_IO, "cannot open '%s': %s", called(path, "standard input"), strerror(errno));
+    if (S_ISDIR(about.st_mode)) return refuse_directory(called(path, "standard input"), error);
+    if (ret_seekable) *ret_seekable = S_ISREG(about.st_mode);
+    return GALE_OK;
+}
+
+int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error) {
+    int fd = is_standard(path) ? STDIN_FILENO : open_again(path, O_RDONLY);
+    if (fd < 0) return gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(errno));
+    int failed = look(fd, path, ret_seekable, error);
+    if (failed)
+        gx_file_close(fd);
+    else
+        *ret_fd = fd;
+    return failed;
+}
+
+int gx_file_create(const char *path, bool append, int *ret_fd, gale_error *error) {
+    if (is_standard(path)) {
+        *ret_fd = STDOUT_FILENO;
+        return GALE_OK;
+    }
+    int fd = open_again(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC));
+    if (fd < 0 && errno == EISDIR) return refuse_directory(path, error);
+    if (fd < 0) return gale_error_set(error, GALE_IO, "cannot open '%s' for writing: %s", path, strerror(errno));
+    *ret_fd = fd;
+    return GALE_OK;
+}
+
+void gx_file_close(int fd) {
+    if (fd > STDERR_FILENO) close(fd);
+}
+
+/* After a call that failed: may it be repeated? A descriptor that somebody else made non-blocking (terminals are
+ * shared) is waited for, so that callers need not care. */
+static bool resume(int fd, short events) {
+    if (errno == EINTR) return true;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+    struct pollfd one = { .fd = fd, .events = events };
+    return poll(&one, 1, -1) >= 0 || errno == EINTR;
+}
+
+static int refuse_read(const char *path, gale_error *error) {
+    return gale_error_set(error, GALE_IO, "cannot read '%s': %s", called(path, "standard input"), strerror(errno));
+}
+
+static size_t at_once(size_t size) {
+    return size < ((size_t)1 << 30) ? size
+                                    : (size_t)1 << 30; /* more than about 2 GiB a call is refused by some systems */
+}
+
+int64_t gx_file_read(int fd, void *bytes, size_t size, const char *path, gale_error *error) {
+    ssize_t got;
+    do got = read(fd, bytes, at_once(size));
+    while (got < 0 && resume(fd, POLLIN));
+    return got >= 0 ? got : refuse_read(path, error);
+}
+
+int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const char *path, gale_error *error) {
+    ssize_t got;
+    do got = pread(fd, bytes, at_once(size), offset);
+    while (got < 0 && resume(fd, POLLIN));
+    return got >= 0 ? got : refuse_read(path, error);
+}
+
+static int refuse_write(const char *path, gale_error *error) {
+    const char *name = called(path, "standard output");
+    if (errno == EPIPE) return gale_error_set(error, GALE_CLOSED_PIPE, "cannot write '%s': its reader has gone", name);
+    return gale_error_set(error, GALE_IO, "cannot write '%s': %s", name, strerror(errno));
+}
+
+int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t put = write(fd, at, at_once(size));
+        if (put < 0 && !resume(fd, POLLOUT)) return refuse_write(path, error);
+        if (put <= 0) continue;
+        at += put;
+        size -= (size_t)put;
+    }
+    return GALE_OK;
+}
+
+/* Reads to the end of `fd` into `*bytes`, which grows; what it holds is the caller's in every case. */
+static int64_t read_to_end(int fd, const char *path, size_t limit, char **bytes, gale_error *error) {
+    size_t size = 0, capacity = 0;
+    for (;;) {
+        if (size + 1 >= capacity) {
+            size_t grown = capacity ? capacity * 2 : 4096;
+            char *block = realloc(*bytes, grown);
+            if (!block)
+                return gale_error_set(error, GALE_NO_MEMORY, "no memory to read '%s'", called(path, "standard input"));
+            *bytes = block;
+            capacity = grown;
+        }
+        int64_t got = gx_file_read(fd, *bytes + size, capacity - size - 1, path, error);
+        if (got < 0) return got;
+        if (got == 0) break;
+        size += (size_t)got;
+        if (size > limit)
+            return gale_error_set(error, GALE_TOO_LARGE, "'%s' is larger than %zu bytes",
+                                  called(path, "standard input"), limit);
+    }
+    (*bytes)[size] = 0;
+    return (int64_t)size;
+}
+
+int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
+    int fd;
+    int failed = gx_file_open(path, &fd, NULL, error);
+    if (failed) return failed;
+    char *bytes = NULL;
+    int64_t size = read_to_end(fd, path, limit, &bytes, error);
+    gx_file_close(fd);
+    if (size < 0) {
+        free(bytes);
+        return (int)size;
+    }
+    *ret_bytes = bytes;
+    *ret_size = (size_t)size;
+    return GALE_OK;
+}

@@ -1,0 +1,47 @@
+#include "base/utf8.h"
+
+#include "base/bits.h"
+
+/* What may follow a lead byte: how many bytes, and the range of the first of them. The range is where overlong forms,
+ * surrogates and numbers above U+10FFFF are refused (Unicode 15, table 3-7). */
+typedef struct form {
+    unsigned char more, low, high;
+} form;
+
+static form form_of(unsigned char lead) {
+    if (lead < 0xc2) return (form){ 0, 0, 0 };
+    if (lead < 0xe0) return (form){ 1, 0x80, 0xbf };
+    if (lead == 0xe0) return (form){ 2, 0xa0, 0xbf };
+    if (lead == 0xed) return (form){ 2, 0x80, 0x9f };
+    if (lead < 0xf0) return (form){ 2, 0x80, 0xbf };
+    if (lead == 0xf0) return (form){ 3, 0x90, 0xbf };
+    if (lead < 0xf4) return (form){ 3, 0x80, 0xbf };
+    if (lead == 0xf4) return (form){ 3, 0x80, 0x8f };
+    return (form){ 0, 0, 0 };
+}
+
+/* The size of the character that begins with a byte above 0x7f, or 0 when it is malformed. */
+static size_t character_size(const unsigned char *at, size_t left) {
+    form f = form_of(at[0]);
+    if (f.more == 0 || left <= f.more || at[1] < f.low || at[1] > f.high) return 0;
+    for (size_t i = 2; i <= f.more; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    return (size_t)f.more + 1;
+}
+
+bool gx_utf8_valid(const char *text, size_t size) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t at = 0;
+    while (at < size) {
+        if (size - at >= 8 && !(gx_load64(bytes + at) & UINT64_C(0x8080808080808080))) {
+            at += 8;
+        } else if (bytes[at] < 0x80) {
+            at++;
+        } else {
+            size_t step = character_size(bytes + at, size - at);
+            if (step == 0) return false;
+            at += step;
+        }
+    }
+    return true;
+}

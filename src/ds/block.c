@@ -1,0 +1,74 @@
+#include "ds/block.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+
+void gx_blocks_init(gx_blocks *pool, gx_heap *heap) {
+    memset(pool, 0, sizeof *pool);
+    pool->heap = heap;
+}
+
+void gx_blocks_fini(gx_blocks *pool) {
+    while (pool->all) {
+        gx_block *block = pool->all;
+        pool->all = block->all;
+        gx_free(pool->heap, GX_TAG_BLOCK, block, sizeof *block + gx_block_size(block));
+    }
+}
+
+static void keep(gx_blocks *pool, gx_block *block) {
+    block->next = pool->free[block->class_];
+    pool->free[block->class_] = block;
+}
+
+static void collect_returned(gx_blocks *pool) {
+    gx_block *block = atomic_exchange_explicit(&pool->returned, NULL, memory_order_acquire); /* A1 */
+    while (block) {
+        gx_block *next = block->next;
+        keep(pool, block);
+        block = next;
+    }
+}
+
+static gx_block *make(gx_blocks *pool, unsigned class_) {
+    gx_block *block = gx_alloc(pool->heap, GX_TAG_BLOCK, sizeof *block + ((size_t)1 << (class_ + GX_BLOCK_SMALLEST)));
+    if (!block) return NULL;
+    block->class_ = class_;
+    block->pool = pool;
+    block->all = pool->all;
+    pool->all = block;
+    return block;
+}
+
+gx_block *gx_block_take(gx_blocks *pool, size_t size) {
+    unsigned log = size <= 1 ? 0 : gx_log2(gx_power_above(size));
+    unsigned class_ = log <= GX_BLOCK_SMALLEST ? 0 : log - GX_BLOCK_SMALLEST;
+    if (class_ >= GX_BLOCK_CLASSES) return NULL;
+    if (!pool->free[class_]) collect_returned(pool);
+    gx_block *block = pool->free[class_];
+    if (block) pool->free[class_] = block->next;
+    else block = make(pool, class_);
+    if (!block) return NULL;
+    gx_store_relaxed(&block->refs, 1);
+    gx_add_relaxed(&pool->used_bytes, gx_block_size(block));
+    return block;
+}
+
+void gx_block_ref(gx_block *block, uint32_t count) {
+    gx_add_relaxed(&block->refs, count);
+}
+
+void gx_block_release(gx_block *block, gx_blocks *here) {
+    uint32_t before = gx_sub_acq_rel(&block->refs, 1);
+    GX_ASSERT(before != 0);
+    if (before != 1) return;
+    gx_blocks *pool = block->pool;
+    gx_add_relaxed(&pool->used_bytes, (uint64_t)0 - gx_block_size(block));
+    if (pool == here) {
+        keep(pool, block);
+        return;
+    }
+    gx_block *top = gx_load_relaxed(&pool->returned);
+    do block->next = top;
+    while (!gx_cas_release(&pool->returned, &top, block)); /* R1 */
+}

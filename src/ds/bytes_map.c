@@ -1,0 +1,278 @@
+#include "ds/bytes_map.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "base/hash.h"
+
+/* Three arrays. The index is a power of two of slots; a slot holds a hash tag and one more than the number of an entry
+ * (0: free). An entry is this head, then the value. A key lies in the arena behind a head that names its entry, so that
+ * the arena can be compacted in place, in one walk, without allocating; keys start at multiples of KEY_STEP. */
+typedef struct slot {
+    uint32_t tag;
+    uint32_t entry;
+} slot;
+
+typedef struct entry {
+    uint32_t tag;
+    uint32_t key; /* where its key_head is, in steps */
+} entry;
+
+typedef struct key_head {
+    uint32_t entry; /* DEAD when it has none */
+    uint32_t size;
+} key_head;
+
+enum { KEY_STEP = 8, SLOTS_FIRST = 16 };
+#define TAG GX_TAG_OTHER
+#define DEAD UINT32_MAX
+#define ENTRIES_MAX ((size_t)1 << 31)
+
+struct gx_bytes_map {
+    slot *index;
+    size_t mask;
+    char *entries;
+    size_t stride; /* of an entry */
+    char *keys;
+    uint64_t seed;
+    size_t size;
+    size_t entries_capacity;
+    size_t keys_size; /* in steps, as the two below */
+    size_t keys_dead;
+    size_t keys_capacity;
+    gx_heap *heap;
+};
+
+gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed) {
+    if (value_size > SIZE_MAX / 4) return NULL;
+    gx_bytes_map *map = gx_alloc(heap, TAG, sizeof *map);
+    if (!map) return NULL;
+    map->heap = heap;
+    map->seed = seed;
+    map->stride = sizeof(entry) + gx_align_up(value_size, 8);
+    map->mask = SLOTS_FIRST - 1;
+    map->index = gx_alloc_array(heap, TAG, SLOTS_FIRST, sizeof(slot));
+    if (map->index) return map;
+    gx_bytes_map_free(map);
+    return NULL;
+}
+
+void gx_bytes_map_free(gx_bytes_map *map) {
+    if (!map) return;
+    gx_heap *heap = map->heap;
+    gx_free(heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
+    gx_free(heap, TAG, map->entries, map->entries_capacity * map->stride);
+    gx_free(heap, TAG, map->keys, map->keys_capacity * KEY_STEP);
+    gx_free(heap, TAG, map, sizeof *map);
+}
+
+size_t gx_bytes_map_size(const gx_bytes_map *map) {
+    return map->size;
+}
+
+GX_INLINE entry *entry_at(const gx_bytes_map *map, size_t number) {
+    return (entry *)(void *)(map->entries + number * map->stride);
+}
+
+GX_INLINE key_head *key_at(const gx_bytes_map *map, size_t step) {
+    return (key_head *)(void *)(map->keys + step * KEY_STEP);
+}
+
+static size_t key_steps(size_t key_size) {
+    return (sizeof(key_head) + gx_align_up(key_size, KEY_STEP)) / KEY_STEP;
+}
+
+GX_INLINE uint32_t tag_of(const gx_bytes_map *map, gale_str key) {
+    return (uint32_t)gx_hash_bytes(key.data, key.size, map->seed);
+}
+
+GX_INLINE uint32_t differ32(const char *a, const char *b, size_t at) {
+    return gx_load32(a + at) ^ gx_load32(b + at);
+}
+
+GX_INLINE uint64_t differ64(const char *a, const char *b, size_t at) {
+    return gx_load64(a + at) ^ gx_load64(b + at);
+}
+
+/* Keys are short, and their sizes cannot be predicted: loads that overlap cost less than branches on the size or a
+ * call. */
+GX_INLINE bool same_bytes(const char *a, const char *b, size_t size) {
+    if (size > 32) return memcmp(a, b, size) == 0;
+    if (size > 16)
+        return !(differ64(a, b, 0) | differ64(a, b, 8) | differ64(a, b, size - 16) | differ64(a, b, size - 8));
+    if (size >= 4) {
+        size_t second = size < 8 ? size - 4 : 4, third = size < 8 ? 0 : size - 8;
+        return !(differ32(a, b, 0) | differ32(a, b, second) | differ32(a, b, third) | differ32(a, b, size - 4));
+    }
+    return size == 0 || !((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
+}
+
+GX_INLINE bool has_key(const gx_bytes_map *map, const entry *e, gale_str key) {
+    const key_head *head = key_at(map, e->key);
+    return head->size == key.size && same_bytes((const char *)(head + 1), key.data, key.size);
+}
+
+/* The place of the key's slot, or of the free slot where the search ended. */
+GX_INLINE size_t find(const gx_bytes_map *map, gale_str key, uint32_t tag) {
+    size_t at = tag & map->mask;
+    for (; map->index[at].entry; at = (at + 1) & map->mask) {
+        if (map->index[at].tag == tag && has_key(map, entry_at(map, map->index[at].entry - 1), key)) break;
+    }
+    return at;
+}
+
+/* The place of the slot that names entry `number`, which exists. */
+static size_t find_entry(const gx_bytes_map *map, size_t number) {
+    size_t at = entry_at(map, number)->tag & map->mask;
+    while (map->index[at].entry != number + 1) at = (at + 1) & map->mask;
+    return at;
+}
+
+void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key) {
+    const slot *found = &map->index[find(map, key, tag_of(map, key))];
+    return found->entry ? entry_at(map, found->entry - 1) + 1 : NULL;
+}
+
+/* Doubles the index when it is three quarters full. Slots move by their tags alone; no key is read. */
+static bool reserve_index(gx_bytes_map *map) {
+    if ((map->size + 1) * 4 <= (map->mask + 1) * 3) return true;
+    size_t mask = map->mask * 2 + 1;
+    slot *index = gx_alloc_array(map->heap, TAG, mask + 1, sizeof(slot));
+    if (!index) return false;
+    for (size_t i = 0; i <= map->mask; i++) {
+        if (!map->index[i].entry) continue;
+        size_t at = map->index[i].tag & mask;
+        while (index[at].entry) at = (at + 1) & mask;
+        index[at] = map->index[i];
+    }
+    gx_free(map->heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
+    map->index = index;
+    map->mask = mask;
+    return true;
+}
+
+/* Moves the live keys together. */
+static void compact_keys(gx_bytes_map *map) {
+    size_t to = 0;
+    for (size_t from = 0; from < map->keys_size;) {
+        key_head *head = key_at(map, from);
+        size_t steps = key_steps(head->size);
+        if (head->entry != DEAD) {
+            entry_at(map, head->entry)->key = (uint32_t)to;
+            memmove(key_at(map, to), head, steps * KEY_STEP);
+            to += steps;
+        }
+        from += steps;
+    }
+    map->keys_size = to;
+    map->keys_dead = 0;
+}
+
+static bool grow(gx_bytes_map *map, char **array, size_t *capacity, size_t needed, size_t size) {
+    void *block = *array;
+    if (!gx_grow(map->heap, TAG, &block, capacity, needed, size)) return false;
+    *array = block;
+    return true;
+}
+
+static bool reserve_key(gx_bytes_map *map, size_t key_size) {
+    if (key_size > UINT32_MAX - 64) return false;
+    size_t needed = map->keys_size + key_steps(key_size);
+    if (needed > map->keys_capacity && map->keys_dead * 2 > map->keys_size) {
+        compact_keys(map);
+        needed = map->keys_size + key_steps(key_size);
+    }
+    if (needed > UINT32_MAX) return false;
+    return grow(map, &map->keys, &map->keys_capacity, needed, KEY_STEP);
+}
+
+static bool reserve(gx_bytes_map *map, size_t key_size) {
+    return map->size < ENTRIES_MAX && reserve_index(map) && reserve_key(map, key_size) &&
+           grow(map, &map->entries, &map->entries_capacity, map->size + 1, map->stride);
+}
+
+static uint32_t add_key(gx_bytes_map *map, gale_str key) {
+    size_t at = map->keys_size;
+    key_head *head = key_at(map, at);
+    *head = (key_head){ (uint32_t)map->size, (uint32_t)key.size };
+    if (key.size) memcpy(head + 1, key.data, key.size);
+    map->keys_size += key_steps(key.size);
+    return (uint32_t)at;
+}
+
+static void *add(gx_bytes_map *map, gale_str key, uint32_t tag) {
+    if (!reserve(map, key.size)) return NULL;
+    size_t at = find(map, key, tag); /* again: the index may have grown */
+    entry *made = entry_at(map, map->size);
+    *made = (entry){ tag, add_key(map, key) };
+    memset(made + 1, 0, map->stride - sizeof *made);
+    map->index[at] = (slot){ tag, (uint32_t)map->size + 1 };
+    map->size++;
+    return made + 1;
+}
+
+void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made) {
+    uint32_t tag = tag_of(map, key);
+    const slot *found = &map->index[find(map, key, tag)];
+    bool made = !found->entry;
+    void *value = made ? add(map, key, tag) : entry_at(map, found->entry - 1) + 1;
+    if (value && ret_made) *ret_made = made;
+    return value;
+}
+
+/* Frees slot `hole`: what was pushed behind it by collisions moves up, so that no mark stays behind. */
+static void remove_slot(gx_bytes_map *map, size_t hole) {
+    for (size_t at = (hole + 1) & map->mask; map->index[at].entry; at = (at + 1) & map->mask) {
+        size_t home = map->index[at].tag & map->mask;
+        if (((at - home) & map->mask) < ((at - hole) & map->mask)) continue; /* its home lies behind the hole */
+        map->index[hole] = map->index[at];
+        hole = at;
+    }
+    map->index[hole] = (slot){ 0, 0 };
+}
+
+static void kill_key(gx_bytes_map *map, const entry *e) {
+    key_head *head = key_at(map, e->key);
+    head->entry = DEAD;
+    map->keys_dead += key_steps(head->size);
+}
+
+/* The last entry takes the place of entry `number`. */
+static void fill_gap(gx_bytes_map *map, size_t number, size_t last) {
+    if (number == last) return;
+    map->index[find_entry(map, last)].entry = (uint32_t)number + 1;
+    key_at(map, entry_at(map, last)->key)->entry = (uint32_t)number;
+    memcpy(entry_at(map, number), entry_at(map, last), map->stride);
+}
+
+static void remove_at_slot(gx_bytes_map *map, size_t at) {
+    size_t number = map->index[at].entry - 1;
+    kill_key(map, entry_at(map, number));
+    remove_slot(map, at);
+    fill_gap(map, number, map->size - 1);
+    map->size--;
+}
+
+bool gx_bytes_map_remove(gx_bytes_map *map, gale_str key) {
+    size_t at = find(map, key, tag_of(map, key));
+    if (!map->index[at].entry) return false;
+    remove_at_slot(map, at);
+    return true;
+}
+
+void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key) {
+    GX_CHECK(index < map->size);
+    entry *e = entry_at(map, index);
+    const key_head *head = key_at(map, e->key);
+    if (ret_key) *ret_key = (gale_str){ (const char *)(head + 1), head->size };
+    return e + 1;
+}
+
+void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index) {
+    GX_CHECK(index < map->size);
+    remove_at_slot(map, find_entry(map, index));
+}
+
+void gx_bytes_map_clear(gx_bytes_map *map) {
+    memset(map->index, 0, (map->mask + 1) * sizeof(slot));
+    map->size = map->keys_size = map->keys_dead = 0;
+}

@@ -1,0 +1,218 @@
+#include "base/os/file.h"
+
+#include "base/os/thread.h"
+#include "harness/cm.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/gale-file-test-XXXXXX";
+
+static int make_directory(void **state) {
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state) {
+    (void)state;
+    return rmdir(directory);
+}
+
+static const char *path_of(const char *name) {
+    static char path[100];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void put(const char *path, bool append, const char *text) {
+    int fd = -1;
+    assert_int_equal(gx_file_create(path, append, &fd, NULL), GALE_OK);
+    assert_int_equal(gx_file_write(fd, text, strlen(text), path, NULL), GALE_OK);
+    gx_file_close(fd);
+}
+
+static void check_content(const char *path, const char *text) {
+    char *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(gx_file_read_all(path, 1 << 20, &bytes, &size, NULL), GALE_OK);
+    assert_int_equal(size, strlen(text));
+    assert_string_equal(bytes, text);
+    free(bytes);
+}
+
+static void what_is_written_is_read(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    put(path, false, "");
+    check_content(path, "");
+    put(path, false, "one");
+    put(path, true, "two");
+    check_content(path, "onetwo");
+    put(path, false, "3");
+    check_content(path, "3");
+    unlink(path);
+}
+
+static void reading_at_a_place_leaves_the_position(void **state) {
+    (void)state;
+    const char *path = path_of("b");
+    put(path, false, "0123456789");
+    int fd;
+    bool seekable = false;
+    char bytes[4];
+    assert_int_equal(gx_file_open(path, &fd, &seekable, NULL), GALE_OK);
+    assert_true(seekable);
+    assert_int_equal(gx_file_read_at(fd, bytes, 4, 6, path, NULL), 4);
+    assert_memory_equal(bytes, "6789", 4);
+    assert_int_equal(gx_file_read_at(fd, bytes, 4, 8, path, NULL), 2);
+    assert_int_equal(gx_file_read_at(fd, bytes, 4, 10, path, NULL), 0);
+    assert_int_equal(gx_file_read(fd, bytes, 3, path, NULL), 3);
+    assert_memory_equal(bytes, "012", 3);
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gx_file_read_at(fd, bytes, 4, -1, path, &error), GALE_IO);
+    assert_non_null(strstr(error.text, "cannot read '"));
+    gx_file_close(fd);
+    unlink(path);
+}
+
+static void a_missing_file_is_named_and_nothing_is_touched(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    int fd = -77;
+    bool seekable = true;
+    assert_int_equal(gx_file_open("no/such.txt", &fd, &seekable, &error), GALE_IO);
+    assert_string_equal(error.text, "cannot open 'no/such.txt': No such file or directory");
+    assert_int_equal(gx_file_create("no/such.txt", false, &fd, &error), GALE_IO);
+    assert_string_equal(error.text, "cannot open 'no/such.txt' for writing: No such file or directory");
+    assert_int_equal(gx_file_open("", &fd, &seekable, &error), GALE_IO);
+    char *bytes = NULL;
+    size_t size = 5;
+    assert_int_equal(gx_file_read_all("no/such.txt", 10, &bytes, &size, NULL), GALE_IO);
+    assert_int_equal(fd, -77);
+    assert_true(seekable);
+    assert_null(bytes);
+    assert_int_equal(size, 5);
+}
+
+static void a_directory_is_refused_both_ways(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    char expected[100];
+    snprintf(expected, sizeof expected, "'%s' is a directory", directory);
+    int fd = -77;
+    assert_int_equal(gx_file_open(directory, &fd, NULL, &error), GALE_IO);
+    assert_string_equal(error.text, expected);
+    assert_int_equal(gx_file_create(directory, false, &fd, &error), GALE_IO);
+    assert_string_equal(error.text, expected);
+    assert_int_equal(gx_file_create(directory, true, &fd, &error), GALE_IO);
+    assert_int_equal(fd, -77);
+}
+
+static void a_file_may_be_as_large_as_the_limit_and_no_larger(void **state) {
+    (void)state;
+    const char *path = path_of("c");
+    gale_error error = GALE_ERROR_INIT;
+    char *bytes = NULL;
+    size_t size = 0;
+    put(path, false, "0123456789");
+    assert_int_equal(gx_file_read_all(path, 10, &bytes, &size, &error), GALE_OK);
+    assert_int_equal(size, 10);
+    free(bytes);
+    bytes = NULL;
+    assert_int_equal(gx_file_read_all(path, 9, &bytes, &size, &error), GALE_TOO_LARGE);
+    assert_non_null(strstr(error.text, "is larger than 9 bytes"));
+    assert_null(bytes);
+    assert_int_equal(gx_file_read_all("/dev/zero", 100000, &bytes, &size, &error), GALE_TOO_LARGE);
+    assert_null(bytes);
+    unlink(path);
+}
+
+static void a_large_file_is_read_whole(void **state) {
+    (void)state;
+    const char *path = path_of("d");
+    static char text[100001];
+    for (size_t i = 0; i < sizeof text - 1; i++) text[i] = (char)('a' + i % 23);
+    put(path, false, text);
+    check_content(path, text);
+    text[4095] = 0; /* as large as the first block, and one less */
+    put(path, false, text);
+    check_content(path, text);
+    text[4094] = 0;
+    put(path, false, text);
+    check_content(path, text);
+    unlink(path);
+}
+
+static void the_standard_streams_are_dashes_and_stay_open(void **state) {
+    (void)state;
+    int in = -1, out = -1;
+    bool seekable;
+    assert_int_equal(gx_file_open("-", &in, &seekable, NULL), GALE_OK);
+    assert_int_equal(in, STDIN_FILENO);
+    assert_int_equal(gx_file_create("-", false, &out, NULL), GALE_OK);
+    assert_int_equal(out, STDOUT_FILENO);
+    gx_file_close(out);
+    gx_file_close(STDERR_FILENO);
+    assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0);
+    assert_true(fcntl(STDERR_FILENO, F_GETFD) >= 0);
+}
+
+static void a_pipe_without_reader_is_told_apart(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    assert_int_equal(gx_file_write(ends[1], "x", 1, "-", &error), GALE_CLOSED_PIPE);
+    assert_string_equal(error.text, "cannot write 'standard output': its reader has gone");
+    close(ends[1]);
+    assert_int_equal(gx_file_write(ends[1], "x", 1, "gone", &error), GALE_IO);
+    assert_string_equal(error.text, "cannot write 'gone': Bad file descriptor");
+    assert_int_equal(gx_file_write(ends[1], NULL, 0, "gone", &error), GALE_OK);
+}
+
+enum { FLOOD = 1 << 20 };
+
+static void *flood(void *user) {
+    int fd = *(int *)user;
+    char *bytes = calloc(1, FLOOD);
+    int result = bytes ? gx_file_write(fd, bytes, FLOOD, "pipe", NULL) : GALE_NO_MEMORY;
+    free(bytes);
+    close(fd);
+    return (void *)(intptr_t)result;
+}
+
+static void a_non_blocking_pipe_is_waited_for_at_both_ends(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    gx_thread writer = { 0 };
+    assert_true(gx_thread_start(&writer, "writer", flood, &ends[1]));
+    static char bytes[5000];
+    int64_t sum = 0, got;
+    while ((got = gx_file_read(ends[0], bytes, sizeof bytes, "pipe", NULL)) > 0) sum += got;
+    assert_int_equal(got, 0);
+    assert_int_equal(sum, FLOOD);
+    assert_true(gx_thread_join(&writer, -1));
+    close(ends[0]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(reading_at_a_place_leaves_the_position),
+        cmocka_unit_test(a_missing_file_is_named_and_nothing_is_touched),
+        cmocka_unit_test(a_directory_is_refused_both_ways),
+        cmocka_unit_test(a_file_may_be_as_large_as_the_limit_and_no_larger),
+        cmocka_unit_test(a_large_file_is_read_whole),
+        cmocka_unit_test(the_standard_streams_are_dashes_and_stay_open),
+        cmocka_unit_test(a_pipe_without_reader_is_told_apart),
+        cmocka_unit_test(a_non_blocking_pipe_is_waited_for_at_both_ends),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,305 @@
+#include "ds/bytes_map.h"
+
+#include "base/random.h"
+#include "harness/cm.h"
+#include "harness/counting_allocator.h"
+
+#include <stdio.h>
+
+typedef struct fixture {
+    counting_allocator counting;
+    gx_heap heap;
+    gx_bytes_map *map;
+} fixture;
+
+static void setup_with(fixture *f, size_t value_size) {
+    *f = (fixture){ 0 };
+    gale_allocator handle = counting_handle(&f->counting);
+    gx_heap_init(&f->heap, &handle);
+    f->map = gx_bytes_map_new(&f->heap, value_size, 42);
+    assert_non_null(f->map);
+}
+
+static void teardown(fixture *f) {
+    gx_bytes_map_free(f->map);
+    assert_int_equal(f->counting.blocks, 0);
+    assert_int_equal(gx_heap_reserved(&f->heap), 0);
+}
+
+static gale_str numbered(char *text, unsigned n) {
+    return (gale_str){ text, (size_t)sprintf(text, "key-%u", n) };
+}
+
+static void an_empty_map_holds_nothing(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    assert_int_equal(gx_bytes_map_size(f.map), 0);
+    assert_null(gx_bytes_map_get(f.map, gx_str("a")));
+    assert_false(gx_bytes_map_remove(f.map, gx_str("a")));
+    gx_bytes_map_clear(f.map);
+    teardown(&f);
+    gx_bytes_map_free(NULL);
+}
+
+static void a_new_value_is_zeroed_and_stays(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 24);
+    bool made = false;
+    char *value = gx_bytes_map_put(f.map, gx_str("a"), &made);
+    static const char zeros[24];
+    assert_true(made);
+    assert_int_equal((uintptr_t)value % 8, 0);
+    assert_memory_equal(value, zeros, sizeof zeros);
+    memset(value, 7, 24);
+    assert_ptr_equal(gx_bytes_map_put(f.map, gx_str("a"), &made), value);
+    assert_false(made);
+    assert_ptr_equal(gx_bytes_map_get(f.map, gx_str("a")), value);
+    assert_int_equal(gx_bytes_map_size(f.map), 1);
+    assert_true(gx_bytes_map_remove(f.map, gx_str("a")));
+    assert_memory_equal(gx_bytes_map_put(f.map, gx_str("a"), NULL), zeros, sizeof zeros);
+    teardown(&f);
+}
+
+static void a_map_without_values_is_a_set(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 0);
+    char text[32];
+    for (unsigned i = 0; i < 100; i++) assert_non_null(gx_bytes_map_put(f.map, numbered(text, i), NULL));
+    for (unsigned i = 0; i < 200; i++) assert_int_equal(gx_bytes_map_get(f.map, numbered(text, i)) != NULL, i < 100);
+    teardown(&f);
+}
+
+static void keys_of_every_size_and_with_any_byte_are_told_apart(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char key[301];
+    memset(key, 0, sizeof key);
+    for (size_t size = 0; size <= 300; size++) {
+        bool made = false;
+        *(uint64_t *)gx_bytes_map_put(f.map, (gale_str){ size ? key : NULL, size }, &made) = size;
+        assert_true(made);
+        for (size_t at = 0; at < size; at++) { /* one byte differs: another key */
+            key[at] = 1;
+            assert_null(gx_bytes_map_get(f.map, (gale_str){ key, size }));
+            key[at] = 0;
+        }
+    }
+    for (size_t size = 0; size <= 300; size++)
+        assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, (gale_str){ key, size }), size);
+    teardown(&f);
+}
+
+static void entries_lie_in_the_order_of_insertion(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char text[32];
+    for (unsigned i = 0; i < 1000; i++) *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, i), NULL) = i;
+    for (unsigned i = 0; i < 1000; i++) {
+        gale_str key;
+        assert_int_equal(*(uint64_t *)gx_bytes_map_at(f.map, i, &key), i);
+        assert_true(gx_str_equal(key, numbered(text, i)));
+    }
+    teardown(&f);
+}
+
+static void the_last_entry_takes_the_place_of_a_removed_one(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char text[32];
+    for (unsigned i = 0; i < 5; i++) *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, i), NULL) = i;
+    assert_true(gx_bytes_map_remove(f.map, numbered(text, 1)));
+    static const uint64_t order[] = { 0, 4, 2, 3 };
+    assert_int_equal(gx_bytes_map_size(f.map), 4);
+    for (size_t i = 0; i < 4; i++) assert_int_equal(*(uint64_t *)gx_bytes_map_at(f.map, i, NULL), order[i]);
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, 4)), 4);
+    teardown(&f);
+}
+
+static void walking_backwards_may_remove(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char text[32];
+    for (unsigned i = 0; i < 1000; i++) *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, i), NULL) = i;
+    for (size_t i = 1000; i-- > 0;)
+        if (*(uint64_t *)gx_bytes_map_at(f.map, i, NULL) % 3 == 0) gx_bytes_map_remove_at(f.map, i);
+    assert_int_equal(gx_bytes_map_size(f.map), 666);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(gx_bytes_map_get(f.map, numbered(text, i)) != NULL, i % 3 != 0);
+    teardown(&f);
+}
+
+static void a_cleared_map_is_empty_and_allocates_nothing_to_fill_again(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char text[32];
+    size_t calls = 0;
+    for (int round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 500; i++) {
+            uint64_t *value = gx_bytes_map_put(f.map, numbered(text, i), NULL);
+            assert_int_equal(*value, 0);
+            *value = 1;
+        }
+        if (round == 0) calls = f.counting.calls;
+        gx_bytes_map_clear(f.map);
+        assert_int_equal(gx_bytes_map_size(f.map), 0);
+        assert_null(gx_bytes_map_get(f.map, numbered(text, 7)));
+    }
+    assert_int_equal(f.counting.calls, calls);
+    teardown(&f);
+}
+
+/* A window over a stream of words that never come back: what is dead must not pile up. */
+static void a_map_that_forgets_as_much_as_it_learns_stops_allocating(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char text[32];
+    size_t calls = 0;
+    for (unsigned i = 0; i < 50000; i++) {
+        assert_non_null(gx_bytes_map_put(f.map, numbered(text, 100000 + i), NULL));
+        if (i >= 100) assert_true(gx_bytes_map_remove(f.map, numbered(text, 100000 + i - 100)));
+        if (i == 1000) calls = f.counting.calls;
+    }
+    assert_int_equal(f.counting.calls, calls);
+    assert_true(f.counting.bytes < 64 * 1024);
+    teardown(&f);
+}
+
+enum { MODEL_KEYS = 700 };
+
+typedef struct model {
+    bool there[MODEL_KEYS];
+    uint64_t value[MODEL_KEYS];
+    size_t size;
+} model;
+
+/* Keys of 0 to about 40 bytes, all different. */
+static gale_str model_key(char *text, unsigned n) {
+    if (n == 0) return (gale_str){ NULL, 0 };
+    int size = sprintf(text, "%u", n);
+    memset(text + size, '.', n % 37);
+    return (gale_str){ text, (size_t)size + n % 37 };
+}
+
+static void step(fixture *f, model *m, unsigned n, uint64_t what) {
+    char text[64];
+    gale_str key = model_key(text, n);
+    if (what < 5) {
+        bool made = false;
+        uint64_t *value = gx_bytes_map_put(f->map, key, &made);
+        assert_int_equal(made, !m->there[n]);
+        assert_int_equal(*value, m->there[n] ? m->value[n] : 0);
+        m->size += made;
+        m->there[n] = true;
+        m->value[n] = *value = what * 1000 + n;
+    } else if (what < 8) {
+        assert_int_equal(gx_bytes_map_remove(f->map, key), m->there[n]);
+        m->size -= m->there[n];
+        m->there[n] = false;
+    } else {
+        const uint64_t *value = gx_bytes_map_get(f->map, key);
+        assert_int_equal(value != NULL, m->there[n]);
+        if (value) assert_int_equal(*value, m->value[n]);
+    }
+    assert_int_equal(gx_bytes_map_size(f->map), m->size);
+}
+
+static void compare(const fixture *f, const model *m) {
+    char text[64];
+    for (unsigned n = 0; n < MODEL_KEYS; n++) {
+        const uint64_t *value = gx_bytes_map_get(f->map, model_key(text, n));
+        assert_int_equal(value != NULL, m->there[n]);
+        if (value) assert_int_equal(*value, m->value[n]);
+    }
+    for (size_t i = 0; i < gx_bytes_map_size(f->map); i++) {
+        gale_str key;
+        const void *value = gx_bytes_map_at(f->map, i, &key);
+        assert_ptr_equal(gx_bytes_map_get(f->map, key), value);
+    }
+}
+
+static void random_operations_agree_with_a_naive_model(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        fixture f;
+        setup_with(&f, 8);
+        model m = { 0 };
+        gx_random random = gx_random_new(seed, 0);
+        unsigned keys = 3u << seed; /* few keys: many collisions of fate; many keys: many of place */
+        if (keys > MODEL_KEYS) keys = MODEL_KEYS;
+        for (int i = 0; i < 20000; i++) {
+            step(&f, &m, gx_random_below(&random, keys), gx_random_below(&random, 10));
+            if (i % 2000 == 0) compare(&f, &m);
+        }
+        compare(&f, &m);
+        teardown(&f);
+    }
+}
+
+/* Puts 300 keys with the n-th allocation failing; each failed put must leave the map as it was. */
+static size_t put_with_failure_at(size_t n) {
+    counting_allocator counting = { .fail_at = n };
+    gale_allocator handle = counting_handle(&counting);
+    gx_heap heap;
+    gx_heap_init(&heap, &handle);
+    gx_bytes_map *map = gx_bytes_map_new(&heap, 8, 1);
+    char text[64];
+    for (unsigned i = 0; map && i < 300; i++) {
+        bool made = false;
+        uint64_t *value = gx_bytes_map_put(map, model_key(text, i), &made);
+        if (!value) {
+            assert_false(made);
+            assert_int_equal(gx_bytes_map_size(map), i);
+            assert_null(gx_bytes_map_get(map, model_key(text, i)));
+            if (i) assert_int_equal(*(uint64_t *)gx_bytes_map_get(map, model_key(text, i - 1)), i - 1);
+            value = gx_bytes_map_put(map, model_key(text, i), NULL);
+        }
+        *value = i;
+    }
+    for (unsigned i = 0; map && i < 300; i++)
+        assert_int_equal(*(uint64_t *)gx_bytes_map_get(map, model_key(text, i)), i);
+    gx_bytes_map_free(map);
+    assert_int_equal(counting.blocks, 0);
+    return counting.calls;
+}
+
+static void any_failing_allocation_leaves_the_map_as_it_was(void **state) {
+    (void)state;
+    size_t calls = put_with_failure_at(0);
+    assert_true(calls > 10);
+    for (size_t n = 1; n <= calls; n++) put_with_failure_at(n);
+}
+
+static void a_value_too_large_for_memory_is_refused(void **state) {
+    (void)state;
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    assert_null(gx_bytes_map_new(&heap, SIZE_MAX, 0));
+    assert_int_equal(gx_heap_reserved(&heap), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_map_holds_nothing),
+        cmocka_unit_test(a_new_value_is_zeroed_and_stays),
+        cmocka_unit_test(a_map_without_values_is_a_set),
+        cmocka_unit_test(keys_of_every_size_and_with_any_byte_are_told_apart),
+        cmocka_unit_test(entries_lie_in_the_order_of_insertion),
+        cmocka_unit_test(the_last_entry_takes_the_place_of_a_removed_one),
+        cmocka_unit_test(walking_backwards_may_remove),
+        cmocka_unit_test(a_cleared_map_is_empty_and_allocates_nothing_to_fill_again),
+        cmocka_unit_test(a_map_that_forgets_as_much_as_it_learns_stops_allocating),
+        cmocka_unit_test(random_operations_agree_with_a_naive_model),
+        cmocka_unit_test(any_failing_allocation_leaves_the_map_as_it_was),
+        cmocka_unit_test(a_value_too_large_for_memory_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
