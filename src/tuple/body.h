@@ -18,8 +18,11 @@ int64_t gx_body_measure(const gale_value *values, size_t count);
 /* Writes it to `at` (8-aligned), which holds what gx_body_measure said. Cannot fail. */
 void gx_body_encode(const gale_value *values, size_t count, void *at);
 
-/* The tag bytes, slots and variable part of a body are all inside `size` bytes and valid: for bodies that come from
- * elsewhere (files, sockets). */
+/* How many bytes a body takes: its end follows from its contents. */
+size_t gx_body_size(const gale_body *body);
+
+/* The tag bytes, slots and variable part of a body fill exactly `size` bytes and are canonical (as gx_body_encode
+ * writes them, strings UTF-8, no deeper than GALE_VALUE_DEPTH): for bodies that come from elsewhere (files, sockets). */
 bool gx_body_valid(const void *bytes, size_t size);
 
 #endif

@@ -1,0 +1,470 @@
+#include "topology/builder.h"
+
+#include "base/nearest.h"
+#include "base/str.h"
+#include "topology/config.h"
+#include "topology/names.h"
+
+#include <stdlib.h>
+
+#define END_OF(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
+
+static const char default_stream[] = "default";
+
+enum { HINT = 160 };
+
+/* --- Small things --------------------------------------------------------------------------------------------------- */
+
+static int no_memory(gale_error *error) {
+    return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+}
+
+static const char *kind_of(const gx_component *component) {
+    return component->is_spout ? "spout" : "bolt";
+}
+
+/* Text that may come from anywhere, for an error. */
+static const char *shown(const char *text) {
+    return text ? text : "";
+}
+
+/* One more item at the end of an array that is kept exactly as large as it must be. */
+static void *grown(void *array, uint32_t count, size_t size) {
+    return realloc(array, ((size_t)count + 1) * size);
+}
+
+gx_component *gx_topology_find(const gale_topology *topology, const char *name) {
+    for (uint32_t i = 0; name && i < topology->component_count; i++)
+        if (strcmp(topology->components[i]->name, name) == 0) return topology->components[i];
+    return NULL;
+}
+
+int gx_component_stream(const gx_component *component, const char *name) {
+    for (uint32_t i = 0; i < component->output_count; i++)
+        if (strcmp(component->outputs[i].name, name ? name : default_stream) == 0) return (int)i;
+    return -1;
+}
+
+int gx_output_field(const gx_output *output, const char *name) {
+    for (uint32_t i = 0; i < output->field_count; i++)
+        if (strcmp(output->fields[i], name) == 0) return (int)i;
+    return -1;
+}
+
+/* As Storm reads it: the component's own key, else the topology's. */
+static int64_t own_or_topology(const gale_topology *topology, const gx_component *component, const char *key,
+                               int64_t fallback) {
+    int64_t general = gale_config_i64(topology->config, key, fallback);
+    return gale_config_i64(component->config, key, general);
+}
+
+uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *component) {
+    int64_t tasks = own_or_topology(topology, component, "topology.tasks", component->parallelism);
+    int64_t most = own_or_topology(topology, component, "topology.max.task.parallelism", UINT32_MAX);
+    return (uint32_t)(tasks < most ? tasks : most);
+}
+
+/* --- Hints ---------------------------------------------------------------------------------------------------------- */
+
+static const char *component_hint(const gale_topology *topology, const char *wanted, char *out) {
+    gx_nearest nearest = gx_nearest_to(gx_str(shown(wanted)));
+    for (uint32_t i = 0; i < topology->component_count; i++)
+        gx_nearest_offer(&nearest, gx_str(topology->components[i]->name));
+    return gx_nearest_hint(&nearest, out, HINT);
+}
+
+static const char *field_hint(const gx_output *output, const char *wanted, char *out) {
+    gx_nearest nearest = gx_nearest_to(gx_str(wanted));
+    for (uint32_t i = 0; i < output->field_count; i++) gx_nearest_offer(&nearest, gx_str(output->fields[i]));
+    return gx_nearest_hint(&nearest, out, HINT);
+}
+
+/* "default, errors", as far as it fits. */
+static const char *stream_list(const gx_component *component, char *out) {
+    size_t at = 0;
+    strcpy(out, "no stream");
+    for (uint32_t i = 0; i < component->output_count; i++) {
+        size_t size = strlen(component->outputs[i].name);
+        if (at + size + 8 > HINT) {
+            strcpy(out + at, at ? ", ..." : "...");
+            break;
+        }
+        if (i) memcpy(out + at, ", ", 2), at += 2;
+        memcpy(out + at, component->outputs[i].name, size + 1);
+        at += size;
+    }
+    return out;
+}
+
+/* --- Life ----------------------------------------------------------------------------------------------------------- */
+
+static void output_fini(gx_output *output) {
+    free(output->name);
+    gx_names_free(output->fields, output->field_count);
+}
+
+static void subscription_fini(gx_subscription *subscription) {
+    free(subscription->source);
+    free(subscription->stream);
+    gx_names_free(subscription->fields, subscription->field_count);
+}
+
+static void component_free(gx_component *component) {
+    if (!component) return;
+    if (component->free_user) component->free_user(component->user);
+    for (uint32_t i = 0; i < component->output_count; i++) output_fini(&component->outputs[i]);
+    for (uint32_t i = 0; i < component->input_count; i++) subscription_fini(&component->inputs[i]);
+    free(component->outputs);
+    free(component->inputs);
+    free(component->name);
+    gale_config_free(component->config);
+    free(component);
+}
+
+gale_topology *gale_topology_new(const char *name) {
+    gale_topology *topology = calloc(1, sizeof *topology);
+    if (!topology) return NULL;
+    topology->error = (gale_error)GALE_ERROR_INIT;
+    topology->name = gx_name_copy(gx_str(shown(name)));
+    topology->config = gale_config_new();
+    if (!topology->name || !topology->config) {
+        gale_topology_free(topology);
+        return NULL;
+    }
+    (void)gx_name_check_topology(topology->name, &topology->error);
+    return topology;
+}
+
+void gale_topology_free(gale_topology *topology) {
+    if (!topology) return;
+    for (uint32_t i = topology->component_count; i-- > 0;) component_free(topology->components[i]);
+    free(topology->components);
+    gale_config_free(topology->config);
+    free(topology->name);
+    free(topology);
+}
+
+const char *gale_topology_name(const gale_topology *topology) {
+    return topology->name;
+}
+
+const gale_config *gale_topology_config(const gale_topology *topology) {
+    return topology->config;
+}
+
+/* --- Adding a component --------------------------------------------------------------------------------------------- */
+
+/* A spout and a bolt have the same form but for their table. */
+typedef struct definition {
+    const gale_spout_ops *spout;
+    const gale_bolt_ops *bolt;
+    const gale_output *outputs;
+    size_t output_count;
+    const gale_setting *settings;
+    size_t setting_count;
+    size_t size;
+    size_t size_needed;
+} definition;
+
+/* What a caller built for an older or newer gale offers; what its table does not have is NULL. */
+static void copy_table(void *to, size_t to_size, const void *from, size_t from_size) {
+    memcpy(to, from, from_size < to_size ? from_size : to_size);
+}
+
+/* Tables begin with their size; one that ends before its one necessary function is as good as none. */
+static int take_table(gx_component *component, const definition *def, gale_error *error) {
+    const char *name = component->name;
+    bool filled = def->size >= def->size_needed && (component->is_spout ? !!def->spout : !!def->bolt);
+    if (!filled || (def->output_count && !def->outputs) || (def->setting_count && !def->settings))
+        return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' is not filled in: its size, its ops or an array is missing",
+                              kind_of(component), name);
+    if (component->is_spout) {
+        copy_table(&component->spout, sizeof component->spout, def->spout, def->spout->size);
+        if (component->spout.next) return 0;
+        return gale_error_set(error, GALE_TOPOLOGY, "spout '%s' has no function 'next'", name);
+    }
+    copy_table(&component->bolt, sizeof component->bolt, def->bolt, def->bolt->size);
+    if (!component->bolt.execute) return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute'", name);
+    if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL) return 0;
+    return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has the unknown kind %d", name, (int)component->bolt.kind);
+}
+
+static int add_output(gx_component *component, const gale_output *given, gale_error *error) {
+    gx_output output = { NULL, NULL, 0 };
+    const char *name = given->stream ? given->stream : default_stream;
+    int code = gx_name_check("stream", name, error);
+    if (code < 0) return code;
+    if (gx_component_stream(component, name) >= 0)
+        return gale_error_set(error, GALE_TOPOLOGY, "stream '%s' is declared twice", name);
+    code = gx_names_split("field", given->fields, &output.fields, &output.field_count, error);
+    if (code < 0) return gale_error_add(error, "in stream '%s'", name);
+    output.name = gx_name_copy(gx_str(name));
+    if (!output.name) {
+        output_fini(&output);
+        return no_memory(error);
+    }
+    component->outputs[component->output_count++] = output;
+    return 0;
+}
+
+static int add_outputs(gx_component *component, const definition *def, gale_error *error) {
+    if (def->output_count == 0) return 0;
+    if (def->output_count > GALE_STREAMS_MAX)
+        return gale_error_set(error, GALE_TOPOLOGY, "%zu streams, at most %d", def->output_count, GALE_STREAMS_MAX);
+    component->outputs = malloc(def->output_count * sizeof *component->outputs);
+    if (!component->outputs) return no_memory(error);
+    int code = 0;
+    for (size_t i = 0; i < def->output_count && code >= 0; i++) code = add_output(component, &def->outputs[i], error);
+    return code;
+}
+
+/* A key that Storm drops from a component's configuration has no effect. */
+static int set_own(gx_component *component, const char *key, gale_value value, gale_error *error) {
+    int effect = gale_config_set(component->config, key, value, error);
+    const gx_key *known = effect < 0 ? NULL : gx_config_find(gx_str(key));
+    return known && !known->component ? 1 : effect;
+}
+
+static int add_settings(gx_component *component, const definition *def, gale_error *error) {
+    component->config = gale_config_new();
+    if (!component->config) return no_memory(error);
+    for (size_t i = 0; i < def->setting_count; i++) {
+        int code = set_own(component, def->settings[i].key, def->settings[i].value, error);
+        if (code < 0) return code;
+    }
+    return 0;
+}
+
+static int fill_component(gx_component *component, const definition *def, gale_error *error) {
+    int code = take_table(component, def, error);
+    if (code < 0) return code;
+    code = add_outputs(component, def, error);
+    if (code >= 0) code = add_settings(component, def, error);
+    if (code < 0) gale_error_add(error, "in %s '%s'", kind_of(component), component->name);
+    return code;
+}
+
+static int append_component(gale_topology *topology, gx_component *component, gale_error *error) {
+    gx_component **components = grown(topology->components, topology->component_count, sizeof *components);
+    if (!components) return no_memory(error);
+    components[topology->component_count++] = component;
+    topology->components = components;
+    return 0;
+}
+
+static int check_new(const gale_topology *topology, const char *what, const char *name, uint32_t parallelism,
+                     gale_error *error) {
+    int code = gx_name_check(what, name, error);
+    if (code < 0) return code;
+    const gx_component *other = gx_topology_find(topology, name);
+    if (other) return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' has the name of a %s", what, name, kind_of(other));
+    if (parallelism == 0)
+        return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' has parallelism 0, at least 1 is needed", what, name);
+    return 0;
+}
+
+/* Makes the component without its user pointer, which it owns only once it has been added. */
+static int make_component(gale_topology *topology, const char *name, const definition *def, bool is_spout,
+                          uint32_t parallelism, gx_component **ret_component) {
+    gale_error *error = &topology->error;
+    int code = check_new(topology, is_spout ? "spout" : "bolt", name, parallelism, error);
+    if (code < 0) return code;
+    gx_component *component = calloc(1, sizeof *component);
+    if (!component) return no_memory(error);
+    component->is_spout = is_spout;
+    component->parallelism = parallelism;
+    component->name = gx_name_copy(gx_str(name));
+    code = component->name ? fill_component(component, def, error) : no_memory(error);
+    if (code >= 0) code = append_component(topology, component, error);
+    if (code < 0) {
+        component_free(component);
+        return code;
+    }
+    *ret_component = component;
+    return 0;
+}
+
+static int add(gale_topology *topology, const char *name, const definition *def, bool is_spout, uint32_t parallelism,
+               void *user, void (*free_user)(void *user)) {
+    gx_component *component = NULL;
+    int code = topology->error.code;
+    if (code >= 0) code = make_component(topology, name, def, is_spout, parallelism, &component);
+    if (code < 0) {
+        if (free_user) free_user(user);
+        return code;
+    }
+    component->user = user;
+    component->free_user = free_user;
+    return 0;
+}
+
+int gale_topology_add_spout(gale_topology *topology, const char *name, gale_spout spout, uint32_t parallelism) {
+    definition def = { spout.ops,           NULL,       spout.outputs,
+                       spout.output_count,  spout.settings, spout.setting_count,
+                       spout.size,          END_OF(gale_spout, setting_count) };
+    return add(topology, name, &def, true, parallelism, spout.user, spout.free_user);
+}
+
+int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism) {
+    definition def = { NULL,              bolt.ops,      bolt.outputs,
+                       bolt.output_count, bolt.settings, bolt.setting_count,
+                       bolt.size,         END_OF(gale_bolt, setting_count) };
+    return add(topology, name, &def, false, parallelism, bolt.user, bolt.free_user);
+}
+
+/* --- Subscribing ---------------------------------------------------------------------------------------------------- */
+
+static int find_bolt(gale_topology *topology, const char *name, gx_component **ret_bolt) {
+    char hint[HINT];
+    gx_component *component = gx_topology_find(topology, name);
+    if (!component)
+        return gale_error_set(&topology->error, GALE_TOPOLOGY, "bolt '%s' does not exist%s", shown(name),
+                              component_hint(topology, name, hint));
+    if (component->is_spout)
+        return gale_error_set(&topology->error, GALE_TOPOLOGY, "spout '%s' cannot subscribe to anything", name);
+    *ret_bolt = component;
+    return 0;
+}
+
+static int take_grouping(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
+    if (grouping->size < END_OF(gale_grouping, fields) || grouping->kind < 0 || grouping->kind >= GALE_GROUPING_COUNT)
+        return gale_error_set(error, GALE_TOPOLOGY, "the grouping is not valid");
+    subscription->grouping = grouping->kind;
+    if (grouping->kind != GALE_GROUPING_FIELDS) return 0;
+    int code = gx_names_split("field", grouping->fields, &subscription->fields, &subscription->field_count, error);
+    if (code < 0) return code;
+    return subscription->field_count ? 0 : gale_error_set(error, GALE_TOPOLOGY, "fields grouping names no field");
+}
+
+static int fill_subscription(gx_subscription *subscription, const char *source, const char *stream,
+                             const gale_grouping *grouping, gale_error *error) {
+    int code = gx_name_check("component", source, error);
+    if (code >= 0) code = gx_name_check("stream", stream, error);
+    if (code >= 0) code = take_grouping(subscription, grouping, error);
+    if (code < 0) return code;
+    subscription->source = gx_name_copy(gx_str(source));
+    subscription->stream = gx_name_copy(gx_str(stream));
+    return subscription->source && subscription->stream ? 0 : no_memory(error);
+}
+
+/* Storm keeps one grouping for a stream: the last. */
+static int put_subscription(gx_component *bolt, const gx_subscription *subscription, gale_error *error) {
+    for (uint32_t i = 0; i < bolt->input_count; i++) {
+        gx_subscription *old = &bolt->inputs[i];
+        if (strcmp(old->source, subscription->source) != 0 || strcmp(old->stream, subscription->stream) != 0) continue;
+        subscription_fini(old);
+        *old = *subscription;
+        return 0;
+    }
+    gx_subscription *inputs = grown(bolt->inputs, bolt->input_count, sizeof *inputs);
+    if (!inputs) return no_memory(error);
+    inputs[bolt->input_count++] = *subscription;
+    bolt->inputs = inputs;
+    return 0;
+}
+
+int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
+                            gale_grouping grouping) {
+    gale_error *error = &topology->error;
+    gx_component *component = NULL;
+    if (error->code < 0) return error->code;
+    int code = find_bolt(topology, bolt, &component);
+    if (code < 0) return code;
+    gx_subscription subscription = { NULL, NULL, 0, NULL, 0 };
+    code = fill_subscription(&subscription, source, stream ? stream : default_stream, &grouping, error);
+    if (code >= 0) code = put_subscription(component, &subscription, error);
+    if (code < 0) {
+        subscription_fini(&subscription);
+        return gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source));
+    }
+    return 0;
+}
+
+/* --- Configuration -------------------------------------------------------------------------------------------------- */
+
+int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value) {
+    gale_error *error = &topology->error;
+    char hint[HINT];
+    if (error->code < 0) return error->code;
+    if (!component) return gale_config_set(topology->config, key, value, error);
+    gx_component *found = gx_topology_find(topology, component);
+    if (!found)
+        return gale_error_set(error, GALE_TOPOLOGY, "key '%s' is set for component '%s', which does not exist%s",
+                              shown(key), component, component_hint(topology, component, hint));
+    int effect = set_own(found, key, value, error);
+    if (effect < 0) gale_error_add(error, "in %s '%s'", kind_of(found), component);
+    return effect;
+}
+
+/* --- The whole ------------------------------------------------------------------------------------------------------ */
+
+/* Storm looks for a grouping's fields in all streams of the source together, and finds out at run time. We look in the
+ * stream that is subscribed to. */
+static int check_fields(const gx_component *bolt, const gx_subscription *input, const gx_output *output,
+                        gale_error *error) {
+    char hint[HINT];
+    for (uint32_t i = 0; i < input->field_count; i++) {
+        const char *field = input->fields[i];
+        if (gx_output_field(output, field) >= 0) continue;
+        return gale_error_set(error, GALE_TOPOLOGY,
+                              "fields grouping of bolt '%s' on '%s' names field '%s', which stream '%s' does not declare%s",
+                              bolt->name, input->source, field, output->name, field_hint(output, field, hint));
+    }
+    return 0;
+}
+
+static int check_input(const gale_topology *topology, const gx_component *bolt, const gx_subscription *input,
+                       gale_error *error) {
+    char text[HINT];
+    const gx_component *source = gx_topology_find(topology, input->source);
+    if (!source)
+        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' subscribes to component '%s', which does not exist%s",
+                              bolt->name, input->source, component_hint(topology, input->source, text));
+    int stream = gx_component_stream(source, input->stream);
+    if (stream < 0)
+        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' subscribes to stream '%s' of '%s', which declares: %s",
+                              bolt->name, input->stream, input->source, stream_list(source, text));
+    return check_fields(bolt, input, &source->outputs[stream], error);
+}
+
+static int check_component(const gale_topology *topology, const gx_component *component, gale_error *error) {
+    if (component->is_spout) return 0;
+    if (component->input_count == 0)
+        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no input", component->name);
+    int code = 0;
+    for (uint32_t i = 0; i < component->input_count && code >= 0; i++)
+        code = check_input(topology, component, &component->inputs[i], error);
+    return code;
+}
+
+static int check_counts(const gale_topology *topology, gale_error *error) {
+    uint64_t tasks = 0;
+    bool spout = false;
+    for (uint32_t i = 0; i < topology->component_count; i++) {
+        tasks += gx_component_tasks(topology, topology->components[i]);
+        spout |= topology->components[i]->is_spout;
+    }
+    if (!spout) return gale_error_set(error, GALE_TOPOLOGY, "topology '%s' has no spout", topology->name);
+    if (tasks <= GALE_TASKS_MAX) return 0;
+    return gale_error_set(error, GALE_TOPOLOGY, "topology '%s' has %llu tasks, at most %d", topology->name,
+                          (unsigned long long)tasks, GALE_TASKS_MAX);
+}
+
+/* The report that stuck is the caller's to read; its own size says how much of it is there. */
+static int give_error(const gale_topology *topology, gale_error *error) {
+    if (error) {
+        size_t size = error->size;
+        copy_table(error, size, &topology->error, sizeof topology->error);
+        error->size = size;
+    }
+    return topology->error.code;
+}
+
+/* What the whole shows does not stick: what is missing can still be added. */
+int gale_topology_check(gale_topology *topology, gale_error *error) {
+    if (topology->error.code < 0) return give_error(topology, error);
+    int code = 0;
+    for (uint32_t i = 0; i < topology->component_count && code >= 0; i++)
+        code = check_component(topology, topology->components[i], error);
+    return code < 0 ? code : check_counts(topology, error);
+}

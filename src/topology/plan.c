@@ -1,0 +1,337 @@
+#include "topology/plan.h"
+
+#include "base/assert.h"
+#include "topology/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of a plan is allocated through here and kept in a list, so that half a plan is freed as a whole one is. */
+typedef struct piece {
+    struct piece *next;
+    size_t size;
+    alignas(16) unsigned char bytes[];
+} piece;
+
+typedef struct plan_memory {
+    gx_plan plan;
+    piece *pieces;
+} plan_memory;
+
+static void *take(gx_plan *plan, size_t count, size_t size) {
+    plan_memory *memory = (plan_memory *)plan;
+    size_t total = sizeof(piece) + (count ? count : 1) * size;
+    piece *p = gx_alloc(plan->heap, GX_TAG_PLAN, total);
+    if (!p) return NULL;
+    p->next = memory->pieces;
+    p->size = total;
+    memory->pieces = p;
+    return p->bytes;
+}
+
+void gx_plan_free(gx_plan *plan) {
+    if (!plan) return;
+    plan_memory *memory = (plan_memory *)plan;
+    for (uint32_t i = 0; plan->components && i < plan->component_count; i++)
+        gale_config_free(plan->components[i].config);
+    while (memory->pieces) {
+        piece *p = memory->pieces;
+        memory->pieces = p->next;
+        gx_free(plan->heap, GX_TAG_PLAN, p, p->size);
+    }
+    gx_free(plan->heap, GX_TAG_PLAN, memory, sizeof *memory);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(const gx_component *const *)a)->name, (*(const gx_component *const *)b)->name);
+}
+
+/* --- Components and tasks --- */
+
+static int plan_schema(gx_plan *plan, gx_plan_component *c) {
+    gx_schema_stream *streams = take(plan, c->stream_count, sizeof *streams);
+    c->streams = take(plan, c->stream_count, sizeof *c->streams);
+    if (!streams || !c->streams) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < c->stream_count; i++) {
+        const gx_output *output = &c->built->outputs[i];
+        streams[i] = (gx_schema_stream){ output->name, (const char *const *)output->fields, output->field_count };
+        c->streams[i].field_count = output->field_count;
+    }
+    c->schema = (gx_schema_component){ c->built->name, streams, c->stream_count };
+    return GALE_OK;
+}
+
+static int64_t seconds(const gale_config *config, const char *key) {
+    double value = gale_config_f64(config, key, 0);
+    return value > 0 ? (int64_t)(value * 1e9) : 0;
+}
+
+static int plan_component(gx_plan *plan, gx_plan_component *c, const gx_component *built) {
+    c->built = built;
+    c->stream_count = built->output_count;
+    c->task_count = (uint16_t)gx_component_tasks(plan->topology, built);
+    c->config = gx_config_overlay(plan->topology->config, built->config);
+    if (!c->config) return GALE_NO_MEMORY;
+    c->tick_period = built->is_spout ? 0 : seconds(c->config, "topology.tick.tuple.freq.secs");
+    int64_t pending = gale_config_i64(c->config, "topology.max.spout.pending", 0);
+    c->max_pending = pending > 0 ? (uint64_t)pending : UINT64_MAX;
+    return plan_schema(plan, c);
+}
+
+static int plan_components(gx_plan *plan) {
+    const gale_topology *topology = plan->topology;
+    plan->component_count = topology->component_count;
+    const gx_component **sorted = take(plan, plan->component_count, sizeof *sorted);
+    gx_plan_component *components = take(plan, plan->component_count, sizeof *components);
+    if (!sorted || !components) return GALE_NO_MEMORY;
+    plan->components = components;
+    for (uint32_t i = 0; i < plan->component_count; i++) sorted[i] = topology->components[i];
+    qsort(sorted, plan->component_count, sizeof *sorted, by_name);
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        int rc = plan_component(plan, &components[i], sorted[i]);
+        if (rc < 0) return rc;
+        components[i].first_task = (uint16_t)(plan->task_count + 1);
+        plan->task_count += components[i].task_count;
+    }
+    GX_ASSERT(plan->task_count <= GALE_TASKS_MAX);
+    return GALE_OK;
+}
+
+static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint16_t *ret_executor, gale_error *error) {
+    int64_t wanted = gale_config_i64(c->config, "gale.executor", -1);
+    if (wanted >= (int64_t)plan->executor_count)
+        return gale_error_set(error, GALE_CONFIG, "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
+                              c->built->name, (long long)wanted, plan->executor_count, plan->executor_count - 1);
+    *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : (uint64_t)index * plan->executor_count / c->task_count);
+    return GALE_OK;
+}
+
+static int plan_tasks(gx_plan *plan, gale_error *error) {
+    plan->tasks = take(plan, plan->task_count + 1, sizeof *plan->tasks);
+    const gx_schema_component **names = take(plan, plan->task_count + 1, sizeof *names);
+    if (!plan->tasks || !names) return GALE_NO_MEMORY;
+    names[0] = gx_schema_system();
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        gx_plan_component *c = &plan->components[i];
+        for (uint32_t k = 0; k < c->task_count; k++) {
+            gx_plan_task *task = &plan->tasks[c->first_task + k];
+            task->component = (uint16_t)i;
+            task->index = (uint16_t)k;
+            names[c->first_task + k] = &c->schema;
+            int rc = place(plan, c, k, &task->executor, error);
+            if (rc < 0) return rc;
+        }
+    }
+    plan->schema = (gale_schema){ names, plan->task_count };
+    return GALE_OK;
+}
+
+/* --- Edges --- */
+
+static gx_plan_component *find(gx_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (strcmp(plan->components[i].built->name, name) == 0) return &plan->components[i];
+    GX_ASSERT(!"a checked topology names only components that exist");
+    return NULL;
+}
+
+static int plan_edge(gx_plan *plan, uint32_t consumer, const gx_subscription *sub, uint32_t stream, gx_plan_edge *edge) {
+    const gx_plan_component *to = &plan->components[consumer];
+    const gx_output *output = &find(plan, sub->source)->built->outputs[stream];
+    uint16_t *fields = take(plan, sub->field_count, sizeof *fields);
+    if (!fields) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < sub->field_count; i++) fields[i] = (uint16_t)gx_output_field(output, sub->fields[i]);
+    *edge = (gx_plan_edge){ (uint16_t)consumer, to->first_task, to->task_count, (uint8_t)sub->grouping, false,
+                            sub->field_count,   fields };
+    return GALE_OK;
+}
+
+static bool consumes(const gx_subscription *sub, const gx_plan_component *from, uint32_t stream) {
+    return strcmp(sub->source, from->built->name) == 0 && gx_component_stream(from->built, sub->stream) == (int)stream;
+}
+
+static int plan_stream(gx_plan *plan, gx_plan_component *from, uint32_t stream) {
+    uint32_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        gx_plan_edge *edges = pass ? take(plan, count, sizeof *edges) : NULL;
+        if (pass && !edges) return GALE_NO_MEMORY;
+        count = 0;
+        for (uint32_t k = 0; k < plan->component_count; k++) {
+            const gx_component *built = plan->components[k].built;
+            for (uint32_t i = 0; i < built->input_count; i++) {
+                if (!consumes(&built->inputs[i], from, stream)) continue;
+                int rc = edges ? plan_edge(plan, k, &built->inputs[i], stream, &edges[count]) : GALE_OK;
+                if (rc < 0) return rc;
+                count++;
+            }
+        }
+        from->streams[stream].edges = edges;
+        from->streams[stream].edge_count = count;
+    }
+    return GALE_OK;
+}
+
+static int plan_inputs(gx_plan *plan, gx_plan_component *c) {
+    uint32_t count = c->built->input_count;
+    c->inputs = take(plan, count, sizeof *c->inputs);
+    if (!c->inputs) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        gx_plan_component *source = find(plan, c->built->inputs[i].source);
+        int stream = gx_component_stream(source->built, c->built->inputs[i].stream);
+        c->inputs[i] = (gx_input){ source->built->name, &source->schema.streams[stream] };
+    }
+    c->input_table = (struct gale_inputs){ c->inputs, count };
+    return GALE_OK;
+}
+
+static int plan_edges(gx_plan *plan) {
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        gx_plan_component *c = &plan->components[i];
+        int rc = plan_inputs(plan, c);
+        for (uint32_t s = 0; rc == GALE_OK && s < c->stream_count; s++) rc = plan_stream(plan, c, s);
+        if (rc < 0) return rc;
+    }
+    return GALE_OK;
+}
+
+/* --- Order: depth first, names in order, spouts first. An edge to a component whose visit has begun and not ended closes a
+ * cycle. Reversing the order in which visits end gives the topological order of the rest. --- */
+
+enum { UNSEEN, OPEN, ENDED };
+
+typedef struct frame {
+    uint32_t component, stream, edge;
+} frame;
+
+typedef struct walk {
+    gx_plan *plan;
+    uint8_t *state;
+    frame *stack;
+    uint32_t depth;
+    uint32_t next_rank;
+} walk;
+
+static void enter(walk *w, uint32_t component) {
+    w->state[component] = OPEN;
+    w->stack[w->depth++] = (frame){ component, 0, 0 };
+}
+
+/* One move of the walk: along the next edge, to the next stream, or back. */
+static void move(walk *w) {
+    frame *top = &w->stack[w->depth - 1];
+    gx_plan_component *c = &w->plan->components[top->component];
+    if (top->stream == c->stream_count) {
+        w->state[top->component] = ENDED;
+        c->rank = w->next_rank--;
+        w->depth--;
+    } else if (top->edge == c->streams[top->stream].edge_count) {
+        top->stream++;
+        top->edge = 0;
+    } else {
+        gx_plan_edge *edge = (gx_plan_edge *)&c->streams[top->stream].edges[top->edge++];
+        if (w->state[edge->component] == OPEN) edge->back = true;
+        else if (w->state[edge->component] == UNSEEN) enter(w, edge->component);
+    }
+}
+
+static int plan_order(gx_plan *plan) {
+    walk w = { plan, take(plan, plan->component_count, 1), take(plan, plan->component_count, sizeof(frame)), 0,
+               plan->component_count - 1 };
+    if (!w.state || !w.stack) return GALE_NO_MEMORY;
+    for (int spouts = 1; spouts >= 0; spouts--) {
+        for (uint32_t i = 0; i < plan->component_count; i++) {
+            if (w.state[i] != UNSEEN || plan->components[i].built->is_spout != (spouts == 1)) continue;
+            enter(&w, i);
+            while (w.depth) move(&w);
+        }
+    }
+    return GALE_OK;
+}
+
+/* --- Gates: a task may run while none of the tasks that it feeds is congested, back edges left out; a spout is also kept
+ * by every target of a back edge that it can reach, so that a cycle does not fill without bound. --- */
+
+static void mark_edges(const gx_plan *plan, uint32_t component, bool back, bool *marked) {
+    const gx_plan_component *c = &plan->components[component];
+    for (uint32_t s = 0; s < c->stream_count; s++)
+        for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
+            if (c->streams[s].edges[e].back == back) marked[c->streams[s].edges[e].component] = true;
+}
+
+static void mark_reachable(const gx_plan *plan, uint32_t from, bool *reached) {
+    reached[from] = true;
+    const gx_plan_component *c = &plan->components[from];
+    for (uint32_t s = 0; s < c->stream_count; s++)
+        for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
+            if (!reached[c->streams[s].edges[e].component]) mark_reachable(plan, c->streams[s].edges[e].component, reached);
+}
+
+static void mark_gates(const gx_plan *plan, uint32_t component, bool *marked, bool *reached) {
+    memset(marked, 0, plan->component_count);
+    mark_edges(plan, component, false, marked);
+    if (!plan->components[component].built->is_spout) return;
+    memset(reached, 0, plan->component_count);
+    mark_reachable(plan, component, reached);
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (reached[i]) mark_edges(plan, i, true, marked);
+}
+
+static int plan_gates(gx_plan *plan) {
+    bool *marked = take(plan, plan->component_count, sizeof *marked);
+    bool *reached = take(plan, plan->component_count, sizeof *reached);
+    if (!marked || !reached) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        mark_gates(plan, i, marked, reached);
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < plan->component_count; k++) count += marked[k] ? plan->components[k].task_count : 0;
+        uint16_t *gates = take(plan, count, sizeof *gates);
+        if (!gates) return GALE_NO_MEMORY;
+        count = 0;
+        for (uint32_t k = 0; k < plan->component_count; k++)
+            for (uint32_t t = 0; marked[k] && t < plan->components[k].task_count; t++)
+                gates[count++] = (uint16_t)(plan->components[k].first_task + t);
+        for (uint32_t t = 0; t < plan->components[i].task_count; t++) {
+            plan->tasks[plan->components[i].first_task + t].gates = gates;
+            plan->tasks[plan->components[i].first_task + t].gate_count = count;
+        }
+    }
+    return GALE_OK;
+}
+
+bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to) {
+    for (uint32_t t = 1; t <= plan->task_count; t++) {
+        if (plan->tasks[t].executor != from) continue;
+        const gx_plan_component *c = &plan->components[plan->tasks[t].component];
+        for (uint32_t s = 0; s < c->stream_count; s++)
+            for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
+                const gx_plan_edge *edge = &c->streams[s].edges[e];
+                for (uint32_t k = 0; k < edge->task_count; k++)
+                    if (plan->tasks[edge->first_task + k].executor == to) return true;
+            }
+    }
+    return false;
+}
+
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan, gale_error *error) {
+    plan_memory *memory = gx_alloc(heap, GX_TAG_PLAN, sizeof *memory);
+    if (!memory) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the plan of '%s'", topology->name);
+    gx_plan *plan = &memory->plan;
+    plan->heap = heap;
+    plan->topology = topology;
+    plan->executor_count = executors;
+    plan->acking = gale_config_i64(topology->config, "topology.acker.executors", 1) != 0;
+    if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
+        plan->timeout = seconds(topology->config, "topology.message.timeout.secs");
+    int rc = plan_components(plan);
+    if (rc == GALE_OK) rc = plan_tasks(plan, error);
+    if (rc == GALE_OK) rc = plan_edges(plan);
+    if (rc == GALE_OK) rc = plan_order(plan);
+    if (rc == GALE_OK) rc = plan_gates(plan);
+    if (rc < 0) {
+        if (rc == GALE_NO_MEMORY) gale_error_set(error, rc, "no memory for the plan of '%s'", topology->name);
+        gx_plan_free(plan);
+        return rc;
+    }
+    *ret_plan = plan;
+    return GALE_OK;
+}

@@ -1,0 +1,76 @@
+/* The plan: a checked topology with everything numbered. Tasks, streams, edges, who feeds whom, which executor.
+ *
+ * Numbers: components in byte order of their names, tasks from 1, contiguous per component, as in Storm. 0 is the system.
+ * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the component
+ *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread.
+ * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
+ */
+#ifndef GX_TOPOLOGY_PLAN_H
+#define GX_TOPOLOGY_PLAN_H
+
+#include "base/alloc.h"
+#include "topology/builder.h"
+#include "topology/component.h"
+#include "tuple/schema.h"
+
+/* One consumer of a stream. */
+typedef struct gx_plan_edge {
+    uint16_t component; /* the consumer's index */
+    uint16_t first_task;
+    uint16_t task_count;
+    uint8_t grouping; /* gale_grouping_kind */
+    bool back;        /* closes a cycle: never gated */
+    uint32_t field_count;
+    const uint16_t *fields; /* indices into the stream's values */
+} gx_plan_edge;
+
+typedef struct gx_plan_stream {
+    const gx_plan_edge *edges;
+    uint32_t edge_count;
+    uint32_t field_count;
+} gx_plan_stream;
+
+typedef struct gx_plan_component {
+    const gx_component *built;
+    gx_schema_component schema;
+    gx_plan_stream *streams;
+    gx_input *inputs;
+    struct gale_inputs input_table;
+    gale_config *config; /* the topology's keys overlaid by its own */
+    uint32_t stream_count;
+    uint16_t first_task;
+    uint16_t task_count;
+    uint32_t rank;       /* position in topological order, back edges left out */
+    int64_t tick_period; /* ns; 0: none */
+    uint64_t max_pending;/* open trees a task; UINT64_MAX: no bound */
+} gx_plan_component;
+
+typedef struct gx_plan_task {
+    uint16_t component;
+    uint16_t index;
+    uint16_t executor;
+    uint32_t gate_count;
+    const uint16_t *gates; /* tasks that, when congested, keep this one from running */
+} gx_plan_task;
+
+typedef struct gx_plan {
+    gx_heap *heap;
+    const gale_topology *topology;
+    gx_plan_component *components;
+    gx_plan_task *tasks;   /* [1 .. task_count] */
+    gale_schema schema;
+    uint32_t component_count;
+    uint32_t task_count;
+    uint32_t executor_count;
+    bool acking;           /* topology.acker.executors is not 0 */
+    int64_t timeout;       /* ns; 0: never */
+} gx_plan;
+
+/* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan, gale_error *error);
+void gx_plan_free(gx_plan *plan);
+
+/* Does a task on executor `from` feed one on executor `to`? */
+bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to);
+
+#endif

@@ -1,0 +1,64 @@
+#include "tuple/hash.h"
+
+#include "base/bits.h"
+
+static uint64_t hash(const gale_value *value, int depth);
+
+static uint64_t hash_scalar(uint64_t bits, uint8_t type) {
+    return gx_hash_bytes(&bits, sizeof bits, type);
+}
+
+static uint64_t hash_f64(double number) {
+    uint64_t bits = 0;
+    if (number != number) bits = UINT64_C(0x7ff8000000000000);
+    else if (number != 0) memcpy(&bits, &number, sizeof bits);
+    return hash_scalar(bits, GALE_TYPE_F64);
+}
+
+static uint64_t hash_list(const gale_value *list, int depth) {
+    uint64_t h = hash_scalar(list->size, GALE_TYPE_LIST);
+    for (size_t i = 0; i < list->size; i++) {
+        gale_value item = gale_list_at(list, i);
+        h = gx_hash_mix(h, hash(&item, depth));
+    }
+    return h;
+}
+
+/* Entries are added up, so that a map that was built hashes as the sorted one does. */
+static uint64_t hash_map(const gale_value *map, int depth) {
+    uint64_t sum = 0;
+    gale_str key;
+    gale_value value;
+    for (size_t i = 0; gale_map_at(map, i, &key, &value); i++)
+        sum += gx_hash_mix(gx_hash_bytes(key.data, key.size, GALE_TYPE_STRING), hash(&value, depth));
+    return gx_hash_mix(hash_scalar(map->size, GALE_TYPE_MAP), sum);
+}
+
+static uint64_t hash(const gale_value *value, int depth) {
+    switch (value->type) {
+    case GALE_TYPE_BOOL: return hash_scalar(value->as.boolean, GALE_TYPE_BOOL);
+    case GALE_TYPE_I64: return hash_scalar((uint64_t)value->as.i64, GALE_TYPE_I64);
+    case GALE_TYPE_F64: return hash_f64(value->as.f64);
+    case GALE_TYPE_STRING:
+    case GALE_TYPE_BYTES: return gx_hash_bytes(value->as.bytes, value->size, value->type);
+    case GALE_TYPE_LIST: return depth < GALE_VALUE_DEPTH ? hash_list(value, depth + 1) : 0;
+    case GALE_TYPE_MAP: return depth < GALE_VALUE_DEPTH ? hash_map(value, depth + 1) : 0;
+    default: return hash_scalar(0, GALE_TYPE_NULL);
+    }
+}
+
+uint64_t gx_value_hash(const gale_value *value) {
+    return hash(value, 0);
+}
+
+uint64_t gale_value_hash(const gale_value *value) {
+    return hash(value, 0);
+}
+
+/* A single field, as most groupings have, costs no mixing. */
+uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_t count) {
+    if (count == 0) return 0;
+    uint64_t h = hash(&values[indices[0]], 0);
+    for (size_t i = 1; i < count; i++) h = gx_hash_mix(h, hash(&values[indices[i]], 0));
+    return h;
+}

@@ -1,0 +1,49 @@
+#include "tuple/record.h"
+
+#include "tuple/schema.h"
+
+static const gx_schema_component *sender(const gale_tuple *tuple) {
+    const gale_schema *schema = tuple->schema;
+    uint16_t task = tuple->head->source;
+    return schema && task <= schema->task_count ? schema->components[task] : NULL;
+}
+
+static const gx_schema_stream *stream_of(const gale_tuple *tuple) {
+    const gx_schema_component *component = sender(tuple);
+    uint16_t stream = tuple->head->stream;
+    return component && stream < component->stream_count ? &component->streams[stream] : NULL;
+}
+
+bool gale_tuple_get(const gale_tuple *tuple, const char *name, gale_value *ret_value) {
+    const gx_schema_stream *stream = stream_of(tuple);
+    uint32_t count = stream ? stream->field_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(stream->fields[i], name) != 0) continue;
+        *ret_value = gale_tuple_value(tuple, i);
+        return true;
+    }
+    return false;
+}
+
+const char *gale_tuple_component(const gale_tuple *tuple) {
+    const gx_schema_component *component = sender(tuple);
+    return component ? component->name : "";
+}
+
+uint32_t gale_tuple_task(const gale_tuple *tuple) {
+    return tuple->head->source;
+}
+
+const char *gale_tuple_stream(const gale_tuple *tuple) {
+    const gx_schema_stream *stream = stream_of(tuple);
+    return stream ? stream->name : "";
+}
+
+const char *gale_tuple_field(const gale_tuple *tuple, size_t index) {
+    const gx_schema_stream *stream = stream_of(tuple);
+    return stream && index < stream->field_count ? stream->fields[index] : NULL;
+}
+
+bool gale_tuple_is_tick(const gale_tuple *tuple) {
+    return tuple->head->source == 0 && tuple->head->stream == GX_STREAM_TICK;
+}

@@ -1,0 +1,200 @@
+#include "tuple/value.h"
+
+#include "base/bits.h"
+#include "base/utf8.h"
+#include "tuple/body.h"
+
+#include <stdlib.h>
+
+gale_value gale_text(const char *text) {
+    return gale_string(text, text ? strlen(text) : 0);
+}
+
+const char *gale_type_name(int type) {
+    static const char *const names[] = { "null", "bool", "i64", "f64", "string", "bytes", "list", "map" };
+    return type >= 0 && type < GALE_TYPE_COUNT ? names[type] : "unknown";
+}
+
+bool gale_utf8_valid(const char *text, size_t size) {
+    return gx_utf8_valid(text, size);
+}
+
+/* --- Lists and maps, built or encoded ------------------------------------------------------------------------------- */
+
+static gale_value item_at(const gale_value *value, size_t index) {
+    return value->encoded ? gale_body_value(value->as.body, index) : value->as.items[index];
+}
+
+/* A key that is no string, in a map that was built wrongly, reads as an empty one. */
+static gale_str key_at(const gale_value *map, size_t index) {
+    gale_value key = item_at(map, 2 * index);
+    return key.type == GALE_TYPE_STRING ? gx_value_str(&key) : (gale_str){ "", 0 };
+}
+
+gale_value gale_list_at(const gale_value *list, size_t index) {
+    if (list->type != GALE_TYPE_LIST || index >= list->size) return gale_null();
+    return item_at(list, index);
+}
+
+bool gale_map_at(const gale_value *map, size_t index, gale_str *ret_key, gale_value *ret_value) {
+    if (map->type != GALE_TYPE_MAP || index >= map->size) return false;
+    *ret_key = key_at(map, index);
+    *ret_value = item_at(map, 2 * index + 1);
+    return true;
+}
+
+/* The first entry whose key is not below `key`; an encoded map is sorted. */
+static size_t lower_bound(const gale_value *map, gale_str key) {
+    size_t low = 0, high = map->size;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gx_str_compare(key_at(map, middle), key) < 0) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+bool gale_map_get(const gale_value *map, gale_str key, gale_value *ret_value) {
+    if (map->type != GALE_TYPE_MAP) return false;
+    size_t index = map->encoded ? lower_bound(map, key) : 0;
+    size_t end = map->encoded && index < map->size ? index + 1 : map->size;
+    for (; index < end; index++) {
+        if (!gx_str_equal(key_at(map, index), key)) continue;
+        *ret_value = item_at(map, 2 * index + 1);
+        return true;
+    }
+    return false;
+}
+
+/* --- Order ---------------------------------------------------------------------------------------------------------- */
+
+static int compare(const gale_value *a, const gale_value *b, int depth);
+
+static int compare_f64(double a, double b) {
+    bool a_nan = a != a, b_nan = b != b;
+    if (a_nan || b_nan) return a_nan - b_nan;
+    return (a > b) - (a < b);
+}
+
+static int compare_lists(const gale_value *a, const gale_value *b, int depth) {
+    size_t common = a->size < b->size ? a->size : b->size;
+    for (size_t i = 0; i < common; i++) {
+        gale_value x = item_at(a, i), y = item_at(b, i);
+        int order = compare(&x, &y, depth);
+        if (order) return order;
+    }
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+/* Goes through a map by key. A map that was built and is not sorted is searched for each next key: slow, but it needs no
+ * memory, and such a map is compared only by who built it. */
+typedef struct walk {
+    const gale_value *map;
+    size_t at; /* of the last entry; `map->size` before the first */
+    bool sorted;
+} walk;
+
+static walk walk_begin(const gale_value *map) {
+    walk w = { map, map->size, true };
+    for (size_t i = 1; !map->encoded && w.sorted && i < map->size; i++)
+        w.sorted = gx_str_compare(key_at(map, i - 1), key_at(map, i)) < 0;
+    return w;
+}
+
+static bool walk_next(walk *w) {
+    const gale_value *map = w->map;
+    bool first = w->at == map->size;
+    if (w->sorted) {
+        w->at = first ? 0 : w->at + 1;
+        return w->at < map->size;
+    }
+    size_t best = map->size;
+    for (size_t i = 0; i < map->size; i++) {
+        if (!first && gx_str_compare(key_at(map, i), key_at(map, w->at)) <= 0) continue;
+        if (best == map->size || gx_str_compare(key_at(map, i), key_at(map, best)) < 0) best = i;
+    }
+    w->at = best;
+    return best < map->size;
+}
+
+static int compare_maps(const gale_value *a, const gale_value *b, int depth) {
+    walk x = walk_begin(a), y = walk_begin(b);
+    for (size_t i = 0; i < a->size && i < b->size; i++) {
+        if (!walk_next(&x) || !walk_next(&y)) break; /* a key came twice */
+        int order = gx_str_compare(key_at(a, x.at), key_at(b, y.at));
+        if (order) return order;
+        gale_value v = item_at(a, 2 * x.at + 1), w = item_at(b, 2 * y.at + 1);
+        order = compare(&v, &w, depth);
+        if (order) return order;
+    }
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+static int compare(const gale_value *a, const gale_value *b, int depth) {
+    if (a->type != b->type) return a->type < b->type ? -1 : 1;
+    if (depth > GALE_VALUE_DEPTH) return 0;
+    switch (a->type) {
+    case GALE_TYPE_BOOL: return a->as.boolean - b->as.boolean;
+    case GALE_TYPE_I64: return (a->as.i64 > b->as.i64) - (a->as.i64 < b->as.i64);
+    case GALE_TYPE_F64: return compare_f64(a->as.f64, b->as.f64);
+    case GALE_TYPE_STRING:
+    case GALE_TYPE_BYTES: return gx_str_compare(gx_value_str(a), gx_value_str(b));
+    case GALE_TYPE_LIST: return compare_lists(a, b, depth + 1);
+    case GALE_TYPE_MAP: return compare_maps(a, b, depth + 1);
+    default: return 0;
+    }
+}
+
+int gale_value_compare(const gale_value *a, const gale_value *b) {
+    return compare(a, b, 0);
+}
+
+bool gale_value_equal(const gale_value *a, const gale_value *b) {
+    return compare(a, b, 0) == 0;
+}
+
+/* --- Values that own their memory ----------------------------------------------------------------------------------- */
+
+/* A body of one value. */
+struct gale_value_owned {
+    gale_body body;
+};
+
+gale_value_owned *gale_value_copy(const gale_value *value) {
+    int64_t size = gx_body_measure(value, 1);
+    gale_value_owned *owned = size < 0 ? NULL : malloc((size_t)size);
+    if (owned) gx_body_encode(value, 1, owned);
+    return owned;
+}
+
+gale_value gale_value_owned_view(const gale_value_owned *owned) {
+    return gale_body_value(&owned->body, 0);
+}
+
+void gale_value_owned_free(gale_value_owned *owned) {
+    free(owned);
+}
+
+/* --- Values as keys ------------------------------------------------------------------------------------------------- */
+
+int gx_value_pack(const gale_value *value, gx_buf *out) {
+    int64_t size = gx_body_measure(value, 1);
+    if (size < 0) return (int)size;
+    bool had_failed = out->failed;
+    if (!gx_buf_reserve(out, (size_t)size)) {
+        out->failed = had_failed;
+        return GALE_NO_MEMORY;
+    }
+    gx_body_encode(value, 1, out->data + out->size);
+    out->size += (size_t)size;
+    return 0;
+}
+
+gale_value gx_value_unpack(gale_str packed) {
+    return gale_body_value((const gale_body *)(const void *)packed.data, 0);
+}
+
+int gx_value_compare_packed(gale_str a, gale_str b) {
+    gale_value x = gx_value_unpack(a), y = gx_value_unpack(b);
+    return gale_value_compare(&x, &y);
+}
