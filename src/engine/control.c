@@ -1,0 +1,93 @@
+#include "engine/control.h"
+
+/* A reading of all executors; true when they are quiet and nothing is on its way. */
+static bool read_quiet(gx_shared *shared, uint64_t *ret_work) {
+    uint64_t received = 0, sent = 0, work = 0;
+    bool quiet = true;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        gx_executor *ex = shared->executors[i];
+        quiet &= gx_load_acquire(&ex->seen_quiet) != 0;
+        received += gx_load_acquire(&ex->seen_received);
+    }
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        gx_executor *ex = shared->executors[i];
+        sent += gx_load_acquire(&ex->seen_sent);
+        work += gx_load_acquire(&ex->seen_work);
+    }
+    *ret_work = work;
+    return quiet && sent == received;
+}
+
+static bool nothing_moves(gx_control *control, gx_shared *shared) {
+    uint64_t work;
+    bool quiet = read_quiet(shared, &work);
+    bool twice = quiet && control->seen_quiet && control->seen_work == work;
+    control->seen_quiet = quiet;
+    control->seen_work = work;
+    return twice;
+}
+
+static void forget(gx_control *control) {
+    control->seen_quiet = false;
+}
+
+static bool all_finished(gx_shared *shared, uint32_t rank) {
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        if (gx_load_acquire(&shared->executors[i]->seen_finished) <= rank) return false;
+    return true;
+}
+
+static size_t finish_next(gx_control *control, gx_shared *shared) {
+    uint32_t rank = gx_load_acquire(&shared->finish_rank);
+    if (!all_finished(shared, rank) || !nothing_moves(control, shared)) return 0;
+    forget(control);
+    if (rank + 1 >= shared->plan->component_count) {
+        gx_executors_move(shared, GALE_PHASE_FINISHING, GALE_PHASE_CLOSING);
+        return 1;
+    }
+    gx_store_release(&shared->finish_rank, rank + 1);
+    gx_executors_wake(shared);
+    return 1;
+}
+
+static size_t open_all(gx_shared *shared) {
+    if (gx_load_acquire(&shared->opened) < shared->executor_count) return 0;
+    gx_store_release(&shared->started_at, (uint64_t)shared->clock.now(shared->clock.user) + 1);
+    gx_monitor_lock(&shared->monitor);
+    gx_executors_move(shared, GALE_PHASE_OPENING, GALE_PHASE_RUNNING);
+    gx_monitor_notify(&shared->monitor);
+    gx_monitor_unlock(&shared->monitor);
+    return 1;
+}
+
+static size_t close_all(gx_shared *shared) {
+    if (gx_load_acquire(&shared->closed) < shared->executor_count) return 0;
+    gx_store_release(&shared->ended_at, (uint64_t)shared->clock.now(shared->clock.user) + 1);
+    gx_monitor_lock(&shared->monitor);
+    gx_executors_move(shared, GALE_PHASE_CLOSING, GALE_PHASE_CLOSED);
+    gx_monitor_notify(&shared->monitor);
+    gx_monitor_unlock(&shared->monitor);
+    return 1;
+}
+
+size_t gx_control_step(gx_control *control, gx_shared *shared) {
+    switch (gx_phase(shared)) {
+    case GALE_PHASE_OPENING: return open_all(shared);
+    case GALE_PHASE_RUNNING:
+        if (!shared->until_drained || !nothing_moves(control, shared)) return 0;
+        forget(control);
+        return gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
+    case GALE_PHASE_DRAINING:
+        if (!nothing_moves(control, shared)) return 0;
+        forget(control);
+        return gx_executors_move(shared, GALE_PHASE_DRAINING, GALE_PHASE_FINISHING);
+    case GALE_PHASE_FINISHING: return finish_next(control, shared);
+    case GALE_PHASE_CLOSING: return close_all(shared);
+    default: return 0;
+    }
+}
+
+bool gx_control_waits(gx_shared *shared) {
+    int32_t phase = gx_phase(shared);
+    return (phase != GALE_PHASE_RUNNING || shared->until_drained) && phase != GALE_PHASE_CLOSED && phase != GALE_PHASE_NEW;
+}

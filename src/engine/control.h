@@ -1,0 +1,32 @@
+/* The life of a runtime, moved on by whoever can see that it is time.
+ *
+ *     new ----------> opening     gale_runtime_start, or the first step
+ *     opening ------> running     control: every executor has opened its tasks
+ *     running ------> draining    gale_runtime_drain; control: until_drained and nothing moves
+ *     draining -----> finishing   control: nothing moves
+ *     finishing ----> finishing   control: rank by rank, when nothing moves
+ *     finishing ----> closing     control: after the last rank
+ *     any of these -> closing     gale_runtime_stop, gale_stop, an error from open or prepare
+ *     closing ------> closed      control: every executor has closed its tasks
+ *
+ * Nothing moves: every executor says that it is quiet (nothing queued, held or open, its spouts done or inactive), and all
+ * that was sent has been received: read twice, with no work in between (Mattern's four counters). An executor that is quiet
+ * becomes busy only by receiving or by a timer, and both count as work.
+ * Threads: executor 0's calls gx_control_step after each of its steps. */
+#ifndef GX_ENGINE_CONTROL_H
+#define GX_ENGINE_CONTROL_H
+
+#include "engine/executor.h"
+
+typedef struct gx_control {
+    uint64_t seen_work; /* the sum at the last quiet reading */
+    bool seen_quiet;
+} gx_control;
+
+/* Returns how much was done: 1 when the phase moved. */
+size_t gx_control_step(gx_control *control, gx_shared *shared);
+
+/* Does the control wait for something that rings no bell? Then executor 0 looks again soon. */
+bool gx_control_waits(gx_shared *shared);
+
+#endif

@@ -1,0 +1,39 @@
+/* Figures of a task. One writer, the task's executor: plain adds, which any thread may read at any time. */
+#ifndef GX_ENGINE_COUNTERS_H
+#define GX_ENGINE_COUNTERS_H
+
+#include "base/atomic.h"
+
+typedef struct gx_task_counters {
+    gx_atomic64 executed;
+    gx_atomic64 acked;
+    gx_atomic64 failed;
+    gx_atomic64 timed_out;
+    gx_atomic64 forgotten;
+    gx_atomic64 misused;
+    gx_atomic64 errors;
+    gx_atomic64 ticks;
+    gx_atomic64 held;
+    gx_atomic64 samples;
+    gx_atomic64 nanoseconds;
+    gx_atomic64 nanoseconds_max;
+} gx_task_counters;
+
+typedef struct gx_stream_counters {
+    gx_atomic64 emitted;
+    gx_atomic64 transferred;
+} gx_stream_counters;
+
+/* The trees of one ledger. Published together once a step, so that at every reading
+ *     trees == acked + failed + timed_out + stopped + open. */
+typedef struct gx_tree_counters {
+    uint64_t trees;
+    uint64_t acked;
+    uint64_t failed;
+    uint64_t timed_out;
+    uint64_t stopped;
+    uint64_t open;
+    uint64_t stale;
+} gx_tree_counters;
+
+#endif

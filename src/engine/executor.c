@@ -1,0 +1,210 @@
+#include "engine/executor.h"
+
+#include "engine/collector.h"
+
+enum { ACK_RING = 64 << 10 };
+
+static int make_tables(gx_executor *ex) {
+    const gx_plan *plan = ex->shared->plan;
+    uint32_t n = plan->executor_count;
+    ex->outlets = gx_alloc_array(ex->heap, GX_TAG_PLAN, n, sizeof *ex->outlets);
+    ex->ack_outlets = gx_alloc_array(ex->heap, GX_TAG_PLAN, n, sizeof *ex->ack_outlets);
+    ex->inlets = gx_alloc_array(ex->heap, GX_TAG_PLAN, n, sizeof *ex->inlets);
+    ex->gated = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->component_count, sizeof *ex->gated);
+    ex->tasks = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->tasks);
+    ex->spouts = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->spouts);
+    return ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts ? GALE_OK
+                                                                                                : GALE_NO_MEMORY;
+}
+
+static int make_tasks(gx_executor *ex) {
+    const gx_plan *plan = ex->shared->plan;
+    for (uint32_t id = 1; id <= plan->task_count; id++) {
+        if (plan->tasks[id].executor != ex->index) continue;
+        gx_task *task = gx_task_new(ex->shared, ex, (uint16_t)id, gx_collector_ops());
+        if (!task) return GALE_NO_MEMORY;
+        ex->shared->tasks[id] = task;
+        ex->tasks[ex->task_count++] = task;
+        if (task->is_spout) ex->spouts[ex->spout_count++] = task;
+    }
+    return GALE_OK;
+}
+
+int gx_executor_new(gx_shared *shared, uint16_t index, gx_executor **ret_executor) {
+    gx_executor *ex = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *ex);
+    if (!ex) return GALE_NO_MEMORY;
+    ex->shared = shared;
+    ex->heap = &shared->heap;
+    ex->index = index;
+    ex->random = gx_random_new(shared->seed, index);
+    ex->tick_due = INT64_MAX;
+    gx_chunks_init(&ex->chunks, ex->heap);
+    gx_blocks_init(&ex->blocks, ex->heap);
+    ex->bell.wake.fd = -1;
+    int rc = make_tables(ex);
+    if (rc == GALE_OK && !gx_bell_init(&ex->bell)) rc = GALE_IO;
+    if (rc == GALE_OK) rc = make_tasks(ex);
+    ex->has_ledger = ex->spout_count > 0;
+    if (rc == GALE_OK && ex->has_ledger)
+        rc = gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
+                            gx_random_new(shared->seed, 0x8000u + index));
+    ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
+    ex->gates_stale = true;
+    *ret_executor = ex; /* also half made: gx_executor_free copes */
+    return rc;
+}
+
+static int join(gx_heap *heap, gx_ring_producer *producer, gx_ring_consumer *consumer, uint64_t capacity) {
+    gx_ring *ring = gx_ring_new(heap, capacity);
+    if (!ring) return GALE_NO_MEMORY;
+    *producer = gx_ring_produce(ring);
+    *consumer = gx_ring_consume(ring);
+    return GALE_OK;
+}
+
+int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity) {
+    int rc = GALE_OK;
+    if (gx_plan_feeds(from->shared->plan, from->index, to->index))
+        rc = join(from->heap, &from->outlets[to->index].ring, &to->inlets[from->index].data, capacity);
+    if (rc == GALE_OK && to->has_ledger && from->shared->plan->acking)
+        rc = join(from->heap, &from->ack_outlets[to->index].ring, &to->inlets[from->index].acks, ACK_RING);
+    return rc;
+}
+
+static void empty_fifo(gx_fifo *fifo, gx_executor *ex) {
+    const gale_head *head;
+    while ((head = gx_fifo_front(fifo)) != NULL) {
+        gx_record_release(head, &ex->blocks);
+        gx_fifo_pop(fifo, &ex->chunks, head->length);
+    }
+    gx_fifo_clear(fifo, &ex->chunks);
+}
+
+static void empty_inlet(gx_inlet *inlet, gx_executor *ex) {
+    if (inlet->data.ring) {
+        gx_ring_refresh(&inlet->data);
+        const gale_head *head;
+        while ((head = gx_ring_peek(&inlet->data)) != NULL) {
+            gx_record_release(head, &ex->blocks);
+            gx_ring_advance(&inlet->data, head->length);
+        }
+    }
+}
+
+void gx_executor_empty(gx_executor *ex) {
+    if (!ex->inlets) return;
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        empty_inlet(&ex->inlets[i], ex);
+        if (ex->outlets) empty_fifo(&ex->outlets[i].outbox, ex);
+        if (ex->ack_outlets) gx_fifo_clear(&ex->ack_outlets[i].outbox, &ex->chunks);
+    }
+    empty_fifo(&ex->local, ex);
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        empty_fifo(&ex->tasks[i]->parked, ex);
+        gx_held_fini(&ex->tasks[i]->held, ex->heap, &ex->blocks);
+    }
+}
+
+static void free_array(gx_heap *heap, void *array, size_t count, size_t size) {
+    size_t total = count * size;
+    gx_free(heap, GX_TAG_PLAN, array, total ? total : 1);
+}
+
+static void free_scratch(gx_scratch *s, gx_heap *heap) {
+    gx_free(heap, GX_TAG_OTHER, s->targets, s->target_capacity * sizeof *s->targets);
+    gx_free(heap, GX_TAG_OTHER, s->members, s->member_capacity * sizeof *s->members);
+    gx_free(heap, GX_TAG_OTHER, s->edges, s->edge_capacity * sizeof *s->edges);
+    gx_free(heap, GX_TAG_OTHER, s->anchors, s->anchor_capacity * gx_anchor_size());
+}
+
+void gx_executor_free(gx_executor *ex) {
+    if (!ex) return;
+    gx_shared *shared = ex->shared;
+    uint32_t n = shared->plan->executor_count;
+    for (uint32_t i = 0; ex->inlets && i < n; i++) {
+        gx_ring_free(ex->heap, ex->inlets[i].data.ring);
+        gx_ring_free(ex->heap, ex->inlets[i].acks.ring);
+    }
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_task_free(ex->tasks[i], shared);
+    gx_ledger_fini(&ex->ledger);
+    free_scratch(&ex->scratch, ex->heap);
+    gx_chunks_fini(&ex->chunks);
+    gx_blocks_fini(&ex->blocks);
+    gx_bell_fini(&ex->bell);
+    free_array(ex->heap, ex->outlets, n, sizeof *ex->outlets);
+    free_array(ex->heap, ex->ack_outlets, n, sizeof *ex->ack_outlets);
+    free_array(ex->heap, ex->inlets, n, sizeof *ex->inlets);
+    free_array(ex->heap, ex->gated, shared->plan->component_count, sizeof *ex->gated);
+    free_array(ex->heap, ex->tasks, shared->plan->task_count, sizeof *ex->tasks);
+    free_array(ex->heap, ex->spouts, shared->plan->task_count, sizeof *ex->spouts);
+    gx_free_apart(ex->heap, GX_TAG_PLAN, ex, sizeof *ex);
+}
+
+/* Tasks of a component may not run here while one that they feed is congested, or while what they send to another executor
+ * has not found room. */
+static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c) {
+    const gx_plan *plan = ex->shared->plan;
+    for (uint32_t s = 0; s < c->stream_count; s++)
+        for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
+            const gx_plan_edge *edge = &c->streams[s].edges[e];
+            for (uint32_t t = 0; t < edge->task_count; t++)
+                if (ex->outlets[plan->tasks[edge->first_task + t].executor].outbox.count) return true;
+        }
+    return false;
+}
+
+void gx_executor_refresh_gates(gx_executor *ex) {
+    const gx_plan *plan = ex->shared->plan;
+    ex->epoch = gx_flow_epoch(&ex->shared->flow);
+    ex->gates_stale = false;
+    uint16_t last = UINT16_MAX;
+    for (uint32_t i = 0; i < ex->task_count; i++) { /* tasks of a component stand together */
+        uint16_t c = ex->tasks[i]->component;
+        if (c == last) continue;
+        last = c;
+        ex->gated[c] = gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
+                       outbox_in_the_way(ex, &plan->components[c]);
+    }
+}
+
+void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
+    task->congested = congested;
+    gx_flow_mark(&ex->shared->flow, task->id, congested);
+    if (congested) return;
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++)
+        if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
+}
+
+void gx_executor_publish(gx_executor *ex) {
+    if (!gx_settle_is_empty(&ex->settle)) gx_settle_flush(&ex->settle);
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        gx_outlet *data = &ex->outlets[i], *acks = &ex->ack_outlets[i];
+        bool rang = false;
+        if (data->ring.ring) {
+            if (data->outbox.count && gx_outlet_flush(data, &ex->chunks) && !data->outbox.count) ex->gates_stale = true;
+            rang = gx_ring_publish(&data->ring);
+        }
+        if (acks->ring.ring) {
+            if (acks->outbox.count) gx_outlet_flush_items(acks, &ex->chunks);
+            rang |= gx_ring_publish(&acks->ring);
+        }
+        if (rang) gx_bell_ring(&ex->shared->executors[i]->bell);
+    }
+}
+
+void gx_executors_wake(gx_shared *shared) {
+    for (uint32_t i = 0; i < shared->executor_count; i++) gx_bell_ring(&shared->executors[i]->bell);
+}
+
+bool gx_executors_move(gx_shared *shared, gale_phase from, gale_phase to) {
+    uint32_t expected = (uint32_t)from;
+    if (!gx_cas_seq(&shared->phase, &expected, (uint32_t)to)) return false;
+    gx_executors_wake(shared);
+    return true;
+}
+
+void gx_executors_close(gx_shared *shared) {
+    int32_t phase;
+    while ((phase = gx_phase(shared)) < GALE_PHASE_CLOSING)
+        if (gx_executors_move(shared, (gale_phase)phase, GALE_PHASE_CLOSING)) return;
+}

@@ -1,0 +1,170 @@
+/* An executor: a thread's worth of tasks, and everything that they share with nobody.
+ *
+ *                     inlets (a data ring and an ack ring from every executor that feeds this one)
+ *                        |                       |
+ *                        v                       v
+ *     parked lists <-- tasks --> local FIFO    ledger <-- settle (trees of other ledgers go out combined)
+ *                        |           |           |
+ *                        v           +--> tasks  +--> answers to spouts, between runs
+ *                     outlets
+ *
+ * Threads: one at a time runs an executor; others reach it through rings, its doorbell, and what is atomic.
+ * The step is in engine/step.h; what belongs to a tuple in execution is the cursor.
+ */
+#ifndef GX_ENGINE_EXECUTOR_H
+#define GX_ENGINE_EXECUTOR_H
+
+#include "engine/bell.h"
+#include "engine/ledger.h"
+#include "engine/outlet.h"
+#include "engine/settle.h"
+#include "engine/task.h"
+
+/* What comes from one other executor. */
+typedef struct gx_inlet {
+    gx_ring_consumer data; /* ring NULL: there is none */
+    gx_ring_consumer acks;
+    uint64_t half[2]; /* of a failure, see settle.h */
+    uint64_t received;
+} gx_inlet;
+
+typedef enum gx_cursor_state { GX_CURSOR_NONE, GX_CURSOR_OPEN, GX_CURSOR_ANSWERED, GX_CURSOR_HELD } gx_cursor_state;
+
+/* The tuple in execution. Its ack value and roots are here, not with the task. */
+typedef struct gx_cursor {
+    gx_task *task;
+    gale_tuple tuple;
+    uint64_t ack; /* XOR of the edges of its children */
+    gx_roots roots;
+    uint32_t generation;
+    uint32_t held_index;
+    uint8_t state; /* gx_cursor_state */
+    bool failed;   /* an emit anchored to it failed: its ack is a fail */
+} gx_cursor;
+
+/* A root of the union of several anchors' roots, and which anchor it came from; see collector.c. */
+typedef struct gx_member {
+    uint64_t root;
+    uint32_t anchor;
+    uint32_t at; /* its place among the union's roots */
+} gx_member;
+
+/* Memory that emits use and that grows to what the largest one needs. */
+typedef struct gx_scratch {
+    uint16_t *targets;
+    size_t target_capacity;
+    gx_member *members;
+    size_t member_capacity;
+    uint64_t *edges; /* one an anchor */
+    size_t edge_capacity;
+    struct gx_anchor *anchors;
+    size_t anchor_capacity;
+} gx_scratch;
+
+typedef struct gx_executor {
+    gx_shared *shared;
+    gx_heap *heap;
+    int64_t now; /* ns; read once a step, and after slow calls */
+    gx_random random;
+    gx_chunks chunks;
+    gx_fifo local;
+    gx_cursor cursor;
+    uint64_t slow_ns; /* spent in slow calls, this step */
+
+    uint32_t epoch;   /* of flow control, last seen */
+    bool gates_stale; /* an outbox was filled or emptied */
+    bool *gated;      /* by component: its tasks here may not run */
+    uint32_t parked_tasks;
+
+    gx_outlet *outlets; /* data, by executor */
+    gx_outlet *ack_outlets;
+    gx_inlet *inlets;
+    gx_settle settle;
+    gx_ledger ledger;
+    bool has_ledger;
+
+    gx_task **tasks;
+    uint32_t task_count;
+    uint32_t spout_count;
+    gx_task **spouts;
+    uint32_t next_spout;
+    int64_t tick_due; /* the earliest */
+    gx_scratch scratch;
+
+    uint16_t index;
+    bool opened;
+    bool activated;
+    bool closed;
+    uint32_t finished_rank; /* components up to this rank have finished, plus 1 */
+    uint64_t work;          /* everything done so far */
+    uintptr_t thread;       /* who runs it; for checks */
+    const gx_task *in_call; /* the task whose function runs, for whoever waits for us */
+    _Atomic(const gx_task *) in_call_seen;
+
+    gx_blocks blocks;
+    gx_bell bell;
+
+    /* What the control reads to know that nothing moves; see control.c. */
+    alignas(GX_APART) gx_atomic64 seen_work;
+    gx_atomic64 seen_sent;
+    gx_atomic64 seen_received;
+    gx_atomic32 seen_quiet;
+    gx_atomic32 seen_finished;
+    gx_atomic64 seen_fifo_bytes;
+} gx_executor;
+
+/* GALE_NO_MEMORY, GALE_IO (no doorbell). Rings are made afterwards, by gx_executor_connect. */
+int gx_executor_new(gx_shared *shared, uint16_t index, gx_executor **ret_executor);
+
+/* Makes the rings that the plan needs from `from` to `to`; `capacity` of a data ring. */
+int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity);
+
+/* All records that are queued give their blocks back. Before any executor is freed: blocks go home. */
+void gx_executor_empty(gx_executor *ex);
+void gx_executor_free(gx_executor *ex);
+
+/* Rings every executor's bell. Any thread. */
+void gx_executors_wake(gx_shared *shared);
+
+/* Moves the phase from `from` to `to`, if it is `from`, and wakes everybody. Any thread. */
+bool gx_executors_move(gx_shared *shared, gale_phase from, gale_phase to);
+
+/* Moves the phase to closing, whatever it is, unless the end has begun already. Any thread, also inside a step. */
+void gx_executors_close(gx_shared *shared);
+
+/* --- What the modules above share --- */
+
+/* The gates as of now. */
+void gx_executor_refresh_gates(gx_executor *ex);
+
+GX_INLINE void gx_executor_check_gates(gx_executor *ex) {
+    if (GX_UNLIKELY(ex->gates_stale || gx_flow_epoch(&ex->shared->flow) != ex->epoch)) gx_executor_refresh_gates(ex);
+}
+
+/* `weight` more bytes wait for `task`, or fewer. */
+void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested);
+
+GX_INLINE void gx_executor_queued(gx_executor *ex, gx_task *task, uint64_t weight) {
+    task->queued += weight;
+    if (GX_UNLIKELY(task->queued > GX_FLOW_HIGH && !task->congested)) gx_executor_congest(ex, task, true);
+}
+
+GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t weight) {
+    task->queued -= weight;
+    if (GX_UNLIKELY(task->congested && task->queued < GX_FLOW_LOW)) gx_executor_congest(ex, task, false);
+}
+
+/* Sends what is combined and shows others what was written to their rings. */
+void gx_executor_publish(gx_executor *ex);
+
+/* Reads the clock. */
+GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
+    return ex->now = ex->shared->clock.now(ex->shared->clock.user);
+}
+
+/* Marks that a function of `task` runs now (NULL: none). */
+GX_INLINE void gx_executor_call(gx_executor *ex, const gx_task *task) {
+    gx_store_relaxed(&ex->in_call_seen, task);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* Flow control: who is congested, and who may therefore not run.
+ *
+ * What:    a task's queue is what waits for it on its executor: in the local FIFO and in its parked list. Above the high
+ *          mark the task is congested, below the low mark no longer. A task may run while none of the tasks that it feeds is
+ *          congested; records for one that may not are parked behind each other. Gates follow the task graph with back
+ *          edges left out (topology/plan.h), which has no cycle: the last congested task of any chain feeds none that is
+ *          congested, so it can run. Rings are always drained, hence nothing waits for anything but a task that can run.
+ *          A spout is a task like others: this is how pressure gets back to the source.
+ * Bound:   queue of a task <= high mark + what was in rings when the mark was passed + the output of one call a feeder.
+ * Threads: a task's mark has one writer, its executor; every executor reads. `epoch` changes after every change of a mark.
+ *
+ * Orderings: R1/A1 the epoch's add releases the mark's store; who sees the new epoch sees the mark.
+ */
+#ifndef GX_ENGINE_FLOW_H
+#define GX_ENGINE_FLOW_H
+
+#include "base/alloc.h"
+#include "topology/plan.h"
+
+enum {
+    GX_FLOW_HIGH = 256 << 10, /* bytes */
+    GX_FLOW_LOW = 128 << 10,
+};
+
+typedef struct gx_flow {
+    alignas(GX_APART) gx_atomic32 epoch;
+    alignas(GX_APART) _Atomic(uint8_t) *congested; /* by task */
+} gx_flow;
+
+GX_INLINE uint32_t gx_flow_epoch(gx_flow *flow) {
+    return gx_load_acquire(&flow->epoch); /* A1 */
+}
+
+GX_INLINE void gx_flow_mark(gx_flow *flow, uint16_t task, bool congested) {
+    gx_store_relaxed(&flow->congested[task], congested);
+    gx_add_release(&flow->epoch, 1); /* R1 */
+}
+
+/* Is any of the tasks that the task's gates name congested? */
+bool gx_flow_gated(const gx_flow *flow, const gx_plan_task *task);
+
+#endif

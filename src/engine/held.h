@@ -1,0 +1,54 @@
+/* The tuples that a task keeps beyond execute: copies, with what they owe to their trees.
+ *
+ * What:    a table of slots that grows; a handle names task, slot and generation, so that a late use is recognised. The copy
+ *          lies in a block and does not move.
+ * Threads: the task's. Limits: 2^24 - 1 held tuples a task (GALE_NO_MEMORY beyond). */
+#ifndef GX_ENGINE_HELD_H
+#define GX_ENGINE_HELD_H
+
+#include "ds/block.h"
+#include "tuple/record.h"
+
+enum { GX_HELD_CURRENT = 0xffffff }; /* the index that means the tuple in execution */
+
+typedef struct gx_held_slot {
+    gx_block *copy; /* gx_held_copy, or NULL when free */
+    uint64_t ack;   /* XOR of the edges of its children */
+    uint32_t generation;
+    uint32_t next_free; /* index plus 1 */
+    bool failed;        /* an emit anchored to it failed */
+} gx_held_slot;
+
+typedef struct gx_held {
+    gx_held_slot *slots;
+    size_t capacity;
+    uint32_t made;
+    uint32_t free; /* index plus 1 */
+    uint32_t count;
+} gx_held;
+
+GX_INLINE gale_handle gx_handle(uint16_t task, uint32_t index, uint32_t generation) {
+    return (uint64_t)task << 48 | (uint64_t)index << 24 | (generation & 0xffffff);
+}
+GX_INLINE uint16_t gx_handle_task(gale_handle h) {
+    return (uint16_t)(h >> 48);
+}
+GX_INLINE uint32_t gx_handle_index(gale_handle h) {
+    return (uint32_t)(h >> 24) & 0xffffff;
+}
+
+/* Keeps a copy of `tuple` (task `task`'s), whose children so far sum to `ack`. GALE_NO_MEMORY. */
+int gx_held_add(gx_held *held, gx_heap *heap, gx_blocks *blocks, uint16_t task, const gale_tuple *tuple, uint64_t ack,
+                uint32_t *ret_index);
+
+/* The slot that a handle names, or NULL when its tuple is settled. */
+gx_held_slot *gx_held_find(gx_held *held, gale_handle handle);
+
+const gale_tuple *gx_held_tuple(const gx_held_slot *slot);
+
+/* Forgets the copy. */
+void gx_held_remove(gx_held *held, gx_blocks *blocks, uint32_t index);
+
+void gx_held_fini(gx_held *held, gx_heap *heap, gx_blocks *blocks);
+
+#endif

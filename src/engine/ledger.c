@@ -1,0 +1,217 @@
+#include "engine/ledger.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+
+#include <stdio.h>
+
+#define GENERATION_MASK ((1u << GX_LEDGER_GENERATION_BITS) - 1)
+
+int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random) {
+    memset(ledger, 0, sizeof *ledger);
+    GX_ASSERT(number >= 1 && number < GX_LEDGERS_MAX);
+    ledger->heap = heap;
+    ledger->number = (uint64_t)number << (GX_LEDGER_SLOT_BITS + GX_LEDGER_GENERATION_BITS);
+    ledger->timeout = timeout;
+    ledger->sweep_due = timeout ? timeout / 8 : INT64_MAX;
+    ledger->random = random;
+    ledger->segments = gx_alloc_array(heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENTS, sizeof *ledger->segments);
+    ledger->complete = gx_alloc(heap, GX_TAG_LEDGER, sizeof *ledger->complete);
+    return ledger->segments && ledger->complete ? GALE_OK : GALE_NO_MEMORY;
+}
+
+static void free_notes(gx_ledger *ledger) {
+    while (ledger->notes) {
+        gx_failure_note *note = ledger->notes;
+        ledger->notes = note->next;
+        gx_free(ledger->heap, GX_TAG_LEDGER, note, sizeof *note);
+    }
+}
+
+void gx_ledger_fini(gx_ledger *ledger) {
+    for (uint32_t slot = 0; slot < ledger->slots; slot++) {
+        gx_tree *tree = gx_ledger_at(ledger, slot);
+        if (tree->state != GX_TREE_FAILED || !tree->note) continue;
+        tree->note->next = ledger->notes;
+        ledger->notes = tree->note;
+    }
+    free_notes(ledger);
+    for (uint32_t s = 0; ledger->segments && s < GX_LEDGER_SEGMENTS && ledger->segments[s]; s++)
+        gx_free(ledger->heap, GX_TAG_LEDGER, ledger->segments[s], GX_LEDGER_SEGMENT * sizeof(gx_tree));
+    gx_free(ledger->heap, GX_TAG_LEDGER, ledger->segments, GX_LEDGER_SEGMENTS * sizeof *ledger->segments);
+    gx_free(ledger->heap, GX_TAG_LEDGER, ledger->complete, sizeof *ledger->complete);
+    memset(ledger, 0, sizeof *ledger);
+}
+
+static void append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
+    gx_ledger_at(ledger, slot)->next = 0;
+    if (list->tail) gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
+    else list->head = slot + 1;
+    list->tail = slot + 1;
+}
+
+static uint64_t take_first(gx_ledger *ledger, gx_tree_list *list) {
+    uint64_t slot = list->head - 1;
+    list->head = gx_ledger_at(ledger, slot)->next;
+    if (!list->head) list->tail = 0;
+    return slot;
+}
+
+static void put_free(gx_ledger *ledger, uint64_t slot) {
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    tree->state = GX_TREE_FREE;
+    tree->next = ledger->free;
+    ledger->free = slot + 1;
+}
+
+/* A slot whose generation came round may be used again when no late answer to its old trees can be on its way any more. */
+static bool wake_rested(gx_ledger *ledger, int64_t now) {
+    if (!ledger->resting.head) return false;
+    gx_tree *tree = gx_ledger_at(ledger, ledger->resting.head - 1);
+    int64_t rest = 2 * (ledger->timeout ? ledger->timeout : 30 * GALE_SECOND);
+    if (now - tree->start < rest) return false;
+    put_free(ledger, take_first(ledger, &ledger->resting));
+    return true;
+}
+
+int gx_ledger_more(gx_ledger *ledger, int64_t now) {
+    if (wake_rested(ledger, now)) return GALE_OK;
+    uint32_t segment = ledger->slots >> GX_LEDGER_SEGMENT_BITS;
+    if (segment == GX_LEDGER_SEGMENTS) return GALE_AGAIN;
+    gx_tree *trees = gx_alloc_array(ledger->heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENT, sizeof *trees);
+    if (!trees) return GALE_NO_MEMORY;
+    ledger->segments[segment] = trees;
+    ledger->slots += GX_LEDGER_SEGMENT;
+    for (uint32_t i = GX_LEDGER_SEGMENT; i-- > 0;) {
+        trees[i].generation = (uint32_t)gx_random_next(&ledger->random) & GENERATION_MASK;
+        put_free(ledger, (uint64_t)segment * GX_LEDGER_SEGMENT + i);
+    }
+    return GALE_OK;
+}
+
+void gx_ledger_cancel(gx_ledger *ledger, uint64_t root) {
+    put_free(ledger, root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1));
+    ledger->counters.trees--;
+    ledger->counters.open--;
+}
+
+void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state) {
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    tree->state = state;
+    append(ledger, &ledger->answers, slot);
+    ledger->counters.open--;
+    switch (state) {
+    case GX_TREE_ACKED: ledger->counters.acked++; break;
+    case GX_TREE_FAILED: ledger->counters.failed++; break;
+    case GX_TREE_LATE: ledger->counters.timed_out++; break;
+    default: ledger->counters.stopped++; break;
+    }
+}
+
+static gx_failure_note *take_note(gx_ledger *ledger) {
+    gx_failure_note *note = ledger->notes;
+    if (!note) return gx_alloc(ledger->heap, GX_TAG_LEDGER, sizeof *note);
+    ledger->notes = note->next;
+    return note;
+}
+
+void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text) {
+    uint64_t slot;
+    gx_tree *tree = gx_ledger_find(ledger, root, &slot);
+    if (!tree) return;
+    gx_failure_note *note = take_note(ledger);
+    if (note) {
+        note->reason = reason;
+        note->task = task;
+        snprintf(note->text, sizeof note->text, "%s", text ? text : "");
+    }
+    tree->note = note;
+    gx_ledger_answer(ledger, slot, GX_TREE_FAILED);
+}
+
+static void begin_sweep(gx_ledger *ledger, int64_t now) {
+    ledger->sweep_due = now + ledger->timeout / 8;
+    ledger->sweep_before = now - ledger->timeout;
+    ledger->sweep_at = 0;
+    ledger->sweep_end = ledger->counters.open ? ledger->slots : 0;
+}
+
+uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
+    if (!ledger->sweep_end) {
+        if (now < ledger->sweep_due) return 0;
+        begin_sweep(ledger, now);
+    }
+    uint32_t from = ledger->sweep_at, to = ledger->sweep_end;
+    if (to - from > GX_LEDGER_SWEEP_SLICE) to = from + GX_LEDGER_SWEEP_SLICE;
+    for (uint32_t slot = from; slot < to; slot++) {
+        gx_tree *tree = gx_ledger_at(ledger, slot);
+        if (tree->state == GX_TREE_OPEN && tree->start < ledger->sweep_before)
+            gx_ledger_answer(ledger, slot, GX_TREE_LATE);
+    }
+    ledger->sweep_at = to;
+    if (to == ledger->sweep_end) ledger->sweep_end = 0;
+    return to - from;
+}
+
+int64_t gx_ledger_due(const gx_ledger *ledger) {
+    if (ledger->sweep_end) return 0;
+    return ledger->counters.open ? ledger->sweep_due : INT64_MAX;
+}
+
+void gx_ledger_stop(gx_ledger *ledger) {
+    for (uint32_t slot = 0; slot < ledger->slots && ledger->counters.open; slot++)
+        if (gx_ledger_at(ledger, slot)->state == GX_TREE_OPEN) gx_ledger_answer(ledger, slot, GX_TREE_STOPPED);
+}
+
+bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer) {
+    if (!ledger->answers.head) return false;
+    uint64_t slot = take_first(ledger, &ledger->answers);
+    const gx_tree *tree = gx_ledger_at(ledger, slot);
+    *ret_answer = (gx_answer){ .slot = slot, .message_id = tree->message_id, .task = tree->task, .state = tree->state };
+    if (tree->state == GX_TREE_ACKED) {
+        ret_answer->latency = now - tree->start;
+        gx_histogram_add(ledger->complete, ret_answer->latency);
+    } else if (tree->state == GX_TREE_FAILED) {
+        ret_answer->note = tree->note;
+    }
+    return true;
+}
+
+void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now) {
+    gx_tree *tree = gx_ledger_at(ledger, answer->slot);
+    if (tree->state == GX_TREE_FAILED && tree->note) {
+        tree->note->next = ledger->notes;
+        ledger->notes = tree->note;
+    }
+    tree->generation = (tree->generation + 1) & GENERATION_MASK;
+    if (GX_LIKELY(tree->generation != 0)) {
+        put_free(ledger, answer->slot);
+        return;
+    }
+    tree->state = GX_TREE_RESTING;
+    tree->start = now;
+    append(ledger, &ledger->resting, answer->slot);
+}
+
+/* A sequence lock without fences. R1: the data are stored with release, after the version was made odd: a reader that sees
+ * new data sees the odd version, too (A1), and reads again. R2/A2: an even version comes with its data. */
+void gx_ledger_publish(gx_ledger *ledger) {
+    uint64_t words[sizeof(gx_tree_counters) / 8];
+    memcpy(words, &ledger->counters, sizeof words);
+    uint64_t version = gx_load_relaxed(&ledger->version);
+    gx_store_relaxed(&ledger->version, version + 1);
+    for (size_t i = 0; i < sizeof words / 8; i++) gx_store_release(&ledger->published[i], words[i]); /* R1 */
+    gx_store_release(&ledger->version, version + 2);                                                   /* R2 */
+}
+
+gx_tree_counters gx_ledger_read(const gx_ledger *ledger) {
+    uint64_t words[sizeof(gx_tree_counters) / 8], before, after;
+    do {
+        before = gx_load_acquire(&ledger->version); /* A2 */
+        for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_acquire(&ledger->published[i]); /* A1 */
+        after = gx_load_relaxed(&ledger->version);
+    } while (before != after || (before & 1));
+    gx_tree_counters counters;
+    memcpy(&counters, words, sizeof counters);
+    return counters;
+}

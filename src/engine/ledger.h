@@ -1,0 +1,208 @@
+/* The ledger: which of an executor's spout tuples are not answered yet.
+ *
+ * What:    Storm's acker (org.apache.storm.daemon.Acker) without a table. A tree's root id *is* the place of its entry:
+ *
+ *              root = ledger 12 bits | generation 28 bits | slot 24 bits
+ *
+ *          An entry holds the XOR of all edge ids created and consumed so far; at zero the tree is done. The same entry is
+ *          the spout's pending entry. An update is an array access; a stale one (the generation does not match) is dropped
+ *          and counted. Slots come in segments that never move.
+ *
+ *          Why a partial sum is safe. Every edge id is XORed twice: by the unit that creates it (the spout's emit, or the
+ *          ack of the tuple that it was anchored to) and by the unit that consumes it (the ack of the tuple on that edge).
+ *          Units are never split, the spout's unit is in the entry before anything can be acked, and ids are random. So a
+ *          set of units that contains the spout's and sums to zero contains, but for odds of 2^-64, for every edge that it
+ *          creates the unit that consumes it: by induction from the root that is the whole tree.
+ *
+ *              free --open--> open --xor is 0--> acked ----+
+ *                ^             |---fail---------> failed --+--> answered to the spout --> free
+ *                |             |---too old------> late ----+                         \--> resting (generation wrapped)
+ *                |             +---stop---------> stopped -+                               |
+ *                +---------------------- after two timeouts -----------------------------+
+ *
+ * Expiry:  a sweep of all entries begins every eighth of the timeout T, a bounded slice a step; an entry is answered
+ *          `timeout` when it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time], and
+ *          never later than 1.25 T while steps are made at least every T / 8.
+ * Threads: one, the executor's; gx_ledger_read from any.
+ * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held.
+ */
+#ifndef GX_ENGINE_LEDGER_H
+#define GX_ENGINE_LEDGER_H
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "ds/histogram.h"
+#include "engine/counters.h"
+
+#include <gale/component.h>
+
+enum {
+    GX_LEDGER_SLOT_BITS = 24,
+    GX_LEDGER_GENERATION_BITS = 28,
+    GX_LEDGERS_MAX = 4095, /* the number 4095 marks something else in an ack ring, see settle.h */
+    GX_LEDGER_SEGMENT_BITS = 12,
+    GX_LEDGER_SEGMENT = 1 << GX_LEDGER_SEGMENT_BITS,
+    GX_LEDGER_SEGMENTS = 1 << (GX_LEDGER_SLOT_BITS - GX_LEDGER_SEGMENT_BITS),
+    GX_LEDGER_SWEEP_SLICE = 16384,
+};
+
+typedef enum gx_tree_state {
+    GX_TREE_FREE,
+    GX_TREE_OPEN,
+    GX_TREE_ACKED,
+    GX_TREE_FAILED,
+    GX_TREE_LATE,
+    GX_TREE_STOPPED,
+    GX_TREE_RESTING,
+} gx_tree_state;
+
+typedef struct gx_failure_note {
+    struct gx_failure_note *next;
+    int32_t reason;
+    uint32_t task;
+    char text[GALE_FAILURE_TEXT + 1];
+} gx_failure_note;
+
+typedef struct gx_tree {
+    union {
+        uint64_t xor_; /* open: edges created and consumed */
+        uint64_t next; /* else: the next slot of the list that it is in, plus 1 */
+    };
+    uint64_t message_id;
+    union {
+        int64_t start;         /* open, acked: ns of the emit; resting: ns of the wrap */
+        gx_failure_note *note; /* failed: reason and place, or NULL when there was no memory to note them */
+    };
+    uint32_t generation;
+    uint16_t task;
+    uint8_t state; /* gx_tree_state */
+    uint8_t reserved;
+} gx_tree;
+
+static_assert(sizeof(gx_tree) == 32, "an open tree takes 32 bytes");
+
+typedef struct gx_tree_list {
+    uint64_t head, tail; /* slot plus 1; 0: none */
+} gx_tree_list;
+
+typedef struct gx_ledger {
+    gx_heap *heap;
+    uint64_t number;    /* of the ledger, shifted to its place in a root */
+    int64_t timeout;    /* ns; 0: never */
+    uint64_t free;      /* slot plus 1; last in, first out */
+    gx_tree_list answers;
+    gx_tree_list resting;
+    uint32_t slots;     /* made so far */
+    gx_random random;   /* first generations */
+    gx_failure_note *notes;
+    gx_tree_counters counters;
+
+    int64_t sweep_due;
+    uint32_t sweep_at;
+    uint32_t sweep_end; /* slots in this pass; 0: no pass */
+    int64_t sweep_before; /* entries begun before this are too old */
+
+    gx_tree **segments; /* [GX_LEDGER_SEGMENTS] */
+    gx_histogram *complete;
+    gx_atomic64 version; /* odd while publishing */
+    gx_atomic64 published[sizeof(gx_tree_counters) / 8];
+} gx_ledger;
+
+/* What a spout is told. */
+typedef struct gx_answer {
+    uint64_t slot;
+    uint64_t message_id;
+    uint16_t task;
+    uint8_t state;
+    int64_t latency; /* acked */
+    const gx_failure_note *note;
+} gx_answer;
+
+/* `number` is from 1, so that no root is 0. GALE_NO_MEMORY. */
+int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random);
+void gx_ledger_fini(gx_ledger *ledger);
+
+/* Slow path of opening: makes a segment or wakes a rested slot. GALE_AGAIN, GALE_NO_MEMORY. */
+int gx_ledger_more(gx_ledger *ledger, int64_t now);
+
+/* Puts a tree that is not open any more in the queue of answers. */
+void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state);
+
+GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
+    return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
+}
+
+/* Opens a tree for `task`. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or
+ * gx_ledger_cancel. */
+GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t *ret_root) {
+    if (GX_UNLIKELY(!ledger->free)) {
+        int rc = gx_ledger_more(ledger, now);
+        if (rc < 0) return rc;
+    }
+    uint64_t slot = ledger->free - 1;
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    ledger->free = tree->next;
+    tree->xor_ = 0;
+    tree->message_id = message_id;
+    tree->start = now;
+    tree->task = task;
+    tree->state = GX_TREE_OPEN;
+    ledger->counters.trees++;
+    ledger->counters.open++;
+    *ret_root = ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
+    return GALE_OK;
+}
+
+/* The spout's own unit: all edges that its emit created. With none, the tree is done at once. */
+GX_INLINE void gx_ledger_begin(gx_ledger *ledger, uint64_t root, uint64_t edges) {
+    uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
+    gx_ledger_at(ledger, slot)->xor_ = edges;
+    if (edges == 0) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+}
+
+void gx_ledger_cancel(gx_ledger *ledger, uint64_t root);
+
+/* The entry of an open tree, or NULL when the root is stale (counted). */
+GX_INLINE gx_tree *gx_ledger_find(gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
+    uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
+    uint32_t generation = (uint32_t)(root >> GX_LEDGER_SLOT_BITS) & ((1u << GX_LEDGER_GENERATION_BITS) - 1);
+    *ret_slot = slot;
+    if (GX_LIKELY(slot < ledger->slots)) {
+        gx_tree *tree = gx_ledger_at(ledger, slot);
+        if (GX_LIKELY(tree->state == GX_TREE_OPEN && tree->generation == generation)) return tree;
+    }
+    ledger->counters.stale++;
+    return NULL;
+}
+
+/* One or more acks of tuples of this tree. */
+GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
+    uint64_t slot;
+    gx_tree *tree = gx_ledger_find(ledger, root, &slot);
+    if (GX_UNLIKELY(!tree)) return;
+    tree->xor_ ^= edges;
+    if (tree->xor_ == 0) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+}
+
+/* A tuple of this tree failed, on `task`, for `reason`. The first answer wins. */
+void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text);
+
+/* Goes on sweeping, or begins. Returns how many entries were looked at. */
+uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now);
+
+/* When the sweep next has something to do; INT64_MAX: never. */
+int64_t gx_ledger_due(const gx_ledger *ledger);
+
+/* Answers every open tree with `stopped`. */
+void gx_ledger_stop(gx_ledger *ledger);
+
+/* The next answer for a spout, oldest first; false when there is none. After the spout has been told, the entry goes back
+ * with gx_ledger_answered: `now` is for the rest of slots whose generation wraps. */
+bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
+void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
+
+/* Lets other threads see the counters, all of the same moment. */
+void gx_ledger_publish(gx_ledger *ledger);
+gx_tree_counters gx_ledger_read(const gx_ledger *ledger);
+
+#endif

@@ -1,0 +1,78 @@
+#include "engine/life.h"
+
+#include "engine/spout.h"
+
+static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
+    gx_shared *shared = ex->shared;
+    gx_monitor_lock(&shared->monitor);
+    if (shared->fatal.code == 0) {
+        gale_error_set(&shared->fatal, rc, "%s", task->reported ? task->report : gale_error_text(rc));
+        gale_error_add(&shared->fatal, "%s '%s' (task %u) could not be %s", task->is_spout ? "spout" : "bolt",
+                       task->context.component, task->id, task->is_spout ? "opened" : "prepared");
+    }
+    gx_monitor_unlock(&shared->monitor);
+    gx_executors_close(shared);
+}
+
+static int open_task(gx_task *task) {
+    const gx_component *built = task->plan->built;
+    int (*function)(void *, const gale_context *, gale_collector *, void **) =
+        built->is_spout ? built->spout.open : built->bolt.prepare;
+    task->self = built->user;
+    return function ? function(built->user, &task->context, &task->out, &task->self) : GALE_OK;
+}
+
+void gx_life_open(gx_executor *ex) {
+    ex->opened = true;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[i];
+        gx_executor_call(ex, task);
+        task->reported = false;
+        int rc = open_task(task);
+        gx_executor_call(ex, NULL);
+        if (rc < 0) {
+            report_fatal(ex, task, rc);
+            return;
+        }
+        task->open = true;
+        task->tick.due = gx_executor_tell_time(ex) + task->tick.period;
+        if (task->tick.period && task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
+    }
+    gx_add_release(&ex->shared->opened, 1);
+}
+
+void gx_life_finish(gx_executor *ex, uint32_t rank) {
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[i];
+        const gale_bolt_ops *ops = &task->plan->built->bolt;
+        if (task->is_spout || !task->open || task->plan->rank != rank || !ops->finish) continue;
+        task->reported = false;
+        gx_executor_call(ex, task);
+        int rc = ops->finish(task->self, &task->out);
+        gx_executor_call(ex, NULL);
+        if (rc < 0 && !task->reported) gx_task_report(task, gale_error_text(rc));
+        ex->work++;
+    }
+}
+
+static void close_task(gx_executor *ex, gx_task *task) {
+    const gx_component *built = task->plan->built;
+    void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
+    gx_executor_call(ex, task);
+    if (task->is_spout && task->spout.active && built->spout.deactivate) built->spout.deactivate(task->self);
+    task->spout.active = false;
+    if (function) function(task->self);
+    task->open = false;
+    gx_executor_call(ex, NULL);
+}
+
+void gx_life_close(gx_executor *ex) {
+    if (ex->has_ledger) {
+        gx_ledger_stop(&ex->ledger);
+        gx_spout_answers(ex);
+        gx_ledger_publish(&ex->ledger);
+    }
+    for (uint32_t i = 0; i < ex->task_count; i++)
+        if (ex->tasks[i]->open) close_task(ex, ex->tasks[i]);
+    ex->closed = true;
+}

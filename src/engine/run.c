@@ -1,0 +1,238 @@
+#include "engine/run.h"
+
+#include "engine/collector.h"
+
+static void restart_tick(gx_executor *ex, gx_task *task) {
+    gx_tick_life *tick = &task->tick;
+    tick->waiting = false;
+    tick->due += tick->period; /* keeps its cadence; what was missed is skipped */
+    if (tick->due <= ex->now) tick->due = ex->now + tick->period;
+    if (tick->due < ex->tick_due) ex->tick_due = tick->due;
+    gx_count(&task->counters.ticks, 1);
+}
+
+static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
+    gx_cursor *cursor = &ex->cursor;
+    cursor->generation++;
+    cursor->task = task;
+    cursor->tuple.head = head;
+    cursor->tuple.body = gx_record_body(head);
+    cursor->tuple.schema = &ex->shared->plan->schema;
+    cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, cursor->generation);
+    cursor->ack = 0;
+    cursor->roots = gx_record_roots(head);
+    cursor->state = GX_CURSOR_OPEN;
+    cursor->failed = false;
+}
+
+static int call(gx_executor *ex, gx_task *task) {
+    gx_executor_call(ex, task);
+    int rc = task->execute(task->self, &ex->cursor.tuple, &task->out);
+    gx_executor_call(ex, NULL);
+    return rc;
+}
+
+/* A call whose time is taken. Before a slow one, what is finished is shown to others. */
+static int timed_call(gx_executor *ex, gx_task *task) {
+    if (task->slow) gx_executor_publish(ex);
+    int64_t before = gx_executor_tell_time(ex);
+    int rc = call(ex, task);
+    int64_t spent = gx_executor_tell_time(ex) - before;
+    gx_task_sampled(task, spent);
+    if (task->slow) ex->slow_ns += (uint64_t)spent;
+    return rc;
+}
+
+static void execute(gx_executor *ex, gx_task *task, const gale_head *head) {
+    task->reported = false;
+    set_cursor(ex, task, head);
+    int rc = GX_UNLIKELY(task->slow || --task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
+    if (GX_UNLIKELY(head->source == 0)) {
+        ex->cursor.state = ex->cursor.state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : ex->cursor.state;
+        restart_tick(ex, task);
+    }
+    gx_collector_settle_current(ex, rc);
+    gx_record_release(head, &ex->blocks);
+}
+
+static bool may_run(gx_executor *ex, const gx_task *task) {
+    gx_executor_check_gates(ex);
+    return !ex->gated[task->component];
+}
+
+static bool out_of_time(const gx_executor *ex) {
+    return ex->slow_ns > GX_RUN_SLOW_BUDGET;
+}
+
+static void counted(gx_task *task, size_t run, size_t ticks) {
+    if (run > ticks) gx_count(&task->counters.executed, run - ticks);
+    gx_store_relaxed(&task->queued_seen, task->queued);
+}
+
+/* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue already.
+ * When there is no memory it stays where it is (false), and is tried again. */
+static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
+    void *at = gx_fifo_push(&task->parked, &ex->chunks, head->length);
+    if (!at) return false;
+    memcpy(at, head, head->length);
+    if (task->parked.count == 1) ex->parked_tasks++;
+    if (!is_counted) gx_executor_queued(ex, task, gx_record_weight(head));
+    return true;
+}
+
+/* --- The local FIFO --- */
+
+static const gale_head *pop_local(gx_executor *ex, const gale_head *head) {
+    gx_fifo_pop(&ex->local, &ex->chunks, head->length);
+    return gx_fifo_front(&ex->local);
+}
+
+/* A run of records for one task, from the front. */
+static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *head, size_t budget) {
+    size_t run = 0, ticks = 0;
+    do {
+        uint64_t weight = gx_record_weight(head);
+        ticks += head->source == 0;
+        execute(ex, task, head);
+        gx_executor_dequeued(ex, task, weight);
+        head = pop_local(ex, head);
+        run++;
+    } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
+    counted(task, run, ticks);
+    return run;
+}
+
+size_t gx_run_local(gx_executor *ex) {
+    size_t done = 0;
+    const gale_head *head = gx_fifo_front(&ex->local);
+    while (head && done < GX_RUN_BUDGET && !out_of_time(ex)) {
+        gx_task *task = ex->shared->tasks[head->target];
+        if (GX_LIKELY(!task->parked.count && may_run(ex, task))) {
+            done += run_local_task(ex, task, head, GX_RUN_BUDGET - done);
+            head = gx_fifo_front(&ex->local);
+        } else {
+            if (!park(ex, task, head, true)) break;
+            head = pop_local(ex, head);
+            done++;
+        }
+    }
+    return done;
+}
+
+/* --- Parked lists --- */
+
+static size_t run_parked_task(gx_executor *ex, gx_task *task) {
+    size_t run = 0, ticks = 0;
+    while (task->parked.count && run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task)) {
+        const gale_head *head = gx_fifo_front(&task->parked);
+        uint64_t weight = gx_record_weight(head);
+        ticks += head->source == 0;
+        execute(ex, task, head);
+        gx_executor_dequeued(ex, task, weight);
+        gx_fifo_pop(&task->parked, &ex->chunks, head->length);
+        run++;
+    }
+    if (!task->parked.count) ex->parked_tasks--;
+    counted(task, run, ticks);
+    return run;
+}
+
+size_t gx_run_parked(gx_executor *ex) {
+    size_t done = 0;
+    for (uint32_t i = 0; ex->parked_tasks && i < ex->task_count; i++)
+        if (ex->tasks[i]->parked.count) done += run_parked_task(ex, ex->tasks[i]);
+    return done;
+}
+
+/* --- Inlets --- */
+
+static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, const gale_head *head, size_t budget) {
+    size_t run = 0;
+    do {
+        uint32_t length = head->length;
+        execute(ex, task, head);
+        gx_ring_advance(&inlet->data, length);
+        head = gx_ring_peek(&inlet->data);
+        run++;
+    } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
+    counted(task, run, 0);
+    return run;
+}
+
+/* A ring is always read to what was seen of it, so that it never waits at a record whose task may not run. When slow tasks
+ * have used up the step's time, the rest is parked: a ring is not a place to wait in for those behind. */
+static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
+    size_t done = 0;
+    const gale_head *head;
+    while (done < GX_RUN_BUDGET && (head = gx_ring_peek(&inlet->data)) != NULL) {
+        gx_task *task = ex->shared->tasks[head->target];
+        if (GX_LIKELY(!task->parked.count && !out_of_time(ex) && may_run(ex, task))) {
+            done += run_ring_task(ex, inlet, task, head, GX_RUN_BUDGET - done);
+        } else {
+            if (!park(ex, task, head, false)) break;
+            gx_ring_advance(&inlet->data, head->length);
+            done++;
+        }
+    }
+    inlet->received += done;
+    return done;
+}
+
+size_t gx_run_inlets(gx_executor *ex) {
+    size_t done = 0;
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        gx_inlet *inlet = &ex->inlets[i];
+        if (!inlet->data.ring || !gx_ring_refresh(&inlet->data)) continue;
+        done += run_ring(ex, inlet);
+        if (gx_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
+    }
+    return done;
+}
+
+size_t gx_run_acks(gx_executor *ex) {
+    size_t done = 0;
+    for (uint32_t i = 0; ex->has_ledger && i < ex->shared->executor_count; i++) {
+        gx_inlet *inlet = &ex->inlets[i];
+        if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
+        const uint64_t *item;
+        size_t items = 0;
+        while ((item = gx_ring_next_item(&inlet->acks)) != NULL) {
+            gx_settle_receive(&ex->ledger, inlet->half, item, &ex->blocks);
+            items++;
+        }
+        inlet->received += items;
+        done += items;
+        if (gx_ring_release(&inlet->acks)) gx_bell_ring(&ex->shared->executors[i]->bell);
+    }
+    return done;
+}
+
+/* --- Ticks --- */
+
+/* A record from the system: no roots, one value, the period in seconds; a whole number when it is one. */
+static bool queue_tick(gx_executor *ex, gx_task *task) {
+    double seconds = (double)task->tick.period / 1e9;
+    gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND) : gale_f64(seconds);
+    uint32_t size = (uint32_t)gx_body_measure(&value, 1);
+    gale_head head = { gx_record_length(0, size), task->id, 0, GX_STREAM_TICK, 0, 0, size };
+    void *at = gx_fifo_push(&ex->local, &ex->chunks, head.length);
+    if (!at) return false;
+    memcpy(at, &head, sizeof head);
+    gx_body_encode(&value, 1, gx_record_tail(at));
+    gx_executor_queued(ex, task, head.length);
+    task->tick.waiting = true;
+    return true;
+}
+
+size_t gx_run_ticks(gx_executor *ex) {
+    if (ex->now < ex->tick_due) return 0;
+    size_t queued = 0;
+    ex->tick_due = INT64_MAX;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[i];
+        if (!task->tick.period || task->tick.waiting) continue;
+        if (ex->now >= task->tick.due && queue_tick(ex, task)) queued++;
+        else if (task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
+    }
+    return queued;
+}

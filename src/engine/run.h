@@ -1,0 +1,27 @@
+/* Running records: the local FIFO, the inlets and the parked lists of an executor, and ticks.
+ *
+ * What:    consecutive records for one task are run in a tight loop, their counters added once. A record whose task may not
+ *          run (engine/flow.h) is moved to the task's parked list; later ones go behind it.
+ * Threads: the executor's. Each call is bounded by a number of records, and by the time that slow tasks take. */
+#ifndef GX_ENGINE_RUN_H
+#define GX_ENGINE_RUN_H
+
+#include "engine/executor.h"
+
+enum {
+    GX_RUN_BUDGET = 4096,                /* records a queue and step */
+    GX_RUN_SLOW_BUDGET = 500 * 1000,     /* ns in slow calls a step, after which other things have their turn */
+};
+
+/* Each returns how many records it ran or moved. */
+size_t gx_run_local(gx_executor *ex);
+size_t gx_run_inlets(gx_executor *ex);
+size_t gx_run_parked(gx_executor *ex);
+
+/* Acks and failures from other executors. Returns how many. */
+size_t gx_run_acks(gx_executor *ex);
+
+/* Queues the ticks that are due. */
+size_t gx_run_ticks(gx_executor *ex);
+
+#endif

@@ -1,0 +1,340 @@
+#include "engine/runtime.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "base/os/cpu.h"
+#include "base/os/entropy.h"
+#include "base/os/time.h"
+#include "engine/spout.h"
+#include "engine/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    RING_MAX = 256 << 10,
+    RING_MIN = 32 << 10, /* four of the largest records */
+    SPINS = 2000,
+    CONTROL_PAUSE = 1 * GALE_MILLISECOND,
+};
+
+static_assert(RING_MIN >= 4 * GX_RECORD_MAX, "a record is at most a quarter of a ring");
+
+#define RING_MEMORY (UINT64_C(32) << 20)
+
+/* --- Making --- */
+
+static uint64_t ring_capacity(const gale_runtime *runtime, uint64_t memory) {
+    const gx_shared *shared = &runtime->shared;
+    uint64_t pairs = 0;
+    for (uint32_t a = 0; a < shared->executor_count; a++)
+        for (uint32_t b = 0; b < shared->executor_count; b++) pairs += a != b && gx_plan_feeds(shared->plan, a, b);
+    uint64_t each = (memory ? memory : RING_MEMORY) / (pairs ? pairs : 1);
+    uint64_t capacity = RING_MAX;
+    while (capacity > RING_MIN && capacity > each) capacity /= 2;
+    return capacity;
+}
+
+static int make_executors(gale_runtime *runtime, const gale_runtime_options *options) {
+    gx_shared *shared = &runtime->shared;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        int rc = gx_executor_new(shared, (uint16_t)i, &shared->executors[i]);
+        if (rc < 0) return rc;
+    }
+    uint64_t capacity = ring_capacity(runtime, options->ring_memory);
+    for (uint32_t a = 0; a < shared->executor_count; a++)
+        for (uint32_t b = 0; b < shared->executor_count; b++) {
+            int rc = a == b ? GALE_OK : gx_executor_connect(shared->executors[a], shared->executors[b], capacity);
+            if (rc < 0) return rc;
+        }
+    return GALE_OK;
+}
+
+static int make_tables(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    gx_heap *heap = &shared->heap;
+    uint32_t tasks = runtime->plan->task_count;
+    shared->tasks = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, sizeof *shared->tasks);
+    shared->flow.congested = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, 1);
+    shared->executors = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->executors);
+    runtime->threads = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *runtime->threads);
+    return shared->tasks && shared->flow.congested && shared->executors && runtime->threads ? GALE_OK : GALE_NO_MEMORY;
+}
+
+static void silence(void *user, int32_t level, const char *component, const char *text) {
+    (void)user, (void)level, (void)component, (void)text;
+}
+
+static void take_options(gale_runtime *runtime, const gale_runtime_options *options) {
+    gx_shared *shared = &runtime->shared;
+    shared->logger = options->logger ? *options->logger : (gale_logger){ sizeof(gale_logger), GALE_LOG_OFF, silence, NULL };
+    shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
+    shared->seed = options->seed ? options->seed : gx_os_entropy();
+    shared->until_drained = options->until_drained;
+    shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
+    if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;
+    shared->fatal = (gale_error)GALE_ERROR_INIT;
+    runtime->spins = options->spins ? options->spins : SPINS;
+}
+
+static void release(gale_runtime *runtime);
+
+static int make(gale_runtime *runtime, gale_topology *topology, const gale_runtime_options *options, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    runtime->has_monitor = gx_monitor_init(&shared->monitor);
+    if (!runtime->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
+    int rc = gx_plan_new(&shared->heap, topology, shared->executor_count, &runtime->plan, error);
+    if (rc < 0) return rc;
+    shared->plan = runtime->plan;
+    rc = make_tables(runtime);
+    if (rc == GALE_OK) rc = make_executors(runtime, options);
+    if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
+    if (rc < 0) return gale_error_set(error, rc, "no eventfd for an executor of '%s'", gale_topology_name(topology));
+    return GALE_OK;
+}
+
+/* Options of a program that was built with an older, smaller structure have zeros at their end. */
+static gale_runtime_options whole_options(const gale_runtime_options *given) {
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    options.size = sizeof options;
+    return options;
+}
+
+int gale_runtime_new(gale_topology *topology, const gale_runtime_options *given, gale_runtime **ret_runtime,
+                     gale_error *error) {
+    gale_runtime_options options = whole_options(given);
+    if (options.executors > GALE_EXECUTORS_MAX)
+        return gale_error_set(error, GALE_INVALID, "%u executors are more than the %d that are possible",
+                              options.executors, GALE_EXECUTORS_MAX);
+    int rc = gale_topology_check(topology, error);
+    if (rc < 0) return rc;
+    gx_heap heap;
+    gx_heap_init(&heap, options.allocator);
+    gale_runtime *runtime = gx_alloc_apart(&heap, GX_TAG_PLAN, sizeof *runtime);
+    if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
+    runtime->shared.heap = heap;
+    take_options(runtime, &options);
+    rc = make(runtime, topology, &options, error);
+    if (rc < 0) {
+        release(runtime);
+        return rc;
+    }
+    *ret_runtime = runtime;
+    return GALE_OK;
+}
+
+static void release(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    gx_heap *heap = &shared->heap;
+    uint32_t n = shared->executor_count;
+    for (uint32_t i = 0; shared->executors && i < n; i++)
+        if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
+    for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
+    if (runtime->plan) {
+        uint32_t tasks = runtime->plan->task_count;
+        gx_free(heap, GX_TAG_PLAN, shared->tasks, (tasks + 1u) * sizeof *shared->tasks);
+        gx_free(heap, GX_TAG_PLAN, shared->flow.congested, tasks + 1u);
+        gx_free(heap, GX_TAG_PLAN, shared->executors, n * sizeof *shared->executors);
+        gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
+    }
+    gx_plan_free(runtime->plan);
+    if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
+    gx_heap last = *heap; /* the account is inside what is freed */
+    gx_free_apart(&last, GX_TAG_PLAN, runtime, sizeof *runtime);
+}
+
+/* --- Threads --- */
+
+typedef struct body_arguments {
+    gale_runtime *runtime;
+    gx_executor *executor;
+} body_arguments;
+
+static void park(gale_runtime *runtime, gx_executor *ex) {
+    if (!gx_bell_may_park(&ex->bell)) return;
+    int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
+    bool controls = ex->index == 0 && gx_control_waits(&runtime->shared);
+    if (controls && (pause < 0 || pause > CONTROL_PAUSE)) pause = CONTROL_PAUSE;
+    int fds[GX_WAKE_FDS_MAX];
+    bool readable[GX_WAKE_FDS_MAX];
+    gx_task *watchers[GX_WAKE_FDS_MAX];
+    size_t count = gx_spout_descriptors(ex, fds, watchers, GX_WAKE_FDS_MAX);
+    if (pause != 0 && !gx_step_has_news(ex)) {
+        gx_wake_park(&ex->bell.wake, fds, readable, count, pause);
+        for (size_t i = 0; i < count; i++)
+            if (readable[i]) watchers[i]->spout.not_before = 0;
+    }
+    gx_bell_wake(&ex->bell);
+}
+
+static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times) {
+    if (times < runtime->spins / 4) gx_os_cpu_relax();
+    else if (times < runtime->spins) gx_os_cpu_yield();
+    else park(runtime, ex);
+}
+
+/* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */
+static bool is_over(const gx_executor *ex) {
+    return ex->closed && (ex->index != 0 || gx_phase(ex->shared) == GALE_PHASE_CLOSED);
+}
+
+static void *executor_body(void *user) {
+    body_arguments *arguments = user;
+    gale_runtime *runtime = arguments->runtime;
+    gx_executor *ex = arguments->executor;
+    free(arguments);
+    ex->thread = gx_thread_self();
+    for (uint32_t times = 0; !is_over(ex);) {
+        size_t done = gx_step(ex);
+        if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
+        times = done ? 0 : times + 1;
+        if (!done) idle(runtime, ex, times);
+    }
+    return NULL;
+}
+
+static bool start_thread(gale_runtime *runtime, uint32_t index) {
+    body_arguments *arguments = malloc(sizeof *arguments);
+    if (!arguments) return false;
+    *arguments = (body_arguments){ runtime, runtime->shared.executors[index] };
+    char name[32];
+    snprintf(name, sizeof name, "gale-%u", index);
+    if (gx_thread_start(&runtime->threads[index], name, executor_body, arguments)) return true;
+    free(arguments);
+    return false;
+}
+
+static int fatal_error(gx_shared *shared, gale_error *error) {
+    gx_monitor_lock(&shared->monitor);
+    int code = shared->fatal.code;
+    if (code && error) *error = shared->fatal;
+    gx_monitor_unlock(&shared->monitor);
+    return code;
+}
+
+int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    if (!gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING))
+        return gale_error_set(error, GALE_STATE, "the runtime was started before");
+    while (runtime->threads_started < shared->executor_count && start_thread(runtime, runtime->threads_started))
+        runtime->threads_started++;
+    if (runtime->threads_started < shared->executor_count) {
+        /* Those that never ran have nothing to close. */
+        gx_executors_close(shared);
+        for (uint32_t i = runtime->threads_started; i < shared->executor_count; i++) gx_add_release(&shared->closed, 1);
+        return gale_error_set(error, GALE_NO_MEMORY, "the system refuses thread %u of %u", runtime->threads_started + 1,
+                              shared->executor_count);
+    }
+    gx_monitor_lock(&shared->monitor);
+    while (gx_phase(shared) == GALE_PHASE_OPENING) gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
+    gx_monitor_unlock(&shared->monitor);
+    return fatal_error(shared, error);
+}
+
+int64_t gale_runtime_step(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    if (runtime->threads_started) return GALE_STATE;
+    gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
+    size_t done = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        shared->executors[i]->thread = gx_thread_self();
+        done += gx_step(shared->executors[i]);
+    }
+    done += gx_control_step(&runtime->control, shared);
+    if (!done) { /* the control reads twice */
+        for (uint32_t i = 0; i < shared->executor_count; i++) done += gx_step_has_news(shared->executors[i]);
+        if (!done) done += gx_control_step(&runtime->control, shared);
+    }
+    return (int64_t)done;
+}
+
+int64_t gale_runtime_next_due(const gale_runtime *runtime) {
+    int64_t due = INT64_MAX;
+    for (uint32_t i = 0; i < runtime->shared.executor_count; i++) {
+        int64_t one = gx_step_due(runtime->shared.executors[i]);
+        if (one < due) due = one;
+    }
+    return due;
+}
+
+int gale_runtime_run(gale_runtime *runtime, gale_error *error) {
+    int rc = gale_runtime_start(runtime, error);
+    int waited = gale_runtime_wait(runtime, -1, rc < 0 ? NULL : error);
+    return rc < 0 ? rc : waited;
+}
+
+/* --- Commands --- */
+
+void gale_runtime_drain(gale_runtime *runtime) {
+    gx_executors_move(&runtime->shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
+}
+
+void gale_runtime_stop(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    if (gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_CLOSED)) return; /* nothing was opened */
+    gx_executors_close(shared);
+}
+
+void gale_runtime_deactivate(gale_runtime *runtime) {
+    gx_store_relaxed(&runtime->shared.inactive, 1);
+    gx_executors_wake(&runtime->shared);
+}
+
+void gale_runtime_activate(gale_runtime *runtime) {
+    gx_store_relaxed(&runtime->shared.inactive, 0);
+    gx_executors_wake(&runtime->shared);
+}
+
+static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
+    gx_shared *shared = &runtime->shared;
+    int64_t until = nanoseconds < 0 ? INT64_MAX : gx_os_monotonic() + nanoseconds;
+    gx_monitor_lock(&shared->monitor);
+    while (gx_phase(shared) != GALE_PHASE_CLOSED) {
+        int64_t left = nanoseconds < 0 ? -1 : until - gx_os_monotonic();
+        if (nanoseconds >= 0 && left <= 0) break;
+        gx_monitor_wait(&shared->monitor, left);
+    }
+    gx_monitor_unlock(&shared->monitor);
+    return gx_phase(shared) == GALE_PHASE_CLOSED;
+}
+
+int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
+    if (!runtime->threads_started && gx_phase(&runtime->shared) != GALE_PHASE_CLOSED)
+        return gale_error_set(error, GALE_STATE, "the runtime has no threads to wait for");
+    if (!wait_closed(runtime, nanoseconds))
+        return gale_error_set(error, GALE_TIMED_OUT, "the runtime is still %s",
+                              gale_phase_name(gx_phase(&runtime->shared)));
+    return fatal_error(&runtime->shared, error);
+}
+
+static int report_stuck(gale_runtime *runtime, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        const gx_task *task = gx_load_relaxed(&shared->executors[i]->in_call_seen);
+        if (task)
+            return gale_error_set(error, GALE_TIMED_OUT, "executor %u is still in a call of '%s' (task %u)", i,
+                                  task->context.component, task->id);
+    }
+    return gale_error_set(error, GALE_TIMED_OUT, "the executors are still %s", gale_phase_name(gx_phase(shared)));
+}
+
+static bool join_all(gale_runtime *runtime, int64_t nanoseconds) {
+    bool joined = true;
+    for (uint32_t i = 0; i < runtime->threads_started; i++)
+        joined &= gx_thread_join(&runtime->threads[i], nanoseconds);
+    return joined;
+}
+
+int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
+    if (!runtime) return GALE_OK;
+    gale_runtime_stop(runtime);
+    if (runtime->threads_started) {
+        if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
+    } else {
+        while (gale_runtime_step(runtime) != GALE_STOPPED) {}
+    }
+    release(runtime);
+    return GALE_OK;
+}

@@ -1,0 +1,17 @@
+/* A runtime: the executors of one topology, their threads, and their end. */
+#ifndef GX_ENGINE_RUNTIME_H
+#define GX_ENGINE_RUNTIME_H
+
+#include "engine/control.h"
+
+struct gale_runtime {
+    gx_shared shared;
+    gx_control control;
+    gx_plan *plan;
+    gx_thread *threads; /* one an executor, when they were started */
+    uint32_t threads_started;
+    uint32_t spins;
+    bool has_monitor;
+};
+
+#endif

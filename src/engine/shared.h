@@ -1,0 +1,41 @@
+/* What the executors of a runtime share. Written by many only where it is atomic; everything else is frozen at the start. */
+#ifndef GX_ENGINE_SHARED_H
+#define GX_ENGINE_SHARED_H
+
+#include "base/os/thread.h"
+#include "engine/flow.h"
+#include "topology/plan.h"
+
+#include <gale/runtime.h>
+
+typedef struct gx_shared {
+    gx_heap heap;
+    const gx_plan *plan;
+    struct gx_task **tasks; /* [1 .. task_count] */
+    struct gx_executor **executors;
+    uint32_t executor_count;
+    gale_logger logger;
+    gale_clock clock;
+    uint64_t seed;
+    bool until_drained;
+    gx_flow flow;
+
+    /* The life of the runtime; see engine/control.h for who moves what. */
+    alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
+    gx_atomic32 finish_rank; /* finishing: components up to this rank may finish */
+    gx_atomic32 inactive;    /* spouts were deactivated by the application */
+    gx_atomic32 opened;      /* executors whose tasks are all open */
+    gx_atomic32 closed;      /* executors whose tasks are all closed */
+    gx_atomic64 started_at;  /* ns + 1; 0: not yet */
+    gx_atomic64 ended_at;
+
+    /* The control plane: waiting for the end, and the first error that asked for it. */
+    gx_monitor monitor;
+    gale_error fatal; /* under the monitor's lock */
+} gx_shared;
+
+GX_INLINE int32_t gx_phase(gx_shared *shared) {
+    return (int32_t)gx_load_acquire(&shared->phase);
+}
+
+#endif

@@ -1,0 +1,183 @@
+#include "engine/spout.h"
+
+#include "base/log.h"
+
+enum {
+    IDLE_PATIENCE = 16,                      /* times that a spout may have nothing before it is asked less often */
+    IDLE_PAUSE = 1 * GALE_MILLISECOND,
+    WATCH_PAUSE = 1 * GALE_MILLISECOND,      /* a busy executor looks at descriptors this often */
+    ERROR_PAUSE_MAX = 1 * GALE_SECOND,
+};
+
+static bool wanted(const gx_executor *ex) {
+    return gx_phase(ex->shared) == GALE_PHASE_RUNNING && !gx_load_relaxed(&ex->shared->inactive);
+}
+
+static void activate(gx_executor *ex, gx_task *task, bool active) {
+    const gale_spout_ops *ops = &task->plan->built->spout;
+    void (*function)(void *self) = active ? ops->activate : ops->deactivate;
+    task->spout.active = active;
+    task->spout.not_before = 0;
+    gx_executor_call(ex, task);
+    if (function) function(task->self);
+    gx_executor_call(ex, NULL);
+}
+
+void gx_spout_activation(gx_executor *ex) {
+    bool active = wanted(ex);
+    if (GX_LIKELY(active == ex->activated)) return;
+    ex->activated = active;
+    for (uint32_t i = 0; i < ex->spout_count; i++)
+        if (ex->spouts[i]->open && ex->spouts[i]->spout.active != active) activate(ex, ex->spouts[i], active);
+}
+
+static bool may_emit(gx_executor *ex, const gx_task *task) {
+    const gx_spout_life *life = &task->spout;
+    if (!life->active || life->done || life->pending >= life->max_pending) return false;
+    if (life->not_before > ex->now) return false;
+    gx_executor_check_gates(ex);
+    return !ex->gated[task->component];
+}
+
+static void back_off(gx_executor *ex, gx_task *task, int rc) {
+    gx_spout_life *life = &task->spout;
+    int64_t pause = GALE_MILLISECOND << (life->errors < 10 ? life->errors : 10);
+    life->errors++;
+    life->not_before = ex->now + (pause < ERROR_PAUSE_MAX ? pause : ERROR_PAUSE_MAX);
+    if (!task->reported) gx_task_report(task, gale_error_text(rc));
+}
+
+/* What `next` said. True when it should be asked again at once. */
+static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wait *wait) {
+    gx_spout_life *life = &task->spout;
+    if (said >= 0) life->errors = 0;
+    if (said != GALE_NEXT_NOTHING) life->idle = 0;
+    switch (said) {
+    case GALE_NEXT_EMITTED: return true;
+    case GALE_NEXT_NOTHING:
+        if (++life->idle > IDLE_PATIENCE) life->not_before = ex->now + IDLE_PAUSE;
+        return false;
+    case GALE_NEXT_UNTIL: life->not_before = wait->until; return false;
+    case GALE_NEXT_READABLE:
+        life->watching = true;
+        life->fd = wait->fd;
+        life->not_before = ex->now + WATCH_PAUSE;
+        return false;
+    case GALE_NEXT_DONE: life->done = true; return false;
+    default: back_off(ex, task, said < 0 ? said : GALE_INVALID); return false;
+    }
+}
+
+static size_t burst(gx_executor *ex, gx_task *task) {
+    int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
+    size_t emitted = 0;
+    task->spout.watching = false;
+    gx_executor_call(ex, task);
+    for (size_t calls = 0; calls < GX_SPOUT_BURST && ex->local.bytes < GX_SPOUT_BURST_BYTES; calls++) {
+        if (!may_emit(ex, task)) break;
+        gale_wait wait = { 0, -1 };
+        task->reported = false;
+        if (!take_answer(ex, task, next(task->self, &task->out, &wait), &wait)) break;
+        emitted++;
+    }
+    gx_executor_call(ex, NULL);
+    return emitted;
+}
+
+size_t gx_spout_run(gx_executor *ex) {
+    size_t emitted = 0;
+    uint32_t n = ex->spout_count;
+    for (uint32_t k = 0; k < n; k++) { /* a different one begins each time */
+        gx_task *task = ex->spouts[(ex->next_spout + k) % n];
+        if (may_emit(ex, task)) emitted += burst(ex, task);
+    }
+    if (n && ++ex->next_spout >= n) ex->next_spout = 0;
+    return emitted;
+}
+
+/* --- Answers --- */
+
+static const char *component_of(const gx_executor *ex, uint32_t task) {
+    return task ? ex->shared->tasks[task]->context.component : NULL;
+}
+
+static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_failure *failure) {
+    *failure = (gale_failure){ .size = sizeof *failure, .reason = GALE_REASON_FAILED, .text = "" };
+    if (answer->state == GX_TREE_LATE) {
+        failure->reason = GALE_REASON_TIMEOUT;
+        failure->text = "not answered within topology.message.timeout.secs";
+    } else if (answer->state == GX_TREE_STOPPED) {
+        failure->reason = GALE_REASON_STOPPED;
+        failure->text = "the run ended first";
+    } else if (answer->note) {
+        failure->reason = answer->note->reason;
+        failure->task = answer->note->task;
+        failure->component = component_of(ex, answer->note->task);
+        failure->text = answer->note->text;
+    }
+}
+
+static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
+    const gale_spout_ops *ops = &task->plan->built->spout;
+    task->spout.pending--;
+    task->reported = false;
+    if (answer->state == GX_TREE_ACKED) {
+        gx_count(&task->counters.acked, 1);
+        if (ops->ack) ops->ack(task->self, answer->message_id);
+        return;
+    }
+    gx_count(answer->state == GX_TREE_LATE ? &task->counters.timed_out : &task->counters.failed, 1);
+    task->spout.done = false; /* it may want to emit it again */
+    if (!ops->fail) return;
+    gale_failure failure;
+    fill_failure(ex, answer, &failure);
+    ops->fail(task->self, answer->message_id, &failure);
+}
+
+size_t gx_spout_answers(gx_executor *ex) {
+    if (!ex->has_ledger || !ex->ledger.answers.head) return 0;
+    gx_executor_tell_time(ex);
+    size_t told = 0;
+    gx_answer answer;
+    while (gx_ledger_next_answer(&ex->ledger, ex->now, &answer)) {
+        gx_task *task = ex->shared->tasks[answer.task];
+        gx_executor_call(ex, task);
+        tell(ex, task, &answer);
+        gx_ledger_answered(&ex->ledger, &answer, ex->now);
+        told++;
+    }
+    gx_executor_call(ex, NULL);
+    return told;
+}
+
+/* --- Waiting --- */
+
+int64_t gx_spout_due(const gx_executor *ex) {
+    int64_t due = INT64_MAX;
+    for (uint32_t i = 0; i < ex->spout_count; i++) {
+        const gx_spout_life *life = &ex->spouts[i]->spout;
+        if (!life->active || life->done || life->pending >= life->max_pending) continue;
+        if (ex->gated[ex->spouts[i]->component]) continue;
+        int64_t when = life->watching ? INT64_MAX : life->not_before > ex->now ? life->not_before : ex->now;
+        if (when < due) due = when;
+    }
+    return due;
+}
+
+size_t gx_spout_descriptors(const gx_executor *ex, int *fds, gx_task **tasks, size_t room) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < ex->spout_count && count < room; i++) {
+        const gx_spout_life *life = &ex->spouts[i]->spout;
+        if (!life->active || life->done || !life->watching || life->pending >= life->max_pending) continue;
+        if (ex->gated[ex->spouts[i]->component]) continue;
+        fds[count] = life->fd;
+        tasks[count++] = ex->spouts[i];
+    }
+    return count;
+}
+
+bool gx_spout_all_quiet(const gx_executor *ex, bool running) {
+    for (uint32_t i = 0; i < ex->spout_count; i++)
+        if ((running || ex->spouts[i]->spout.active) && !ex->spouts[i]->spout.done) return false;
+    return true;
+}

@@ -1,0 +1,122 @@
+/* Reading figures: what executors write for themselves, summed by whoever asks. */
+#include "engine/runtime.h"
+
+#include <string.h>
+
+const char *gale_phase_name(int32_t phase) {
+    static const char *const names[] = { "new", "opening", "running", "draining", "finishing", "closing", "closed" };
+    static_assert(sizeof names / sizeof *names == GALE_PHASE_COUNT, "every phase has a name");
+    return phase >= 0 && phase < GALE_PHASE_COUNT ? names[phase] : "unknown";
+}
+
+static void add_trees(const gx_shared *shared, gale_run_stats *sum, gx_histogram_reading *complete) {
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        const gx_executor *ex = shared->executors[i];
+        if (!ex->has_ledger) continue;
+        gx_tree_counters trees = gx_ledger_read(&ex->ledger);
+        sum->trees += trees.trees;
+        sum->acked += trees.acked;
+        sum->failed += trees.failed;
+        sum->timed_out += trees.timed_out;
+        sum->stopped += trees.stopped;
+        sum->open += trees.open;
+        sum->stale += trees.stale;
+        gx_histogram_read(ex->ledger.complete, complete);
+    }
+}
+
+/* In use: what was reserved, less what pools keep for later. */
+static void add_memory(const gx_shared *shared, gale_run_stats *sum) {
+    sum->memory_reserved = gx_heap_reserved(&shared->heap);
+    sum->allocations = gx_load_relaxed(&shared->heap.calls);
+    uint64_t pools = gx_load_relaxed(&shared->heap.reserved[GX_TAG_QUEUE]) +
+                     gx_load_relaxed(&shared->heap.reserved[GX_TAG_BLOCK]);
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        used += gx_load_relaxed(&shared->executors[i]->chunks.used) * GX_CHUNK_SIZE;
+        used += gx_load_relaxed(&shared->executors[i]->blocks.used_bytes);
+    }
+    uint64_t idle = pools > used ? pools - used : 0;
+    sum->memory_in_use = sum->memory_reserved - (idle < sum->memory_reserved ? idle : sum->memory_reserved);
+}
+
+static int64_t elapsed(gx_shared *shared) {
+    uint64_t from = gx_load_acquire(&shared->started_at), to = gx_load_acquire(&shared->ended_at);
+    if (!from) return 0;
+    return (to ? (int64_t)to - 1 : shared->clock.now(shared->clock.user)) - (int64_t)(from - 1);
+}
+
+void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) {
+    gx_shared *shared = (gx_shared *)&runtime->shared;
+    gale_run_stats sum = { .size = sizeof sum, .phase = gx_phase(shared) };
+    gx_histogram_reading complete;
+    memset(&complete, 0, sizeof complete);
+    add_trees(shared, &sum, &complete);
+    for (uint32_t t = 1; t <= shared->plan->task_count; t++)
+        sum.executed += gx_load_relaxed(&shared->tasks[t]->counters.executed);
+    add_memory(shared, &sum);
+    sum.complete_p50 = gx_histogram_quantile(&complete, 0.50);
+    sum.complete_p99 = gx_histogram_quantile(&complete, 0.99);
+    sum.complete_max = complete.max;
+    sum.elapsed = elapsed(shared);
+    size_t size = ret_stats->size && ret_stats->size < sizeof sum ? ret_stats->size : sizeof sum;
+    sum.size = size;
+    memcpy(ret_stats, &sum, size);
+}
+
+uint32_t gale_runtime_task_count(const gale_runtime *runtime) {
+    return runtime->plan->task_count;
+}
+
+uint32_t gale_runtime_executor_count(const gale_runtime *runtime) {
+    return runtime->shared.executor_count;
+}
+
+static void read_task(const gx_task *task, gale_task_stats *stats) {
+    const gx_task_counters *c = &task->counters;
+    *stats = (gale_task_stats){
+        .task = task->id,
+        .executor = task->executor->index,
+        .component = task->context.component,
+        .spout = task->is_spout,
+        .congested = gx_load_relaxed(&task->executor->shared->flow.congested[task->id]),
+        .executed = gx_load_relaxed(&c->executed),
+        .acked = gx_load_relaxed(&c->acked),
+        .failed = gx_load_relaxed(&c->failed),
+        .timed_out = gx_load_relaxed(&c->timed_out),
+        .forgotten = gx_load_relaxed(&c->forgotten),
+        .misused = gx_load_relaxed(&c->misused),
+        .errors = gx_load_relaxed(&c->errors),
+        .ticks = gx_load_relaxed(&c->ticks),
+        .held = gx_load_relaxed(&c->held),
+        .queued_bytes = gx_load_relaxed(&task->queued_seen),
+        .execute_samples = gx_load_relaxed(&c->samples),
+        .execute_nanoseconds = gx_load_relaxed(&c->nanoseconds),
+        .execute_nanoseconds_max = gx_load_relaxed(&c->nanoseconds_max),
+    };
+    for (uint32_t s = 0; s < task->stream_count; s++) {
+        stats->emitted += gx_load_relaxed(&task->streams[s].counters.emitted);
+        stats->transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
+    }
+}
+
+bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats) {
+    if (task < 1 || task > runtime->plan->task_count) return false;
+    gale_task_stats stats;
+    read_task(runtime->shared.tasks[task], &stats);
+    size_t size = ret_stats->size && ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats;
+    stats.size = size;
+    memcpy(ret_stats, &stats, size);
+    return true;
+}
+
+bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream, const char **ret_name,
+                               uint64_t *ret_emitted, uint64_t *ret_transferred) {
+    if (task < 1 || task > runtime->plan->task_count) return false;
+    const gx_task *t = runtime->shared.tasks[task];
+    if (stream >= t->stream_count) return false;
+    *ret_name = t->plan->schema.streams[stream].name;
+    *ret_emitted = gx_load_relaxed(&t->streams[stream].counters.emitted);
+    *ret_transferred = gx_load_relaxed(&t->streams[stream].counters.transferred);
+    return true;
+}

@@ -1,0 +1,114 @@
+#include "engine/step.h"
+
+#include "engine/life.h"
+#include "engine/run.h"
+#include "engine/spout.h"
+
+static bool phase_runs(int32_t phase) {
+    return phase == GALE_PHASE_RUNNING || phase == GALE_PHASE_DRAINING || phase == GALE_PHASE_FINISHING;
+}
+
+/* Opening, finishing and closing, when the phase asks for them. Returns how much was done. */
+static size_t follow_phase(gx_executor *ex, int32_t phase) {
+    if (GX_LIKELY(phase == GALE_PHASE_RUNNING || phase == GALE_PHASE_DRAINING)) return 0;
+    if (phase == GALE_PHASE_OPENING && !ex->opened) {
+        gx_life_open(ex);
+        return 1;
+    }
+    if (phase == GALE_PHASE_FINISHING) {
+        uint32_t rank = gx_load_acquire(&ex->shared->finish_rank);
+        if (ex->finished_rank > rank) return 0;
+        gx_life_finish(ex, rank);
+        ex->finished_rank = rank + 1;
+        return 1;
+    }
+    if (phase == GALE_PHASE_CLOSING && !ex->closed) {
+        gx_life_close(ex);
+        gx_add_release(&ex->shared->closed, 1);
+        return 1;
+    }
+    return 0;
+}
+
+static bool outboxes_are_empty(const gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++)
+        if (ex->outlets[i].outbox.count || ex->ack_outlets[i].outbox.count) return false;
+    return true;
+}
+
+static bool holds_nothing(const gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->task_count; i++)
+        if (ex->tasks[i]->held.count) return false;
+    return true;
+}
+
+static bool is_quiet(const gx_executor *ex, int32_t phase) {
+    return ex->local.count == 0 && ex->parked_tasks == 0 && gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
+           (!ex->has_ledger || (ex->ledger.counters.open == 0 && ex->ledger.answers.head == 0)) && holds_nothing(ex) &&
+           gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
+}
+
+/* What the control reads; each figure alone is true at some moment, and control.c reads twice. */
+static void show(gx_executor *ex, int32_t phase) {
+    if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
+    gx_store_relaxed(&ex->seen_fifo_bytes, ex->local.bytes);
+    if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained)) return;
+    uint64_t sent = 0, received = 0;
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        sent += ex->outlets[i].sent + ex->ack_outlets[i].sent;
+        received += ex->inlets[i].received;
+    }
+    gx_store_release(&ex->seen_received, received);
+    gx_store_release(&ex->seen_sent, sent);
+    gx_store_release(&ex->seen_work, ex->work);
+    gx_store_release(&ex->seen_quiet, is_quiet(ex, phase));
+    gx_store_release(&ex->seen_finished, ex->finished_rank); /* last: who sees it sees the rest */
+}
+
+static size_t run_phase(gx_executor *ex, int32_t phase) {
+    size_t done = gx_run_acks(ex);
+    if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
+    if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
+    done += gx_run_parked(ex);
+    done += gx_run_inlets(ex);
+    done += gx_run_local(ex);
+    done += gx_spout_answers(ex);
+    gx_spout_activation(ex);
+    done += gx_spout_run(ex);
+    return done;
+}
+
+size_t gx_step(gx_executor *ex) {
+    int32_t phase = gx_phase(ex->shared);
+    gx_executor_tell_time(ex);
+    ex->slow_ns = 0;
+    size_t done = follow_phase(ex, phase);
+    if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex, phase);
+    gx_executor_publish(ex);
+    ex->work += done;
+    show(ex, phase);
+    return done;
+}
+
+int64_t gx_step_due(const gx_executor *ex) {
+    int32_t phase = gx_phase(ex->shared);
+    if (!phase_runs(phase)) return INT64_MAX;
+    int64_t due = gx_spout_due(ex);
+    if (phase != GALE_PHASE_FINISHING && ex->tick_due < due) due = ex->tick_due;
+    if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
+    return due;
+}
+
+static bool can_flush(gx_outlet *outlet) {
+    return outlet->outbox.count && gx_ring_has_room(&outlet->ring, GX_FIFO_ENTRY_MAX);
+}
+
+bool gx_step_has_news(gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        gx_inlet *inlet = &ex->inlets[i];
+        if (inlet->data.ring && gx_ring_refresh(&inlet->data)) return true;
+        if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
+        if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
+    }
+    return gx_flow_epoch(&ex->shared->flow) != ex->epoch;
+}

@@ -1,0 +1,87 @@
+#include "engine/task.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+
+static uint64_t context_random(const gale_context *context) {
+    return gx_random_next(&((gx_task *)context->engine)->random);
+}
+
+static void fill_context(gx_task *task, gx_shared *shared) {
+    const gx_plan_component *c = task->plan;
+    task->context = (gale_context){
+        .size = sizeof task->context,
+        .topology = shared->plan->topology->name,
+        .component = c->built->name,
+        .task = task->id,
+        .task_index = task->id - c->first_task,
+        .task_count = c->task_count,
+        .config = c->config,
+        .allocator = &shared->heap.allocator,
+        .logger = &shared->logger,
+        .clock = shared->clock,
+        .random = context_random,
+        .inputs = &c->input_table,
+        .engine = task,
+    };
+}
+
+static int make_streams(gx_task *task, gx_heap *heap) {
+    const gx_plan_component *c = task->plan;
+    task->streams = gx_alloc_array(heap, GX_TAG_PLAN, c->stream_count, sizeof *task->streams);
+    if (!task->streams) return GALE_NO_MEMORY;
+    task->stream_count = c->stream_count;
+    for (uint32_t i = 0; i < c->stream_count; i++) {
+        int rc = gx_router_init(&task->streams[i], &c->streams[i], heap, &task->random);
+        if (rc < 0) return rc;
+    }
+    return GALE_OK;
+}
+
+gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops) {
+    gx_task *task = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *task);
+    if (!task) return NULL;
+    const gx_plan_task *planned = &shared->plan->tasks[id];
+    task->out.ops = ops;
+    task->executor = executor;
+    task->id = id;
+    task->component = planned->component;
+    task->plan = &shared->plan->components[planned->component];
+    task->is_spout = task->plan->built->is_spout;
+    task->execute = task->plan->built->bolt.execute;
+    task->simple = !task->is_spout && task->plan->built->bolt.kind == GALE_BOLT_SIMPLE;
+    task->sample_in = 1;
+    task->spout.max_pending = task->plan->max_pending;
+    task->tick.period = task->plan->tick_period;
+    task->random = gx_random_new(shared->seed, 0x10000u + id);
+    fill_context(task, shared);
+    if (make_streams(task, &shared->heap) == GALE_OK) return task;
+    gx_task_free(task, shared);
+    return NULL;
+}
+
+void gx_task_free(gx_task *task, gx_shared *shared) {
+    if (!task) return;
+    for (uint32_t i = 0; i < task->stream_count; i++) gx_router_fini(&task->streams[i], &shared->heap);
+    size_t size = task->stream_count * sizeof *task->streams;
+    gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
+    gx_free_apart(&shared->heap, GX_TAG_PLAN, task, sizeof *task);
+}
+
+void gx_task_report(gx_task *task, const char *text) {
+    snprintf(task->report, sizeof task->report, "%s", text ? text : "");
+    task->reported = true;
+    gx_count(&task->counters.errors, 1);
+    if (gx_log_wanted(task->context.logger, GALE_LOG_WARN))
+        gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", task->report);
+}
+
+void gx_task_sampled(gx_task *task, int64_t nanoseconds) {
+    task->cost = task->cost ? (task->cost * 7 + nanoseconds) / 8 : nanoseconds;
+    task->slow = task->cost > GX_TASK_SLOW_NS;
+    task->sample_in = GX_TASK_SAMPLE_EVERY;
+    gx_count(&task->counters.samples, 1);
+    gx_count(&task->counters.nanoseconds, (uint64_t)nanoseconds);
+    gx_count_max(&task->counters.nanoseconds_max, (uint64_t)nanoseconds);
+}

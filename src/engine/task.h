@@ -1,0 +1,82 @@
+/* A task: one instance of a component, with everything that belongs to it alone. It runs on one executor, ever. */
+#ifndef GX_ENGINE_TASK_H
+#define GX_ENGINE_TASK_H
+
+#include "ds/fifo.h"
+#include "engine/counters.h"
+#include "engine/held.h"
+#include "engine/router.h"
+#include "engine/shared.h"
+
+enum {
+    GX_TASK_SLOW_NS = 20000, /* calls above this cost are slow: outputs are published before them */
+    GX_TASK_SAMPLE_EVERY = 64,
+};
+
+/* The spout's side.
+ *
+ *     closed --open--> idle --activate--> active --deactivate--> idle --close--> closed
+ *
+ * An active spout that is not done, not waiting and not held is asked for more. */
+typedef struct gx_spout_life {
+    bool active;
+    bool done;         /* said so; a failed tree asks it again */
+    bool watching;     /* waits for fd */
+    int fd;
+    int64_t not_before;/* ns; waits until then */
+    uint32_t idle;     /* times in a row that it had nothing */
+    uint32_t errors;   /* in a row */
+    uint64_t pending;  /* open trees */
+    uint64_t max_pending;
+} gx_spout_life;
+
+typedef struct gx_tick_life {
+    int64_t period; /* ns; 0: none */
+    int64_t due;
+    bool waiting;   /* one is in the queue */
+} gx_tick_life;
+
+typedef struct gx_task {
+    gale_collector out; /* first: what the component is given */
+    struct gx_executor *executor;
+    int (*execute)(void *self, const gale_tuple *tuple, gale_collector *out);
+    void *self;
+    uint16_t id;
+    uint16_t component;
+    bool is_spout;
+    bool simple;
+    bool slow;
+    bool congested;
+    bool open;
+    bool reported; /* `report` is of the call in progress */
+    uint32_t sample_in;
+    uint64_t queued; /* bytes in the local FIFO and the parked list */
+    gx_fifo parked;
+    gx_stream_routes *streams;
+    uint32_t stream_count;
+    int64_t cost; /* ns a call, smoothed */
+
+    gx_held held;
+    gx_spout_life spout;
+    gx_tick_life tick;
+    const gx_plan_component *plan;
+    gale_context context;
+    gx_random random;
+    alignas(GX_APART) gx_task_counters counters;
+    gx_atomic64 queued_seen; /* `queued`, as others may read it */
+    char report[GALE_FAILURE_TEXT + 1];
+} gx_task;
+
+/* A task of the plan, not open yet. NULL when memory is out. */
+gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops);
+
+/* Frees what the task holds; its queues were emptied by its executor. */
+void gx_task_free(gx_task *task, gx_shared *shared);
+
+/* Keeps the words of an error for whoever asks next: the log, a failure. */
+void gx_task_report(gx_task *task, const char *text);
+
+/* One more call of `nanoseconds`, sampled. */
+void gx_task_sampled(gx_task *task, int64_t nanoseconds);
+
+#endif
