@@ -7,7 +7,8 @@
  *
  *          A slot holds a scalar in place, or u32 offset (from the body's first byte) and u32 size. Strings and bytes
  *          are followed by a NUL that is not counted; lists and maps are bodies themselves (a map's count is twice its
- *          entries: key, value, key, value, sorted by key), 8-aligned.
+ *          entries: key, value, key, value, sorted by key), 8-aligned. The variable part holds the strings and bytes
+ *          one after another, zeros up to a multiple of 8, then the lists and maps: nothing else, in the values' order.
  * Owner:   a tuple and everything read from it are borrowed until `execute` returns; gale_tuple_hold (gale/component.h)
  *          keeps one longer.
  * Threads: a tuple belongs to the thread of the task that was given it.
@@ -44,14 +45,21 @@ typedef struct gale_tuple {
     gale_handle handle;
 } gale_tuple;
 
+/* How many values a body has. Reads bytes: a body that was packed into a key may lie at any address. */
+static inline uint32_t gale_body_count(const gale_body *body) {
+    uint32_t count;
+    memcpy(&count, body, sizeof count);
+    return count;
+}
+
 static inline const uint8_t *gale_body_slots(const gale_body *body) {
-    return (const uint8_t *)body + ((4u + (size_t)body->count + 7u) & ~(size_t)7u);
+    return (const uint8_t *)body + ((4u + (size_t)gale_body_count(body) + 7u) & ~(size_t)7u);
 }
 
 /* Value `index` of a body; the null value when there is none. */
 static inline gale_value gale_body_value(const gale_body *body, size_t index) {
     gale_value v = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
-    if (index >= body->count) return v;
+    if (index >= gale_body_count(body)) return v;
     v.type = ((const uint8_t *)body)[4 + index];
     const uint8_t *slot = gale_body_slots(body) + 8 * index;
     if (v.type < GALE_TYPE_STRING) {
@@ -64,7 +72,7 @@ static inline gale_value gale_body_value(const gale_body *body, size_t index) {
     v.size = place[1];
     if (v.type >= GALE_TYPE_LIST) {
         v.encoded = 1;
-        v.size = v.as.body->count >> (v.type == GALE_TYPE_MAP);
+        v.size = gale_body_count(v.as.body) >> (v.type == GALE_TYPE_MAP);
     }
     return v;
 }

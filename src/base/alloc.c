@@ -72,15 +72,17 @@ void gx_free_apart(gx_heap *heap, gx_tag tag, void *block, size_t size) {
     gx_free(heap, tag, start, apart_size(size));
 }
 
-bool gx_grow(gx_heap *heap, gx_tag tag, void **array, size_t *capacity, size_t needed, size_t size) {
+bool gx_grow(gx_heap *heap, gx_tag tag, void *array_at, size_t *capacity, size_t needed, size_t size) {
     if (needed <= *capacity) return true;
+    if (needed > SIZE_MAX / 4) return false;
     size_t grown = *capacity ? *capacity : 8;
     while (grown < needed) grown *= 2;
-    void *block = gx_alloc_array(heap, tag, grown, size);
+    void *block = gx_alloc_array(heap, tag, grown, size), *old;
     if (!block) return false;
-    if (*array) memcpy(block, *array, *capacity * size);
-    gx_free(heap, tag, *array, *capacity * size);
-    *array = block;
+    memcpy(&old, array_at, sizeof old);
+    if (old) memcpy(block, old, *capacity * size);
+    gx_free(heap, tag, old, *capacity * size);
+    memcpy(array_at, &block, sizeof block);
     *capacity = grown;
     return true;
 }

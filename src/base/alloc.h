@@ -37,8 +37,9 @@ void *gx_alloc_array(gx_heap *heap, gx_tag tag, size_t count, size_t size);
 void *gx_alloc_apart(gx_heap *heap, gx_tag tag, size_t size);
 void gx_free_apart(gx_heap *heap, gx_tag tag, void *block, size_t size);
 
-/* Grows `*array` to hold at least `needed` items of `size` bytes; doubles. False when memory is out: nothing changed. */
-bool gx_grow(gx_heap *heap, gx_tag tag, void **array, size_t *capacity, size_t needed, size_t size);
+/* Grows the array whose pointer is at `array_at` to hold at least `needed` items of `size` bytes; doubles. False when memory
+ * is out: nothing changed. */
+bool gx_grow(gx_heap *heap, gx_tag tag, void *array_at, size_t *capacity, size_t needed, size_t size);
 
 /* NULL is allowed. `size` is what was asked for. */
 void gx_free(gx_heap *heap, gx_tag tag, void *block, size_t size);

@@ -36,7 +36,7 @@ typedef struct gx_blocks {
 void gx_blocks_init(gx_blocks *pool, gx_heap *heap);
 void gx_blocks_fini(gx_blocks *pool);
 
-/* A block with room for `size` bytes and one reference; NULL when memory is out. */
+/* A block with room for `size` bytes and one reference; NULL when memory is out, or above 2 GiB. */
 gx_block *gx_block_take(gx_blocks *pool, size_t size);
 void gx_block_ref(gx_block *block, uint32_t count);
 

@@ -74,8 +74,8 @@ static int unite(gx_executor *ex, origin *from) {
     gx_scratch *s = &ex->scratch;
     size_t total = 0, count = 0;
     for (size_t a = 0; a < from->anchor_count; a++) total += from->anchors[a].roots.count;
-    if (!gx_grow(ex->heap, GX_TAG_OTHER, (void **)&s->members, &s->member_capacity, total, sizeof *s->members) ||
-        !gx_grow(ex->heap, GX_TAG_OTHER, (void **)&s->edges, &s->edge_capacity, from->anchor_count, sizeof *s->edges))
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->members, &s->member_capacity, total, sizeof *s->members) ||
+        !gx_grow(ex->heap, GX_TAG_OTHER, &s->edges, &s->edge_capacity, from->anchor_count, sizeof *s->edges))
         return GALE_NO_MEMORY;
     for (size_t a = 0; a < from->anchor_count; a++)
         for (uint64_t i = 0; i < from->anchors[a].roots.count; i++)
@@ -254,7 +254,7 @@ static int emit(gx_task *task, uint32_t stream, const gale_value *values, size_t
     if (GX_UNLIKELY(size < 0)) return (int)size;
     gx_scratch *s = &ex->scratch;
     if (GX_UNLIKELY(routes->fanout > s->target_capacity) &&
-        !gx_grow(ex->heap, GX_TAG_OTHER, (void **)&s->targets, &s->target_capacity, routes->fanout, sizeof *s->targets))
+        !gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, routes->fanout, sizeof *s->targets))
         return GALE_NO_MEMORY;
     uint32_t targets = gx_router_targets(routes, values, s->targets);
     parcel p = { .task = task, .stream = stream, .values = values, .value_count = count, .body_size = (size_t)size };
@@ -295,7 +295,7 @@ static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_val
     if (wrong_thread(task)) return GALE_THREAD;
     gx_executor *ex = task->executor;
     gx_scratch *s = &ex->scratch;
-    if (!gx_grow(ex->heap, GX_TAG_OTHER, (void **)&s->anchors, &s->anchor_capacity, handle_count, sizeof *s->anchors))
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->anchors, &s->anchor_capacity, handle_count, sizeof *s->anchors))
         return misuse(task, GALE_NO_MEMORY);
     for (size_t i = 0; i < handle_count; i++) {
         int rc = find_anchor(task, handles[i], &s->anchors[i]);

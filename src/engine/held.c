@@ -28,9 +28,7 @@ static bool take_slot(gx_held *held, gx_heap *heap, uint32_t *ret_index) {
         return true;
     }
     if (held->made == GX_HELD_CURRENT) return false;
-    void *slots = held->slots;
-    if (!gx_grow(heap, GX_TAG_OTHER, &slots, &held->capacity, held->made + 1u, sizeof *held->slots)) return false;
-    held->slots = slots;
+    if (!gx_grow(heap, GX_TAG_OTHER, &held->slots, &held->capacity, held->made + 1u, sizeof *held->slots)) return false;
     *ret_index = held->made++;
     return true;
 }

@@ -127,7 +127,9 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
         return;
     }
     gx_count(answer->state == GX_TREE_LATE ? &task->counters.timed_out : &task->counters.failed, 1);
-    task->spout.done = false; /* it may want to emit it again */
+    task->spout.done = false; /* it may want to emit it again, at once */
+    task->spout.watching = false;
+    task->spout.not_before = 0;
     if (!ops->fail) return;
     gale_failure failure;
     fill_failure(ex, answer, &failure);

@@ -13,7 +13,8 @@ static const char default_stream[] = "default";
 
 enum { HINT = 160 };
 
-/* --- Small things --------------------------------------------------------------------------------------------------- */
+/* --- Small things ---------------------------------------------------------------------------------------------------
+ */
 
 static int no_memory(gale_error *error) {
     return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
@@ -64,7 +65,8 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
-/* --- Hints ---------------------------------------------------------------------------------------------------------- */
+/* --- Hints ----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *component_hint(const gale_topology *topology, const char *wanted, char *out) {
     gx_nearest nearest = gx_nearest_to(gx_str(shown(wanted)));
@@ -96,7 +98,8 @@ static const char *stream_list(const gx_component *component, char *out) {
     return out;
 }
 
-/* --- Life ----------------------------------------------------------------------------------------------------------- */
+/* --- Life -----------------------------------------------------------------------------------------------------------
+ */
 
 static void output_fini(gx_output *output) {
     free(output->name);
@@ -152,7 +155,8 @@ const gale_config *gale_topology_config(const gale_topology *topology) {
     return topology->config;
 }
 
-/* --- Adding a component --------------------------------------------------------------------------------------------- */
+/* --- Adding a component ---------------------------------------------------------------------------------------------
+ */
 
 /* A spout and a bolt have the same form but for their table. */
 typedef struct definition {
@@ -176,15 +180,17 @@ static int take_table(gx_component *component, const definition *def, gale_error
     const char *name = component->name;
     bool filled = def->size >= def->size_needed && (component->is_spout ? !!def->spout : !!def->bolt);
     if (!filled || (def->output_count && !def->outputs) || (def->setting_count && !def->settings))
-        return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' is not filled in: its size, its ops or an array is missing",
-                              kind_of(component), name);
+        return gale_error_set(error, GALE_TOPOLOGY,
+                              "%s '%s' is not filled in: its size, its ops or an array is missing", kind_of(component),
+                              name);
     if (component->is_spout) {
         copy_table(&component->spout, sizeof component->spout, def->spout, def->spout->size);
         if (component->spout.next) return 0;
         return gale_error_set(error, GALE_TOPOLOGY, "spout '%s' has no function 'next'", name);
     }
     copy_table(&component->bolt, sizeof component->bolt, def->bolt, def->bolt->size);
-    if (!component->bolt.execute) return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute'", name);
+    if (!component->bolt.execute)
+        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute'", name);
     if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL) return 0;
     return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has the unknown kind %d", name, (int)component->bolt.kind);
 }
@@ -299,20 +305,21 @@ static int add(gale_topology *topology, const char *name, const definition *def,
 }
 
 int gale_topology_add_spout(gale_topology *topology, const char *name, gale_spout spout, uint32_t parallelism) {
-    definition def = { spout.ops,           NULL,       spout.outputs,
-                       spout.output_count,  spout.settings, spout.setting_count,
-                       spout.size,          END_OF(gale_spout, setting_count) };
+    definition def = { spout.ops,      NULL,
+                       spout.outputs,  spout.output_count,
+                       spout.settings, spout.setting_count,
+                       spout.size,     END_OF(gale_spout, setting_count) };
     return add(topology, name, &def, true, parallelism, spout.user, spout.free_user);
 }
 
 int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism) {
-    definition def = { NULL,              bolt.ops,      bolt.outputs,
-                       bolt.output_count, bolt.settings, bolt.setting_count,
-                       bolt.size,         END_OF(gale_bolt, setting_count) };
+    definition def = { NULL,          bolt.ops,           bolt.outputs, bolt.output_count,
+                       bolt.settings, bolt.setting_count, bolt.size,    END_OF(gale_bolt, setting_count) };
     return add(topology, name, &def, false, parallelism, bolt.user, bolt.free_user);
 }
 
-/* --- Subscribing ---------------------------------------------------------------------------------------------------- */
+/* --- Subscribing ----------------------------------------------------------------------------------------------------
+ */
 
 static int find_bolt(gale_topology *topology, const char *name, gx_component **ret_bolt) {
     char hint[HINT];
@@ -380,7 +387,8 @@ int gale_topology_subscribe(gale_topology *topology, const char *bolt, const cha
     return 0;
 }
 
-/* --- Configuration -------------------------------------------------------------------------------------------------- */
+/* --- Configuration --------------------------------------------------------------------------------------------------
+ */
 
 int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value) {
     gale_error *error = &topology->error;
@@ -396,7 +404,8 @@ int gale_topology_set(gale_topology *topology, const char *component, const char
     return effect;
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------------------ */
+/* --- The whole ------------------------------------------------------------------------------------------------------
+ */
 
 /* Storm looks for a grouping's fields in all streams of the source together, and finds out at run time. We look in the
  * stream that is subscribed to. */
@@ -406,9 +415,10 @@ static int check_fields(const gx_component *bolt, const gx_subscription *input, 
     for (uint32_t i = 0; i < input->field_count; i++) {
         const char *field = input->fields[i];
         if (gx_output_field(output, field) >= 0) continue;
-        return gale_error_set(error, GALE_TOPOLOGY,
-                              "fields grouping of bolt '%s' on '%s' names field '%s', which stream '%s' does not declare%s",
-                              bolt->name, input->source, field, output->name, field_hint(output, field, hint));
+        return gale_error_set(
+            error, GALE_TOPOLOGY,
+            "fields grouping of bolt '%s' on '%s' names field '%s', which stream '%s' does not declare%s", bolt->name,
+            input->source, field, output->name, field_hint(output, field, hint));
     }
     return 0;
 }

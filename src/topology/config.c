@@ -8,7 +8,8 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/* --- The table ------------------------------------------------------------------------------------------------------ */
+/* --- The table ------------------------------------------------------------------------------------------------------
+ */
 
 enum {
     BOOL = 1u << GALE_TYPE_BOOL,
@@ -27,133 +28,234 @@ enum { EXECUTORS_MAX = 4096, TASKS_MAX = 32767 };
 
 /* Sorted by name. A refused key's text ends a sentence that begins with the key. */
 static const gx_key table[] = {
-    /* clang-format off: a row a key */
-    { "gale.executor", GX_KEY_WORKS, I64, "", 0, EXECUTORS_MAX - 1, true, "Places all tasks of the component on this executor." },
+    { "gale.executor", GX_KEY_WORKS, I64, "", 0, EXECUTORS_MAX - 1, true,
+      "Places all tasks of the component on this executor." },
     { "gale.input", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file spout reads instead of its own." },
     { "gale.output", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file sink writes instead of its own." },
     { "gale.rate", GX_KEY_WORKS, NUMBER, "", TINY, 1e9, true, "How many tuples a second each task of a spout emits." },
-    { "topology.acker.executors", GX_KEY_WORKS, I64, "", 0, 32767, false, "0 turns acking off; null or any other number: each spout's own ledger tracks its trees." },
-    { "topology.auto-credentials", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.auto.task.hooks", GX_KEY_REFUSED, ANY, "", NO_RANGE, false, "hooks are Java classes that see every tuple, and cannot run here" },
+    { "topology.acker.executors", GX_KEY_WORKS, I64, "", 0, 32767, false,
+      "0 turns acking off; null or any other number: each spout's own ledger tracks its trees." },
+    { "topology.auto-credentials", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that asks who is who." },
+    { "topology.auto.task.hooks", GX_KEY_REFUSED, ANY, "", NO_RANGE, false,
+      "hooks are Java classes that see every tuple, and cannot run here" },
     { "topology.backpressure.check.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Flow control needs no timer." },
     { "topology.backpressure.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Flow control is always on." },
-    { "topology.backpressure.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.backpressure.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.backpressure.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.backpressure.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.backpressure.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.batch.flush.interval.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "What is emitted is published whenever an executor has nothing else to do." },
+    { "topology.backpressure.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.backpressure.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.backpressure.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.backpressure.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.backpressure.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.batch.flush.interval.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "What is emitted is published whenever an executor has nothing else to do." },
     { "topology.blobstore.map", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There are no worker processes." },
-    { "topology.bolt.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.bolt.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.bolt.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.bolt.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.bolt.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.bolts.late.tuple.stream", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.message.id.field.name", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.tuple.timestamp.max.lag.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.watermark.event.interval.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, false, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.window.length.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.window.length.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.window.sliding.interval.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.bolts.window.sliding.interval.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "write the window as a bolt that counts tuples or ticks" },
-    { "topology.builtin.metrics.bucket.size.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Counters are read at any time and are not kept in buckets." },
+    { "topology.bolt.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.bolt.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.bolt.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.bolt.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.bolt.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.bolts.late.tuple.stream", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.message.id.field.name", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.tuple.timestamp.max.lag.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.watermark.event.interval.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, false,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.window.length.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.window.length.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.window.sliding.interval.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.bolts.window.sliding.interval.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "write the window as a bolt that counts tuples or ticks" },
+    { "topology.builtin.metrics.bucket.size.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Counters are read at any time and are not kept in buckets." },
     { "topology.classpath", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no Java virtual machine." },
-    { "topology.component.cpu.pcore.percent", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true, "There is no cluster that schedules." },
-    { "topology.component.resources.offheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true, "There is no cluster that schedules." },
-    { "topology.component.resources.onheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true, "There is no cluster that schedules." },
-    { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true, "Storm logs every tuple; here a log bolt does." },
-    { "topology.disable.loadaware.messaging", GX_KEY_ACCEPTED, BOOL, "true", NO_RANGE, false, "Shuffle grouping never looks at the load here: it is always exactly even." },
-    { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false, "Whether trees time out at all." },
-    { "topology.enable.v2.metrics.tick", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Counters are read from the runtime." },
-    { "topology.environment", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "The process keeps the environment that it was started in." },
-    { "topology.error.throttle.interval.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Reports are counted, and the first ones are logged." },
-    { "topology.event.logger.register", GX_KEY_REFUSED, ANY, "", NO_RANGE, false, "event loggers are Java classes, whose records somebody waits for" },
-    { "topology.eventlogger.executors", GX_KEY_ACCEPTED, I64, "0", 0, 0, false, "Event loggers are not here; only 0 is allowed." },
-    { "topology.executor.overflow.limit", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.executor.receive.buffer.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.fall.back.on.java.serialization", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.flush.tuple.freq.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "What is emitted is published whenever an executor has nothing else to do." },
+    { "topology.component.cpu.pcore.percent", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true,
+      "There is no cluster that schedules." },
+    { "topology.component.resources.offheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true,
+      "There is no cluster that schedules." },
+    { "topology.component.resources.onheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true,
+      "There is no cluster that schedules." },
+    { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true,
+      "Storm logs every tuple; here a log bolt does." },
+    { "topology.disable.loadaware.messaging", GX_KEY_ACCEPTED, BOOL, "true", NO_RANGE, false,
+      "Shuffle grouping never looks at the load here: it is always exactly even." },
+    { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
+      "Whether trees time out at all." },
+    { "topology.enable.v2.metrics.tick", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Counters are read from the runtime." },
+    { "topology.environment", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "The process keeps the environment that it was started in." },
+    { "topology.error.throttle.interval.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Reports are counted, and the first ones are logged." },
+    { "topology.event.logger.register", GX_KEY_REFUSED, ANY, "", NO_RANGE, false,
+      "event loggers are Java classes, whose records somebody waits for" },
+    { "topology.eventlogger.executors", GX_KEY_ACCEPTED, I64, "0", 0, 0, false,
+      "Event loggers are not here; only 0 is allowed." },
+    { "topology.executor.overflow.limit", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.executor.receive.buffer.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.fall.back.on.java.serialization", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.flush.tuple.freq.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "What is emitted is published whenever an executor has nothing else to do." },
     { "topology.groups", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
     { "topology.isolate.machines", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.kryo.decorators", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.kryo.factory", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.kryo.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.localityaware.higher.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "Shuffle grouping does not look at the load." },
-    { "topology.localityaware.lower.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "Shuffle grouping does not look at the load." },
+    { "topology.kryo.decorators", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.kryo.factory", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.kryo.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.localityaware.higher.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "Shuffle grouping does not look at the load." },
+    { "topology.localityaware.lower.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "Shuffle grouping does not look at the load." },
     { "topology.logging.sensitivity", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There are no worker processes." },
-    { "topology.max.error.report.per.interval", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Reports are counted, and the first ones are logged." },
-    { "topology.max.replication.wait.time.sec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.max.spout.pending", GX_KEY_WORKS, I64, "", 0, INT32_MAX, true, "How many trees of one spout task may be open; null or 0: no limit but memory." },
-    { "topology.max.task.parallelism", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true, "The most tasks that a component gets." },
-    { "topology.message.timeout.secs", GX_KEY_WORKS, NUMBER, "30", TINY, MOST_SECONDS, false, "A tree that is not answered after so many seconds fails; fractions are allowed." },
-    { "topology.metrics.consumer.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Such classes only watch; the results are the same without them." },
-    { "topology.metrics.reporters", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Such classes only watch; the results are the same without them." },
-    { "topology.min.replication.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.multilang.serializer", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false, "It is for components in other languages, of which there are none here." },
+    { "topology.max.error.report.per.interval", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Reports are counted, and the first ones are logged." },
+    { "topology.max.replication.wait.time.sec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.max.spout.pending", GX_KEY_WORKS, I64, "", 0, INT32_MAX, true,
+      "How many trees of one spout task may be open; null or 0: no limit but memory." },
+    { "topology.max.task.parallelism", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true,
+      "The most tasks that a component gets." },
+    { "topology.message.timeout.secs", GX_KEY_WORKS, NUMBER, "30", TINY, MOST_SECONDS, false,
+      "A tree that is not answered after so many seconds fails; fractions are allowed." },
+    { "topology.metrics.consumer.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Such classes only watch; the results are the same without them." },
+    { "topology.metrics.reporters", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Such classes only watch; the results are the same without them." },
+    { "topology.min.replication.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.multilang.serializer", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
+      "It is for components in other languages, of which there are none here." },
     { "topology.name", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "The topology is named where it is made." },
-    { "topology.num.stat.buckets", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Counters are read at any time and are not kept in buckets." },
+    { "topology.num.stat.buckets", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Counters are read at any time and are not kept in buckets." },
     { "topology.priority", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.producer.batch.dynamic", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "What is emitted is published whenever an executor has nothing else to do." },
-    { "topology.producer.batch.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.ras.acker.executors.per.worker", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There are no acker executors." },
-    { "topology.ras.constraint.max.state.search", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.ras.constraint.max.time.secs", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
+    { "topology.producer.batch.dynamic", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "What is emitted is published whenever an executor has nothing else to do." },
+    { "topology.producer.batch.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.ras.acker.executors.per.worker", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There are no acker executors." },
+    { "topology.ras.constraint.max.state.search", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.ras.constraint.max.time.secs", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
     { "topology.ras.constraints", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.ras.one.component.per.worker", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.ras.one.executor.per.worker", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.readonly.groups", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.readonly.users", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.scheduler.favored.nodes", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.scheduler.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.scheduler.unfavored.nodes", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.serialized.message.size.metrics", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Counters are read from the runtime." },
-    { "topology.shellbolt.max.pending", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "It is for components in other languages, of which there are none here." },
-    { "topology.skip.missing.kryo.registrations", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.sleep.spout.wait.strategy.time.ms", GX_KEY_ACCEPTED, I64, "", NO_RANGE, true, "How executors wait is an option of the runtime." },
-    { "topology.spout.recvq.skips", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.spout.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.spout.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.spout.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.spout.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "How executors wait is an option of the runtime." },
-    { "topology.spout.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, true, "How executors wait is an option of the runtime." },
+    { "topology.ras.one.component.per.worker", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.ras.one.executor.per.worker", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.readonly.groups", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that asks who is who." },
+    { "topology.readonly.users", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that asks who is who." },
+    { "topology.scheduler.favored.nodes", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.scheduler.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.scheduler.unfavored.nodes", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.serialized.message.size.metrics", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Counters are read from the runtime." },
+    { "topology.shellbolt.max.pending", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "It is for components in other languages, of which there are none here." },
+    { "topology.skip.missing.kryo.registrations", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.sleep.spout.wait.strategy.time.ms", GX_KEY_ACCEPTED, I64, "", NO_RANGE, true,
+      "How executors wait is an option of the runtime." },
+    { "topology.spout.recvq.skips", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.spout.wait.park.microsec", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.spout.wait.progressive.level1.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.spout.wait.progressive.level2.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.spout.wait.progressive.level3.sleep.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "How executors wait is an option of the runtime." },
+    { "topology.spout.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, true,
+      "How executors wait is an option of the runtime." },
     { "topology.spread.components", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.state.checkpoint.interval.ms", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no state to write without topology.state.provider." },
+    { "topology.state.checkpoint.interval.ms", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There is no state to write without topology.state.provider." },
     { "topology.state.provider", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "a bolt's state is not kept across runs" },
-    { "topology.state.provider.config", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "a bolt's state is not kept across runs" },
-    { "topology.state.synchronization.timeout.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no state to write without topology.state.provider." },
-    { "topology.stats.ewma.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Storm's moving averages are not kept." },
-    { "topology.stats.ewma.smoothing.factor", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "Counts are exact, and latencies are sampled at a rate of gale's own." },
-    { "topology.stats.sample.rate", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "Counts are exact, and latencies are sampled at a rate of gale's own." },
-    { "topology.submitter.principal", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.submitter.user", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.subprocess.timeout.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "It is for components in other languages, of which there are none here." },
-    { "topology.task.refresh.poll.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.tasks", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true, "How many tasks a component has, instead of its parallelism." },
-    { "topology.testing.always.try.serialize", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.tick.tuple.freq.secs", GX_KEY_WORKS, NUMBER, "", TINY, MOST_SECONDS, true, "A bolt's tasks get a tick tuple every so many seconds; fractions are allowed." },
+    { "topology.state.provider.config", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "a bolt's state is not kept across runs" },
+    { "topology.state.synchronization.timeout.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There is no state to write without topology.state.provider." },
+    { "topology.stats.ewma.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Storm's moving averages are not kept." },
+    { "topology.stats.ewma.smoothing.factor", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "Counts are exact, and latencies are sampled at a rate of gale's own." },
+    { "topology.stats.sample.rate", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "Counts are exact, and latencies are sampled at a rate of gale's own." },
+    { "topology.submitter.principal", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that asks who is who." },
+    { "topology.submitter.user", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no cluster that asks who is who." },
+    { "topology.subprocess.timeout.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "It is for components in other languages, of which there are none here." },
+    { "topology.task.refresh.poll.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "There is no cluster that schedules." },
+    { "topology.tasks", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true,
+      "How many tasks a component has, instead of its parallelism." },
+    { "topology.testing.always.try.serialize", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.tick.tuple.freq.secs", GX_KEY_WORKS, NUMBER, "", TINY, MOST_SECONDS, true,
+      "A bolt's tasks get a tick tuple every so many seconds; fractions are allowed." },
     { "topology.transactional.id", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "transactional topologies are not here" },
-    { "topology.transfer.batch.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.transfer.buffer.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Queues are sized within one budget of memory." },
-    { "topology.trident.batch.emit.interval.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "It is for Trident, which is not here." },
-    { "topology.tuple.compression.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "Tuples do not leave the process." },
-    { "topology.tuple.compression.threshold", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Tuples do not leave the process." },
-    { "topology.tuple.serializer", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Tuples have one format and are not serialized by classes." },
-    { "topology.upstream.feedback.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false, "No grouping here uses feedback." },
-    { "topology.upstream.feedback.freq.secs", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "No grouping here uses feedback." },
+    { "topology.transfer.batch.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.transfer.buffer.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Queues are sized within one budget of memory." },
+    { "topology.trident.batch.emit.interval.millis", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "It is for Trident, which is not here." },
+    { "topology.tuple.compression.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "Tuples do not leave the process." },
+    { "topology.tuple.compression.threshold", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Tuples do not leave the process." },
+    { "topology.tuple.serializer", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Tuples have one format and are not serialized by classes." },
+    { "topology.upstream.feedback.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
+      "No grouping here uses feedback." },
+    { "topology.upstream.feedback.freq.secs", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "No grouping here uses feedback." },
     { "topology.users", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that asks who is who." },
-    { "topology.v2.metrics.tick.interval.seconds", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "Counters are read from the runtime." },
+    { "topology.v2.metrics.tick.interval.seconds", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Counters are read from the runtime." },
     { "topology.version", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "The topology is named where it is made." },
     { "topology.worker.childopts", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no Java virtual machine." },
     { "topology.worker.gc.childopts", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no Java virtual machine." },
-    { "topology.worker.logwriter.childopts", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no Java virtual machine." },
-    { "topology.worker.max.heap.size.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "There are no worker processes." },
-    { "topology.worker.metrics", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "Such classes only watch; the results are the same without them." },
-    { "topology.worker.receiver.thread.count", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "There are no worker processes." },
-    { "topology.worker.shared.thread.pool.size", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "There are no worker processes." },
+    { "topology.worker.logwriter.childopts", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "There is no Java virtual machine." },
+    { "topology.worker.max.heap.size.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "There are no worker processes." },
+    { "topology.worker.metrics", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
+      "Such classes only watch; the results are the same without them." },
+    { "topology.worker.receiver.thread.count", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "There are no worker processes." },
+    { "topology.worker.shared.thread.pool.size", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
+      "There are no worker processes." },
     { "topology.worker.timeout.secs", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false, "There are no worker processes." },
     { "topology.workers", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false, "There is one process." },
-    /* clang-format on */
 };
 
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -169,8 +271,10 @@ const gx_key *gx_config_find(gale_str name) {
         size_t middle = low + (high - low) / 2;
         int order = gx_str_compare(gx_str(table[middle].name), name);
         if (order == 0) return &table[middle];
-        if (order < 0) low = middle + 1;
-        else high = middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
 }
@@ -180,7 +284,8 @@ static bool has_prefix(gale_str key, const char *prefix) {
     return key.size >= size && memcmp(key.data, prefix, size) == 0;
 }
 
-/* --- Checking a key and its value ----------------------------------------------------------------------------------- */
+/* --- Checking a key and its value -----------------------------------------------------------------------------------
+ */
 
 static int refuse_unknown(gale_str key, gale_error *error) {
     char hint[160];
@@ -212,10 +317,12 @@ static int check_range(const gx_key *known, const gale_value *value, gale_error 
     if (known->min == known->max)
         return gale_error_set(error, GALE_CONFIG, "'%s' must be %.15g, not %.15g", known->name, known->min, number);
     if (number > known->max)
-        return gale_error_set(error, GALE_CONFIG, "'%s' must be at most %.15g, not %.15g", known->name, known->max, number);
+        return gale_error_set(error, GALE_CONFIG, "'%s' must be at most %.15g, not %.15g", known->name, known->max,
+                              number);
     if (known->min == TINY)
         return gale_error_set(error, GALE_CONFIG, "'%s' must be above 0, not %.15g", known->name, number);
-    return gale_error_set(error, GALE_CONFIG, "'%s' must be at least %.15g, not %.15g", known->name, known->min, number);
+    return gale_error_set(error, GALE_CONFIG, "'%s' must be at least %.15g, not %.15g", known->name, known->min,
+                          number);
 }
 
 /* Null unsets, whatever the key. Returns 1 for a key without effect. */
@@ -237,7 +344,8 @@ static int check_entry(gale_str key, const gale_value *value, gale_error *error)
     return 0;
 }
 
-/* --- The set of keys ------------------------------------------------------------------------------------------------ */
+/* --- The set of keys ------------------------------------------------------------------------------------------------
+ */
 
 typedef struct entry {
     char *key;
@@ -323,8 +431,7 @@ int gale_config_set(gale_config *config, const char *key, gale_value value, gale
 
 int gale_config_set_text(gale_config *config, const char *assignment, gale_error *error) {
     const char *equals = assignment ? strchr(assignment, '=') : NULL;
-    if (!equals)
-        return gale_error_set(error, GALE_CONFIG, "'%s' is no 'key=value'", assignment ? assignment : "");
+    if (!equals) return gale_error_set(error, GALE_CONFIG, "'%s' is no 'key=value'", assignment ? assignment : "");
     gale_str key = gx_str_trim((gale_str){ assignment, (size_t)(equals - assignment) });
     gale_value value = gx_config_scalar(gx_str(equals + 1));
     return set(config, key, &value, error);
@@ -348,7 +455,8 @@ bool gale_config_at(const gale_config *config, size_t index, gale_str *ret_key, 
     return true;
 }
 
-/* --- Reading with a default ----------------------------------------------------------------------------------------- */
+/* --- Reading with a default -----------------------------------------------------------------------------------------
+ */
 
 static gale_value value_or_default(const gale_config *config, const char *key) {
     gale_value value;
@@ -378,7 +486,8 @@ gale_str gale_config_text(const gale_config *config, const char *key, gale_str f
     return value.type == GALE_TYPE_STRING ? gx_value_str(&value) : fallback;
 }
 
-/* --- Copies and overlay --------------------------------------------------------------------------------------------- */
+/* --- Copies and overlay ---------------------------------------------------------------------------------------------
+ */
 
 /* What a component says about a key that is the topology's alone is dropped, as Storm does. */
 static bool may_overlay(gale_str key) {
@@ -410,7 +519,8 @@ gale_config *gx_config_copy(const gale_config *config) {
     return copy;
 }
 
-/* --- Scalars as YAML 1.1 reads them --------------------------------------------------------------------------------- */
+/* --- Scalars as YAML 1.1 reads them ---------------------------------------------------------------------------------
+ */
 
 static bool is_one_of(gale_str text, const char *const *words) {
     for (; *words; words++)
@@ -447,8 +557,10 @@ static bool read_i64(gale_str text, int64_t *ret_number) {
     bool negative = text.size && text.data[0] == '-';
     if (text.size && (text.data[0] == '-' || text.data[0] == '+')) text.data++, text.size--;
     unsigned base = 10;
-    if (text.size > 2 && text.data[0] == '0' && text.data[1] == 'x') base = 16, text.data += 2, text.size -= 2;
-    else if (text.size > 1 && text.data[0] == '0') base = 8, text.data++, text.size--;
+    if (text.size > 2 && text.data[0] == '0' && text.data[1] == 'x')
+        base = 16, text.data += 2, text.size -= 2;
+    else if (text.size > 1 && text.data[0] == '0')
+        base = 8, text.data++, text.size--;
     if (text.size == 0 || text.data[0] == '_') return false;
     uint64_t number;
     if (!read_digits(text, base, (uint64_t)INT64_MAX + negative, &number)) return false;
@@ -461,10 +573,12 @@ static bool looks_like_float(gale_str text) {
     bool digit = false;
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
-        if (c >= '0' && c <= '9') digit = true;
+        if (c >= '0' && c <= '9')
+            digit = true;
         else if (c == 'e' || c == 'E') {
             if (!digit) return false;
-        } else if (c != '.' && c != '+' && c != '-') return false;
+        } else if (c != '.' && c != '+' && c != '-')
+            return false;
     }
     return digit;
 }

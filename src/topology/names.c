@@ -23,8 +23,8 @@ static int check(const char *what, gale_str name, gale_error *error) {
     int code = check_text(what, name, error);
     if (code < 0) return code;
     if (name.size >= 2 && name.data[0] == '_' && name.data[1] == '_')
-        return gale_error_set(error, GALE_TOPOLOGY, "%s name '%.*s' begins with '__', which is kept for the system", what,
-                              GX_STR(name));
+        return gale_error_set(error, GALE_TOPOLOGY, "%s name '%.*s' begins with '__', which is kept for the system",
+                              what, GX_STR(name));
     return 0;
 }
 
@@ -79,7 +79,8 @@ int gx_names_split(const char *what, const char *text, char ***ret_names, uint32
         return 0;
     }
     size_t most = count_pieces(text);
-    if (most > GX_NAMES_MAX) return gale_error_set(error, GALE_TOPOLOGY, "%zu %s names, at most %d", most, what, GX_NAMES_MAX);
+    if (most > GX_NAMES_MAX)
+        return gale_error_set(error, GALE_TOPOLOGY, "%zu %s names, at most %d", most, what, GX_NAMES_MAX);
     char **names = malloc(most * sizeof *names);
     if (!names) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     uint32_t count = 0;

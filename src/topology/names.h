@@ -1,5 +1,5 @@
-/* The rules for names, and lists of names in one text: "word, count". Errors are GALE_TOPOLOGY. Threads: any. Owner: what
- * a split returns is the caller's. */
+/* The rules for names, and lists of names in one text: "word, count". Errors are GALE_TOPOLOGY. Threads: any. Owner:
+ * what a split returns is the caller's. */
 #ifndef GX_TOPOLOGY_NAMES_H
 #define GX_TOPOLOGY_NAMES_H
 

@@ -3,8 +3,8 @@
 #include "base/bits.h"
 #include "base/utf8.h"
 
-/* Strings come before lists and maps in the variable part, so that the size of a body does not depend on the order of its
- * values: a map can be measured before it is sorted. */
+/* Strings come before lists and maps in the variable part, so that the size of a body does not depend on the order of
+ * its values: a map can be measured before it is sorted. */
 
 static const uint64_t canonical_nan = UINT64_C(0x7ff8000000000000);
 
@@ -30,7 +30,8 @@ static uint64_t f64_bits(double number) {
     return bits;
 }
 
-/* --- Bodies that exist ---------------------------------------------------------------------------------------------- */
+/* --- Bodies that exist ----------------------------------------------------------------------------------------------
+ */
 
 size_t gx_body_size(const gale_body *body) {
     const uint8_t *tags = (const uint8_t *)body + 4;
@@ -58,7 +59,8 @@ static bool depth_allowed(const gale_body *body, int depth) {
     return true;
 }
 
-/* --- The order of a map's keys -------------------------------------------------------------------------------------- */
+/* --- The order of a map's keys --------------------------------------------------------------------------------------
+ */
 
 static gale_str key_at(const gale_value *pairs, uint32_t entry) {
     const gale_value *key = &pairs[2 * (size_t)entry];
@@ -117,8 +119,10 @@ static void insertion_sort(const gale_value *pairs, uint8_t *order, size_t count
 }
 
 static void sort_entries(const gale_value *pairs, uint8_t *order, size_t count) {
-    if (count <= INSERTION_MAX) insertion_sort(pairs, order, count);
-    else heap_sort(pairs, order, count);
+    if (count <= INSERTION_MAX)
+        insertion_sort(pairs, order, count);
+    else
+        heap_sort(pairs, order, count);
 }
 
 static bool keys_ascend(const gale_value *pairs, size_t entries) {
@@ -127,8 +131,8 @@ static bool keys_ascend(const gale_value *pairs, size_t entries) {
     return true;
 }
 
-/* Gathers the WINDOW lowest keys above `*above` (all keys when its data is NULL) and sorts them. Returns how many there are,
- * or -1 when a key has met its equal. Keys that are equal meet here: both are in the window, or both are not. */
+/* Gathers the WINDOW lowest keys above `*above` (all keys when its data is NULL) and sorts them. Returns how many there
+ * are, or -1 when a key has met its equal. Keys that are equal meet here: both are in the window, or both are not. */
 static int gather_window(const gale_value *pairs, size_t entries, const gale_str *above, uint8_t *window) {
     size_t count = 0;
     for (size_t i = 0; i < entries; i++) {
@@ -151,8 +155,8 @@ static int gather_window(const gale_value *pairs, size_t entries, const gale_str
     return (int)count;
 }
 
-/* Not inlined: its window must not stand on the stack of each level of a nested map. A map that comes sorted, as most do,
- * needs one look at each key; another one of n entries costs n / WINDOW passes, and no memory. */
+/* Not inlined: its window must not stand on the stack of each level of a nested map. A map that comes sorted, as most
+ * do, needs one look at each key; another one of n entries costs n / WINDOW passes, and no memory. */
 __attribute__((noinline)) static bool keys_differ(const gale_value *pairs, size_t entries) {
     if (keys_ascend(pairs, entries)) return true;
     uint8_t window[4 * WINDOW];
@@ -166,7 +170,8 @@ __attribute__((noinline)) static bool keys_differ(const gale_value *pairs, size_
     return true;
 }
 
-/* --- Measuring ------------------------------------------------------------------------------------------------------ */
+/* --- Measuring ------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t measure(const gale_value *values, size_t count, int depth);
 
@@ -178,9 +183,10 @@ static bool keys_valid(const gale_value *pairs, size_t entries) {
     return keys_differ(pairs, entries);
 }
 
-static int64_t measure_nested(const gale_value *value, int depth) {
+static __attribute__((noinline)) int64_t measure_nested(const gale_value *value, int depth) {
     if (value->type >= GALE_TYPE_COUNT || depth > GALE_VALUE_DEPTH) return GALE_INVALID;
-    if (value->encoded) return depth_allowed(value->as.body, depth) ? (int64_t)gx_body_size(value->as.body) : GALE_INVALID;
+    if (value->encoded)
+        return depth_allowed(value->as.body, depth) ? (int64_t)gx_body_size(value->as.body) : GALE_INVALID;
     if (!value->as.items && value->size) return GALE_INVALID;
     if (value->type == GALE_TYPE_LIST) return measure(value->as.items, value->size, depth);
     if (value->size > GX_BODY_MAX / 18) return GALE_TOO_LARGE;
@@ -211,7 +217,8 @@ int64_t gx_body_measure(const gale_value *values, size_t count) {
     return measure(values, count, 0);
 }
 
-/* --- Encoding ------------------------------------------------------------------------------------------------------- */
+/* --- Encoding -------------------------------------------------------------------------------------------------------
+ */
 
 static size_t encode(const gale_value *values, size_t count, uint8_t *at, bool is_map);
 
@@ -232,11 +239,30 @@ typedef struct cursor {
     size_t nested;
 } cursor;
 
+/* Most text is short: two loads and stores that may overlap are a third of a call of memcpy. */
+GX_INLINE void copy_text(uint8_t *to, const uint8_t *from, size_t size) {
+    if (size > 16) {
+        memcpy(to, from, size);
+    } else if (size >= 8) {
+        uint64_t first = gx_load64(from), last = gx_load64(from + size - 8);
+        gx_store64(to, first);
+        gx_store64(to + size - 8, last);
+    } else if (size >= 4) {
+        uint32_t first = gx_load32(from), last = gx_load32(from + size - 4);
+        gx_store32(to, first);
+        gx_store32(to + size - 4, last);
+    } else if (size > 0) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
+}
+
 static void put_text(cursor *to, uint8_t *slot, const gale_value *value) {
     gx_store32(slot, (uint32_t)to->text);
     gx_store32(slot + 4, value->size);
     uint8_t *at = to->body + to->text;
-    if (value->size) memcpy(at, value->as.string, value->size);
+    copy_text(at, value->as.bytes, value->size);
     at[value->size] = 0;
     to->text += (size_t)value->size + 1;
 }
@@ -248,21 +274,27 @@ static void put_nested(cursor *to, uint8_t *slot, const gale_value *value) {
     to->nested += size;
 }
 
-static void put_value(cursor *to, uint8_t *slot, const gale_value *value) {
+static uint64_t scalar_bits(const gale_value *value) {
     switch (value->type) {
-    case GALE_TYPE_NULL: gx_store64(slot, 0); return;
-    case GALE_TYPE_BOOL: gx_store64(slot, value->as.boolean ? 1 : 0); return;
-    case GALE_TYPE_I64: gx_store64(slot, (uint64_t)value->as.i64); return;
-    case GALE_TYPE_F64: gx_store64(slot, f64_bits(value->as.f64)); return;
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: put_text(to, slot, value); return;
-    default: put_nested(to, slot, value);
+    case GALE_TYPE_BOOL: return value->as.boolean ? 1 : 0;
+    case GALE_TYPE_I64: return (uint64_t)value->as.i64;
+    case GALE_TYPE_F64: return f64_bits(value->as.f64);
+    default: return 0;
     }
 }
 
-/* The order of a map's entries waits in the last quarter of the slots that it leads to: writing the slots of entry i ends at
- * byte 16 (i + 1) of 16 n, and the number of entry i + 1 stands at 12 n + 4 (i + 1) or behind, which is never before that
- * while an entry is left. */
+static void put_value(cursor *to, uint8_t *slot, const gale_value *value) {
+    if (value->type < GALE_TYPE_STRING)
+        gx_store64(slot, scalar_bits(value));
+    else if (is_text(value->type))
+        put_text(to, slot, value);
+    else
+        put_nested(to, slot, value);
+}
+
+/* The order of a map's entries waits in the last quarter of the slots that it leads to: writing the slots of entry i
+ * ends at byte 16 (i + 1) of 16 n, and the number of entry i + 1 stands at 12 n + 4 (i + 1) or behind, which is never
+ * before that while an entry is left. */
 static uint8_t *map_order(const gale_value *pairs, size_t entries, uint8_t *slots) {
     uint8_t *order = slots + 12 * entries;
     for (size_t i = 0; i < entries; i++) order_put(order, i, (uint32_t)i);
@@ -282,29 +314,62 @@ static void put_entries(cursor *to, uint8_t *slots, const gale_value *pairs, siz
     }
 }
 
-static size_t text_size(const gale_value *values, size_t count) {
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_text(values[i].type)) size += (size_t)values[i].size + 1;
-    return size;
+typedef struct content {
+    size_t text; /* bytes, with the NULs */
+    bool nested; /* is there a list or map? */
+} content;
+
+GX_INLINE content look_at(const gale_value *values, size_t count) {
+    content found = { 0, false };
+    for (size_t i = 0; i < count; i++) {
+        uint8_t type = values[i].type;
+        if (type < GALE_TYPE_STRING) continue;
+        if (is_text(type))
+            found.text += (size_t)values[i].size + 1;
+        else
+            found.nested = true;
+    }
+    return found;
+}
+
+/* What most tuples are: no lists, no maps. `restrict`, because bytes that are written could else be the values. */
+static void put_flat(const gale_value *restrict values, size_t count, uint8_t *restrict at) {
+    uint8_t *slots = at + gx_align_up(4 + count, 8);
+    size_t text = head_size(count);
+    for (size_t i = 0; i < count; i++) {
+        const gale_value v = values[i];
+        at[4 + i] = v.type;
+        if (!is_text(v.type)) {
+            gx_store64(slots + 8 * i, scalar_bits(&v));
+            continue;
+        }
+        gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
+        copy_text(at + text, v.as.bytes, v.size);
+        at[text + v.size] = 0;
+        text += (size_t)v.size + 1;
+    }
+}
+
+static void put_list(cursor *to, uint8_t *slots, const gale_value *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        to->body[4 + i] = values[i].type;
+        put_value(to, slots + 8 * i, &values[i]);
+    }
 }
 
 static size_t encode(const gale_value *values, size_t count, uint8_t *at, bool is_map) {
-    uint8_t *tags = at + 4;
     uint8_t *slots = at + gx_align_up(4 + count, 8);
-    size_t text_end = head_size(count) + text_size(values, count);
-    cursor to = { at, head_size(count), gx_align_up(text_end, 8) };
+    content found = look_at(values, count);
+    cursor to = { at, head_size(count), gx_align_up(head_size(count) + found.text, 8) };
     gx_store64(slots - 8, 0); /* padding behind the tags */
     gx_store32(at, (uint32_t)count);
-    memset(at + text_end, 0, to.nested - text_end);
-    if (is_map) {
+    if (to.nested > to.text) gx_store64(at + to.nested - 8, 0); /* padding behind the text */
+    if (is_map)
         put_entries(&to, slots, values, count / 2);
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            tags[i] = values[i].type;
-            put_value(&to, slots + 8 * i, &values[i]);
-        }
-    }
+    else if (found.nested)
+        put_list(&to, slots, values, count);
+    else
+        put_flat(values, count, at);
     return to.nested;
 }
 
@@ -312,7 +377,8 @@ void gx_body_encode(const gale_value *values, size_t count, void *at) {
     encode(values, count, at, false);
 }
 
-/* --- Validation ----------------------------------------------------------------------------------------------------- */
+/* --- Validation -----------------------------------------------------------------------------------------------------
+ */
 
 static bool all_zero(const uint8_t *at, size_t size) {
     for (size_t i = 0; i < size; i++)

@@ -10,8 +10,10 @@ static uint64_t hash_scalar(uint64_t bits, uint8_t type) {
 
 static uint64_t hash_f64(double number) {
     uint64_t bits = 0;
-    if (number != number) bits = UINT64_C(0x7ff8000000000000);
-    else if (number != 0) memcpy(&bits, &number, sizeof bits);
+    if (number != number)
+        bits = UINT64_C(0x7ff8000000000000);
+    else if (number != 0)
+        memcpy(&bits, &number, sizeof bits);
     return hash_scalar(bits, GALE_TYPE_F64);
 }
 

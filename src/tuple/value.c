@@ -19,7 +19,8 @@ bool gale_utf8_valid(const char *text, size_t size) {
     return gx_utf8_valid(text, size);
 }
 
-/* --- Lists and maps, built or encoded ------------------------------------------------------------------------------- */
+/* --- Lists and maps, built or encoded -------------------------------------------------------------------------------
+ */
 
 static gale_value item_at(const gale_value *value, size_t index) {
     return value->encoded ? gale_body_value(value->as.body, index) : value->as.items[index];
@@ -48,8 +49,10 @@ static size_t lower_bound(const gale_value *map, gale_str key) {
     size_t low = 0, high = map->size;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (gx_str_compare(key_at(map, middle), key) < 0) low = middle + 1;
-        else high = middle;
+        if (gx_str_compare(key_at(map, middle), key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -66,7 +69,8 @@ bool gale_map_get(const gale_value *map, gale_str key, gale_value *ret_value) {
     return false;
 }
 
-/* --- Order ---------------------------------------------------------------------------------------------------------- */
+/* --- Order ----------------------------------------------------------------------------------------------------------
+ */
 
 static int compare(const gale_value *a, const gale_value *b, int depth);
 
@@ -86,8 +90,8 @@ static int compare_lists(const gale_value *a, const gale_value *b, int depth) {
     return (a->size > b->size) - (a->size < b->size);
 }
 
-/* Goes through a map by key. A map that was built and is not sorted is searched for each next key: slow, but it needs no
- * memory, and such a map is compared only by who built it. */
+/* Goes through a map by key. A map that was built and is not sorted is searched for each next key: slow, but it needs
+ * no memory, and such a map is compared only by who built it. */
 typedef struct walk {
     const gale_value *map;
     size_t at; /* of the last entry; `map->size` before the first */
@@ -153,7 +157,8 @@ bool gale_value_equal(const gale_value *a, const gale_value *b) {
     return compare(a, b, 0) == 0;
 }
 
-/* --- Values that own their memory ----------------------------------------------------------------------------------- */
+/* --- Values that own their memory -----------------------------------------------------------------------------------
+ */
 
 /* A body of one value. */
 struct gale_value_owned {
@@ -175,7 +180,8 @@ void gale_value_owned_free(gale_value_owned *owned) {
     free(owned);
 }
 
-/* --- Values as keys ------------------------------------------------------------------------------------------------- */
+/* --- Values as keys -------------------------------------------------------------------------------------------------
+ */
 
 int gx_value_pack(const gale_value *value, gx_buf *out) {
     int64_t size = gx_body_measure(value, 1);

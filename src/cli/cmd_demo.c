@@ -1,0 +1,190 @@
+/* gale demo top-words | word-count */
+#include "cli/command.h"
+#include "cli/demo_view.h"
+#include "cli/session.h"
+
+#include "base/nearest.h"
+#include "base/os/entropy.h"
+#include "base/str.h"
+
+#include <gale/kit.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct choices {
+    gx_words inputs;
+    double rate;
+    uint64_t jobs, seconds, seed;
+    const char *log_level;
+} choices;
+
+#define AT(field) offsetof(choices, field)
+
+static const gx_option options[] = {
+    { 0, "input", "PATH", GX_OPTION_WORDS, AT(inputs), 0, 0,
+      "read this file or folder; may be repeated (default: what the machine has)" },
+    { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0,
+      "lines a second (default 400; word-count with --input: no limit)" },
+    { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
+      "threads that run the tasks (default: one a core)" },
+    { 0, "seconds", "N", GX_OPTION_WHOLE, AT(seconds), 1, 1000000000, "end after so many seconds" },
+    { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX,
+      "seed of all random numbers and of the documents' order" },
+    { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
+      "trace, debug, info, warn, error (default) or off" },
+};
+
+enum { OPTION_COUNT = sizeof options / sizeof options[0], DEFAULT_RATE = 400, WINDOW = 9, EMIT = 1 };
+
+/* Words that are on top in every English text, and those that manual pages repeat. */
+static const char stop_words[] =
+    "about above after also another been before being below between both cannot could does done each else even every "
+    "from "
+    "given have here however into itself just like made make many more most much must need never none note only other "
+    "over "
+    "same shall should since some such than that their them then there these they this those through thus under unless "
+    "until upon used uses using very want well were what when where whether which while will with within without would "
+    "your option options default following file files name value";
+
+/* --- Topologies -----------------------------------------------------------------------------------------------------
+ */
+
+/* Adds a bolt whose definition may have failed to be made. */
+static int add(gale_topology *topology, const char *name, int made, const gale_bolt *bolt, uint32_t tasks) {
+    return made < 0 ? made : gale_topology_add_bolt(topology, name, *bolt, tasks);
+}
+
+static int add_split(gale_topology *topology, gx_demo_source *source, const gale_split_options *split,
+                     gale_error *error) {
+    gale_bolt bolt;
+    int code = gale_topology_add_spout(topology, "lines", gx_demo_spout(source), 1);
+    if (code >= 0) code = add(topology, "split", gale_split_bolt(split, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "split", "lines", NULL, gale_shuffle());
+    return code;
+}
+
+static int top_words(gale_topology *topology, gx_demo_view *view, gale_error *error) {
+    gale_split_options split = { sizeof split, true, true, 4, stop_words };
+    gale_bolt bolt;
+    int code = add_split(topology, view->source, &split, error);
+    if (code >= 0) code = add(topology, "count", gale_rolling_count_bolt(WINDOW, EMIT, &bolt, error), &bolt, 4);
+    if (code >= 0) code = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
+    if (code >= 0)
+        code = add(topology, "rank", gale_intermediate_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 4);
+    if (code >= 0) code = gale_topology_subscribe(topology, "rank", "count", NULL, gale_fields("obj"));
+    if (code >= 0) code = add(topology, "total", gale_total_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "total", "rank", NULL, gale_global());
+    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_rankings, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
+    return code;
+}
+
+static int word_count(gale_topology *topology, gx_demo_view *view, gale_error *error) {
+    gale_split_options split = { .size = sizeof split };
+    gale_bolt bolt;
+    int code = add_split(topology, view->source, &split, error);
+    if (code >= 0) code = add(topology, "count", gale_count_bolt(GALE_COUNT_EMIT_EACH, &bolt, error), &bolt, 4);
+    if (code >= 0) code = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
+    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_count, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "show", "count", NULL, gale_global());
+    return code;
+}
+
+typedef struct demo {
+    const char *name;
+    int (*build)(gale_topology *topology, gx_demo_view *view, gale_error *error);
+    bool finite; /* a named input is read once, as fast as it goes */
+} demo;
+
+static const demo demos[] = { { "top-words", top_words, false }, { "word-count", word_count, true } };
+
+enum { DEMO_COUNT = sizeof demos / sizeof demos[0] };
+
+/* --- Running --------------------------------------------------------------------------------------------------------
+ */
+
+static int run_topology(const choices *c, gx_demo_view *view, gale_topology *topology, gx_terminal *errors) {
+    bool one_screen = view->terminal->is_tty && errors->is_tty;
+    gx_session session = { .terminal = one_screen ? view->terminal : errors,
+                           .log_level = c->log_level ? c->log_level : "error",
+                           .executors = (uint32_t)c->jobs,
+                           .seed = c->seed,
+                           .until_drained = !view->source->repeat,
+                           .drain_after = (int64_t)c->seconds * GALE_SECOND,
+                           .period = view->terminal->is_tty ? GALE_SECOND / 2 : GALE_SECOND,
+                           .on_tick = gx_demo_on_tick,
+                           .user = view };
+    int exit_code = gx_session_run(&session, topology);
+    return view->broken ? GX_EXIT_IO : exit_code;
+}
+
+static int run_view(const demo *d, const choices *c, gx_demo_view *view, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_topology *topology = gale_topology_new(d->name);
+    int code = topology ? d->build(topology, view, &error) : GALE_NO_MEMORY;
+    if (code >= 0)
+        code = gale_topology_check(topology, &error);
+    else if (topology && !error.code)
+        gale_topology_check(topology, &error);
+    if (!error.code) error.code = code;
+    int exit_code = code < 0 ? gx_session_refuse(errors, &error, GX_EXIT_FAILED)
+                             : run_topology(c, view, topology, errors);
+    gale_topology_free(topology);
+    return exit_code;
+}
+
+static int run_documents(const demo *d, const choices *c, const gx_documents *documents, gx_terminal *errors) {
+    bool once = d->finite && c->inputs.count;
+    gx_demo_source source = { .documents = documents, .seed = c->seed ? c->seed : gx_os_entropy(), .repeat = !once };
+    source.rate = c->rate > 0 ? c->rate : once ? 0 : DEFAULT_RATE;
+    gx_terminal standard;
+    gx_demo_view view;
+    gx_terminal_init(&standard, 1);
+    bool made = gx_demo_view_init(&view, d->name, &standard, &source);
+    int exit_code = made ? run_view(d, c, &view, errors) : GX_EXIT_FAILED;
+    gx_demo_view_fini(&view);
+    gx_terminal_fini(&standard);
+    return exit_code;
+}
+
+static int find_demo(const gx_words *words, const demo **ret_demo, gale_error *error) {
+    if (words->count != 1)
+        return gale_error_set(error, GALE_INVALID, "gale demo takes one name, not %zu: gale %s", words->count,
+                              gx_cmd_demo.usage);
+    gx_nearest nearest = gx_nearest_to(gx_str(words->items[0]));
+    char hint[100];
+    for (size_t i = 0; i < DEMO_COUNT; i++) {
+        gx_nearest_offer(&nearest, gx_str(demos[i].name));
+        if (strcmp(words->items[0], demos[i].name) == 0) return *ret_demo = &demos[i], 0;
+    }
+    return gale_error_set(error, GALE_NOT_FOUND, "unknown demo '%s'%s", words->items[0],
+                          gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int run(int argc, char **argv, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    choices c = { .seed = 0 };
+    gx_words words = { .count = 0 };
+    const demo *d;
+    gx_documents documents;
+    int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
+    if (code == 0) code = find_demo(&words, &d, &error);
+    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    code = c.inputs.count ? gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error)
+                          : gx_documents_find_any(&documents, &error);
+    if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_IO);
+    int exit_code = run_documents(d, &c, &documents, errors);
+    gx_documents_fini(&documents);
+    return exit_code;
+}
+
+const gx_command gx_cmd_demo = {
+    .name = "demo",
+    .usage = "demo top-words|word-count [options]",
+    .text = "watch words move: rolling top words, or a word count, over text that this machine has",
+    .more = "top-words   the ten words that came most often in the last 9 seconds, every second\n"
+            "word-count  all words since the start; with --input, of that text, once\n",
+    .options = options,
+    .option_count = OPTION_COUNT,
+    .run = run,
+};

@@ -1,0 +1,21 @@
+/* The commands of the program. Each lies in a file of its own, cmd_<name>.c, and is listed in main.c. */
+#ifndef GX_CLI_COMMAND_H
+#define GX_CLI_COMMAND_H
+
+#include "cli/options.h"
+#include "cli/terminal.h"
+
+typedef struct gx_command {
+    const char *name;
+    const char *usage; /* what follows "gale " */
+    const char *text;  /* one line */
+    const char *more;  /* further lines for its help, or "" */
+    const gx_option *options;
+    size_t option_count;
+    int (*run)(int argc, char **argv, gx_terminal *errors); /* argv: what follows the command's name; an exit code */
+} gx_command;
+
+extern const gx_command gx_cmd_run;
+extern const gx_command gx_cmd_demo;
+
+#endif

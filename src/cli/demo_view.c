@@ -1,0 +1,161 @@
+#include "cli/demo_view.h"
+
+#include "base/utf8.h"
+#include "cli/figures.h"
+
+#include <string.h>
+
+bool gx_demo_view_init(gx_demo_view *view, const char *title, gx_terminal *terminal, gx_demo_source *source) {
+    memset(view, 0, sizeof *view);
+    view->title = title;
+    view->terminal = terminal;
+    view->source = source;
+    view->before.size = sizeof view->before;
+    pthread_mutex_init(&view->mutex, NULL);
+    gx_heap_init(&view->heap, gale_allocator_default());
+    return gx_rankings_new(&view->heap, GX_DEMO_ROWS, gx_str_compare, &view->totals, NULL) == 0;
+}
+
+void gx_demo_view_fini(gx_demo_view *view) {
+    if (view->totals) gx_rankings_free(view->totals);
+    pthread_mutex_destroy(&view->mutex);
+}
+
+/* --- What comes in --------------------------------------------------------------------------------------------------
+ */
+
+/* Words that are no UTF-8, or hold control characters, must not reach a terminal as they are. */
+static void set_row(gx_demo_row *row, gale_str word, int64_t count) {
+    bool utf8 = gx_utf8_valid(word.data, word.size);
+    size_t size = word.size < GX_DEMO_WORD ? word.size : GX_DEMO_WORD - 1;
+    while (utf8 && size < word.size && size > 0 && ((unsigned char)word.data[size] & 0xc0) == 0x80) size--;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)word.data[i];
+        row->word[i] = c < 0x20 || c == 0x7f || (c >= 0x80 && !utf8) ? '?' : (char)c;
+    }
+    row->word[size] = 0;
+    row->count = count;
+}
+
+static gale_str text_of(const gale_value *value) {
+    bool is_text = value->type == GALE_TYPE_STRING || value->type == GALE_TYPE_BYTES;
+    return is_text ? (gale_str){ value->as.string, value->size } : (gale_str){ "?", 1 };
+}
+
+int gx_demo_on_rankings(void *user, const gale_tuple *tuple) {
+    gx_demo_view *view = user;
+    gale_value rankings = gale_tuple_value(tuple, 0);
+    if (rankings.type != GALE_TYPE_LIST) return GALE_TYPE;
+    pthread_mutex_lock(&view->mutex);
+    view->row_count = 0;
+    for (size_t i = 0; i < rankings.size && i < GX_DEMO_ROWS; i++) {
+        gale_value entry = gale_list_at(&rankings, i), word = gale_list_at(&entry, 0), count = gale_list_at(&entry, 1);
+        set_row(&view->rows[view->row_count++], text_of(&word), count.as.i64);
+    }
+    pthread_mutex_unlock(&view->mutex);
+    return 0;
+}
+
+int gx_demo_on_count(void *user, const gale_tuple *tuple) {
+    gx_demo_view *view = user;
+    gale_value word = gale_tuple_value(tuple, 0), count = gale_tuple_value(tuple, 1);
+    pthread_mutex_lock(&view->mutex);
+    int code = gx_rankings_update(view->totals, text_of(&word), count.as.i64, (gale_str){ "", 0 });
+    pthread_mutex_unlock(&view->mutex);
+    return code;
+}
+
+/* --- What is shown --------------------------------------------------------------------------------------------------
+ */
+
+static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS]) {
+    pthread_mutex_lock(&view->mutex);
+    size_t count = view->row_count;
+    memcpy(rows, view->rows, sizeof view->rows);
+    if (count == 0)
+        for (; count < gx_rankings_size(view->totals); count++) {
+            gale_str word, payload;
+            int64_t n = gx_rankings_at(view->totals, count, &word, &payload);
+            set_row(&rows[count], word, n);
+        }
+    pthread_mutex_unlock(&view->mutex);
+    return count;
+}
+
+static void figures(const gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
+    char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
+    int64_t elapsed = now->elapsed - view->before.elapsed;
+    gx_buf_format(out, "%3lld s  %s lines  %s lines/s  %s tuples/s  %s open", (long long)(now->elapsed / GALE_SECOND),
+                  gx_figure_count(now->trees, lines), gx_figure_rate(now->trees - view->before.trees, elapsed, rate),
+                  gx_figure_rate(now->executed - view->before.executed, elapsed, tuples),
+                  gx_figure_count(now->open, open));
+    if (now->failed + now->timed_out)
+        gx_buf_format(out, "  %s failed", gx_figure_count(now->failed + now->timed_out, lines));
+}
+
+static const char *document_of(const gx_demo_view *view) {
+    size_t index = (size_t)gx_load_relaxed(&view->source->document);
+    const char *path = index < view->source->documents->count ? view->source->documents->paths[index] : "";
+    return *path ? path : "(the text that gale carries with it)";
+}
+
+static void bar(const gx_demo_view *view, int64_t count, int64_t most, gx_buf *out) {
+    int64_t length = most > 0 ? (30 * count + most - 1) / most : 0;
+    for (int64_t i = 0; i < length; i++) gx_buf_add_text(out, view->terminal->utf8 ? "\xe2\x96\x88" : "#");
+}
+
+/* A block of lines, for a terminal. */
+static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
+                       gx_buf *out) {
+    char figure[GX_FIGURE_SIZE];
+    gx_buf_format(out, "%s: ", view->title);
+    figures(view, now, out);
+    gx_buf_format(out, "\nreading %s\n\n", document_of(view));
+    for (size_t i = 0; i < GX_DEMO_ROWS; i++) {
+        if (i < count) {
+            gx_buf_format(out, "%3zu  %-20s %9s  ", i + 1, rows[i].word,
+                          gx_figure_count((uint64_t)rows[i].count, figure));
+            bar(view, rows[i].count, rows[0].count, out);
+        }
+        gx_buf_add_text(out, "\n");
+    }
+    if (now->phase < GALE_PHASE_CLOSING) gx_buf_add_text(out, "\nCtrl-C ends it\n");
+}
+
+/* One line, for a pipe or a file. */
+static void draw_line(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
+                      gx_buf *out) {
+    figures(view, now, out);
+    gx_buf_add_text(out, "  |");
+    for (size_t i = 0; i < count; i++)
+        gx_buf_format(out, "%s %s %lld", i ? "," : "", rows[i].word, (long long)rows[i].count);
+    gx_buf_format(out, "%s\n", count ? "" : " (no ranking yet)");
+}
+
+static void show(gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
+    gx_demo_row rows[GX_DEMO_ROWS];
+    size_t count = take_rows(view, rows);
+    bool at_end = now->phase >= GALE_PHASE_CLOSING;
+    if (view->terminal->is_tty)
+        draw_block(view, now, rows, count, out);
+    else
+        draw_line(view, now, rows, count, out);
+    const char *text = gx_buf_text(out);
+    if (!text) return;
+    if (view->terminal->is_tty && !at_end)
+        gx_terminal_live(view->terminal, text);
+    else if (at_end)
+        gx_terminal_live(view->terminal, "");
+    if ((!view->terminal->is_tty || at_end) && !gx_terminal_print(view->terminal, text)) view->broken = true;
+}
+
+void gx_demo_on_tick(void *user, gale_runtime *runtime) {
+    gx_demo_view *view = user;
+    gale_run_stats now = { .size = sizeof now };
+    gx_buf out = GX_BUF_INIT(NULL);
+    gale_runtime_stats(runtime, &now);
+    show(view, &now, &out);
+    gx_buf_fini(&out);
+    view->before = now;
+    if (view->broken) gale_runtime_stop(runtime);
+}

@@ -1,0 +1,15 @@
+/* Numbers as people read them: 1,234,567; 12.3 us; 45.6 s. Threads: any. Owner: the text lies in `out`. */
+#ifndef GX_CLI_FIGURES_H
+#define GX_CLI_FIGURES_H
+
+#include "base/port.h"
+
+enum { GX_FIGURE_SIZE = 32 };
+
+const char *gx_figure_count(uint64_t count, char out[GX_FIGURE_SIZE]);
+const char *gx_figure_time(double nanoseconds, char out[GX_FIGURE_SIZE]);
+
+/* `count` things in `nanoseconds`, a second: whole from 10 on, one digit after the point below. */
+const char *gx_figure_rate(uint64_t count, int64_t nanoseconds, char out[GX_FIGURE_SIZE]);
+
+#endif

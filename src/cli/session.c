@@ -1,0 +1,241 @@
+#include "cli/session.h"
+
+#include "base/nearest.h"
+#include "base/os/file.h"
+#include "base/os/time.h"
+#include "base/str.h"
+#include "cli/summary.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t slice = 20 * GALE_MILLISECOND;
+static const int64_t drain_bound = 10 * GALE_SECOND;
+static const int64_t free_bound = 2 * GALE_SECOND;
+
+static sigset_t waited_for(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+void gx_session_prepare(void) {
+    sigset_t set = waited_for();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error) {
+    static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
+    gale_str wanted = gx_str(session->log_level ? session->log_level : "warn");
+    gx_nearest nearest = gx_nearest_to(wanted);
+    char hint[100];
+    for (int32_t level = GALE_LOG_TRACE; level <= GALE_LOG_OFF; level++) {
+        gx_nearest_offer(&nearest, gx_str(names[level]));
+        if (!gx_str_is(wanted, names[level])) continue;
+        *ret_logger = gx_terminal_logger(session->terminal, level);
+        return 0;
+    }
+    return gale_error_set(error, GALE_INVALID,
+                          "--log-level must be trace, debug, info, warn, error or off, not '%.*s'%s", GX_STR(wanted),
+                          gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+/* Lines of context stand indented below the first. */
+static void say(gx_terminal *terminal, const char *text) {
+    gx_buf line = GX_BUF_INIT(NULL);
+    gx_buf_add_text(&line, "gale: ");
+    for (; *text; text++) {
+        gx_buf_add_byte(&line, *text);
+        if (*text == '\n') gx_buf_add_text(&line, "  ");
+    }
+    gx_buf_add_text(&line, "\n");
+    gx_terminal_flush(terminal);
+    const char *whole = gx_buf_text(&line);
+    if (whole) gx_terminal_print(terminal, whole);
+    gx_buf_fini(&line);
+}
+
+int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code) {
+    say(terminal, error->length ? error->text : gale_error_text(error->code));
+    return exit_code;
+}
+
+static bool is_io(int code) {
+    return code == GALE_IO || code == GALE_CLOSED_PIPE || code == GALE_TOO_LARGE;
+}
+
+/* What goes wrong while components open is the topology's fault, but for input, output and memory. */
+static int start_exit(int code) {
+    if (is_io(code)) return GX_EXIT_IO;
+    return code == GALE_NO_MEMORY || code == GALE_COMPONENT ? GX_EXIT_FAILED : GX_EXIT_USAGE;
+}
+
+/* --- Waiting --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct watch {
+    const gx_session *session;
+    gale_runtime *runtime;
+    gale_run_stats before; /* at the last status line */
+    int64_t started;
+    int64_t next_tick;
+    int64_t stop_at; /* the drain's bound; INT64_MAX while there is no drain */
+    int signal;      /* the first one, or 0 */
+    bool drained;    /* drain_after has been seen to */
+} watch;
+
+static void status_line(watch *w) {
+    gale_run_stats now = { .size = sizeof now };
+    gx_buf line = GX_BUF_INIT(NULL);
+    gale_runtime_stats(w->runtime, &now);
+    gx_summary_line(&now, &w->before, &line);
+    const char *text = gx_buf_text(&line);
+    if (text) gx_terminal_live(w->session->terminal, text);
+    gx_buf_fini(&line);
+    w->before = now;
+}
+
+static void tick(watch *w, int64_t now) {
+    const gx_session *session = w->session;
+    if (now < w->next_tick) return;
+    w->next_tick += session->period;
+    if (w->next_tick < now) w->next_tick = now + session->period;
+    if (session->on_tick)
+        session->on_tick(session->user, w->runtime);
+    else if (!session->quiet)
+        status_line(w);
+}
+
+static void on_signal(watch *w, int number, int64_t now) {
+    if (w->signal) {
+        gale_runtime_stop(w->runtime);
+        return;
+    }
+    w->signal = number;
+    w->stop_at = now + drain_bound;
+    gale_runtime_drain(w->runtime);
+}
+
+static void look_at_signals(watch *w, int64_t now) {
+    sigset_t set = waited_for();
+    struct timespec at_once = { 0, 0 };
+    int number = sigtimedwait(&set, NULL, &at_once);
+    if (number > 0) on_signal(w, number, now);
+}
+
+static void look_at_bounds(watch *w, int64_t now) {
+    if (w->session->drain_after && !w->drained && now - w->started >= w->session->drain_after) {
+        w->drained = true;
+        if (w->stop_at == INT64_MAX) w->stop_at = now + drain_bound;
+        gale_runtime_drain(w->runtime);
+    }
+    if (now < w->stop_at) return;
+    w->stop_at = INT64_MAX;
+    gale_runtime_stop(w->runtime);
+}
+
+static bool is_closed(const gale_runtime *runtime) {
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(runtime, &stats);
+    return stats.phase == GALE_PHASE_CLOSED;
+}
+
+/* Until closed; or until a stop has been ignored for a while by a component that is stuck. */
+static int wait_for_end(watch *w, gale_error *error) {
+    int64_t stopped_at = 0;
+    for (;;) {
+        int64_t now = gx_os_monotonic();
+        tick(w, now);
+        look_at_signals(w, now);
+        look_at_bounds(w, now);
+        int code = gale_runtime_wait(w->runtime, slice, error);
+        if (code != GALE_TIMED_OUT || is_closed(w->runtime)) return code;
+        gale_run_stats stats = { .size = sizeof stats };
+        gale_runtime_stats(w->runtime, &stats);
+        if (stats.phase != GALE_PHASE_CLOSING)
+            stopped_at = 0;
+        else if (!stopped_at)
+            stopped_at = now;
+        else if (now - stopped_at > free_bound)
+            return GALE_TIMED_OUT;
+    }
+}
+
+/* --- The end --------------------------------------------------------------------------------------------------------
+ */
+
+static void print_summary(const gx_session *session, const gx_summary *summary, int exit_code) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    if (!session->quiet && !session->json) gx_summary_text(summary, &out);
+    const char *text = gx_buf_text(&out);
+    if (text && *text) gx_terminal_print(session->terminal, text);
+    gx_buf_reset(&out);
+    if (session->json) gx_summary_json(summary, exit_code, &out);
+    if (session->json && !out.failed) (void)!gx_file_write(session->json_fd, out.data, out.size, "summary", NULL);
+    gx_buf_fini(&out);
+}
+
+static int exit_code_of(const watch *w, int code, bool lost) {
+    if (is_io(code)) return GX_EXIT_IO;
+    if (w->signal) return GX_EXIT_SIGNAL + w->signal;
+    return code < 0 || lost ? GX_EXIT_FAILED : GX_EXIT_OK;
+}
+
+static int conclude(watch *w, gale_topology *topology, int code, const gale_error *error) {
+    const gx_session *session = w->session;
+    gx_summary summary;
+    if (session->on_tick) session->on_tick(session->user, w->runtime);
+    gx_terminal_live(session->terminal, "");
+    gx_terminal_flush(session->terminal);
+    if (code < 0 && code != GALE_TIMED_OUT) gx_session_refuse(session->terminal, error, 0);
+    if (!gx_summary_gather(topology, w->runtime, &summary)) return exit_code_of(w, code, true);
+    int exit_code = exit_code_of(w, code, gx_summary_lost(&summary));
+    print_summary(session, &summary, exit_code);
+    gx_summary_fini(&summary);
+    return exit_code;
+}
+
+/* Frees the runtime (which has been waited for already when it is `stuck`), or leaves it to the end of the process when
+ * a component does not come back. */
+static bool let_go(const gx_session *session, gale_runtime *runtime, bool stuck) {
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_runtime_free(runtime, stuck ? 0 : free_bound, &error) >= 0) return true;
+    gx_session_refuse(session->terminal, &error, 0);
+    return false;
+}
+
+static int run(const gx_session *session, gale_topology *topology, gale_runtime *runtime, bool *ret_stuck) {
+    gale_error error = GALE_ERROR_INIT;
+    int64_t now = gx_os_monotonic();
+    watch w = { .session = session, .runtime = runtime, .started = now, .next_tick = now, .stop_at = INT64_MAX };
+    w.before.size = sizeof w.before;
+    int code = gale_runtime_start(runtime, &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
+    code = wait_for_end(&w, &error);
+    *ret_stuck = code == GALE_TIMED_OUT;
+    return conclude(&w, topology, code, &error);
+}
+
+int gx_session_run(const gx_session *session, gale_topology *topology) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_logger logger;
+    gale_runtime *runtime;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    if (gx_session_logger(session, &logger, &error) < 0)
+        return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
+    options.logger = &logger;
+    options.seed = session->seed;
+    options.executors = session->executors;
+    options.until_drained = session->until_drained;
+    int code = gale_runtime_new(topology, &options, &runtime, &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
+    bool stuck = false;
+    int exit_code = run(session, topology, runtime, &stuck);
+    /* A thread that is stuck still uses the topology and this session's logger: then the process ends as it is. */
+    if (!let_go(session, runtime, stuck)) _exit(exit_code);
+    return exit_code;
+}

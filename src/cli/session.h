@@ -1,0 +1,49 @@
+/* One run of a topology by the program: start, signals, live figures, the end, its summary and exit code.
+ *
+ * What:    SIGINT and SIGTERM drain the runtime within 10 s, a second one stops it at once. SIGPIPE is ignored: a
+ * closed pipe is an error of the component that writes. Threads: the main thread, once it has called gx_session_prepare
+ * and before any other is started.
+ */
+#ifndef GX_CLI_SESSION_H
+#define GX_CLI_SESSION_H
+
+#include "cli/terminal.h"
+
+#include <gale/runtime.h>
+
+typedef enum gx_exit {
+    GX_EXIT_OK = 0,
+    GX_EXIT_FAILED = 1, /* something failed for good */
+    GX_EXIT_USAGE = 2,  /* usage or topology */
+    GX_EXIT_IO = 3,     /* input or output */
+    GX_EXIT_SIGNAL = 128
+} gx_exit;
+
+typedef struct gx_session {
+    gx_terminal *terminal; /* for log lines, errors, the summary */
+    const char *log_level; /* NULL: warn */
+    uint32_t executors;    /* 0: as many as there are cores */
+    uint64_t seed;         /* 0: from the machine's entropy */
+    bool until_drained;
+    bool quiet; /* no live figures, no summary */
+    bool json;  /* a summary as JSON to `json_fd` */
+    int json_fd;
+    int64_t drain_after;                                /* nanoseconds from the start; 0: never */
+    int64_t period;                                     /* of on_tick */
+    void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
+    void *user;
+} gx_session;
+
+/* Blocks the signals that the session waits for, and ignores SIGPIPE. */
+void gx_session_prepare(void);
+
+/* Reads `log_level`. GALE_INVALID with the nearest name. */
+int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error);
+
+/* Prints "gale: text" and returns `exit_code`. */
+int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code);
+
+/* Runs until the end. Returns the exit code; everything has been said by then. */
+int gx_session_run(const gx_session *session, gale_topology *topology);
+
+#endif

@@ -1,0 +1,169 @@
+#include "cli/terminal.h"
+
+#include "base/os/file.h"
+#include "base/os/time.h"
+
+#include <gale/clock.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool locale_is_utf8(void) {
+    const char *names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    for (size_t i = 0; i < 3; i++) {
+        const char *value = getenv(names[i]);
+        if (!value || !*value) continue;
+        return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+void gx_terminal_init(gx_terminal *terminal, int fd) {
+    const char *kind = getenv("TERM");
+    *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8() };
+    terminal->is_tty = isatty(fd) && (!kind || strcmp(kind, "dumb") != 0);
+    pthread_mutex_init(&terminal->mutex, NULL);
+}
+
+static size_t width_of(const gx_terminal *terminal) {
+    struct winsize size;
+    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
+    return 80;
+}
+
+/* Up to the first line of the live block, and everything below it gone. */
+static void erase(gx_buf *out, size_t lines) {
+    if (lines) gx_buf_format(out, "\r\x1b[%zuA\x1b[J", lines);
+}
+
+static void write_out(gx_terminal *terminal, gx_buf *out) {
+    if (!out->failed && out->size && gx_file_write(terminal->fd, out->data, out->size, "terminal", NULL) < 0)
+        terminal->broken = true;
+    gx_buf_fini(out);
+}
+
+/* With the mutex held. */
+static void print(gx_terminal *terminal, const char *text) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    erase(&out, terminal->live_lines);
+    gx_buf_add_text(&out, text);
+    gx_buf_add(&out, terminal->live.data, terminal->live.size);
+    write_out(terminal, &out);
+}
+
+bool gx_terminal_print(gx_terminal *terminal, const char *text) {
+    pthread_mutex_lock(&terminal->mutex);
+    print(terminal, text);
+    bool whole = !terminal->broken;
+    pthread_mutex_unlock(&terminal->mutex);
+    return whole;
+}
+
+/* Copies the lines of `text`, each cut after `width` characters. */
+static size_t cut_lines(gx_buf *out, const char *text, size_t width) {
+    size_t lines = 0, column = 0;
+    for (const char *c = text; *c; c++) {
+        bool begins_character = ((unsigned char)*c & 0xc0) != 0x80;
+        if (*c == '\n')
+            lines++, column = 0;
+        else if (begins_character)
+            column++;
+        if (column <= width) gx_buf_add_byte(out, *c);
+    }
+    return lines;
+}
+
+void gx_terminal_live(gx_terminal *terminal, const char *text) {
+    if (!terminal->is_tty) return;
+    gx_buf out = GX_BUF_INIT(NULL);
+    pthread_mutex_lock(&terminal->mutex);
+    erase(&out, terminal->live_lines);
+    gx_buf_reset(&terminal->live);
+    terminal->live_lines = cut_lines(&terminal->live, text, width_of(terminal) - 1);
+    gx_buf_add(&out, terminal->live.data, terminal->live.size);
+    write_out(terminal, &out);
+    pthread_mutex_unlock(&terminal->mutex);
+}
+
+/* --- Log lines ------------------------------------------------------------------------------------------------------
+ */
+
+static const char *level_name(int32_t level) {
+    static const char *const names[] = { "TRACE", "DEBUG", "INFO", "WARN", "ERROR" };
+    return level >= GALE_LOG_TRACE && level < GALE_LOG_OFF ? names[level] : "LOG";
+}
+
+static void add_time(gx_buf *line, int64_t now) {
+    time_t seconds = (time_t)(now / GALE_SECOND);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    gx_buf_format(line, "%02d:%02d:%02d.%03d ", local.tm_hour, local.tm_min, local.tm_sec,
+                  (int)(now % GALE_SECOND / GALE_MILLISECOND));
+}
+
+/* A component that fails at every tuple says the same thing a million times a second. */
+static bool is_repeated(gx_terminal *terminal, const gx_buf *body, int64_t now) {
+    const gx_buf *last = &terminal->last_log;
+    return last->size == body->size && memcmp(last->data, body->data, body->size) == 0 &&
+           now - terminal->last_log_time < GALE_SECOND;
+}
+
+static void say_repeats(gx_terminal *terminal, gx_buf *line) {
+    if (terminal->repeats) gx_buf_format(line, "(the line before came %" PRIu64 " times more)\n", terminal->repeats);
+    terminal->repeats = 0;
+}
+
+/* With the mutex held. */
+static void print_log(gx_terminal *terminal, const gx_buf *body) {
+    int64_t now = gx_os_wall();
+    if (is_repeated(terminal, body, now)) {
+        terminal->repeats++;
+        return;
+    }
+    gx_buf line = GX_BUF_INIT(NULL);
+    say_repeats(terminal, &line);
+    add_time(&line, now);
+    gx_buf_add(&line, body->data, body->size);
+    const char *whole = gx_buf_text(&line);
+    if (whole) print(terminal, whole);
+    gx_buf_fini(&line);
+    gx_buf_reset(&terminal->last_log);
+    gx_buf_add(&terminal->last_log, body->data, body->size);
+    terminal->last_log_time = now;
+}
+
+static void write_log(void *user, int32_t level, const char *component, const char *text) {
+    gx_terminal *terminal = user;
+    gx_buf body = GX_BUF_INIT(NULL);
+    gx_buf_format(&body, "%s %s%s%s\n", level_name(level), component ? component : "", component ? ": " : "", text);
+    pthread_mutex_lock(&terminal->mutex);
+    if (!body.failed) print_log(terminal, &body);
+    pthread_mutex_unlock(&terminal->mutex);
+    gx_buf_fini(&body);
+}
+
+gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level) {
+    return (gale_logger){ sizeof(gale_logger), level, write_log, terminal };
+}
+
+void gx_terminal_flush(gx_terminal *terminal) {
+    gx_buf line = GX_BUF_INIT(NULL);
+    pthread_mutex_lock(&terminal->mutex);
+    say_repeats(terminal, &line);
+    const char *whole = gx_buf_text(&line);
+    if (whole && *whole) print(terminal, whole);
+    pthread_mutex_unlock(&terminal->mutex);
+    gx_buf_fini(&line);
+}
+
+void gx_terminal_fini(gx_terminal *terminal) {
+    gx_terminal_live(terminal, "");
+    gx_terminal_flush(terminal);
+    gx_buf_fini(&terminal->live);
+    gx_buf_fini(&terminal->last_log);
+    pthread_mutex_destroy(&terminal->mutex);
+}

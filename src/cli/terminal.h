@@ -1,0 +1,45 @@
+/* What the program writes for people: lines that stay, and below them a live block that is redrawn in place.
+ *
+ * What:    one terminal stands before one descriptor. Lines that come while a block is shown are written above it. When
+ *          the descriptor is no terminal there is no live block: gx_terminal_live does nothing.
+ * Threads: any; a mutex keeps lines whole.
+ * Limits:  lines of a live block are cut at the width of the window.
+ */
+#ifndef GX_CLI_TERMINAL_H
+#define GX_CLI_TERMINAL_H
+
+#include "base/buf.h"
+
+#include <gale/log.h>
+#include <pthread.h>
+
+typedef struct gx_terminal {
+    int fd;
+    bool is_tty;
+    bool utf8; /* does the environment say so? */
+    pthread_mutex_t mutex;
+    gx_buf live; /* what is shown, line ends included */
+    size_t live_lines;
+    bool broken;     /* the reader has gone */
+    gx_buf last_log; /* what was logged last, without its time */
+    int64_t last_log_time;
+    uint64_t repeats; /* how often it came again since */
+} gx_terminal;
+
+void gx_terminal_init(gx_terminal *terminal, int fd);
+void gx_terminal_fini(gx_terminal *terminal);
+
+/* Writes `text` (lines with their ends), above the live block. False when the reader has gone. */
+bool gx_terminal_print(gx_terminal *terminal, const char *text);
+
+/* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
+void gx_terminal_live(gx_terminal *terminal, const char *text);
+
+/* Log lines "12:03:04.123 WARN component: text", to `terminal`. A line that comes again within a second is only
+ * counted, and how often is said before the next one and at the end. */
+gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level);
+
+/* Says how often the last log line came again, if it did. */
+void gx_terminal_flush(gx_terminal *terminal);
+
+#endif

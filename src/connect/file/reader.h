@@ -1,0 +1,43 @@
+/* Lines of a file or pipe. The buffer grows to the longest line and no further than GALE_LINE_MAX; a line ends with
+ * "\n" or
+ * "\r\n", the last one also with the file; every other byte is part of it, NUL too.
+ * Threads: one at a time. Owner: memory comes from a gx_heap; the path is borrowed. */
+#ifndef GX_CONNECT_FILE_READER_H
+#define GX_CONNECT_FILE_READER_H
+
+#include "base/alloc.h"
+
+#include <gale/error.h>
+#include <gale/file.h>
+
+typedef struct gx_file_reader {
+    gx_heap *heap;
+    const char *path;
+    char *data;
+    size_t capacity;
+    size_t begin; /* of what has not been handed out */
+    size_t end;
+    size_t last;     /* begin of the line that was handed out last */
+    uint64_t number; /* of that line, from 1 */
+    int64_t offset;  /* of the next read, in a regular file */
+    int fd;
+    bool regular;
+    bool at_end;
+} gx_file_reader;
+
+/* GALE_IO with a report that names the path. */
+int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path, gale_error *error);
+void gx_file_reader_close(gx_file_reader *reader);
+
+/* 1 and the next line, borrowed until the next call; 0 at the end; GALE_AGAIN when a pipe has nothing to read now;
+ * GALE_TOO_LARGE for a line above the limit, with "PATH:17: line is longer than 64 MiB"; GALE_IO; GALE_NO_MEMORY
+ * (nothing was consumed). */
+int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);
+
+/* Gives back the line that was handed out last. Once, and before anything else. */
+void gx_file_reader_unread(gx_file_reader *reader);
+
+/* Begins again with the first line; for regular files. */
+void gx_file_reader_rewind(gx_file_reader *reader);
+
+#endif

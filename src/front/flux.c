@@ -1,0 +1,486 @@
+#include "front/flux.h"
+
+#include "base/buf.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "front/shape.h"
+#include "topology/builder.h"
+#include "topology/config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { WARNED_MAX = 512 };
+
+typedef struct loader {
+    gx_yaml_doc *doc;
+    const gx_registry *registry;
+    const gx_flux_options *options;
+    gale_topology *topology;
+    gale_error *error;
+    gx_refs refs;
+    const gx_class **used; /* the classes of the spouts and bolts */
+    size_t used_count, used_capacity;
+    bool warned[WARNED_MAX]; /* by the key's place in the table */
+} loader;
+
+#define TOP_KEYS "name config components spouts bolts streams workerHooks includes topologySource"
+#define OBJECT_KEYS "id className constructorArgs factory factoryArgs properties configMethods"
+#define VERTEX_KEYS OBJECT_KEYS " parallelism numTasks onHeapMemoryLoad offHeapMemoryLoad cpuLoad config"
+#define GROUPINGS "SHUFFLE FIELDS ALL GLOBAL CUSTOM DIRECT LOCAL_OR_SHUFFLE NONE"
+
+static int no_memory(const loader *l) {
+    return gale_error_set(l->error, GALE_NO_MEMORY, "%s: out of memory", gx_yaml_name(l->doc));
+}
+
+/* Passes on what the topology's builder said, with the place that it was said about. */
+static int builder_error(const loader *l, const gx_yaml *place, int code) {
+    gale_error inner = l->topology->error;
+    if (!inner.code) inner.code = code;
+    return gx_yaml_error_at(l->doc, place, l->error, &inner);
+}
+
+static int unsupported(const loader *l, const gx_yaml *map, const char *keys) {
+    gale_str rest = gx_str(keys), word;
+    while (gx_str_next(&rest, ' ', &word))
+        for (const gx_yaml *key = map->as.first; key; key = key->next->next)
+            if (gx_str_equal(key->text, word) && key->next->type != GALE_TYPE_NULL &&
+                (gx_yaml_is_scalar(key->next) || key->next->count))
+                return gx_yaml_error(l->doc, key, l->error, GALE_UNSUPPORTED, "'%.*s' is not supported yet",
+                                     GX_STR(word));
+    return 0;
+}
+
+/* Storm's Flux replaces ${...} before it parses. Taking it as plain text would run something else than what was meant.
+ */
+static int refuse_substitution(const loader *l, const gx_yaml *node) {
+    if (gx_yaml_is_scalar(node)) {
+        if (!node->text.data || !strstr(node->text.data, "${")) return 0;
+        return gx_yaml_error(l->doc, node, l->error, GALE_UNSUPPORTED, "substitution of ${...} is not supported yet");
+    }
+    for (const gx_yaml *child = node->as.first; child; child = child->next) {
+        int code = refuse_substitution(l, child);
+        if (code < 0) return code;
+    }
+    return 0;
+}
+
+/* --- Configuration --------------------------------------------------------------------------------------------------
+ */
+
+static bool warn_first_time(loader *l, gale_str name) {
+    size_t count;
+    const gx_key *keys = gx_config_keys(&count), *key = gx_config_find(name);
+    size_t index = key ? (size_t)(key - keys) : WARNED_MAX;
+    if (index >= WARNED_MAX) return true;
+    bool first = !l->warned[index];
+    l->warned[index] = true;
+    return first;
+}
+
+static void warn_no_effect(loader *l, const gx_yaml *place, const char *name) {
+    if (!warn_first_time(l, gx_str(name)) || !l->options) return;
+    gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: %s has no effect here", gx_yaml_name(l->doc),
+             place->line, place->column, name);
+}
+
+/* Entries of a `config` map, for the topology (`component` NULL) or a component. */
+static int config(loader *l, const gx_yaml *map, const char *component) {
+    if (!map || map->type == GALE_TYPE_NULL) return 0;
+    if (map->type != GALE_TYPE_MAP)
+        return gx_yaml_error(l->doc, map, l->error, GALE_TYPE, "'config' must be a map, not %s",
+                             gx_yaml_type_text(map));
+    for (const gx_yaml *key = map->as.first; key; key = key->next->next) {
+        gale_value value;
+        if (memchr(key->text.data, 0, key->text.size))
+            return gx_yaml_error(l->doc, key, l->error, GALE_CONFIG, "a key must not hold a NUL character");
+        int code = gx_yaml_value(l->doc, key->next, &value, l->error);
+        if (code < 0) return code;
+        code = gale_topology_set(l->topology, component, key->text.data, value);
+        if (code < 0) return builder_error(l, key, code);
+        if (code > 0) warn_no_effect(l, key, key->text.data);
+    }
+    return 0;
+}
+
+static int assign(loader *l, const char *assignment) {
+    gale_error inner = GALE_ERROR_INIT;
+    gale_config *one = gale_config_new();
+    if (!one) return no_memory(l);
+    gale_str key;
+    gale_value value;
+    int code = gale_config_set_text(one, assignment, &inner);
+    if (code >= 0 && gale_config_at(one, 0, &key, &value)) {
+        const char *name = key.data;
+        int set = gale_topology_set(l->topology, NULL, name, value);
+        if (set < 0) inner = l->topology->error, code = set;
+        if (set > 0 && warn_first_time(l, key) && l->options)
+            gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s has no effect here", name);
+    }
+    gale_config_free(one);
+    if (code >= 0) return 0;
+    return gale_error_set(l->error, code, "%s", inner.length ? inner.text : gale_error_text(code));
+}
+
+static bool is_read(const loader *l, const char *wanted) {
+    for (size_t i = 0; i < l->used_count; i++) {
+        gale_str rest = gx_str(l->used[i]->keys), key;
+        while (rest.data && gx_str_next(&rest, ' ', &key))
+            if (gx_str_is(key, wanted)) return true;
+    }
+    return false;
+}
+
+/* The classes of the registry that read `key`: "gale.spout.File, gale.spout.Stdin". */
+static void readers_of(const loader *l, const char *wanted, gx_buf *out) {
+    for (size_t i = 0; i < l->registry->class_count; i++) {
+        gale_str rest = gx_str(l->registry->classes[i].keys), key;
+        while (rest.data && gx_str_next(&rest, ' ', &key))
+            if (gx_str_is(key, wanted)) gx_buf_format(out, "%s%s", out->size ? ", " : "", l->registry->classes[i].name);
+    }
+}
+
+static int unread(const loader *l, const char *key) {
+    gx_buf names = GX_BUF_INIT(NULL);
+    readers_of(l, key, &names);
+    const char *text = gx_buf_text(&names);
+    int code = gale_error_set(l->error, GALE_CONFIG, "%s: no component reads %s (%s would)", gx_yaml_name(l->doc), key,
+                              text && *text ? text : "none of the known classes");
+    gx_buf_fini(&names);
+    return code;
+}
+
+static int overlay(loader *l) {
+    const gx_flux_options *o = l->options;
+    for (size_t i = 0; o && i < o->assignment_count; i++) {
+        int code = assign(l, o->assignments[i]);
+        if (code < 0) return code;
+    }
+    for (size_t i = 0; o && i < o->setting_count; i++) {
+        if (!is_read(l, o->settings[i].key)) return unread(l, o->settings[i].key);
+        int code = gale_topology_set(l->topology, NULL, o->settings[i].key, o->settings[i].value);
+        if (code < 0) return builder_error(l, NULL, code);
+    }
+    return 0;
+}
+
+/* --- Components -----------------------------------------------------------------------------------------------------
+ */
+
+static int component(loader *l, const gx_yaml *item) {
+    const gx_yaml *id;
+    const gx_class *class_;
+    gale_value values[GX_PARAMS_MAX];
+    int code = gx_shape_map(l->doc, item, "a component", OBJECT_KEYS, l->error);
+    if (code == 0) code = unsupported(l, item, "factory factoryArgs");
+    if (code == 0) code = gx_shape_text(l->doc, item, "a component", "id", &id, l->error);
+    if (code == 0)
+        code = gx_registry_class(l->registry, l->doc, item, "a component", GX_CLASS_VALUE, &class_, l->error);
+    if (code == 0) code = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
+    if (code < 0) return code;
+    for (size_t i = 0; i < l->refs.count; i++)
+        if (gx_str_equal(l->refs.refs[i].id, id->text))
+            return gx_yaml_error(l->doc, id, l->error, GALE_EXISTS, "there is a component '%.*s' already",
+                                 GX_STR(id->text));
+    l->refs.refs[l->refs.count++] = (gx_ref){ id->text, values[0] };
+    return 0;
+}
+
+static int components(loader *l, const gx_yaml *root) {
+    const gx_yaml *list;
+    int code = gx_shape_list(l->doc, root, "a topology", "components", &list, l->error);
+    if (code < 0 || !list) return code;
+    if (!(l->refs.refs = calloc(list->count, sizeof *l->refs.refs))) return no_memory(l);
+    for (const gx_yaml *item = list->as.first; item && code == 0; item = item->next) code = component(l, item);
+    return code;
+}
+
+/* --- Spouts and bolts -----------------------------------------------------------------------------------------------
+ */
+
+static bool note_class(loader *l, const gx_class *class_) {
+    if (l->used_count == l->used_capacity) {
+        size_t capacity = l->used_capacity ? 2 * l->used_capacity : 16;
+        const gx_class **grown = realloc(l->used, capacity * sizeof *grown);
+        if (!grown) return false;
+        l->used = grown;
+        l->used_capacity = capacity;
+    }
+    l->used[l->used_count++] = class_;
+    return true;
+}
+
+/* Makes the component and adds it, which hands it over even when adding fails. */
+static int add_vertex(loader *l, const gx_yaml *item, const gx_class *class_, const char *id, const gale_value *values,
+                      uint32_t tasks) {
+    gale_error inner = GALE_ERROR_INIT;
+    gale_spout spout;
+    gale_bolt bolt;
+    bool is_spout = class_->kind == GX_CLASS_SPOUT;
+    int code = is_spout ? class_->make_spout(values, &spout, &inner) : class_->make_bolt(values, &bolt, &inner);
+    if (code < 0) {
+        if (!inner.code) inner.code = code;
+        return gx_yaml_error_at(l->doc, item, l->error, &inner);
+    }
+    code = is_spout ? gale_topology_add_spout(l->topology, id, spout, tasks)
+                    : gale_topology_add_bolt(l->topology, id, bolt, tasks);
+    return code < 0 ? builder_error(l, item, code) : 0;
+}
+
+/* numTasks, else parallelism, else 1. Storm's executors are not gale's: a component's parallelism is its tasks. */
+static int task_count(const loader *l, const gx_yaml *item, const char *what, int64_t *ret_tasks) {
+    int64_t parallelism;
+    int code = gx_shape_number(l->doc, item, what, "parallelism", 1, GALE_TASKS_MAX, 1, &parallelism, l->error);
+    if (code < 0) return code;
+    return gx_shape_number(l->doc, item, what, "numTasks", 1, GALE_TASKS_MAX, parallelism, ret_tasks, l->error);
+}
+
+static void warn_loads(loader *l, const gx_yaml *item) {
+    for (const gx_yaml *key = item->as.first; key && l->options; key = key->next->next)
+        if (gx_str_is(key->text, "onHeapMemoryLoad") || gx_str_is(key->text, "offHeapMemoryLoad") ||
+            gx_str_is(key->text, "cpuLoad"))
+            gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: %.*s has no effect here", gx_yaml_name(l->doc),
+                     key->line, key->column, GX_STR(key->text));
+}
+
+static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind) {
+    const gx_yaml *id;
+    const gx_class *class_;
+    gale_value values[GX_PARAMS_MAX];
+    int64_t tasks;
+    int code = gx_shape_map(l->doc, item, what, VERTEX_KEYS, l->error);
+    if (code == 0) code = unsupported(l, item, "factory factoryArgs");
+    if (code == 0) code = gx_shape_text(l->doc, item, what, "id", &id, l->error);
+    if (code == 0) code = gx_registry_class(l->registry, l->doc, item, what, kind, &class_, l->error);
+    if (code == 0) code = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
+    if (code == 0) code = task_count(l, item, what, &tasks);
+    if (code == 0) code = add_vertex(l, item, class_, id->text.data, values, (uint32_t)tasks);
+    if (code == 0) code = config(l, gx_yaml_get(item, "config"), id->text.data);
+    if (code < 0) return code;
+    warn_loads(l, item);
+    return note_class(l, class_) ? 0 : no_memory(l);
+}
+
+static int vertices(loader *l, const gx_yaml *root, const char *key, const char *what, int32_t kind) {
+    const gx_yaml *list;
+    int code = gx_shape_list(l->doc, root, "a topology", key, &list, l->error);
+    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
+        code = vertex(l, item, what, kind);
+    return code;
+}
+
+/* --- Streams --------------------------------------------------------------------------------------------------------
+ */
+
+static int find_component(const loader *l, const gx_yaml *name, gx_component **ret_component) {
+    gx_nearest nearest = gx_nearest_to(name->text);
+    char hint[GX_HINT_SIZE];
+    if ((*ret_component = gx_topology_find(l->topology, name->text.data))) return 0;
+    for (uint32_t i = 0; i < l->topology->component_count; i++)
+        gx_nearest_offer(&nearest, gx_str(l->topology->components[i]->name));
+    return gx_yaml_error(l->doc, name, l->error, GALE_NOT_FOUND, "there is no spout or bolt '%.*s'%s",
+                         GX_STR(name->text), gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+/* Output `stream` (a node, or NULL for the default one) of `source`; `place` is for messages when there is no node. */
+static int find_output(const loader *l, const gx_component *source, const gx_yaml *stream, const gx_yaml *place,
+                       const gx_output **ret_output) {
+    int index = gx_component_stream(source, stream ? stream->text.data : NULL);
+    if (index >= 0) return *ret_output = &source->outputs[index], 0;
+    if (source->output_count == 0)
+        return gx_yaml_error(l->doc, place, l->error, GALE_TOPOLOGY, "'%s' has no output", source->name);
+    gale_str name = stream ? stream->text : gx_str("default");
+    gx_nearest nearest = gx_nearest_to(name);
+    char hint[GX_HINT_SIZE];
+    for (uint32_t i = 0; i < source->output_count; i++) gx_nearest_offer(&nearest, gx_str(source->outputs[i].name));
+    return gx_yaml_error(l->doc, stream ? stream : place, l->error, GALE_NOT_FOUND, "'%s' has no stream '%.*s'%s",
+                         source->name, GX_STR(name), gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int grouping_kind(const loader *l, const gx_yaml *type, int32_t *ret_kind) {
+    static const struct {
+        const char *name;
+        int32_t kind;
+    } kinds[] = { { "SHUFFLE", GALE_GROUPING_SHUFFLE },
+                  { "FIELDS", GALE_GROUPING_FIELDS },
+                  { "ALL", GALE_GROUPING_ALL },
+                  { "GLOBAL", GALE_GROUPING_GLOBAL },
+                  { "CUSTOM", -1 },
+                  { "DIRECT", -1 },
+                  { "LOCAL_OR_SHUFFLE", -1 },
+                  { "NONE", -1 } };
+    char upper[32] = "", hint[GX_HINT_SIZE];
+    for (size_t i = 0; i < type->text.size && i + 1 < sizeof upper; i++)
+        upper[i] = (char)toupper((unsigned char)type->text.data[i]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!gx_str_is(gx_str(upper), kinds[i].name)) continue;
+        if (kinds[i].kind < 0)
+            return gx_yaml_error(l->doc, type, l->error, GALE_UNSUPPORTED, "%s grouping is not supported yet", upper);
+        return *ret_kind = kinds[i].kind, 0;
+    }
+    return gx_yaml_error(l->doc, type, l->error, GALE_NOT_FOUND, "unknown grouping '%.*s'%s", GX_STR(type->text),
+                         gx_shape_hint(gx_str(upper), GROUPINGS, hint));
+}
+
+static int add_field(const loader *l, const gx_component *source, const gx_output *output, const gx_yaml *field,
+                     gx_buf *names) {
+    if (!gx_yaml_is_scalar(field))
+        return gx_yaml_error(l->doc, field, l->error, GALE_TYPE, "a field's name must be a string, not %s",
+                             gx_yaml_type_text(field));
+    gx_nearest nearest = gx_nearest_to(field->text);
+    char hint[GX_HINT_SIZE];
+    for (uint32_t i = 0; i < output->field_count; i++) {
+        gx_nearest_offer(&nearest, gx_str(output->fields[i]));
+        if (!gx_str_is(field->text, output->fields[i])) continue;
+        gx_buf_format(names, "%s%s", names->size ? "," : "", output->fields[i]);
+        return names->failed ? no_memory(l) : 0;
+    }
+    return gx_yaml_error(l->doc, field, l->error, GALE_NOT_FOUND, "'%s' has no field '%.*s' in stream '%s'%s",
+                         source->name, GX_STR(field->text), output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+/* The names in `args`, with commas between them. */
+static int field_names(loader *l, const gx_component *source, const gx_output *output, const gx_yaml *node,
+                       int32_t kind, gx_buf *names) {
+    const gx_yaml *args;
+    int code = gx_shape_list(l->doc, node, "a grouping", "args", &args, l->error);
+    if (code < 0) return code;
+    if (kind != GALE_GROUPING_FIELDS && args && l->options)
+        gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: 'args' have no effect in a %s grouping",
+                 gx_yaml_name(l->doc), args->line, args->column, gale_grouping_name(kind));
+    if (kind != GALE_GROUPING_FIELDS) return 0;
+    if (!args)
+        return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY,
+                             "a FIELDS grouping needs 'args': the names of fields");
+    for (const gx_yaml *field = args->as.first; field && code == 0; field = field->next)
+        code = add_field(l, source, output, field, names);
+    return code;
+}
+
+static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const gx_component *source,
+                    const gx_component *bolt) {
+    const gx_yaml *type, *stream = NULL;
+    const gx_output *output = NULL;
+    int32_t kind = GALE_GROUPING_SHUFFLE;
+    gx_buf names = GX_BUF_INIT(NULL);
+    int code = gx_shape_map(l->doc, node, "a grouping", "type streamId args customClass", l->error);
+    if (code == 0) code = gx_shape_text(l->doc, node, "a grouping", "type", &type, l->error);
+    if (code == 0) code = grouping_kind(l, type, &kind);
+    if (code == 0) code = unsupported(l, node, "customClass");
+    if (code == 0 && gx_yaml_get(node, "streamId"))
+        code = gx_shape_text(l->doc, node, "a grouping", "streamId", &stream, l->error);
+    if (code == 0) code = find_output(l, source, stream, from, &output);
+    if (code == 0) code = field_names(l, source, output, node, kind, &names);
+    if (code == 0) {
+        const char *fields = kind == GALE_GROUPING_FIELDS ? gx_buf_text(&names) : NULL;
+        code = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name,
+                                       gale_grouping_of(kind, fields));
+        if (code < 0) code = builder_error(l, node, code);
+    }
+    gx_buf_fini(&names);
+    return code;
+}
+
+static int stream(loader *l, const gx_yaml *item) {
+    const gx_yaml *from, *to;
+    gx_component *source, *bolt;
+    int code = gx_shape_map(l->doc, item, "a stream", "id name from to grouping", l->error);
+    if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
+    if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
+    if (code == 0) code = find_component(l, from, &source);
+    if (code == 0) code = find_component(l, to, &bolt);
+    if (code < 0) return code;
+    if (bolt->is_spout)
+        return gx_yaml_error(l->doc, to, l->error, GALE_TOPOLOGY, "'%s' is a spout; a stream leads to a bolt",
+                             bolt->name);
+    const gx_yaml *node = gx_yaml_get(item, "grouping");
+    if (!node) return gx_yaml_error(l->doc, item, l->error, GALE_TOPOLOGY, "a stream needs the field 'grouping'");
+    return grouping(l, node, from, source, bolt);
+}
+
+/* Storm leaves out a bolt that no stream leads to, without a word. */
+static int check_reached(const loader *l, const gx_yaml *root) {
+    const gx_yaml *bolts = gx_yaml_get(root, "bolts");
+    for (const gx_yaml *item = bolts && bolts->type == GALE_TYPE_LIST ? bolts->as.first : NULL; item;
+         item = item->next) {
+        const gx_yaml *id = gx_yaml_get(item, "id");
+        const gx_component *bolt = gx_topology_find(l->topology, id->text.data);
+        if (bolt && bolt->input_count == 0)
+            return gx_yaml_error(l->doc, id, l->error, GALE_TOPOLOGY, "bolt '%s' has no input: no stream leads to it",
+                                 bolt->name);
+    }
+    return 0;
+}
+
+static int streams(loader *l, const gx_yaml *root) {
+    const gx_yaml *list;
+    int code = gx_shape_list(l->doc, root, "a topology", "streams", &list, l->error);
+    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
+        code = stream(l, item);
+    return code == 0 ? check_reached(l, root) : code;
+}
+
+/* --- The whole ------------------------------------------------------------------------------------------------------
+ */
+
+static int begin(loader *l, const gx_yaml *root) {
+    const gx_yaml *name;
+    if (!root) return gx_yaml_error(l->doc, NULL, l->error, GALE_TOPOLOGY, "the file is empty");
+    int code = gx_shape_map(l->doc, root, "a topology", TOP_KEYS, l->error);
+    if (code == 0) code = refuse_substitution(l, root);
+    if (code == 0) code = unsupported(l, root, "includes topologySource workerHooks");
+    if (code == 0) code = gx_shape_text(l->doc, root, "a topology", "name", &name, l->error);
+    if (code < 0) return code;
+    if (!gx_yaml_get(root, "spouts"))
+        return gx_yaml_error(l->doc, root, l->error, GALE_TOPOLOGY, "a topology needs the field 'spouts'");
+    if (!(l->topology = gale_topology_new(name->text.data))) return no_memory(l);
+    return l->topology->error.code ? builder_error(l, name, l->topology->error.code) : 0;
+}
+
+static int finish(loader *l, const gx_yaml *root) {
+    gale_error inner = GALE_ERROR_INIT;
+    const gx_yaml *place = gx_yaml_get(root, "streams");
+    int code = gale_topology_check(l->topology, &inner);
+    return code < 0 ? gx_yaml_error_at(l->doc, place ? place : root, l->error, &inner) : 0;
+}
+
+static int build(loader *l) {
+    const gx_yaml *root = gx_yaml_root(l->doc);
+    int code = begin(l, root);
+    if (code == 0) code = config(l, gx_yaml_get(root, "config"), NULL);
+    if (code == 0) code = components(l, root);
+    if (code == 0) code = vertices(l, root, "spouts", "a spout", GX_CLASS_SPOUT);
+    if (code == 0) code = vertices(l, root, "bolts", "a bolt", GX_CLASS_BOLT);
+    if (code == 0) code = streams(l, root);
+    if (code == 0) code = overlay(l);
+    return code == 0 ? finish(l, root) : code;
+}
+
+/* Takes the document. */
+static int build_from(gx_yaml_doc *doc, const gx_registry *registry, const gx_flux_options *options,
+                      gale_topology **ret_topology, gale_error *error) {
+    loader l = { .doc = doc, .registry = registry, .options = options, .error = error };
+    int code = build(&l);
+    if (code < 0)
+        gale_topology_free(l.topology);
+    else
+        *ret_topology = l.topology;
+    free(l.refs.refs);
+    free(l.used);
+    gx_yaml_free(doc);
+    return code;
+}
+
+int gx_flux_load(const char *path, const gx_registry *registry, const gx_flux_options *options,
+                 gale_topology **ret_topology, gale_error *error) {
+    gx_yaml_doc *doc;
+    int code = gx_yaml_load(path, &doc, error);
+    return code < 0 ? code : build_from(doc, registry, options, ret_topology, error);
+}
+
+int gx_flux_parse(const char *name, gale_str text, const gx_registry *registry, const gx_flux_options *options,
+                  gale_topology **ret_topology, gale_error *error) {
+    gx_yaml_doc *doc;
+    int code = gx_yaml_parse(name, text, NULL, &doc, error);
+    return code < 0 ? code : build_from(doc, registry, options, ret_topology, error);
+}

@@ -1,0 +1,66 @@
+#include "front/shape.h"
+
+#include "base/nearest.h"
+#include "base/str.h"
+
+static bool contains(const char *words, gale_str wanted) {
+    gale_str rest = gx_str(words), word;
+    while (gx_str_next(&rest, ' ', &word))
+        if (gx_str_equal(word, wanted)) return true;
+    return false;
+}
+
+const char *gx_shape_hint(gale_str wanted, const char *known, char out[GX_HINT_SIZE]) {
+    gx_nearest nearest = gx_nearest_to(wanted);
+    gale_str rest = gx_str(known), word;
+    while (gx_str_next(&rest, ' ', &word)) gx_nearest_offer(&nearest, word);
+    return gx_nearest_hint(&nearest, out, GX_HINT_SIZE);
+}
+
+int gx_shape_map(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known, gale_error *error) {
+    if (node->type != GALE_TYPE_MAP)
+        return gx_yaml_error(doc, node, error, GALE_TYPE, "%s must be a map, not %s", what, gx_yaml_type_text(node));
+    for (const gx_yaml *key = node->as.first; key; key = key->next->next) {
+        char hint[GX_HINT_SIZE];
+        if (contains(known, key->text)) continue;
+        return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
+                             gx_shape_hint(key->text, known, hint));
+    }
+    return 0;
+}
+
+int gx_shape_list(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key,
+                  const gx_yaml **ret_list, gale_error *error) {
+    const gx_yaml *list = gx_yaml_get(map, key);
+    if (list && list->type != GALE_TYPE_LIST && list->type != GALE_TYPE_NULL)
+        return gx_yaml_error(doc, list, error, GALE_TYPE, "'%s' of %s must be a list, not %s", key, what,
+                             gx_yaml_type_text(list));
+    *ret_list = list && list->type == GALE_TYPE_LIST && list->count ? list : NULL;
+    return 0;
+}
+
+int gx_shape_text(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key,
+                  const gx_yaml **ret_text, gale_error *error) {
+    const gx_yaml *text = gx_yaml_get(map, key);
+    if (!text) return gx_yaml_error(doc, map, error, GALE_TOPOLOGY, "%s needs the field '%s'", what, key);
+    if (!gx_yaml_is_scalar(text) || text->type == GALE_TYPE_NULL)
+        return gx_yaml_error(doc, text, error, GALE_TYPE, "'%s' of %s must be a string, not %s", key, what,
+                             gx_yaml_type_text(text));
+    if (memchr(text->text.data, 0, text->text.size))
+        return gx_yaml_error(doc, text, error, GALE_INVALID, "'%s' of %s must not hold a NUL character", key, what);
+    *ret_text = text;
+    return 0;
+}
+
+int gx_shape_number(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key, int64_t min,
+                    int64_t max, int64_t fallback, int64_t *ret_number, gale_error *error) {
+    const gx_yaml *number = gx_yaml_get(map, key);
+    if (number && number->type != GALE_TYPE_I64)
+        return gx_yaml_error(doc, number, error, GALE_TYPE, "'%s' of %s must be a whole number, not %s", key, what,
+                             gx_yaml_type_text(number));
+    if (number && (number->as.i64 < min || number->as.i64 > max))
+        return gx_yaml_error(doc, number, error, GALE_INVALID, "'%s' of %s must be in %lld to %lld, not %lld", key,
+                             what, (long long)min, (long long)max, (long long)number->as.i64);
+    *ret_number = number ? number->as.i64 : fallback;
+    return 0;
+}

@@ -1,0 +1,530 @@
+#include "front/yaml.h"
+
+#include "base/os/file.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "topology/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <yaml.h>
+
+/* --- Memory: nodes and text lie in blocks that go back together -----------------------------------------------------
+ */
+
+enum { BLOCK_SIZE = 16 << 10 };
+
+typedef struct block {
+    struct block *next;
+    size_t size;
+} block;
+
+typedef struct anchor {
+    gale_str name;
+    gx_yaml *node;
+} anchor;
+
+struct gx_yaml_doc {
+    gale_allocator allocator;
+    block *blocks;
+    size_t used; /* of the first block */
+    const char *name;
+    gx_yaml *root;
+    size_t nodes; /* so far, aliases spelled out */
+    anchor *anchors;
+    size_t anchor_count;
+};
+
+static void *take(gx_yaml_doc *doc, size_t size) {
+    size = (size + 15) & ~(size_t)15;
+    if (!doc->blocks || doc->blocks->size - doc->used < size) {
+        size_t block_size = sizeof(block) + size > BLOCK_SIZE ? sizeof(block) + size : BLOCK_SIZE;
+        block *fresh = doc->allocator.alloc(doc->allocator.user, block_size);
+        if (!fresh) return NULL;
+        *fresh = (block){ doc->blocks, block_size };
+        doc->blocks = fresh;
+        doc->used = (sizeof(block) + 15) & ~(size_t)15;
+    }
+    void *piece = (char *)doc->blocks + doc->used;
+    doc->used += size;
+    memset(piece, 0, size);
+    return piece;
+}
+
+static const char *take_text(gx_yaml_doc *doc, const void *text, size_t size) {
+    char *copy = take(doc, size + 1);
+    if (copy && size) memcpy(copy, text, size);
+    return copy;
+}
+
+void gx_yaml_free(gx_yaml_doc *doc) {
+    if (!doc) return;
+    gale_allocator allocator = doc->allocator;
+    for (block *b = doc->blocks, *next; b; b = next) {
+        next = b->next;
+        allocator.release(allocator.user, b, b->size);
+    }
+    allocator.release(allocator.user, doc, sizeof *doc);
+}
+
+static gx_yaml_doc *new_doc(const char *name, const gale_allocator *allocator) {
+    if (!allocator) allocator = gale_allocator_default();
+    gx_yaml_doc *doc = allocator->alloc(allocator->user, sizeof *doc);
+    if (!doc) return NULL;
+    memset(doc, 0, sizeof *doc);
+    doc->allocator = *allocator;
+    doc->name = take_text(doc, name, strlen(name));
+    if (doc->name) return doc;
+    gx_yaml_free(doc);
+    return NULL;
+}
+
+/* --- Errors ---------------------------------------------------------------------------------------------------------
+ */
+
+GALE_PRINTF(6, 0)
+static int error_at(const char *name, size_t line, size_t column, gale_error *error, int code, const char *format,
+                    va_list arguments) {
+    char text[GALE_ERROR_TEXT];
+    vsnprintf(text, sizeof text, format, arguments);
+    return line ? gale_error_set(error, code, "%s:%zu:%zu: %s", name, line, column, text)
+                : gale_error_set(error, code, "%s: %s", name, text);
+}
+
+GALE_PRINTF(6, 7)
+static int refuse(const char *name, size_t line, size_t column, gale_error *error, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    error_at(name, line, column, error, code, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int gx_yaml_error(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *error, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    error_at(doc->name, node ? node->line : 0, node ? node->column : 0, error, code, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int gx_yaml_error_at(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *error, const gale_error *inner) {
+    int code = inner->code ? inner->code : GALE_INVALID;
+    return gx_yaml_error(doc, node, error, code, "%s", inner->length ? inner->text : gale_error_text(code));
+}
+
+/* --- Text that is no text -------------------------------------------------------------------------------------------
+ */
+
+/* YAML's printable characters below 0x80, and what UTF-8 needs above. */
+static bool printable(unsigned char c) {
+    return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c != 0x7f);
+}
+
+/* Says where the first byte stands that no YAML file can hold. */
+static int check_text(const char *name, gale_str text, gale_error *error) {
+    bool utf8 = gx_utf8_valid(text.data, text.size);
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i < text.size; i++, column++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (!printable(c))
+            return refuse(name, line, column, error, GALE_SYNTAX, "this is not a text file: it holds byte 0x%02x", c);
+        size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+        if (size > text.size - i) size = text.size - i;
+        if (!utf8 && !gx_utf8_valid(text.data + i, size))
+            return refuse(name, line, column, error, GALE_SYNTAX, "this is not UTF-8 text: it holds byte 0x%02x", c);
+        if (c == '\n') line++, column = 0;
+        i += size - 1;
+    }
+    return 0;
+}
+
+/* --- The tree -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct frame {
+    gx_yaml *node;
+    gx_yaml **tail;  /* where the next child goes */
+    size_t children; /* of a map: keys and values */
+    gale_str anchor;
+} frame;
+
+typedef struct builder {
+    gx_yaml_doc *doc;
+    gale_str text;
+    gale_error *error;
+    yaml_parser_t parser;
+    frame frames[GX_YAML_DEPTH];
+    size_t depth;
+    size_t documents;
+    bool ended;
+} builder;
+
+static int no_memory(builder *b) {
+    return gale_error_set(b->error, GALE_NO_MEMORY, "%s: out of memory", b->doc->name);
+}
+
+static gx_yaml mark(yaml_mark_t at) {
+    gx_yaml node = { 0 };
+    node.line = (uint32_t)at.line + 1;
+    node.column = (uint32_t)at.column + 1;
+    node.expanded = node.height = 1;
+    return node;
+}
+
+static int by_key(const void *a, const void *b) {
+    return gx_str_compare((*(gx_yaml *const *)a)->text, (*(gx_yaml *const *)b)->text);
+}
+
+/* Keys are sorted for this: a map of a million entries must not take a million million comparisons. */
+static int check_keys(builder *b, const gx_yaml *map) {
+    if (map->count < 2) return 0;
+    gx_yaml **keys = malloc(map->count * sizeof *keys);
+    if (!keys) return no_memory(b);
+    size_t n = 0;
+    for (gx_yaml *key = map->as.first; key; key = key->next->next) keys[n++] = key;
+    qsort(keys, n, sizeof *keys, by_key);
+    int code = 0;
+    for (size_t i = 1; i < n && !code; i++) {
+        if (by_key(&keys[i - 1], &keys[i]) != 0) continue;
+        bool in_order = keys[i - 1]->line < keys[i]->line ||
+                        (keys[i - 1]->line == keys[i]->line && keys[i - 1]->column < keys[i]->column);
+        const gx_yaml *first = in_order ? keys[i - 1] : keys[i], *second = in_order ? keys[i] : keys[i - 1];
+        code = gx_yaml_error(b->doc, second, b->error, GALE_SYNTAX, "the key '%.*s' was given already, at line %u",
+                             GX_STR(second->text), first->line);
+    }
+    free(keys);
+    return code;
+}
+
+static int remember(builder *b, gale_str name, gx_yaml *node) {
+    if (!name.data) return 0;
+    gx_yaml_doc *doc = b->doc;
+    if (!doc->anchors && !(doc->anchors = take(doc, GX_YAML_ANCHORS * sizeof *doc->anchors))) return no_memory(b);
+    for (size_t i = 0; i < doc->anchor_count; i++)
+        if (gx_str_equal(doc->anchors[i].name, name)) {
+            doc->anchors[i].node = node;
+            return 0;
+        }
+    if (doc->anchor_count == GX_YAML_ANCHORS)
+        return gx_yaml_error(doc, node, b->error, GALE_TOO_LARGE, "more than %d anchors", GX_YAML_ANCHORS);
+    doc->anchors[doc->anchor_count++] = (anchor){ name, node };
+    return 0;
+}
+
+static int count(builder *b, const gx_yaml *node) {
+    b->doc->nodes += node->expanded;
+    if (b->doc->nodes <= GX_YAML_NODES) return 0;
+    return gx_yaml_error(b->doc, node, b->error, GALE_TOO_LARGE, "more than %d values, aliases spelled out",
+                         GX_YAML_NODES);
+}
+
+static int check_key(builder *b, const gx_yaml *key) {
+    if (!gx_yaml_is_scalar(key))
+        return gx_yaml_error(b->doc, key, b->error, GALE_SYNTAX, "a key must be text, not %s", gx_yaml_type_text(key));
+    if (gx_str_is(key->text, "<<"))
+        return gx_yaml_error(b->doc, key, b->error, GALE_UNSUPPORTED, "merge keys (<<) are not supported yet");
+    return 0;
+}
+
+/* Counts `node` and hangs it where the parser is: keys and values of a map take turns. */
+static int attach(builder *b, gx_yaml *node) {
+    int code = count(b, node);
+    if (code < 0) return code;
+    if (b->depth + node->height > GX_YAML_DEPTH)
+        return gx_yaml_error(b->doc, node, b->error, GALE_TOO_LARGE, "more than %d levels", GX_YAML_DEPTH);
+    if (b->depth == 0) {
+        b->doc->root = node;
+        return 0;
+    }
+    frame *top = &b->frames[b->depth - 1];
+    if (top->node->type == GALE_TYPE_MAP && top->children % 2 == 0 && (code = check_key(b, node)) < 0) return code;
+    *top->tail = node;
+    top->tail = &node->next;
+    top->children++;
+    return 0;
+}
+
+/* What a finished node adds to the one it is in. */
+static void add_up(builder *b, const gx_yaml *node) {
+    if (b->depth == 0) return;
+    gx_yaml *parent = b->frames[b->depth - 1].node;
+    parent->expanded += node->expanded;
+    if (parent->height < node->height + 1) parent->height = node->height + 1;
+}
+
+/* False when memory is out. */
+static bool keep_name(builder *b, const yaml_char_t *name, gale_str *ret_name) {
+    if (!name) return *ret_name = (gale_str){ NULL, 0 }, true;
+    *ret_name = gx_str(take_text(b->doc, name, strlen((const char *)name)));
+    return ret_name->data;
+}
+
+static gx_yaml *new_node(builder *b, yaml_mark_t at, int32_t type) {
+    gx_yaml *node = take(b->doc, sizeof *node);
+    if (!node) return NULL;
+    *node = mark(at);
+    node->type = type;
+    return node;
+}
+
+/* --- Events ---------------------------------------------------------------------------------------------------------
+ */
+
+static int bad_tag(builder *b, const gx_yaml *node, const char *tag) {
+    return gx_yaml_error(b->doc, node, b->error, GALE_UNSUPPORTED, "the tag '%s' is not supported", tag);
+}
+
+/* Explicit tags say the type that the text must then have. */
+static int check_tag(builder *b, gx_yaml *node, const char *tag) {
+    static const char *const tags[] = { YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG };
+    for (int type = 0; type <= GALE_TYPE_F64; type++) {
+        if (strcmp(tag, tags[type]) != 0) continue;
+        if (node->type == type) return 0;
+        return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "'%.*s' does not fit its tag", GX_STR(node->text));
+    }
+    return bad_tag(b, node, tag);
+}
+
+/* Digits alone that were read as a float: the number that was meant does not fit. */
+static bool is_too_large(const gx_yaml *node, const gale_value *value) {
+    size_t sign = node->text.size && (node->text.data[0] == '-' || node->text.data[0] == '+');
+    return value->type == GALE_TYPE_F64 && strspn(node->text.data + sign, "0123456789_") == node->text.size - sign;
+}
+
+static int set_type(builder *b, gx_yaml *node, const yaml_event_t *event) {
+    const char *tag = (const char *)event->data.scalar.tag;
+    node->type = GALE_TYPE_STRING;
+    if (tag ? strcmp(tag, YAML_STR_TAG) == 0 || strcmp(tag, "!") == 0 : !event->data.scalar.plain_implicit) return 0;
+    gale_value value = gx_config_scalar(node->text);
+    if (is_too_large(node, &value))
+        return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "%.*s does not fit in 64 bits", GX_STR(node->text));
+    node->type = value.type;
+    if (value.type == GALE_TYPE_BOOL) node->as.boolean = value.as.boolean;
+    if (value.type == GALE_TYPE_I64) node->as.i64 = value.as.i64;
+    if (value.type == GALE_TYPE_F64) node->as.f64 = value.as.f64;
+    return tag ? check_tag(b, node, tag) : 0;
+}
+
+static int add_scalar(builder *b, const yaml_event_t *event) {
+    gx_yaml *node = new_node(b, event->start_mark, GALE_TYPE_STRING);
+    const char *text = take_text(b->doc, event->data.scalar.value, event->data.scalar.length);
+    gale_str name;
+    if (!node || !text || !keep_name(b, event->data.scalar.anchor, &name)) return no_memory(b);
+    node->text = (gale_str){ text, event->data.scalar.length };
+    int code = set_type(b, node, event);
+    if (code == 0) code = attach(b, node);
+    if (code < 0) return code;
+    add_up(b, node);
+    return remember(b, name, node);
+}
+
+/* An alias is a copy of the node with a place of its own; lists and maps share their children. An anchor is known only
+ * when its node has ended, so that nothing can hold itself. */
+static int add_alias(builder *b, const yaml_event_t *event) {
+    gx_yaml *node = new_node(b, event->start_mark, GALE_TYPE_NULL);
+    if (!node) return no_memory(b);
+    gale_str name = gx_str((const char *)event->data.alias.anchor);
+    const gx_yaml *target = NULL;
+    for (size_t i = 0; i < b->doc->anchor_count; i++)
+        if (gx_str_equal(b->doc->anchors[i].name, name)) target = b->doc->anchors[i].node;
+    if (!target) return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "unknown anchor '%.*s'", GX_STR(name));
+    uint32_t line = node->line, column = node->column;
+    *node = *target;
+    node->line = line;
+    node->column = column;
+    node->next = NULL;
+    int code = attach(b, node);
+    if (code == 0) add_up(b, node);
+    return code;
+}
+
+static int begin(builder *b, yaml_mark_t at, int32_t type, const yaml_char_t *anchor_name, const yaml_char_t *tag) {
+    gx_yaml *node = new_node(b, at, type);
+    gale_str name;
+    if (!node || !keep_name(b, anchor_name, &name)) return no_memory(b);
+    if (tag && strcmp((const char *)tag, type == GALE_TYPE_MAP ? YAML_MAP_TAG : YAML_SEQ_TAG) != 0)
+        return bad_tag(b, node, (const char *)tag);
+    int code = attach(b, node);
+    if (code < 0) return code;
+    b->frames[b->depth++] = (frame){ node, &node->as.first, 0, name };
+    return 0;
+}
+
+static int end(builder *b) {
+    frame *top = &b->frames[--b->depth];
+    gx_yaml *node = top->node;
+    node->count = (uint32_t)(node->type == GALE_TYPE_MAP ? top->children / 2 : top->children);
+    int code = node->type == GALE_TYPE_MAP ? check_keys(b, node) : 0;
+    if (code < 0) return code;
+    add_up(b, node);
+    return remember(b, top->anchor, node);
+}
+
+static int take_event(builder *b, const yaml_event_t *event) {
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (b->documents++ == 0) return 0;
+        gx_yaml here = mark(event->start_mark);
+        return gx_yaml_error(b->doc, &here, b->error, GALE_SYNTAX, "a second document begins here; a file holds one");
+    case YAML_SCALAR_EVENT: return add_scalar(b, event);
+    case YAML_ALIAS_EVENT: return add_alias(b, event);
+    case YAML_SEQUENCE_START_EVENT:
+        return begin(b, event->start_mark, GALE_TYPE_LIST, event->data.sequence_start.anchor,
+                     event->data.sequence_start.tag);
+    case YAML_MAPPING_START_EVENT:
+        return begin(b, event->start_mark, GALE_TYPE_MAP, event->data.mapping_start.anchor,
+                     event->data.mapping_start.tag);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: return end(b);
+    case YAML_STREAM_END_EVENT: b->ended = true; return 0;
+    default: return 0;
+    }
+}
+
+/* --- libyaml's errors -----------------------------------------------------------------------------------------------
+ */
+
+/* Is there a tab in the white space that line `line` begins with? Then that is what is wrong, whatever libyaml calls
+ * it. */
+static bool tab_in_indent(gale_str text, size_t line, size_t *ret_column) {
+    size_t at = 0;
+    for (size_t n = 0; n < line && at < text.size; at++) n += text.data[at] == '\n';
+    for (size_t column = 0; at + column < text.size; column++) {
+        char c = text.data[at + column];
+        if (c == '\t') return *ret_column = column, true;
+        if (c != ' ') return false;
+    }
+    return false;
+}
+
+static int parser_error(builder *b) {
+    const yaml_parser_t *p = &b->parser;
+    const char *name = b->doc->name, *problem = p->problem ? p->problem : "this is not YAML";
+    size_t line = p->problem_mark.line, column = p->problem_mark.column;
+    if (p->error == YAML_MEMORY_ERROR) return no_memory(b);
+    if (p->error == YAML_READER_ERROR) return refuse(name, 0, 0, b->error, GALE_SYNTAX, "%s", problem);
+    if (tab_in_indent(b->text, line, &column))
+        return refuse(name, line + 1, column + 1, b->error, GALE_SYNTAX,
+                      "found a tab character where an indentation space is expected");
+    if (!p->context) return refuse(name, line + 1, column + 1, b->error, GALE_SYNTAX, "%s", problem);
+    return refuse(name, line + 1, column + 1, b->error, GALE_SYNTAX, "%s, %s that begins at %zu:%zu", problem,
+                  p->context, p->context_mark.line + 1, p->context_mark.column + 1);
+}
+
+static int build(builder *b) {
+    while (!b->ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&b->parser, &event)) return parser_error(b);
+        int code = take_event(b, &event);
+        yaml_event_delete(&event);
+        if (code < 0) return code;
+    }
+    return 0;
+}
+
+static int parse(builder *b) {
+    int code = check_text(b->doc->name, b->text, b->error);
+    if (code < 0) return code;
+    if (!yaml_parser_initialize(&b->parser)) return no_memory(b);
+    yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text.data, b->text.size);
+    code = build(b);
+    yaml_parser_delete(&b->parser);
+    return code;
+}
+
+int gx_yaml_parse(const char *name, gale_str text, const gale_allocator *allocator, gx_yaml_doc **ret_doc,
+                  gale_error *error) {
+    if (text.size > GX_YAML_BYTES)
+        return gale_error_set(error, GALE_TOO_LARGE, "%s: larger than %d MiB", name, GX_YAML_BYTES >> 20);
+    builder b = { .doc = new_doc(name, allocator), .text = text, .error = error };
+    if (!b.doc) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", name);
+    int code = parse(&b);
+    if (code < 0) {
+        gx_yaml_free(b.doc);
+        return code;
+    }
+    *ret_doc = b.doc;
+    return 0;
+}
+
+int gx_yaml_load(const char *path, gx_yaml_doc **ret_doc, gale_error *error) {
+    char *bytes;
+    size_t size;
+    int code = gx_file_read_all(path, GX_YAML_BYTES, &bytes, &size, error);
+    if (code < 0) return code;
+    code = gx_yaml_parse(path, (gale_str){ bytes, size }, NULL, ret_doc, error);
+    free(bytes);
+    return code;
+}
+
+/* --- Reading --------------------------------------------------------------------------------------------------------
+ */
+
+const gx_yaml *gx_yaml_root(const gx_yaml_doc *doc) {
+    return doc->root;
+}
+
+const char *gx_yaml_name(const gx_yaml_doc *doc) {
+    return doc->name;
+}
+
+const gx_yaml *gx_yaml_get(const gx_yaml *map, const char *key) {
+    if (!map || map->type != GALE_TYPE_MAP) return NULL;
+    for (const gx_yaml *k = map->as.first; k; k = k->next->next)
+        if (gx_str_is(k->text, key)) return k->next;
+    return NULL;
+}
+
+const char *gx_yaml_type_text(const gx_yaml *node) {
+    switch (node->type) {
+    case GALE_TYPE_NULL: return "nothing";
+    case GALE_TYPE_BOOL: return "true or false";
+    case GALE_TYPE_I64: return "a whole number";
+    case GALE_TYPE_F64: return "a number";
+    case GALE_TYPE_STRING: return "a string";
+    case GALE_TYPE_LIST: return "a list";
+    default: return "a map";
+    }
+}
+
+static int list_value(gx_yaml_doc *doc, const gx_yaml *node, size_t count, gale_value *ret_value, gale_error *error);
+
+static int any_value(gx_yaml_doc *doc, const gx_yaml *node, gale_value *ret_value, gale_error *error) {
+    switch (node->type) {
+    case GALE_TYPE_NULL: *ret_value = gale_null(); return 0;
+    case GALE_TYPE_BOOL: *ret_value = gale_bool(node->as.boolean); return 0;
+    case GALE_TYPE_I64: *ret_value = gale_i64(node->as.i64); return 0;
+    case GALE_TYPE_F64: *ret_value = gale_f64(node->as.f64); return 0;
+    case GALE_TYPE_STRING: *ret_value = gale_string(node->text.data, node->text.size); return 0;
+    case GALE_TYPE_LIST: return list_value(doc, node, node->count, ret_value, error);
+    default: return list_value(doc, node, 2 * (size_t)node->count, ret_value, error);
+    }
+}
+
+/* A map's keys are text whatever they look like. */
+static int list_value(gx_yaml_doc *doc, const gx_yaml *node, size_t items, gale_value *ret_value, gale_error *error) {
+    gale_value *values = take(doc, items * sizeof *values);
+    if (!values) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", doc->name);
+    bool is_map = node->type == GALE_TYPE_MAP;
+    size_t i = 0;
+    for (const gx_yaml *child = node->as.first; child; child = child->next, i++) {
+        int code = 0;
+        if (is_map && i % 2 == 0)
+            values[i] = gale_string(child->text.data, child->text.size);
+        else
+            code = any_value(doc, child, &values[i], error);
+        if (code < 0) return code;
+    }
+    *ret_value = is_map ? gale_map(values, node->count) : gale_list(values, node->count);
+    return 0;
+}
+
+int gx_yaml_value(gx_yaml_doc *doc, const gx_yaml *node, gale_value *ret_value, gale_error *error) {
+    gale_value value;
+    int code = any_value(doc, node, &value, error);
+    if (code == 0) *ret_value = value;
+    return code;
+}

@@ -1,0 +1,71 @@
+/* Lines on their way: what a spout has emitted and must be able to emit again. A message id is the number of a slot,
+ * which holds the line's bytes, its number and how often it was tried. A line that fails is queued, in the order of
+ * failing, and goes out before new ones; a line that has been tried often enough, or was rejected, is reported once and
+ * given up. Slots and their buffers are reused, the latest first, so that the steady state allocates nothing; only a
+ * buffer above GX_RETRY_KEEP bytes goes back when its line is answered. Threads: one at a time. Owner: memory comes
+ * from a gx_heap. Limits: 2^32 - 2 lines open. */
+#ifndef GX_KIT_RETRY_H
+#define GX_KIT_RETRY_H
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+#include <gale/component.h>
+
+enum { GX_RETRY_KEEP = 64 << 10, GX_RETRY_ATTEMPTS = 3 };
+
+typedef enum gx_retry_state {
+    GX_RETRY_FREE,
+    GX_RETRY_TAKEN, /* not emitted yet */
+    GX_RETRY_OPEN,  /* waits for ack or fail */
+    GX_RETRY_QUEUED /* waits to be emitted again */
+} gx_retry_state;
+
+typedef struct gx_retry_slot {
+    char *data;
+    size_t capacity;
+    uint64_t number;
+    uint32_t size;
+    uint32_t attempts;
+    uint32_t next; /* in the list of free slots, or in the queue */
+    uint8_t state;
+    bool is_text; /* the bytes are UTF-8 */
+} gx_retry_slot;
+
+typedef struct gx_retry {
+    gx_heap *heap;
+    gale_collector *out;
+    gx_retry_slot *slots;
+    size_t capacity;
+    uint32_t used; /* slots that have ever been taken */
+    uint32_t free_first;
+    uint32_t queue_first;
+    uint32_t queue_last;
+    uint32_t max_attempts;
+    uint64_t given_up;
+} gx_retry;
+
+/* `out` is the task's collector, for reports; `max_attempts` 0: GX_RETRY_ATTEMPTS. Allocates nothing. */
+void gx_retry_init(gx_retry *retry, gx_heap *heap, gale_collector *out, uint32_t max_attempts);
+void gx_retry_fini(gx_retry *retry);
+
+/* Copies a line into a slot. GALE_NO_MEMORY: nothing changed. */
+int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_id);
+
+/* Takes the first slot out of the queue; false when it is empty. It must be emitted next. */
+bool gx_retry_take(gx_retry *retry, uint32_t *ret_id);
+
+GX_INLINE bool gx_retry_waiting(const gx_retry *retry) {
+    return retry->queue_first != UINT32_MAX;
+}
+
+/* Emits the line of a slot from gx_retry_add or gx_retry_take on stream 0, as a string or as bytes, and returns what
+ * the spout's `next` returns. When the collector cannot take it now (GALE_AGAIN, GALE_NO_MEMORY, GALE_STOPPED), the
+ * line is the first in the queue; any other refusal counts as an attempt. */
+int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id);
+
+/* The spout's callbacks; an id that is not open is ignored. */
+void gx_retry_ack(gx_retry *retry, uint64_t id);
+void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure);
+
+#endif

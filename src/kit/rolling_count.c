@@ -1,0 +1,135 @@
+/* storm-starter's RollingCountBolt: gale_rolling_count_bolt. At a tick it reports what the window holds and moves it on
+ * by one slot. Objects are reported in the order of the counter's dense array: the order in which they were first seen,
+ * but that an object which is dropped leaves its place to the last one. (Storm's order is that of a Java hash map.) */
+#include "base/buf.h"
+#include "ds/last_modified.h"
+#include "ds/sliding_window.h"
+#include "kit/define.h"
+#include "tuple/value.h"
+
+#include <gale/kit.h>
+
+enum { SLOTS_MIN = 2, SLOTS_MAX = 1000000 };
+
+static const char who[] = "rolling count";
+
+typedef struct settings {
+    gale_setting tick;
+    int64_t window_seconds;
+    int64_t slots;
+} settings;
+
+typedef struct rolling {
+    gx_instance instance;
+    gx_sliding_window *window;
+    gx_last_modified *modified;
+    gx_buf object;
+    int64_t window_seconds;
+    bool warned;
+} rolling;
+
+static void bolt_cleanup(void *self) {
+    rolling *bolt = self;
+    gx_sliding_window_free(bolt->window);
+    gx_last_modified_free(bolt->modified);
+    gx_buf_fini(&bolt->object);
+    gx_define_instance_free(bolt);
+}
+
+static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    const settings *given = user;
+    rolling *bolt = gx_define_instance(context, sizeof *bolt);
+    if (!bolt) return GALE_NO_MEMORY;
+    gx_heap *heap = &bolt->instance.heap;
+    gale_error error = GALE_ERROR_INIT;
+    bolt->window_seconds = given->window_seconds;
+    bolt->object = (gx_buf)GX_BUF_INIT(heap);
+    int rc = gx_sliding_window_new(heap, given->slots, gale_context_random(context), &bolt->window, &error);
+    if (rc >= 0) {
+        rc = gx_last_modified_new(heap, given->slots, gale_context_now(context), &bolt->modified, &error);
+    }
+    if (rc < 0) {
+        if (error.length) gx_define_report(out, "%s: %s", who, error.text);
+        bolt_cleanup(bolt);
+        return rc;
+    }
+    *ret_self = bolt;
+    return 0;
+}
+
+/* Storm says it at every tick; here once, until the length is right again. */
+static void compare_length(rolling *bolt, int64_t actual) {
+    bool right = actual == bolt->window_seconds;
+    if (!right && !bolt->warned) {
+        const gale_context *context = bolt->instance.context;
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "the window's actual length is %lld seconds, it should be %lld (to be expected while starting)",
+                 (long long)actual, (long long)bolt->window_seconds);
+    }
+    bolt->warned = !right;
+}
+
+typedef struct report {
+    rolling *bolt;
+    gale_collector *out;
+    int64_t length;
+    int rc; /* the first failure; the window moves on all the same */
+} report;
+
+static void report_object(void *user, gale_str object, int64_t count) {
+    report *to = user;
+    gale_value values[3] = { gx_value_unpack(object), gale_i64(count), gale_i64(to->length) };
+    int rc = gale_emit_unanchored(to->out, 0, values, 3);
+    if (rc < 0 && to->rc == 0) to->rc = rc;
+}
+
+static int execute_tick(rolling *bolt, gale_collector *out) {
+    int64_t now = gale_context_now(bolt->instance.context);
+    report to = { bolt, out, gx_last_modified_seconds_since_oldest(bolt->modified, now), 0 };
+    gx_last_modified_mark(bolt->modified, now);
+    compare_length(bolt, to.length);
+    gx_sliding_window_advance(bolt->window, report_object, &to);
+    return to.rc;
+}
+
+static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    rolling *bolt = self;
+    if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
+    if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
+    gale_str object;
+    int rc = gx_define_key(tuple, &bolt->object, &object);
+    if (rc >= 0) rc = gx_sliding_window_increment(bolt->window, object);
+    return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
+}
+
+static const gale_bolt_ops ops = {
+    .size = sizeof(gale_bolt_ops),
+    .name = "rolling count bolt",
+    .kind = GALE_BOLT_MANUAL,
+    .prepare = bolt_prepare,
+    .execute = bolt_execute,
+    .cleanup = bolt_cleanup,
+};
+
+int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
+    static const gale_output outputs[] = { { NULL, "obj, count, actualWindowLengthInSeconds" } };
+    if (emit_seconds < 1 || emit_seconds > INT32_MAX) {
+        return gale_error_set(error, GALE_INVALID, "rolling count bolt: emit_seconds is %lld, must be 1 to %d",
+                              (long long)emit_seconds, INT32_MAX);
+    }
+    int64_t slots = window_seconds / emit_seconds;
+    if (slots < SLOTS_MIN || slots > SLOTS_MAX) {
+        return gale_error_set(error, GALE_INVALID,
+                              "rolling count bolt: a window of %lld seconds, emitted every %lld, has %lld slots, must "
+                              "have %d to %d",
+                              (long long)window_seconds, (long long)emit_seconds, (long long)slots, SLOTS_MIN,
+                              SLOTS_MAX);
+    }
+    settings given = { gx_define_tick(emit_seconds), window_seconds, slots };
+    settings *user = gx_define_user(&given, sizeof given, "rolling count bolt", error);
+    if (!user) return GALE_NO_MEMORY;
+    *ret_bolt = gx_define_bolt(&ops, user, outputs, 1);
+    ret_bolt->settings = &user->tick;
+    ret_bolt->setting_count = 1;
+    return 0;
+}

@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""The program as users meet it: exact messages, exit codes, signals, real and broken input.
+
+usage: cli_test.py GALE EXAMPLES
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+GALE = str(Path(sys.argv[1]).resolve())
+EXAMPLES = Path(sys.argv[2]).resolve()
+WORD_COUNT = str(EXAMPLES / "word-count" / "topology.yaml")
+
+WHOLE = """\
+name: "t"
+spouts:
+  - id: "lines"
+    className: "gale.spout.File"
+    constructorArgs: ["-"]
+bolts:
+  - id: "split"
+    className: "gale.bolt.Split"
+    parallelism: 2
+streams:
+  - from: "lines"
+    to: "split"
+    grouping: {type: SHUFFLE}
+"""
+
+
+class Result:
+    def __init__(self, process, out, err):
+        self.code = process.returncode
+        self.out = out
+        self.err = err.decode("utf-8", "replace")
+        # Log lines begin with the time of day.
+        self.said = "".join(l for l in self.err.splitlines(True) if not re.match(r"\d\d:\d\d:\d\d\.\d\d\d ", l))
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+
+    def gale(self, *arguments, stdin=b"", **more):
+        process = subprocess.Popen([GALE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=self.folder.name, **more)
+        out, err = process.communicate(stdin, timeout=120)
+        return Result(process, out, err)
+
+    def run_text(self, text, *arguments, **more):
+        data = text if isinstance(text, bytes) else text.encode()
+        (self.path / "t.yaml").write_bytes(data)
+        return self.gale("run", "t.yaml", *arguments, **more)
+
+    def refuses(self, text, message, code=2):
+        result = self.run_text(text, "--until-drained")
+        self.assertEqual(result.said, f"gale: {message}\n")
+        self.assertEqual(result.code, code)
+        self.assertEqual(result.out, b"")
+
+    def count(self, *arguments, **more):
+        return self.gale("run", WORD_COUNT, "--until-drained", "-q", *arguments, **more)
+
+    # --- The program itself
+
+    def test_version(self):
+        result = self.gale("--version")
+        self.assertEqual((result.code, result.out, result.err), (0, b"gale 0.1.0\n", ""))
+
+    def test_help_of_every_command(self):
+        listed = self.gale("help")
+        self.assertEqual(listed.code, 0)
+        commands = re.findall(r"^  (\w+) ", listed.out.decode(), re.M)
+        self.assertEqual(commands, ["run", "demo", "help"])
+        for name in commands[:-1]:
+            result = self.gale(name, "--help")
+            self.assertEqual(result.code, 0)
+            self.assertTrue(result.out.startswith(f"gale {name}: ".encode()))
+            self.assertIn(f"usage: gale {name} ".encode(), result.out)
+            self.assertEqual(self.gale("help", name).out, result.out)
+            self.assertEqual(self.gale(name, "-h").out, result.out)
+
+    def test_no_command_prints_help_and_is_a_usage_error(self):
+        result = self.gale()
+        self.assertEqual(result.code, 2)
+        self.assertIn(b"usage: gale COMMAND", result.out)
+
+    def test_unknown_command_names_the_nearest(self):
+        result = self.gale("rnu")
+        self.assertEqual(result.code, 2)
+        self.assertEqual(result.err, "gale: unknown command 'rnu'; did you mean 'run'? (gale help lists the commands)\n")
+
+    def test_options_are_checked(self):
+        cases = {
+            ("--josn",): "unknown option '--josn'; did you mean '--json'?",
+            ("-x",): "unknown option '-x'",
+            ("--input",): "--input needs a value: --input PATH",
+            ("-j", "0"): "--executors must be a whole number from 1 to 256, not '0'",
+            ("-jx",): "--executors must be a whole number from 1 to 256, not 'x'",
+            ("--rate=0",): "--rate must be a number above 0, not '0'",
+            ("--json=1",): "--json takes no value",
+            ("--log-level", "wran"): "--log-level must be trace, debug, info, warn, error or off, not 'wran'; "
+                                     "did you mean 'warn'?",
+            ("-c", "x"): "'x' is no 'key=value'",
+            ("-c", "topology.max.spout.pendin=1"): "unknown key 'topology.max.spout.pendin'; "
+                                                   "did you mean 'topology.max.spout.pending'?",
+        }
+        for arguments, message in cases.items():
+            result = self.gale("run", WORD_COUNT, *arguments)
+            self.assertEqual((result.code, result.err), (2, f"gale: {message}\n"))
+
+    def test_run_wants_one_file(self):
+        for arguments in ([], ["a", "b"]):
+            result = self.gale("run", *arguments)
+            self.assertEqual(result.code, 2)
+            self.assertEqual(result.err, f"gale: gale run takes one topology file, not {len(arguments)}: "
+                                         "gale run FILE.yaml [options]\n")
+
+    # --- Topologies that are wrong
+
+    def test_unknown_class(self):
+        self.refuses(WHOLE.replace("bolt.Split", "bolt.Splitt"),
+                     "t.yaml:8:16: unknown class 'gale.bolt.Splitt'; did you mean 'gale.bolt.Split'?")
+
+    def test_missing_field(self):
+        self.refuses(WHOLE.replace('    className: "gale.bolt.Split"\n', ""),
+                     "t.yaml:7:5: a bolt needs the field 'className'")
+
+    def test_wrong_type(self):
+        self.refuses(WHOLE.replace("parallelism: 2", "parallelism: two"),
+                     "t.yaml:9:18: 'parallelism' of a bolt must be a whole number, not a string")
+
+    def test_tab(self):
+        self.refuses(WHOLE.replace("    parallelism", "\tparallelism"),
+                     "t.yaml:9:1: found a tab character where an indentation space is expected")
+
+    def test_unknown_grouping(self):
+        self.refuses(WHOLE.replace("SHUFFLE", "SHUFLE"),
+                     "t.yaml:13:22: unknown grouping 'SHUFLE'; did you mean 'SHUFFLE'?")
+
+    def test_binary_file_as_topology(self):
+        self.refuses(b"\x7fELF\x02\x01\x01\0", "t.yaml:1:1: this is not a text file: it holds byte 0x7f")
+        self.refuses(b"PK\x03\x04", "t.yaml:1:3: this is not a text file: it holds byte 0x03")
+        self.refuses(b"name: \x8b\n", "t.yaml:1:7: this is not UTF-8 text: it holds byte 0x8b")
+
+    def test_topology_file_that_cannot_be_read(self):
+        self.assertEqual(self.gale("run", "no.yaml").err, "gale: cannot open 'no.yaml': No such file or directory\n")
+        result = self.gale("run", ".")
+        self.assertEqual((result.code, result.err), (2, "gale: '.' is a directory\n"))
+
+    def test_input_that_nothing_reads(self):
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Words").replace('    constructorArgs: ["-"]\n', "")
+        result = self.run_text(text, "--input", "x")
+        self.assertEqual(result.code, 2)
+        self.assertEqual(result.err,
+                         "gale: t.yaml: no component reads gale.input (gale.spout.File, gale.spout.Stdin would)\n")
+
+    # --- Input and output
+
+    def test_counts_words(self):
+        result = self.count(stdin=b"a b a\n\nb a\r\n")
+        self.assertEqual((result.code, sorted(result.out.splitlines())), (0, [b"a\t3", b"b\t2"]))
+        self.assertEqual(result.err, "")
+
+    def test_empty_input_is_counted_and_done(self):
+        result = self.count()
+        self.assertEqual((result.code, result.out, result.err), (0, b"", ""))
+
+    def test_files_instead_of_the_standard_streams(self):
+        (self.path / "in.txt").write_text("x y x\n" * 1000)
+        for executors in "124":
+            result = self.count("--input", "in.txt", "--output=out.tsv", "-j", executors)
+            self.assertEqual((result.code, result.out, result.err), (0, b"", ""))
+            self.assertEqual(sorted((self.path / "out.tsv").read_text().splitlines()), ["x\t2000", "y\t1000"])
+
+    def test_invalid_utf8_becomes_bytes(self):
+        result = self.count(stdin=b"caf\xe9 \xc3\xa9 caf\xe9\n")
+        self.assertEqual((result.code, sorted(result.out.splitlines())), (0, [b"caf\xe9\t2", b"\xc3\xa9\t1"]))
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.Printer")
+        result = self.run_text(text, "--until-drained", "-q", stdin=b"caf\xe9\n")
+        self.assertEqual((result.code, json.loads(result.out)["values"]), (0, {"line": {"base64": "Y2Fm6Q=="}}))
+
+    def test_line_of_ten_megabytes_is_counted(self):
+        word = b"x" * (10 << 20)
+        result = self.count(stdin=word + b"\nend\n")
+        self.assertEqual((result.code, sorted(result.out.splitlines())), (0, [b"end\t1", word + b"\t1"]))
+
+    def test_line_over_64_megabytes_is_refused_with_its_number(self):
+        with open(self.path / "big", "wb") as big:
+            big.write(b"ok\n" + b"x" * ((64 << 20) + 1) + b"\n")
+        result = self.count("--input", "big")
+        self.assertEqual((result.code, result.said),
+                         (3, "gale: big:2: line is longer than 64 MiB\n  task 5 of 'lines' stopped the run\n"))
+
+    def test_directory_as_input(self):
+        result = self.count("--input", ".")
+        self.assertEqual((result.code, result.said),
+                         (3, "gale: '.' is a directory\n  spout 'lines' (task 5) could not be opened\n"))
+
+    def test_input_and_output_that_cannot_be_opened(self):
+        result = self.count("--input", "no.txt")
+        self.assertEqual((result.code, result.said),
+                         (3, "gale: cannot open 'no.txt': No such file or directory\n"
+                             "  spout 'lines' (task 5) could not be opened\n"))
+        result = self.count("--output", "no/out")
+        self.assertEqual((result.code, result.said),
+                         (3, "gale: cannot open 'no/out' for writing: No such file or directory\n"
+                             "  bolt 'sink' (task 6) could not be prepared\n"))
+
+    def test_closed_pipe_on_output(self):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([GALE, "run", WORD_COUNT, "--until-drained", "-q"], stdin=subprocess.PIPE,
+                                   stdout=write, stderr=subprocess.PIPE)
+        os.close(write)
+        _, err = process.communicate(b"a b c\n", timeout=60)
+        result = Result(process, b"", err)
+        self.assertEqual(result.code, 3)
+        self.assertIn("gale: cannot write 'standard output': its reader has gone\n", result.err)
+
+    # --- What a run says
+
+    def test_json_summary(self):
+        result = self.count("--json", "--output", "out.tsv", stdin=b"a b a\n")
+        summary = json.loads(result.out)
+        self.assertEqual((summary["exit_code"], summary["trees"], summary["acked"], summary["open"]), (0, 1, 1, 0))
+        rows = {row["component"]: row for row in summary["components"]}
+        self.assertEqual(rows["split"]["executed"], 1)
+        self.assertEqual(rows["count"]["executed"], 3)
+        self.assertEqual(rows["count"]["tasks"], 4)
+
+    def test_json_summary_leaves_an_output_on_the_standard_output_alone(self):
+        result = self.count("--json", "--output", "-", stdin=b"a\n")
+        self.assertEqual(result.out, b"a\t1\n")
+        self.assertEqual(json.loads(result.err)["trees"], 1)
+
+    def test_table_at_the_end(self):
+        result = self.gale("run", WORD_COUNT, "--until-drained", stdin=b"a b a\n")
+        lines = result.err.splitlines()
+        self.assertEqual(lines[0].split(), "component tasks executed emitted acked failed timed out execute".split())
+        self.assertEqual([l.split()[0] for l in lines[1:5]], ["count", "lines", "sink", "split"])
+        self.assertEqual(lines[5], "1 trees: 1 acked, 0 failed, 0 timed out, 0 stopped, 0 open")
+        self.assertRegex(lines[6], r"^complete latency p50 [\d.]+ \w+, p99 [\d.]+ \w+, max [\d.]+ \w+$")
+        self.assertRegex(lines[7], r"^[\d.]+ s: [\d.,]+ trees/s, [\d.,]+ tuples/s$")
+
+    def test_plan_prints_and_runs_nothing(self):
+        result = self.gale("run", WORD_COUNT, "--plan", "-j", "2", "--output", "out.tsv")
+        self.assertEqual((result.code, result.err), (0, ""))
+        lines = result.out.decode().splitlines()
+        self.assertEqual(lines[0], "word-count: 7 tasks on 2 executors")
+        self.assertEqual([l.split()[2] for l in lines[3:10]], ["count"] * 4 + ["lines", "sink", "split"])
+        self.assertEqual(lines[11:], ["lines --SHUFFLE--> split", "split --FIELDS(word)--> count",
+                                      "count --GLOBAL--> sink"])
+        self.assertFalse((self.path / "out.tsv").exists())
+
+    def test_key_without_effect_is_warned_about(self):
+        result = self.run_text(WHOLE + "config:\n  topology.workers: 2\n", "--until-drained", "-q")
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.err, r"^\d\d:\d\d:\d\d\.\d\d\d WARN t\.yaml:15:3: topology\.workers has no effect here\n$")
+
+    def test_lines_given_up_make_exit_code_1(self):
+        # A ranking of words alone: no count is there, so every line fails until it is given up.
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.IntermediateRankings")
+        result = self.run_text(text, "--until-drained", "--json", stdin=b"a b\nc\n")
+        summary = json.loads(result.out)
+        self.assertEqual((result.code, summary["exit_code"]), (1, 1))
+        self.assertEqual((summary["trees"], summary["acked"], summary["failed"]), (6, 0, 6))
+
+    def test_storms_own_class_names(self):
+        result = self.gale("run", str(EXAMPLES / "storm" / "rolling-top-words.yaml"), "--plan")
+        self.assertEqual(result.code, 0)
+        self.assertEqual(result.out.decode().splitlines()[0].split(":")[0], "slidingWindowCounts")
+        self.assertIn("topology.workers has no effect here", result.err)
+
+    # --- Signals
+
+    def wait_for_line(self, process):
+        self.assertTrue(process.stdout.readline())
+
+    def endless(self, *arguments):
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
+        (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))
+        return subprocess.Popen([GALE, "run", "t.yaml", "--rate", "500", *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
+
+    def test_signals_drain_and_give_128_and_their_number(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.endless()
+            self.wait_for_line(process)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 128 + number)
+            match = re.search(rb"(\S+) trees: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
+            self.assertIsNotNone(match)
+            self.assertEqual(match.group(1), match.group(2))
+
+    def test_a_second_signal_stops_what_does_not_drain(self):
+        # The printer fills a pipe that nobody reads any more, and stays in its write.
+        process = self.endless("--rate", "100000000")
+        self.wait_for_line(process)
+        signals = 0
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            signals += 1
+            try:
+                process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                pass
+        self.assertEqual(process.returncode, 130)
+        self.assertGreaterEqual(signals, 2)
+        self.assertIn("split", process.communicate()[1].decode())
+
+    # --- Demonstrations
+
+    def test_demo_word_count_of_a_file(self):
+        (self.path / "in.txt").write_text("one two two\nthree three three\n")
+        result = self.gale("demo", "word-count", "--input", "in.txt")
+        self.assertEqual(result.code, 0)
+        self.assertTrue(result.out.decode().splitlines()[-1].endswith("| three 3, two 2, one 1"))
+
+    def test_demo_top_words_prints_a_line_at_once_and_ends_with_a_summary(self):
+        (self.path / "in.txt").write_text("gale gale gale storm storm tuple\n")
+        process = subprocess.Popen([GALE, "demo", "top-words", "--input", "in.txt"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
+        self.assertIn(b"(no ranking yet)", process.stdout.readline())
+        while b"| gale" not in process.stdout.readline():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn(b"0 failed, 0 timed out, 0 stopped, 0 open", err)
+
+    def test_demo_over_what_the_machine_has(self):
+        result = self.gale("demo", "top-words", "--seconds", "1")
+        self.assertEqual(result.code, 0)
+        self.assertGreaterEqual(len(result.out.splitlines()), 2)
+
+    def test_demo_is_checked(self):
+        cases = {
+            (): "gale demo takes one name, not 0: gale demo top-words|word-count [options]",
+            ("top-word",): "unknown demo 'top-word'; did you mean 'top-words'?",
+            ("top-words", "--second", "1"): "unknown option '--second'; did you mean '--seconds'?",
+        }
+        for arguments, message in cases.items():
+            result = self.gale("demo", *arguments)
+            self.assertEqual((result.code, result.err), (2, f"gale: {message}\n"))
+        result = self.gale("demo", "top-words", "--input", "no.txt")
+        self.assertEqual((result.code, result.err), (3, "gale: no.txt: No such file or directory\n"))
+
+    def test_demo_into_a_closed_pipe_ends(self):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([GALE, "demo", "top-words"], stdin=subprocess.DEVNULL, stdout=write,
+                                   stderr=subprocess.PIPE)
+        os.close(write)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

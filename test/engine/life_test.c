@@ -1,0 +1,285 @@
+/* The lives of spouts, bolts and runtimes: what is called, in which order, whatever happens. */
+#include "engine/rig.h"
+
+#include <string.h>
+
+static rig_spout spout;
+static rig_bolt a, c;
+static char log_[RIG_LOG_MAX];
+
+static void build(rig *r) {
+    memset(&spout, 0, sizeof spout);
+    memset(&a, 0, sizeof a);
+    memset(&c, 0, sizeof c);
+    memset(log_, 0, sizeof log_);
+    spout.to_emit = 3;
+    a.on = rig_pass;
+    c.on = rig_take;
+    a.log = c.log = log_;
+    a.name = 'A';
+    c.name = 'C';
+    rig_init(r);
+    gale_topology_add_spout(r->topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r->topology, "zeta", rig_simple(&a), 1); /* first in the flow, last by name */
+    gale_topology_add_bolt(r->topology, "beta", rig_simple(&c), 1);
+    gale_topology_subscribe(r->topology, "zeta", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r->topology, "beta", "zeta", NULL, gale_shuffle());
+}
+
+static void a_spout_is_opened_activated_deactivated_and_closed(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    assert_string_equal(spout.log, "");
+    rig_settle(&r);
+    assert_string_equal(spout.log, "oa");
+    rig_drain(&r);
+    assert_string_equal(spout.log, "oadc");
+    assert_int_equal(gale_runtime_step(r.runtime), GALE_STOPPED);
+    rig_fini(&r);
+}
+
+static int count_finish(rig_bolt *bolt, gale_collector *out) {
+    gale_value values[] = { gale_i64(100), gale_i64((int64_t)bolt->seen) };
+    int rc = gale_emit(out, 0, values, 2);
+    return rc < 0 ? rc : 0;
+}
+
+static void bolts_finish_in_the_order_of_the_flow_and_may_emit(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    a.on_finish = count_finish;
+    rig_make(&r, 2);
+    rig_settle(&r);
+    assert_string_equal(log_, "CpAp");
+    rig_drain(&r);
+    assert_string_equal(log_, "CpApAfCfCcAc");
+    assert_int_equal(c.seen, 4);
+    rig_fini(&r);
+}
+
+static void a_stopped_bolt_does_not_finish_but_is_cleaned_up(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    rig_settle(&r);
+    gale_runtime_stop(r.runtime);
+    rig_fini(&r);
+    assert_string_equal(log_, "CpApCcAc");
+}
+
+static int hold(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[bolt->held_count++]);
+}
+
+static void open_trees_fail_with_reason_stopped_before_close(void **state) {
+    (void)state;
+    rig r;
+    memset(&spout, 0, sizeof spout);
+    build(&r);
+    gale_topology_add_bolt(r.topology, "holder", rig_manual(&(rig_bolt){ .on = hold }), 1);
+    gale_topology_subscribe(r.topology, "holder", "spout", NULL, gale_shuffle());
+    rig_make(&r, 2);
+    rig_settle(&r);
+    assert_int_equal(spout.acks + spout.fails, 0);
+    gale_runtime_stop(r.runtime);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    assert_int_equal(spout.fails, 3);
+    assert_int_equal(spout.last_failure.reason, GALE_REASON_STOPPED);
+    assert_int_equal(rig_stats(&r)->stopped, 3);
+    assert_int_equal(r.stats.open, 0);
+    rig_fini(&r);
+}
+
+static void stopping_what_never_started_opens_nothing(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    gale_runtime_stop(r.runtime);
+    assert_int_equal(gale_runtime_step(r.runtime), GALE_STOPPED);
+    rig_fini(&r);
+    assert_string_equal(spout.log, "");
+    assert_string_equal(log_, "");
+}
+
+static void a_deactivated_spout_is_not_asked_and_goes_on_later(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    rig_settle(&r);
+    spout.to_emit = 6;
+    spout.next_fails = 0;
+    gale_runtime_deactivate(r.runtime);
+    rig_settle(&r);
+    assert_string_equal(spout.log, "oad");
+    assert_int_equal(spout.emitted, 3);
+    gale_runtime_activate(r.runtime);
+    rig_settle(&r);
+    assert_string_equal(spout.log, "oada");
+    rig_fini(&r);
+}
+
+static void an_error_from_open_stops_the_start_and_closes_what_was_opened(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    spout.open_returns = GALE_IO;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    rig_make_with(&r, options);
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_runtime_start(r.runtime, &error), GALE_IO);
+    assert_string_equal(error.text, "input or output failed\nspout 'spout' (task 2) could not be opened");
+    assert_int_equal(gale_runtime_wait(r.runtime, 10 * GALE_SECOND, NULL), GALE_IO);
+    rig_fini(&r);
+    assert_string_equal(spout.log, "o");   /* not closed: it never was open */
+    assert_string_equal(log_, "CpCc");     /* zeta comes after spout and was never prepared */
+}
+
+static void an_error_from_prepare_stops_the_start(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    c.prepare_returns = GALE_INVALID;
+    rig_make(&r, 3);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_runtime_wait(r.runtime, 0, &error), GALE_INVALID);
+    assert_non_null(strstr(error.text, "bolt 'beta' (task 1) could not be prepared"));
+    rig_fini(&r);
+}
+
+static void an_error_from_next_backs_off_longer_each_time(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    spout.next_fails = 3;
+    rig_make(&r, 1);
+    rig_settle(&r);
+    assert_int_equal(spout.emitted, 0);
+    rig_advance(&r, GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(spout.next_fails, 1);
+    rig_advance(&r, GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(spout.next_fails, 1); /* two milliseconds the second time */
+    rig_advance(&r, GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(spout.next_fails, 0);
+    rig_advance(&r, 4 * GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(spout.acks, 3);
+    assert_int_equal(rig_task(&r, "spout", 0).errors, 3);
+    rig_fini(&r);
+}
+
+static int give_up(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)tuple;
+    if (++bolt->seen == 2) gale_stop(out, GALE_CLOSED_PIPE, "the reader has gone");
+    return 0;
+}
+
+static void a_component_can_stop_the_run_and_say_why(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    c.on = give_up;
+    rig_make(&r, 2);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_runtime_wait(r.runtime, 0, &error), GALE_CLOSED_PIPE);
+    assert_string_equal(error.text, "the reader has gone\ntask 1 of 'beta' stopped the run");
+    assert_int_equal(spout.acks + spout.fails, 3);
+    rig_fini(&r);
+}
+
+static void a_run_until_drained_ends_by_itself(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 2;
+    options.until_drained = true;
+    rig_make_with(&r, options);
+    int steps = 0;
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) assert_true(++steps < 10000);
+    assert_int_equal(spout.acks, 3);
+    assert_string_equal(log_, "CpApAfCfCcAc");
+    rig_fini(&r);
+}
+
+static void a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    spout.again = true;
+    c.on = rig_refuse;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 2;
+    options.until_drained = true;
+    rig_make_with(&r, options);
+    for (int i = 0; i < 100; i++) assert_true(gale_runtime_step(r.runtime) >= 0);
+    assert_true(spout.fails > 10);
+    c.on = rig_take;
+    int steps = 0;
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) assert_true(++steps < 10000);
+    assert_int_equal(spout.acks, 3);
+    rig_fini(&r);
+}
+
+static void a_runtime_refuses_what_it_cannot_do(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    gale_error error = GALE_ERROR_INIT;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 257;
+    gale_runtime *none = NULL;
+    assert_int_equal(gale_runtime_new(r.topology, &options, &none, &error), GALE_INVALID);
+    assert_string_equal(error.text, "257 executors are more than the 256 that are possible");
+    rig_make(&r, 1);
+    assert_int_equal(gale_runtime_wait(r.runtime, 0, &error), GALE_STATE);
+    assert_true(gale_runtime_step(r.runtime) > 0);
+    assert_int_equal(gale_runtime_start(r.runtime, &error), GALE_STATE);
+    assert_int_equal(gale_runtime_free(NULL, 0, NULL), 0);
+    gale_task_stats stats = { .size = sizeof stats };
+    assert_false(gale_runtime_task_stats(r.runtime, 0, &stats));
+    assert_false(gale_runtime_task_stats(r.runtime, 4, &stats));
+    rig_fini(&r);
+}
+
+static void figures_fill_no_more_than_the_caller_has_room_for(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    rig_settle(&r);
+    gale_run_stats stats;
+    memset(&stats, 0x55, sizeof stats);
+    stats.size = offsetof(gale_run_stats, acked);
+    gale_runtime_stats(r.runtime, &stats);
+    assert_int_equal(stats.trees, 3);
+    assert_int_equal(stats.acked, 0x5555555555555555);
+    rig_fini(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spout_is_opened_activated_deactivated_and_closed),
+        cmocka_unit_test(bolts_finish_in_the_order_of_the_flow_and_may_emit),
+        cmocka_unit_test(a_stopped_bolt_does_not_finish_but_is_cleaned_up),
+        cmocka_unit_test(open_trees_fail_with_reason_stopped_before_close),
+        cmocka_unit_test(stopping_what_never_started_opens_nothing),
+        cmocka_unit_test(a_deactivated_spout_is_not_asked_and_goes_on_later),
+        cmocka_unit_test(an_error_from_open_stops_the_start_and_closes_what_was_opened),
+        cmocka_unit_test(an_error_from_prepare_stops_the_start),
+        cmocka_unit_test(an_error_from_next_backs_off_longer_each_time),
+        cmocka_unit_test(a_component_can_stop_the_run_and_say_why),
+        cmocka_unit_test(a_run_until_drained_ends_by_itself),
+        cmocka_unit_test(a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends),
+        cmocka_unit_test(a_runtime_refuses_what_it_cannot_do),
+        cmocka_unit_test(figures_fill_no_more_than_the_caller_has_room_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

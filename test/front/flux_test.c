@@ -1,0 +1,284 @@
+#include "front/flux.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "front/builtin.h"
+#include "harness/cm.h"
+#include "topology/builder.h"
+
+#include <string.h>
+
+/* A whole file; tests replace a piece of it. */
+static const char whole[] = "name: t\n"
+                            "config: {topology.debug: false}\n"
+                            "spouts:\n"
+                            "  - id: lines\n"
+                            "    className: gale.spout.File\n"
+                            "    constructorArgs: ['-']\n"
+                            "bolts:\n"
+                            "  - id: split\n"
+                            "    className: gale.bolt.Split\n"
+                            "    parallelism: 3\n"
+                            "  - id: count\n"
+                            "    className: gale.bolt.Count\n"
+                            "    parallelism: 2\n"
+                            "    numTasks: 4\n"
+                            "streams:\n"
+                            "  - {from: lines, to: split, grouping: {type: SHUFFLE}}\n"
+                            "  - {from: split, to: count, grouping: {type: FIELDS, args: [word]}}\n";
+
+/* `whole` with `from` (which is in it) replaced by `to`. The caller frees the buffer. */
+static gx_buf with(const char *from, const char *to) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    const char *at = strstr(whole, from);
+    assert_non_null(at);
+    gx_buf_add(&out, whole, (size_t)(at - whole));
+    gx_buf_add_text(&out, to);
+    gx_buf_add_text(&out, at + strlen(from));
+    return out;
+}
+
+typedef struct log_lines {
+    gx_buf text;
+} log_lines;
+
+static void keep_line(void *user, int32_t level, const char *component, const char *text) {
+    assert_int_equal(level, GALE_LOG_WARN);
+    (void)component;
+    gx_buf_format(&((log_lines *)user)->text, "%s\n", text);
+}
+
+static int load(const char *text, const gx_flux_options *options, gale_topology **ret_topology, gale_error *error) {
+    *error = (gale_error)GALE_ERROR_INIT;
+    return gx_flux_parse("t.yaml", gx_str(text), gx_registry_builtin(), options, ret_topology, error);
+}
+
+static gale_topology *loaded(const char *text, const gx_flux_options *options) {
+    gale_topology *topology = NULL;
+    gale_error error;
+    if (load(text, options, &topology, &error) < 0) fail_msg("%s", error.text);
+    return topology;
+}
+
+static void expect_error_with(const char *from, const char *to, const gx_flux_options *options, const char *message) {
+    gale_topology *topology = NULL;
+    gale_error error;
+    gx_buf text = with(from, to);
+    assert_true(load(gx_buf_text(&text), options, &topology, &error) < 0);
+    assert_string_equal(error.text, message);
+    assert_null(topology);
+    gx_buf_fini(&text);
+}
+
+static void expect_error(const char *from, const char *to, const char *message) {
+    expect_error_with(from, to, NULL, message);
+}
+
+/* --- What is built --------------------------------------------------------------------------------------------------
+ */
+
+static void file_becomes_a_topology(void **state) {
+    (void)state;
+    gale_topology *topology = loaded(whole, NULL);
+    assert_string_equal(gale_topology_name(topology), "t");
+    assert_int_equal(topology->component_count, 3);
+    const gx_component *count = gx_topology_find(topology, "count");
+    assert_int_equal(count->input_count, 1);
+    assert_int_equal(count->inputs[0].grouping, GALE_GROUPING_FIELDS);
+    assert_string_equal(count->inputs[0].fields[0], "word");
+    gale_topology_free(topology);
+}
+
+static void tasks_are_num_tasks_else_parallelism_else_one(void **state) {
+    (void)state;
+    gale_topology *topology = loaded(whole, NULL);
+    assert_int_equal(gx_component_tasks(topology, gx_topology_find(topology, "lines")), 1);
+    assert_int_equal(gx_component_tasks(topology, gx_topology_find(topology, "split")), 3);
+    assert_int_equal(gx_component_tasks(topology, gx_topology_find(topology, "count")), 4);
+    gale_topology_free(topology);
+}
+
+static void components_can_be_referred_to(void **state) {
+    (void)state;
+    gx_buf text = with("spouts:\n",
+                       "components:\n"
+                       "  - {id: path, className: java.lang.String, constructorArgs: [a.txt]}\n"
+                       "  - {id: same, className: gale.Value, constructorArgs: [{ref: path}]}\n"
+                       "spouts:\n  - {id: other, className: gale.spout.File, constructorArgs: [{ref: same}]}\n");
+    gale_topology *topology = loaded(gx_buf_text(&text), NULL);
+    assert_non_null(gx_topology_find(topology, "other"));
+    gale_topology_free(topology);
+    gx_buf_fini(&text);
+}
+
+static void component_configuration_is_its_own(void **state) {
+    (void)state;
+    gx_buf text = with("    parallelism: 3\n", "    config: {topology.tick.tuple.freq.secs: 5}\n");
+    gale_topology *topology = loaded(gx_buf_text(&text), NULL);
+    const gx_component *split = gx_topology_find(topology, "split");
+    assert_int_equal(gale_config_i64(split->config, "topology.tick.tuple.freq.secs", 0), 5);
+    assert_false(gale_config_get(topology->config, "topology.tick.tuple.freq.secs", &(gale_value){ 0 }));
+    gale_topology_free(topology);
+    gx_buf_fini(&text);
+}
+
+static void assignments_lie_over_the_file(void **state) {
+    (void)state;
+    const char *assignments[] = { "topology.max.spout.pending=7", "my.key=x" };
+    gale_setting setting = { "gale.input", gale_text("b.txt") };
+    gx_flux_options options = { assignments, 2, &setting, 1, NULL };
+    gale_topology *topology = loaded(whole, &options);
+    assert_int_equal(gale_config_i64(topology->config, "topology.max.spout.pending", 0), 7);
+    assert_true(gx_str_is(gale_config_text(topology->config, "gale.input", gx_str("")), "b.txt"));
+    gale_topology_free(topology);
+}
+
+static void key_without_effect_is_warned_about_once(void **state) {
+    (void)state;
+    log_lines lines = { GX_BUF_INIT(NULL) };
+    gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
+    const char *assignments[] = { "topology.workers=3" };
+    gx_flux_options options = { assignments, 1, NULL, 0, &logger };
+    gx_buf text = with("{topology.debug: false}", "{topology.workers: 2}");
+    gale_topology *topology = loaded(gx_buf_text(&text), &options);
+    assert_string_equal(gx_buf_text(&lines.text), "t.yaml:2:10: topology.workers has no effect here\n");
+    gale_topology_free(topology);
+    gx_buf_fini(&text);
+    gx_buf_fini(&lines.text);
+}
+
+/* --- What is refused ------------------------------------------------------------------------------------------------
+ */
+
+static void missing_fields_are_named(void **state) {
+    (void)state;
+    expect_error("name: t\n", "", "t.yaml:1:1: a topology needs the field 'name'");
+    expect_error("spouts:\n  - id: lines\n    className: gale.spout.File\n    constructorArgs: ['-']\n", "",
+                 "t.yaml:1:1: a topology needs the field 'spouts'");
+    expect_error("    className: gale.bolt.Split\n", "", "t.yaml:8:5: a bolt needs the field 'className'");
+    expect_error("  - id: split\n    ", "  - ", "t.yaml:8:5: a bolt needs the field 'id'");
+    expect_error("from: lines, ", "", "t.yaml:16:5: a stream needs the field 'from'");
+    expect_error("to: split, ", "", "t.yaml:16:5: a stream needs the field 'to'");
+    expect_error(", grouping: {type: SHUFFLE}", "", "t.yaml:16:5: a stream needs the field 'grouping'");
+    expect_error("{type: SHUFFLE}", "{}", "t.yaml:16:40: a grouping needs the field 'type'");
+    expect_error(", args: [word]", "", "t.yaml:17:40: a FIELDS grouping needs 'args': the names of fields");
+}
+
+static void wrong_types_are_refused(void **state) {
+    (void)state;
+    expect_error("parallelism: 3", "parallelism: three",
+                 "t.yaml:10:18: 'parallelism' of a bolt must be a whole number, not a string");
+    expect_error("parallelism: 3", "parallelism: 0",
+                 "t.yaml:10:18: 'parallelism' of a bolt must be in 1 to 32767, not 0");
+    expect_error("name: t", "name: [t]", "t.yaml:1:7: 'name' of a topology must be a string, not a list");
+    expect_error("{topology.debug: false}", "[1]", "t.yaml:2:9: 'config' must be a map, not a list");
+    expect_error("- {from: lines, to: split, grouping: {type: SHUFFLE}}", "- x",
+                 "t.yaml:16:5: a stream must be a map, not a string");
+    expect_error("id: split", "id: \"a\\0b\"", "t.yaml:8:9: 'id' of a bolt must not hold a NUL character");
+}
+
+static void unknown_names_are_refused_with_the_nearest(void **state) {
+    (void)state;
+    expect_error("streams:", "steams:", "t.yaml:15:1: unknown key 'steams' in a topology; did you mean 'streams'?");
+    expect_error("parallelism: 3", "paralelism: 3",
+                 "t.yaml:10:5: unknown key 'paralelism' in a bolt; did you mean 'parallelism'?");
+    expect_error("type: SHUFFLE", "type: SHUFLE", "t.yaml:16:47: unknown grouping 'SHUFLE'; did you mean 'SHUFFLE'?");
+    expect_error("from: lines", "from: line", "t.yaml:16:12: there is no spout or bolt 'line'; did you mean 'lines'?");
+    expect_error("to: count", "to: cont", "t.yaml:17:23: there is no spout or bolt 'cont'; did you mean 'count'?");
+    expect_error("[word]", "[wrod]",
+                 "t.yaml:17:62: 'split' has no field 'wrod' in stream 'default'; did you mean 'word'?");
+    expect_error("type: SHUFFLE", "type: SHUFFLE, streamId: defalt",
+                 "t.yaml:16:66: 'lines' has no stream 'defalt'; did you mean 'default'?");
+    expect_error("{topology.debug: false}", "{topology.max.spout.pendin: 1}",
+                 "t.yaml:2:10: unknown key 'topology.max.spout.pendin'; did you mean 'topology.max.spout.pending'?");
+}
+
+static void what_is_not_supported_yet_is_refused(void **state) {
+    (void)state;
+    expect_error("type: SHUFFLE", "type: LOCAL_OR_SHUFFLE",
+                 "t.yaml:16:47: LOCAL_OR_SHUFFLE grouping is not supported yet");
+    expect_error("type: SHUFFLE", "type: custom", "t.yaml:16:47: CUSTOM grouping is not supported yet");
+    expect_error("name: t\n", "name: t\nincludes: [{file: a}]\n", "t.yaml:2:1: 'includes' is not supported yet");
+    expect_error("name: t\n", "name: t\nworkerHooks: [{id: a}]\n", "t.yaml:2:1: 'workerHooks' is not supported yet");
+    expect_error("name: t\n", "name: t\ntopologySource: {className: a}\n",
+                 "t.yaml:2:1: 'topologySource' is not supported yet");
+    expect_error("    parallelism: 3\n", "    factory: make\n", "t.yaml:10:5: 'factory' is not supported yet");
+    expect_error("['-']", "[\"${path}\"]", "t.yaml:6:23: substitution of ${...} is not supported yet");
+}
+
+static void shape_of_the_graph_is_checked(void **state) {
+    (void)state;
+    expect_error("  - {from: lines, to: split, grouping: {type: SHUFFLE}}\n", "",
+                 "t.yaml:8:9: bolt 'split' has no input: no stream leads to it");
+    expect_error("to: split", "to: lines", "t.yaml:16:23: 'lines' is a spout; a stream leads to a bolt");
+    expect_error("id: count", "id: split", "t.yaml:11:5: bolt 'split' has the name of a bolt");
+    expect_error("name: t", "name: a/b", "t.yaml:1:7: topology name 'a/b' has a '/'; none of / . : \\ may stand there");
+}
+
+static void error_of_a_component_gets_its_place(void **state) {
+    (void)state;
+    expect_error("gale.bolt.Count\n", "gale.bolt.RollingCount\n    constructorArgs: [1, 2]\n",
+                 "t.yaml:11:5: rolling count bolt: a window of 1 seconds, emitted every 2, has 0 slots, must have 2 to "
+                 "1000000");
+}
+
+static void unknown_components_class_is_refused(void **state) {
+    (void)state;
+    expect_error("name: t\n", "name: t\ncomponents: [{id: a, className: java.util.Properties}]\n",
+                 "t.yaml:2:33: unknown class 'java.util.Properties'");
+    expect_error("name: t\n",
+                 "name: t\ncomponents:\n  - {id: a, className: gale.Value, constructorArgs: [1]}\n"
+                 "  - {id: a, className: gale.Value, constructorArgs: [1]}\n",
+                 "t.yaml:4:10: there is a component 'a' already");
+}
+
+static void setting_that_no_component_reads_is_an_error(void **state) {
+    (void)state;
+    gale_setting setting = { "gale.output", gale_text("b.txt") };
+    gx_flux_options options = { NULL, 0, &setting, 1, NULL };
+    expect_error_with("", "", &options, "t.yaml: no component reads gale.output (gale.bolt.FileSink would)");
+}
+
+static void bad_assignments_are_refused(void **state) {
+    (void)state;
+    const char *unknown[] = { "topology.max.spout.pendin=7" }, *shapeless[] = { "x" };
+    gx_flux_options options = { unknown, 1, NULL, 0, NULL };
+    expect_error_with("", "", &options,
+                      "unknown key 'topology.max.spout.pendin'; did you mean 'topology.max.spout.pending'?");
+    options.assignments = shapeless;
+    expect_error_with("", "", &options, "'x' is no 'key=value'");
+}
+
+static void empty_and_absent_files_are_refused(void **state) {
+    (void)state;
+    gale_topology *topology = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(load("", NULL, &topology, &error), GALE_TOPOLOGY);
+    assert_string_equal(error.text, "t.yaml: the file is empty");
+    assert_int_equal(load("just text", NULL, &topology, &error), GALE_TYPE);
+    assert_string_equal(error.text, "t.yaml:1:1: a topology must be a map, not a string");
+    assert_int_equal(gx_flux_load("/no/such.yaml", gx_registry_builtin(), NULL, &topology, &error), GALE_IO);
+    assert_string_equal(error.text, "cannot open '/no/such.yaml': No such file or directory");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(file_becomes_a_topology),
+        cmocka_unit_test(tasks_are_num_tasks_else_parallelism_else_one),
+        cmocka_unit_test(components_can_be_referred_to),
+        cmocka_unit_test(component_configuration_is_its_own),
+        cmocka_unit_test(assignments_lie_over_the_file),
+        cmocka_unit_test(key_without_effect_is_warned_about_once),
+        cmocka_unit_test(missing_fields_are_named),
+        cmocka_unit_test(wrong_types_are_refused),
+        cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
+        cmocka_unit_test(what_is_not_supported_yet_is_refused),
+        cmocka_unit_test(shape_of_the_graph_is_checked),
+        cmocka_unit_test(error_of_a_component_gets_its_place),
+        cmocka_unit_test(unknown_components_class_is_refused),
+        cmocka_unit_test(setting_that_no_component_reads_is_an_error),
+        cmocka_unit_test(bad_assignments_are_refused),
+        cmocka_unit_test(empty_and_absent_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+#include "harness/fake_collector.h"
+
+#include "base/json.h"
+#include "tuple/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+static bool fails_now(fake_collector *fake) {
+    fake->allocations++;
+    return fake->fail_at &&
+           (fake->allocations == fake->fail_at || (fake->fail_on && fake->allocations > fake->fail_at));
+}
+
+static void *counted_alloc(void *user, size_t size) {
+    fake_collector *fake = user;
+    if (fails_now(fake)) return NULL;
+    void *block = malloc(size);
+    fake->blocks += block != NULL;
+    return block;
+}
+
+static void *counted_resize(void *user, void *block, size_t old_size, size_t new_size) {
+    (void)old_size;
+    return fails_now(user) ? NULL : realloc(block, new_size);
+}
+
+static void counted_release(void *user, void *block, size_t size) {
+    (void)size;
+    ((fake_collector *)user)->blocks--;
+    free(block);
+}
+
+/* --- The collector ------------------------------------------------------------------------------------------------ */
+
+static fake_collector *of(gale_collector *out) {
+    return (fake_collector *)out;
+}
+
+static int refuse(fake_collector *fake, const gale_value *values, size_t count) {
+    if (fake->emit_error < 0) {
+        if (fake->emits_before == 0) return fake->emit_error;
+        fake->emits_before--;
+    }
+    int64_t size = gx_body_measure(values, count);
+    return size < 0 ? (int)size : 0;
+}
+
+static void record(fake_collector *fake, const char *before, const gale_value *values, size_t count) {
+    gx_json json = gx_json_to(&fake->emitted);
+    gale_value list = gale_list(values, count);
+    gx_buf_add_text(&fake->emitted, before);
+    gx_json_value(&json, &list);
+    fake->emissions++;
+    if (fake->on_emit) fake->on_emit(fake->on_emit_user, values, count);
+}
+
+static int emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    assert_int_equal(stream, 0);
+    int rc = refuse(of(out), values, count);
+    if (rc < 0) return rc;
+    record(of(out), "", values, count);
+    gx_buf_add_byte(&of(out)->emitted, '\n');
+    return 1;
+}
+
+static int emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                         const gale_handle *anchors, size_t anchor_count) {
+    (void)anchors;
+    assert_int_equal(stream, 0);
+    int rc = refuse(of(out), values, count);
+    if (rc < 0) return rc;
+    record(of(out), anchor_count ? "" : "~", values, count);
+    gx_buf_add_byte(&of(out)->emitted, '\n');
+    return 1;
+}
+
+static int emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                        uint64_t message_id) {
+    assert_int_equal(stream, 0);
+    int rc = refuse(of(out), values, count);
+    if (rc < 0) return rc;
+    record(of(out), "", values, count);
+    gx_buf_format(&of(out)->emitted, " #%llu\n", (unsigned long long)message_id);
+    of(out)->last_message = message_id;
+    return 1;
+}
+
+static int ack(gale_collector *out, gale_handle tuple) {
+    of(out)->acks++;
+    of(out)->last_acked = tuple;
+    return 0;
+}
+
+static int count_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
+    (void)tuple, (void)reason, (void)text;
+    of(out)->fails++;
+    return 0;
+}
+
+static int hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
+    (void)out, (void)tuple, (void)ret_held;
+    return GALE_UNSUPPORTED;
+}
+
+static const gale_tuple *held(gale_collector *out, gale_handle tuple) {
+    (void)out, (void)tuple;
+    return NULL;
+}
+
+static void report(gale_collector *out, const char *text) {
+    gx_buf_add_text(&of(out)->reports, text);
+    gx_buf_add_byte(&of(out)->reports, '\n');
+}
+
+static uint64_t pending(gale_collector *out) {
+    (void)out;
+    return 0;
+}
+
+static void stop(gale_collector *out, int code, const char *text) {
+    if (of(out)->stop_code) return;
+    of(out)->stop_code = code;
+    snprintf(of(out)->stop_text, sizeof of(out)->stop_text, "%s", text);
+}
+
+static const gale_collector_ops ops = {
+    sizeof ops, emit, emit_anchored, emit_tracked, ack, count_fail, hold, held, report, pending, stop,
+};
+
+/* --- The context -------------------------------------------------------------------------------------------------- */
+
+static uint64_t draw(const gale_context *context) {
+    return gx_random_next(&((fake_collector *)context->engine)->random);
+}
+
+static void write_log(void *user, int32_t level, const char *component, const char *text) {
+    (void)level, (void)component;
+    gx_buf_add_text(&((fake_collector *)user)->logged, text);
+    gx_buf_add_byte(&((fake_collector *)user)->logged, '\n');
+}
+
+void fake_init(fake_collector *fake) {
+    memset(fake, 0, sizeof *fake);
+    fake->collector.ops = &ops;
+    fake->allocator = (gale_allocator){ sizeof(gale_allocator), counted_alloc, counted_resize, counted_release, fake };
+    fake->logger = (gale_logger){ sizeof(gale_logger), GALE_LOG_INFO, write_log, fake };
+    fake->clock = gale_manual_clock_new(0);
+    fake->config = gale_config_new();
+    assert_true(fake->clock && fake->config);
+    fake->random = gx_random_new(1, 1);
+    fake->context = (gale_context){
+        .size = sizeof(gale_context),
+        .topology = "test",
+        .component = "subject",
+        .task = 2,
+        .task_count = 1,
+        .config = fake->config,
+        .allocator = &fake->allocator,
+        .logger = &fake->logger,
+        .clock = gale_manual_clock_handle(fake->clock),
+        .random = draw,
+        .engine = fake,
+    };
+    fake->schema = (gale_schema){ fake->components, 1 };
+    fake->components[0] = gx_schema_system();
+    fake->components[1] = &fake->source;
+    fake_source(fake, "source", "word");
+}
+
+void fake_fini(fake_collector *fake) {
+    assert_int_equal(fake->blocks, 0);
+    gx_buf_fini(&fake->emitted);
+    gx_buf_fini(&fake->reports);
+    gx_buf_fini(&fake->logged);
+    gale_manual_clock_free(fake->clock);
+    gale_config_free(fake->config);
+    free(fake->field_text);
+    free(fake->body);
+}
+
+/* --- Tuples ------------------------------------------------------------------------------------------------------- */
+
+void fake_source(fake_collector *fake, const char *component, const char *fields) {
+    free(fake->field_text);
+    fake->field_text = strdup(fields);
+    uint32_t count = 0;
+    char *rest = NULL;
+    for (char *field = strtok_r(fake->field_text, ", ", &rest); field; field = strtok_r(NULL, ", ", &rest)) {
+        assert_in_range(count, 0, FAKE_FIELDS_MAX - 1);
+        fake->fields[count++] = field;
+    }
+    fake->stream = (gx_schema_stream){ "default", fake->fields, count };
+    fake->source = (gx_schema_component){ component, &fake->stream, 1 };
+}
+
+static const gale_tuple *make(fake_collector *fake, uint16_t task, const gale_value *values, size_t count) {
+    int64_t size = gx_body_measure(values, count);
+    assert_true(size > 0);
+    void *body = aligned_alloc(16, ((size_t)size + 15) & ~(size_t)15);
+    assert_non_null(body);
+    gx_body_encode(values, count, body);
+    free(fake->body); /* only now: the values may lie in it */
+    fake->body = body;
+    fake->head = (gale_head){ .target = 2, .source = task, .body_size = (uint32_t)size };
+    fake->tuple = (gale_tuple){ body, &fake->head, &fake->schema, fake->tuple.handle + 1 };
+    return &fake->tuple;
+}
+
+const gale_tuple *fake_tuple(fake_collector *fake, const gale_value *values, size_t count) {
+    return make(fake, 1, values, count);
+}
+
+const gale_tuple *fake_tuple_text(fake_collector *fake, const char *text) {
+    gale_value value = gale_text(text);
+    return make(fake, 1, &value, 1);
+}
+
+const gale_tuple *fake_tick(fake_collector *fake, int64_t seconds) {
+    gale_value value = gale_i64(seconds);
+    return make(fake, 0, &value, 1);
+}
+
+const char *fake_text(gx_buf *lines) {
+    const char *text = gx_buf_text(lines);
+    assert_non_null(text);
+    return text;
+}
+
+void fake_forget(fake_collector *fake) {
+    gx_buf_reset(&fake->emitted);
+    gx_buf_reset(&fake->reports);
+    gx_buf_reset(&fake->logged);
+    fake->emissions = fake->acks = fake->fails = 0;
+}
+
+/* --- Components --------------------------------------------------------------------------------------------------- */
+
+int fake_prepare(fake_collector *fake, const gale_bolt *bolt, void **ret_self) {
+    void *self = bolt->user;
+    int rc = bolt->ops->prepare ? bolt->ops->prepare(bolt->user, &fake->context, &fake->collector, &self) : 0;
+    *ret_self = rc < 0 ? NULL : self;
+    return rc;
+}
+
+void fake_cleanup(const gale_bolt *bolt, void *self) {
+    if (self && bolt->ops->cleanup) bolt->ops->cleanup(self);
+    if (bolt->free_user) bolt->free_user(bolt->user);
+}
+
+int fake_open(fake_collector *fake, const gale_spout *spout, void **ret_self) {
+    void *self = spout->user;
+    int rc = spout->ops->open ? spout->ops->open(spout->user, &fake->context, &fake->collector, &self) : 0;
+    *ret_self = rc < 0 ? NULL : self;
+    return rc;
+}
+
+void fake_close(const gale_spout *spout, void *self) {
+    if (self && spout->ops->close) spout->ops->close(self);
+    if (spout->free_user) spout->free_user(spout->user);
+}

@@ -1,0 +1,83 @@
+/* A task without an engine: a collector that writes down what a component does, a context with a hand-moved clock, a
+ * seeded random generator and an allocator that counts and can fail, and tuples made from values. Threads: one. Owner:
+ * the test; fake_fini checks that all memory came back. */
+#ifndef GALE_TEST_FAKE_COLLECTOR_H
+#define GALE_TEST_FAKE_COLLECTOR_H
+
+#include "base/buf.h"
+#include "base/random.h"
+#include "tuple/record.h"
+#include "tuple/schema.h"
+
+#include <gale/component.h>
+
+enum { FAKE_FIELDS_MAX = 8 };
+
+typedef struct fake_collector {
+    gale_collector collector;
+    gale_context context;
+    gale_allocator allocator;
+    gale_logger logger;
+    gale_manual_clock *clock;
+    gale_config *config;
+    gx_random random;
+
+    /* What was done. Emissions are lines of JSON, ["a",1]; "~" before it says unanchored, " #7" behind it message id 7.
+     */
+    gx_buf emitted;
+    gx_buf reports; /* lines */
+    gx_buf logged;  /* lines */
+    uint64_t emissions;
+    uint64_t acks;
+    uint64_t fails;
+    gale_handle last_acked;
+    uint64_t last_message;
+    int stop_code;
+    char stop_text[GALE_ERROR_TEXT];
+
+    /* What is to happen. */
+    int emit_error;        /* when negative, emits fail with it... */
+    uint64_t emits_before; /* ...after so many more */
+    uint64_t fail_at;      /* the allocation, counted from 1, that fails; 0: none */
+    bool fail_on;          /* and all after it */
+
+    void (*on_emit)(void *user, const gale_value *values, size_t count);
+    void *on_emit_user;
+
+    uint64_t allocations;
+    uint64_t blocks; /* not given back */
+
+    /* The tuple in hand. */
+    gale_tuple tuple;
+    gale_head head;
+    void *body;
+    gale_schema schema;
+    gx_schema_component source;
+    gx_schema_stream stream;
+    const gx_schema_component *components[2];
+    char *field_text;
+    const char *fields[FAKE_FIELDS_MAX];
+} fake_collector;
+
+void fake_init(fake_collector *fake);
+void fake_fini(fake_collector *fake);
+
+/* Who sends the next tuples: a component and its fields, "obj, count". */
+void fake_source(fake_collector *fake, const char *component, const char *fields);
+
+/* A tuple of these values, valid until the next one. */
+const gale_tuple *fake_tuple(fake_collector *fake, const gale_value *values, size_t count);
+const gale_tuple *fake_tuple_text(fake_collector *fake, const char *text);
+const gale_tuple *fake_tick(fake_collector *fake, int64_t seconds);
+
+/* The lines of what was emitted, reported or logged. fake_forget begins anew. */
+const char *fake_text(gx_buf *lines);
+void fake_forget(fake_collector *fake);
+
+/* prepare or open; cleanup or close, and the definition's user block. */
+int fake_prepare(fake_collector *fake, const gale_bolt *bolt, void **ret_self);
+void fake_cleanup(const gale_bolt *bolt, void *self);
+int fake_open(fake_collector *fake, const gale_spout *spout, void **ret_self);
+void fake_close(const gale_spout *spout, void *self);
+
+#endif

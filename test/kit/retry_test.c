@@ -1,0 +1,198 @@
+#include "harness/fake_collector.h"
+#include "kit/retry.h"
+
+#include <gale/kit.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    fake_collector fake;
+    gx_heap heap;
+    gx_retry retry;
+} fixture;
+
+static int setup(void **state) {
+    fixture *f = test_calloc(1, sizeof *f);
+    fake_init(&f->fake);
+    gx_heap_init(&f->heap, &f->fake.allocator);
+    gx_retry_init(&f->retry, &f->heap, &f->fake.collector, 2);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    gx_retry_fini(&f->retry);
+    fake_fini(&f->fake);
+    test_free(f);
+    return 0;
+}
+
+static uint32_t send(fixture *f, const char *line, uint64_t number) {
+    uint32_t id;
+    assert_int_equal(gx_retry_add(&f->retry, gx_str(line), number, &id), 0);
+    assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_NEXT_EMITTED);
+    return id;
+}
+
+static void fail_for(fixture *f, uint64_t id, int32_t reason, const char *text) {
+    gale_failure failure = { sizeof failure, reason, 3, "count", text };
+    gx_retry_fail(&f->retry, id, &failure);
+}
+
+static void an_acked_line_frees_its_slot_for_the_next(void **state) {
+    fixture *f = *state;
+    uint32_t first = send(f, "a", 1);
+    gx_retry_ack(&f->retry, first);
+    assert_int_equal(send(f, "b", 2), first);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n[\"b\"] #0\n");
+}
+
+static void failed_lines_come_again_in_the_order_of_failing(void **state) {
+    fixture *f = *state;
+    uint32_t a = send(f, "a", 1), b = send(f, "b", 2), c = send(f, "c", 3);
+    fail_for(f, b, GALE_REASON_TIMEOUT, "");
+    fail_for(f, a, GALE_REASON_TIMEOUT, "");
+    gx_retry_ack(&f->retry, c);
+    fake_forget(&f->fake);
+    uint32_t id;
+    while (gx_retry_take(&f->retry, &id)) gx_retry_emit(&f->retry, &f->fake.collector, id);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"b\"] #1\n[\"a\"] #0\n");
+    assert_false(gx_retry_waiting(&f->retry));
+}
+
+static void a_line_is_given_up_after_its_attempts_and_reported_once(void **state) {
+    fixture *f = *state;
+    uint32_t id = send(f, "a", 17);
+    fail_for(f, id, GALE_REASON_TIMEOUT, "");
+    assert_true(gx_retry_take(&f->retry, &id));
+    gx_retry_emit(&f->retry, &f->fake.collector, id);
+    fail_for(f, id, GALE_REASON_FAILED, "bad value");
+    assert_string_equal(fake_text(&f->fake.reports), "line 17 given up after 2 attempts: failed: bad value (count)\n");
+    assert_int_equal(f->retry.given_up, 1);
+    assert_false(gx_retry_take(&f->retry, &id));
+}
+
+static void a_rejected_line_is_given_up_at_once(void **state) {
+    fixture *f = *state;
+    fail_for(f, send(f, "a", 5), GALE_REASON_REJECTED, "");
+    assert_string_equal(fake_text(&f->fake.reports), "line 5 given up after 1 attempt: rejected (count)\n");
+}
+
+static void a_stop_gives_nothing_up(void **state) {
+    fixture *f = *state;
+    uint32_t id = send(f, "a", 5);
+    fail_for(f, id, GALE_REASON_FAILED, "");
+    assert_true(gx_retry_take(&f->retry, &id));
+    gx_retry_emit(&f->retry, &f->fake.collector, id);
+    fail_for(f, id, GALE_REASON_STOPPED, "");
+    assert_string_equal(fake_text(&f->fake.reports), "");
+    assert_int_equal(f->retry.given_up, 0);
+}
+
+static void answers_to_what_is_not_open_change_nothing(void **state) {
+    fixture *f = *state;
+    gx_retry_ack(&f->retry, 0);
+    uint32_t id = send(f, "a", 1);
+    gx_retry_ack(&f->retry, id);
+    gx_retry_ack(&f->retry, id);
+    fail_for(f, id, GALE_REASON_FAILED, "");
+    fail_for(f, UINT64_MAX, GALE_REASON_FAILED, "");
+    assert_false(gx_retry_waiting(&f->retry));
+    assert_int_equal(send(f, "b", 2), id);
+    assert_int_equal(send(f, "c", 3), id + 1);
+}
+
+static void a_collector_that_is_full_keeps_the_line_first(void **state) {
+    fixture *f = *state;
+    fail_for(f, send(f, "a", 1), GALE_REASON_FAILED, "");
+    f->fake.emit_error = GALE_AGAIN;
+    uint32_t id;
+    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), 2, &id), 0);
+    assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_NEXT_NOTHING);
+    f->fake.emit_error = 0;
+    fake_forget(&f->fake);
+    while (gx_retry_take(&f->retry, &id)) gx_retry_emit(&f->retry, &f->fake.collector, id);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"b\"] #1\n[\"a\"] #0\n");
+}
+
+static void an_emit_that_is_refused_for_good_uses_up_attempts(void **state) {
+    fixture *f = *state;
+    f->fake.emit_error = GALE_TOO_LARGE;
+    uint32_t id;
+    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), 2, &id), 0);
+    assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_TOO_LARGE);
+    assert_true(gx_retry_take(&f->retry, &id));
+    assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_TOO_LARGE);
+    assert_false(gx_retry_take(&f->retry, &id));
+    assert_string_equal(fake_text(&f->fake.reports), "line 2 given up after 2 attempts: failed: too large\n");
+}
+
+static void what_is_not_utf8_goes_out_as_bytes(void **state) {
+    fixture *f = *state;
+    send(f, "", 1);
+    send(f, "gr\xc3\xbc\xc3\x9f", 2);
+    send(f, "\xff", 3);
+    assert_string_equal(fake_text(&f->fake.emitted),
+                        "[\"\"] #0\n[\"gr\xc3\xbc\xc3\x9f\"] #1\n[{\"base64\":\"/w==\"}] #2\n");
+}
+
+static void the_steady_state_allocates_nothing(void **state) {
+    fixture *f = *state;
+    uint32_t ids[20];
+    for (int i = 0; i < 20; i++) ids[i] = send(f, "some line of text", 1);
+    for (int i = 0; i < 20; i++) gx_retry_ack(&f->retry, ids[i]);
+    uint64_t before = f->fake.allocations;
+    for (int round = 0; round < 100; round++) {
+        for (int i = 0; i < 20; i++) ids[i] = send(f, "another line of text", 1);
+        for (int i = 19; i >= 0; i--) gx_retry_ack(&f->retry, ids[i]);
+    }
+    assert_int_equal(f->fake.allocations, before);
+}
+
+static void the_buffer_of_a_huge_line_goes_back(void **state) {
+    fixture *f = *state;
+    char *line = test_malloc(10 << 20);
+    memset(line, 'x', 10 << 20);
+    uint32_t id;
+    assert_int_equal(gx_retry_add(&f->retry, (gale_str){ line, 10 << 20 }, 1, &id), 0);
+    test_free(line);
+    assert_int_equal(f->retry.slots[id].capacity, 10 << 20);
+    f->retry.slots[id].state = GX_RETRY_OPEN;
+    gx_retry_ack(&f->retry, id);
+    assert_int_equal(f->retry.slots[id].capacity, 0);
+}
+
+static void running_out_of_memory_changes_nothing(void **state) {
+    fixture *f = *state;
+    for (uint64_t n = 1; n <= 2; n++) {
+        uint32_t id = 77;
+        f->fake.fail_at = f->fake.allocations + n;
+        assert_int_equal(gx_retry_add(&f->retry, gx_str("a"), 1, &id), GALE_NO_MEMORY);
+        assert_int_equal(id, 77);
+        f->fake.fail_at = 0;
+    }
+    assert_int_equal(send(f, "a", 1), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(an_acked_line_frees_its_slot_for_the_next),
+        CASE(failed_lines_come_again_in_the_order_of_failing),
+        CASE(a_line_is_given_up_after_its_attempts_and_reported_once),
+        CASE(a_rejected_line_is_given_up_at_once),
+        CASE(a_stop_gives_nothing_up),
+        CASE(answers_to_what_is_not_open_change_nothing),
+        CASE(a_collector_that_is_full_keeps_the_line_first),
+        CASE(an_emit_that_is_refused_for_good_uses_up_attempts),
+        CASE(what_is_not_utf8_goes_out_as_bytes),
+        CASE(the_steady_state_allocates_nothing),
+        CASE(the_buffer_of_a_huge_line_goes_back),
+        CASE(running_out_of_memory_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+"""The public functions, as the headers in include/gale declare them. Shared by tests in this directory."""
+
+import pathlib
+import re
+
+
+def without_comments(text):
+    """The text with comments and preprocessor lines blanked; line numbers stay as they are."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group())
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", blank, text, flags=re.S)
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
+
+
+def exported(text):
+    """Names of the functions marked GALE_API."""
+    return re.findall(r"\bGALE_API\b[^;({]*?\b(\w+)\s*\(", without_comments(text))
+
+
+def inlined(text):
+    """Names of the public functions that a header defines itself."""
+    return re.findall(r"\bstatic inline\b[^;({]*?\b(gale_\w+)\s*\(", without_comments(text))
+
+
+def public_headers(root):
+    return sorted((pathlib.Path(root) / "include" / "gale").glob("*.h"))
