@@ -32,7 +32,8 @@ quietly() {
     quiet_status=0
     "$@" >"$quiet_log" 2>&1 || quiet_status=$?
     if [ "$quiet_status" -ne 0 ]; then
-        cat "$quiet_log" >&2
+        # What ninja did before it failed is of no interest.
+        grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Generating) ' "$quiet_log" >&2 || true
         say "$quiet_what failed (status $quiet_status)"
     fi
     rm -f "$quiet_log"

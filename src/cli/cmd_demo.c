@@ -165,7 +165,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { .seed = 0 };
     gx_words words = { .count = 0 };
-    const demo *d;
+    const demo *d = NULL;
     gx_documents documents;
     int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (code == 0) code = find_demo(&words, &d, &error);

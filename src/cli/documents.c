@@ -1,10 +1,11 @@
 #include "cli/documents.h"
 
-#include "base/buf.h"
+#include "base/os/time.h"
 #include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <gale/clock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,10 +17,14 @@
 
 enum { DEPTH_MAX = 4, ENTRIES_MAX = 30000 };
 
+/* A cold disk must not keep a demonstration from showing its first line: what was found by then is enough. */
+static const int64_t search_bound = 300 * GALE_MILLISECOND;
+
 typedef struct finder {
     gx_documents found;
     size_t capacity;
     size_t entries;  /* looked at */
+    int64_t give_up_at;
     bool everything; /* below a path that the user named, every file may be text */
     bool no_memory;
 } finder;
@@ -90,11 +95,14 @@ static void look_at(finder *f, const char *folder, const struct dirent *entry, i
     if (f->everything ? looks_like_text(path) : is_prose(path, entry->d_name)) add(f, path);
 }
 
+static bool has_enough(const finder *f) {
+    return f->found.count == GX_DOCUMENTS_MAX || (f->found.count && gx_os_monotonic() > f->give_up_at);
+}
+
 static void look_through(finder *f, const char *path, int depth) {
     DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;
     if (!folder) return;
-    for (const struct dirent *entry; (entry = readdir(folder)) && f->found.count < GX_DOCUMENTS_MAX;)
-        look_at(f, path, entry, depth);
+    for (const struct dirent *entry; (entry = readdir(folder)) && !has_enough(f);) look_at(f, path, entry, depth);
     closedir(folder);
 }
 
@@ -132,7 +140,7 @@ static int finish(finder *f, gx_documents *ret_documents, gale_error *error) {
 }
 
 int gx_documents_find(const char *const *paths, size_t path_count, gx_documents *ret_documents, gale_error *error) {
-    finder f = { .everything = true };
+    finder f = { .everything = true, .give_up_at = INT64_MAX };
     for (size_t i = 0; i < path_count; i++) {
         struct stat about;
         if (stat(paths[i], &about) != 0 || access(paths[i], R_OK) != 0) {
@@ -171,7 +179,7 @@ static void find_own(finder *f) {
 }
 
 int gx_documents_find_any(gx_documents *ret_documents, gale_error *error) {
-    finder f = { .everything = false };
+    finder f = { .everything = false, .give_up_at = gx_os_monotonic() + search_bound };
     char path[64];
     for (int section = 1; section <= 8; section++) {
         snprintf(path, sizeof path, "/usr/share/man/man%d", section);

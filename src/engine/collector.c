@@ -4,13 +4,6 @@
 
 #include <stdlib.h>
 
-/* A tuple that a new one is anchored to. */
-typedef struct gx_anchor {
-    uint64_t *ack;
-    bool *failed;
-    gx_roots roots;
-} gx_anchor;
-
 /* Where a new tuple's roots come from: nowhere, a tree that a spout begins, or anchors. */
 typedef struct origin {
     const gx_anchor *anchors;
@@ -20,10 +13,6 @@ typedef struct origin {
     uint64_t root_count; /* of the new tuple */
     size_t member_count; /* several anchors: see unite */
 } origin;
-
-size_t gx_anchor_size(void) {
-    return sizeof(gx_anchor);
-}
 
 static gx_task *task_of(gale_collector *out) {
     return (gx_task *)out;

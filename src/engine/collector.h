@@ -13,9 +13,6 @@
 
 const gale_collector_ops *gx_collector_ops(void);
 
-/* The size of an anchor, for who frees the scratch. */
-size_t gx_anchor_size(void);
-
 /* Answers the tuple in execution when its call has returned: `rc` is what it returned. */
 void gx_collector_settle_current(gx_executor *ex, int rc);
 

@@ -1,7 +1,5 @@
 #include "engine/executor.h"
 
-#include "engine/collector.h"
-
 enum { ACK_RING = 64 << 10 };
 
 static int make_tables(gx_executor *ex) {
@@ -17,11 +15,11 @@ static int make_tables(gx_executor *ex) {
                                                                                                 : GALE_NO_MEMORY;
 }
 
-static int make_tasks(gx_executor *ex) {
+static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
     const gx_plan *plan = ex->shared->plan;
     for (uint32_t id = 1; id <= plan->task_count; id++) {
         if (plan->tasks[id].executor != ex->index) continue;
-        gx_task *task = gx_task_new(ex->shared, ex, (uint16_t)id, gx_collector_ops());
+        gx_task *task = gx_task_new(ex->shared, ex, (uint16_t)id, ops);
         if (!task) return GALE_NO_MEMORY;
         ex->shared->tasks[id] = task;
         ex->tasks[ex->task_count++] = task;
@@ -30,7 +28,7 @@ static int make_tasks(gx_executor *ex) {
     return GALE_OK;
 }
 
-int gx_executor_new(gx_shared *shared, uint16_t index, gx_executor **ret_executor) {
+int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops *ops, gx_executor **ret_executor) {
     gx_executor *ex = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *ex);
     if (!ex) return GALE_NO_MEMORY;
     ex->shared = shared;
@@ -43,14 +41,14 @@ int gx_executor_new(gx_shared *shared, uint16_t index, gx_executor **ret_executo
     ex->bell.wake.fd = -1;
     int rc = make_tables(ex);
     if (rc == GALE_OK && !gx_bell_init(&ex->bell)) rc = GALE_IO;
-    if (rc == GALE_OK) rc = make_tasks(ex);
+    if (rc == GALE_OK) rc = make_tasks(ex, ops);
     ex->has_ledger = ex->spout_count > 0;
     if (rc == GALE_OK && ex->has_ledger)
         rc = gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
                             gx_random_new(shared->seed, 0x8000u + index));
     ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
     ex->gates_stale = true;
-    *ret_executor = ex; /* also half made: gx_executor_free copes */
+    *ret_executor = ex;
     return rc;
 }
 
@@ -114,7 +112,7 @@ static void free_scratch(gx_scratch *s, gx_heap *heap) {
     gx_free(heap, GX_TAG_OTHER, s->targets, s->target_capacity * sizeof *s->targets);
     gx_free(heap, GX_TAG_OTHER, s->members, s->member_capacity * sizeof *s->members);
     gx_free(heap, GX_TAG_OTHER, s->edges, s->edge_capacity * sizeof *s->edges);
-    gx_free(heap, GX_TAG_OTHER, s->anchors, s->anchor_capacity * gx_anchor_size());
+    gx_free(heap, GX_TAG_OTHER, s->anchors, s->anchor_capacity * sizeof *s->anchors);
 }
 
 void gx_executor_free(gx_executor *ex) {

@@ -42,6 +42,13 @@ typedef struct gx_cursor {
     bool failed;   /* an emit anchored to it failed: its ack is a fail */
 } gx_cursor;
 
+/* A tuple that a new one is anchored to: in execution, or held. */
+typedef struct gx_anchor {
+    uint64_t *ack;
+    bool *failed;
+    gx_roots roots;
+} gx_anchor;
+
 /* A root of the union of several anchors' roots, and which anchor it came from; see collector.c. */
 typedef struct gx_member {
     uint64_t root;
@@ -57,7 +64,7 @@ typedef struct gx_scratch {
     size_t member_capacity;
     uint64_t *edges; /* one an anchor */
     size_t edge_capacity;
-    struct gx_anchor *anchors;
+    gx_anchor *anchors;
     size_t anchor_capacity;
 } gx_scratch;
 
@@ -113,8 +120,9 @@ typedef struct gx_executor {
     gx_atomic64 seen_fifo_bytes;
 } gx_executor;
 
-/* GALE_NO_MEMORY, GALE_IO (no doorbell). Rings are made afterwards, by gx_executor_connect. */
-int gx_executor_new(gx_shared *shared, uint16_t index, gx_executor **ret_executor);
+/* `ops`: of the collectors that tasks are given. GALE_NO_MEMORY, GALE_IO (no doorbell): what is made so far is in
+ * `*ret_executor`, to be freed. Rings are made afterwards, by gx_executor_connect. */
+int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops *ops, gx_executor **ret_executor);
 
 /* Makes the rings that the plan needs from `from` to `to`; `capacity` of a data ring. */
 int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity);

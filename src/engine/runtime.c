@@ -5,6 +5,7 @@
 #include "base/os/cpu.h"
 #include "base/os/entropy.h"
 #include "base/os/time.h"
+#include "engine/collector.h"
 #include "engine/spout.h"
 #include "engine/step.h"
 
@@ -38,7 +39,7 @@ static uint64_t ring_capacity(const gale_runtime *runtime, uint64_t memory) {
 static int make_executors(gale_runtime *runtime, const gale_runtime_options *options) {
     gx_shared *shared = &runtime->shared;
     for (uint32_t i = 0; i < shared->executor_count; i++) {
-        int rc = gx_executor_new(shared, (uint16_t)i, &shared->executors[i]);
+        int rc = gx_executor_new(shared, (uint16_t)i, gx_collector_ops(), &shared->executors[i]);
         if (rc < 0) return rc;
     }
     uint64_t capacity = ring_capacity(runtime, options->ring_memory);

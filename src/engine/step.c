@@ -66,6 +66,7 @@ static void show(gx_executor *ex, int32_t phase) {
 }
 
 static size_t run_phase(gx_executor *ex, int32_t phase) {
+    gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = gx_run_acks(ex);
     if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);

@@ -89,10 +89,9 @@ gale_spout rig_spout_of(rig_spout *spout) {
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     rig_bolt *b = user;
-    (void)out;
+    (void)out, (void)context;
     note(b->log, b->name);
     note(b->log, 'p');
-    b->context = context;
     *ret_self = b;
     return b->prepare_returns;
 }

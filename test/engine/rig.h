@@ -44,7 +44,6 @@ typedef struct rig_bolt {
     char *log;     /* where p(repare) f(inish) c(leanup) and `name` go; may be NULL */
     char name;
     int prepare_returns;
-    const gale_context *context;
     gale_handle held[RIG_TUPLES_MAX];
     size_t held_count;
 } rig_bolt;

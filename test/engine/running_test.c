@@ -1,0 +1,389 @@
+/* Flow control, order, ticks and memory of whole topologies on the hand-moved clock. */
+#include "engine/rig.h"
+
+#include "harness/counting_allocator.h"
+
+#include <string.h>
+
+static rig_spout spout;
+static rig_bolt a, b, c;
+
+static void reset(uint64_t to_emit) {
+    memset(&spout, 0, sizeof spout);
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    memset(&c, 0, sizeof c);
+    spout.to_emit = to_emit;
+    a.on = rig_pass;
+    b.on = rig_pass;
+    c.on = rig_take;
+}
+
+static void add_chain(rig *r) {
+    rig_init(r);
+    gale_topology_add_spout(r->topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r->topology, "a", rig_simple(&a), 1);
+    gale_topology_add_bolt(r->topology, "c", rig_simple(&c), 1);
+    gale_topology_subscribe(r->topology, "a", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r->topology, "c", "a", NULL, gale_shuffle());
+}
+
+static uint32_t executors_of(void **state) {
+    return *(uint32_t *)*state;
+}
+
+/* --- Pending --- */
+
+static void max_spout_pending_bounds_the_open_trees(void **state) {
+    rig r;
+    reset(1000);
+    add_chain(&r);
+    gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(7));
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    assert_int_equal(spout.acks, 1000);
+    assert_int_equal(spout.pending_max, 7);
+    rig_fini(&r);
+}
+
+static int hold_all(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    if (gale_tuple_is_tick(tuple)) {
+        for (size_t i = 0; i < bolt->held_count; i++) gale_ack(out, bolt->held[i]);
+        bolt->held_count = 0;
+        return 0;
+    }
+    return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[bolt->held_count++]);
+}
+
+static void a_spout_at_its_limit_waits_for_the_answers_that_a_tick_gives(void **state) {
+    rig r;
+    reset(100);
+    rig_init(&r);
+    c.on = hold_all;
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "c", rig_manual(&c), 1);
+    gale_topology_subscribe(r.topology, "c", "spout", NULL, gale_shuffle());
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(10));
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.5));
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    assert_int_equal(spout.emitted, 10);
+    rig_advance(&r, 500 * GALE_MILLISECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.acks, 10);
+    assert_int_equal(spout.emitted, 20);
+    rig_advance(&r, 5 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.acks, 100);
+    rig_fini(&r);
+}
+
+/* --- Gates --- */
+
+/* Moved by bolts that take their time. */
+static gale_manual_clock *the_clock;
+
+static int slow(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)tuple, (void)out;
+    bolt->seen++;
+    gale_manual_clock_advance(the_clock, 10 * GALE_MILLISECOND); /* the call takes ten milliseconds */
+    return 0;
+}
+
+static void a_slow_bolt_holds_its_spout_and_memory_stays_bounded(void **state) {
+    rig r;
+    reset(UINT64_MAX);
+    add_chain(&r);
+    c.on = slow;
+    the_clock = r.clock;
+    gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
+    rig_make(&r, executors_of(state));
+    for (int i = 0; i < 500; i++) gale_runtime_step(r.runtime);
+    uint64_t reserved = rig_stats(&r)->memory_reserved, allocations = r.stats.allocations, open = r.stats.open;
+    assert_true(open > 1000);
+    for (int i = 0; i < 3000; i++) gale_runtime_step(r.runtime);
+    assert_int_equal(rig_stats(&r)->memory_reserved, reserved);
+    assert_int_equal(r.stats.allocations, allocations);
+    assert_true(c.seen > 3000);
+    assert_int_equal(spout.fails, 0);
+    assert_int_equal(spout.emitted, spout.acks + r.stats.open);
+    rig_fini(&r);
+}
+
+static int thousand(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    for (int i = 0; i < 1000; i++) {
+        int rc = rig_pass(bolt, tuple, out);
+        if (rc < 0) return rc;
+    }
+    return 0;
+}
+
+static void a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call(void **state) {
+    rig r;
+    reset(2000);
+    add_chain(&r);
+    a.on = thousand;
+    rig_make(&r, executors_of(state));
+    uint64_t most = 0;
+    while (gale_runtime_step(r.runtime) > 0)
+        if (rig_stats(&r)->memory_in_use > most) most = r.stats.memory_in_use;
+    assert_int_equal(c.seen, 2000000);
+    assert_int_equal(spout.acks, 2000);
+    assert_true(most < 4 << 20);
+    rig_fini(&r);
+}
+
+/* --- Cycles --- */
+
+static int around(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    int64_t left = gale_tuple_value(tuple, 1).as.i64;
+    bolt->seen++;
+    if (left == 0) return 0;
+    gale_value values[] = { gale_tuple_value(tuple, 0), gale_i64(left - 1) };
+    int rc = gale_emit(out, 0, values, 2);
+    return rc < 0 ? rc : 0;
+}
+
+static void a_cycle_ends_when_its_tuples_do(void **state) {
+    rig r;
+    reset(4000);
+    spout.keys = 5; /* each goes round 0 to 4 times */
+    rig_init(&r);
+    a.on = around;
+    b.on = around;
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+    gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+    gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "a", "b", NULL, gale_shuffle());
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    assert_int_equal(spout.acks, 4000);
+    assert_int_equal(a.seen + b.seen, 800 * (1 + 2 + 3 + 4 + 5));
+    rig_fini(&r);
+}
+
+/* --- Order --- */
+
+static int in_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    assert_int_equal(gale_tuple_value(tuple, 0).as.i64, bolt->seen);
+    bolt->seen++;
+    if (bolt->seen % 1000 == 0) gale_manual_clock_advance(the_clock, 10 * GALE_MILLISECOND);
+    return 0;
+}
+
+static void tuples_between_two_tasks_keep_their_order(void **state) {
+    rig r;
+    reset(50000);
+    add_chain(&r);
+    c.on = in_order;
+    the_clock = r.clock;
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    assert_int_equal(c.seen, 50000);
+    rig_fini(&r);
+}
+
+/* --- Groupings in a running topology --- */
+
+typedef struct per_task {
+    uint64_t numbers[32];
+    uint64_t key_task[100];
+} per_task;
+
+static int note_task(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    per_task *seen = bolt->user;
+    uint32_t task = (uint32_t)(gale_tuple_handle(tuple) >> 48);
+    int64_t key = gale_tuple_value(tuple, 1).as.i64;
+    seen->numbers[task]++;
+    if (seen->key_task[key]) assert_int_equal(seen->key_task[key], task);
+    seen->key_task[key] = task;
+    return 0;
+}
+
+static void fields_grouping_keeps_a_key_on_one_task_and_uses_all(void **state) {
+    static per_task seen;
+    rig r;
+    reset(5000);
+    memset(&seen, 0, sizeof seen);
+    spout.keys = 100;
+    c.on = note_task;
+    c.user = &seen;
+    rig_init(&r);
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 7);
+    gale_topology_subscribe(r.topology, "c", "spout", NULL, gale_fields("key"));
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    uint64_t sum = 0;
+    for (int t = 1; t <= 7; t++) {
+        assert_true(seen.numbers[t] > 0);
+        sum += seen.numbers[t];
+    }
+    assert_int_equal(sum, 5000);
+    rig_fini(&r);
+}
+
+static void shuffle_is_exactly_even_and_global_takes_the_lowest_task(void **state) {
+    rig r;
+    reset(700);
+    rig_init(&r);
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 7);
+    gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 3);
+    gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "c", "a", NULL, gale_global());
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    for (uint32_t i = 0; i < 7; i++) assert_int_equal(rig_task(&r, "a", i).executed, 100);
+    assert_int_equal(rig_task(&r, "c", 0).executed, 700);
+    assert_int_equal(rig_task(&r, "c", 1).executed, 0);
+    rig_fini(&r);
+}
+
+/* --- Ticks --- */
+
+static void the_first_tick_comes_a_period_after_prepare_and_none_is_made_up_for(void **state) {
+    rig r;
+    reset(0);
+    add_chain(&r);
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.25));
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    rig_advance(&r, 249 * GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(c.ticks, 0);
+    rig_advance(&r, GALE_MILLISECOND, GALE_MILLISECOND);
+    assert_int_equal(c.ticks, 1);
+    rig_advance(&r, 10 * GALE_SECOND, 10 * GALE_MILLISECOND);
+    assert_int_equal(c.ticks, 41);
+    rig_advance(&r, 10 * GALE_SECOND, 10 * GALE_SECOND); /* one leap: one tick */
+    assert_int_equal(c.ticks, 42);
+    assert_int_equal(rig_task(&r, "c", 0).ticks, 42);
+    assert_int_equal(rig_task(&r, "c", 0).executed, 0);
+    rig_fini(&r);
+}
+
+static int check_tick(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    assert_true(gale_tuple_is_tick(tuple));
+    assert_string_equal(gale_tuple_component(tuple), "__system");
+    assert_string_equal(gale_tuple_stream(tuple), "__tick");
+    assert_int_equal(gale_tuple_task(tuple), 0);
+    gale_value period = gale_tuple_value(tuple, 0);
+    assert_int_equal(period.type, GALE_TYPE_I64);
+    assert_int_equal(period.as.i64, 2);
+    bolt->ticks++;
+    return 0;
+}
+
+static void a_tick_says_that_it_is_one_and_its_period(void **state) {
+    rig r;
+    reset(0);
+    add_chain(&r);
+    c.on = check_tick;
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(2));
+    rig_make(&r, executors_of(state));
+    rig_advance(&r, 5 * GALE_SECOND, GALE_SECOND);
+    assert_int_equal(c.ticks, 2);
+    rig_fini(&r);
+}
+
+/* --- Memory --- */
+
+static void in_the_steady_state_nothing_is_allocated(void **state) {
+    rig r;
+    reset(UINT64_MAX);
+    add_chain(&r);
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(500));
+    rig_make(&r, executors_of(state));
+    for (int i = 0; i < 1000; i++) gale_runtime_step(r.runtime);
+    uint64_t allocations = rig_stats(&r)->allocations, acked = r.stats.acked;
+    for (int i = 0; i < 5000; i++) gale_runtime_step(r.runtime);
+    assert_int_equal(rig_stats(&r)->allocations, allocations);
+    assert_true(r.stats.acked > acked + 100000);
+    rig_fini(&r);
+}
+
+static void every_byte_goes_back_to_the_allocator(void **state) {
+    rig r;
+    counting_allocator counting = { 0 };
+    gale_allocator allocator = { sizeof allocator, counting_alloc, counting_resize, counting_release, &counting };
+    reset(3000);
+    add_chain(&r);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = executors_of(state);
+    options.allocator = &allocator;
+    rig_make_with(&r, options);
+    for (int i = 0; i < 5; i++) gale_runtime_step(r.runtime); /* stopped in the middle */
+    rig_fini(&r);
+    assert_true(counting.calls > 0);
+    assert_int_equal(counting.blocks, 0);
+    assert_int_equal(counting.bytes, 0);
+}
+
+/* The n-th allocation fails, for every n, once and then for ever: the runtime is not made, or runs to an end in which every
+ * tuple was answered; nothing leaks. */
+static void any_allocation_may_fail(void **state) {
+    for (int for_ever = 0; for_ever < 2; for_ever++) {
+        size_t n = 1;
+        for (bool reached = true; reached; n++) {
+            rig r;
+            counting_allocator counting = { .fail_at = n, .fail_after = for_ever != 0 };
+            gale_allocator allocator = { sizeof allocator, counting_alloc, counting_resize, counting_release, &counting };
+            reset(300);
+            add_chain(&r);
+            gale_clock clock = gale_manual_clock_handle(r.clock);
+            gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+            options.executors = executors_of(state);
+            options.allocator = &allocator;
+            options.clock = &clock;
+            options.seed = 1;
+            gale_error error = GALE_ERROR_INIT;
+            int rc = gale_runtime_new(r.topology, &options, &r.runtime, &error);
+            if (rc == GALE_OK) {
+                for (int i = 0; i < 200; i++) {
+                    gale_runtime_step(r.runtime);
+                    gale_manual_clock_advance(r.clock, GALE_SECOND);
+                }
+                gale_runtime_stop(r.runtime);
+                while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+                assert_int_equal(spout.acks + spout.fails, spout.emitted);
+                if (!for_ever) assert_int_equal(spout.emitted, 300);
+            } else {
+                assert_int_equal(rc, GALE_NO_MEMORY);
+                assert_true(error.length > 0);
+            }
+            reached = counting.calls >= n;
+            gale_runtime_free(rc == GALE_OK ? r.runtime : NULL, -1, NULL);
+            gale_topology_free(r.topology);
+            gale_manual_clock_free(r.clock);
+            assert_int_equal(counting.blocks, 0);
+        }
+        assert_true(n > 20);
+    }
+}
+
+#define ON_1_2_5(f)                                                                                                    \
+    { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two },                       \
+        { #f " on 5 executors", f, NULL, NULL, &five }
+
+int main(void) {
+    static uint32_t one = 1, two = 2, five = 5;
+    const struct CMUnitTest tests[] = {
+        ON_1_2_5(max_spout_pending_bounds_the_open_trees),
+        ON_1_2_5(a_spout_at_its_limit_waits_for_the_answers_that_a_tick_gives),
+        ON_1_2_5(a_slow_bolt_holds_its_spout_and_memory_stays_bounded),
+        ON_1_2_5(a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call),
+        ON_1_2_5(a_cycle_ends_when_its_tuples_do),
+        ON_1_2_5(tuples_between_two_tasks_keep_their_order),
+        ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
+        ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),
+        ON_1_2_5(the_first_tick_comes_a_period_after_prepare_and_none_is_made_up_for),
+        ON_1_2_5(a_tick_says_that_it_is_one_and_its_period),
+        ON_1_2_5(in_the_steady_state_nothing_is_allocated),
+        ON_1_2_5(every_byte_goes_back_to_the_allocator),
+        ON_1_2_5(any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* Topologies on real threads: everything is answered, nothing is lost, and it all comes to an end. For the thread
+ * sanitizer, too; times are only bounds after which something is wrong. */
+#include "engine/rig.h"
+
+#include <string.h>
+
+static rig_spout spouts[3];
+static rig_bolt a, c;
+
+static int pass(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    return rig_pass(bolt, tuple, out);
+}
+
+static int drop(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)bolt, (void)tuple, (void)out;
+    return 0;
+}
+
+static int fail_some(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)bolt;
+    if (gale_tuple_value(tuple, 0).as.i64 % 10 != 3) return 0;
+    gale_report(out, "threes are bad");
+    return GALE_COMPONENT;
+}
+
+static void build(rig *r, uint64_t to_emit, uint32_t bolts) {
+    memset(spouts, 0, sizeof spouts);
+    memset(&a, 0, sizeof a);
+    memset(&c, 0, sizeof c);
+    a.on = pass;
+    c.on = drop;
+    rig_init(r);
+    for (int i = 0; i < 3; i++) {
+        char name[] = "spout0";
+        name[5] = (char)('0' + i);
+        spouts[i].to_emit = to_emit;
+        spouts[i].keys = 13;
+        gale_topology_add_spout(r->topology, name, rig_spout_of(&spouts[i]), 1);
+    }
+    gale_topology_add_bolt(r->topology, "a", rig_simple(&a), bolts);
+    gale_topology_add_bolt(r->topology, "c", rig_simple(&c), bolts);
+    gale_topology_subscribe(r->topology, "a", "spout0", NULL, gale_shuffle());
+    gale_topology_subscribe(r->topology, "a", "spout1", NULL, gale_fields("key"));
+    gale_topology_subscribe(r->topology, "a", "spout2", NULL, gale_all());
+    gale_topology_subscribe(r->topology, "c", "a", NULL, gale_fields("key"));
+}
+
+static void start(rig *r, uint32_t executors, bool until_drained) {
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = executors;
+    options.clock = &clock;
+    options.until_drained = until_drained;
+    options.spins = 50;
+    rig_make_with(r, options);
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_runtime_start(r->runtime, &error) < 0) fail_msg("%s", error.text);
+}
+
+static void expect_end(rig *r) {
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_runtime_wait(r->runtime, 120 * GALE_SECOND, &error) < 0) fail_msg("%s", error.text);
+}
+
+static void all_is_acked_on(uint32_t executors, uint32_t bolts) {
+    rig r;
+    build(&r, 20000, bolts);
+    start(&r, executors, true);
+    expect_end(&r);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(spouts[i].acks, 20000);
+        assert_string_equal(spouts[i].log, "oadc");
+    }
+    assert_int_equal(rig_stats(&r)->acked, 60000);
+    assert_int_equal(r.stats.open, 0);
+    uint64_t executed = 0;
+    for (uint32_t i = 0; i < bolts; i++) executed += rig_task(&r, "c", i).executed;
+    assert_int_equal(executed, 20000 * (2 + bolts));
+    rig_fini(&r);
+}
+
+static void everything_is_acked_on_one_thread(void **state) {
+    (void)state;
+    all_is_acked_on(1, 3);
+}
+
+static void everything_is_acked_on_two_threads(void **state) {
+    (void)state;
+    all_is_acked_on(2, 1);
+    all_is_acked_on(2, 3);
+}
+
+static void everything_is_acked_on_eight_threads(void **state) {
+    (void)state;
+    all_is_acked_on(8, 7);
+}
+
+static void failures_travel_between_threads_with_their_words(void **state) {
+    (void)state;
+    rig r;
+    build(&r, 5000, 3);
+    c.on = fail_some;
+    start(&r, 3, true);
+    expect_end(&r);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(spouts[i].acks, 4500);
+        assert_int_equal(spouts[i].fails, 500);
+        assert_string_equal(spouts[i].last_text, "threes are bad");
+        assert_string_equal(spouts[i].last_component, "c");
+    }
+    rig_fini(&r);
+}
+
+static void an_endless_run_is_drained_and_loses_nothing(void **state) {
+    (void)state;
+    rig r;
+    build(&r, UINT64_MAX, 2);
+    start(&r, 3, false);
+    for (int i = 0; i < 50; i++) rig_stats(&r); /* the equation holds while it runs */
+    while (rig_stats(&r)->acked < 20000) {}
+    gale_runtime_deactivate(r.runtime);
+    gale_runtime_activate(r.runtime);
+    gale_runtime_drain(r.runtime);
+    expect_end(&r);
+    uint64_t emitted = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(spouts[i].acks, spouts[i].emitted);
+        emitted += spouts[i].emitted;
+    }
+    assert_int_equal(rig_stats(&r)->acked, emitted);
+    rig_fini(&r);
+}
+
+static void an_endless_run_is_stopped_and_answers_everything(void **state) {
+    (void)state;
+    rig r;
+    build(&r, UINT64_MAX, 2);
+    start(&r, 2, false);
+    while (rig_stats(&r)->acked < 5000) {}
+    gale_runtime_stop(r.runtime);
+    expect_end(&r);
+    for (int i = 0; i < 3; i++) assert_int_equal(spouts[i].acks + spouts[i].fails, spouts[i].emitted);
+    assert_int_equal(rig_stats(&r)->open, 0);
+    rig_fini(&r);
+}
+
+static void ticks_come_on_parked_threads(void **state) {
+    (void)state;
+    rig r;
+    build(&r, 0, 1);
+    c.on = rig_take;
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.002));
+    start(&r, 2, false);
+    while (rig_task(&r, "c", 0).ticks < 20) {}
+    gale_runtime_stop(r.runtime);
+    expect_end(&r);
+    assert_true(c.ticks >= 20);
+    rig_fini(&r);
+}
+
+static void freeing_a_running_runtime_stops_it(void **state) {
+    (void)state;
+    rig r;
+    build(&r, UINT64_MAX, 2);
+    start(&r, 2, false);
+    while (rig_stats(&r)->acked < 1000) {}
+    rig_fini(&r);
+    for (int i = 0; i < 3; i++) assert_int_equal(spouts[i].acks + spouts[i].fails, spouts[i].emitted);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_acked_on_one_thread),
+        cmocka_unit_test(everything_is_acked_on_two_threads),
+        cmocka_unit_test(everything_is_acked_on_eight_threads),
+        cmocka_unit_test(failures_travel_between_threads_with_their_words),
+        cmocka_unit_test(an_endless_run_is_drained_and_loses_nothing),
+        cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
+        cmocka_unit_test(ticks_come_on_parked_threads),
+        cmocka_unit_test(freeing_a_running_runtime_stops_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
