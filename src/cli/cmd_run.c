@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct choices {
     const char *input, *output, *log_level;
@@ -34,7 +35,7 @@ static const gx_option options[] = {
       "set a key of the configuration; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0,
-      "the summary as one JSON object on the standard output (with --output -: standard error)" },
+      "the summary as one JSON object on the standard output (of a topology that prints there: standard error)" },
     { 0, "plan", NULL, GX_OPTION_FLAG, AT(plan), 0, 0, "print tasks, executors and streams, and run nothing" },
     { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of all random numbers" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
@@ -98,26 +99,22 @@ static int print_plan(gale_topology *topology, uint32_t executors, gx_terminal *
 /* --- The run --------------------------------------------------------------------------------------------------------
  */
 
-static int load(const char *path, const choices *c, const gale_logger *logger, gale_topology **ret_topology,
-                gale_error *error) {
+static int load(const char *path, const choices *c, const gale_logger *logger, bool *ret_prints,
+                gale_topology **ret_topology, gale_error *error) {
     gale_setting settings[3];
     size_t count = 0;
     if (c->input) settings[count++] = (gale_setting){ "gale.input", gale_text(c->input) };
     if (c->output) settings[count++] = (gale_setting){ "gale.output", gale_text(c->output) };
     if (c->rate > 0) settings[count++] = (gale_setting){ "gale.rate", gale_f64(c->rate) };
-    gx_flux_options flux = { c->assignments.items, c->assignments.count, settings, count, logger };
+    gx_flux_options flux = { c->assignments.items, c->assignments.count, settings, count, ret_prints, logger };
     return gx_flux_load(path, gx_registry_builtin(), &flux, ret_topology, error);
-}
-
-static bool writes_to_stdout(const gale_topology *topology) {
-    gale_str output = gale_config_text(gale_topology_config(topology), "gale.output", (gale_str){ "", 0 });
-    return gx_str_is(output, "-");
 }
 
 static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
     gale_topology *topology;
+    bool prints = false;
     gx_session session = { .terminal = errors,
                            .log_level = c->log_level,
                            .executors = (uint32_t)c->jobs,
@@ -127,9 +124,10 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .json = c->json,
                            .period = GALE_SECOND };
     if (gx_session_logger(&session, &logger, &error) < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    int code = load(path, c, &logger, &topology, &error);
+    int code = load(path, c, &logger, &prints, &topology, &error);
     if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
-    session.json_fd = writes_to_stdout(topology) ? 2 : 1;
+    session.json_fd = prints ? 2 : 1;
+    session.no_live = prints && isatty(1);
     int exit_code = c->plan ? print_plan(topology, session.executors, errors) : gx_session_run(&session, topology);
     gale_topology_free(topology);
     return exit_code;

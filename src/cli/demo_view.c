@@ -85,8 +85,9 @@ static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS]) {
 static void figures(const gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
     char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
     int64_t elapsed = now->elapsed - view->before.elapsed;
-    gx_buf_format(out, "%3lld s  %s lines  %s lines/s  %s tuples/s  %s open", (long long)(now->elapsed / GALE_SECOND),
-                  gx_figure_count(now->trees, lines), gx_figure_rate(now->trees - view->before.trees, elapsed, rate),
+    gx_buf_format(out, "%3lld s  %s lines  %s lines/s  %s tuples/s  %s open",
+                  (long long)((now->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND), gx_figure_count(now->trees, lines),
+                  gx_figure_rate(now->trees - view->before.trees, elapsed, rate),
                   gx_figure_rate(now->executed - view->before.executed, elapsed, tuples),
                   gx_figure_count(now->open, open));
     if (now->failed + now->timed_out)

@@ -23,7 +23,7 @@ static const int64_t search_bound = 300 * GALE_MILLISECOND;
 typedef struct finder {
     gx_documents found;
     size_t capacity;
-    size_t entries;  /* looked at */
+    size_t entries; /* looked at */
     int64_t give_up_at;
     bool everything; /* below a path that the user named, every file may be text */
     bool no_memory;

@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "base/os/file.h"
+#include "base/os/thread.h"
 #include "base/os/time.h"
 #include "base/str.h"
 #include "cli/summary.h"
@@ -106,8 +107,9 @@ static void tick(watch *w, int64_t now) {
     if (w->next_tick < now) w->next_tick = now + session->period;
     if (session->on_tick)
         session->on_tick(session->user, w->runtime);
-    else if (!session->quiet)
+    else if (!session->quiet && !session->no_live)
         status_line(w);
+    gx_terminal_flush(session->terminal);
 }
 
 static void on_signal(watch *w, int number, int64_t now) {
@@ -208,12 +210,51 @@ static bool let_go(const gx_session *session, gale_runtime *runtime, bool stuck)
     return false;
 }
 
+/* --- The start ------------------------------------------------------------------------------------------------------
+ */
+
+/* Opening may block (a named pipe that nobody writes to), so it has a thread of its own, and this one hears signals. */
+typedef struct starter {
+    gale_runtime *runtime;
+    gale_error error;
+    int code;
+} starter;
+
+static void *start_runtime(void *user) {
+    starter *s = user;
+    s->code = gale_runtime_start(s->runtime, &s->error);
+    return NULL;
+}
+
+/* Nothing runs yet that could drain: the first signal stops. Who does not come back from opening is left behind. */
+static void look_at_signals_while_opening(watch *w, int64_t now) {
+    int before = w->signal;
+    look_at_signals(w, now);
+    if (!before && w->signal) {
+        w->stop_at = now + free_bound;
+        gale_runtime_stop(w->runtime);
+    }
+    if (now < w->stop_at) return;
+    say(w->session->terminal, "stopped while a component was still opening");
+    _exit(GX_EXIT_SIGNAL + w->signal);
+}
+
+static int start(watch *w, gale_error *error) {
+    starter s = { .runtime = w->runtime, .error = GALE_ERROR_INIT };
+    gx_thread thread = { .started = false };
+    if (!gx_thread_start(&thread, "gale-start", start_runtime, &s)) start_runtime(&s);
+    while (!gx_thread_join(&thread, slice)) look_at_signals_while_opening(w, gx_os_monotonic());
+    *error = s.error;
+    return s.code;
+}
+
 static int run(const gx_session *session, gale_topology *topology, gale_runtime *runtime, bool *ret_stuck) {
     gale_error error = GALE_ERROR_INIT;
     int64_t now = gx_os_monotonic();
     watch w = { .session = session, .runtime = runtime, .started = now, .next_tick = now, .stop_at = INT64_MAX };
     w.before.size = sizeof w.before;
-    int code = gale_runtime_start(runtime, &error);
+    int code = start(&w, &error);
+    if (code < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
     if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
     code = wait_for_end(&w, &error);
     *ret_stuck = code == GALE_TIMED_OUT;

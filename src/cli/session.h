@@ -25,8 +25,9 @@ typedef struct gx_session {
     uint32_t executors;    /* 0: as many as there are cores */
     uint64_t seed;         /* 0: from the machine's entropy */
     bool until_drained;
-    bool quiet; /* no live figures, no summary */
-    bool json;  /* a summary as JSON to `json_fd` */
+    bool quiet;   /* no live figures, no summary */
+    bool no_live; /* no live figures: something else writes to the same screen */
+    bool json;    /* a summary as JSON to `json_fd` */
     int json_fd;
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
     int64_t period;                                     /* of on_tick */

@@ -97,7 +97,7 @@ void gx_summary_text(const gx_summary *summary, gx_buf *out) {
 
 void gx_summary_line(const gale_run_stats *now, const gale_run_stats *before, gx_buf *out) {
     gx_buf_format(out, "%4lld s  %s trees  %s trees/s  %s tuples/s  %s open  %s failed\n",
-                  (long long)(now->elapsed / GALE_SECOND), COUNT(now->trees),
+                  (long long)((now->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND), COUNT(now->trees),
                   RATE(now->trees - before->trees, now->elapsed - before->elapsed),
                   RATE(now->executed - before->executed, now->elapsed - before->elapsed), COUNT(now->open),
                   COUNT(now->failed + now->timed_out));

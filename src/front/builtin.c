@@ -12,7 +12,7 @@
     { name, GALE_TYPE_BOOL, fallback, 0, 0, NULL, text }
 #define WHOLE(name, fallback, min, max, text)                                                                          \
     { name, GALE_TYPE_I64, fallback, min, max, NULL, text }
-#define PARAMS(table) table, sizeof(table) / sizeof(table)[0]
+#define PARAMS(table) .params = table, .param_count = sizeof(table) / sizeof(table)[0]
 
 static const char *text_of(const gale_value *value) {
     return value->type == GALE_TYPE_STRING ? value->as.string : NULL;
@@ -127,11 +127,20 @@ static int make_sink(const gale_value *v, gale_bolt *ret, gale_error *error) {
     return gale_file_sink_bolt(&options, ret, error);
 }
 
+static bool sink_prints(const gale_value *v) {
+    return is_word(&v[0], "-");
+}
+
 enum { STANDARD_OUTPUT = 1 };
 
 static int make_printer(const gale_value *v, gale_bolt *ret, gale_error *error) {
     (void)v;
     return gale_printer_bolt(STANDARD_OUTPUT, ret, error);
+}
+
+static bool always_prints(const gale_value *v) {
+    (void)v;
+    return true;
 }
 
 static int make_log(const gale_value *v, gale_bolt *ret, gale_error *error) {
@@ -157,107 +166,45 @@ static const gx_param value_params[] = {
 #define SPOUT GX_CLASS_SPOUT
 #define BOLT GX_CLASS_BOLT
 
+/* clang-format off */
 static const gx_class classes[] = {
-    { "gale.spout.File",
-      { NULL },
-      SPOUT,
-      PARAMS(file_spout_params),
-      "gale.input gale.rate",
-      "emits the lines of a file, tracked: (line)",
-      make_file_spout,
-      NULL },
-    { "gale.spout.Stdin",
-      { NULL },
-      SPOUT,
-      PARAMS(stdin_spout_params),
-      "gale.input gale.rate",
-      "emits the lines of the standard input, tracked: (line)",
-      make_stdin_spout,
-      NULL },
-    { "gale.spout.Generator",
-      { NULL },
-      SPOUT,
-      PARAMS(generator_params),
-      "gale.rate",
-      "emits lines of made-up text, tracked: (line)",
-      make_generator,
-      NULL },
-    { "gale.spout.Words",
-      { "org.apache.storm.testing.TestWordSpout" },
-      SPOUT,
+    { .name = "gale.spout.File", .kind = SPOUT, PARAMS(file_spout_params), .keys = "gale.input gale.rate",
+      .text = "emits the lines of a file, tracked: (line)", .make_spout = make_file_spout },
+    { .name = "gale.spout.Stdin", .kind = SPOUT, PARAMS(stdin_spout_params), .keys = "gale.input gale.rate",
+      .text = "emits the lines of the standard input, tracked: (line)", .make_spout = make_stdin_spout },
+    { .name = "gale.spout.Generator", .kind = SPOUT, PARAMS(generator_params), .keys = "gale.rate",
+      .text = "emits lines of made-up text, tracked: (line)", .make_spout = make_generator },
+    { .name = "gale.spout.Words", .aliases = { "org.apache.storm.testing.TestWordSpout" }, .kind = SPOUT,
       PARAMS(words_params),
-      NULL,
-      "emits one of five names every 100 ms, untracked: (word)",
-      make_words,
-      NULL },
-    { "gale.bolt.Split",
-      { NULL },
-      BOLT,
-      PARAMS(split_params),
-      NULL,
-      "splits a line into words: (word)",
-      NULL,
-      make_split },
-    { "gale.bolt.Count",
-      { "org.apache.storm.testing.TestWordCounter" },
-      BOLT,
+      .text = "emits one of five names every 100 ms, untracked: (word)", .make_spout = make_words },
+    { .name = "gale.bolt.Split", .kind = BOLT, PARAMS(split_params),
+      .text = "splits a line into words: (word)", .make_bolt = make_split },
+    { .name = "gale.bolt.Count", .aliases = { "org.apache.storm.testing.TestWordCounter" }, .kind = BOLT,
       PARAMS(count_params),
-      NULL,
-      "counts equal first values: (word, count)",
-      NULL,
-      make_count },
-    { "gale.bolt.RollingCount",
-      { "org.apache.storm.starter.bolt.RollingCountBolt" },
-      BOLT,
+      .text = "counts equal first values: (word, count)", .make_bolt = make_count },
+    { .name = "gale.bolt.RollingCount", .aliases = { "org.apache.storm.starter.bolt.RollingCountBolt" }, .kind = BOLT,
       PARAMS(rolling_params),
-      NULL,
-      "counts over a sliding window: (obj, count, actualWindowLengthInSeconds)",
-      NULL,
-      make_rolling },
-    { "gale.bolt.IntermediateRankings",
-      { "org.apache.storm.starter.bolt.IntermediateRankingsBolt" },
-      BOLT,
+      .text = "counts over a sliding window: (obj, count, actualWindowLengthInSeconds)", .make_bolt = make_rolling },
+    { .name = "gale.bolt.IntermediateRankings", .aliases = { "org.apache.storm.starter.bolt.IntermediateRankingsBolt" },
+      .kind = BOLT, PARAMS(ranking_params),
+      .text = "ranks what one task sees: (rankings)", .make_bolt = make_intermediate },
+    { .name = "gale.bolt.TotalRankings", .aliases = { "org.apache.storm.starter.bolt.TotalRankingsBolt" }, .kind = BOLT,
       PARAMS(ranking_params),
-      NULL,
-      "ranks what one task sees: (rankings)",
-      NULL,
-      make_intermediate },
-    { "gale.bolt.TotalRankings",
-      { "org.apache.storm.starter.bolt.TotalRankingsBolt" },
-      BOLT,
-      PARAMS(ranking_params),
-      NULL,
-      "merges rankings into one: (rankings)",
-      NULL,
-      make_total },
-    { "gale.bolt.FileSink",
-      { NULL },
-      BOLT,
-      PARAMS(sink_params),
-      "gale.output",
-      "writes each tuple as a line",
-      NULL,
-      make_sink },
-    { "gale.bolt.Printer", { NULL }, BOLT, NULL, 0, NULL, "prints each tuple as a JSON line", NULL, make_printer },
-    { "gale.bolt.Log",
-      { "org.apache.storm.flux.wrappers.bolts.LogInfoBolt" },
-      BOLT,
-      NULL,
-      0,
-      NULL,
-      "logs each tuple, level info",
-      NULL,
-      make_log },
-    { "gale.bolt.Null", { NULL }, BOLT, NULL, 0, NULL, "takes everything and does nothing", NULL, make_null },
-    { "gale.Value",
-      { "java.lang.String", "java.lang.Integer", "java.lang.Long", "java.lang.Boolean" },
-      GX_CLASS_VALUE,
-      PARAMS(value_params),
-      NULL,
-      "a value that arguments can refer to",
-      NULL,
-      NULL },
+      .text = "merges rankings into one: (rankings)", .make_bolt = make_total },
+    { .name = "gale.bolt.FileSink", .kind = BOLT, PARAMS(sink_params), .keys = "gale.output",
+      .text = "writes each tuple as a line", .make_bolt = make_sink, .prints = sink_prints },
+    { .name = "gale.bolt.Printer", .kind = BOLT,
+      .text = "prints each tuple as a JSON line", .make_bolt = make_printer, .prints = always_prints },
+    { .name = "gale.bolt.Log", .aliases = { "org.apache.storm.flux.wrappers.bolts.LogInfoBolt" }, .kind = BOLT,
+      .text = "logs each tuple, level info", .make_bolt = make_log },
+    { .name = "gale.bolt.Null", .kind = BOLT,
+      .text = "takes everything and does nothing", .make_bolt = make_null },
+    { .name = "gale.Value",
+      .aliases = { "java.lang.String", "java.lang.Integer", "java.lang.Long", "java.lang.Boolean" },
+      .kind = GX_CLASS_VALUE, PARAMS(value_params),
+      .text = "a value that arguments can refer to" },
 };
+/* clang-format on */
 
 const gx_registry *gx_registry_builtin(void) {
     static const gx_registry registry = { classes, sizeof classes / sizeof classes[0] };

@@ -21,6 +21,8 @@ typedef struct loader {
     gx_refs refs;
     const gx_class **used; /* the classes of the spouts and bolts */
     size_t used_count, used_capacity;
+    bool prints;             /* a component writes to the standard output, whatever gale.output says */
+    bool sink_prints;        /* one does that gale.output would lead elsewhere */
     bool warned[WARNED_MAX]; /* by the key's place in the table */
 } loader;
 
@@ -122,22 +124,24 @@ static int assign(loader *l, const char *assignment) {
     return gale_error_set(l->error, code, "%s", inner.length ? inner.text : gale_error_text(code));
 }
 
-static bool is_read(const loader *l, const char *wanted) {
-    for (size_t i = 0; i < l->used_count; i++) {
-        gale_str rest = gx_str(l->used[i]->keys), key;
-        while (rest.data && gx_str_next(&rest, ' ', &key))
-            if (gx_str_is(key, wanted)) return true;
-    }
+static bool reads_key(const gx_class *class_, const char *wanted) {
+    gale_str rest = gx_str(class_->keys), key;
+    while (rest.data && gx_str_next(&rest, ' ', &key))
+        if (gx_str_is(key, wanted)) return true;
+    return false;
+}
+
+static bool is_read(const loader *l, const char *key) {
+    for (size_t i = 0; i < l->used_count; i++)
+        if (reads_key(l->used[i], key)) return true;
     return false;
 }
 
 /* The classes of the registry that read `key`: "gale.spout.File, gale.spout.Stdin". */
-static void readers_of(const loader *l, const char *wanted, gx_buf *out) {
-    for (size_t i = 0; i < l->registry->class_count; i++) {
-        gale_str rest = gx_str(l->registry->classes[i].keys), key;
-        while (rest.data && gx_str_next(&rest, ' ', &key))
-            if (gx_str_is(key, wanted)) gx_buf_format(out, "%s%s", out->size ? ", " : "", l->registry->classes[i].name);
-    }
+static void readers_of(const loader *l, const char *key, gx_buf *out) {
+    for (size_t i = 0; i < l->registry->class_count; i++)
+        if (reads_key(&l->registry->classes[i], key))
+            gx_buf_format(out, "%s%s", out->size ? ", " : "", l->registry->classes[i].name);
 }
 
 static int unread(const loader *l, const char *key) {
@@ -198,7 +202,12 @@ static int components(loader *l, const gx_yaml *root) {
 /* --- Spouts and bolts -----------------------------------------------------------------------------------------------
  */
 
-static bool note_class(loader *l, const gx_class *class_) {
+static bool note_class(loader *l, const gx_class *class_, const gale_value *values) {
+    bool prints = class_->prints && class_->prints(values);
+    if (prints && reads_key(class_, "gale.output"))
+        l->sink_prints = true;
+    else if (prints)
+        l->prints = true;
     if (l->used_count == l->used_capacity) {
         size_t capacity = l->used_capacity ? 2 * l->used_capacity : 16;
         const gx_class **grown = realloc(l->used, capacity * sizeof *grown);
@@ -258,7 +267,7 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
     if (code == 0) code = config(l, gx_yaml_get(item, "config"), id->text.data);
     if (code < 0) return code;
     warn_loads(l, item);
-    return note_class(l, class_) ? 0 : no_memory(l);
+    return note_class(l, class_, values) ? 0 : no_memory(l);
 }
 
 static int vertices(loader *l, const gx_yaml *root, const char *key, const char *what, int32_t kind) {
@@ -456,11 +465,19 @@ static int build(loader *l) {
     return code == 0 ? finish(l, root) : code;
 }
 
+static bool prints(const loader *l) {
+    gale_value output;
+    bool led = gale_config_get(gale_topology_config(l->topology), "gale.output", &output);
+    if (!led || output.type != GALE_TYPE_STRING) return l->prints || l->sink_prints;
+    return l->prints || gx_str_is((gale_str){ output.as.string, output.size }, "-");
+}
+
 /* Takes the document. */
 static int build_from(gx_yaml_doc *doc, const gx_registry *registry, const gx_flux_options *options,
                       gale_topology **ret_topology, gale_error *error) {
     loader l = { .doc = doc, .registry = registry, .options = options, .error = error };
     int code = build(&l);
+    if (code == 0 && options && options->ret_prints) *options->ret_prints = prints(&l);
     if (code < 0)
         gale_topology_free(l.topology);
     else

@@ -20,6 +20,7 @@ typedef struct gx_flux_options {
     size_t assignment_count;
     const gale_setting *settings; /* the same with typed values; a key that no component reads is an error */
     size_t setting_count;
+    bool *ret_prints;          /* may be NULL: does a component write to the standard output? */
     const gale_logger *logger; /* for warnings about keys without effect, once a key */
 } gx_flux_options;
 

@@ -37,6 +37,7 @@ typedef struct gx_class {
      */
     int (*make_spout)(const gale_value *values, gale_spout *ret_spout, gale_error *error);
     int (*make_bolt)(const gale_value *values, gale_bolt *ret_bolt, gale_error *error);
+    bool (*prints)(const gale_value *values); /* does it write to the standard output? NULL: never */
 } gx_class;
 
 typedef struct gx_registry {

@@ -318,6 +318,19 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(process.returncode, 130)
         process.communicate()
 
+    def test_a_signal_ends_a_start_that_hangs(self):
+        # Nobody writes to this pipe, so that opening it does not return.
+        os.mkfifo(self.path / "pipe")
+        process = subprocess.Popen([GALE, "run", WORD_COUNT, "--input", "pipe"], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder.name)
+        blocked = re.compile(r"^SigBlk:\s*[0-9a-f]*[4-7c-f][0-9a-f]{3}$", re.M)  # SIGTERM among them
+        while not blocked.search(Path(f"/proc/{process.pid}/status").read_text()):
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 143)
+        self.assertRegex(err.decode(), r"\ngale: executor \d is still in a call of 'lines' \(task 5\)\n")
+
     # --- Demonstrations
 
     def test_demo_word_count_of_a_file(self):

@@ -315,8 +315,10 @@ static void random_pushes_and_pops_keep_order_and_contents(void **state) {
         if (gx_random_below(&choice, 2)) {
             gx_random before = random;
             uint64_t word = gx_random_next(&random);
-            if (push(&f, 8 + 8 * (uint32_t)(word % (LARGEST / 8)), (unsigned char)(word >> 32))) waiting++;
-            else random = before;
+            if (push(&f, 8 + 8 * (uint32_t)(word % (LARGEST / 8)), (unsigned char)(word >> 32)))
+                waiting++;
+            else
+                random = before;
             if (gx_random_below(&choice, 3) == 0) gx_ring_publish(&f.p);
         } else {
             if (gx_random_below(&choice, 3) == 0) gx_ring_refresh(&f.c);

@@ -48,8 +48,8 @@ static void a_ring_while_parked_wakes_once(void **state) {
     gx_bell_fini(&bell);
 }
 
-/* --- Two threads that hand a number back and forth; each parks without a bound whenever there is nothing new. A ring that
- * is missed stops the test for ever. --- */
+/* --- Two threads that hand a number back and forth; each parks without a bound whenever there is nothing new. A ring
+ * that is missed stops the test for ever. --- */
 
 enum { ROUNDS = 100000 };
 

@@ -43,8 +43,7 @@ static const gale_tuple *tuple_of(fixture *f, int64_t number) {
 }
 
 static gale_handle add(fixture *f, int64_t number, uint64_t ack, uint32_t *ret_index) {
-    assert_int_equal(
-        gx_held_add(&f->held, &f->heap, &f->blocks, TASK, tuple_of(f, number), ack, ret_index), GALE_OK);
+    assert_int_equal(gx_held_add(&f->held, &f->heap, &f->blocks, TASK, tuple_of(f, number), ack, ret_index), GALE_OK);
     return gx_held_tuple(&f->held.slots[*ret_index])->handle;
 }
 
@@ -164,7 +163,7 @@ static void many_tuples_are_held_at_once_and_none_moves(void **state) {
         assert_true(index < MANY);
     }
     assert_int_equal(f.counting.calls, calls); /* what was high water is not allocated again */
-    teardown(&f); /* with all that is still held */
+    teardown(&f);                              /* with all that is still held */
 }
 
 static void blocks_that_the_record_names_live_as_long_as_the_copy(void **state) {
@@ -181,8 +180,8 @@ static void blocks_that_the_record_names_live_as_long_as_the_copy(void **state) 
     size_t size = (size_t)gx_body_measure(&value, 1);
     gx_body_encode(&value, 1, body->bytes);
     gale_head *head = (gale_head *)f.record;
-    *head = (gale_head){ gx_record_length(300, size),        TASK, 2, 0, GX_ROOTS_IN_BLOCK, GX_RECORD_BODY_IN_BLOCK,
-                         (uint32_t)size };
+    *head = (gale_head){ gx_record_length(300, size), TASK,          2, 0, GX_ROOTS_IN_BLOCK,
+                         GX_RECORD_BODY_IN_BLOCK,     (uint32_t)size };
     memcpy(gx_record_after_head(head), &roots, sizeof roots);
     memcpy(gx_record_tail(head), &body, sizeof body);
     gale_tuple tuple = { gx_record_body(head), head, NULL, 0 };
@@ -248,7 +247,8 @@ static void random_use_agrees_with_a_plain_array(void **state) {
         gale_handle handle;
         int64_t number;
     } live[MANY];
-    gale_handle dead[64] = { 0 };
+    gale_handle dead[64]; /* the last that were removed */
+    memset(dead, 0xff, sizeof dead);
     uint32_t count = 0;
     gx_random random = gx_random_new(1, 1);
     for (int64_t i = 0; i < 20000; i++) {

@@ -515,8 +515,10 @@ static void at_every_reading_trees_are_the_sum_of_their_outcomes(void **state) {
     for (int64_t i = 0; i < 200000; i++) {
         uint64_t edge, root = begin(&f, (uint64_t)i, i, &edge);
         uint32_t dice = gx_random_below(&f.random, 8);
-        if (dice == 0) gx_ledger_fail(&f.ledger, root, 0, 0, "x");
-        else if (dice < 7) gx_ledger_ack(&f.ledger, root, edge);
+        if (dice == 0)
+            gx_ledger_fail(&f.ledger, root, 0, 0, "x");
+        else if (dice < 7)
+            gx_ledger_ack(&f.ledger, root, edge);
         gx_ledger_sweep(&f.ledger, i);
         gx_answer got;
         while (gx_ledger_next_answer(&f.ledger, i, &got)) gx_ledger_answered(&f.ledger, &got, i);
@@ -536,9 +538,9 @@ static void at_every_reading_trees_are_the_sum_of_their_outcomes(void **state) {
 
 /* --- Every order and every cut of small trees ---
  *
- * A tree is the list of its units: which edges each creates and consumes, as a bit set over the edges; the spout's unit is
- * the first. What settling can send is any partition of the other units into sums, in any order: all of them are tried, also
- * those that causality forbids. The tree must be done with the last sum and not before. */
+ * A tree is the list of its units: which edges each creates and consumes, as a bit set over the edges; the spout's unit
+ * is the first. What settling can send is any partition of the other units into sums, in any order: all of them are
+ * tried, also those that causality forbids. The tree must be done with the last sum and not before. */
 
 enum { UNITS_MAX = 6 };
 
@@ -724,7 +726,8 @@ static void random_work_agrees_with_a_naive_model(void **state) {
     for (int i = 0; i < 300000; i++) {
         model_step(&f, &m);
         gx_tree_counters *c = &f.ledger.counters;
-        if (c->open != m.open || c->acked != m.acked || c->failed != m.failed || c->stale != m.stale || c->trees != m.made)
+        if (c->open != m.open || c->acked != m.acked || c->failed != m.failed || c->stale != m.stale ||
+            c->trees != m.made)
             fail_msg("the counters differ from the model's at step %d", i);
     }
     model_hear(&f, &m);

@@ -260,8 +260,10 @@ static void when_the_ring_is_full_everything_waits_and_arrives(void **state) {
         }
         for (uint32_t i = before; i < CAPACITY; i++) {
             roots[i] = begin(&f, 0, i, 1);
-            if (i % 3) gx_settle_send(&f.settle, roots[i], 1);
-            else gx_settle_fail(&f.settle, roots[i], (int32_t)i, i, "text");
+            if (i % 3)
+                gx_settle_send(&f.settle, roots[i], 1);
+            else
+                gx_settle_fail(&f.settle, roots[i], (int32_t)i, i, "text");
         }
         assert_int_equal(f.outlets[0].sent, CAPACITY / 16);
         deliver(&f, 0);
@@ -283,8 +285,8 @@ static void when_the_ring_is_full_everything_waits_and_arrives(void **state) {
     }
 }
 
-/* The n-th allocation after the ring is full fails, once or from then on: updates may be lost, and are counted; nothing is
- * cut in half. */
+/* The n-th allocation after the ring is full fails, once or from then on: updates may be lost, and are counted; nothing
+ * is cut in half. */
 static void without_memory_updates_are_lost_whole_and_counted(void **state) {
     (void)state;
     for (size_t n = 1; n <= 40; n++) {
@@ -296,8 +298,10 @@ static void without_memory_updates_are_lost_whole_and_counted(void **state) {
         f.counting.fail_at = f.counting.calls + n;
         f.counting.fail_after = n % 2;
         for (uint32_t i = 0; i < TREES; i++) {
-            if (i % 2) gx_settle_send(&f.settle, roots[i], 1);
-            else gx_settle_fail(&f.settle, roots[i], 7, i, i % 4 ? NULL : "text");
+            if (i % 2)
+                gx_settle_send(&f.settle, roots[i], 1);
+            else
+                gx_settle_fail(&f.settle, roots[i], 7, i, i % 4 ? NULL : "text");
         }
         f.counting.fail_at = 0;
         deliver(&f, 0);

@@ -126,11 +126,36 @@ static void assignments_lie_over_the_file(void **state) {
     (void)state;
     const char *assignments[] = { "topology.max.spout.pending=7", "my.key=x" };
     gale_setting setting = { "gale.input", gale_text("b.txt") };
-    gx_flux_options options = { assignments, 2, &setting, 1, NULL };
+    gx_flux_options options = { assignments, 2, &setting, 1, NULL, NULL };
     gale_topology *topology = loaded(whole, &options);
     assert_int_equal(gale_config_i64(topology->config, "topology.max.spout.pending", 0), 7);
     assert_true(gx_str_is(gale_config_text(topology->config, "gale.input", gx_str("")), "b.txt"));
     gale_topology_free(topology);
+}
+
+static bool prints(const char *text, const char *output) {
+    bool prints = false;
+    gale_setting setting = { "gale.output", gale_text(output ? output : "") };
+    gx_flux_options options = { NULL, 0, &setting, output ? 1 : 0, &prints, NULL };
+    gale_topology_free(loaded(text, &options));
+    return prints;
+}
+
+static void who_writes_to_the_standard_output_is_known(void **state) {
+    (void)state;
+    gx_buf sink = with("gale.bolt.Split\n", "gale.bolt.FileSink\n    constructorArgs: ['-']\n");
+    gx_buf printer = with("gale.bolt.Count\n", "gale.bolt.Printer\n");
+    /* What follows a sink would have no input. */
+    *strstr(sink.data, "  - {from: split") = '#';
+    memcpy(strstr(sink.data, "gale.bolt.Count"), "gale.bolt.Null ", 15);
+    gx_buf_add_text(&sink, "  - {from: lines, to: count, grouping: {type: ALL}}\n");
+    assert_false(prints(whole, NULL));
+    assert_true(prints(gx_buf_text(&printer), NULL));
+    assert_true(prints(gx_buf_text(&sink), NULL));
+    assert_false(prints(gx_buf_text(&sink), "out.txt"));
+    assert_true(prints(gx_buf_text(&sink), "-"));
+    gx_buf_fini(&sink);
+    gx_buf_fini(&printer);
 }
 
 static void key_without_effect_is_warned_about_once(void **state) {
@@ -138,7 +163,7 @@ static void key_without_effect_is_warned_about_once(void **state) {
     log_lines lines = { GX_BUF_INIT(NULL) };
     gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
     const char *assignments[] = { "topology.workers=3" };
-    gx_flux_options options = { assignments, 1, NULL, 0, &logger };
+    gx_flux_options options = { assignments, 1, NULL, 0, NULL, &logger };
     gx_buf text = with("{topology.debug: false}", "{topology.workers: 2}");
     gale_topology *topology = loaded(gx_buf_text(&text), &options);
     assert_string_equal(gx_buf_text(&lines.text), "t.yaml:2:10: topology.workers has no effect here\n");
@@ -235,14 +260,14 @@ static void unknown_components_class_is_refused(void **state) {
 static void setting_that_no_component_reads_is_an_error(void **state) {
     (void)state;
     gale_setting setting = { "gale.output", gale_text("b.txt") };
-    gx_flux_options options = { NULL, 0, &setting, 1, NULL };
+    gx_flux_options options = { NULL, 0, &setting, 1, NULL, NULL };
     expect_error_with("", "", &options, "t.yaml: no component reads gale.output (gale.bolt.FileSink would)");
 }
 
 static void bad_assignments_are_refused(void **state) {
     (void)state;
     const char *unknown[] = { "topology.max.spout.pendin=7" }, *shapeless[] = { "x" };
-    gx_flux_options options = { unknown, 1, NULL, 0, NULL };
+    gx_flux_options options = { unknown, 1, NULL, 0, NULL, NULL };
     expect_error_with("", "", &options,
                       "unknown key 'topology.max.spout.pendin'; did you mean 'topology.max.spout.pending'?");
     options.assignments = shapeless;
@@ -268,6 +293,7 @@ int main(void) {
         cmocka_unit_test(components_can_be_referred_to),
         cmocka_unit_test(component_configuration_is_its_own),
         cmocka_unit_test(assignments_lie_over_the_file),
+        cmocka_unit_test(who_writes_to_the_standard_output_is_known),
         cmocka_unit_test(key_without_effect_is_warned_about_once),
         cmocka_unit_test(missing_fields_are_named),
         cmocka_unit_test(wrong_types_are_refused),

@@ -111,7 +111,7 @@ static void add_escaped(gx_buf *out, gale_str text) {
     size_t done = 0;
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
-        char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\\' ? '\\' : 0;
+        char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : 0;
         if (GX_LIKELY(!letter)) continue;
         gx_buf_add(out, text.data + done, i - done);
         gx_buf_add_byte(out, '\\');
