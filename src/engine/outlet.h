@@ -33,13 +33,13 @@ GX_INLINE void *gx_outlet_claim(gx_outlet *outlet, gx_chunks *chunks, uint32_t l
 /* Moves what it can from the outbox to the ring. Returns how many entries. */
 size_t gx_outlet_flush(gx_outlet *outlet, gx_chunks *chunks);
 
-/* The same for an outlet of `words` 16-byte items, whose outbox entries are an item behind a length word and padding. */
+/* The same for an outlet of 16-byte items, whose outbox entries are an item behind a length word and padding. */
 size_t gx_outlet_flush_items(gx_outlet *outlet, gx_chunks *chunks);
 
 /* Two words for an ack ring, in it or behind it. False when memory is out. */
 bool gx_outlet_send_item(gx_outlet *outlet, gx_chunks *chunks, uint64_t first, uint64_t second);
 
-/* Room for `count` items in the ring right now, with nothing before them? */
+/* Does nothing wait in the outbox? */
 GX_INLINE bool gx_outlet_is_clear(const gx_outlet *outlet) {
     return outlet->outbox.count == 0;
 }

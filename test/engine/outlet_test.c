@@ -166,6 +166,21 @@ static void items_go_through_ring_and_outbox_in_order(void **state) {
     teardown(&f);
 }
 
+static void an_item_waits_behind_those_that_wait_though_the_ring_has_room(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    uint64_t i = 0;
+    for (; i < CAPACITY / 16 + 2; i++) assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
+    uint64_t received = receive_items(&f, 0);
+    assert_int_equal(received, CAPACITY / 16);
+    assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
+    assert_int_equal(f.outlet.outbox.count, 3);
+    assert_int_equal(gx_outlet_flush_items(&f.outlet, &f.chunks), 3);
+    assert_int_equal(receive_items(&f, received), 3);
+    teardown(&f);
+}
+
 static void an_item_without_memory_is_refused_and_changes_nothing(void **state) {
     (void)state;
     fixture f;
@@ -189,6 +204,7 @@ int main(void) {
         cmocka_unit_test(a_flush_moves_as_much_as_fits_and_keeps_the_rest_in_order),
         cmocka_unit_test(a_record_without_memory_is_refused_and_nothing_before_it_is_lost),
         cmocka_unit_test(items_go_through_ring_and_outbox_in_order),
+        cmocka_unit_test(an_item_waits_behind_those_that_wait_though_the_ring_has_room),
         cmocka_unit_test(an_item_without_memory_is_refused_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,8 @@ def main():
     program, model = sys.argv[1:3]
     runs = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    results = [compare(program, load(model), seed) for seed in range(first, first + runs)]
+    second = load(model)
+    results = [compare(program, second, seed) for seed in range(first, first + runs)]
     wrong = [result for result in results if isinstance(result, str)]
     for text in wrong[:5]:
         print(text)
