@@ -1,12 +1,12 @@
 /* gale/component.h: spouts and bolts, and what they may call.
  *
- * What:    a component is a table of functions. Each task of it is one instance: `open` or `prepare` makes it, `close` or
- *          `cleanup` ends it. A collector is what a task emits and answers with; the engine, the simulator or a test
+ * What:    a component is a table of functions. Each task of it is one instance: `open` or `prepare` makes it, `close`
+ *          or `cleanup` ends it. A collector is what a task emits and answers with; the engine, the simulator or a test
  *          harness fills its table.
  * Threads: all functions of one task are called from one thread. Calls on its collector and its tuples belong to that
  *          thread, and are refused with GALE_THREAD from another one in debug builds.
- * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from `next`
- *          it makes the spout back off. gale_report says why in words.
+ * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from
+ *          `next` it makes the spout back off. gale_report says why in words.
  *
  *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close
  *      bolt:   prepare -> execute* -> finish (only when drained) -> cleanup
@@ -53,9 +53,9 @@ typedef struct gale_context {
     size_t size;
     const char *topology;
     const char *component;
-    uint32_t task;       /* 1.. in Storm's order */
-    uint32_t task_index; /* 0.. within the component */
-    uint32_t task_count; /* of the component */
+    uint32_t task;             /* 1.. in Storm's order */
+    uint32_t task_index;       /* 0.. within the component */
+    uint32_t task_count;       /* of the component */
     const gale_config *config; /* the topology's keys overlaid by the component's */
     const gale_allocator *allocator;
     const gale_logger *logger;
@@ -104,11 +104,11 @@ struct gale_collector {
     const gale_collector_ops *ops;
 };
 
-/* Emits to output `stream` (its index in the component's outputs). A bolt's tuple is anchored to the tuple in execution;
- * a spout's is not tracked. `values` are borrowed for the call and must be as many as the declared fields. Emitting never
- * blocks and never runs another component. Returns how many tasks it goes to, or GALE_FIELDS, GALE_NOT_FOUND (no such
- * stream), GALE_INVALID (a value is not valid), GALE_TOO_LARGE, GALE_NO_MEMORY: then nothing was emitted, and the anchors
- * are marked, so that their ack counts as a fail. */
+/* Emits to output `stream` (its index in the component's outputs). A bolt's tuple is anchored to the tuple in
+ * execution; a spout's is not tracked. `values` are borrowed for the call and must be as many as the declared fields.
+ * Emitting never blocks and never runs another component. Returns how many tasks it goes to, or GALE_FIELDS,
+ * GALE_NOT_FOUND (no such stream), GALE_INVALID (a value is not valid), GALE_TOO_LARGE, GALE_NO_MEMORY: then nothing
+ * was emitted, and the anchors are marked, so that their ack counts as a fail. */
 static inline int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     return out->ops->emit(out, stream, values, count);
 }
@@ -125,7 +125,8 @@ static inline int gale_emit_unanchored(gale_collector *out, uint32_t stream, con
 }
 
 /* The same, and opens a tree: `ack` or `fail` of the spout will be called with `message_id` exactly once, later, never
- * from inside this call. Message ids need not be unique. For spouts. Also GALE_AGAIN, when no more trees can be open. */
+ * from inside this call. Message ids need not be unique. For spouts. Also GALE_AGAIN, when no more trees can be
+ * open. */
 static inline int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                     uint64_t message_id) {
     return out->ops->emit_tracked(out, stream, values, count, message_id);
@@ -154,7 +155,8 @@ static inline const gale_tuple *gale_held(gale_collector *out, gale_handle tuple
     return out->ops->held(out, tuple);
 }
 
-/* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an error. */
+/* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an
+ * error. */
 static inline void gale_report(gale_collector *out, const char *text) {
     out->ops->report(out, text);
 }
@@ -174,11 +176,11 @@ static inline void gale_stop(gale_collector *out, int code, const char *text) {
 
 /* What `next` returns, apart from negative error codes. */
 typedef enum gale_next {
-    GALE_NEXT_EMITTED, /* there may be more at once */
-    GALE_NEXT_NOTHING, /* nothing now; ask again soon */
-    GALE_NEXT_UNTIL,   /* nothing before wait->until (the context's clock) */
-    GALE_NEXT_READABLE,/* nothing before the descriptor wait->fd is readable */
-    GALE_NEXT_DONE     /* nothing more, unless one of my tuples fails: then ask again */
+    GALE_NEXT_EMITTED,  /* there may be more at once */
+    GALE_NEXT_NOTHING,  /* nothing now; ask again soon */
+    GALE_NEXT_UNTIL,    /* nothing before wait->until (the context's clock) */
+    GALE_NEXT_READABLE, /* nothing before the descriptor wait->fd is readable */
+    GALE_NEXT_DONE      /* nothing more, unless one of my tuples fails: then ask again */
 } gale_next;
 
 typedef struct gale_wait {
@@ -206,8 +208,8 @@ typedef enum gale_bolt_kind {
     GALE_BOLT_MANUAL  /* the bolt answers each input itself, at once or later */
 } gale_bolt_kind;
 
-/* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is called
- * once when everything before this bolt has drained; it may emit (its tuples are not tracked). */
+/* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
+ * called once when everything before this bolt has drained; it may emit (its tuples are not tracked). */
 typedef struct gale_bolt_ops {
     size_t size;
     const char *name;

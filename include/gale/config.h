@@ -3,7 +3,8 @@
  * What:    an ordered set of keys and values. Every key that begins with "topology." is known to one table, which says
  *          its type, its default and whether it works, is accepted without effect, or is refused. Other keys are the
  *          components' own and pass. What a component may set for itself is the list of Storm's.
- * Threads: a configuration belongs to one thread until a topology has taken it; then it is frozen and may be read by all.
+ * Threads: a configuration belongs to one thread until a topology has taken it; then it is frozen and may be read by
+ *          all.
  * Owner:   keys and values are copied in; what is read is borrowed until the next change.
  */
 #ifndef GALE_CONFIG_H

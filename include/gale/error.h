@@ -55,7 +55,11 @@ typedef struct gale_error {
 } gale_error;
 
 #define GALE_ERROR_INIT                                                                                                \
-    { sizeof(gale_error), 0, 0, { 0 } }
+    {                                                                                                                  \
+        sizeof(gale_error), 0, 0, {                                                                                    \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
 
 /* "NO_MEMORY" for GALE_NO_MEMORY; "UNKNOWN" for a number that is not in the table. Static storage. */
 GALE_API const char *gale_error_name(int code);

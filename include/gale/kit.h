@@ -34,9 +34,9 @@ GALE_API GALE_MUST_USE int gale_generator_spout(const gale_generator_options *op
  * into words, one tuple a word. A word that is not UTF-8 comes out as bytes. Output: (word). Simple. */
 typedef struct gale_split_options {
     size_t size;
-    bool lower_case;      /* ASCII letters */
-    bool letters_only;    /* drop everything that is not a letter from both ends of a word */
-    uint32_t min_letters; /* drop shorter words */
+    bool lower_case;        /* ASCII letters */
+    bool letters_only;      /* drop everything that is not a letter from both ends of a word */
+    uint32_t min_letters;   /* drop shorter words */
     const char *stop_words; /* drop these, separated by blanks; NULL: none */
 } gale_split_options;
 GALE_API GALE_MUST_USE int gale_split_bolt(const gale_split_options *options, gale_bolt *ret_bolt, gale_error *error);
@@ -63,15 +63,15 @@ GALE_API GALE_MUST_USE int gale_intermediate_rankings_bolt(int64_t top_n, int64_
 GALE_API GALE_MUST_USE int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,
                                                     gale_error *error);
 
-/* Writes each tuple as a JSON line {"component":..,"stream":..,"task":..,"values":{..}} to a descriptor, which stays the
- * caller's. No outputs. Simple. */
+/* Writes each tuple as a JSON line {"component":..,"stream":..,"task":..,"values":{..}} to a descriptor, which stays
+ * the caller's. No outputs. Simple. */
 GALE_API GALE_MUST_USE int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error);
 
 /* Storm's LogInfoBolt: each tuple as one line of JSON to the runtime's logger, level info. No outputs. Simple. */
 GALE_API GALE_MUST_USE int gale_log_bolt(gale_bolt *ret_bolt, gale_error *error);
 
-/* Hands each tuple to `on_tuple` (returns 0, or an error code that fails the tuple), on the thread of its task, of which
- * there may be several. No outputs. Simple. */
+/* Hands each tuple to `on_tuple` (returns 0, or an error code that fails the tuple), on the thread of its task, of
+ * which there may be several. No outputs. Simple. */
 GALE_API GALE_MUST_USE int gale_callback_bolt(int (*on_tuple)(void *user, const gale_tuple *tuple), void *user,
                                               gale_bolt *ret_bolt, gale_error *error);
 

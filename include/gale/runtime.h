@@ -52,7 +52,8 @@ GALE_API GALE_MUST_USE int gale_runtime_start(gale_runtime *runtime, gale_error 
  * GALE_STOPPED when the runtime is closed. Not together with gale_runtime_start. */
 GALE_API int64_t gale_runtime_step(gale_runtime *runtime);
 
-/* When a step will next have something to do by the clock alone: INT64_MAX for never. For callers of gale_runtime_step. */
+/* When a step will next have something to do by the clock alone: INT64_MAX for never. For callers of
+ * gale_runtime_step. */
 GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 
 /* Runs the topology on this thread with one executor's worth of steps until it is closed: start, wait, nothing else.
@@ -101,19 +102,19 @@ typedef struct gale_run_stats {
     int32_t phase;
     uint64_t trees;
     uint64_t acked;
-    uint64_t failed;    /* by a bolt, or for any reason that has no line here */
+    uint64_t failed; /* by a bolt, or for any reason that has no line here */
     uint64_t timed_out;
-    uint64_t stopped;   /* by the end of the run */
+    uint64_t stopped; /* by the end of the run */
     uint64_t open;
-    uint64_t stale;     /* answers to trees that were answered already, dropped */
-    uint64_t executed;  /* calls of execute, all tasks */
+    uint64_t stale;           /* answers to trees that were answered already, dropped */
+    uint64_t executed;        /* calls of execute, all tasks */
     uint64_t memory_in_use;   /* bytes that the engine holds, components apart */
     uint64_t memory_reserved; /* bytes that it has taken from the allocator */
     uint64_t allocations;     /* calls of the allocator so far, components apart */
     int64_t complete_p50;     /* from emit to answer, acked trees; of a log-linear histogram, 3 % steps */
     int64_t complete_p99;
     int64_t complete_max;
-    int64_t elapsed;          /* since the spouts were opened, until now or the close */
+    int64_t elapsed; /* since the spouts were opened, until now or the close */
 } gale_run_stats;
 
 GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
@@ -136,8 +137,8 @@ typedef struct gale_task_stats {
     uint64_t misused;     /* second answers, late emits, emits that do not fit the stream */
     uint64_t errors;      /* errors returned or reported */
     uint64_t ticks;
-    uint64_t held;        /* tuples held now */
-    uint64_t queued_bytes;/* waiting for this task now, rings apart */
+    uint64_t held;         /* tuples held now */
+    uint64_t queued_bytes; /* waiting for this task now, rings apart */
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;

@@ -2,8 +2,8 @@
  *
  * What:    a builder for topologies: spouts, bolts, streams between them. It checks what Storm checks, and more; each
  *          error names the component, stream or field, and the nearest name that exists.
- * Threads: one thread at a time while it is built; once a runtime has been made of it, it does not change and may be read
- *          by all.
+ * Threads: one thread at a time while it is built; once a runtime has been made of it, it does not change and may be
+ *          read by all.
  * Owner:   the topology copies what it is given, except `user` of a component, which it frees at its own end.
  * Errors:  the first error sticks. Every later call returns it again, and so do gale_topology_check and
  *          gale_runtime_new: a program may build without looking and check once.
@@ -39,10 +39,18 @@ static inline gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
     gale_grouping g = { sizeof g, kind, fields };
     return g;
 }
-static inline gale_grouping gale_shuffle(void) { return gale_grouping_of(GALE_GROUPING_SHUFFLE, NULL); }
-static inline gale_grouping gale_fields(const char *names) { return gale_grouping_of(GALE_GROUPING_FIELDS, names); }
-static inline gale_grouping gale_all(void) { return gale_grouping_of(GALE_GROUPING_ALL, NULL); }
-static inline gale_grouping gale_global(void) { return gale_grouping_of(GALE_GROUPING_GLOBAL, NULL); }
+static inline gale_grouping gale_shuffle(void) {
+    return gale_grouping_of(GALE_GROUPING_SHUFFLE, NULL);
+}
+static inline gale_grouping gale_fields(const char *names) {
+    return gale_grouping_of(GALE_GROUPING_FIELDS, names);
+}
+static inline gale_grouping gale_all(void) {
+    return gale_grouping_of(GALE_GROUPING_ALL, NULL);
+}
+static inline gale_grouping gale_global(void) {
+    return gale_grouping_of(GALE_GROUPING_GLOBAL, NULL);
+}
 
 /* "fields" for GALE_GROUPING_FIELDS. Static storage. */
 GALE_API const char *gale_grouping_name(int32_t kind);
@@ -61,8 +69,8 @@ GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, g
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 
-/* A key of the topology's configuration (`component` NULL) or of one component's. Returns as gale_config_set does: 1 says
- * that the key has no effect here. */
+/* A key of the topology's configuration (`component` NULL) or of one component's. Returns as gale_config_set does: 1
+ * says that the key has no effect here. */
 GALE_API int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value);
 
 /* Is it whole and sound? Reports the first error there was, or what the whole shows: unknown components, streams and

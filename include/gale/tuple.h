@@ -1,7 +1,7 @@
 /* gale/tuple.h: reading a tuple.
  *
- * What:    a record is a head and a body. The head belongs to the hop (who sent it, to whom, which trees it is part of);
- *          the body is immutable, position-free, little-endian, and the same bytes everywhere:
+ * What:    a record is a head and a body. The head belongs to the hop (who sent it, to whom, which trees it is part
+ *          of); the body is immutable, position-free, little-endian, and the same bytes everywhere:
  *
  *              u32 count | count tag bytes | zeros up to a multiple of 8 | count slots of 8 bytes | variable part
  *

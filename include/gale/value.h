@@ -1,10 +1,10 @@
 /* gale/value.h: what a tuple is made of.
  *
- * What:    a value is null, bool, i64, f64, string, bytes, list or map. A `gale_value` is a view of 16 bytes: scalars in
- *          place, the rest borrowed. The same type serves to build (a list points to an array of gale_value) and to read
- *          (a list taken from a tuple points into the tuple's body); the functions below hide the difference.
- * Owner:   a view borrows. A value read from a tuple lives as long as that tuple; a value that is built lives as long as
- *          the memory it was made from.
+ * What:    a value is null, bool, i64, f64, string, bytes, list or map. A `gale_value` is a view of 16 bytes: scalars
+ *          in place, the rest borrowed. The same type serves to build (a list points to an array of gale_value) and to
+ *          read (a list taken from a tuple points into the tuple's body); the functions below hide the difference.
+ * Owner:   a view borrows. A value read from a tuple lives as long as that tuple; a value that is built lives as long
+ *          as the memory it was made from.
  * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body; strings are UTF-8, whoever brings them in
  *          checks it (gale_utf8_valid) and makes bytes of what is not.
  * Equality is by type and content: i64 1 and f64 1.0 are two values. Every NaN is one NaN, and -0.0 is 0.0.

@@ -1,5 +1,5 @@
-/* The one door to allocation. A gx_heap wraps the embedder's allocator and keeps account: bytes reserved (taken from the
- * allocator) and bytes in use are two figures, by tag. Pools take reserved memory and say themselves what they use.
+/* The one door to allocation. A gx_heap wraps the embedder's allocator and keeps account: bytes reserved (taken from
+ * the allocator) and bytes in use are two figures, by tag. Pools take reserved memory and say themselves what they use.
  * Threads: any; the account is atomic. */
 #ifndef GX_BASE_ALLOC_H
 #define GX_BASE_ALLOC_H
@@ -37,8 +37,8 @@ void *gx_alloc_array(gx_heap *heap, gx_tag tag, size_t count, size_t size);
 void *gx_alloc_apart(gx_heap *heap, gx_tag tag, size_t size);
 void gx_free_apart(gx_heap *heap, gx_tag tag, void *block, size_t size);
 
-/* Grows the array whose pointer is at `array_at` to hold at least `needed` items of `size` bytes; doubles. False when memory
- * is out: nothing changed. */
+/* Grows the array whose pointer is at `array_at` to hold at least `needed` items of `size` bytes; doubles. False when
+ * memory is out: nothing changed. */
 bool gx_grow(gx_heap *heap, gx_tag tag, void *array_at, size_t *capacity, size_t needed, size_t size);
 
 /* NULL is allowed. `size` is what was asked for. */

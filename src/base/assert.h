@@ -1,6 +1,7 @@
-/* Three prices of assertion: GX_ASSERT stays on in every build (a crash that says where beats a wrong answer), GX_CHECK is
- * for debug and sanitizer builds, GX_CHECK_WHOLE walks whole structures there when GALE_CHECKS is 2. They are for gale's own
- * bugs only: bad input never reaches one. */
+/* Three prices of assertion: GX_ASSERT stays on in every build (a crash that says where beats a wrong answer),
+ * GX_CHECK is
+ * for debug and sanitizer builds, GX_CHECK_WHOLE walks whole structures there when GALE_CHECKS is 2. They are for
+ * gale's own bugs only: bad input never reaches one. */
 #ifndef GX_BASE_ASSERT_H
 #define GX_BASE_ASSERT_H
 

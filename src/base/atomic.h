@@ -1,5 +1,5 @@
-/* C11 atomics with the order in the name; no other order appears in gale, and no fence (the thread sanitizer does not see
- * fences). A pair of release and acquire carries a label, "R1" and "A1", and a sentence at the release. */
+/* C11 atomics with the order in the name; no other order appears in gale, and no fence (the thread sanitizer does not
+ * see fences). A pair of release and acquire carries a label, "R1" and "A1", and a sentence at the release. */
 #ifndef GX_BASE_ATOMIC_H
 #define GX_BASE_ATOMIC_H
 

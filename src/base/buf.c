@@ -14,8 +14,10 @@ static void *grow(gx_buf *buf, size_t capacity) {
 }
 
 void gx_buf_fini(gx_buf *buf) {
-    if (buf->heap) gx_free(buf->heap, GX_TAG_OTHER, buf->data, buf->capacity);
-    else free(buf->data);
+    if (buf->heap)
+        gx_free(buf->heap, GX_TAG_OTHER, buf->data, buf->capacity);
+    else
+        free(buf->data);
     *buf = (gx_buf)GX_BUF_INIT(buf->heap);
 }
 
@@ -52,7 +54,8 @@ void gx_buf_format(gx_buf *buf, const char *format, ...) {
     va_copy(again, args);
     int size = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (size < 0) buf->failed = true;
+    if (size < 0)
+        buf->failed = true;
     else if (gx_buf_reserve(buf, (size_t)size)) {
         vsnprintf(buf->data + buf->size, (size_t)size + 1, format, again);
         buf->size += (size_t)size;

@@ -1,5 +1,5 @@
-/* Growable bytes. Memory comes from a gx_heap, or from malloc when `heap` is NULL (for programs and formatting outside a
- * runtime). The first failure sticks: `failed` is set, later appends do nothing, and the end can be checked once. */
+/* Growable bytes. Memory comes from a gx_heap, or from malloc when `heap` is NULL (for programs and formatting outside
+ * a runtime). The first failure sticks: `failed` is set, later appends do nothing, and the end can be checked once. */
 #ifndef GX_BASE_BUF_H
 #define GX_BASE_BUF_H
 

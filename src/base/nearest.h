@@ -9,8 +9,8 @@
 
 typedef struct gx_nearest {
     gale_str wanted;
-    gale_str best;    /* borrowed from the candidate */
-    size_t distance;  /* of `best` */
+    gale_str best;   /* borrowed from the candidate */
+    size_t distance; /* of `best` */
 } gx_nearest;
 
 gx_nearest gx_nearest_to(gale_str wanted);
@@ -18,8 +18,8 @@ gx_nearest gx_nearest_to(gale_str wanted);
 /* Offers a candidate, which must live as long as `nearest` is asked. */
 void gx_nearest_offer(gx_nearest *nearest, gale_str candidate);
 
-/* The best candidate if it is near enough to be meant (at most a third of the longer word, at least 1 and at most 4 edits;
- * equal but for case counts as near), else an empty string. */
+/* The best candidate if it is near enough to be meant (at most a third of the longer word, at least 1 and at most 4
+ * edits; equal but for case counts as near), else an empty string. */
 gale_str gx_nearest_word(const gx_nearest *nearest);
 
 /* Writes "; did you mean 'x'?" or "" to `out` (ended by NUL) and returns `out`, for use in printf. */

@@ -1,6 +1,7 @@
 /* SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014), with a gamma of its own for
- * each stream. Its mixing multiplies, so that it is not linear over XOR: the ids of tuple trees need that (with a linear
- * generator such as xorshift, 65 successive ids can cancel). One stream never gives the same number twice in 2^64. */
+ * each stream. Its mixing multiplies, so that it is not linear over XOR: the ids of tuple trees need that (with a
+ * linear generator such as xorshift, 65 successive ids can cancel). One stream never gives the same number twice in
+ * 2^64. */
 #ifndef GX_BASE_RANDOM_H
 #define GX_BASE_RANDOM_H
 

@@ -32,7 +32,8 @@ GX_INLINE gale_str gx_str_trim(gale_str s) {
     return s;
 }
 
-/* Cuts the next piece before `separator` from `*rest`, trimmed; false when nothing is left. "a, b" gives "a" and "b". */
+/* Cuts the next piece before `separator` from `*rest`, trimmed; false when nothing is left. "a, b" gives "a" and
+ * "b". */
 GX_INLINE bool gx_str_next(gale_str *rest, char separator, gale_str *ret_piece) {
     if (!rest->data) return false;
     const char *end = rest->size ? (const char *)memchr(rest->data, separator, rest->size) : NULL;

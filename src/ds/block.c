@@ -46,8 +46,10 @@ gx_block *gx_block_take(gx_blocks *pool, size_t size) {
     unsigned class_ = log <= GX_BLOCK_SMALLEST ? 0 : log - GX_BLOCK_SMALLEST;
     if (!pool->free[class_]) collect_returned(pool);
     gx_block *block = pool->free[class_];
-    if (block) pool->free[class_] = block->next;
-    else block = make(pool, class_);
+    if (block)
+        pool->free[class_] = block->next;
+    else
+        block = make(pool, class_);
     if (!block) return NULL;
     gx_store_relaxed(&block->refs, 1);
     gx_add_relaxed(&pool->used_bytes, gx_block_size(block));

@@ -1,13 +1,13 @@
 /* Reference-counted blocks of any size, for bodies and tuples that are too large for a queue or outlive it.
  *
  * What:    a pool a thread, with free lists by power of two. A block may be released on any thread: the last release on
- *          another thread pushes it to the owner's return stack (a Treiber stack that is only ever emptied whole, hence no
- *          ABA), which the owner empties when a free list runs dry.
+ *          another thread pushes it to the owner's return stack (a Treiber stack that is only ever emptied whole,
+ *          hence no ABA), which the owner empties when a free list runs dry.
  * Threads: gx_block_take belongs to the pool's owner; gx_block_ref and gx_block_release to whoever holds a reference.
  * Owner:   the pool frees every block with itself: all threads must have stopped.
  *
- * Orderings: R1/A1 the push to the return stack releases, the owner's exchange acquires. The last decrement is acq_rel, so
- *            that the releasing thread's reads are before the reuse.
+ * Orderings: R1/A1 the push to the return stack releases, the owner's exchange acquires. The last decrement is
+ *            acq_rel, so that the releasing thread's reads are before the reuse.
  */
 #ifndef GX_DS_BLOCK_H
 #define GX_DS_BLOCK_H

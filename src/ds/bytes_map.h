@@ -1,4 +1,5 @@
-/* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside the
+/* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside
+ * the
  * slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes its
  * place), so that walking is an array walk. Keys are copied into an arena of the map's own, 8-aligned; it is
  * compacted when more than half of it is dead.
@@ -22,8 +23,8 @@ size_t gx_bytes_map_size(const gx_bytes_map *map);
 /* The value of `key`, or NULL. */
 void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key);
 
-/* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); NULL when memory is out: nothing
- * changed. The value is 8-aligned. */
+/* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); NULL when memory is out:
+ * nothing changed. The value is 8-aligned. */
 void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made);
 
 /* False when it was not there. */

@@ -9,7 +9,8 @@ bool gx_fifo_extend(gx_fifo *fifo, gx_chunks *pool) {
         gx_chunks_give(pool, fifo->tail);
         fifo->tail = NULL;
     }
-    if (fifo->tail) fifo->tail->next = chunk;
+    if (fifo->tail)
+        fifo->tail->next = chunk;
     else {
         fifo->head = chunk;
         fifo->head_at = 0;

@@ -1,7 +1,7 @@
 /* A FIFO of entries whose memory never moves: chunks in a list.
  *
- * What:    an entry begins with its own length as u32 (a multiple of 8, at most GX_FIFO_ENTRY_MAX). An entry stays where it
- *          is until it is popped, also while others are pushed: it can be worked on in place.
+ * What:    an entry begins with its own length as u32 (a multiple of 8, at most GX_FIFO_ENTRY_MAX). An entry stays
+ *          where it is until it is popped, also while others are pushed: it can be worked on in place.
  * Threads: one. Owner: chunks belong to the pool that is handed in, always the same one.
  */
 #ifndef GX_DS_FIFO_H

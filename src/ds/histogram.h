@@ -1,6 +1,6 @@
 /* A log-linear histogram of int64 values from 0 to 2^62: 32 steps a power of two, so that a figure is at most 1/32 too
- * high (the idea is HdrHistogram's, Gil Tene). One writer; any thread may read while it writes (relaxed loads: a reading is
- * a little old, never torn within a bucket). No allocation: a plain struct of about 15 KiB. */
+ * high (the idea is HdrHistogram's, Gil Tene). One writer; any thread may read while it writes (relaxed loads: a
+ * reading is a little old, never torn within a bucket). No allocation: a plain struct of about 15 KiB. */
 #ifndef GX_DS_HISTOGRAM_H
 #define GX_DS_HISTOGRAM_H
 

@@ -13,8 +13,8 @@ typedef struct gx_last_modified gx_last_modified;
 int gx_last_modified_new(gx_heap *heap, int64_t n, int64_t now, gx_last_modified **ret_tracker, gale_error *error);
 void gx_last_modified_free(gx_last_modified *tracker);
 
-/* Removes the oldest moment and returns the whole seconds since then (towards zero); with none left (Storm would block),
- * 0. */
+/* Removes the oldest moment and returns the whole seconds since then (towards zero); with none left (Storm would
+ * block), 0. */
 int64_t gx_last_modified_seconds_since_oldest(gx_last_modified *tracker, int64_t now);
 
 /* Appends `now`; when full, the oldest goes first. */

@@ -18,8 +18,9 @@ int gx_rankings_new(gx_heap *heap, int64_t top_n, gx_rankings_compare compare, g
                     gale_error *error);
 void gx_rankings_free(gx_rankings *rankings);
 
-/* Replaces the entry of an equal object (its count may go down) or adds one, and re-sorts; when there are more than top_n,
- * the last goes (exactly one; it returns only when it is reported again). GALE_INVALID when count < 0, GALE_NO_MEMORY. */
+/* Replaces the entry of an equal object (its count may go down) or adds one, and re-sorts; when there are more than
+ * top_n, the last goes (exactly one; it returns only when it is reported again). GALE_INVALID when count < 0,
+ * GALE_NO_MEMORY. */
 int gx_rankings_update(gx_rankings *rankings, gale_str object, int64_t count, gale_str payload);
 
 /* Drops entries with count 0, keeping order. */

@@ -1,19 +1,20 @@
 /* A byte ring between two threads: one producer, one consumer, entries of any size up to a quarter of the capacity.
  *
  * What:    Lamport's single-producer single-consumer queue with cached remote positions. An entry begins with its own
- *          length as u32 (a multiple of 8); an entry that would cross the end of the ring is preceded by padding, marked
- *          by GX_RING_PAD in that word. A ring of 16-byte items (acks) uses the raw calls and never needs padding.
- * Threads: gx_ring_producer belongs to one thread, gx_ring_consumer to another; each lives in its owner's memory, so that
- *          private positions never share a line with published ones (false sharing costs a factor of six).
- * Owner:   the shared part is a pointer-free header and the bytes; whoever made it frees it, when both sides have stopped.
- *          It could be mapped by two processes.
+ *          length as u32 (a multiple of 8); an entry that would cross the end of the ring is preceded by padding,
+ *          marked by GX_RING_PAD in that word. A ring of 16-byte items (acks) uses the raw calls and never needs
+ *          padding.
+ * Threads: gx_ring_producer belongs to one thread, gx_ring_consumer to another; each lives in its owner's memory, so
+ *          that private positions never share a line with published ones (false sharing costs a factor of six).
+ * Owner:   the shared part is a pointer-free header and the bytes; whoever made it frees it, when both sides have
+ *          stopped. It could be mapped by two processes.
  * Limits:  the capacity is a power of two, at least 1 KiB. Wait-free. Full and empty are answers, not errors.
  *
  * Orderings:
- *     R1/A1  gx_ring_publish releases the bytes before `tail`; gx_ring_refresh acquires them: a consumer that sees the new
- *            tail sees the entries.
- *     R2/A2  gx_ring_release releases the reads before `head`; gx_ring_claim acquires them: a producer that sees the new
- *            head may overwrite.
+ *     R1/A1  gx_ring_publish releases the bytes before `tail`; gx_ring_refresh acquires them: a consumer that sees the
+ *            new tail sees the entries.
+ *     R2/A2  gx_ring_release releases the reads before `head`; gx_ring_claim acquires them: a producer that sees the
+ *            new head may overwrite.
  */
 #ifndef GX_DS_RING_H
 #define GX_DS_RING_H
@@ -74,8 +75,8 @@ GX_INLINE bool gx_ring_has_room(gx_ring_producer *p, uint64_t need) {
     return p->tail + need - p->head_cached <= p->capacity;
 }
 
-/* Space for an entry of `length` bytes (a multiple of 8, at most a quarter of the capacity), or NULL when the ring is full.
- * The consumer sees it after gx_ring_publish; its first word must then hold `length`. */
+/* Space for an entry of `length` bytes (a multiple of 8, at most a quarter of the capacity), or NULL when the ring is
+ * full. The consumer sees it after gx_ring_publish; its first word must then hold `length`. */
 GX_INLINE void *gx_ring_claim(gx_ring_producer *p, uint32_t length) {
     uint64_t at = p->tail & (p->capacity - 1);
     uint64_t to_end = p->capacity - at;

@@ -1,6 +1,6 @@
-/* SlidingWindowCounter of storm-starter: counts over the last n slots, the one just closed included. An object that fell to
- * zero is reported once with 0 and then dropped: zeros are wiped before the oldest slot is, and that order matters
- * downstream. Threads: one at a time. */
+/* SlidingWindowCounter of storm-starter: counts over the last n slots, the one just closed included. An object that
+ * fell to zero is reported once with 0 and then dropped: zeros are wiped before the oldest slot is, and that order
+ * matters downstream. Threads: one at a time. */
 #ifndef GX_DS_SLIDING_WINDOW_H
 #define GX_DS_SLIDING_WINDOW_H
 
@@ -9,7 +9,8 @@
 typedef struct gx_sliding_window gx_sliding_window;
 
 /* GALE_INVALID when slots < 2. */
-int gx_sliding_window_new(gx_heap *heap, int64_t slots, uint64_t seed, gx_sliding_window **ret_window, gale_error *error);
+int gx_sliding_window_new(gx_heap *heap, int64_t slots, uint64_t seed, gx_sliding_window **ret_window,
+                          gale_error *error);
 void gx_sliding_window_free(gx_sliding_window *window);
 int gx_sliding_window_increment(gx_sliding_window *window, gale_str object);
 

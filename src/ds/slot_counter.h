@@ -1,5 +1,5 @@
-/* SlotBasedCounter of storm-starter: for each object, n counts, one a slot. An object is a byte string (the encoded body
- * of a value, which is canonical). Threads: one at a time. */
+/* SlotBasedCounter of storm-starter: for each object, n counts, one a slot. An object is a byte string (the encoded
+ * body of a value, which is canonical). Threads: one at a time. */
 #ifndef GX_DS_SLOT_COUNTER_H
 #define GX_DS_SLOT_COUNTER_H
 
@@ -23,6 +23,6 @@ size_t gx_slot_counter_size(const gx_slot_counter *counter);
 int64_t gx_slot_counter_at(const gx_slot_counter *counter, size_t index, gale_str *ret_object);
 
 int gx_slot_counter_wipe_slot(gx_slot_counter *counter, int64_t slot); /* objects stay tracked */
-void gx_slot_counter_wipe_zeros(gx_slot_counter *counter);            /* drops objects whose total is 0 */
+void gx_slot_counter_wipe_zeros(gx_slot_counter *counter);             /* drops objects whose total is 0 */
 
 #endif

@@ -5,9 +5,9 @@
  *     awake --------------- wants to park ------> parked
  *     parked -----> rung + a write to the eventfd -> awake
  *
- * One exchange a batch covers data, room freed, congestion cleared and commands. All exchanges are sequentially consistent
- * and happen after the news was published and before the owner looks for news once more, so that either the ringer finds
- * the owner parked, or the owner finds the news.
+ * One exchange a batch covers data, room freed, congestion cleared and commands. All exchanges are sequentially
+ * consistent and happen after the news was published and before the owner looks for news once more, so that either the
+ * ringer finds the owner parked, or the owner finds the news.
  * Threads: gx_bell_ring any; the rest the owner's. */
 #ifndef GX_ENGINE_BELL_H
 #define GX_ENGINE_BELL_H
@@ -27,8 +27,8 @@ void gx_bell_fini(gx_bell *bell);
 
 void gx_bell_ring(gx_bell *bell);
 
-/* The owner wants to park. False when it was rung meanwhile (and is awake). Else the owner looks for news once more and then
- * either parks (gx_wake_park) or not, and calls gx_bell_wake. */
+/* The owner wants to park. False when it was rung meanwhile (and is awake). Else the owner looks for news once more
+ * and then either parks (gx_wake_park) or not, and calls gx_bell_wake. */
 bool gx_bell_may_park(gx_bell *bell);
 void gx_bell_wake(gx_bell *bell);
 

@@ -81,9 +81,12 @@ static int unite(gx_executor *ex, origin *from) {
 }
 
 static int count_roots(gx_executor *ex, origin *from) {
-    if (from->begun) from->root_count = 1;
-    else if (from->anchor_count == 1) from->root_count = from->anchors[0].roots.count;
-    else if (from->anchor_count > 1) return unite(ex, from);
+    if (from->begun)
+        from->root_count = 1;
+    else if (from->anchor_count == 1)
+        from->root_count = from->anchors[0].roots.count;
+    else if (from->anchor_count > 1)
+        return unite(ex, from);
     return GALE_OK;
 }
 
@@ -154,8 +157,9 @@ static void write_body(parcel *p, gale_head *head, unsigned char *at) {
 /* Writes one record to `at`. `root_block`: where more roots than fit go. */
 static void write_record(gx_executor *ex, parcel *p, origin *from, uint16_t target, void *at, gx_block *root_block) {
     gale_head *head = at;
-    *head = (gale_head){ p->length, target, p->task->id, (uint16_t)p->stream, (uint8_t)from->root_count, 0,
-                         (uint32_t)p->body_size };
+    *head = (gale_head){
+        p->length, target, p->task->id, (uint16_t)p->stream, (uint8_t)from->root_count, 0, (uint32_t)p->body_size
+    };
     unsigned char *roots = (unsigned char *)(head + 1);
     if (GX_UNLIKELY(root_block != NULL)) {
         gx_root_block *many = (gx_root_block *)root_block->bytes;
@@ -173,8 +177,8 @@ static void arrive(gx_executor *ex, gx_task *target, const gale_head *head) {
     if (target->executor == ex) gx_executor_queued(ex, target, gx_record_weight(head));
 }
 
-/* Blocks for the roots of every delivery, when there are too many to lie in the records. They are chained by `next` until
- * they are used. */
+/* Blocks for the roots of every delivery, when there are too many to lie in the records. They are chained by `next`
+ * until they are used. */
 static bool take_root_blocks(gx_executor *ex, const origin *from, uint32_t count, gx_block **ret_blocks) {
     *ret_blocks = NULL;
     if (GX_LIKELY(from->root_count <= GX_ROOTS_INLINE)) return true;
@@ -203,8 +207,8 @@ static bool take_body_block(gx_executor *ex, parcel *p, uint32_t count) {
     return true;
 }
 
-/* Room for all deliveries, so that none can fail once the first is written: each record may need a new chunk at the end of
- * its queue, and there are as many queues as executors. */
+/* Room for all deliveries, so that none can fail once the first is written: each record may need a new chunk at the
+ * end of its queue, and there are as many queues as executors. */
 static bool ensure_room(gx_executor *ex, const parcel *p, uint32_t count) {
     size_t chunks = (size_t)count * p->length / (GX_CHUNK_ROOM - GX_FIFO_ENTRY_MAX) + 1;
     size_t queues = count < ex->shared->executor_count ? count : ex->shared->executor_count;
@@ -318,8 +322,10 @@ static void ack_roots(gx_executor *ex, gx_roots roots, uint64_t ack) {
     uint64_t mine = (uint64_t)ex->index + 1;
     for (uint64_t i = 0; i < roots.count; i++) {
         uint64_t root = roots.pairs[i].root, edges = roots.pairs[i].edge ^ ack;
-        if (root >> GX_LEDGER_SHIFT == mine) gx_ledger_ack(&ex->ledger, root, edges);
-        else gx_settle_ack(&ex->settle, root, edges);
+        if (root >> GX_LEDGER_SHIFT == mine)
+            gx_ledger_ack(&ex->ledger, root, edges);
+        else
+            gx_settle_ack(&ex->settle, root, edges);
     }
 }
 
@@ -327,8 +333,10 @@ static void fail_roots(gx_executor *ex, const gx_task *task, gx_roots roots, int
     uint64_t mine = (uint64_t)ex->index + 1;
     for (uint64_t i = 0; i < roots.count; i++) {
         uint64_t root = roots.pairs[i].root;
-        if (root >> GX_LEDGER_SHIFT == mine) gx_ledger_fail(&ex->ledger, root, reason, task->id, text);
-        else gx_settle_fail(&ex->settle, root, reason, task->id, text);
+        if (root >> GX_LEDGER_SHIFT == mine)
+            gx_ledger_fail(&ex->ledger, root, reason, task->id, text);
+        else
+            gx_settle_fail(&ex->settle, root, reason, task->id, text);
     }
 }
 

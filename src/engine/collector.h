@@ -1,10 +1,10 @@
 /* The collector that the engine gives to components: emit, anchor, ack, fail, hold.
  *
- * What:    an emit measures the values, computes the routes, makes sure of room in all destinations, and then encodes once
- *          and copies or shares. It runs no component and blocks on nothing.
- *          Anchors: each destination draws one fresh edge id an anchor tuple; the id goes into that anchor's ack value once,
- *          and under each of its roots into the new record; two anchors with a root in common XOR their ids under it
- *          (Storm's BoltOutputCollectorImpl).
+ * What:    an emit measures the values, computes the routes, makes sure of room in all destinations, and then encodes
+ *          once and copies or shares. It runs no component and blocks on nothing.
+ *          Anchors: each destination draws one fresh edge id an anchor tuple; the id goes into that anchor's ack value
+ *          once, and under each of its roots into the new record; two anchors with a root in common XOR their ids
+ *          under it (Storm's BoltOutputCollectorImpl).
  * Threads: the task's. */
 #ifndef GX_ENGINE_COLLECTOR_H
 #define GX_ENGINE_COLLECTOR_H

@@ -89,5 +89,6 @@ size_t gx_control_step(gx_control *control, gx_shared *shared) {
 
 bool gx_control_waits(gx_shared *shared) {
     int32_t phase = gx_phase(shared);
-    return (phase != GALE_PHASE_RUNNING || shared->until_drained) && phase != GALE_PHASE_CLOSED && phase != GALE_PHASE_NEW;
+    return (phase != GALE_PHASE_RUNNING || shared->until_drained) && phase != GALE_PHASE_CLOSED &&
+           phase != GALE_PHASE_NEW;
 }

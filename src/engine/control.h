@@ -9,9 +9,10 @@
  *     any of these -> closing     gale_runtime_stop, gale_stop, an error from open or prepare
  *     closing ------> closed      control: every executor has closed its tasks
  *
- * Nothing moves: every executor says that it is quiet (nothing queued, held or open, its spouts done or inactive), and all
- * that was sent has been received: read twice, with no work in between (Mattern's four counters). An executor that is quiet
- * becomes busy only by receiving or by a timer, and both count as work.
+ * Nothing moves: every executor says that it is quiet (nothing queued, held or open, its spouts done or inactive), and
+ *                all
+ * that was sent has been received: read twice, with no work in between (Mattern's four counters). An executor that is
+ * quiet becomes busy only by receiving or by a timer, and both count as work.
  * Threads: executor 0's calls gx_control_step after each of its steps. */
 #ifndef GX_ENGINE_CONTROL_H
 #define GX_ENGINE_CONTROL_H

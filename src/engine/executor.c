@@ -138,8 +138,8 @@ void gx_executor_free(gx_executor *ex) {
     gx_free_apart(ex->heap, GX_TAG_PLAN, ex, sizeof *ex);
 }
 
-/* Tasks of a component may not run here while one that they feed is congested, or while what they send to another executor
- * has not found room. */
+/* Tasks of a component may not run here while one that they feed is congested, while what they send to another executor
+ * has not found room, or when the end has come. */
 static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c) {
     const gx_plan *plan = ex->shared->plan;
     for (uint32_t s = 0; s < c->stream_count; s++)
@@ -155,12 +155,13 @@ void gx_executor_refresh_gates(gx_executor *ex) {
     const gx_plan *plan = ex->shared->plan;
     ex->epoch = gx_flow_epoch(&ex->shared->flow);
     ex->gates_stale = false;
+    bool ending = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
     uint16_t last = UINT16_MAX;
     for (uint32_t i = 0; i < ex->task_count; i++) { /* tasks of a component stand together */
         uint16_t c = ex->tasks[i]->component;
         if (c == last) continue;
         last = c;
-        ex->gated[c] = gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
+        ex->gated[c] = ending || gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
                        outbox_in_the_way(ex, &plan->components[c]);
     }
 }
@@ -197,6 +198,7 @@ void gx_executors_wake(gx_shared *shared) {
 bool gx_executors_move(gx_shared *shared, gale_phase from, gale_phase to) {
     uint32_t expected = (uint32_t)from;
     if (!gx_cas_seq(&shared->phase, &expected, (uint32_t)to)) return false;
+    gx_add_release(&shared->flow.epoch, 1); /* gates depend on the phase */
     gx_executors_wake(shared);
     return true;
 }

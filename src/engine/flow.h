@@ -1,13 +1,15 @@
 /* Flow control: who is congested, and who may therefore not run.
  *
- * What:    a task's queue is what waits for it on its executor: in the local FIFO and in its parked list. Above the high
- *          mark the task is congested, below the low mark no longer. A task may run while none of the tasks that it feeds is
- *          congested; records for one that may not are parked behind each other. Gates follow the task graph with back
- *          edges left out (topology/plan.h), which has no cycle: the last congested task of any chain feeds none that is
- *          congested, so it can run. Rings are always drained, hence nothing waits for anything but a task that can run.
+ * What:    a task's queue is what waits for it on its executor: in the local FIFO and in its parked list. Above the
+ *          high mark the task is congested, below the low mark no longer. A task may run while none of the tasks that
+ *          it feeds is congested; records for one that may not are parked behind each other. Gates follow the task
+ *          graph with back edges left out (topology/plan.h), which has no cycle: the last congested task of any chain
+ *          feeds none that is congested, so it can run. Rings are always drained, hence nothing waits for anything but
+ *          a task that can run.
  *          A spout is a task like others: this is how pressure gets back to the source.
  * Bound:   queue of a task <= high mark + what was in rings when the mark was passed + the output of one call a feeder.
- * Threads: a task's mark has one writer, its executor; every executor reads. `epoch` changes after every change of a mark.
+ * Threads: a task's mark has one writer, its executor; every executor reads. `epoch` changes after every change of a
+ *          mark.
  *
  * Orderings: R1/A1 the epoch's add releases the mark's store; who sees the new epoch sees the mark.
  */

@@ -45,8 +45,10 @@ void gx_ledger_fini(gx_ledger *ledger) {
 
 static void append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
     gx_ledger_at(ledger, slot)->next = 0;
-    if (list->tail) gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
-    else list->head = slot + 1;
+    if (list->tail)
+        gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
+    else
+        list->head = slot + 1;
     list->tail = slot + 1;
 }
 
@@ -64,7 +66,8 @@ static void put_free(gx_ledger *ledger, uint64_t slot) {
     ledger->free = slot + 1;
 }
 
-/* A slot whose generation came round may be used again when no late answer to its old trees can be on its way any more. */
+/* A slot whose generation came round may be used again when no late answer to its old trees can be on its way any
+ * more. */
 static bool wake_rested(gx_ledger *ledger, int64_t now) {
     if (!ledger->resting.head) return false;
     gx_tree *tree = gx_ledger_at(ledger, ledger->resting.head - 1);
@@ -193,21 +196,21 @@ void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now)
     append(ledger, &ledger->resting, answer->slot);
 }
 
-/* A sequence lock without fences. R1: the data are stored with release, after the version was made odd: a reader that sees
- * new data sees the odd version, too (A1), and reads again. R2/A2: an even version comes with its data. */
+/* A sequence lock without fences. R1: the data are stored with release, after the version was made odd: a reader that
+ * sees new data sees the odd version, too (A1), and reads again. R2/A2: an even version comes with its data. */
 void gx_ledger_publish(gx_ledger *ledger) {
     uint64_t words[sizeof(gx_tree_counters) / 8];
     memcpy(words, &ledger->counters, sizeof words);
     uint64_t version = gx_load_relaxed(&ledger->version);
     gx_store_relaxed(&ledger->version, version + 1);
     for (size_t i = 0; i < sizeof words / 8; i++) gx_store_release(&ledger->published[i], words[i]); /* R1 */
-    gx_store_release(&ledger->version, version + 2);                                                   /* R2 */
+    gx_store_release(&ledger->version, version + 2);                                                 /* R2 */
 }
 
 gx_tree_counters gx_ledger_read(const gx_ledger *ledger) {
     uint64_t words[sizeof(gx_tree_counters) / 8], before, after;
     do {
-        before = gx_load_acquire(&ledger->version); /* A2 */
+        before = gx_load_acquire(&ledger->version);                                                      /* A2 */
         for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_acquire(&ledger->published[i]); /* A1 */
         after = gx_load_relaxed(&ledger->version);
     } while (before != after || (before & 1));

@@ -4,15 +4,15 @@
  *
  *              root = ledger 12 bits | generation 28 bits | slot 24 bits
  *
- *          An entry holds the XOR of all edge ids created and consumed so far; at zero the tree is done. The same entry is
- *          the spout's pending entry. An update is an array access; a stale one (the generation does not match) is dropped
- *          and counted. Slots come in segments that never move.
+ *          An entry holds the XOR of all edge ids created and consumed so far; at zero the tree is done. The same
+ *          entry is the spout's pending entry. An update is an array access; a stale one (the generation does not
+ *          match) is dropped and counted. Slots come in segments that never move.
  *
- *          Why a partial sum is safe. Every edge id is XORed twice: by the unit that creates it (the spout's emit, or the
- *          ack of the tuple that it was anchored to) and by the unit that consumes it (the ack of the tuple on that edge).
- *          Units are never split, the spout's unit is in the entry before anything can be acked, and ids are random. So a
- *          set of units that contains the spout's and sums to zero contains, but for odds of 2^-64, for every edge that it
- *          creates the unit that consumes it: by induction from the root that is the whole tree.
+ *          Why a partial sum is safe. Every edge id is XORed twice: by the unit that creates it (the spout's emit, or
+ *          the ack of the tuple that it was anchored to) and by the unit that consumes it (the ack of the tuple on
+ *          that edge). Units are never split, the spout's unit is in the entry before anything can be acked, and ids
+ *          are random. So a set of units that contains the spout's and sums to zero contains, but for odds of 2^-64,
+ *          for every edge that it creates the unit that consumes it: by induction from the root that is the whole tree.
  *
  *              free --open--> open --xor is 0--> acked ----+
  *                ^             |---fail---------> failed --+--> answered to the spout --> free
@@ -87,19 +87,19 @@ typedef struct gx_tree_list {
 
 typedef struct gx_ledger {
     gx_heap *heap;
-    uint64_t number;    /* of the ledger, shifted to its place in a root */
-    int64_t timeout;    /* ns; 0: never */
-    uint64_t free;      /* slot plus 1; last in, first out */
+    uint64_t number; /* of the ledger, shifted to its place in a root */
+    int64_t timeout; /* ns; 0: never */
+    uint64_t free;   /* slot plus 1; last in, first out */
     gx_tree_list answers;
     gx_tree_list resting;
-    uint32_t slots;     /* made so far */
-    gx_random random;   /* first generations */
+    uint32_t slots;   /* made so far */
+    gx_random random; /* first generations */
     gx_failure_note *notes;
     gx_tree_counters counters;
 
     int64_t sweep_due;
     uint32_t sweep_at;
-    uint32_t sweep_end; /* slots in this pass; 0: no pass */
+    uint32_t sweep_end;   /* slots in this pass; 0: no pass */
     int64_t sweep_before; /* entries begun before this are too old */
 
     gx_tree **segments; /* [GX_LEDGER_SEGMENTS] */
@@ -196,8 +196,8 @@ int64_t gx_ledger_due(const gx_ledger *ledger);
 /* Answers every open tree with `stopped`. */
 void gx_ledger_stop(gx_ledger *ledger);
 
-/* The next answer for a spout, oldest first; false when there is none. After the spout has been told, the entry goes back
- * with gx_ledger_answered: `now` is for the rest of slots whose generation wraps. */
+/* The next answer for a spout, oldest first; false when there is none. After the spout has been told, the entry goes
+ * back with gx_ledger_answered: `now` is for the rest of slots whose generation wraps. */
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 

@@ -16,8 +16,8 @@ static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
 
 static int open_task(gx_task *task) {
     const gx_component *built = task->plan->built;
-    int (*function)(void *, const gale_context *, gale_collector *, void **) =
-        built->is_spout ? built->spout.open : built->bolt.prepare;
+    int (*function)(void *, const gale_context *, gale_collector *, void **) = built->is_spout ? built->spout.open
+                                                                                               : built->bolt.prepare;
     task->self = built->user;
     return function ? function(built->user, &task->context, &task->out, &task->self) : GALE_OK;
 }

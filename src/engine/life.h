@@ -1,5 +1,5 @@
-/* The lives of an executor's tasks: opened or prepared at the start, finished when all before them has drained, closed or
- * cleaned up at the end, whatever state they are in. All on the executor's thread. */
+/* The lives of an executor's tasks: opened or prepared at the start, finished when all before them has drained, closed
+ * or cleaned up at the end, whatever state they are in. All on the executor's thread. */
 #ifndef GX_ENGINE_LIFE_H
 #define GX_ENGINE_LIFE_H
 

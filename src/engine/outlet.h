@@ -1,9 +1,9 @@
 /* The way out of an executor to another one: a ring, and an outbox behind it.
  *
  * What:    what finds no room in the ring goes to the outbox, and what comes later goes behind it: order is kept and an
- *          emit never fails for want of room. While an outbox holds something, the tasks that feed this outlet do not run,
- *          so it holds no more than the output of one call a task. It empties by itself, because the consumer always
- *          drains its ring, whatever its tasks may do (engine/flow.h): a full ring is never a deadlock.
+ *          emit never fails for want of room. While an outbox holds something, the tasks that feed this outlet do not
+ *          run, so it holds no more than the output of one call a task. It empties by itself, because the consumer
+ *          always drains its ring, whatever its tasks may do (engine/flow.h): a full ring is never a deadlock.
  *          Data outlets carry records; ack outlets carry items of 16 bytes (engine/settle.h).
  * Threads: the producing executor's. */
 #ifndef GX_ENGINE_OUTLET_H

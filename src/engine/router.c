@@ -31,8 +31,7 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
 void gx_router_fini(gx_stream_routes *stream, gx_heap *heap) {
     for (uint32_t i = 0; stream->routes && i < stream->count; i++) {
         gx_route *route = &stream->routes[i];
-        if (route->order)
-            gx_free(heap, GX_TAG_PLAN, route->order, route->edge->task_count * sizeof *route->order);
+        if (route->order) gx_free(heap, GX_TAG_PLAN, route->order, route->edge->task_count * sizeof *route->order);
     }
     size_t size = stream->count * sizeof *stream->routes;
     gx_free(heap, GX_TAG_PLAN, stream->routes, size ? size : 1);

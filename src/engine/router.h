@@ -1,10 +1,10 @@
 /* Groupings: which tasks get a tuple.
  *
- * What:    for each task and each of its streams, the consumers with their grouping and its state. Shuffle is Storm's with
- *          load awareness off (org.apache.storm.grouping.ShuffleGrouping): a shuffled list of the targets, walked round
- *          robin, the counter moved on before use; one state a task, stream and consumer. Fields is our stable 64-bit hash
- *          (tuple/hash.h), multiply-shift to the number of tasks, skipped for one task. Global is the lowest task id; all
- *          is every task.
+ * What:    for each task and each of its streams, the consumers with their grouping and its state. Shuffle is Storm's
+ *          with load awareness off (org.apache.storm.grouping.ShuffleGrouping): a shuffled list of the targets, walked
+ *          round robin, the counter moved on before use; one state a task, stream and consumer. Fields is our stable
+ *          64-bit hash (tuple/hash.h), multiply-shift to the number of tasks, skipped for one task. Global is the
+ *          lowest task id; all is every task.
  * Threads: the emitting task's.
  */
 #ifndef GX_ENGINE_ROUTER_H
@@ -51,7 +51,8 @@ GX_INLINE uint32_t gx_router_targets(gx_stream_routes *stream, const gale_value 
     uint32_t count = 0;
     for (uint32_t i = 0; i < stream->count; i++) {
         const gx_plan_edge *edge = stream->routes[i].edge;
-        if (edge->grouping != GALE_GROUPING_ALL) targets[count++] = gx_route_one(&stream->routes[i], values);
+        if (edge->grouping != GALE_GROUPING_ALL)
+            targets[count++] = gx_route_one(&stream->routes[i], values);
         else
             for (uint32_t t = 0; t < edge->task_count; t++) targets[count++] = (uint16_t)(edge->first_task + t);
     }

@@ -69,8 +69,8 @@ static void counted(gx_task *task, size_t run, size_t ticks) {
     gx_store_relaxed(&task->queued_seen, task->queued);
 }
 
-/* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue already.
- * When there is no memory it stays where it is (false), and is tried again. */
+/* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue
+ * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
     void *at = gx_fifo_push(&task->parked, &ex->chunks, head->length);
     if (!at) return false;
@@ -159,8 +159,8 @@ static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, con
     return run;
 }
 
-/* A ring is always read to what was seen of it, so that it never waits at a record whose task may not run. When slow tasks
- * have used up the step's time, the rest is parked: a ring is not a place to wait in for those behind. */
+/* A ring is always read to what was seen of it, so that it never waits at a record whose task may not run. When slow
+ * tasks have used up the step's time, the rest is parked: a ring is not a place to wait in for those behind. */
 static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     size_t done = 0;
     const gale_head *head;
@@ -212,7 +212,8 @@ size_t gx_run_acks(gx_executor *ex) {
 /* A record from the system: no roots, one value, the period in seconds; a whole number when it is one. */
 static bool queue_tick(gx_executor *ex, gx_task *task) {
     double seconds = (double)task->tick.period / 1e9;
-    gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND) : gale_f64(seconds);
+    gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
+                                                            : gale_f64(seconds);
     uint32_t size = (uint32_t)gx_body_measure(&value, 1);
     gale_head head = { gx_record_length(0, size), task->id, 0, GX_STREAM_TICK, 0, 0, size };
     void *at = gx_fifo_push(&ex->local, &ex->chunks, head.length);
@@ -231,8 +232,10 @@ size_t gx_run_ticks(gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         if (!task->tick.period || task->tick.waiting) continue;
-        if (ex->now >= task->tick.due && queue_tick(ex, task)) queued++;
-        else if (task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
+        if (ex->now >= task->tick.due && queue_tick(ex, task))
+            queued++;
+        else if (task->tick.due < ex->tick_due)
+            ex->tick_due = task->tick.due;
     }
     return queued;
 }

@@ -1,7 +1,7 @@
 /* Running records: the local FIFO, the inlets and the parked lists of an executor, and ticks.
  *
- * What:    consecutive records for one task are run in a tight loop, their counters added once. A record whose task may not
- *          run (engine/flow.h) is moved to the task's parked list; later ones go behind it.
+ * What:    consecutive records for one task are run in a tight loop, their counters added once. A record whose task
+ *          may not run (engine/flow.h) is moved to the task's parked list; later ones go behind it.
  * Threads: the executor's. Each call is bounded by a number of records, and by the time that slow tasks take. */
 #ifndef GX_ENGINE_RUN_H
 #define GX_ENGINE_RUN_H
@@ -9,8 +9,8 @@
 #include "engine/executor.h"
 
 enum {
-    GX_RUN_BUDGET = 4096,                /* records a queue and step */
-    GX_RUN_SLOW_BUDGET = 500 * 1000,     /* ns in slow calls a step, after which other things have their turn */
+    GX_RUN_BUDGET = 4096,            /* records a queue and step */
+    GX_RUN_SLOW_BUDGET = 500 * 1000, /* ns in slow calls a step, after which other things have their turn */
 };
 
 /* Each returns how many records it ran or moved. */

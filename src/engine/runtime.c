@@ -68,7 +68,8 @@ static void silence(void *user, int32_t level, const char *component, const char
 
 static void take_options(gale_runtime *runtime, const gale_runtime_options *options) {
     gx_shared *shared = &runtime->shared;
-    shared->logger = options->logger ? *options->logger : (gale_logger){ sizeof(gale_logger), GALE_LOG_OFF, silence, NULL };
+    shared->logger = options->logger ? *options->logger
+                                     : (gale_logger){ sizeof(gale_logger), GALE_LOG_OFF, silence, NULL };
     shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
@@ -80,7 +81,8 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
 
 static void release(gale_runtime *runtime);
 
-static int make(gale_runtime *runtime, gale_topology *topology, const gale_runtime_options *options, gale_error *error) {
+static int make(gale_runtime *runtime, gale_topology *topology, const gale_runtime_options *options,
+                gale_error *error) {
     gx_shared *shared = &runtime->shared;
     runtime->has_monitor = gx_monitor_init(&shared->monitor);
     if (!runtime->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
@@ -170,9 +172,12 @@ static void park(gale_runtime *runtime, gx_executor *ex) {
 }
 
 static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times) {
-    if (times < runtime->spins / 4) gx_os_cpu_relax();
-    else if (times < runtime->spins) gx_os_cpu_yield();
-    else park(runtime, ex);
+    if (times < runtime->spins / 4)
+        gx_os_cpu_relax();
+    else if (times < runtime->spins)
+        gx_os_cpu_yield();
+    else
+        park(runtime, ex);
 }
 
 /* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */
@@ -323,8 +328,7 @@ static int report_stuck(gale_runtime *runtime, gale_error *error) {
 
 static bool join_all(gale_runtime *runtime, int64_t nanoseconds) {
     bool joined = true;
-    for (uint32_t i = 0; i < runtime->threads_started; i++)
-        joined &= gx_thread_join(&runtime->threads[i], nanoseconds);
+    for (uint32_t i = 0; i < runtime->threads_started; i++) joined &= gx_thread_join(&runtime->threads[i], nanoseconds);
     return joined;
 }
 
@@ -334,7 +338,8 @@ int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *er
     if (runtime->threads_started) {
         if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
     } else {
-        while (gale_runtime_step(runtime) != GALE_STOPPED) {}
+        while (gale_runtime_step(runtime) != GALE_STOPPED) {
+        }
     }
     release(runtime);
     return GALE_OK;

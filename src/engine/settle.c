@@ -23,8 +23,10 @@ void gx_settle_displace(gx_settle *settle) {
         settle->table[at].xor_ ^= edges;
         return;
     }
-    if (settle->table[at].root) gx_settle_send(settle, settle->table[at].root, settle->table[at].xor_);
-    else settle->filled++;
+    if (settle->table[at].root)
+        gx_settle_send(settle, settle->table[at].root, settle->table[at].xor_);
+    else
+        settle->filled++;
     settle->table[at].root = root;
     settle->table[at].xor_ = edges;
 }
@@ -72,7 +74,10 @@ static void receive_failure(gx_ledger *ledger, uint64_t half[2], uint64_t pointe
 }
 
 void gx_settle_receive(gx_ledger *ledger, uint64_t half[2], const uint64_t item[2], gx_blocks *here) {
-    if (half[0]) receive_failure(ledger, half, item[0], here);
-    else if (item[0] >> GX_LEDGER_SHIFT == GX_LEDGERS_MAX) memcpy(half, item, 16);
-    else gx_ledger_ack(ledger, item[0], item[1]);
+    if (half[0])
+        receive_failure(ledger, half, item[0], here);
+    else if (item[0] >> GX_LEDGER_SHIFT == GX_LEDGERS_MAX)
+        memcpy(half, item, 16);
+    else
+        gx_ledger_ack(ledger, item[0], item[1]);
 }

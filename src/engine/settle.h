@@ -1,8 +1,9 @@
-/* Settling acks where they happen: for trees whose ledger lies on another executor, XORs are combined before they travel.
+/* Settling acks where they happen: for trees whose ledger lies on another executor, XORs are combined before they
+ * travel.
  *
- * What:    a register for the last root, then a small direct-mapped table; what a newer root displaces is sent, and every
- *          step sends the rest. Ten words of one line, counted on another core, make one update instead of eleven. Sums may
- *          be cut anywhere between units (see the proof in engine/ledger.h).
+ * What:    a register for the last root, then a small direct-mapped table; what a newer root displaces is sent, and
+ *          every step sends the rest. Ten words of one line, counted on another core, make one update instead of
+ *          eleven. Sums may be cut anywhere between units (see the proof in engine/ledger.h).
  *          An item is {root, xor}. A failure is two items: {4095 << 52 | task << 32 | reason, root}, {text block, 0}.
  *          A sum of zero says nothing and is not sent.
  * Threads: the executor's own.

@@ -1,4 +1,5 @@
-/* What the executors of a runtime share. Written by many only where it is atomic; everything else is frozen at the start. */
+/* What the executors of a runtime share. Written by many only where it is atomic; everything else is frozen at the
+ * start. */
 #ifndef GX_ENGINE_SHARED_H
 #define GX_ENGINE_SHARED_H
 
@@ -22,11 +23,11 @@ typedef struct gx_shared {
 
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
-    gx_atomic32 finish_rank; /* finishing: components up to this rank may finish */
-    gx_atomic32 inactive;    /* spouts were deactivated by the application */
-    gx_atomic32 opened;      /* executors whose tasks are all open */
-    gx_atomic32 closed;      /* executors whose tasks are all closed */
-    gx_atomic64 started_at;  /* ns + 1; 0: not yet */
+    gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish */
+    gx_atomic32 inactive;                /* spouts were deactivated by the application */
+    gx_atomic32 opened;                  /* executors whose tasks are all open */
+    gx_atomic32 closed;                  /* executors whose tasks are all closed */
+    gx_atomic64 started_at;              /* ns + 1; 0: not yet */
     gx_atomic64 ended_at;
 
     /* The control plane: waiting for the end, and the first error that asked for it. */

@@ -3,9 +3,9 @@
 #include "base/log.h"
 
 enum {
-    IDLE_PATIENCE = 16,                      /* times that a spout may have nothing before it is asked less often */
+    IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
     IDLE_PAUSE = 1 * GALE_MILLISECOND,
-    WATCH_PAUSE = 1 * GALE_MILLISECOND,      /* a busy executor looks at descriptors this often */
+    WATCH_PAUSE = 1 * GALE_MILLISECOND, /* a busy executor looks at descriptors this often */
     ERROR_PAUSE_MAX = 1 * GALE_SECOND,
 };
 

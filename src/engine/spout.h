@@ -1,8 +1,8 @@
 /* Spouts: asking them for more, and telling them how their tuples fared.
  *
  * What:    a spout task is asked while it is active, not waiting, not held by flow control and below its
- *          topology.max.spout.pending; a burst ends when the local FIFO holds enough to keep the executor busy and little
- *          enough to stay in its cache. Answers are given between runs, never inside a bolt's call or an emit.
+ *          topology.max.spout.pending; a burst ends when the local FIFO holds enough to keep the executor busy and
+ *          little enough to stay in its cache. Answers are given between runs, never inside a bolt's call or an emit.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_SPOUT_H
 #define GX_ENGINE_SPOUT_H
@@ -10,8 +10,8 @@
 #include "engine/executor.h"
 
 enum {
-    GX_SPOUT_BURST = 256,              /* calls of next a task and step */
-    GX_SPOUT_BURST_BYTES = 96 << 10,   /* of the local FIFO */
+    GX_SPOUT_BURST = 256,            /* calls of next a task and step */
+    GX_SPOUT_BURST_BYTES = 96 << 10, /* of the local FIFO */
 };
 
 /* Activates or deactivates what the phase asks for. */

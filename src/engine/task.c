@@ -73,6 +73,7 @@ void gx_task_report(gx_task *task, const char *text) {
     snprintf(task->report, sizeof task->report, "%s", text ? text : "");
     task->reported = true;
     gx_count(&task->counters.errors, 1);
+    if (!task->open) return; /* what keeps a task from opening is the start's own error */
     if (gx_log_wanted(task->context.logger, GALE_LOG_WARN))
         gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", task->report);
 }

@@ -20,20 +20,20 @@ enum {
  * An active spout that is not done, not waiting and not held is asked for more. */
 typedef struct gx_spout_life {
     bool active;
-    bool done;         /* said so; a failed tree asks it again */
-    bool watching;     /* waits for fd */
+    bool done;     /* said so; a failed tree asks it again */
+    bool watching; /* waits for fd */
     int fd;
-    int64_t not_before;/* ns; waits until then */
-    uint32_t idle;     /* times in a row that it had nothing */
-    uint32_t errors;   /* in a row */
-    uint64_t pending;  /* open trees */
+    int64_t not_before; /* ns; waits until then */
+    uint32_t idle;      /* times in a row that it had nothing */
+    uint32_t errors;    /* in a row */
+    uint64_t pending;   /* open trees */
     uint64_t max_pending;
 } gx_spout_life;
 
 typedef struct gx_tick_life {
     int64_t period; /* ns; 0: none */
     int64_t due;
-    bool waiting;   /* one is in the queue */
+    bool waiting; /* one is in the queue */
 } gx_tick_life;
 
 typedef struct gx_task {

@@ -1,4 +1,5 @@
-/* What a bolt can ask about its inputs: the streams that it subscribed to, by component and stream. Made by the plan. */
+/* What a bolt can ask about its inputs: the streams that it subscribed to, by component and stream. Made by the plan.
+ * */
 #ifndef GX_TOPOLOGY_COMPONENT_H
 #define GX_TOPOLOGY_COMPONENT_H
 

@@ -31,8 +31,8 @@ gale_config *gx_config_overlay(const gale_config *topology, const gale_config *c
 
 gale_config *gx_config_copy(const gale_config *config);
 
-/* Text as YAML 1.1 reads a plain scalar: null ("", ~), true/yes/on, false/no/off, whole numbers (12, 0x1f, 017, 1_000), other
- * numbers, else a string (without its quotes), which borrows from `text`. */
+/* Text as YAML 1.1 reads a plain scalar: null ("", ~), true/yes/on, false/no/off, whole numbers (12, 0x1f, 017,
+ * 1_000), other numbers, else a string (without its quotes), which borrows from `text`. */
 gale_value gx_config_scalar(gale_str text);
 
 #endif

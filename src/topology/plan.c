@@ -100,7 +100,8 @@ static int plan_components(gx_plan *plan) {
 static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint16_t *ret_executor, gale_error *error) {
     int64_t wanted = gale_config_i64(c->config, "gale.executor", -1);
     if (wanted >= (int64_t)plan->executor_count)
-        return gale_error_set(error, GALE_CONFIG, "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
+        return gale_error_set(error, GALE_CONFIG,
+                              "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
                               c->built->name, (long long)wanted, plan->executor_count, plan->executor_count - 1);
     *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : (uint64_t)index * plan->executor_count / c->task_count);
     return GALE_OK;
@@ -135,7 +136,8 @@ static gx_plan_component *find(gx_plan *plan, const char *name) {
     return NULL;
 }
 
-static int plan_edge(gx_plan *plan, uint32_t consumer, const gx_subscription *sub, uint32_t stream, gx_plan_edge *edge) {
+static int plan_edge(gx_plan *plan, uint32_t consumer, const gx_subscription *sub, uint32_t stream,
+                     gx_plan_edge *edge) {
     const gx_plan_component *to = &plan->components[consumer];
     const gx_output *output = &find(plan, sub->source)->built->outputs[stream];
     uint16_t *fields = take(plan, sub->field_count, sizeof *fields);
@@ -194,8 +196,8 @@ static int plan_edges(gx_plan *plan) {
     return GALE_OK;
 }
 
-/* --- Order: depth first, names in order, spouts first. An edge to a component whose visit has begun and not ended closes a
- * cycle. Reversing the order in which visits end gives the topological order of the rest. --- */
+/* --- Order: depth first, names in order, spouts first. An edge to a component whose visit has begun and not ended
+ * closes a cycle. Reversing the order in which visits end gives the topological order of the rest. --- */
 
 enum { UNSEEN, OPEN, ENDED };
 
@@ -229,8 +231,10 @@ static void move(walk *w) {
         top->edge = 0;
     } else {
         gx_plan_edge *edge = (gx_plan_edge *)&c->streams[top->stream].edges[top->edge++];
-        if (w->state[edge->component] == OPEN) edge->back = true;
-        else if (w->state[edge->component] == UNSEEN) enter(w, edge->component);
+        if (w->state[edge->component] == OPEN)
+            edge->back = true;
+        else if (w->state[edge->component] == UNSEEN)
+            enter(w, edge->component);
     }
 }
 
@@ -248,8 +252,8 @@ static int plan_order(gx_plan *plan) {
     return GALE_OK;
 }
 
-/* --- Gates: a task may run while none of the tasks that it feeds is congested, back edges left out; a spout is also kept
- * by every target of a back edge that it can reach, so that a cycle does not fill without bound. --- */
+/* --- Gates: a task may run while none of the tasks that it feeds is congested, back edges left out; a spout is also
+ * kept by every target of a back edge that it can reach, so that a cycle does not fill without bound. --- */
 
 static void mark_edges(const gx_plan *plan, uint32_t component, bool back, bool *marked) {
     const gx_plan_component *c = &plan->components[component];
@@ -263,7 +267,8 @@ static void mark_reachable(const gx_plan *plan, uint32_t from, bool *reached) {
     const gx_plan_component *c = &plan->components[from];
     for (uint32_t s = 0; s < c->stream_count; s++)
         for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
-            if (!reached[c->streams[s].edges[e].component]) mark_reachable(plan, c->streams[s].edges[e].component, reached);
+            if (!reached[c->streams[s].edges[e].component])
+                mark_reachable(plan, c->streams[s].edges[e].component, reached);
 }
 
 static void mark_gates(const gx_plan *plan, uint32_t component, bool *marked, bool *reached) {
@@ -312,7 +317,8 @@ bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to) {
     return false;
 }
 
-int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan, gale_error *error) {
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan,
+                gale_error *error) {
     plan_memory *memory = gx_alloc(heap, GX_TAG_PLAN, sizeof *memory);
     if (!memory) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the plan of '%s'", topology->name);
     gx_plan *plan = &memory->plan;

@@ -1,7 +1,9 @@
 /* The plan: a checked topology with everything numbered. Tasks, streams, edges, who feeds whom, which executor.
  *
- * Numbers: components in byte order of their names, tasks from 1, contiguous per component, as in Storm. 0 is the system.
- * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the component
+ * Numbers: components in byte order of their names, tasks from 1, contiguous per component, as in Storm. 0 is the
+ *          system.
+ * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
+ *            component
  *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread.
  * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
  */
@@ -40,9 +42,9 @@ typedef struct gx_plan_component {
     uint32_t stream_count;
     uint16_t first_task;
     uint16_t task_count;
-    uint32_t rank;       /* position in topological order, back edges left out */
-    int64_t tick_period; /* ns; 0: none */
-    uint64_t max_pending;/* open trees a task; UINT64_MAX: no bound */
+    uint32_t rank;        /* position in topological order, back edges left out */
+    int64_t tick_period;  /* ns; 0: none */
+    uint64_t max_pending; /* open trees a task; UINT64_MAX: no bound */
 } gx_plan_component;
 
 typedef struct gx_plan_task {
@@ -57,17 +59,18 @@ typedef struct gx_plan {
     gx_heap *heap;
     const gale_topology *topology;
     gx_plan_component *components;
-    gx_plan_task *tasks;   /* [1 .. task_count] */
+    gx_plan_task *tasks; /* [1 .. task_count] */
     gale_schema schema;
     uint32_t component_count;
     uint32_t task_count;
     uint32_t executor_count;
-    bool acking;           /* topology.acker.executors is not 0 */
-    int64_t timeout;       /* ns; 0: never */
+    bool acking;     /* topology.acker.executors is not 0 */
+    int64_t timeout; /* ns; 0: never */
 } gx_plan;
 
 /* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */
-int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan, gale_error *error);
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan,
+                gale_error *error);
 void gx_plan_free(gx_plan *plan);
 
 /* Does a task on executor `from` feed one on executor `to`? */

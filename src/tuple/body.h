@@ -11,7 +11,8 @@
 
 #define GX_BODY_MAX ((size_t)1 << 30)
 
-/* How many bytes a body of these values takes: a multiple of 8, or GALE_TOO_LARGE, GALE_INVALID (depth, a bad type, a map's
+/* How many bytes a body of these values takes: a multiple of 8, or GALE_TOO_LARGE, GALE_INVALID (depth, a bad type, a
+ * map's
  * key that is no string or comes twice). */
 int64_t gx_body_measure(const gale_value *values, size_t count);
 
@@ -22,7 +23,8 @@ void gx_body_encode(const gale_value *values, size_t count, void *at);
 size_t gx_body_size(const gale_body *body);
 
 /* The tag bytes, slots and variable part of a body fill exactly `size` bytes and are canonical (as gx_body_encode
- * writes them, strings UTF-8, no deeper than GALE_VALUE_DEPTH): for bodies that come from elsewhere (files, sockets). */
+ * writes them, strings UTF-8, no deeper than GALE_VALUE_DEPTH): for bodies that come from elsewhere (files,
+ * sockets). */
 bool gx_body_valid(const void *bytes, size_t size);
 
 #endif

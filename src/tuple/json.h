@@ -1,4 +1,5 @@
-/* Values and tuples as JSON. Bytes become {"base64": "..."}; NaN and infinities become null; maps keep their key order. */
+/* Values and tuples as JSON. Bytes become {"base64": "..."}; NaN and infinities become null; maps keep their key
+ * order. */
 #ifndef GX_TUPLE_JSON_H
 #define GX_TUPLE_JSON_H
 

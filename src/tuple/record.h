@@ -1,12 +1,12 @@
 /* A record: one delivery of a tuple to one task, as it lies in a queue.
  *
  *     head, 16 bytes | deadline, 8 bytes, if GX_RECORD_DEADLINE
- *                    | roots: pairs of (root, edge), 16 bytes each; or, for GX_ROOTS_IN_BLOCK, a pointer to a block that
- *                      holds u64 count and the pairs
+ *                    | roots: pairs of (root, edge), 16 bytes each; or, for GX_ROOTS_IN_BLOCK, a pointer to a block
+ *                      that holds u64 count and the pairs
  *                    | body: in place; or, if GX_RECORD_BODY_IN_BLOCK, a pointer to a block
  *
- * The whole is a multiple of 8 bytes, at most GX_RECORD_MAX. One root and one string of up to 15 bytes make 64 bytes: one
- * cache line. Bodies above GX_BODY_INLINE bytes lie in a reference-counted block, shared by all destinations.
+ * The whole is a multiple of 8 bytes, at most GX_RECORD_MAX. One root and one string of up to 15 bytes make 64 bytes:
+ * one cache line. Bodies above GX_BODY_INLINE bytes lie in a reference-counted block, shared by all destinations.
  * Pointers make a record local to its process; between processes only bodies travel.
  */
 #ifndef GX_TUPLE_RECORD_H
@@ -28,11 +28,11 @@ enum {
 };
 
 typedef struct gale_head {
-    uint32_t length;    /* of the record in its queue */
-    uint16_t target;    /* task */
-    uint16_t source;    /* task; 0: the system */
-    uint16_t stream;    /* of the source's component */
-    uint8_t roots;      /* pairs in place, or GX_ROOTS_IN_BLOCK */
+    uint32_t length; /* of the record in its queue */
+    uint16_t target; /* task */
+    uint16_t source; /* task; 0: the system */
+    uint16_t stream; /* of the source's component */
+    uint8_t roots;   /* pairs in place, or GX_ROOTS_IN_BLOCK */
     uint8_t flags;
     uint32_t body_size; /* bytes, wherever they are */
 } gale_head;
@@ -88,7 +88,8 @@ GX_INLINE const gale_body *gx_record_body(const gale_head *head) {
     return (const gale_body *)((gx_block *)gx_record_pointer(at))->bytes;
 }
 
-/* What the record costs in flow control: its place and its share of blocks, which is all of them: a tuple that waits for
+/* What the record costs in flow control: its place and its share of blocks, which is all of them: a tuple that waits
+ * for
  * ten tasks holds ten of them back. */
 GX_INLINE uint64_t gx_record_weight(const gale_head *head) {
     return head->length + ((head->flags & GX_RECORD_BODY_IN_BLOCK) ? head->body_size : 0u);

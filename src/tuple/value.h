@@ -11,8 +11,8 @@ GX_INLINE gale_str gx_value_str(const gale_value *value) {
     return (gale_str){ value->as.string, value->size };
 }
 
-/* One value as its canonical bytes (a body of one value), appended to `out`. GALE_INVALID, GALE_TOO_LARGE, GALE_NO_MEMORY
- * (then `out` is as it was). */
+/* One value as its canonical bytes (a body of one value), appended to `out`. GALE_INVALID, GALE_TOO_LARGE,
+ * GALE_NO_MEMORY (then `out` is as it was). */
 int gx_value_pack(const gale_value *value, gx_buf *out);
 
 /* The value in such bytes, borrowed. */

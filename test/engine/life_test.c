@@ -86,7 +86,8 @@ static void open_trees_fail_with_reason_stopped_before_close(void **state) {
     rig_settle(&r);
     assert_int_equal(spout.acks + spout.fails, 0);
     gale_runtime_stop(r.runtime);
-    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
     assert_int_equal(spout.fails, 3);
     assert_int_equal(spout.last_failure.reason, GALE_REASON_STOPPED);
     assert_int_equal(rig_stats(&r)->stopped, 3);
@@ -137,8 +138,8 @@ static void an_error_from_open_stops_the_start_and_closes_what_was_opened(void *
     assert_string_equal(error.text, "input or output failed\nspout 'spout' (task 2) could not be opened");
     assert_int_equal(gale_runtime_wait(r.runtime, 10 * GALE_SECOND, NULL), GALE_IO);
     rig_fini(&r);
-    assert_string_equal(spout.log, "o");   /* not closed: it never was open */
-    assert_string_equal(log_, "CpCc");     /* zeta comes after spout and was never prepared */
+    assert_string_equal(spout.log, "o"); /* not closed: it never was open */
+    assert_string_equal(log_, "CpCc");   /* zeta comes after spout and was never prepared */
 }
 
 static void an_error_from_prepare_stops_the_start(void **state) {
@@ -147,7 +148,8 @@ static void an_error_from_prepare_stops_the_start(void **state) {
     build(&r);
     c.prepare_returns = GALE_INVALID;
     rig_make(&r, 3);
-    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
     gale_error error = GALE_ERROR_INIT;
     assert_int_equal(gale_runtime_wait(r.runtime, 0, &error), GALE_INVALID);
     assert_non_null(strstr(error.text, "bolt 'beta' (task 1) could not be prepared"));
@@ -186,7 +188,8 @@ static void a_component_can_stop_the_run_and_say_why(void **state) {
     build(&r);
     c.on = give_up;
     rig_make(&r, 2);
-    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
     gale_error error = GALE_ERROR_INIT;
     assert_int_equal(gale_runtime_wait(r.runtime, 0, &error), GALE_CLOSED_PIPE);
     assert_string_equal(error.text, "the reader has gone\ntask 1 of 'beta' stopped the run");

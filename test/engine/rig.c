@@ -79,10 +79,11 @@ static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
 }
 
 gale_spout rig_spout_of(rig_spout *spout) {
-    static const gale_spout_ops ops = { sizeof ops, "rig", spout_open, spout_activate, spout_next,
+    static const gale_spout_ops ops = { sizeof ops, "rig",      spout_open,       spout_activate, spout_next,
                                         spout_ack,  spout_fail, spout_deactivate, spout_close };
     static const gale_output outputs[] = { { NULL, "number, key" } };
-    return (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = spout, .outputs = outputs, .output_count = 1 };
+    return (
+        gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = spout, .outputs = outputs, .output_count = 1 };
 }
 
 /* --- Bolts --- */
@@ -120,13 +121,13 @@ static gale_bolt bolt_of(rig_bolt *bolt, const gale_bolt_ops *ops) {
 }
 
 gale_bolt rig_simple(rig_bolt *bolt) {
-    static const gale_bolt_ops ops = { sizeof ops,   "rig",        GALE_BOLT_SIMPLE, bolt_prepare,
+    static const gale_bolt_ops ops = { sizeof ops,   "rig",       GALE_BOLT_SIMPLE, bolt_prepare,
                                        bolt_execute, bolt_finish, bolt_cleanup };
     return bolt_of(bolt, &ops);
 }
 
 gale_bolt rig_manual(rig_bolt *bolt) {
-    static const gale_bolt_ops ops = { sizeof ops,   "rig",        GALE_BOLT_MANUAL, bolt_prepare,
+    static const gale_bolt_ops ops = { sizeof ops,   "rig",       GALE_BOLT_MANUAL, bolt_prepare,
                                        bolt_execute, bolt_finish, bolt_cleanup };
     return bolt_of(bolt, &ops);
 }
@@ -141,8 +142,10 @@ int rig_pass(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
 
 int rig_take(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     (void)out;
-    if (gale_tuple_is_tick(tuple)) bolt->ticks++;
-    else bolt->seen++;
+    if (gale_tuple_is_tick(tuple))
+        bolt->ticks++;
+    else
+        bolt->seen++;
     return 0;
 }
 

@@ -11,11 +11,11 @@ enum { RIG_TUPLES_MAX = 4096, RIG_LOG_MAX = 256 };
 
 /* Everything that a spout (one task) was told. Tuple i carries the number i; its message id is i. */
 typedef struct rig_spout {
-    uint64_t to_emit;   /* UINT64_MAX: without end */
-    uint64_t emitted;   /* first attempts */
-    bool again;         /* emit what failed once more */
+    uint64_t to_emit; /* UINT64_MAX: without end */
+    uint64_t emitted; /* first attempts */
+    bool again;       /* emit what failed once more */
     bool untracked;
-    uint32_t keys;      /* the second value is number % keys, if keys */
+    uint32_t keys; /* the second value is number % keys, if keys */
     uint64_t pending_max;
     uint64_t acks, fails;
     uint8_t acked[RIG_TUPLES_MAX], failed[RIG_TUPLES_MAX]; /* times, by id modulo RIG_TUPLES_MAX */
@@ -41,7 +41,7 @@ typedef struct rig_bolt {
     void *user;
     uint64_t seen; /* single-task use */
     uint64_t ticks;
-    char *log;     /* where p(repare) f(inish) c(leanup) and `name` go; may be NULL */
+    char *log; /* where p(repare) f(inish) c(leanup) and `name` go; may be NULL */
     char name;
     int prepare_returns;
     gale_handle held[RIG_TUPLES_MAX];

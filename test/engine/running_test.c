@@ -322,15 +322,16 @@ static void every_byte_goes_back_to_the_allocator(void **state) {
     assert_int_equal(counting.bytes, 0);
 }
 
-/* The n-th allocation fails, for every n, once and then for ever: the runtime is not made, or runs to an end in which every
- * tuple was answered; nothing leaks. */
+/* The n-th allocation fails, for every n, once and then for ever: the runtime is not made, or runs to an end in which
+ * every tuple was answered; nothing leaks. */
 static void any_allocation_may_fail(void **state) {
     for (int for_ever = 0; for_ever < 2; for_ever++) {
         size_t n = 1;
         for (bool reached = true; reached; n++) {
             rig r;
             counting_allocator counting = { .fail_at = n, .fail_after = for_ever != 0 };
-            gale_allocator allocator = { sizeof allocator, counting_alloc, counting_resize, counting_release, &counting };
+            gale_allocator allocator = { sizeof allocator, counting_alloc, counting_resize, counting_release,
+                                         &counting };
             reset(300);
             add_chain(&r);
             gale_clock clock = gale_manual_clock_handle(r.clock);
@@ -347,7 +348,8 @@ static void any_allocation_may_fail(void **state) {
                     gale_manual_clock_advance(r.clock, GALE_SECOND);
                 }
                 gale_runtime_stop(r.runtime);
-                while (gale_runtime_step(r.runtime) != GALE_STOPPED) {}
+                while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+                }
                 assert_int_equal(spout.acks + spout.fails, spout.emitted);
                 if (!for_ever) assert_int_equal(spout.emitted, 300);
             } else {
@@ -365,8 +367,9 @@ static void any_allocation_may_fail(void **state) {
 }
 
 #define ON_1_2_5(f)                                                                                                    \
-    { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two },                       \
-        { #f " on 5 executors", f, NULL, NULL, &five }
+    { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
+#f " on 5 executors", f, NULL, NULL, &five                                                                     \
+    }
 
 int main(void) {
     static uint32_t one = 1, two = 2, five = 5;

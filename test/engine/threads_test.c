@@ -117,7 +117,8 @@ static void an_endless_run_is_drained_and_loses_nothing(void **state) {
     build(&r, UINT64_MAX, 2);
     start(&r, 3, false);
     for (int i = 0; i < 50; i++) rig_stats(&r); /* the equation holds while it runs */
-    while (rig_stats(&r)->acked < 20000) {}
+    while (rig_stats(&r)->acked < 20000) {
+    }
     gale_runtime_deactivate(r.runtime);
     gale_runtime_activate(r.runtime);
     gale_runtime_drain(r.runtime);
@@ -136,7 +137,8 @@ static void an_endless_run_is_stopped_and_answers_everything(void **state) {
     rig r;
     build(&r, UINT64_MAX, 2);
     start(&r, 2, false);
-    while (rig_stats(&r)->acked < 5000) {}
+    while (rig_stats(&r)->acked < 5000) {
+    }
     gale_runtime_stop(r.runtime);
     expect_end(&r);
     for (int i = 0; i < 3; i++) assert_int_equal(spouts[i].acks + spouts[i].fails, spouts[i].emitted);
@@ -151,7 +153,8 @@ static void ticks_come_on_parked_threads(void **state) {
     c.on = rig_take;
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.002));
     start(&r, 2, false);
-    while (rig_task(&r, "c", 0).ticks < 20) {}
+    while (rig_task(&r, "c", 0).ticks < 20) {
+    }
     gale_runtime_stop(r.runtime);
     expect_end(&r);
     assert_true(c.ticks >= 20);
@@ -163,7 +166,8 @@ static void freeing_a_running_runtime_stops_it(void **state) {
     rig r;
     build(&r, UINT64_MAX, 2);
     start(&r, 2, false);
-    while (rig_stats(&r)->acked < 1000) {}
+    while (rig_stats(&r)->acked < 1000) {
+    }
     rig_fini(&r);
     for (int i = 0; i < 3; i++) assert_int_equal(spouts[i].acks + spouts[i].fails, spouts[i].emitted);
 }

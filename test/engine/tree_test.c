@@ -449,8 +449,9 @@ static void large_bodies_are_shared_and_given_back(void **state) {
 }
 
 #define ON_1_2_5(f)                                                                                                    \
-    { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two },                       \
-        { #f " on 5 executors", f, NULL, NULL, &five }
+    { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
+#f " on 5 executors", f, NULL, NULL, &five                                                                     \
+    }
 
 int main(void) {
     static uint32_t one = 1, two = 2, five = 5;

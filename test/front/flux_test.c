@@ -146,8 +146,8 @@ static void who_writes_to_the_standard_output_is_known(void **state) {
     gx_buf sink = with("gale.bolt.Split\n", "gale.bolt.FileSink\n    constructorArgs: ['-']\n");
     gx_buf printer = with("gale.bolt.Count\n", "gale.bolt.Printer\n");
     /* What follows a sink would have no input. */
-    *strstr(sink.data, "  - {from: split") = '#';
-    memcpy(strstr(sink.data, "gale.bolt.Count"), "gale.bolt.Null ", 15);
+    *strstr(gx_buf_text(&sink), "  - {from: split") = '#';
+    memcpy(strstr(gx_buf_text(&sink), "gale.bolt.Count"), "gale.bolt.Null ", 15);
     gx_buf_add_text(&sink, "  - {from: lines, to: count, grouping: {type: ALL}}\n");
     assert_false(prints(whole, NULL));
     assert_true(prints(gx_buf_text(&printer), NULL));

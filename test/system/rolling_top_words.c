@@ -1,11 +1,11 @@
-/* Rolling top words on one executor and a hand-moved clock, driven by a script; model_test.py compares what it prints with
- * the second model.
+/* Rolling top words on one executor and a hand-moved clock, driven by a script; model_test.py compares what it prints
+ * with the second model.
  *
  * usage: rolling_top_words COUNTERS INTERMEDIATES TOP WINDOW EMIT < script
  *
  *     word TEXT      goes in; all comes to rest
- *     advance MS     the clock moves; all comes to rest. Counters tick every EMIT seconds, intermediate rankers every 2.003,
- *                    the total ranker every 1.999, so that no two kinds ever tick together
+ *     advance MS     the clock moves; all comes to rest. Counters tick every EMIT seconds, intermediate rankers every
+ *                    2.003, the total ranker every 1.999, so that no two kinds ever tick together
  *
  * Output: `route TEXT COUNTER INTERMEDIATE` for each word when it first comes, and each ranking as a line of JSON. */
 #include "base/hash.h"
@@ -78,7 +78,8 @@ static gale_topology *build(feed *f, char **arguments) {
 }
 
 static void settle(gale_runtime *runtime) {
-    while (gale_runtime_step(runtime) > 0) {}
+    while (gale_runtime_step(runtime) > 0) {
+    }
 }
 
 static void print_route(const char *word, char **arguments) {

@@ -41,7 +41,8 @@ static void on_fail(void *self, uint64_t id, const gale_failure *failure) {
 static int slow(void *user, const gale_tuple *tuple) {
     (void)user, (void)tuple;
     int64_t until = gx_os_monotonic() + 100 * GALE_MICROSECOND;
-    while (gx_os_monotonic() < until) {}
+    while (gx_os_monotonic() < until) {
+    }
     return 0;
 }
 
@@ -59,7 +60,9 @@ static void fail(const char *what, long figure) {
 }
 
 static gale_topology *build(uint32_t executors) {
-    static const gale_spout_ops ops = { .size = sizeof ops, .name = "fast", .next = next, .ack = on_ack, .fail = on_fail };
+    static const gale_spout_ops ops = {
+        .size = sizeof ops, .name = "fast", .next = next, .ack = on_ack, .fail = on_fail
+    };
     static const gale_output text[] = { { NULL, "text" } };
     gale_topology *t = gale_topology_new("slow-bolt");
     gale_spout spout = { .size = sizeof spout, .ops = &ops, .outputs = text, .output_count = 1 };
@@ -92,7 +95,8 @@ static void run(uint32_t executors, int seconds) {
     }
     gale_runtime_stats(runtime, &now);
     if (most - resident > FLAT_BYTES) fail("memory grew by", most - resident);
-    if (now.allocations != before.allocations) fail("the engine allocated", (long)(now.allocations - before.allocations));
+    if (now.allocations != before.allocations)
+        fail("the engine allocated", (long)(now.allocations - before.allocations));
     gale_runtime_drain(runtime);
     (void)gale_runtime_wait(runtime, 60 * GALE_SECOND, NULL);
     if (gale_runtime_free(runtime, 60 * GALE_SECOND, &error) < 0) fail(error.text, error.code);

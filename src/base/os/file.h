@@ -1,5 +1,5 @@
-/* Files, with errors that name them. Every function that fails returns a negative gale_error_code and says what and which
- * in `error` (may be NULL). Interrupted calls are resumed. */
+/* Files, with errors that name them. Every function that fails returns a negative gale_error_code and says what and
+ * which in `error` (may be NULL). Interrupted calls are resumed. */
 #ifndef GX_BASE_OS_FILE_H
 #define GX_BASE_OS_FILE_H
 
@@ -7,8 +7,8 @@
 
 #include <gale/error.h>
 
-/* Opens for reading; "-" is the standard input (its own descriptor, not a copy). GALE_IO for what cannot be opened and for
- * a directory. `ret_seekable` (may be NULL): is it a regular file? */
+/* Opens for reading; "-" is the standard input (its own descriptor, not a copy). GALE_IO for what cannot be opened and
+ * for a directory. `ret_seekable` (may be NULL): is it a regular file? */
 int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error);
 
 /* Opens for writing, made or emptied (or appended to); "-" is the standard output. */

@@ -31,7 +31,8 @@ void gx_monitor_fini(gx_monitor *monitor);
 void gx_monitor_lock(gx_monitor *monitor);
 void gx_monitor_unlock(gx_monitor *monitor);
 void gx_monitor_notify(gx_monitor *monitor); /* with the lock held */
-/* Waits for a notice, at most `nanoseconds` (negative: as long as it takes); with the lock held. False when time is up. */
+/* Waits for a notice, at most `nanoseconds` (negative: as long as it takes); with the lock held. False when time is
+ * up. */
 bool gx_monitor_wait(gx_monitor *monitor, int64_t nanoseconds);
 
 #endif

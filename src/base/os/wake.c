@@ -19,13 +19,15 @@ void gx_wake_fini(gx_wake *wake) {
 void gx_wake_ring(gx_wake *wake) {
     uint64_t one = 1;
     int saved = errno;
-    while (write(wake->fd, &one, sizeof one) < 0 && errno == EINTR) {}
+    while (write(wake->fd, &one, sizeof one) < 0 && errno == EINTR) {
+    }
     errno = saved;
 }
 
 static void drain(int fd) {
     uint64_t count;
-    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {}
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {
+    }
 }
 
 void gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds) {
