@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 #include "base/bits.h"
 
 /* What may follow a lead byte: how many bytes, and the range of the first of them. The range is where overlong forms,
@@ -44,4 +46,14 @@ bool gx_utf8_valid(const char *text, size_t size) {
         }
     }
     return true;
+}
+
+void gx_utf8_copy(char *to, size_t room, const char *text) {
+    size_t size = text ? strlen(text) : 0;
+    if (size >= room) {
+        size = room - 1;
+        while (size && ((unsigned char)text[size] & 0xc0) == 0x80) size--;
+    }
+    if (size) memcpy(to, text, size);
+    to[size] = 0;
 }

@@ -6,4 +6,7 @@
 
 bool gx_utf8_valid(const char *text, size_t size);
 
+/* Copies at most `room - 1` bytes of `text` (NULL: nothing) to `to`, ended by a NUL; cuts between characters. */
+void gx_utf8_copy(char *to, size_t room, const char *text);
+
 #endif

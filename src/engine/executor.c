@@ -144,9 +144,9 @@ static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c)
     const gx_plan *plan = ex->shared->plan;
     for (uint32_t s = 0; s < c->stream_count; s++)
         for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
-            const gx_plan_edge *edge = &c->streams[s].edges[e];
-            for (uint32_t t = 0; t < edge->task_count; t++)
-                if (ex->outlets[plan->tasks[edge->first_task + t].executor].outbox.count) return true;
+            const gx_plan_component *to = &plan->components[c->streams[s].edges[e].component];
+            for (uint32_t i = 0; i < plan->executor_count; i++)
+                if (ex->outlets[i].outbox.count && to->executors[i]) return true;
         }
     return false;
 }

@@ -2,8 +2,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
-
-#include <stdio.h>
+#include "base/utf8.h"
 
 #define GENERATION_MASK ((1u << GX_LEDGER_GENERATION_BITS) - 1)
 
@@ -126,7 +125,7 @@ void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t t
     if (note) {
         note->reason = reason;
         note->task = task;
-        snprintf(note->text, sizeof note->text, "%s", text ? text : "");
+        gx_utf8_copy(note->text, sizeof note->text, text);
     }
     tree->note = note;
     gx_ledger_answer(ledger, slot, GX_TREE_FAILED);

@@ -1,5 +1,7 @@
 #include "engine/settle.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 #define FAILURE_MARK ((uint64_t)GX_LEDGERS_MAX << GX_LEDGER_SHIFT)
@@ -35,8 +37,7 @@ static gx_block *text_block(gx_settle *settle, const char *text) {
     if (!text || !*text) return NULL;
     gx_block *block = gx_block_take(settle->blocks, GALE_FAILURE_TEXT + 1);
     if (!block) return NULL;
-    strncpy((char *)block->bytes, text, GALE_FAILURE_TEXT);
-    block->bytes[GALE_FAILURE_TEXT] = 0;
+    gx_utf8_copy((char *)block->bytes, GALE_FAILURE_TEXT + 1, text);
     return block;
 }
 

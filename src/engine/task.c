@@ -1,8 +1,7 @@
 #include "engine/task.h"
 
 #include "base/log.h"
-
-#include <stdio.h>
+#include "base/utf8.h"
 
 static uint64_t context_random(const gale_context *context) {
     return gx_random_next(&((gx_task *)context->engine)->random);
@@ -70,7 +69,7 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
 }
 
 void gx_task_report(gx_task *task, const char *text) {
-    snprintf(task->report, sizeof task->report, "%s", text ? text : "");
+    gx_utf8_copy(task->report, sizeof task->report, text);
     task->reported = true;
     gx_count(&task->counters.errors, 1);
     if (!task->open) return; /* what keeps a task from opening is the start's own error */

@@ -262,21 +262,29 @@ static void mark_edges(const gx_plan *plan, uint32_t component, bool back, bool 
             if (c->streams[s].edges[e].back == back) marked[c->streams[s].edges[e].component] = true;
 }
 
-static void mark_reachable(const gx_plan *plan, uint32_t from, bool *reached) {
+/* Everything that tuples from component `from` can come to, itself included. `work` has room for every component. */
+static void mark_reachable(const gx_plan *plan, uint32_t from, bool *reached, uint16_t *work) {
+    uint32_t waiting = 1;
+    work[0] = (uint16_t)from;
     reached[from] = true;
-    const gx_plan_component *c = &plan->components[from];
-    for (uint32_t s = 0; s < c->stream_count; s++)
-        for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
-            if (!reached[c->streams[s].edges[e].component])
-                mark_reachable(plan, c->streams[s].edges[e].component, reached);
+    while (waiting) {
+        const gx_plan_component *c = &plan->components[work[--waiting]];
+        for (uint32_t s = 0; s < c->stream_count; s++)
+            for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
+                uint16_t next = c->streams[s].edges[e].component;
+                if (reached[next]) continue;
+                reached[next] = true;
+                work[waiting++] = next;
+            }
+    }
 }
 
-static void mark_gates(const gx_plan *plan, uint32_t component, bool *marked, bool *reached) {
+static void mark_gates(const gx_plan *plan, uint32_t component, bool *marked, bool *reached, uint16_t *work) {
     memset(marked, 0, plan->component_count);
     mark_edges(plan, component, false, marked);
     if (!plan->components[component].built->is_spout) return;
     memset(reached, 0, plan->component_count);
-    mark_reachable(plan, component, reached);
+    mark_reachable(plan, component, reached, work);
     for (uint32_t i = 0; i < plan->component_count; i++)
         if (reached[i]) mark_edges(plan, i, true, marked);
 }
@@ -284,9 +292,10 @@ static void mark_gates(const gx_plan *plan, uint32_t component, bool *marked, bo
 static int plan_gates(gx_plan *plan) {
     bool *marked = take(plan, plan->component_count, sizeof *marked);
     bool *reached = take(plan, plan->component_count, sizeof *reached);
-    if (!marked || !reached) return GALE_NO_MEMORY;
+    uint16_t *work = take(plan, plan->component_count, sizeof *work);
+    if (!marked || !reached || !work) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < plan->component_count; i++) {
-        mark_gates(plan, i, marked, reached);
+        mark_gates(plan, i, marked, reached, work);
         uint32_t count = 0;
         for (uint32_t k = 0; k < plan->component_count; k++) count += marked[k] ? plan->components[k].task_count : 0;
         uint16_t *gates = take(plan, count, sizeof *gates);
@@ -303,18 +312,30 @@ static int plan_gates(gx_plan *plan) {
     return GALE_OK;
 }
 
-bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to) {
-    for (uint32_t t = 1; t <= plan->task_count; t++) {
-        if (plan->tasks[t].executor != from) continue;
-        const gx_plan_component *c = &plan->components[plan->tasks[t].component];
-        for (uint32_t s = 0; s < c->stream_count; s++)
-            for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
-                const gx_plan_edge *edge = &c->streams[s].edges[e];
-                for (uint32_t k = 0; k < edge->task_count; k++)
-                    if (plan->tasks[edge->first_task + k].executor == to) return true;
-            }
+/* --- Executors --- */
+
+static void mark_feeds(gx_plan *plan, const gx_plan_component *from, const gx_plan_component *to) {
+    for (uint32_t a = 0; a < plan->executor_count; a++)
+        for (uint32_t b = 0; from->executors[a] && b < plan->executor_count; b++)
+            if (to->executors[b]) plan->feeds[(size_t)a * plan->executor_count + b] = true;
+}
+
+static int plan_feeds(gx_plan *plan) {
+    plan->feeds = take(plan, (size_t)plan->executor_count * plan->executor_count, sizeof *plan->feeds);
+    if (!plan->feeds) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        gx_plan_component *c = &plan->components[i];
+        c->executors = take(plan, plan->executor_count, sizeof *c->executors);
+        if (!c->executors) return GALE_NO_MEMORY;
+        for (uint32_t t = 0; t < c->task_count; t++) c->executors[plan->tasks[c->first_task + t].executor] = true;
     }
-    return false;
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        const gx_plan_component *c = &plan->components[i];
+        for (uint32_t s = 0; s < c->stream_count; s++)
+            for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
+                mark_feeds(plan, c, &plan->components[c->streams[s].edges[e].component]);
+    }
+    return GALE_OK;
 }
 
 int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan,
@@ -333,6 +354,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     if (rc == GALE_OK) rc = plan_edges(plan);
     if (rc == GALE_OK) rc = plan_order(plan);
     if (rc == GALE_OK) rc = plan_gates(plan);
+    if (rc == GALE_OK) rc = plan_feeds(plan);
     if (rc < 0) {
         if (rc == GALE_NO_MEMORY) gale_error_set(error, rc, "no memory for the plan of '%s'", topology->name);
         gx_plan_free(plan);

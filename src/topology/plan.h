@@ -44,6 +44,7 @@ typedef struct gx_plan_component {
     uint16_t task_count;
     uint32_t rank;        /* position in topological order, back edges left out */
     int64_t tick_period;  /* ns; 0: none */
+    bool *executors;      /* those that have a task of it */
     uint64_t max_pending; /* open trees a task; UINT64_MAX: no bound */
 } gx_plan_component;
 
@@ -66,6 +67,7 @@ typedef struct gx_plan {
     uint32_t executor_count;
     bool acking;     /* topology.acker.executors is not 0 */
     int64_t timeout; /* ns; 0: never */
+    bool *feeds;     /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 
 /* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */
@@ -74,6 +76,8 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
 void gx_plan_free(gx_plan *plan);
 
 /* Does a task on executor `from` feed one on executor `to`? */
-bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to);
+static inline bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to) {
+    return plan->feeds[(size_t)from * plan->executor_count + to];
+}
 
 #endif

@@ -78,8 +78,22 @@ static void a_character_cut_at_the_end_is_refused_without_reading_on(void **stat
     }
 }
 
+static void a_copy_is_cut_between_characters(void **state) {
+    (void)state;
+    char out[6];
+    gx_utf8_copy(out, sizeof out, "abcdef");
+    assert_string_equal(out, "abcde");
+    gx_utf8_copy(out, sizeof out, "abc\u65e5d"); /* three bytes from the fourth on */
+    assert_string_equal(out, "abc");
+    gx_utf8_copy(out, sizeof out, NULL);
+    assert_string_equal(out, "");
+    gx_utf8_copy(out, sizeof out, "ab");
+    assert_string_equal(out, "ab");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_is_cut_between_characters),
         cmocka_unit_test(nothing_is_valid),
         cmocka_unit_test(all_sequences_of_one_to_three_bytes_are_judged_as_defined),
         cmocka_unit_test(four_byte_sequences_at_every_border_are_judged_as_defined),
