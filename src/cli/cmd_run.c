@@ -39,7 +39,7 @@ static const gx_option options[] = {
     { 0, "plan", NULL, GX_OPTION_FLAG, AT(plan), 0, 0, "print tasks, executors and streams, and run nothing" },
     { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of all random numbers" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
-      "trace, debug, info, warn (default), error or off" },
+      "trace, debug, info (default), warn, error or off" },
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };

@@ -31,7 +31,7 @@ void gx_session_prepare(void) {
 
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error) {
     static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
-    gale_str wanted = gx_str(session->log_level ? session->log_level : "warn");
+    gale_str wanted = gx_str(session->log_level ? session->log_level : "info");
     gx_nearest nearest = gx_nearest_to(wanted);
     char hint[100];
     for (int32_t level = GALE_LOG_TRACE; level <= GALE_LOG_OFF; level++) {

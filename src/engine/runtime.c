@@ -171,13 +171,23 @@ static void park(gale_runtime *runtime, gx_executor *ex) {
     gx_bell_wake(&ex->bell);
 }
 
-static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times) {
-    if (times < runtime->spins / 4)
+enum { PATIENCE_MIN = 16 };
+
+/* An empty step. How long an executor spins before it parks adapts: work that comes while it spins doubles its patience,
+ * up to the option; having to park halves it. A busy flow is met awake, a slow one costs next to nothing. */
+static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times, uint32_t *patience) {
+    if (times < *patience / 4) {
         gx_os_cpu_relax();
-    else if (times < runtime->spins)
+    } else if (times < *patience) {
         gx_os_cpu_yield();
-    else
+    } else {
+        if (times == *patience && *patience / 2 >= PATIENCE_MIN) *patience /= 2;
         park(runtime, ex);
+    }
+}
+
+static void worked(const gale_runtime *runtime, uint32_t times, uint32_t *patience) {
+    if (times > 0 && times < *patience && *patience < runtime->spins) *patience *= 2;
 }
 
 /* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */
@@ -191,11 +201,16 @@ static void *executor_body(void *user) {
     gx_executor *ex = arguments->executor;
     free(arguments);
     ex->thread = gx_thread_self();
+    uint32_t patience = runtime->spins;
     for (uint32_t times = 0; !is_over(ex);) {
         size_t done = gx_step(ex);
         if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
-        times = done ? 0 : times + 1;
-        if (!done) idle(runtime, ex, times);
+        if (done) {
+            worked(runtime, times, &patience);
+            times = 0;
+        } else {
+            idle(runtime, ex, ++times, &patience);
+        }
     }
     return NULL;
 }

@@ -12,7 +12,7 @@
     { name, GALE_TYPE_BOOL, fallback, 0, 0, NULL, text }
 #define WHOLE(name, fallback, min, max, text)                                                                          \
     { name, GALE_TYPE_I64, fallback, min, max, NULL, text }
-#define PARAMS(table) .params = table, .param_count = sizeof(table) / sizeof(table)[0]
+#define PARAMS(table) .params = (table), .param_count = sizeof(table) / sizeof((table)[0])
 
 static const char *text_of(const gale_value *value) {
     return value->type == GALE_TYPE_STRING ? value->as.string : NULL;
