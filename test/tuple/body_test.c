@@ -333,8 +333,21 @@ static void a_body_of_another_size_or_with_another_byte_of_padding_is_refused(vo
     free(body);
 }
 
+/* Found by fuzzing: the key's tag says map, its offset leads far out of the body. */
+static void a_map_whose_key_is_a_map_outside_the_body_is_not_valid(void **state) {
+    (void)state;
+    static const uint8_t found[] = {
+        3, 0, 0, 0, 1, 0, 7, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0, 32, 0, 0, 0, 32, 0, 0, 0,
+        2, 0, 0, 0, 7, 3, 0, 0, 0, 0x2a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0xfe, 0, 0, 0, 0,  0, 0, 0, 0,  0, 0, 0,
+    };
+    alignas(8) uint8_t body[sizeof found];
+    memcpy(body, found, sizeof found);
+    assert_false(gx_body_valid(body, sizeof body));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_map_whose_key_is_a_map_outside_the_body_is_not_valid),
         cmocka_unit_test(a_body_of_nothing_takes_eight_bytes),
         cmocka_unit_test(a_string_of_fifteen_bytes_takes_thirty_two),
         cmocka_unit_test(the_bytes_of_a_body_are_fixed),
