@@ -407,7 +407,8 @@ static bool map_valid(const gale_body *body, size_t count) {
     if (count % 2) return false;
     gale_str last = { NULL, 0 };
     for (size_t i = 0; i < count; i += 2) {
-        if (body->tags[i] != GALE_TYPE_STRING) return false; /* what else it points to is not checked yet */
+        /* What a key of another type points to is not checked yet. */
+        if (((const uint8_t *)body)[4 + i] != GALE_TYPE_STRING) return false;
         gale_value key = gale_body_value(body, i);
         gale_str now = { key.as.string, key.size };
         if (i && gx_str_compare(last, now) >= 0) return false;
