@@ -82,6 +82,7 @@ GALE_API int gale_context_field(const gale_context *context, const char *compone
 /* --- The collector ------------------------------------------------------------------------------------------------ */
 
 typedef struct gale_collector gale_collector;
+typedef struct gale_remote gale_remote; /* gale/remote.h */
 
 /* Filled by whoever runs components. Call the functions below instead. */
 typedef struct gale_collector_ops {
@@ -98,6 +99,12 @@ typedef struct gale_collector_ops {
     void (*report)(gale_collector *out, const char *text);
     uint64_t (*pending)(gale_collector *out);
     void (*stop)(gale_collector *out, int code, const char *text);
+    int (*emit_direct)(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values, size_t count);
+    int (*emit_direct_anchored)(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                                size_t count, const gale_handle *anchors, size_t anchor_count);
+    int (*emit_direct_tracked)(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                               size_t count, uint64_t message_id);
+    int (*remote)(gale_collector *out, gale_remote **ret_remote);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -130,6 +137,25 @@ static inline int gale_emit_unanchored(gale_collector *out, uint32_t stream, con
 static inline int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                     uint64_t message_id) {
     return out->ops->emit_tracked(out, stream, values, count, message_id);
+}
+
+/* The same three, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
+ * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly does
+ * not allow the calls above: GALE_STATE. */
+static inline int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                                   size_t count) {
+    return out->ops->emit_direct(out, task, stream, values, count);
+}
+
+static inline int gale_emit_direct_anchored(gale_collector *out, uint32_t task, uint32_t stream,
+                                            const gale_value *values, size_t count, const gale_handle *anchors,
+                                            size_t anchor_count) {
+    return out->ops->emit_direct_anchored(out, task, stream, values, count, anchors, anchor_count);
+}
+
+static inline int gale_emit_direct_tracked(gale_collector *out, uint32_t task, uint32_t stream,
+                                           const gale_value *values, size_t count, uint64_t message_id) {
+    return out->ops->emit_direct_tracked(out, task, stream, values, count, message_id);
 }
 
 /* Answers a tuple. A simple bolt's input is answered for it when execute returns. A second answer is GALE_SETTLED,

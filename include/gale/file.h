@@ -17,19 +17,34 @@ GALE_BEGIN
 /* Emits the lines of a file, without their ends ("\n" or "\r\n"), tracked. Output: (line): a string, or bytes when the
  * line is not UTF-8. A line that fails is emitted again, until it has been tried `max_attempts` times; then it is
  * reported and given up. With several tasks, task i of n takes the lines i, i + n, ... Obeys `gale.input` (another
- * path) and `gale.rate` (lines a second and task). */
+ * path) and `gale.rate` (lines a second and task).
+ *
+ * With `state`, the spout keeps the place of its oldest unanswered line in a small file of that name, and goes on from
+ * there when it opens again, after a crash too: at least once, because everything before that place was acked or given
+ * up. The state file is replaced as a whole and synced to the disk, on the spout's thread: when it opens, when it
+ * closes, when all is answered, and at most once in `state_interval` seconds while answers move. What was answered
+ * after the last write comes again. Task i > 0 keeps `state`.i; one run at a time.
+ *
+ * The file may grow between runs, be moved and copied. Errors that say so are: a file that was truncated below the
+ * place, another file (its first 4 KiB or the 4 KiB before the place differ), another number of tasks, a damaged state
+ * file, and an input that is not a regular file. None of them is passed over, because the place would be lost: who
+ * wants to begin anew removes the state file. */
 typedef struct gale_file_spout_options {
     size_t size;
     const char *path;      /* "-" is the standard input; several tasks cannot share it or a pipe */
     uint32_t max_attempts; /* 0: 3 */
     bool repeat;           /* begin again at the end (files only), without end */
+    const char *state;     /* path of the state file; NULL: none, the file is read from its beginning */
+    double state_interval; /* seconds; 0: 1 */
 } gale_file_spout_options;
 GALE_API GALE_MUST_USE int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout,
                                            gale_error *error);
 
 /* Writes each tuple as a line. Simple: a tuple is acked when its line is in the writer's buffer; the buffer is written
- * out every second, when it is full and at the end. A write that fails stops the run. With several tasks, task i > 0
- * writes to `path`.i. Obeys `gale.output` (another path). */
+ * out every second, when it is full and at the end. What is in the buffer is lost when the process is killed, though
+ * its tuples were acked; with `sync` a line is handed to the operating system before the ack (one write a tuple), and
+ * survives the process, not the machine. A write that fails stops the run. With several tasks, task i > 0 writes to
+ * `path`.i. Obeys `gale.output` (another path). */
 typedef enum gale_file_format {
     GALE_FILE_TSV, /* values as they are, with tabs between them; a tab, newline or return inside a value becomes \t, \n,
                       \r, null is \N. Who must tell those from a backslash and a letter takes JSON */
@@ -40,6 +55,7 @@ typedef struct gale_file_sink_options {
     const char *path; /* "-" is the standard output */
     int32_t format;
     bool append; /* default: an existing file is replaced */
+    bool sync;   /* write each line before its tuple is acked */
 } gale_file_sink_options;
 GALE_API GALE_MUST_USE int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt,
                                                gale_error *error);

@@ -11,6 +11,7 @@
 #include <gale/file.h>
 #include <gale/kit.h>
 #include <gale/log.h>
+#include <gale/remote.h>
 #include <gale/runtime.h>
 #include <gale/topology.h>
 #include <gale/tuple.h>

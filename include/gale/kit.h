@@ -50,14 +50,22 @@ GALE_API GALE_MUST_USE int gale_count_bolt(int32_t emit, gale_bolt *ret_bolt, ga
 
 /* storm-starter's RollingCountBolt: counts over a sliding window of `window_seconds`, emitted every `emit_seconds`
  * (window / emit slots, by integer division, at least 2). Output: (obj, count, actualWindowLengthInSeconds). An object
- * whose count fell to zero is reported once with 0. Inputs are acked at once; what is emitted is not anchored. */
+ * whose count fell to zero is reported once with 0. Inputs are acked at once; what is emitted is not anchored. When the
+ * topology has drained, what the window holds is emitted once more. */
 GALE_API GALE_MUST_USE int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt,
                                                    gale_error *error);
+
+/* storm-starter's RollingCountAggBolt, behind several counters of the same objects (partial key grouping): keeps the
+ * last count of each object and source task, and emits the object with the sum of these for every input, at once and
+ * not anchored. Input: (obj, count, ...), count is i64. Output: (obj, count). Sources are never forgotten, but for this:
+ * an object whose last counts are all 0 has been reported with 0, and takes no memory from then on. Simple. */
+GALE_API GALE_MUST_USE int gale_rolling_count_agg_bolt(gale_bolt *ret_bolt, gale_error *error);
 
 /* storm-starter's IntermediateRankingsBolt and TotalRankingsBolt: the `top_n` objects with the highest counts, emitted
  * every `emit_seconds` as one tuple. Input of the first: (obj, count, ...); of the second: the rankings of the first.
  * Output: (rankings): a list of lists [obj, count, the other fields...], best first. Equal counts rank by object,
- * ascending (gale_value_compare); Storm leaves their order to chance. */
+ * ascending (gale_value_compare); Storm leaves their order to chance. When the topology has drained, the rankings are
+ * emitted once more. */
 GALE_API GALE_MUST_USE int gale_intermediate_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,
                                                            gale_error *error);
 GALE_API GALE_MUST_USE int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,

@@ -28,6 +28,9 @@ typedef struct gale_logger {
     void *user;
 } gale_logger;
 
+/* A ready-made logger: lines on the standard error, with the time of day and the level, from `level` on. */
+GALE_API gale_logger gale_logger_stderr(int32_t level);
+
 /* Formats a line of at most 1000 bytes and hands it on, if `level` is wanted. `logger` may be NULL; `component` names
  * who speaks and may be NULL. */
 GALE_API void gale_log(const gale_logger *logger, int32_t level, const char *component, const char *format, ...)

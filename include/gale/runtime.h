@@ -21,8 +21,6 @@ GALE_BEGIN
 
 typedef struct gale_runtime gale_runtime;
 
-enum { GALE_EXECUTORS_MAX = 256 };
-
 /* Zero means the default everywhere. Initialise with GALE_RUNTIME_OPTIONS_INIT. */
 typedef struct gale_runtime_options {
     size_t size;
@@ -35,33 +33,36 @@ typedef struct gale_runtime_options {
                                         quarter spins, the rest yields. Adapts; default 2000 */
     uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
     bool until_drained;              /* drain by itself when every spout says that it is done */
+    bool inactive;                   /* open nothing before gale_runtime_activate */
+    bool inline_blocking;            /* components that block (gale.blocking) may run on the caller's thread */
 } gale_runtime_options;
 
 #define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
-    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false }
+    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, false }
 
 /* Plans the topology and allocates all that it needs to run; starts nothing. */
 GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
                                             gale_runtime **ret_runtime, gale_error *error);
 
 /* Starts one thread an executor, waits until every task is prepared or opened, and reports the first error of those
- * (then the runtime is closing). */
+ * (then the runtime is closing). With the option `inactive` it does not wait: nothing is opened yet. */
 GALE_API GALE_MUST_USE int gale_runtime_start(gale_runtime *runtime, gale_error *error);
 
 /* Runs one step of every executor on the calling thread. Returns how much was done, 0 when there was nothing to do, or
- * GALE_STOPPED when the runtime is closed. Not together with gale_runtime_start. */
+ * GALE_STOPPED when the runtime is closed. GALE_STATE after gale_runtime_start, and for a topology with components that
+ * block (gale.blocking), unless the option inline_blocking allows them on the caller's thread. */
 GALE_API int64_t gale_runtime_step(gale_runtime *runtime);
 
 /* When a step will next have something to do by the clock alone: INT64_MAX for never. For callers of
  * gale_runtime_step. */
 GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 
-/* Runs the topology on this thread with one executor's worth of steps until it is closed: start, wait, nothing else.
- * A convenience over _start and _wait. Returns what gale_runtime_wait does. */
+/* Starts the runtime's threads and waits until it is closed: gale_runtime_start and gale_runtime_wait in one. Returns
+ * what they do. */
 GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
 
 /* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
- * Returns at once. */
+ * Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing more. */
 GALE_API void gale_runtime_drain(gale_runtime *runtime);
 
 /* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
@@ -142,6 +143,7 @@ typedef struct gale_task_stats {
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;
+    bool done; /* spout: has said that it has nothing more */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */

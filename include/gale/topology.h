@@ -16,32 +16,85 @@
 
 GALE_BEGIN
 
-enum { GALE_TASKS_MAX = 32767, GALE_STREAMS_MAX = 65535 };
+enum { GALE_TASKS_MAX = 32767, GALE_STREAMS_MAX = 65535, GALE_EXECUTORS_MAX = 256 };
 
 typedef struct gale_topology gale_topology;
 
 typedef enum gale_grouping_kind {
-    GALE_GROUPING_SHUFFLE, /* evenly, round robin over a shuffled list */
-    GALE_GROUPING_FIELDS,  /* equal values of these fields go to the same task */
-    GALE_GROUPING_ALL,     /* every task gets every tuple */
-    GALE_GROUPING_GLOBAL,  /* the task with the lowest id gets all */
+    GALE_GROUPING_SHUFFLE,          /* round robin over a shuffled list; see gale_shuffle */
+    GALE_GROUPING_FIELDS,           /* equal values of these fields go to the same task */
+    GALE_GROUPING_ALL,              /* every task gets every tuple */
+    GALE_GROUPING_GLOBAL,           /* the task with the lowest id gets all */
+    GALE_GROUPING_NONE,             /* any task, drawn anew for each tuple */
+    GALE_GROUPING_DIRECT,           /* the task that the producer names */
+    GALE_GROUPING_LOCAL_OR_SHUFFLE, /* tasks on the emitting task's executor if there are any, else all; evenly */
+    GALE_GROUPING_PARTIAL_KEY,      /* equal values of these fields go to one of two tasks, the less used */
+    GALE_GROUPING_CUSTOM,           /* the tasks that a function chooses */
     GALE_GROUPING_COUNT
 } gale_grouping_kind;
 
-/* How a bolt's tasks share a stream. `fields` is for GALE_GROUPING_FIELDS: names separated by commas. Copied. */
+/* What a custom grouping chooses from. Lives as long as the instance. */
+typedef struct gale_targets {
+    size_t size;
+    const char *source;   /* the emitting component */
+    const char *stream;   /* what it emits to */
+    const char *consumer; /* the component whose tasks are chosen from */
+    uint32_t source_task; /* the emitting task's id */
+    uint32_t first_task;  /* index 0 is the task with this id, index 1 the next one, ... */
+    uint32_t task_count;
+    uint64_t (*random)(const struct gale_targets *targets);
+    void *engine;
+} gale_targets;
+
+/* 64 random bits from the emitting task's own generator, which a seeded run repeats. */
+static inline uint64_t gale_targets_random(const gale_targets *targets) {
+    return targets->random(targets);
+}
+
+/* A grouping of one's own. Only `choose` must be there. Each emitting task has an instance of its own, and all calls
+ * for it are made on that task's thread; `user` is shared by the instances.
+ *
+ * prepare  makes the instance, before the task's first tuple; without it the instance is `user`. An error is what that
+ *          emit returns, and the next emit tries again.
+ * choose   writes the indices of the chosen tasks, 0 to task_count - 1 and no index twice, to `ret_indices`, which has
+ *          room for task_count, and returns how many: 0 sends the tuple to no task of this consumer. A negative error
+ *          code fails the whole emit; so does GALE_INVALID, for an index that is too large or there twice, or a
+ *          count above task_count. `values` are the stream's, borrowed for the call. It must not emit.
+ * release  ends the instance, when the runtime is freed. */
+typedef struct gale_custom_ops {
+    size_t size;
+    const char *name;
+    int (*prepare)(void *user, const gale_targets *targets, void **ret_self);
+    int (*choose)(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                  uint32_t *ret_indices);
+    void (*release)(void *self);
+} gale_custom_ops;
+
+/* How a bolt's tasks share a stream. `fields` is for GALE_GROUPING_FIELDS and GALE_GROUPING_PARTIAL_KEY: names
+ * separated by commas; copied. The rest is for GALE_GROUPING_CUSTOM: `custom` is copied; `user` belongs to the one
+ * subscription that it is given to. */
 typedef struct gale_grouping {
     size_t size;
     int32_t kind;
     const char *fields;
+    const gale_custom_ops *custom;
+    void *user;
+    void (*free_user)(void *user); /* may be NULL */
 } gale_grouping;
 
 static inline gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
-    gale_grouping g = { sizeof g, kind, fields };
+    gale_grouping g = { sizeof g, kind, fields, NULL, NULL, NULL };
     return g;
 }
+
+/* Round robin over a shuffled list of the tasks. Tasks on the emitting task's executor come first, while one of them is
+ * not congested; then all that are not congested; when all are, all. Exactly even over all tasks when
+ * topology.disable.loadaware.messaging is true. */
 static inline gale_grouping gale_shuffle(void) {
     return gale_grouping_of(GALE_GROUPING_SHUFFLE, NULL);
 }
+
+/* Equal values of the named fields go to the same task, in this run and in every other with as many tasks. */
 static inline gale_grouping gale_fields(const char *names) {
     return gale_grouping_of(GALE_GROUPING_FIELDS, names);
 }
@@ -50,6 +103,34 @@ static inline gale_grouping gale_all(void) {
 }
 static inline gale_grouping gale_global(void) {
     return gale_grouping_of(GALE_GROUPING_GLOBAL, NULL);
+}
+
+/* Each tuple goes to a task that is drawn anew. */
+static inline gale_grouping gale_none(void) {
+    return gale_grouping_of(GALE_GROUPING_NONE, NULL);
+}
+
+/* The producer names the task (gale_emit_direct). A regular emit to a stream that has such a consumer is an error. */
+static inline gale_grouping gale_direct(void) {
+    return gale_grouping_of(GALE_GROUPING_DIRECT, NULL);
+}
+
+/* As gale_shuffle, but never to another executor when the emitting task's own has one of the tasks. */
+static inline gale_grouping gale_local_or_shuffle(void) {
+    return gale_grouping_of(GALE_GROUPING_LOCAL_OR_SHUFFLE, NULL);
+}
+
+/* As gale_fields, but each key has two tasks, of which the one gets a tuple that this emitting task has used less: for
+ * keys of very different frequency. `names` NULL or empty: the stream's first field. */
+static inline gale_grouping gale_partial_key(const char *names) {
+    return gale_grouping_of(GALE_GROUPING_PARTIAL_KEY, names);
+}
+
+/* A grouping of one's own. `user` is freed with `free_user` (may be NULL) when the topology is freed, when the
+ * subscription is replaced, or when subscribing fails. */
+static inline gale_grouping gale_custom(const gale_custom_ops *custom, void *user, void (*free_user)(void *user)) {
+    gale_grouping g = { sizeof g, GALE_GROUPING_CUSTOM, NULL, custom, user, free_user };
+    return g;
 }
 
 /* "fields" for GALE_GROUPING_FIELDS. Static storage. */
@@ -65,7 +146,7 @@ GALE_API int gale_topology_add_spout(gale_topology *topology, const char *name, 
 GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism);
 
 /* `bolt` (added already) receives `stream` (NULL: "default") of `source`, which may be added later. Subscribing to the
- * same stream again replaces the grouping, as in Storm. */
+ * same stream again replaces the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 

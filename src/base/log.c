@@ -1,7 +1,10 @@
 #include "base/log.h"
 
+#include "base/os/time.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { LINE = 1000 };
 
@@ -32,4 +35,19 @@ void gale_log(const gale_logger *logger, int32_t level, const char *component, c
     if (size < 0) return;
     finish(text, (size_t)size);
     logger->write(logger->user, level, component, text);
+}
+
+static void write_stderr(void *user, int32_t level, const char *component, const char *text) {
+    (void)user;
+    int64_t now = gx_os_wall();
+    time_t seconds = (time_t)(now / 1000000000);
+    struct tm parts;
+    char clock[16] = "";
+    if (localtime_r(&seconds, &parts)) strftime(clock, sizeof clock, "%H:%M:%S", &parts);
+    fprintf(stderr, "%s.%03d %s %s%s%s\n", clock, (int)(now / 1000000 % 1000), gx_log_level_name(level),
+            component ? component : "", component ? ": " : "", text);
+}
+
+gale_logger gale_logger_stderr(int32_t level) {
+    return (gale_logger){ sizeof(gale_logger), level, write_stderr, NULL };
 }

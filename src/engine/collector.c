@@ -1,6 +1,7 @@
 #include "engine/collector.h"
 
 #include "base/hash.h"
+#include "engine/remote.h"
 
 #include <stdlib.h>
 
@@ -238,52 +239,77 @@ static int deliver(gx_executor *ex, parcel *p, origin *from, const uint16_t *tar
     return (int)count;
 }
 
-static int emit(gx_task *task, uint32_t stream, const gale_value *values, size_t count, origin *from) {
+/* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
+typedef struct emission {
+    uint32_t direct;
+    uint32_t stream;
+    const gale_value *values;
+    size_t count;
+} emission;
+
+/* The tasks that it goes to, in the scratch. Returns how many. */
+static int choose_targets(gx_task *task, const emission *e) {
     gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(stream >= task->stream_count)) return GALE_NOT_FOUND;
-    gx_stream_routes *routes = &task->streams[stream];
-    if (GX_UNLIKELY(count != routes->field_count)) return GALE_FIELDS;
-    int64_t size = gx_body_measure(values, count);
-    if (GX_UNLIKELY(size < 0)) return (int)size;
+    gx_stream_routes *routes = &task->streams[e->stream];
     gx_scratch *s = &ex->scratch;
-    if (GX_UNLIKELY(routes->fanout > s->target_capacity) &&
-        !gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, routes->fanout, sizeof *s->targets))
+    size_t most = routes->fanout ? routes->fanout : 1;
+    if (GX_UNLIKELY(most > s->target_capacity) &&
+        !gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, most, sizeof *s->targets))
         return GALE_NO_MEMORY;
-    uint32_t targets = gx_router_targets(routes, values, s->targets);
-    parcel p = { .task = task, .stream = stream, .values = values, .value_count = count, .body_size = (size_t)size };
+    if (GX_LIKELY(!e->direct)) {
+        if (GX_UNLIKELY(routes->direct)) return GALE_STATE;
+        return (int)gx_router_targets(routes, e->values, s->targets);
+    }
+    int rc = gx_router_direct(routes, e->direct);
+    if (rc < 0) return rc;
+    s->targets[0] = (uint16_t)e->direct;
+    return 1;
+}
+
+static int emit(gx_task *task, const emission *e, origin *from) {
+    gx_executor *ex = task->executor;
+    if (GX_UNLIKELY(e->stream >= task->stream_count)) return GALE_NOT_FOUND;
+    gx_stream_routes *routes = &task->streams[e->stream];
+    if (GX_UNLIKELY(e->count != routes->field_count)) return GALE_FIELDS;
+    int64_t size = gx_body_measure(e->values, e->count);
+    if (GX_UNLIKELY(size < 0)) return (int)size;
+    int targets = choose_targets(task, e);
+    if (GX_UNLIKELY(targets < 0)) return targets;
+    parcel p = {
+        .task = task, .stream = e->stream, .values = e->values, .value_count = e->count, .body_size = (size_t)size
+    };
     int rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
-    if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, s->targets, targets);
+    if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, ex->scratch.targets, (uint32_t)targets);
     if (rc < 0) return rc;
     gx_count(&routes->counters.emitted, 1);
-    gx_count(&routes->counters.transferred, targets);
-    return (int)targets;
+    gx_count(&routes->counters.transferred, (uint64_t)targets);
+    return targets;
 }
 
 /* A failed emit marks its anchors: their ack will count as a fail. */
-static int anchored(gx_task *task, uint32_t stream, const gale_value *values, size_t count, const gx_anchor *anchors,
-                    size_t anchor_count) {
+static int anchored(gx_task *task, const emission *e, const gx_anchor *anchors, size_t anchor_count) {
     origin from = { .anchors = anchors, .anchor_count = anchor_count };
-    int rc = emit(task, stream, values, count, &from);
+    int rc = emit(task, e, &from);
     if (GX_LIKELY(rc >= 0)) return rc;
     for (size_t i = 0; i < anchor_count; i++) *anchors[i].failed = true;
     return misuse(task, rc);
 }
 
-static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+/* Anchored to the tuple in execution, if there is one. */
+static int emit_current(gale_collector *out, const emission *e) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
-    if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, stream, values, count, NULL, 0);
+    if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
     gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots };
     if (GX_UNLIKELY(cursor->state != GX_CURSOR_OPEN)) {
         int rc = find_anchor(task, cursor->tuple.handle, &anchor);
         if (rc < 0) return misuse(task, rc);
     }
-    return anchored(task, stream, values, count, &anchor, 1);
+    return anchored(task, e, &anchor, 1);
 }
 
-static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
-                            const gale_handle *handles, size_t handle_count) {
+static int emit_handles(gale_collector *out, const emission *e, const gale_handle *handles, size_t handle_count) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
     gx_executor *ex = task->executor;
@@ -294,11 +320,10 @@ static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_val
         int rc = find_anchor(task, handles[i], &s->anchors[i]);
         if (rc < 0) return misuse(task, rc);
     }
-    return anchored(task, stream, values, count, s->anchors, handle_count);
+    return anchored(task, e, s->anchors, handle_count);
 }
 
-static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
-                           uint64_t message_id) {
+static int emit_tree(gale_collector *out, const emission *e, uint64_t message_id) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
@@ -306,7 +331,7 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
     origin from = { 0 };
     int rc = gx_ledger_open(&ex->ledger, task->id, message_id, ex->now, &from.begun);
     if (rc < 0) return rc;
-    rc = emit(task, stream, values, count, &from);
+    rc = emit(task, e, &from);
     if (rc < 0) {
         gx_ledger_cancel(&ex->ledger, from.begun);
         return misuse(task, rc);
@@ -314,6 +339,45 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
     task->spout.pending++;
     gx_ledger_begin(&ex->ledger, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
     return rc;
+}
+
+static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    const emission e = { 0, stream, values, count };
+    return emit_current(out, &e);
+}
+
+static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                            const gale_handle *anchors, size_t anchor_count) {
+    const emission e = { 0, stream, values, count };
+    return emit_handles(out, &e, anchors, anchor_count);
+}
+
+static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                           uint64_t message_id) {
+    const emission e = { 0, stream, values, count };
+    return emit_tree(out, &e, message_id);
+}
+
+/* Task 0 is nobody, and means "by grouping" in an emission. */
+static uint32_t direct_to(uint32_t task) {
+    return task ? task : UINT32_MAX;
+}
+
+static int do_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
+    const emission e = { direct_to(to), stream, values, count };
+    return emit_current(out, &e);
+}
+
+static int do_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
+                                   size_t count, const gale_handle *anchors, size_t anchor_count) {
+    const emission e = { direct_to(to), stream, values, count };
+    return emit_handles(out, &e, anchors, anchor_count);
+}
+
+static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
+                                  size_t count, uint64_t message_id) {
+    const emission e = { direct_to(to), stream, values, count };
+    return emit_tree(out, &e, message_id);
 }
 
 /* --- Answers --- */
@@ -437,6 +501,10 @@ const gale_collector_ops *gx_collector_ops(void) {
         .report = do_report,
         .pending = do_pending,
         .stop = do_stop,
+        .remote = gx_remote_open,
+        .emit_direct = do_emit_direct,
+        .emit_direct_anchored = do_emit_direct_anchored,
+        .emit_direct_tracked = do_emit_direct_tracked,
     };
     return &ops;
 }

@@ -41,6 +41,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->bell.wake.fd = -1;
     int rc = make_tables(ex);
     if (rc == GALE_OK && !gx_bell_init(&ex->bell)) rc = GALE_IO;
+    ex->inbox = gx_inbox_new(&ex->bell);
+    if (rc == GALE_OK && !ex->inbox) rc = GALE_NO_MEMORY;
     if (rc == GALE_OK) rc = make_tasks(ex, ops);
     ex->has_ledger = ex->spout_count > 0;
     if (rc == GALE_OK && ex->has_ledger)
@@ -112,6 +114,7 @@ static void free_scratch(gx_scratch *s, gx_heap *heap) {
     gx_free(heap, GX_TAG_OTHER, s->targets, s->target_capacity * sizeof *s->targets);
     gx_free(heap, GX_TAG_OTHER, s->members, s->member_capacity * sizeof *s->members);
     gx_free(heap, GX_TAG_OTHER, s->edges, s->edge_capacity * sizeof *s->edges);
+    gx_free(heap, GX_TAG_OTHER, s->values, s->value_capacity * sizeof *s->values);
     gx_free(heap, GX_TAG_OTHER, s->anchors, s->anchor_capacity * sizeof *s->anchors);
 }
 
@@ -128,6 +131,8 @@ void gx_executor_free(gx_executor *ex) {
     free_scratch(&ex->scratch, ex->heap);
     gx_chunks_fini(&ex->chunks);
     gx_blocks_fini(&ex->blocks);
+    if (ex->inbox) gx_inbox_close(ex->inbox);
+    gx_inbox_release(ex->inbox);
     gx_bell_fini(&ex->bell);
     free_array(ex->heap, ex->outlets, n, sizeof *ex->outlets);
     free_array(ex->heap, ex->ack_outlets, n, sizeof *ex->ack_outlets);

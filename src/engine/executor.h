@@ -15,6 +15,7 @@
 #define GX_ENGINE_EXECUTOR_H
 
 #include "engine/bell.h"
+#include "engine/inbox.h"
 #include "engine/ledger.h"
 #include "engine/outlet.h"
 #include "engine/settle.h"
@@ -64,6 +65,8 @@ typedef struct gx_scratch {
     size_t member_capacity;
     uint64_t *edges; /* one an anchor */
     size_t edge_capacity;
+    gale_value *values; /* of a command of a remote */
+    size_t value_capacity;
     gx_anchor *anchors;
     size_t anchor_capacity;
 } gx_scratch;
@@ -87,6 +90,7 @@ typedef struct gx_executor {
     gx_outlet *ack_outlets;
     gx_inlet *inlets;
     gx_settle settle;
+    gx_inbox *inbox;
     gx_ledger ledger;
     bool has_ledger;
 

@@ -1,5 +1,6 @@
 #include "engine/life.h"
 
+#include "engine/remote.h"
 #include "engine/spout.h"
 
 static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
@@ -67,6 +68,7 @@ static void close_task(gx_executor *ex, gx_task *task) {
 }
 
 void gx_life_close(gx_executor *ex) {
+    gx_remote_close(ex);
     if (ex->has_ledger) {
         gx_ledger_stop(&ex->ledger);
         gx_spout_answers(ex);

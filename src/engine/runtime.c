@@ -73,6 +73,7 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
+    gx_store_relaxed(&shared->inactive, options->inactive);
     shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
     if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;
     shared->fatal = (gale_error)GALE_ERROR_INIT;
@@ -86,9 +87,11 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
     gx_shared *shared = &runtime->shared;
     runtime->has_monitor = gx_monitor_init(&shared->monitor);
     if (!runtime->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
-    int rc = gx_plan_new(&shared->heap, topology, shared->executor_count, &runtime->plan, error);
+    int rc = gx_plan_new(&shared->heap, topology, shared->executor_count, options->inline_blocking, &runtime->plan,
+                         error);
     if (rc < 0) return rc;
     shared->plan = runtime->plan;
+    shared->executor_count = runtime->plan->executor_count;
     rc = make_tables(runtime);
     if (rc == GALE_OK) rc = make_executors(runtime, options);
     if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
@@ -248,16 +251,15 @@ int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
                               shared->executor_count);
     }
     gx_monitor_lock(&shared->monitor);
-    while (gx_phase(shared) == GALE_PHASE_OPENING) gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
+    while (gx_phase(shared) == GALE_PHASE_OPENING && !gx_load_relaxed(&shared->inactive))
+        gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
     gx_monitor_unlock(&shared->monitor);
     return fatal_error(shared, error);
 }
 
-int64_t gale_runtime_step(gale_runtime *runtime) {
+/* One step of every executor, on the calling thread. */
+static size_t step_all(gale_runtime *runtime) {
     gx_shared *shared = &runtime->shared;
-    if (runtime->threads_started) return GALE_STATE;
-    gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
-    if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
     size_t done = 0;
     for (uint32_t i = 0; i < shared->executor_count; i++) {
         shared->executors[i]->thread = gx_thread_self();
@@ -268,7 +270,15 @@ int64_t gale_runtime_step(gale_runtime *runtime) {
         for (uint32_t i = 0; i < shared->executor_count; i++) done += gx_step_has_news(shared->executors[i]);
         if (!done) done += gx_control_step(&runtime->control, shared);
     }
-    return (int64_t)done;
+    return done;
+}
+
+int64_t gale_runtime_step(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    if (runtime->threads_started || runtime->plan->blocking_count) return GALE_STATE;
+    gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
+    return (int64_t)step_all(runtime);
 }
 
 int64_t gale_runtime_next_due(const gale_runtime *runtime) {
@@ -289,7 +299,9 @@ int gale_runtime_run(gale_runtime *runtime, gale_error *error) {
 /* --- Commands --- */
 
 void gale_runtime_drain(gale_runtime *runtime) {
-    gx_executors_move(&runtime->shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
+    gx_shared *shared = &runtime->shared;
+    if (gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING)) return;
+    if (gx_phase(shared) <= GALE_PHASE_OPENING) gale_runtime_stop(runtime); /* nothing has begun */
 }
 
 void gale_runtime_stop(gale_runtime *runtime) {

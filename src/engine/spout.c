@@ -47,6 +47,11 @@ static void back_off(gx_executor *ex, gx_task *task, int rc) {
     if (!task->reported) gx_task_report(task, gale_error_text(rc));
 }
 
+static void set_done(gx_task *task, bool done) {
+    task->spout.done = done;
+    gx_store_relaxed(&task->done_seen, done);
+}
+
 /* What `next` said. True when it should be asked again at once. */
 static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wait *wait) {
     gx_spout_life *life = &task->spout;
@@ -63,7 +68,7 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
         life->fd = wait->fd;
         life->not_before = ex->now + WATCH_PAUSE;
         return false;
-    case GALE_NEXT_DONE: life->done = true; return false;
+    case GALE_NEXT_DONE: set_done(task, true); return false;
     default: back_off(ex, task, said < 0 ? said : GALE_INVALID); return false;
     }
 }
@@ -127,7 +132,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
         return;
     }
     gx_count(answer->state == GX_TREE_LATE ? &task->counters.timed_out : &task->counters.failed, 1);
-    task->spout.done = false; /* it may want to emit it again, at once */
+    set_done(task, false); /* it may want to emit it again, at once */
     task->spout.watching = false;
     task->spout.not_before = 0;
     if (!ops->fail) return;

@@ -80,6 +80,7 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .component = task->context.component,
         .spout = task->is_spout,
         .congested = gx_load_relaxed(&task->executor->shared->flow.congested[task->id]),
+        .done = gx_load_relaxed(&task->done_seen) != 0,
         .executed = gx_load_relaxed(&c->executed),
         .acked = gx_load_relaxed(&c->acked),
         .failed = gx_load_relaxed(&c->failed),

@@ -1,6 +1,7 @@
 #include "engine/step.h"
 
 #include "engine/life.h"
+#include "engine/remote.h"
 #include "engine/run.h"
 #include "engine/spout.h"
 
@@ -10,8 +11,12 @@ static bool phase_runs(int32_t phase) {
 
 /* Opening, finishing and closing, when the phase asks for them. Returns how much was done. */
 static size_t follow_phase(gx_executor *ex, int32_t phase) {
-    if (GX_LIKELY(phase == GALE_PHASE_RUNNING || phase == GALE_PHASE_DRAINING)) return 0;
-    if (phase == GALE_PHASE_OPENING && !ex->opened) {
+    if (GX_LIKELY(phase == GALE_PHASE_RUNNING)) return 0;
+    if (phase == GALE_PHASE_DRAINING) {
+        gx_inbox_close_spouts(ex->inbox);
+        return 0;
+    }
+    if (phase == GALE_PHASE_OPENING && !ex->opened && !gx_load_relaxed(&ex->shared->inactive)) {
         gx_life_open(ex);
         return 1;
     }
@@ -42,8 +47,11 @@ static bool holds_nothing(const gx_executor *ex) {
     return true;
 }
 
+/* Never before it has made a step with the topology running: a spout that was not asked yet looks like one that has
+ * nothing. */
 static bool is_quiet(const gx_executor *ex, int32_t phase) {
-    return ex->local.count == 0 && ex->parked_tasks == 0 && gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
+    return phase_runs(phase) && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&
+           gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
            (!ex->has_ledger || (ex->ledger.counters.open == 0 && ex->ledger.answers.head == 0)) && holds_nothing(ex) &&
            gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }
@@ -66,10 +74,10 @@ static void show(gx_executor *ex, int32_t phase) {
 }
 
 static size_t run_phase(gx_executor *ex, int32_t phase) {
-    gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = gx_run_acks(ex);
     if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
+    if (GX_UNLIKELY(!gx_inbox_is_empty(ex->inbox))) done += gx_remote_run(ex);
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);
     done += gx_run_local(ex);
@@ -83,6 +91,7 @@ size_t gx_step(gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     gx_executor_tell_time(ex);
     ex->slow_ns = 0;
+    gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex, phase);
     gx_executor_publish(ex);
@@ -111,5 +120,5 @@ bool gx_step_has_news(gx_executor *ex) {
         if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
         if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
     }
-    return gx_flow_epoch(&ex->shared->flow) != ex->epoch;
+    return gx_inbox_has_news(ex->inbox) || gx_flow_epoch(&ex->shared->flow) != ex->epoch;
 }

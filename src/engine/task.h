@@ -64,6 +64,7 @@ typedef struct gx_task {
     gx_random random;
     alignas(GX_APART) gx_task_counters counters;
     gx_atomic64 queued_seen; /* `queued`, as others may read it */
+    gx_atomic32 done_seen;   /* `spout.done` */
     char report[GALE_FAILURE_TEXT + 1];
 } gx_task;
 

@@ -32,17 +32,32 @@ static const gx_param file_spout_params[] = {
     TEXT("path", NULL, "the file to read, or '-' for the standard input"),
     ATTEMPTS,
     FLAG("repeat", "false", "begin again at the end, without end"),
+    TEXT("state", "", "a file to keep the place in, and to go on from after a stop or a crash"),
+    { "stateInterval", GALE_TYPE_NULL, "1", 0, 0, NULL, "seconds between two writes of that file, fractions allowed" },
 };
 
+static int seconds_of(const gale_value *value, const char *name, double *ret_seconds, gale_error *error) {
+    if (value->type != GALE_TYPE_I64 && value->type != GALE_TYPE_F64)
+        return gale_error_set(error, GALE_TYPE, "'%s' must be a number, not %s", name, gale_type_name(value->type));
+    *ret_seconds = value->type == GALE_TYPE_I64 ? (double)value->as.i64 : value->as.f64;
+    return 0;
+}
+
 static int make_file_spout(const gale_value *v, gale_spout *ret, gale_error *error) {
-    gale_file_spout_options options = { sizeof options, text_of(&v[0]), (uint32_t)v[1].as.i64, v[2].as.boolean };
+    gale_file_spout_options options = { .size = sizeof options,
+                                        .path = text_of(&v[0]),
+                                        .max_attempts = (uint32_t)v[1].as.i64,
+                                        .repeat = v[2].as.boolean,
+                                        .state = text_of(&v[3]) };
+    int code = seconds_of(&v[4], "stateInterval", &options.state_interval, error);
+    if (code < 0) return code;
     return gale_file_spout(&options, ret, error);
 }
 
 static const gx_param stdin_spout_params[] = { ATTEMPTS };
 
 static int make_stdin_spout(const gale_value *v, gale_spout *ret, gale_error *error) {
-    gale_file_spout_options options = { sizeof options, "-", (uint32_t)v[0].as.i64, false };
+    gale_file_spout_options options = { .size = sizeof options, .path = "-", .max_attempts = (uint32_t)v[0].as.i64 };
     return gale_file_spout(&options, ret, error);
 }
 
@@ -102,6 +117,11 @@ static int make_rolling(const gale_value *v, gale_bolt *ret, gale_error *error) 
     return gale_rolling_count_bolt(v[0].as.i64, v[1].as.i64, ret, error);
 }
 
+static int make_rolling_agg(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    (void)v;
+    return gale_rolling_count_agg_bolt(ret, error);
+}
+
 static const gx_param ranking_params[] = {
     WHOLE("topN", "10", 0, 0, "how many objects are ranked"),
     WHOLE("emitFrequencyInSeconds", "2", 0, 0, "how often the rankings are emitted"),
@@ -119,11 +139,15 @@ static const gx_param sink_params[] = {
     TEXT("path", NULL, "the file to write, or '-' for the standard output"),
     WORD("format", "tsv", "tsv json", "'tsv': values with tabs between them; 'json': an object a line"),
     FLAG("append", "false", "keep what the file holds"),
+    FLAG("sync", "false", "write each line before its tuple is acked"),
 };
 
 static int make_sink(const gale_value *v, gale_bolt *ret, gale_error *error) {
-    gale_file_sink_options options = { sizeof options, text_of(&v[0]),
-                                       is_word(&v[1], "json") ? GALE_FILE_JSON : GALE_FILE_TSV, v[2].as.boolean };
+    gale_file_sink_options options = { .size = sizeof options,
+                                       .path = text_of(&v[0]),
+                                       .format = is_word(&v[1], "json") ? GALE_FILE_JSON : GALE_FILE_TSV,
+                                       .append = v[2].as.boolean,
+                                       .sync = v[3].as.boolean };
     return gale_file_sink_bolt(&options, ret, error);
 }
 
@@ -185,6 +209,9 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.RollingCount", .aliases = { "org.apache.storm.starter.bolt.RollingCountBolt" }, .kind = BOLT,
       PARAMS(rolling_params),
       .text = "counts over a sliding window: (obj, count, actualWindowLengthInSeconds)", .make_bolt = make_rolling },
+    { .name = "gale.bolt.RollingCountAgg", .aliases = { "org.apache.storm.starter.bolt.RollingCountAggBolt" },
+      .kind = BOLT,
+      .text = "sums what several rolling counters say of an object: (obj, count)", .make_bolt = make_rolling_agg },
     { .name = "gale.bolt.IntermediateRankings", .aliases = { "org.apache.storm.starter.bolt.IntermediateRankingsBolt" },
       .kind = BOLT, PARAMS(ranking_params),
       .text = "ranks what one task sees: (rankings)", .make_bolt = make_intermediate },

@@ -6,6 +6,7 @@
 #include "front/shape.h"
 #include "topology/builder.h"
 #include "topology/config.h"
+#include "topology/grouping.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ typedef struct loader {
 #define TOP_KEYS "name config components spouts bolts streams workerHooks includes topologySource"
 #define OBJECT_KEYS "id className constructorArgs factory factoryArgs properties configMethods"
 #define VERTEX_KEYS OBJECT_KEYS " parallelism numTasks onHeapMemoryLoad offHeapMemoryLoad cpuLoad config"
-#define GROUPINGS "SHUFFLE FIELDS ALL GLOBAL CUSTOM DIRECT LOCAL_OR_SHUFFLE NONE"
+#define GROUPINGS "SHUFFLE FIELDS ALL GLOBAL CUSTOM DIRECT LOCAL_OR_SHUFFLE NONE PARTIAL_KEY"
+#define PARTIAL_KEY_CLASS "org.apache.storm.grouping.PartialKeyGrouping"
 
 static int no_memory(const loader *l) {
     return gale_error_set(l->error, GALE_NO_MEMORY, "%s: out of memory", gx_yaml_name(l->doc));
@@ -307,28 +309,57 @@ static int find_output(const loader *l, const gx_component *source, const gx_yam
 }
 
 static int grouping_kind(const loader *l, const gx_yaml *type, int32_t *ret_kind) {
-    static const struct {
-        const char *name;
-        int32_t kind;
-    } kinds[] = { { "SHUFFLE", GALE_GROUPING_SHUFFLE },
-                  { "FIELDS", GALE_GROUPING_FIELDS },
-                  { "ALL", GALE_GROUPING_ALL },
-                  { "GLOBAL", GALE_GROUPING_GLOBAL },
-                  { "CUSTOM", -1 },
-                  { "DIRECT", -1 },
-                  { "LOCAL_OR_SHUFFLE", -1 },
-                  { "NONE", -1 } };
     char upper[32] = "", hint[GX_HINT_SIZE];
+    int kind = gx_grouping_parse(type->text);
+    if (kind >= 0) return *ret_kind = kind, 0;
     for (size_t i = 0; i < type->text.size && i + 1 < sizeof upper; i++)
         upper[i] = (char)toupper((unsigned char)type->text.data[i]);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!gx_str_is(gx_str(upper), kinds[i].name)) continue;
-        if (kinds[i].kind < 0)
-            return gx_yaml_error(l->doc, type, l->error, GALE_UNSUPPORTED, "%s grouping is not supported yet", upper);
-        return *ret_kind = kinds[i].kind, 0;
-    }
     return gx_yaml_error(l->doc, type, l->error, GALE_NOT_FOUND, "unknown grouping '%.*s'%s", GX_STR(type->text),
                          gx_shape_hint(gx_str(upper), GROUPINGS, hint));
+}
+
+/* The one class of Storm's that a CUSTOM grouping may name, and the fields that it is made with. */
+static int partial_key_class(const loader *l, const gx_yaml *node, const gx_yaml **ret_fields) {
+    const gx_yaml *class_ = gx_yaml_get(node, "customClass"), *name;
+    char hint[GX_HINT_SIZE];
+    if (!class_) return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY, "a CUSTOM grouping needs 'customClass'");
+    int code = gx_shape_map(l->doc, class_, "a customClass", OBJECT_KEYS, l->error);
+    if (code == 0) code = unsupported(l, class_, "factory factoryArgs properties configMethods");
+    if (code == 0) code = gx_shape_text(l->doc, class_, "a customClass", "className", &name, l->error);
+    if (code < 0) return code;
+    if (!gx_str_is(name->text, PARTIAL_KEY_CLASS))
+        return gx_yaml_error(l->doc, name, l->error, GALE_NOT_FOUND,
+                             "unknown grouping class '%.*s' (only %s can be named in a file; others are made with "
+                             "gale_custom)%s",
+                             GX_STR(name->text), PARTIAL_KEY_CLASS, gx_shape_hint(name->text, PARTIAL_KEY_CLASS, hint));
+    return gx_shape_list(l->doc, class_, "a customClass", "constructorArgs", ret_fields, l->error);
+}
+
+static void warn_unused(const loader *l, const gx_yaml *node, const char *key, int32_t kind) {
+    const gx_yaml *unused = gx_yaml_get(node, key);
+    if (!unused || !l->options || unused->type == GALE_TYPE_NULL) return;
+    gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: '%s' has no effect in grouping %s",
+             gx_yaml_name(l->doc), unused->line, unused->column, key, gale_grouping_name(kind));
+}
+
+/* The list of fields that a grouping goes by, or NULL. A known CUSTOM grouping becomes what it is. */
+static int grouping_fields(const loader *l, const gx_yaml *node, int32_t *kind, const gx_yaml **ret_fields) {
+    *ret_fields = NULL;
+    if (*kind == GALE_GROUPING_CUSTOM) {
+        *kind = GALE_GROUPING_PARTIAL_KEY;
+        warn_unused(l, node, "args", GALE_GROUPING_CUSTOM);
+        return partial_key_class(l, node, ret_fields);
+    }
+    warn_unused(l, node, "customClass", *kind);
+    int code = gx_shape_list(l->doc, node, "a grouping", "args", ret_fields, l->error);
+    if (code < 0 || *kind == GALE_GROUPING_PARTIAL_KEY) return code;
+    if (*kind == GALE_GROUPING_FIELDS && !*ret_fields)
+        return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY,
+                             "a FIELDS grouping needs 'args': the names of fields");
+    if (*kind == GALE_GROUPING_FIELDS) return 0;
+    if (*ret_fields) warn_unused(l, node, "args", *kind);
+    *ret_fields = NULL;
+    return 0;
 }
 
 static int add_field(const loader *l, const gx_component *source, const gx_output *output, const gx_yaml *field,
@@ -348,46 +379,46 @@ static int add_field(const loader *l, const gx_component *source, const gx_outpu
                          source->name, GX_STR(field->text), output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
-/* The names in `args`, with commas between them. */
-static int field_names(loader *l, const gx_component *source, const gx_output *output, const gx_yaml *node,
-                       int32_t kind, gx_buf *names) {
-    const gx_yaml *args;
-    int code = gx_shape_list(l->doc, node, "a grouping", "args", &args, l->error);
-    if (code < 0) return code;
-    if (kind != GALE_GROUPING_FIELDS && args && l->options)
-        gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: 'args' have no effect in a %s grouping",
-                 gx_yaml_name(l->doc), args->line, args->column, gale_grouping_name(kind));
-    if (kind != GALE_GROUPING_FIELDS) return 0;
-    if (!args)
-        return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY,
-                             "a FIELDS grouping needs 'args': the names of fields");
-    for (const gx_yaml *field = args->as.first; field && code == 0; field = field->next)
-        code = add_field(l, source, output, field, names);
+/* The names in a list, with commas between them. The arguments of a constructor may be names, or one list of them. */
+static int add_fields(const loader *l, const gx_component *source, const gx_output *output, const gx_yaml *list,
+                      bool nested, gx_buf *names) {
+    int code = 0;
+    for (const gx_yaml *item = list ? list->as.first : NULL; item && code == 0; item = item->next)
+        code = nested && item->type == GALE_TYPE_LIST ? add_fields(l, source, output, item, false, names)
+                                                      : add_field(l, source, output, item, names);
     return code;
+}
+
+static void warn_replaced(const loader *l, const gx_yaml *from, const gx_component *bolt, const gx_output *output) {
+    if (!l->options) return;
+    gale_log(l->options->logger, GALE_LOG_WARN, NULL,
+             "%s:%u:%u: '%s' subscribes again to stream '%s' of '%.*s': this grouping replaces the one before",
+             gx_yaml_name(l->doc), from->line, from->column, bolt->name, output->name, GX_STR(from->text));
 }
 
 static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const gx_component *source,
                     const gx_component *bolt) {
-    const gx_yaml *type, *stream = NULL;
+    const gx_yaml *type, *stream = NULL, *fields = NULL;
     const gx_output *output = NULL;
     int32_t kind = GALE_GROUPING_SHUFFLE;
     gx_buf names = GX_BUF_INIT(NULL);
     int code = gx_shape_map(l->doc, node, "a grouping", "type streamId args customClass", l->error);
     if (code == 0) code = gx_shape_text(l->doc, node, "a grouping", "type", &type, l->error);
     if (code == 0) code = grouping_kind(l, type, &kind);
-    if (code == 0) code = unsupported(l, node, "customClass");
+    bool custom = kind == GALE_GROUPING_CUSTOM;
+    if (code == 0) code = grouping_fields(l, node, &kind, &fields);
     if (code == 0 && gx_yaml_get(node, "streamId"))
         code = gx_shape_text(l->doc, node, "a grouping", "streamId", &stream, l->error);
     if (code == 0) code = find_output(l, source, stream, from, &output);
-    if (code == 0) code = field_names(l, source, output, node, kind, &names);
+    if (code == 0) code = add_fields(l, source, output, fields, custom, &names);
     if (code == 0) {
-        const char *fields = kind == GALE_GROUPING_FIELDS ? gx_buf_text(&names) : NULL;
         code = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name,
-                                       gale_grouping_of(kind, fields));
+                                       gale_grouping_of(kind, fields ? gx_buf_text(&names) : NULL));
         if (code < 0) code = builder_error(l, node, code);
+        if (code > 0) warn_replaced(l, from, bolt, output);
     }
     gx_buf_fini(&names);
-    return code;
+    return code < 0 ? code : 0;
 }
 
 static int stream(loader *l, const gx_yaml *item) {

@@ -183,6 +183,11 @@ static int check_rankable(const ranker *bolt, const gale_tuple *tuple, gale_coll
     return 0;
 }
 
+/* The last word when the input has ended. */
+static int bolt_finish(void *self, gale_collector *out) {
+    return emit_rankings(self, out);
+}
+
 static int execute_intermediate(void *self, const gale_tuple *tuple, gale_collector *out) {
     ranker *bolt = self;
     if (gale_tuple_is_tick(tuple)) return emit_rankings(bolt, out);
@@ -276,6 +281,7 @@ int gale_intermediate_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bo
         .kind = GALE_BOLT_SIMPLE,
         .prepare = prepare_intermediate,
         .execute = execute_intermediate,
+        .finish = bolt_finish,
         .cleanup = bolt_cleanup,
     };
     return define("intermediate rankings bolt", &ops, top_n, emit_seconds, ret_bolt, error);
@@ -288,6 +294,7 @@ int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret
         .kind = GALE_BOLT_SIMPLE,
         .prepare = prepare_total,
         .execute = execute_total,
+        .finish = bolt_finish,
         .cleanup = bolt_cleanup,
     };
     return define("total rankings bolt", &ops, top_n, emit_seconds, ret_bolt, error);

@@ -13,6 +13,8 @@ void gx_retry_init(gx_retry *retry, gx_heap *heap, gale_collector *out, uint32_t
                          .free_first = NONE,
                          .queue_first = NONE,
                          .queue_last = NONE,
+                         .oldest = NONE,
+                         .newest = NONE,
                          .max_attempts = max_attempts ? max_attempts : GX_RETRY_ATTEMPTS };
 }
 
@@ -22,20 +24,40 @@ void gx_retry_fini(gx_retry *retry) {
     }
     gx_free(retry->heap, GX_TAG_OTHER, retry->slots, retry->capacity * sizeof *retry->slots);
     retry->slots = NULL;
+    retry->oldest = retry->newest = NONE;
     retry->used = 0;
     retry->capacity = 0;
 }
 
+static void push_free(gx_retry *retry, uint32_t id) {
+    gx_retry_slot *slot = &retry->slots[id];
+    slot->state = GX_RETRY_FREE;
+    slot->next = retry->free_first;
+    retry->free_first = id;
+}
+
+static void link_newest(gx_retry *retry, uint32_t id) {
+    gx_retry_slot *slot = &retry->slots[id];
+    slot->older = retry->newest;
+    slot->newer = NONE;
+    *(retry->newest == NONE ? &retry->oldest : &retry->slots[retry->newest].newer) = id;
+    retry->newest = id;
+}
+
+static void unlink_slot(gx_retry *retry, const gx_retry_slot *slot) {
+    *(slot->older == NONE ? &retry->oldest : &retry->slots[slot->older].newer) = slot->newer;
+    *(slot->newer == NONE ? &retry->newest : &retry->slots[slot->newer].older) = slot->older;
+}
+
 static void free_slot(gx_retry *retry, uint32_t id) {
     gx_retry_slot *slot = &retry->slots[id];
+    unlink_slot(retry, slot);
     if (slot->capacity > GX_RETRY_KEEP) {
         gx_free(retry->heap, GX_TAG_OTHER, slot->data, slot->capacity);
         slot->data = NULL;
         slot->capacity = 0;
     }
-    slot->state = GX_RETRY_FREE;
-    slot->next = retry->free_first;
-    retry->free_first = id;
+    push_free(retry, id);
 }
 
 /* Puts a slot into the list of free ones unless there is one. */
@@ -47,7 +69,7 @@ static bool have_free(gx_retry *retry) {
         return false;
     }
     retry->slots[retry->used] = (gx_retry_slot){ 0 };
-    free_slot(retry, retry->used++);
+    push_free(retry, retry->used++);
     return true;
 }
 
@@ -73,9 +95,11 @@ int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_
     if (line.size) memcpy(slot->data, line.data, line.size);
     slot->size = (uint32_t)line.size;
     slot->number = number;
+    slot->place = 0;
     slot->attempts = 0;
     slot->state = GX_RETRY_TAKEN;
     slot->is_text = gx_utf8_valid(slot->data, line.size);
+    link_newest(retry, id);
     *ret_id = id;
     return 0;
 }

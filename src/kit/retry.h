@@ -2,7 +2,8 @@
  * which holds the line's bytes, its number and how often it was tried. A line that fails is queued, in the order of
  * failing, and goes out before new ones; a line that has been tried often enough, or was rejected, is reported once and
  * given up. Slots and their buffers are reused, the latest first, so that the steady state allocates nothing; only a
- * buffer above GX_RETRY_KEEP bytes goes back when its line is answered. Threads: one at a time. Owner: memory comes
+ * buffer above GX_RETRY_KEEP bytes goes back when its line is answered. Lines that are neither acked nor given up hang
+ * in a list in the order of adding, so that the oldest is known at once. Threads: one at a time. Owner: memory comes
  * from a gx_heap. Limits: 2^32 - 2 lines open. */
 #ifndef GX_KIT_RETRY_H
 #define GX_KIT_RETRY_H
@@ -25,9 +26,11 @@ typedef struct gx_retry_slot {
     char *data;
     size_t capacity;
     uint64_t number;
+    int64_t place; /* the adder's own: where the line can be read again */
     uint32_t size;
     uint32_t attempts;
     uint32_t next; /* in the list of free slots, or in the queue */
+    uint32_t older, newer;
     uint8_t state;
     bool is_text; /* the bytes are UTF-8 */
 } gx_retry_slot;
@@ -41,6 +44,7 @@ typedef struct gx_retry {
     uint32_t free_first;
     uint32_t queue_first;
     uint32_t queue_last;
+    uint32_t oldest, newest; /* of what is not free */
     uint32_t max_attempts;
     uint64_t given_up;
 } gx_retry;
@@ -51,6 +55,12 @@ void gx_retry_fini(gx_retry *retry);
 
 /* Copies a line into a slot. GALE_NO_MEMORY: nothing changed. */
 int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_id);
+
+/* The line that was added first of those that are neither acked nor given up; NULL when there is none. Borrowed until
+ * the next call. */
+GX_INLINE const gx_retry_slot *gx_retry_oldest(const gx_retry *retry) {
+    return retry->oldest == UINT32_MAX ? NULL : &retry->slots[retry->oldest];
+}
 
 /* Takes the first slot out of the queue; false when it is empty. It must be emitted next. */
 bool gx_retry_take(gx_retry *retry, uint32_t *ret_id);

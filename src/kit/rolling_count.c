@@ -83,13 +83,25 @@ static void report_object(void *user, gale_str object, int64_t count) {
     if (rc < 0 && to->rc == 0) to->rc = rc;
 }
 
-static int execute_tick(rolling *bolt, gale_collector *out) {
-    int64_t now = gale_context_now(bolt->instance.context);
-    report to = { bolt, out, gx_last_modified_seconds_since_oldest(bolt->modified, now), 0 };
-    gx_last_modified_mark(bolt->modified, now);
-    compare_length(bolt, to.length);
+static int emit_window(rolling *bolt, gale_collector *out, int64_t length) {
+    report to = { bolt, out, length, 0 };
     gx_sliding_window_advance(bolt->window, report_object, &to);
     return to.rc;
+}
+
+static int execute_tick(rolling *bolt, gale_collector *out) {
+    int64_t now = gale_context_now(bolt->instance.context);
+    int64_t length = gx_last_modified_seconds_since_oldest(bolt->modified, now);
+    gx_last_modified_mark(bolt->modified, now);
+    compare_length(bolt, length);
+    return emit_window(bolt, out, length);
+}
+
+/* What the window holds when the input has ended: Storm has no such moment, and its last counts are lost. */
+static int bolt_finish(void *self, gale_collector *out) {
+    rolling *bolt = self;
+    int64_t now = gale_context_now(bolt->instance.context);
+    return emit_window(bolt, out, gx_last_modified_seconds_since_oldest(bolt->modified, now));
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -108,6 +120,7 @@ static const gale_bolt_ops ops = {
     .kind = GALE_BOLT_MANUAL,
     .prepare = bolt_prepare,
     .execute = bolt_execute,
+    .finish = bolt_finish,
     .cleanup = bolt_cleanup,
 };
 

@@ -109,6 +109,7 @@ static void output_fini(gx_output *output) {
 static void subscription_fini(gx_subscription *subscription) {
     free(subscription->source);
     free(subscription->stream);
+    if (subscription->free_user) subscription->free_user(subscription->user);
     gx_names_free(subscription->fields, subscription->field_count);
 }
 
@@ -333,14 +334,29 @@ static int find_bolt(gale_topology *topology, const char *name, gx_component **r
     return 0;
 }
 
+static int take_fields(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
+    int code = gx_names_split("field", grouping->fields, &subscription->fields, &subscription->field_count, error);
+    if (code < 0 || grouping->kind != GALE_GROUPING_FIELDS || subscription->field_count) return code < 0 ? code : 0;
+    return gale_error_set(error, GALE_TOPOLOGY, "fields grouping names no field");
+}
+
+static int take_custom(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
+    if (grouping->custom)
+        copy_table(&subscription->custom, sizeof subscription->custom, grouping->custom, grouping->custom->size);
+    if (subscription->custom.choose) return 0;
+    return gale_error_set(error, GALE_TOPOLOGY, "custom grouping has no function 'choose'");
+}
+
 static int take_grouping(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
     if (grouping->size < END_OF(gale_grouping, fields) || grouping->kind < 0 || grouping->kind >= GALE_GROUPING_COUNT)
         return gale_error_set(error, GALE_TOPOLOGY, "the grouping is not valid");
     subscription->grouping = grouping->kind;
-    if (grouping->kind != GALE_GROUPING_FIELDS) return 0;
-    int code = gx_names_split("field", grouping->fields, &subscription->fields, &subscription->field_count, error);
-    if (code < 0) return code;
-    return subscription->field_count ? 0 : gale_error_set(error, GALE_TOPOLOGY, "fields grouping names no field");
+    switch (grouping->kind) {
+    case GALE_GROUPING_FIELDS:
+    case GALE_GROUPING_PARTIAL_KEY: return take_fields(subscription, grouping, error);
+    case GALE_GROUPING_CUSTOM: return take_custom(subscription, grouping, error);
+    default: return 0;
+    }
 }
 
 static int fill_subscription(gx_subscription *subscription, const char *source, const char *stream,
@@ -354,14 +370,14 @@ static int fill_subscription(gx_subscription *subscription, const char *source, 
     return subscription->source && subscription->stream ? 0 : no_memory(error);
 }
 
-/* Storm keeps one grouping for a stream: the last. */
+/* Storm keeps one grouping for a stream: the last. Returns 1 when there was one. */
 static int put_subscription(gx_component *bolt, const gx_subscription *subscription, gale_error *error) {
     for (uint32_t i = 0; i < bolt->input_count; i++) {
         gx_subscription *old = &bolt->inputs[i];
         if (strcmp(old->source, subscription->source) != 0 || strcmp(old->stream, subscription->stream) != 0) continue;
         subscription_fini(old);
         *old = *subscription;
-        return 0;
+        return 1;
     }
     gx_subscription *inputs = grown(bolt->inputs, bolt->input_count, sizeof *inputs);
     if (!inputs) return no_memory(error);
@@ -370,21 +386,26 @@ static int put_subscription(gx_component *bolt, const gx_subscription *subscript
     return 0;
 }
 
-int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
-                            gale_grouping grouping) {
+static int subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
+                     const gale_grouping *grouping, gx_subscription *subscription) {
     gale_error *error = &topology->error;
     gx_component *component = NULL;
     if (error->code < 0) return error->code;
     int code = find_bolt(topology, bolt, &component);
     if (code < 0) return code;
-    gx_subscription subscription = { NULL, NULL, 0, NULL, 0 };
-    code = fill_subscription(&subscription, source, stream ? stream : default_stream, &grouping, error);
-    if (code >= 0) code = put_subscription(component, &subscription, error);
-    if (code < 0) {
-        subscription_fini(&subscription);
-        return gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source));
-    }
-    return 0;
+    code = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
+    if (code >= 0) code = put_subscription(component, subscription, error);
+    return code < 0 ? gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source)) : code;
+}
+
+int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
+                            gale_grouping grouping) {
+    gale_grouping taken = { 0 };
+    copy_table(&taken, sizeof taken, &grouping, grouping.size);
+    gx_subscription subscription = { .user = taken.user, .free_user = taken.free_user };
+    int code = subscribe(topology, bolt, source, stream, &taken, &subscription);
+    if (code < 0) subscription_fini(&subscription);
+    return code;
 }
 
 /* --- Configuration --------------------------------------------------------------------------------------------------
@@ -415,12 +436,15 @@ static int check_fields(const gx_component *bolt, const gx_subscription *input, 
     for (uint32_t i = 0; i < input->field_count; i++) {
         const char *field = input->fields[i];
         if (gx_output_field(output, field) >= 0) continue;
-        return gale_error_set(
-            error, GALE_TOPOLOGY,
-            "fields grouping of bolt '%s' on '%s' names field '%s', which stream '%s' does not declare%s", bolt->name,
-            input->source, field, output->name, field_hint(output, field, hint));
+        return gale_error_set(error, GALE_TOPOLOGY,
+                              "%s grouping of bolt '%s' on '%s' names field '%s', which stream '%s' does not declare%s",
+                              gale_grouping_name(input->grouping), bolt->name, input->source, field, output->name,
+                              field_hint(output, field, hint));
     }
-    return 0;
+    if (input->grouping != GALE_GROUPING_PARTIAL_KEY || output->field_count) return 0;
+    return gale_error_set(error, GALE_TOPOLOGY,
+                          "partial_key grouping of bolt '%s' on '%s' needs a field, and stream '%s' has none",
+                          bolt->name, input->source, output->name);
 }
 
 static int check_input(const gale_topology *topology, const gx_component *bolt, const gx_subscription *input,

@@ -19,6 +19,9 @@ typedef struct gx_subscription {
     int32_t grouping; /* gale_grouping_kind */
     char **fields;
     uint32_t field_count;
+    gale_custom_ops custom; /* a copy, missing functions NULL */
+    void *user;
+    void (*free_user)(void *user);
 } gx_subscription;
 
 typedef struct gx_component {

@@ -28,6 +28,8 @@ enum { EXECUTORS_MAX = 4096, TASKS_MAX = 32767 };
 
 /* Sorted by name. A refused key's text ends a sentence that begins with the key. */
 static const gx_key table[] = {
+    { "gale.blocking", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
+      "The component's calls may block: each of its tasks gets an executor of its own." },
     { "gale.executor", GX_KEY_WORKS, I64, "", 0, EXECUTORS_MAX - 1, true,
       "Places all tasks of the component on this executor." },
     { "gale.input", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file spout reads instead of its own." },
@@ -91,8 +93,8 @@ static const gx_key table[] = {
       "There is no cluster that schedules." },
     { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true,
       "Storm logs every tuple; here a log bolt does." },
-    { "topology.disable.loadaware.messaging", GX_KEY_ACCEPTED, BOOL, "true", NO_RANGE, false,
-      "Shuffle grouping never looks at the load here: it is always exactly even." },
+    { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "false", NO_RANGE, false,
+      "Shuffle grouping is exactly even; otherwise tasks on the same executor, and those not congested, come first." },
     { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
       "Whether trees time out at all." },
     { "topology.enable.v2.metrics.tick", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
@@ -122,9 +124,9 @@ static const gx_key table[] = {
     { "topology.kryo.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
       "Tuples have one format and are not serialized by classes." },
     { "topology.localityaware.higher.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
-      "Shuffle grouping does not look at the load." },
+      "Shuffle grouping goes by congestion, not by bounds of the load." },
     { "topology.localityaware.lower.bound", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
-      "Shuffle grouping does not look at the load." },
+      "Shuffle grouping goes by congestion, not by bounds of the load." },
     { "topology.logging.sensitivity", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There are no worker processes." },
     { "topology.max.error.report.per.interval", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
       "Reports are counted, and the first ones are logged." },

@@ -6,12 +6,9 @@
 
 #include <gale/topology.h>
 
-enum {
-    GX_GROUPING_UNKNOWN = -1,
-    GX_GROUPING_UNSUPPORTED = -2 /* one of Storm's that gale does not have yet */
-};
+enum { GX_GROUPING_UNKNOWN = -1 };
 
-/* The gale_grouping_kind that a Flux file means by `name` ("FIELDS", in any case), or one of the above. */
+/* The gale_grouping_kind that a Flux file means by `name` ("FIELDS", in any case), or GX_GROUPING_UNKNOWN. */
 int gx_grouping_parse(gale_str name);
 
 #endif

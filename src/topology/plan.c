@@ -97,17 +97,34 @@ static int plan_components(gx_plan *plan) {
     return GALE_OK;
 }
 
-static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint16_t *ret_executor, gale_error *error) {
+/* A task that blocks gets an executor of its own, behind the others. */
+static int place_apart(gx_plan *plan, const gx_plan_component *c, uint16_t *ret_executor, gale_error *error) {
+    if (plan->executor_count == GALE_EXECUTORS_MAX)
+        return gale_error_set(error, GALE_CONFIG,
+                              "component '%s' blocks (gale.blocking): its tasks need executors of their own, and %d is "
+                              "the most that there can be",
+                              c->built->name, GALE_EXECUTORS_MAX);
+    plan->blocking_count++;
+    *ret_executor = (uint16_t)plan->executor_count++;
+    return GALE_OK;
+}
+
+/* `shared` executors are for tasks that do not block. */
+static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint32_t shared, uint16_t *ret_executor,
+                 gale_error *error) {
+    if (!plan->inline_blocking && gale_config_bool(c->config, "gale.blocking", false))
+        return place_apart(plan, c, ret_executor, error);
     int64_t wanted = gale_config_i64(c->config, "gale.executor", -1);
-    if (wanted >= (int64_t)plan->executor_count)
+    if (wanted >= (int64_t)shared)
         return gale_error_set(error, GALE_CONFIG,
                               "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
-                              c->built->name, (long long)wanted, plan->executor_count, plan->executor_count - 1);
-    *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : (uint64_t)index * plan->executor_count / c->task_count);
+                              c->built->name, (long long)wanted, shared, shared - 1);
+    *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : (uint64_t)index * shared / c->task_count);
     return GALE_OK;
 }
 
 static int plan_tasks(gx_plan *plan, gale_error *error) {
+    uint32_t shared = plan->executor_count;
     plan->tasks = take(plan, plan->task_count + 1, sizeof *plan->tasks);
     const gx_schema_component **names = take(plan, plan->task_count + 1, sizeof *names);
     if (!plan->tasks || !names) return GALE_NO_MEMORY;
@@ -119,7 +136,7 @@ static int plan_tasks(gx_plan *plan, gale_error *error) {
             task->component = (uint16_t)i;
             task->index = (uint16_t)k;
             names[c->first_task + k] = &c->schema;
-            int rc = place(plan, c, k, &task->executor, error);
+            int rc = place(plan, c, k, shared, &task->executor, error);
             if (rc < 0) return rc;
         }
     }
@@ -136,16 +153,28 @@ static gx_plan_component *find(gx_plan *plan, const char *name) {
     return NULL;
 }
 
+/* The indices of the fields that a grouping names. A partial key that names none goes by the first value. */
+static int plan_fields(gx_plan *plan, const gx_subscription *sub, const gx_output *output, gx_plan_edge *edge) {
+    bool first = sub->grouping == GALE_GROUPING_PARTIAL_KEY && sub->field_count == 0;
+    uint16_t *fields = take(plan, first ? 1 : sub->field_count, sizeof *fields);
+    if (!fields) return GALE_NO_MEMORY;
+    fields[0] = 0;
+    for (uint32_t i = 0; i < sub->field_count; i++) fields[i] = (uint16_t)gx_output_field(output, sub->fields[i]);
+    edge->fields = fields;
+    edge->field_count = first ? 1 : sub->field_count;
+    return GALE_OK;
+}
+
 static int plan_edge(gx_plan *plan, uint32_t consumer, const gx_subscription *sub, uint32_t stream,
                      gx_plan_edge *edge) {
     const gx_plan_component *to = &plan->components[consumer];
-    const gx_output *output = &find(plan, sub->source)->built->outputs[stream];
-    uint16_t *fields = take(plan, sub->field_count, sizeof *fields);
-    if (!fields) return GALE_NO_MEMORY;
-    for (uint32_t i = 0; i < sub->field_count; i++) fields[i] = (uint16_t)gx_output_field(output, sub->fields[i]);
-    *edge = (gx_plan_edge){ (uint16_t)consumer, to->first_task, to->task_count, (uint8_t)sub->grouping, false,
-                            sub->field_count,   fields };
-    return GALE_OK;
+    *edge = (gx_plan_edge){ .component = (uint16_t)consumer,
+                            .first_task = to->first_task,
+                            .task_count = to->task_count,
+                            .grouping = (uint8_t)sub->grouping,
+                            .subscription = sub,
+                            .consumer = to->built->name };
+    return plan_fields(plan, sub, &find(plan, sub->source)->built->outputs[stream], edge);
 }
 
 static bool consumes(const gx_subscription *sub, const gx_plan_component *from, uint32_t stream) {
@@ -338,15 +367,17 @@ static int plan_feeds(gx_plan *plan) {
     return GALE_OK;
 }
 
-int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan,
-                gale_error *error) {
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, bool inline_blocking,
+                gx_plan **ret_plan, gale_error *error) {
     plan_memory *memory = gx_alloc(heap, GX_TAG_PLAN, sizeof *memory);
     if (!memory) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the plan of '%s'", topology->name);
     gx_plan *plan = &memory->plan;
     plan->heap = heap;
     plan->topology = topology;
     plan->executor_count = executors;
+    plan->inline_blocking = inline_blocking;
     plan->acking = gale_config_i64(topology->config, "topology.acker.executors", 1) != 0;
+    plan->load_aware = !gale_config_bool(topology->config, "topology.disable.loadaware.messaging", false);
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
         plan->timeout = seconds(topology->config, "topology.message.timeout.secs");
     int rc = plan_components(plan);

@@ -4,7 +4,8 @@
  *          system.
  * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
  *            component
- *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread.
+ *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread. A component that blocks
+ *          (`gale.blocking`) gets an executor of its own for each task, behind those that were asked for.
  * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
  */
 #ifndef GX_TOPOLOGY_PLAN_H
@@ -23,7 +24,9 @@ typedef struct gx_plan_edge {
     uint8_t grouping; /* gale_grouping_kind */
     bool back;        /* closes a cycle: never gated */
     uint32_t field_count;
-    const uint16_t *fields; /* indices into the stream's values */
+    const uint16_t *fields;              /* indices into the stream's values */
+    const gx_subscription *subscription; /* custom: what chooses */
+    const char *consumer;                /* its name */
 } gx_plan_edge;
 
 typedef struct gx_plan_stream {
@@ -64,15 +67,18 @@ typedef struct gx_plan {
     gale_schema schema;
     uint32_t component_count;
     uint32_t task_count;
-    uint32_t executor_count;
+    uint32_t executor_count; /* those that were asked for, then one a task that blocks */
+    uint32_t blocking_count; /* executors of their own */
+    bool inline_blocking;    /* tasks that block are placed as others */
     bool acking;     /* topology.acker.executors is not 0 */
+    bool load_aware; /* topology.disable.loadaware.messaging is not true */
     int64_t timeout; /* ns; 0: never */
     bool *feeds;     /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 
 /* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */
-int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, gx_plan **ret_plan,
-                gale_error *error);
+int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, bool inline_blocking,
+                gx_plan **ret_plan, gale_error *error);
 void gx_plan_free(gx_plan *plan);
 
 /* Does a task on executor `from` feed one on executor `to`? */

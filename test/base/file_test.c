@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/gale-file-test-XXXXXX";
@@ -148,6 +149,65 @@ static void a_large_file_is_read_whole(void **state) {
     unlink(path);
 }
 
+static void replace(const char *path, const char *text) {
+    assert_int_equal(gx_file_replace(path, text, strlen(text), NULL), GALE_OK);
+    check_content(path, text);
+    char new_path[120];
+    snprintf(new_path, sizeof new_path, "%s.new", path);
+    assert_int_equal(access(new_path, F_OK), -1);
+}
+
+static void a_file_is_replaced_as_a_whole(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    replace(path, "one");
+    replace(path, "");
+    replace(path, "a longer one");
+    unlink(path);
+    assert_int_equal(chdir(directory), 0);
+    replace("b", "in the folder of the process");
+    unlink("b");
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void a_file_that_cannot_be_replaced_stays(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    const char *path = path_of("a");
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(gx_file_replace(path, "x", 1, &error), GALE_IO);
+    assert_non_null(strstr(error.text, path));
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(gx_file_replace("/no/such/folder/x", "x", 1, NULL), GALE_IO);
+    char long_path[GX_FILE_PATH_MAX + 2];
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[sizeof long_path - 1] = 0;
+    assert_int_equal(gx_file_replace(long_path, "x", 1, &error), GALE_TOO_LARGE);
+}
+
+static void a_file_is_looked_at_open_and_by_name(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    gx_file_about by_name = { .size = 77 }, open_one;
+    assert_int_equal(gx_file_about_path(path, &by_name, NULL), GALE_NOT_FOUND);
+    assert_int_equal(by_name.size, 77);
+    put(path, false, "four");
+    int fd = -1;
+    assert_int_equal(gx_file_open(path, &fd, NULL, NULL), GALE_OK);
+    assert_int_equal(gx_file_about_path(path, &by_name, NULL), GALE_OK);
+    assert_int_equal(gx_file_about_open(fd, path, &open_one, NULL), GALE_OK);
+    assert_true(by_name.regular && open_one.regular);
+    assert_int_equal(by_name.size, 4);
+    assert_int_equal(open_one.size, 4);
+    assert_int_equal(by_name.inode, open_one.inode);
+    assert_int_equal(by_name.device, open_one.device);
+    gx_file_close(fd);
+    unlink(path);
+    assert_int_equal(gx_file_about_path("/dev/null", &by_name, NULL), GALE_OK);
+    assert_false(by_name.regular);
+    assert_int_equal(gx_file_about_open(-1, "x", &by_name, NULL), GALE_IO);
+}
+
 static void the_standard_streams_are_dashes_and_stay_open(void **state) {
     (void)state;
     int in = -1, out = -1;
@@ -210,6 +270,9 @@ int main(void) {
         cmocka_unit_test(a_directory_is_refused_both_ways),
         cmocka_unit_test(a_file_may_be_as_large_as_the_limit_and_no_larger),
         cmocka_unit_test(a_large_file_is_read_whole),
+        cmocka_unit_test(a_file_is_replaced_as_a_whole),
+        cmocka_unit_test(a_file_that_cannot_be_replaced_stays),
+        cmocka_unit_test(a_file_is_looked_at_open_and_by_name),
         cmocka_unit_test(the_standard_streams_are_dashes_and_stay_open),
         cmocka_unit_test(a_pipe_without_reader_is_told_apart),
         cmocka_unit_test(a_non_blocking_pipe_is_waited_for_at_both_ends),

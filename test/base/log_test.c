@@ -87,8 +87,18 @@ static void levels_have_names(void **state) {
     assert_string_equal(gx_log_level_name(6), "unknown");
 }
 
+static void the_ready_made_logger_has_the_level_that_it_was_asked_for(void **state) {
+    (void)state;
+    gale_logger logger = gale_logger_stderr(GALE_LOG_WARN);
+    assert_int_equal(logger.size, sizeof logger);
+    assert_int_equal(logger.level, GALE_LOG_WARN);
+    gale_log(&logger, GALE_LOG_INFO, "test", "not to be seen");
+    gale_log(&logger, GALE_LOG_WARN, NULL, "to be seen: %d", 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ready_made_logger_has_the_level_that_it_was_asked_for),
         cmocka_unit_test(a_wanted_line_arrives_formatted),
         cmocka_unit_test(what_is_below_the_level_is_dropped),
         cmocka_unit_test(without_a_handle_messages_are_dropped),

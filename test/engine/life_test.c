@@ -231,6 +231,39 @@ static void a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends(void 
     rig_fini(&r);
 }
 
+static void a_component_that_blocks_gets_an_executor_a_task(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    gale_topology_set(r.topology, "zeta", "gale.blocking", gale_bool(true));
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 2;
+    options.clock = &clock;
+    options.until_drained = true;
+    rig_make_with(&r, options);
+    assert_int_equal(gale_runtime_executor_count(r.runtime), 3);
+    assert_int_equal(rig_task(&r, "zeta", 0).executor, 2);
+    assert_int_equal(gale_runtime_step(r.runtime), GALE_STATE); /* it would block the caller */
+    assert_int_equal(gale_runtime_run(r.runtime, NULL), 0);
+    assert_int_equal(spout.acks, 3);
+    rig_fini(&r);
+}
+
+static void a_caller_may_allow_blocking_on_its_own_thread(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    gale_topology_set(r.topology, "zeta", "gale.blocking", gale_bool(true));
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.inline_blocking = true;
+    rig_make_with(&r, options);
+    rig_settle(&r);
+    assert_int_equal(spout.acks, 3);
+    rig_fini(&r);
+}
+
 static void a_runtime_refuses_what_it_cannot_do(void **state) {
     (void)state;
     rig r;
@@ -281,6 +314,8 @@ int main(void) {
         cmocka_unit_test(a_component_can_stop_the_run_and_say_why),
         cmocka_unit_test(a_run_until_drained_ends_by_itself),
         cmocka_unit_test(a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends),
+        cmocka_unit_test(a_component_that_blocks_gets_an_executor_a_task),
+        cmocka_unit_test(a_caller_may_allow_blocking_on_its_own_thread),
         cmocka_unit_test(a_runtime_refuses_what_it_cannot_do),
         cmocka_unit_test(figures_fill_no_more_than_the_caller_has_room_for),
     };

@@ -234,6 +234,7 @@ static void shuffle_is_exactly_even_and_global_takes_the_lowest_task(void **stat
     gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 3);
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "c", "a", NULL, gale_global());
+    gale_topology_set(r.topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true));
     rig_make(&r, executors_of(state));
     rig_settle(&r);
     for (uint32_t i = 0; i < 7; i++) assert_int_equal(rig_task(&r, "a", i).executed, 100);

@@ -111,6 +111,21 @@ static void failures_travel_between_threads_with_their_words(void **state) {
     rig_fini(&r);
 }
 
+/* A spout whose executor is slow to make its first step must not look as if it had nothing to say. */
+static void a_run_until_drained_waits_for_spouts_on_other_executors(void **state) {
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        rig r;
+        build(&r, 500, 1);
+        gale_topology_set(r.topology, "spout1", "gale.executor", gale_i64(1));
+        gale_topology_set(r.topology, "spout2", "gale.executor", gale_i64(3));
+        start(&r, 4, true);
+        expect_end(&r);
+        for (int k = 0; k < 3; k++) assert_int_equal(spouts[k].acks, 500);
+        rig_fini(&r);
+    }
+}
+
 static void an_endless_run_is_drained_and_loses_nothing(void **state) {
     (void)state;
     rig r;
@@ -178,6 +193,7 @@ int main(void) {
         cmocka_unit_test(everything_is_acked_on_two_threads),
         cmocka_unit_test(everything_is_acked_on_eight_threads),
         cmocka_unit_test(failures_travel_between_threads_with_their_words),
+        cmocka_unit_test(a_run_until_drained_waits_for_spouts_on_other_executors),
         cmocka_unit_test(an_endless_run_is_drained_and_loses_nothing),
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),

@@ -220,15 +220,102 @@ static void unknown_names_are_refused_with_the_nearest(void **state) {
 
 static void what_is_not_supported_yet_is_refused(void **state) {
     (void)state;
-    expect_error("type: SHUFFLE", "type: LOCAL_OR_SHUFFLE",
-                 "t.yaml:16:47: LOCAL_OR_SHUFFLE grouping is not supported yet");
-    expect_error("type: SHUFFLE", "type: custom", "t.yaml:16:47: CUSTOM grouping is not supported yet");
     expect_error("name: t\n", "name: t\nincludes: [{file: a}]\n", "t.yaml:2:1: 'includes' is not supported yet");
     expect_error("name: t\n", "name: t\nworkerHooks: [{id: a}]\n", "t.yaml:2:1: 'workerHooks' is not supported yet");
     expect_error("name: t\n", "name: t\ntopologySource: {className: a}\n",
                  "t.yaml:2:1: 'topologySource' is not supported yet");
     expect_error("    parallelism: 3\n", "    factory: make\n", "t.yaml:10:5: 'factory' is not supported yet");
     expect_error("['-']", "[\"${path}\"]", "t.yaml:6:23: substitution of ${...} is not supported yet");
+}
+
+/* --- Groupings ------------------------------------------------------------------------------------------------------
+ */
+
+#define FIELDS "{type: FIELDS, args: [word]}"
+#define PARTIAL "org.apache.storm.grouping.PartialKeyGrouping"
+
+/* What `count` takes `split` by when the file says `text`; fields joined by commas. Warnings come to `lines`. */
+static void expect_grouping(const char *text, int32_t kind, const char *fields, const char *warning) {
+    log_lines lines = { GX_BUF_INIT(NULL) };
+    gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
+    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger };
+    gx_buf file = with(FIELDS, text), names = GX_BUF_INIT(NULL);
+    gale_topology *topology = loaded(gx_buf_text(&file), &options);
+    const gx_component *count = gx_topology_find(topology, "count");
+    const gx_subscription *input = &count->inputs[count->input_count - 1];
+    for (uint32_t i = 0; i < input->field_count; i++) gx_buf_format(&names, "%s%s", i ? "," : "", input->fields[i]);
+    assert_int_equal(input->grouping, kind);
+    assert_string_equal(gx_buf_text(&names), fields);
+    const char *said = strstr(gx_buf_text(&lines.text), "t.yaml:17");
+    assert_string_equal(said ? said : "", warning);
+    gale_topology_free(topology);
+    gx_buf_fini(&file);
+    gx_buf_fini(&names);
+    gx_buf_fini(&lines.text);
+}
+
+static void every_grouping_has_a_name(void **state) {
+    (void)state;
+    expect_grouping("{type: ALL}", GALE_GROUPING_ALL, "", "");
+    expect_grouping("{type: GLOBAL}", GALE_GROUPING_GLOBAL, "", "");
+    expect_grouping("{type: NONE}", GALE_GROUPING_NONE, "", "");
+    expect_grouping("{type: DIRECT}", GALE_GROUPING_DIRECT, "", "");
+    expect_grouping("{type: LOCAL_OR_SHUFFLE}", GALE_GROUPING_LOCAL_OR_SHUFFLE, "", "");
+    expect_grouping("{type: local_or_shuffle, args: []}", GALE_GROUPING_LOCAL_OR_SHUFFLE, "", "");
+    expect_grouping("{type: PARTIAL_KEY}", GALE_GROUPING_PARTIAL_KEY, "", "");
+    expect_grouping("{type: PARTIAL_KEY, args: [word]}", GALE_GROUPING_PARTIAL_KEY, "word", "");
+    expect_grouping("{type: NONE, args: [word]}", GALE_GROUPING_NONE, "",
+                    "t.yaml:17:59: 'args' has no effect in grouping none\n");
+    expect_grouping("{type: ALL, customClass: {className: x}}", GALE_GROUPING_ALL, "",
+                    "t.yaml:17:65: 'customClass' has no effect in grouping all\n");
+}
+
+static void storms_partial_key_class_is_known(void **state) {
+    (void)state;
+    expect_grouping("{type: CUSTOM, customClass: {className: " PARTIAL "}}", GALE_GROUPING_PARTIAL_KEY, "", "");
+    expect_grouping("{type: CUSTOM, customClass: {className: " PARTIAL ", constructorArgs: [word]}}",
+                    GALE_GROUPING_PARTIAL_KEY, "word", "");
+    expect_grouping("{type: CUSTOM, customClass: {className: " PARTIAL ", constructorArgs: [[word]]}}",
+                    GALE_GROUPING_PARTIAL_KEY, "word", "");
+    expect_grouping("{type: CUSTOM, args: [word], customClass: {className: " PARTIAL "}}", GALE_GROUPING_PARTIAL_KEY,
+                    "", "t.yaml:17:61: 'args' has no effect in grouping custom\n");
+}
+
+static void a_custom_grouping_that_cannot_be_made_is_refused(void **state) {
+    (void)state;
+    expect_error(FIELDS, "{type: CUSTOM}", "t.yaml:17:40: a CUSTOM grouping needs 'customClass'");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: x}", "t.yaml:17:68: a customClass must be a map, not a string");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: {}}", "t.yaml:17:68: a customClass needs the field 'className'");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: {className: com.example.Mine}}",
+                 "t.yaml:17:80: unknown grouping class 'com.example.Mine' (only " PARTIAL
+                 " can be named in a file; others are made with gale_custom)");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: {className: " PARTIAL ", constructorArgs: [wrod]}}",
+                 "t.yaml:17:144: 'split' has no field 'wrod' in stream 'default'; did you mean 'word'?");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: {className: " PARTIAL ", constructorArgs: [[[word]]]}}",
+                 "t.yaml:17:145: a field's name must be a string, not a list");
+    expect_error(FIELDS, "{type: CUSTOM, customClass: {className: " PARTIAL ", properties: [{name: a, value: b}]}}",
+                 "t.yaml:17:126: 'properties' is not supported yet");
+    expect_error(FIELDS, "{type: PARTIAL_KEY, args: [wrod]}",
+                 "t.yaml:17:67: 'split' has no field 'wrod' in stream 'default'; did you mean 'word'?");
+    expect_error(FIELDS, "{type: PARTIAL_KY}",
+                 "t.yaml:17:47: unknown grouping 'PARTIAL_KY'; did you mean 'PARTIAL_KEY'?");
+}
+
+static void a_second_grouping_for_one_stream_replaces_the_first_with_a_warning(void **state) {
+    (void)state;
+    expect_grouping(FIELDS "}\n  - {from: split, to: count, grouping: {type: ALL}", GALE_GROUPING_ALL, "", "");
+    log_lines lines = { GX_BUF_INIT(NULL) };
+    gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
+    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger };
+    gx_buf file = with(FIELDS, FIELDS "}\n  - {from: split, to: count, grouping: {type: ALL}");
+    gale_topology *topology = loaded(gx_buf_text(&file), &options);
+    assert_int_equal(gx_topology_find(topology, "count")->input_count, 1);
+    assert_non_null(strstr(gx_buf_text(&lines.text),
+                           "t.yaml:18:12: 'count' subscribes again to stream 'default' of 'split': this grouping "
+                           "replaces the one before\n"));
+    gale_topology_free(topology);
+    gx_buf_fini(&file);
+    gx_buf_fini(&lines.text);
 }
 
 static void shape_of_the_graph_is_checked(void **state) {
@@ -299,6 +386,10 @@ int main(void) {
         cmocka_unit_test(wrong_types_are_refused),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
         cmocka_unit_test(what_is_not_supported_yet_is_refused),
+        cmocka_unit_test(every_grouping_has_a_name),
+        cmocka_unit_test(storms_partial_key_class_is_known),
+        cmocka_unit_test(a_custom_grouping_that_cannot_be_made_is_refused),
+        cmocka_unit_test(a_second_grouping_for_one_stream_replaces_the_first_with_a_warning),
         cmocka_unit_test(shape_of_the_graph_is_checked),
         cmocka_unit_test(error_of_a_component_gets_its_place),
         cmocka_unit_test(unknown_components_class_is_refused),

@@ -84,6 +84,41 @@ static void every_class_can_be_made(void **state) {
     gx_yaml_free(path);
 }
 
+/* What the builtin class `name` makes of an object: its values, or the error of making them or it. */
+static int make_spout(const char *name, const char *text, gale_error *error) {
+    static const gx_refs none = { NULL, 0 };
+    const gx_class *c = gx_registry_find(gx_registry_builtin(), gx_str(name));
+    gx_yaml_doc *doc = NULL;
+    gale_value values[GX_PARAMS_MAX];
+    gale_spout spout = { .size = 0 };
+    assert_int_equal(gx_yaml_parse("t.yaml", gx_str(text), NULL, &doc, error), 0);
+    int code = gx_registry_values(c, &none, doc, gx_yaml_root(doc), values, error);
+    if (code == 0) code = c->make_spout(values, &spout, error);
+    if (spout.free_user) spout.free_user(spout.user);
+    gx_yaml_free(doc);
+    return code;
+}
+
+static void a_file_spout_takes_a_state_and_its_interval(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    static const char *const right[] = {
+        "properties: [{name: path, value: a}, {name: state, value: s}]",
+        "properties: [{name: path, value: a}, {name: state, value: s}, {name: stateInterval, value: 0.25}]",
+        "properties: [{name: path, value: a}, {name: state, value: s}, {name: stateInterval, value: 5}]",
+    };
+    for (int i = 0; i < 3; i++) assert_int_equal(make_spout("gale.spout.File", right[i], &error), 0);
+    assert_int_equal(make_spout("gale.spout.File",
+                                "properties: [{name: path, value: a}, {name: stateInterval, value: often}]", &error),
+                     GALE_TYPE);
+    assert_string_equal(error.text, "'stateInterval' must be a number, not string");
+    assert_int_equal(make_spout("gale.spout.File",
+                                "properties: [{name: path, value: '-'}, {name: repeat, value: true},"
+                                " {name: state, value: s}]",
+                                &error),
+                     GALE_INVALID);
+}
+
 static void expect_class_error(const char *text, int32_t kind, int code, const char *message) {
     const gx_class *found = NULL;
     gx_yaml_doc *doc = NULL;
@@ -222,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_is_whole_and_its_names_are_unique),
         cmocka_unit_test(every_class_can_be_made),
+        cmocka_unit_test(a_file_spout_takes_a_state_and_its_interval),
         cmocka_unit_test(unknown_class_is_refused_with_the_nearest_one_of_its_kind),
         cmocka_unit_test(arguments_fill_in_order_and_defaults_do_the_rest),
         cmocka_unit_test(properties_and_methods_fill_by_name),

@@ -131,7 +131,17 @@ static void stop(gale_collector *out, int code, const char *text) {
 }
 
 static const gale_collector_ops ops = {
-    sizeof ops, emit, emit_anchored, emit_tracked, ack, count_fail, hold, held, report, pending, stop,
+    .size = sizeof ops,
+    .emit = emit,
+    .emit_anchored = emit_anchored,
+    .emit_tracked = emit_tracked,
+    .ack = ack,
+    .fail = count_fail,
+    .hold = hold,
+    .held = held,
+    .report = report,
+    .pending = pending,
+    .stop = stop,
 };
 
 /* --- The context -------------------------------------------------------------------------------------------------- */

@@ -130,6 +130,33 @@ static void an_emit_that_is_refused_for_good_uses_up_attempts(void **state) {
     assert_string_equal(fake_text(&f->fake.reports), "line 2 given up after 2 attempts: failed: too large\n");
 }
 
+static uint64_t oldest(const fixture *f) {
+    const gx_retry_slot *slot = gx_retry_oldest(&f->retry);
+    return slot ? slot->number : 0;
+}
+
+static void the_oldest_line_is_the_first_one_that_is_not_answered(void **state) {
+    fixture *f = *state;
+    assert_int_equal(oldest(f), 0);
+    uint32_t a = send(f, "a", 1), b = send(f, "b", 2), c = send(f, "c", 3);
+    gx_retry_ack(&f->retry, b);
+    assert_int_equal(oldest(f), 1);
+    uint32_t d = send(f, "d", 4); /* takes the slot of b, and is younger than c all the same */
+    assert_int_equal(d, b);
+    fail_for(f, a, GALE_REASON_TIMEOUT, "");
+    assert_int_equal(oldest(f), 1);
+    assert_true(gx_retry_take(&f->retry, &a));
+    gx_retry_emit(&f->retry, &f->fake.collector, a);
+    fail_for(f, a, GALE_REASON_REJECTED, "");
+    assert_int_equal(oldest(f), 3);
+    gx_retry_ack(&f->retry, d);
+    assert_int_equal(oldest(f), 3);
+    gx_retry_ack(&f->retry, c);
+    assert_int_equal(oldest(f), 0);
+    send(f, "e", 5);
+    assert_int_equal(oldest(f), 5);
+}
+
 static void what_is_not_utf8_goes_out_as_bytes(void **state) {
     fixture *f = *state;
     send(f, "", 1);
@@ -189,6 +216,7 @@ int main(void) {
         CASE(answers_to_what_is_not_open_change_nothing),
         CASE(a_collector_that_is_full_keeps_the_line_first),
         CASE(an_emit_that_is_refused_for_good_uses_up_attempts),
+        CASE(the_oldest_line_is_the_first_one_that_is_not_answered),
         CASE(what_is_not_utf8_goes_out_as_bytes),
         CASE(the_steady_state_allocates_nothing),
         CASE(the_buffer_of_a_huge_line_goes_back),

@@ -62,6 +62,21 @@ static void counts_slide_and_a_zero_is_told_once(void **state) {
     end(&f);
 }
 
+static void what_the_window_holds_comes_out_when_the_input_has_ended(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 9, 3);
+    take(&f, "a");
+    expect_tick(&f, 3, "~[\"a\",1,3]\n");
+    take(&f, "a");
+    take(&f, "b");
+    gale_manual_clock_advance(f.fake.clock, 2 * GALE_SECOND);
+    fake_forget(&f.fake);
+    assert_int_equal(f.bolt.ops->finish(f.self, &f.fake.collector), 0);
+    assert_string_equal(fake_text(&f.fake.emitted), "~[\"a\",2,5]\n~[\"b\",1,5]\n");
+    end(&f);
+}
+
 static void the_example_of_storms_documentation_holds(void **state) {
     (void)state;
     static const int counts[] = { 1, 2, 3, 4, 4, 3, 2, 1, 0 };
@@ -214,6 +229,7 @@ static void every_failing_allocation_is_survived_and_counts_stay_right(void **st
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_slide_and_a_zero_is_told_once),
+        cmocka_unit_test(what_the_window_holds_comes_out_when_the_input_has_ended),
         cmocka_unit_test(the_example_of_storms_documentation_holds),
         cmocka_unit_test(the_length_follows_irregular_ticks),
         cmocka_unit_test(a_wrong_length_is_warned_of_once),

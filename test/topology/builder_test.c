@@ -126,7 +126,7 @@ static void subscribing_again_replaces_the_grouping(void **state) {
     (void)state;
     add_spout("lines");
     add_bolt("count", "lines", gale_fields("nonsense"));
-    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", "default", gale_shuffle()), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", "default", gale_shuffle()), 1);
     gx_component *c = gx_topology_find(topology, "count");
     assert_int_equal(c->input_count, 1);
     assert_int_equal(c->inputs[0].grouping, GALE_GROUPING_SHUFFLE);
@@ -224,7 +224,7 @@ static void an_unknown_field_is_refused_with_the_nearest_one(void **state) {
         "fields grouping of bolt 'count' on 'split' names field 'wrod', which stream 'default' does not declare; "
         "did you mean 'word'?");
     /* Storm would take it: another stream of the source has it. */
-    assert_int_equal(gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("text")), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("text")), 1);
     check_says(
         "fields grouping of bolt 'count' on 'split' names field 'text', which stream 'default' does not declare");
 }
@@ -310,6 +310,86 @@ static void a_longer_table_of_a_later_version_is_taken(void **state) {
     assert_ptr_equal(topology->components[0]->spout.next, next);
 }
 
+static int choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                  uint32_t *ret_indices) {
+    (void)self, (void)targets, (void)values, (void)count, (void)ret_indices;
+    return 0;
+}
+
+static const gale_custom_ops custom_ops = { .size = sizeof custom_ops, .name = "mine", .choose = choose };
+
+static void the_user_of_a_custom_grouping_is_freed_once(void **state) {
+    (void)state;
+    int users[4] = { 0 };
+    add_spout("lines");
+    add_bolt("count", "lines", gale_custom(&custom_ops, &users[0], free_user));
+    assert_int_equal(users[0], 0);
+    gale_grouping other = gale_custom(&custom_ops, &users[1], free_user);
+    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", NULL, other), 1);
+    assert_int_equal(users[0], 1);
+    assert_ptr_equal(gx_topology_find(topology, "count")->inputs[0].custom.choose, choose);
+    assert_null(gx_topology_find(topology, "count")->inputs[0].custom.prepare);
+    other.user = &users[2];
+    assert_int_equal(gale_topology_subscribe(topology, "cuont", "lines", NULL, other), GALE_TOPOLOGY);
+    assert_int_equal(users[2], 1);
+    other.user = &users[3];
+    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", NULL, other), GALE_TOPOLOGY);
+    assert_int_equal(users[3], 1);
+    gale_topology_free(topology);
+    topology = NULL;
+    assert_int_equal(users[0], 1);
+    assert_int_equal(users[1], 1);
+}
+
+static void a_custom_grouping_needs_its_function(void **state) {
+    (void)state;
+    int user = 0;
+    gale_custom_ops empty = { .size = sizeof empty, .name = "mine" }, none = { .size = 0, .choose = choose };
+    const gale_custom_ops *tables[] = { NULL, &empty, &none };
+    for (int i = 0; i < 3; i++) {
+        gale_topology_free(topology);
+        assert_int_equal(fresh(state), 0);
+        add_spout("lines");
+        assert_int_equal(gale_topology_add_bolt(topology, "count", work_bolt(), 2), 0);
+        gale_grouping grouping = gale_custom(tables[i], &user, free_user);
+        sticks(gale_topology_subscribe(topology, "count", "lines", NULL, grouping),
+               "custom grouping has no function 'choose'\nin a subscription of bolt 'count' to 'lines'");
+        assert_int_equal(user, i + 1);
+    }
+}
+
+static void a_grouping_of_an_older_program_is_as_long_as_it_says(void **state) {
+    (void)state;
+    int user = 0;
+    gale_grouping grouping = gale_custom(&custom_ops, &user, free_user);
+    grouping.kind = GALE_GROUPING_SHUFFLE;
+    grouping.size = offsetof(gale_grouping, custom);
+    add_spout("lines");
+    add_bolt("count", "lines", grouping);
+    assert_null(gx_topology_find(topology, "count")->inputs[0].free_user);
+    grouping.size = offsetof(gale_grouping, fields);
+    sticks(gale_topology_subscribe(topology, "count", "lines", NULL, grouping),
+           "the grouping is not valid\nin a subscription of bolt 'count' to 'lines'");
+}
+
+static void partial_key_names_fields_that_exist_or_none(void **state) {
+    (void)state;
+    static const gale_output nothing[] = { { NULL, "" } };
+    gale_spout mute = lines_spout();
+    mute.outputs = nothing;
+    add_spout("lines");
+    assert_int_equal(gale_topology_add_spout(topology, "mute", mute, 1), 0);
+    add_bolt("count", "lines", gale_partial_key(NULL));
+    assert_int_equal(gale_topology_check(topology, NULL), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", NULL, gale_partial_key("wrd")), 1);
+    check_says("partial_key grouping of bolt 'count' on 'lines' names field 'wrd', which stream 'default' does not "
+               "declare; did you mean 'word'?");
+    assert_int_equal(gale_topology_subscribe(topology, "count", "lines", NULL, gale_partial_key("word")), 1);
+    assert_int_equal(gale_topology_check(topology, NULL), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "count", "mute", NULL, gale_partial_key(NULL)), 0);
+    check_says("partial_key grouping of bolt 'count' on 'mute' needs a field, and stream 'default' has none");
+}
+
 static void only_a_bolt_that_exists_subscribes(void **state) {
     (void)state;
     add_spout("lines");
@@ -392,6 +472,7 @@ static int build(int *users) {
     (void)gale_topology_add_bolt(topology, "count", bolt, 1);
     (void)gale_topology_subscribe(topology, "count", "lines", NULL, gale_shuffle());
     (void)gale_topology_subscribe(topology, "count", "lines", NULL, gale_fields("word, count"));
+    (void)gale_topology_subscribe(topology, "count", "lines", "errors", gale_custom(&custom_ops, &users[2], free_user));
     (void)gale_topology_set(topology, NULL, "a", gale_i64(1));
     return gale_topology_check(topology, NULL);
 }
@@ -402,7 +483,7 @@ static void without_memory_building_fails_and_frees_all(void **state) {
     bool finished = false;
     long n = 1;
     for (; !finished; n++) {
-        int users[2] = { 0, 0 };
+        int users[3] = { 0 };
         fail_call(n);
         topology = gale_topology_new("t");
         int code = topology ? build(users) : GALE_NO_MEMORY;
@@ -414,6 +495,7 @@ static void without_memory_building_fails_and_frees_all(void **state) {
         topology = NULL;
         assert_int_equal(users[0], made);
         assert_int_equal(users[1], made);
+        assert_int_equal(users[2], made);
     }
     assert_true(n > 30);
 }
@@ -470,6 +552,10 @@ int main(void) {
         CASE(a_spout_without_next_and_a_bolt_without_execute_are_refused),
         CASE(a_longer_table_of_a_later_version_is_taken),
         CASE(only_a_bolt_that_exists_subscribes),
+        CASE(the_user_of_a_custom_grouping_is_freed_once),
+        CASE(a_custom_grouping_needs_its_function),
+        CASE(a_grouping_of_an_older_program_is_as_long_as_it_says),
+        CASE(partial_key_names_fields_that_exist_or_none),
         CASE(a_grouping_must_be_valid),
         CASE(a_setting_must_be_valid),
         CASE(user_is_freed_once_whether_added_or_not),

@@ -106,10 +106,11 @@ static void groupings_have_names_and_flux_names_are_read_in_any_case(void **stat
     assert_string_equal(gale_grouping_name(-1), "unknown");
     assert_int_equal(gx_grouping_parse(gx_str("FIELDS")), GALE_GROUPING_FIELDS);
     assert_int_equal(gx_grouping_parse(gx_str("Shuffle")), GALE_GROUPING_SHUFFLE);
-    assert_int_equal(gx_grouping_parse(gx_str("LOCAL_OR_SHUFFLE")), GX_GROUPING_UNSUPPORTED);
-    assert_int_equal(gx_grouping_parse(gx_str("none")), GX_GROUPING_UNSUPPORTED);
-    assert_int_equal(gx_grouping_parse(gx_str("DIRECT")), GX_GROUPING_UNSUPPORTED);
-    assert_int_equal(gx_grouping_parse(gx_str("CUSTOM")), GX_GROUPING_UNSUPPORTED);
+    assert_int_equal(gx_grouping_parse(gx_str("LOCAL_OR_SHUFFLE")), GALE_GROUPING_LOCAL_OR_SHUFFLE);
+    assert_int_equal(gx_grouping_parse(gx_str("none")), GALE_GROUPING_NONE);
+    assert_int_equal(gx_grouping_parse(gx_str("DIRECT")), GALE_GROUPING_DIRECT);
+    assert_int_equal(gx_grouping_parse(gx_str("Partial_Key")), GALE_GROUPING_PARTIAL_KEY);
+    assert_int_equal(gx_grouping_parse(gx_str("CUSTOM")), GALE_GROUPING_CUSTOM);
     assert_int_equal(gx_grouping_parse(gx_str("field")), GX_GROUPING_UNKNOWN);
     assert_int_equal(gx_grouping_parse(gx_str("")), GX_GROUPING_UNKNOWN);
 }

@@ -68,7 +68,7 @@ static void set(const char *component, const char *key, gale_value value) {
 static void make(uint32_t executors) {
     gale_error e = GALE_ERROR_INIT;
     if (gale_topology_check(topology, &e) < 0) fail_msg("%s", e.text);
-    assert_int_equal(gx_plan_new(&heap, topology, executors, &plan, &e), GALE_OK);
+    assert_int_equal(gx_plan_new(&heap, topology, executors, false, &plan, &e), GALE_OK);
 }
 
 static const gx_plan_component *named(const char *name) {
@@ -236,6 +236,52 @@ static void every_stream_lists_its_consumers_with_grouping_and_field_indices(voi
     assert_int_equal(named("all")->streams[1].edge_count, 1);
     assert_string_equal(s->schema.streams[1].name, "side");
     assert_string_equal(s->schema.streams[0].fields[1], "b");
+}
+
+static int choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                  uint32_t *ret_indices) {
+    (void)self, (void)targets, (void)values, (void)count, (void)ret_indices;
+    return 0;
+}
+
+static void an_edge_has_what_its_grouping_needs(void **state) {
+    (void)state;
+    static const gale_custom_ops ops = { .size = sizeof ops, .name = "mine", .choose = choose };
+    spout("s", 1);
+    bolt("a", 2);
+    bolt("b", 2);
+    bolt("c", 2);
+    joined("s", "a", NULL, gale_partial_key(NULL));
+    joined("s", "b", NULL, gale_partial_key("c, b"));
+    joined("s", "c", NULL, gale_custom(&ops, &heap, NULL));
+    make(1);
+    const gx_plan_edge *edges = named("s")->streams[0].edges;
+    assert_int_equal(edges[0].field_count, 1); /* no name: the first value */
+    assert_int_equal(edges[0].fields[0], 0);
+    assert_int_equal(edges[1].field_count, 2);
+    assert_int_equal(edges[1].fields[0], 2);
+    assert_int_equal(edges[1].fields[1], 1);
+    assert_int_equal(edges[2].grouping, GALE_GROUPING_CUSTOM);
+    assert_int_equal(edges[2].field_count, 0);
+    assert_string_equal(edges[2].consumer, "c");
+    assert_string_equal(edges[2].subscription->source, "s");
+    assert_ptr_equal(edges[2].subscription->custom.choose, choose);
+    assert_ptr_equal(edges[2].subscription->user, &heap);
+}
+
+static void shuffle_is_load_aware_unless_the_configuration_says_no(void **state) {
+    (void)state;
+    spout("s", 1);
+    make(1);
+    assert_true(plan->load_aware);
+    gx_plan_free(plan);
+    assert_int_equal(gale_topology_set(topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true)), 0);
+    make(1);
+    assert_false(plan->load_aware);
+    gx_plan_free(plan);
+    assert_int_equal(gale_topology_set(topology, NULL, "topology.disable.loadaware.messaging", gale_bool(false)), 0);
+    make(1);
+    assert_true(plan->load_aware);
 }
 
 static void a_component_knows_its_inputs_for_looking_up_fields(void **state) {
@@ -453,11 +499,11 @@ static void an_executor_that_does_not_exist_is_an_error_that_says_which_exist(vo
     edge("s", "b");
     set("b", "gale.executor", gale_i64(2));
     gale_error e = GALE_ERROR_INIT;
-    assert_int_equal(gx_plan_new(&heap, topology, 2, &plan, &e), GALE_CONFIG);
+    assert_int_equal(gx_plan_new(&heap, topology, 2, false, &plan, &e), GALE_CONFIG);
     assert_null(plan);
     assert_string_equal(e.text, "component 'b': gale.executor is 2, but there are 2 executors (0 to 1)");
     assert_int_equal(gx_heap_reserved(&heap), 0);
-    assert_int_equal(gx_plan_new(&heap, topology, 2, &plan, NULL), GALE_CONFIG);
+    assert_int_equal(gx_plan_new(&heap, topology, 2, false, &plan, NULL), GALE_CONFIG);
     make(3);
 }
 
@@ -537,7 +583,7 @@ static void the_allocation_that_fails_leaves_nothing_behind(void **state) {
     do {
         gale_error e = GALE_ERROR_INIT;
         fail_call(++n);
-        int code = gx_plan_new(&heap, topology, 2, &plan, &e);
+        int code = gx_plan_new(&heap, topology, 2, false, &plan, &e);
         bool failed = has_failed;
         fail_call(0);
         assert_int_equal(code, failed ? GALE_NO_MEMORY : GALE_OK);
@@ -562,6 +608,8 @@ int main(void) {
         PLAN_TEST(the_number_of_tasks_comes_from_the_configuration),
         PLAN_TEST(as_many_tasks_as_there_may_be_are_planned),
         PLAN_TEST(every_stream_lists_its_consumers_with_grouping_and_field_indices),
+        PLAN_TEST(an_edge_has_what_its_grouping_needs),
+        PLAN_TEST(shuffle_is_load_aware_unless_the_configuration_says_no),
         PLAN_TEST(a_component_knows_its_inputs_for_looking_up_fields),
         PLAN_TEST(feeding_follows_the_edges_between_executors),
         PLAN_TEST(a_pipeline_has_no_back_edge_and_is_gated_by_what_it_feeds),

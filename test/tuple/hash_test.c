@@ -64,9 +64,55 @@ static void small_numbers_spread_over_tasks(void **state) {
     for (int i = 0; i < 8; i++) assert_in_range(counts[i], 800, 1200);
 }
 
+/* Where keys go in version 1, with 2, 7 and 100 tasks: fields grouping, and the second candidate of partial key. */
+static void the_tasks_of_version_1_are_fixed(void **state) {
+    (void)state;
+    static const uint32_t counts[] = { 2, 7, 100 };
+    const gale_value keys[] = { gale_text("nathan"),    gale_text("mike"), gale_text("jackson"), gale_text("golda"),
+                                gale_text("bertels"),   gale_text(""),     gale_i64(0),          gale_i64(1),
+                                gale_i64(-1),           gale_f64(1),       gale_bool(true),      gale_null(),
+                                gale_bytes("nathan", 6) };
+    static const uint8_t golden[][3][2] = {
+        { { 0, 1 }, { 0, 3 }, { 1, 56 } },  { { 0, 1 }, { 1, 6 }, { 19, 92 } }, { { 0, 1 }, { 2, 5 }, { 33, 73 } },
+        { { 1, 0 }, { 6, 4 }, { 86, 68 } }, { { 1, 0 }, { 6, 5 }, { 90, 84 } }, { { 1, 0 }, { 5, 4 }, { 76, 67 } },
+        { { 0, 1 }, { 0, 6 }, { 7, 91 } },  { { 0, 1 }, { 1, 6 }, { 25, 90 } }, { { 0, 1 }, { 2, 0 }, { 41, 12 } },
+        { { 0, 1 }, { 0, 6 }, { 4, 87 } },  { { 1, 0 }, { 3, 1 }, { 52, 19 } }, { { 1, 0 }, { 5, 3 }, { 77, 46 } },
+        { { 1, 0 }, { 6, 0 }, { 89, 94 } },
+    };
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        for (size_t i = 0; i < 3; i++) {
+            uint32_t first, second;
+            gx_hash_pair(of(keys[k]), counts[i], &first, &second);
+            assert_int_equal(gx_hash_below(of(keys[k]), counts[i]), golden[k][i][0]);
+            assert_int_equal(first, golden[k][i][0]);
+            assert_int_equal(second, golden[k][i][1]);
+        }
+}
+
+static void the_two_candidates_differ_and_every_pair_is_used(void **state) {
+    (void)state;
+    uint32_t first, second, pairs[7][7] = { { 0 } };
+    for (int64_t i = 0; i < 42000; i++) {
+        uint64_t hash = of(gale_i64(i));
+        gx_hash_pair(hash, 1, &first, &second);
+        assert_int_equal(first + second, 0);
+        gx_hash_pair(hash, 2, &first, &second);
+        assert_int_equal(first + second, 1);
+        gx_hash_pair(hash, 7, &first, &second);
+        pairs[first][second]++;
+    }
+    for (uint32_t a = 0; a < 7; a++) /* one in 49; the next task also stands in for the same one */
+        for (uint32_t b = 0; b < 7; b++) {
+            uint32_t expected = a == b ? 0 : b == (a + 1) % 7 ? 2 * 42000 / 49 : 42000 / 49;
+            assert_in_range(pairs[a][b], expected * 4 / 5, expected * 6 / 5);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hashes_of_version_1_are_fixed),
+        cmocka_unit_test(the_tasks_of_version_1_are_fixed),
+        cmocka_unit_test(the_two_candidates_differ_and_every_pair_is_used),
         cmocka_unit_test(equal_values_hash_alike),
         cmocka_unit_test(values_of_different_types_hash_differently),
         cmocka_unit_test(the_order_of_fields_and_of_items_counts),

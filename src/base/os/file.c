@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,6 +114,80 @@ int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale
         size -= (size_t)put;
     }
     return GALE_OK;
+}
+
+static gx_file_about about_of(const struct stat *found) {
+    return (gx_file_about){ found->st_dev, found->st_ino, found->st_size, S_ISREG(found->st_mode) };
+}
+
+static int refuse_look(const char *path, gale_error *error) {
+    return gale_error_set(error, GALE_IO, "cannot look at '%s': %s", path, strerror(errno));
+}
+
+int gx_file_about_open(int fd, const char *path, gx_file_about *ret_about, gale_error *error) {
+    struct stat found;
+    if (fstat(fd, &found) != 0) return refuse_look(called(path, "standard input"), error);
+    *ret_about = about_of(&found);
+    return GALE_OK;
+}
+
+int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *error) {
+    struct stat found;
+    if (stat(path, &found) != 0) return errno == ENOENT ? GALE_NOT_FOUND : refuse_look(path, error);
+    *ret_about = about_of(&found);
+    return GALE_OK;
+}
+
+static int sync_fd(int fd) {
+    int rc;
+    do rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc;
+}
+
+static int write_synced(const char *path, const void *bytes, size_t size, gale_error *error) {
+    int fd;
+    int rc = gx_file_create(path, false, &fd, error);
+    if (rc < 0) return rc;
+    rc = gx_file_write(fd, bytes, size, path, error);
+    if (rc == GALE_OK && sync_fd(fd) != 0) rc = refuse_write(path, error);
+    gx_file_close(fd);
+    return rc;
+}
+
+/* The new name is durable when the folder is. A file system that cannot do that for folders says EINVAL, and has done
+ * what it can. */
+static int sync_folder(const char *path, gale_error *error) {
+    char folder[GX_FILE_PATH_MAX + 1] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash) {
+        size_t size = slash == path ? 1 : (size_t)(slash - path);
+        memcpy(folder, path, size);
+        folder[size] = 0;
+    }
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
+    if (fd < 0) return refuse_write(path, error);
+    int rc = sync_fd(fd) == 0 || errno == EINVAL ? GALE_OK : refuse_write(path, error);
+    gx_file_close(fd);
+    return rc;
+}
+
+int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error *error) {
+    char new_path[GX_FILE_PATH_MAX + sizeof ".new"];
+    size_t path_size = strlen(path);
+    if (path_size > GX_FILE_PATH_MAX) {
+        return gale_error_set(error, GALE_TOO_LARGE, "'%.100s...': a path of %zu bytes, at most %d allowed", path,
+                              path_size, GX_FILE_PATH_MAX);
+    }
+    memcpy(new_path, path, path_size);
+    memcpy(new_path + path_size, ".new", sizeof ".new");
+    int rc = write_synced(new_path, bytes, size, error);
+    if (rc == GALE_OK && rename(new_path, path) != 0) rc = refuse_write(path, error);
+    if (rc < 0) {
+        unlink(new_path);
+        return rc;
+    }
+    return sync_folder(path, error);
 }
 
 /* Reads to the end of `fd` into `*bytes`, which grows; what it holds is the caller's in every case. */

@@ -26,6 +26,23 @@ int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const 
 /* Writes all. GALE_CLOSED_PIPE when the reader has gone, else GALE_IO. A program must ignore SIGPIPE. */
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
 
+/* What a file is: device and inode name it as long as it exists. */
+typedef struct gx_file_about {
+    uint64_t device;
+    uint64_t inode;
+    int64_t size;
+    bool regular;
+} gx_file_about;
+
+/* Of an open file, and of the one at `path` without opening it: GALE_NOT_FOUND, with no report, when there is none. */
+int gx_file_about_open(int fd, const char *path, gx_file_about *ret_about, gale_error *error);
+int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *error);
+
+/* Makes `path` hold these bytes, durably, and all of them or what it held before, whatever happens meanwhile: they go
+ * to `path`.new, which then takes its name. The path has at most GX_FILE_PATH_MAX bytes (GALE_TOO_LARGE). */
+enum { GX_FILE_PATH_MAX = 4000 };
+int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error *error);
+
 /* The whole file, with a NUL behind it, from malloc; at most `limit` bytes (GALE_TOO_LARGE). */
 int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error);
 

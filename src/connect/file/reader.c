@@ -115,9 +115,13 @@ void gx_file_reader_unread(gx_file_reader *reader) {
     reader->number--;
 }
 
-void gx_file_reader_rewind(gx_file_reader *reader) {
+void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number) {
     reader->begin = reader->end = reader->last = 0;
-    reader->number = 0;
-    reader->offset = 0;
+    reader->number = number;
+    reader->offset = offset;
     reader->at_end = false;
+}
+
+void gx_file_reader_rewind(gx_file_reader *reader) {
+    gx_file_reader_seek(reader, 0, 0);
 }

@@ -40,4 +40,16 @@ void gx_file_reader_unread(gx_file_reader *reader);
 /* Begins again with the first line; for regular files. */
 void gx_file_reader_rewind(gx_file_reader *reader);
 
+/* Goes to a line that begins at `offset`, with `number` lines before it; for regular files. */
+void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number);
+
+/* Where in a regular file the next line begins, and the one that was handed out last (until it is given back). */
+GX_INLINE int64_t gx_file_reader_next_at(const gx_file_reader *reader) {
+    return reader->offset - (int64_t)(reader->end - reader->begin);
+}
+
+GX_INLINE int64_t gx_file_reader_last_at(const gx_file_reader *reader) {
+    return reader->offset - (int64_t)(reader->end - reader->last);
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* Tuples to lines of a file: gale_file_sink_bolt. Lines gather in a buffer that is written out by the tick of each
- * second, when it is full, in finish and in cleanup. After a write has failed nothing more is written, and tuples fail.
+ * second, when it is full, in finish and in cleanup; with `sync` also by each tuple, before it is acked. After a write has failed nothing more is written, and tuples fail.
  */
 #include "base/json.h"
 #include "base/os/file.h"
@@ -28,6 +28,7 @@ typedef struct sink {
     gx_buf lines;
     int32_t format;
     int fd;
+    bool sync;
     bool shared; /* with other tasks */
     int broken;  /* the code of the write that failed */
 } sink;
@@ -90,6 +91,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     bolt->fd = -1;
     bolt->out = out;
     bolt->format = given->options.format;
+    bolt->sync = given->options.sync;
     bolt->path = bolt->lines = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
     gale_error error = GALE_ERROR_INIT;
     int rc = GALE_NO_MEMORY;
@@ -158,7 +160,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
         bolt->lines.size = before;
         return GALE_NO_MEMORY;
     }
-    return bolt->lines.size >= FULL ? flush(bolt, out) : 0;
+    return bolt->sync || bolt->lines.size >= FULL ? flush(bolt, out) : 0;
 }
 
 static int bolt_finish(void *self, gale_collector *out) {

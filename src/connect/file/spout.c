@@ -1,21 +1,27 @@
 /* Lines to tuples: gale_file_spout. Message ids are the slots of kit/retry. */
 #include "base/str.h"
 #include "connect/file/reader.h"
+#include "connect/file/resume.h"
 #include "kit/define.h"
 #include "kit/pace.h"
 #include "kit/retry.h"
 
 #include <stdlib.h>
 
-/* The user block: the options, with the path copied behind them. */
+enum { INTERVAL_MAX = 1000000 };
+
+/* The user block: the options, with the paths copied behind them. */
 typedef struct settings {
-    gale_file_spout_options options;
-    char path[];
+    gale_file_spout_options options; /* `state` points into `paths` */
+    int64_t state_interval;
+    char paths[]; /* `path`, then `state` */
 } settings;
 
 typedef struct spout {
     gx_instance instance;
+    gale_collector *out;
     gx_file_reader reader;
+    gx_file_resume resume;
     gx_retry retry;
     gx_pace pace;
     char *path;
@@ -25,12 +31,40 @@ typedef struct spout {
     bool found; /* a line of this task since the file began */
 } spout;
 
-static void spout_close(void *self) {
-    spout *lines = self;
+/* Everything before the oldest line that waits for its answer has been acked or given up; a line that waits to be
+ * emitted again counts as waiting. After a write has failed nothing more is kept. */
+static void write_state(spout *lines) {
+    gx_file_resume *resume = &lines->resume;
+    const gx_retry_slot *oldest = gx_retry_oldest(&lines->retry);
+    int64_t offset = oldest ? oldest->place : gx_file_reader_next_at(&lines->reader);
+    uint64_t before = oldest ? oldest->number - 1 : lines->reader.number;
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_file_resume_write(resume, offset, before, &error);
+    resume->due = gale_context_now(lines->instance.context) + resume->interval;
+    if (rc == 0) return;
+    gale_stop(lines->out, rc, error.text);
+    gx_file_resume_fini(resume);
+}
+
+/* After an answer, and at the end of the file. When nothing is left to answer it does not wait for its time. */
+static void keep_state(spout *lines) {
+    if (GX_LIKELY(!lines->resume.path)) return;
+    bool complete = lines->ended && !gx_retry_oldest(&lines->retry);
+    if (complete || gale_context_now(lines->instance.context) >= lines->resume.due) write_state(lines);
+}
+
+static void free_spout(spout *lines) {
+    gx_file_resume_fini(&lines->resume);
     gx_file_reader_close(&lines->reader);
     gx_retry_fini(&lines->retry);
     gx_free(&lines->instance.heap, GX_TAG_OTHER, lines->path, lines->path_size);
     gx_define_instance_free(lines);
+}
+
+static void spout_close(void *self) {
+    spout *lines = self;
+    if (lines->resume.path) write_state(lines);
+    free_spout(lines);
 }
 
 static bool copy_path(spout *lines, gale_str path) {
@@ -55,27 +89,31 @@ static int check_kind(const spout *lines, gale_error *error) {
     return 0;
 }
 
-static int open_reader(spout *lines, gale_error *error) {
+static int open_reader(spout *lines, const settings *given, gale_error *error) {
     gx_file_reader reader = { .fd = -1 };
     int rc = gx_file_reader_open(&reader, &lines->instance.heap, lines->path, error);
     if (rc < 0) return rc;
     lines->reader = reader;
-    return check_kind(lines, error);
+    rc = check_kind(lines, error);
+    if (rc < 0 || !given->options.state) return rc;
+    return gx_file_resume_open(&lines->resume, &lines->instance.heap, given->options.state, given->state_interval,
+                               lines->instance.context, &lines->reader, error);
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     const settings *given = user;
     spout *lines = gx_define_instance(context, sizeof *lines);
     if (!lines) return GALE_NO_MEMORY;
+    lines->out = out;
     lines->repeat = given->options.repeat;
     gx_retry_init(&lines->retry, &lines->instance.heap, out, given->options.max_attempts);
     gx_pace_init(&lines->pace, context);
     gale_error error = GALE_ERROR_INIT;
-    gale_str path = gale_config_text(context->config, "gale.input", gx_str(given->path));
-    int rc = copy_path(lines, path) ? open_reader(lines, &error) : GALE_NO_MEMORY;
+    gale_str path = gale_config_text(context->config, "gale.input", gx_str(given->paths));
+    int rc = copy_path(lines, path) ? open_reader(lines, given, &error) : GALE_NO_MEMORY;
     if (rc < 0) {
         if (error.length) gale_report(out, error.text);
-        spout_close(lines);
+        free_spout(lines);
         return rc;
     }
     *ret_self = lines;
@@ -102,7 +140,10 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     int rc = read_line(lines, &line, &error);
     if (rc > 0) {
         rc = gx_retry_add(&lines->retry, line, lines->reader.number, ret_id);
-        if (rc == 0) return 0;
+        if (rc == 0) {
+            lines->retry.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
+            return 0;
+        }
         gx_file_reader_unread(&lines->reader);
     }
     if (rc == GALE_AGAIN) {
@@ -113,6 +154,7 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     } else {
         if (rc < 0) gale_stop(out, rc, error.text);
         lines->ended = true;
+        keep_state(lines);
         *ret_next = GALE_NEXT_DONE;
     }
     return 1;
@@ -131,11 +173,15 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
 }
 
 static void spout_ack(void *self, uint64_t message_id) {
-    gx_retry_ack(&((spout *)self)->retry, message_id);
+    spout *lines = self;
+    gx_retry_ack(&lines->retry, message_id);
+    keep_state(lines);
 }
 
 static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
-    gx_retry_fail(&((spout *)self)->retry, message_id, failure);
+    spout *lines = self;
+    gx_retry_fail(&lines->retry, message_id, failure);
+    keep_state(lines);
 }
 
 static const gale_spout_ops ops = {
@@ -148,20 +194,47 @@ static const gale_spout_ops ops = {
     .close = spout_close,
 };
 
+static int check(const gale_file_spout_options *given, gale_error *error) {
+    if (!given->path || !*given->path) {
+        return gale_error_set(error, GALE_INVALID, "file spout: options.path is not set; \"-\" is the standard input");
+    }
+    if (!(given->state_interval >= 0 && given->state_interval <= INTERVAL_MAX)) {
+        return gale_error_set(error, GALE_INVALID, "file spout: state_interval is %g, must be 0 to %d seconds",
+                              given->state_interval, INTERVAL_MAX);
+    }
+    if (!given->state) return 0;
+    if (!*given->state || strcmp(given->state, "-") == 0) {
+        return gale_error_set(error, GALE_INVALID, "file spout: state is \"%s\", must be the path of a file",
+                              given->state);
+    }
+    if (given->repeat) {
+        return gale_error_set(error, GALE_INVALID,
+                              "file spout: repeat and state exclude each other: what is read "
+                              "without end has no place to go on from");
+    }
+    return 0;
+}
+
+static settings *copy_settings(const gale_file_spout_options *given) {
+    size_t path_size = strlen(given->path) + 1, state_size = given->state ? strlen(given->state) + 1 : 0;
+    settings *made = malloc(sizeof *made + path_size + state_size);
+    if (!made) return NULL;
+    made->options = *given;
+    made->options.path = NULL;
+    made->state_interval = given->state_interval > 0 ? (int64_t)(given->state_interval * GALE_SECOND) : GALE_SECOND;
+    memcpy(made->paths, given->path, path_size);
+    if (given->state) made->options.state = memcpy(made->paths + path_size, given->state, state_size);
+    return made;
+}
+
 int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
     gale_file_spout_options given;
     int rc = gx_define_options(&given, sizeof given, options, "file spout", error);
+    if (rc == 0) rc = check(&given, error);
     if (rc < 0) return rc;
-    if (!given.path || !*given.path) {
-        return gale_error_set(error, GALE_INVALID, "file spout: options.path is not set; \"-\" is the standard input");
-    }
-    size_t path_size = strlen(given.path) + 1;
-    settings *user = malloc(sizeof *user + path_size);
+    settings *user = copy_settings(&given);
     if (!user) return gale_error_set(error, GALE_NO_MEMORY, "file spout: out of memory");
-    user->options = given;
-    user->options.path = NULL;
-    memcpy(user->path, given.path, path_size);
     *ret_spout = gx_define_spout(&ops, user, outputs, 1);
     return 0;
 }

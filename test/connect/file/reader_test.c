@@ -96,6 +96,32 @@ static void a_line_is_given_back(void **state) {
     gx_file_reader_close(&reader);
 }
 
+static void places_of_lines_are_known_and_gone_to(void **state) {
+    (void)state;
+    write_file("a\r\nbb\nlast", 10);
+    gx_file_reader reader;
+    open_reader(&reader);
+    assert_int_equal(gx_file_reader_next_at(&reader), 0);
+    expect_line(&reader, "a", 1);
+    assert_int_equal(gx_file_reader_last_at(&reader), 0);
+    assert_int_equal(gx_file_reader_next_at(&reader), 3);
+    expect_line(&reader, "bb", 2);
+    assert_int_equal(gx_file_reader_last_at(&reader), 3);
+    gx_file_reader_unread(&reader);
+    assert_int_equal(gx_file_reader_next_at(&reader), 3);
+    expect_line(&reader, "bb", 2);
+    expect_line(&reader, "last", 4);
+    assert_int_equal(gx_file_reader_last_at(&reader), 6);
+    expect_end(&reader);
+    assert_int_equal(gx_file_reader_next_at(&reader), 10);
+    gx_file_reader_seek(&reader, 3, 1);
+    expect_line(&reader, "bb", 2);
+    assert_int_equal(reader.number, 2);
+    gx_file_reader_seek(&reader, 10, 3);
+    expect_end(&reader);
+    gx_file_reader_close(&reader);
+}
+
 static void lines_of_every_length_around_the_buffer_come_whole(void **state) {
     (void)state;
     enum { FROM = (64 << 10) - 3, TO = (64 << 10) + 3 };
@@ -209,6 +235,7 @@ int main(void) {
         CASE(an_empty_file_has_no_lines),
         CASE(line_ends_are_cut_and_nothing_else_is),
         CASE(a_line_is_given_back),
+        CASE(places_of_lines_are_known_and_gone_to),
         CASE(lines_of_every_length_around_the_buffer_come_whole),
         CASE(the_longest_line_comes_and_a_longer_one_is_refused_with_its_number),
         CASE(what_cannot_be_opened_is_named),

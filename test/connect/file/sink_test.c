@@ -41,7 +41,7 @@ static int teardown(void **state) {
 }
 
 static void begin(fixture *f, int32_t format, bool append) {
-    gale_file_sink_options options = { sizeof options, f->path, format, append };
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .format = format, .append = append };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
 }
@@ -151,7 +151,7 @@ static void tasks_share_the_standard_output_in_whole_lines(void **state) {
     fixture *f = *state;
     f->fake.context.task_count = 2;
     f->fake.context.task_index = 1;
-    gale_file_sink_options options = { sizeof options, "-", GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = "-" };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     static const size_t sizes[] = { 1, 4092, 4093, 4094, 4095, 9000, 1 };
@@ -178,7 +178,7 @@ static void tasks_share_the_standard_output_in_whole_lines(void **state) {
 static void configuration_replaces_the_path(void **state) {
     fixture *f = *state;
     assert_true(gale_config_set(f->fake.config, "gale.output", gale_text(f->path), NULL) >= 0);
-    gale_file_sink_options options = { sizeof options, "/no/such/place", GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = "/no/such/place" };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     assert_int_equal(execute(f, gale_text("a")), 0);
@@ -188,7 +188,7 @@ static void configuration_replaces_the_path(void **state) {
 
 static void what_cannot_be_created_is_reported_by_name(void **state) {
     fixture *f = *state;
-    gale_file_sink_options options = { sizeof options, "/no/such/place", GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = "/no/such/place" };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), GALE_IO);
     assert_non_null(strstr(fake_text(&f->fake.reports), "'/no/such/place'"));
@@ -197,7 +197,7 @@ static void what_cannot_be_created_is_reported_by_name(void **state) {
 static void a_full_disk_stops_the_run_and_fails_what_follows(void **state) {
     fixture *f = *state;
     if (access("/dev/full", W_OK) != 0) skip();
-    gale_file_sink_options options = { sizeof options, "/dev/full", GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full" };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     assert_int_equal(execute(f, gale_text("a")), 0);
@@ -208,10 +208,33 @@ static void a_full_disk_stops_the_run_and_fails_what_follows(void **state) {
     assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), GALE_IO);
 }
 
+static void with_sync_a_line_is_written_before_its_ack(void **state) {
+    fixture *f = *state;
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .sync = true };
+    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+    assert_int_equal(execute(f, gale_text("a")), 0);
+    assert_string_equal(content(f, f->path), "a\t3\n");
+    assert_int_equal(execute(f, gale_text("b")), 0);
+    assert_string_equal(content(f, f->path), "a\t3\nb\t3\n");
+    assert_int_equal(tick(f), 0);
+    assert_string_equal(content(f, f->path), "a\t3\nb\t3\n");
+}
+
+static void with_sync_a_line_that_cannot_be_written_is_not_acked(void **state) {
+    fixture *f = *state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full", .sync = true };
+    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+    assert_int_equal(execute(f, gale_text("a")), GALE_IO);
+    assert_int_equal(f->fake.stop_code, GALE_IO);
+}
+
 static void a_write_that_fails_in_cleanup_is_told_too(void **state) {
     fixture *f = *state;
     if (access("/dev/full", W_OK) != 0) skip();
-    gale_file_sink_options options = { sizeof options, "/dev/full", GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full" };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     assert_int_equal(execute(f, gale_text("a")), 0);
@@ -226,7 +249,7 @@ static void a_reader_that_has_gone_is_told_as_that(void **state) {
     assert_int_equal(pipe(ends), 0);
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
-    gale_file_sink_options options = { sizeof options, path, GALE_FILE_TSV, false };
+    gale_file_sink_options options = { .size = sizeof options, .path = path };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     close(ends[0]);
@@ -253,7 +276,7 @@ static void arguments_are_checked(void **state) {
 static void every_failing_allocation_is_survived_and_no_line_is_lost(void **state) {
     fixture *f = *state;
     for (uint64_t n = 1; n < 12; n++) {
-        gale_file_sink_options options = { sizeof options, f->path, GALE_FILE_TSV, false };
+        gale_file_sink_options options = { .size = sizeof options, .path = f->path };
         assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
         f->fake.fail_at = f->fake.allocations + n;
         if (fake_prepare(&f->fake, &f->bolt, &f->self) < 0) {
@@ -285,6 +308,8 @@ int main(void) {
         CASE(configuration_replaces_the_path),
         CASE(what_cannot_be_created_is_reported_by_name),
         CASE(a_full_disk_stops_the_run_and_fails_what_follows),
+        CASE(with_sync_a_line_is_written_before_its_ack),
+        CASE(with_sync_a_line_that_cannot_be_written_is_not_acked),
         CASE(a_write_that_fails_in_cleanup_is_told_too),
         CASE(a_reader_that_has_gone_is_told_as_that),
         CASE(arguments_are_checked),

@@ -45,7 +45,9 @@ static void write_file(fixture *f, const char *text) {
 }
 
 static void define(fixture *f, const char *path, uint32_t max_attempts, bool repeat) {
-    gale_file_spout_options options = { sizeof options, path, max_attempts, repeat };
+    gale_file_spout_options options = {
+        .size = sizeof options, .path = path, .max_attempts = max_attempts, .repeat = repeat
+    };
     assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
 }
 

@@ -1,0 +1,170 @@
+#include "connect/file/resume.h"
+
+#include "base/hash.h"
+#include "base/os/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STATE_FILE_MAX = 4096 };
+
+/* --- What file is it? --------------------------------------------------------------------------------------------- */
+
+static int hash_sample(const gx_file_reader *reader, int64_t from, size_t size, uint64_t *hash, gale_error *error) {
+    char sample[GX_FILE_RESUME_SAMPLE];
+    size_t have = 0;
+    while (have < size) {
+        int64_t at = from + (int64_t)have;
+        int64_t got = gx_file_read_at(reader->fd, sample + have, size - have, at, reader->path, error);
+        if (got < 0) return (int)got;
+        if (got == 0) break; /* shorter than it was: another content */
+        have += (size_t)got;
+    }
+    *hash = gx_hash_bytes(sample, have, *hash);
+    return 0;
+}
+
+/* Of the first bytes and those right before `offset`: a file that only grows keeps it. */
+static int hash_content(const gx_file_reader *reader, int64_t offset, uint64_t *ret_hash, gale_error *error) {
+    size_t size = offset < GX_FILE_RESUME_SAMPLE ? (size_t)offset : GX_FILE_RESUME_SAMPLE;
+    uint64_t hash = 0;
+    int rc = hash_sample(reader, 0, size, &hash, error);
+    if (rc == 0) rc = hash_sample(reader, offset - (int64_t)size, size, &hash, error);
+    if (rc == 0) *ret_hash = hash;
+    return rc;
+}
+
+static int check_file(const gx_file_resume *resume, const gx_file_state *found, const gx_file_about *about,
+                      gale_error *error) {
+    const char *input = resume->reader->path;
+    if (about->size < found->offset) {
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: has %" PRId64 " bytes, but state file '%s' goes on at byte %" PRId64
+                              ": the file was truncated; remove the state file to read from the beginning",
+                              input, about->size, resume->path, found->offset);
+    }
+    uint64_t content = 0;
+    int rc = hash_content(resume->reader, found->offset, &content, error);
+    if (rc < 0 || content == found->content) return rc;
+    return gale_error_set(error, GALE_INVALID,
+                          "%s: is not the file that state file '%s' was written for: what lies before byte %" PRId64
+                          " differs; remove the state file to read from the beginning",
+                          input, resume->path, found->offset);
+}
+
+static int check_tasks(const gx_file_resume *resume, const gx_file_state *found, gale_error *error) {
+    const gx_file_state *own = &resume->state;
+    if (found->task == own->task && found->tasks == own->tasks) return 0;
+    return gale_error_set(error, GALE_INVALID,
+                          "state file '%s' was written by task %" PRIu32 " of %" PRIu32 ", this is task %" PRIu32
+                          " of %" PRIu32 ": lines are shared among tasks by their number; keep the number of tasks, or "
+                          "remove the state files",
+                          resume->path, found->task + 1, found->tasks, own->task + 1, own->tasks);
+}
+
+/* --- Going on ----------------------------------------------------------------------------------------------------- */
+
+/* GALE_NOT_FOUND, with no report, when there is no state file. */
+static int read_state(const char *path, gx_file_state *ret_state, gale_error *error) {
+    gx_file_about about;
+    int rc = gx_file_about_path(path, &about, error);
+    if (rc < 0) return rc;
+    if (!about.regular) return gale_error_set(error, GALE_INVALID, "state file '%s' is not a regular file", path);
+    char *bytes;
+    size_t size;
+    rc = gx_file_read_all(path, STATE_FILE_MAX, &bytes, &size, error);
+    if (rc < 0) return rc;
+    rc = gx_file_state_parse(path, (gale_str){ bytes, size }, ret_state, error);
+    free(bytes);
+    return rc;
+}
+
+/* The last line of a file may have been answered before its end was written. An end that came later is no line. */
+static int step_over_end(const gx_file_reader *reader, int64_t *offset, gale_error *error) {
+    char near[3];
+    if (*offset == 0) return 0;
+    int64_t got = gx_file_read_at(reader->fd, near, sizeof near, *offset - 1, reader->path, error);
+    if (got < 0) return (int)got;
+    if (got < 2 || near[0] == '\n') return 0;
+    if (near[1] == '\n') *offset += 1;
+    if (got == 3 && near[1] == '\r' && near[2] == '\n') *offset += 2;
+    return 0;
+}
+
+static void tell(const gale_context *context, const gx_file_resume *resume, const gx_file_state *found) {
+    bool same = found->device == resume->state.device && found->inode == resume->state.inode;
+    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
+             resume->reader->path, found->lines, same ? "" : "; the file was moved or copied since");
+}
+
+static int go_on(gx_file_resume *resume, const gx_file_about *about, const gale_context *context,
+                 gx_file_reader *reader, gale_error *error) {
+    gx_file_state found;
+    int rc = read_state(resume->path, &found, error);
+    if (rc == GALE_NOT_FOUND) return 0;
+    if (rc == 0) rc = check_tasks(resume, &found, error);
+    if (rc == 0) rc = check_file(resume, &found, about, error);
+    if (rc == 0) rc = step_over_end(reader, &found.offset, error);
+    if (rc < 0) return rc;
+    tell(context, resume, &found);
+    gx_file_reader_seek(reader, found.offset, found.lines);
+    return 0;
+}
+
+static bool name_path(gx_file_resume *resume, const char *path, uint32_t index) {
+    size_t size = strlen(path) + sizeof ".4294967295";
+    resume->path = gx_alloc(resume->heap, GX_TAG_OTHER, size);
+    if (!resume->path) return false;
+    resume->path_size = size;
+    if (index > 0) {
+        snprintf(resume->path, size, "%s.%" PRIu32, path, index);
+    } else {
+        memcpy(resume->path, path, strlen(path) + 1);
+    }
+    return true;
+}
+
+int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path, int64_t interval,
+                        const gale_context *context, gx_file_reader *reader, gale_error *error) {
+    gx_file_about about;
+    int rc = gx_file_about_open(reader->fd, reader->path, &about, error);
+    if (rc < 0) return rc;
+    if (!reader->regular) {
+        return gale_error_set(error, GALE_INVALID, "%s: only a regular file can be gone on with; leave `state` out",
+                              strcmp(reader->path, "-") == 0 ? "standard input" : reader->path);
+    }
+    gx_file_resume made = { .heap = heap, .reader = reader, .interval = interval };
+    made.state = (gx_file_state){ .device = about.device, .inode = about.inode, .offset = -1 };
+    made.state.task = context->task_index;
+    made.state.tasks = context->task_count;
+    if (!name_path(&made, path, context->task_index)) return GALE_NO_MEMORY;
+    rc = go_on(&made, &about, context, reader, error);
+    if (rc == 0) rc = gx_file_resume_write(&made, gx_file_reader_next_at(reader), reader->number, error);
+    if (rc < 0) {
+        gx_file_resume_fini(&made);
+        return rc;
+    }
+    made.due = gale_context_now(context) + interval;
+    *resume = made;
+    return 0;
+}
+
+void gx_file_resume_fini(gx_file_resume *resume) {
+    if (resume->path) gx_free(resume->heap, GX_TAG_OTHER, resume->path, resume->path_size);
+    resume->path = NULL;
+}
+
+int gx_file_resume_write(gx_file_resume *resume, int64_t offset, uint64_t lines, gale_error *error) {
+    if (offset == resume->state.offset) return 0;
+    gx_file_state next = resume->state;
+    next.offset = offset;
+    next.lines = lines;
+    int rc = hash_content(resume->reader, offset, &next.content, error);
+    if (rc < 0) return rc;
+    char text[GX_FILE_STATE_TEXT];
+    gale_str line = gx_file_state_format(&next, text);
+    rc = gx_file_replace(resume->path, line.data, line.size, error);
+    if (rc == 0) resume->state = next;
+    return rc;
+}

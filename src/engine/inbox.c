@@ -1,0 +1,128 @@
+#include "engine/inbox.h"
+
+#include "base/bits.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+
+static_assert(sizeof(gx_command) % 8 == 0, "what follows a command is aligned");
+
+gx_inbox *gx_inbox_new(gx_bell *bell) {
+    gx_inbox *inbox = calloc(1, sizeof *inbox);
+    if (!inbox) return NULL;
+    if (!gx_monitor_init(&inbox->lock)) {
+        free(inbox);
+        return NULL;
+    }
+    inbox->bell = bell;
+    gx_store_relaxed(&inbox->refs, 1);
+    return inbox;
+}
+
+void gx_inbox_ref(gx_inbox *inbox) {
+    gx_add_relaxed(&inbox->refs, 1);
+}
+
+void gx_inbox_release(gx_inbox *inbox) {
+    if (!inbox || gx_sub_acq_rel(&inbox->refs, 1) != 1) return;
+    for (int i = 0; i < GX_LANE_COUNT; i++) {
+        gx_buf_fini(&inbox->lanes[i].incoming);
+        gx_buf_fini(&inbox->lanes[i].working);
+    }
+    gx_monitor_fini(&inbox->lock);
+    free(inbox);
+}
+
+/* Whether a lane takes `length` more bytes; under the lock. */
+static int admit(gx_inbox *inbox, gx_lane_name name, size_t length) {
+    const gx_lane *lane = &inbox->lanes[name];
+    if (!inbox->bell || (name == GX_LANE_SPOUTS && inbox->spouts_closed)) return GALE_STOPPED;
+    if (lane->incoming.size && lane->incoming.size + length > GALE_REMOTE_INBOX) return GALE_AGAIN;
+    return gx_buf_reserve(&inbox->lanes[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
+}
+
+typedef struct content {
+    const gale_handle *anchors;
+    const gale_value *values;
+    size_t count;
+    const char *text;
+} content;
+
+static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const content *what) {
+    gx_buf *incoming = &inbox->lanes[name].incoming;
+    gx_command *command = (gx_command *)(incoming->data + incoming->size);
+    memset(command, 0, head->length);
+    *command = *head;
+    if (head->anchor_count) memcpy(command + 1, what->anchors, head->anchor_count * sizeof *what->anchors);
+    void *body = (void *)(uintptr_t)gx_command_body(command);
+    if (what->text)
+        gx_utf8_copy(body, head->body_size, what->text);
+    else if (head->body_size)
+        gx_body_encode(what->values, what->count, body);
+    incoming->size += head->length;
+    gx_store_release(&inbox->waiting, gx_load_relaxed(&inbox->waiting) | 1u << name);
+    gx_bell_ring(inbox->bell);
+}
+
+int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gale_handle *anchors,
+                 const gale_value *values, size_t count, const char *text) {
+    int64_t size = text ? GALE_FAILURE_TEXT + 1 : values ? gx_body_measure(values, count) : 0;
+    if (size < 0) return (int)size;
+    size_t length = gx_align_up(sizeof head + head.anchor_count * sizeof *anchors + (size_t)size, 8);
+    if (length > GX_BODY_MAX) return GALE_TOO_LARGE;
+    head.length = (uint32_t)length;
+    head.body_size = (uint32_t)size;
+    const content what = { anchors, values, count, text };
+    gx_monitor_lock(&inbox->lock);
+    int rc = admit(inbox, lane, length);
+    if (rc == GALE_NO_MEMORY) inbox->lanes[lane].incoming.failed = false;
+    if (rc == GALE_OK) append(inbox, lane, &head, &what);
+    gx_monitor_unlock(&inbox->lock);
+    return rc;
+}
+
+/* The lane's buffers change places when all that was taken is done. */
+static void swap(gx_inbox *inbox, gx_lane_name name) {
+    gx_lane *lane = &inbox->lanes[name];
+    gx_monitor_lock(&inbox->lock);
+    gx_buf done = lane->working;
+    lane->working = lane->incoming;
+    lane->incoming = done;
+    gx_buf_reset(&lane->incoming);
+    lane->at = 0;
+    gx_store_release(&inbox->waiting, gx_load_relaxed(&inbox->waiting) & ~(1u << name));
+    gx_monitor_unlock(&inbox->lock);
+}
+
+const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name name) {
+    gx_lane *lane = &inbox->lanes[name];
+    if (lane->at == lane->working.size) {
+        if (!(gx_load_acquire(&inbox->waiting) & 1u << name)) return NULL;
+        swap(inbox, name);
+    }
+    return lane->at < lane->working.size ? (const gx_command *)(lane->working.data + lane->at) : NULL;
+}
+
+void gx_inbox_done(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {
+    inbox->lanes[name].at += command->length;
+}
+
+bool gx_inbox_is_empty(gx_inbox *inbox) {
+    if (gx_inbox_has_news(inbox)) return false;
+    for (int i = 0; i < GX_LANE_COUNT; i++)
+        if (inbox->lanes[i].at != inbox->lanes[i].working.size) return false;
+    return true;
+}
+
+void gx_inbox_close_spouts(gx_inbox *inbox) {
+    gx_monitor_lock(&inbox->lock);
+    inbox->spouts_closed = true;
+    gx_monitor_unlock(&inbox->lock);
+}
+
+void gx_inbox_close(gx_inbox *inbox) {
+    gx_monitor_lock(&inbox->lock);
+    inbox->spouts_closed = true;
+    inbox->bell = NULL;
+    gx_monitor_unlock(&inbox->lock);
+}

@@ -1,0 +1,87 @@
+/* An executor's inbox: commands from threads of the application (gale/remote.h).
+ *
+ * What:    two lanes of bytes, each a FIFO: what spouts emit, which may have to wait until the spout may run; and what bolts
+ *          emit and answer, which waits only for congestion, and that clears by itself. So an answer never waits behind a
+ *          spout that waits for answers. Bodies are encoded by the thread that emits. The owner takes a lane's bytes by
+ *          swapping buffers, and works through them as it may.
+ *
+ *              open --drain--> no spout's tuples --close--> closed
+ *
+ * Threads: gx_inbox_put any; the rest the owner's. The mutex is held for a copy or a swap.
+ * Owner:   counted references: the executor's and one a remote. The last one frees it; its memory is malloc's, because a
+ *          remote may outlive the runtime and its allocator. */
+#ifndef GX_ENGINE_INBOX_H
+#define GX_ENGINE_INBOX_H
+
+#include "base/buf.h"
+#include "base/os/thread.h"
+#include "engine/bell.h"
+#include "tuple/record.h"
+
+#include <gale/remote.h>
+
+typedef enum gx_lane_name { GX_LANE_SPOUTS, GX_LANE_BOLTS, GX_LANE_COUNT } gx_lane_name;
+
+typedef enum gx_command_kind { GX_COMMAND_EMIT, GX_COMMAND_TRACKED, GX_COMMAND_ACK, GX_COMMAND_FAIL } gx_command_kind;
+
+/* What lies in a lane: this, then the anchors, then the body; or the text of a failure. */
+typedef struct gx_command {
+    uint32_t length; /* of all, a multiple of 8 */
+    uint16_t task;
+    uint8_t kind; /* gx_command_kind */
+    uint8_t reserved;
+    uint32_t stream;
+    int32_t reason;
+    uint64_t id; /* message id, or the handle that is answered */
+    uint32_t anchor_count;
+    uint32_t body_size; /* or that of the text, with its NUL */
+} gx_command;
+
+typedef struct gx_lane {
+    gx_buf incoming; /* under the lock */
+    gx_buf working;  /* the owner's */
+    size_t at;       /* in `working` */
+} gx_lane;
+
+typedef struct gx_inbox {
+    gx_atomic32 refs;
+    gx_monitor lock;
+    gx_bell *bell;       /* of the executor; under the lock; NULL: closed */
+    bool spouts_closed;  /* under the lock */
+    gx_atomic32 waiting; /* bit a lane: there is something in `incoming` */
+    gx_lane lanes[GX_LANE_COUNT];
+} gx_inbox;
+
+/* NULL when memory is out. One reference, the executor's. */
+gx_inbox *gx_inbox_new(gx_bell *bell);
+void gx_inbox_ref(gx_inbox *inbox);
+void gx_inbox_release(gx_inbox *inbox);
+
+/* Appends a command: its head (length and sizes are filled in here), anchors, and values or text. */
+int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gale_handle *anchors,
+                 const gale_value *values, size_t count, const char *text);
+
+/* The next command of a lane, or NULL; valid until gx_inbox_done. */
+const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name lane);
+void gx_inbox_done(gx_inbox *inbox, gx_lane_name lane, const gx_command *command);
+
+GX_INLINE const gale_handle *gx_command_anchors(const gx_command *command) {
+    return (const gale_handle *)(command + 1);
+}
+
+GX_INLINE const void *gx_command_body(const gx_command *command) {
+    return gx_command_anchors(command) + command->anchor_count;
+}
+
+GX_INLINE bool gx_inbox_has_news(gx_inbox *inbox) {
+    return gx_load_acquire(&inbox->waiting) != 0;
+}
+
+/* Is there nothing at all? */
+bool gx_inbox_is_empty(gx_inbox *inbox);
+
+/* From now on spouts' tuples are refused; from now on everything is. What is inside stays. */
+void gx_inbox_close_spouts(gx_inbox *inbox);
+void gx_inbox_close(gx_inbox *inbox);
+
+#endif

@@ -1,0 +1,152 @@
+#include "engine/remote.h"
+
+#include <stdlib.h>
+
+enum { COMMANDS_A_STEP = 1024 };
+
+typedef struct remote {
+    gale_remote face; /* first: what the application has */
+    gx_inbox *inbox;
+    uint16_t task;
+    bool is_spout;
+} remote;
+
+static remote *inside(gale_remote *face) {
+    return (remote *)face;
+}
+
+/* --- Any thread --- */
+
+static void do_close(gale_remote *face) {
+    gx_inbox_release(inside(face)->inbox);
+    free(face);
+}
+
+static gx_lane_name lane_of(const remote *r) {
+    return r->is_spout ? GX_LANE_SPOUTS : GX_LANE_BOLTS;
+}
+
+static int do_emit(gale_remote *face, uint32_t stream, const gale_value *values, size_t count,
+                   const gale_handle *anchors, size_t anchor_count) {
+    remote *r = inside(face);
+    if (anchor_count > GX_BODY_MAX / sizeof *anchors) return GALE_TOO_LARGE;
+    gx_command head = {
+        .task = r->task, .kind = GX_COMMAND_EMIT, .stream = stream, .anchor_count = (uint32_t)anchor_count
+    };
+    return gx_inbox_put(r->inbox, lane_of(r), head, anchors, values, count, NULL);
+}
+
+static int do_emit_tracked(gale_remote *face, uint32_t stream, const gale_value *values, size_t count,
+                           uint64_t message_id) {
+    remote *r = inside(face);
+    if (!r->is_spout) return GALE_STATE;
+    gx_command head = { .task = r->task, .kind = GX_COMMAND_TRACKED, .stream = stream, .id = message_id };
+    return gx_inbox_put(r->inbox, GX_LANE_SPOUTS, head, NULL, values, count, NULL);
+}
+
+static int do_ack(gale_remote *face, gale_handle tuple) {
+    remote *r = inside(face);
+    gx_command head = { .task = r->task, .kind = GX_COMMAND_ACK, .id = tuple };
+    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, NULL, NULL, 0, NULL);
+}
+
+static int do_fail(gale_remote *face, gale_handle tuple, int32_t reason, const char *text) {
+    remote *r = inside(face);
+    gx_command head = { .task = r->task, .kind = GX_COMMAND_FAIL, .id = tuple, .reason = reason };
+    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, NULL, NULL, 0, text ? text : "");
+}
+
+int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
+    static const gale_remote_ops ops = { sizeof ops, do_close, do_emit, do_emit_tracked, do_ack, do_fail };
+    const gx_task *task = (const gx_task *)out;
+    remote *r = malloc(sizeof *r);
+    if (!r) return GALE_NO_MEMORY;
+    *r = (remote){ { &ops }, task->executor->inbox, task->id, task->is_spout };
+    gx_inbox_ref(r->inbox);
+    *ret_remote = &r->face;
+    return GALE_OK;
+}
+
+/* --- The executor's thread --- */
+
+/* Fields of the body, as values to emit; in the scratch. */
+static gale_value *values_of(gx_executor *ex, const gx_command *command, size_t *ret_count) {
+    const gale_body *body = gx_command_body(command);
+    size_t count = command->body_size ? gale_body_count(body) : 0;
+    gx_scratch *s = &ex->scratch;
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, count + 1, sizeof *s->values)) return NULL;
+    for (size_t i = 0; i < count; i++) s->values[i] = gale_body_value(body, i);
+    *ret_count = count;
+    return s->values;
+}
+
+static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, int32_t reason, const char *text) {
+    const gale_spout_ops *ops = &task->plan->built->spout;
+    gale_failure failure = { .size = sizeof failure, .reason = reason, .text = text };
+    gx_count(&task->counters.failed, 1);
+    gx_executor_call(ex, task);
+    if (ops->fail) ops->fail(task->self, message_id, &failure);
+    gx_executor_call(ex, NULL);
+}
+
+static void emit(gx_executor *ex, gx_task *task, const gx_command *command) {
+    size_t count = 0;
+    const gale_value *values = values_of(ex, command, &count);
+    const gale_collector_ops *ops = task->out.ops;
+    int rc = GALE_NO_MEMORY;
+    if (values && command->kind == GX_COMMAND_TRACKED)
+        rc = ops->emit_tracked(&task->out, command->stream, values, count, command->id);
+    else if (values)
+        rc = ops->emit_anchored(&task->out, command->stream, values, count, gx_command_anchors(command),
+                                command->anchor_count);
+    if (rc < 0 && command->kind == GX_COMMAND_TRACKED)
+        tell_failure(ex, task, command->id, rc == GALE_NO_MEMORY ? GALE_REASON_NO_MEMORY : GALE_REASON_FAILED,
+                     gale_error_text(rc));
+}
+
+static void carry_out(gx_executor *ex, gx_task *task, const gx_command *command) {
+    switch (command->kind) {
+    case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
+    case GX_COMMAND_FAIL:
+        (void)task->out.ops->fail(&task->out, command->id, command->reason, gx_command_body(command));
+        break;
+    default: emit(ex, task, command); break;
+    }
+}
+
+static bool may_carry_out(gx_executor *ex, const gx_task *task, const gx_command *command) {
+    if (command->kind == GX_COMMAND_ACK || command->kind == GX_COMMAND_FAIL) return true;
+    /* When the topology drains, what was taken before is still emitted. */
+    bool active = task->spout.active || gx_phase(ex->shared) == GALE_PHASE_DRAINING;
+    if (task->is_spout && (!active || task->spout.pending >= task->spout.max_pending)) return false;
+    gx_executor_check_gates(ex);
+    return !ex->gated[task->component];
+}
+
+static size_t run_lane(gx_executor *ex, gx_lane_name lane) {
+    size_t done = 0;
+    const gx_command *command;
+    while (done < COMMANDS_A_STEP && (command = gx_inbox_peek(ex->inbox, lane)) != NULL) {
+        gx_task *task = ex->shared->tasks[command->task];
+        if (!may_carry_out(ex, task, command)) break;
+        carry_out(ex, task, command);
+        gx_inbox_done(ex->inbox, lane, command);
+        done++;
+    }
+    return done;
+}
+
+size_t gx_remote_run(gx_executor *ex) {
+    return run_lane(ex, GX_LANE_BOLTS) + run_lane(ex, GX_LANE_SPOUTS);
+}
+
+void gx_remote_close(gx_executor *ex) {
+    gx_inbox_close(ex->inbox);
+    const gx_command *command;
+    while ((command = gx_inbox_peek(ex->inbox, GX_LANE_SPOUTS)) != NULL) {
+        gx_task *task = ex->shared->tasks[command->task];
+        if (command->kind == GX_COMMAND_TRACKED && task->open)
+            tell_failure(ex, task, command->id, GALE_REASON_STOPPED, "the run ended first");
+        gx_inbox_done(ex->inbox, GX_LANE_SPOUTS, command);
+    }
+}
