@@ -211,6 +211,7 @@ static bool take_body_block(gx_executor *ex, parcel *p, uint32_t count) {
 /* Room for all deliveries, so that none can fail once the first is written: each record may need a new chunk at the
  * end of its queue, and there are as many queues as executors. */
 static bool ensure_room(gx_executor *ex, const parcel *p, uint32_t count) {
+    if (GX_LIKELY(count == 1)) return ex->chunks.free_count > 0 || gx_chunks_ensure(&ex->chunks, 1);
     size_t chunks = (size_t)count * p->length / (GX_CHUNK_ROOM - GX_FIFO_ENTRY_MAX) + 1;
     size_t queues = count < ex->shared->executor_count ? count : ex->shared->executor_count;
     return gx_chunks_ensure(&ex->chunks, chunks + queues);
