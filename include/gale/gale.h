@@ -9,6 +9,7 @@
 #include <gale/config.h>
 #include <gale/error.h>
 #include <gale/file.h>
+#include <gale/hook.h>
 #include <gale/kit.h>
 #include <gale/log.h>
 #include <gale/remote.h>

@@ -82,6 +82,13 @@ GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_
  * freed again later or abandoned. NULL is allowed. */
 GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 
+/* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place of
+ * what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off. `on_event` is
+ * called on the threads of the component's tasks, for a moment still after it was replaced. GALE_NOT_FOUND,
+ * GALE_INVALID, GALE_NO_MEMORY. */
+GALE_API int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
+                                     void (*on_event)(void *user, const gale_event *event), void *user);
+
 /* --- Figures ------------------------------------------------------------------------------------------------------ */
 
 typedef enum gale_phase {

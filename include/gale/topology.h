@@ -13,6 +13,7 @@
 #define GALE_TOPOLOGY_H
 
 #include <gale/component.h>
+#include <gale/hook.h>
 
 GALE_BEGIN
 
@@ -149,6 +150,10 @@ GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, g
  * same stream again replaces the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
+
+/* Adds a hook for the tasks of `component` (which may be added later), or for all tasks (NULL). Copied; `hook.user` is the
+ * topology's from now on. */
+GALE_API int gale_topology_add_hook(gale_topology *topology, const char *component, gale_hook hook);
 
 /* A key of the topology's configuration (`component` NULL) or of one component's. Returns as gale_config_set does: 1
  * says that the key has no effect here. */

@@ -1,8 +1,8 @@
 /* A segment of a rotating map (ds/rotating_map.h): a hash table of entries that have an age, of any number of groups.
  *
- * What:    a group is 15 slots. Its head of 32 bytes holds for each slot a tag (8 bits of the hash, 0: free) and an age,
- *          and how many entries wanted a slot here and had to pass on to the next group: a search ends where that is 0.
- *          Removing an entry counts it down again along its way, so nothing moves and no mark stays behind.
+ * What:    a group is 15 slots. Its head of 32 bytes holds for each slot a tag (8 bits of the hash, 0: free) and an
+ *          age, and how many entries wanted a slot here and had to pass on to the next group: a search ends where that
+ *          is 0. Removing an entry counts it down again along its way, so nothing moves and no mark stays behind.
  *
  *              segment | head | head | head ...          | 15 entries | 15 entries | ...
  *                       \ 15 tags, passed, 15 ages, -      \ key, value | key, value | ...

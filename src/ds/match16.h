@@ -1,5 +1,5 @@
-/* Sixteen bytes compared with one at once: the bit of each byte that is equal. For tables that keep a byte of metadata a
- * slot. With SSE2 it is three instructions; the plain form is for other machines, and a test compares the two.
+/* Sixteen bytes compared with one at once: the bit of each byte that is equal. For tables that keep a byte of metadata
+ * a slot. With SSE2 it is three instructions; the plain form is for other machines, and a test compares the two.
  * Threads: any. */
 #ifndef GX_DS_MATCH16_H
 #define GX_DS_MATCH16_H

@@ -56,6 +56,7 @@ static gx_segment *make_segment(gx_rotating_map *map, uint64_t groups, uint32_t 
     return segment;
 }
 
+/* NULL is allowed. */
 static void drop_segment(gx_rotating_map *map, gx_segment *segment) {
     if (!segment) return;
     map->slots -= (size_t)segment->groups * GX_GROUP_SLOTS;
@@ -104,15 +105,19 @@ int gx_rotating_map_new(gx_heap *heap, uint32_t buckets, size_t value_size, uint
     return GALE_NO_MEMORY;
 }
 
+static void drop_all(gx_rotating_map *map) {
+    uint64_t prefix = 0;
+    do {
+        gx_segment *segment = segment_of(map, prefix);
+        prefix = after(segment, prefix);
+        drop_segment(map, segment);
+    } while (prefix);
+}
+
 void gx_rotating_map_free(gx_rotating_map *map) {
     if (!map) return;
     gx_heap *heap = map->heap;
-    uint64_t prefix = 0;
-    if (map->directory && map->directory[0]) do {
-            gx_segment *segment = segment_of(map, prefix);
-            prefix = after(segment, prefix);
-            drop_segment(map, segment);
-        } while (prefix);
+    if (map->directory && map->directory[0]) drop_all(map);
     gx_free(heap, TAG, map->directory, sizeof *map->directory << map->bits);
     gx_free(heap, TAG, map->corpse, map->stride);
     gx_free(heap, TAG, map->living, map->ages * sizeof *map->living);
@@ -138,6 +143,7 @@ static uint64_t groups_above(const gx_segment *segment) {
     return groups < SEGMENT_GROUPS && grown > SEGMENT_GROUPS ? SEGMENT_GROUPS : grown;
 }
 
+/* A bit for each slot of the group that has an entry. */
 GX_INLINE uint32_t taken_slots(const gx_segment *segment, uint32_t g) {
     return ~gx_match16(segment->group[g].tags, 0) & GX_GROUP_MASK;
 }

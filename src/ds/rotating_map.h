@@ -1,8 +1,8 @@
 /* A rotating map: a hash map whose entries expire by rotation (Storm's org.apache.storm.utils.RotatingMap).
  *
  * What:    n buckets of age. What is put is in the newest; a rotation makes a new bucket and hands out what is in the
- *          oldest. Storm keeps n hash maps and asks one after the other; here one table holds all, and an entry's bucket
- *          is a byte beside its slot, so that every operation is one probe whatever n is.
+ *          oldest. Storm keeps n hash maps and asks one after the other; here one table holds all, and an entry's
+ *          bucket is a byte beside its slot, so that every operation is one probe whatever n is.
  *
  *              rotation     newest .. oldest   dead            n = 3, rotated every P
  *                                 2  1  0
@@ -15,9 +15,9 @@
  *          split: a put never moves more than one of them. Memory goes back at a rotation, when the map has been less
  *          than a quarter full since the last one.
  * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_rotating_map_free.
- * Limits:  2 to GX_ROTATING_BUCKETS_MAX buckets; values up to GX_ROTATING_VALUE_MAX bytes. A pointer to a value is valid
- *          until the next new key, the next rotation, or its own removal. Walks and rotations go in an order that
- *          follows from the seed and what was done, never from addresses.
+ * Limits:  2 to GX_ROTATING_BUCKETS_MAX buckets; values up to GX_ROTATING_VALUE_MAX bytes. A pointer to a value is
+ *          valid until the next new key, the next rotation, or its own removal. Walks and rotations go in an order
+ *          that follows from the seed and what was done, never from addresses.
  */
 #ifndef GX_DS_ROTATING_MAP_H
 #define GX_DS_ROTATING_MAP_H

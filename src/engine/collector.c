@@ -1,6 +1,7 @@
 #include "engine/collector.h"
 
 #include "base/hash.h"
+#include "engine/hooks.h"
 #include "engine/remote.h"
 
 #include <stdlib.h>
@@ -246,6 +247,7 @@ typedef struct emission {
     uint32_t stream;
     const gale_value *values;
     size_t count;
+    const uint64_t *message_id; /* a spout's tracked tuple; else NULL */
 } emission;
 
 /* The tasks that it goes to, in the scratch. Returns how many. */
@@ -267,6 +269,12 @@ static int choose_targets(gx_task *task, const emission *e) {
     return 1;
 }
 
+static void tell_watchers(gx_task *task, const emission *e, int targets) {
+    if (task->hook_count) gx_hooks_call_emit(task, e->stream, e->values, e->count, (uint32_t)targets);
+    const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
+    if (events) gx_hooks_log_event(task, events, e->stream, e->values, e->count, e->message_id);
+}
+
 static int emit(gx_task *task, const emission *e, origin *from) {
     gx_executor *ex = task->executor;
     if (GX_UNLIKELY(e->stream >= task->stream_count)) return GALE_NOT_FOUND;
@@ -284,6 +292,7 @@ static int emit(gx_task *task, const emission *e, origin *from) {
     if (rc < 0) return rc;
     gx_count(&routes->counters.emitted, 1);
     gx_count(&routes->counters.transferred, (uint64_t)targets);
+    if (GX_UNLIKELY(task->hook_count || gx_load_relaxed(&ex->shared->watched))) tell_watchers(task, e, targets);
     return targets;
 }
 
@@ -324,13 +333,13 @@ static int emit_handles(gale_collector *out, const emission *e, const gale_handl
     return anchored(task, e, s->anchors, handle_count);
 }
 
-static int emit_tree(gale_collector *out, const emission *e, uint64_t message_id) {
+static int emit_tree(gale_collector *out, const emission *e) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
     gx_executor *ex = task->executor;
     origin from = { 0 };
-    int rc = gx_ledger_open(&ex->ledger, task->id, message_id, ex->now, &from.begun);
+    int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from.begun);
     if (rc < 0) return rc;
     rc = emit(task, e, &from);
     if (rc < 0) {
@@ -343,20 +352,20 @@ static int emit_tree(gale_collector *out, const emission *e, uint64_t message_id
 }
 
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
-    const emission e = { 0, stream, values, count };
+    const emission e = { 0, stream, values, count, NULL };
     return emit_current(out, &e);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                             const gale_handle *anchors, size_t anchor_count) {
-    const emission e = { 0, stream, values, count };
+    const emission e = { 0, stream, values, count, NULL };
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
-    const emission e = { 0, stream, values, count };
-    return emit_tree(out, &e, message_id);
+    const emission e = { 0, stream, values, count, &message_id };
+    return emit_tree(out, &e);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */
@@ -365,20 +374,20 @@ static uint32_t direct_to(uint32_t task) {
 }
 
 static int do_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
-    const emission e = { direct_to(to), stream, values, count };
+    const emission e = { direct_to(to), stream, values, count, NULL };
     return emit_current(out, &e);
 }
 
 static int do_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                    size_t count, const gale_handle *anchors, size_t anchor_count) {
-    const emission e = { direct_to(to), stream, values, count };
+    const emission e = { direct_to(to), stream, values, count, NULL };
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
 static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                   size_t count, uint64_t message_id) {
-    const emission e = { direct_to(to), stream, values, count };
-    return emit_tree(out, &e, message_id);
+    const emission e = { direct_to(to), stream, values, count, &message_id };
+    return emit_tree(out, &e);
 }
 
 /* --- Answers --- */
@@ -405,15 +414,22 @@ static void fail_roots(gx_executor *ex, const gx_task *task, gx_roots roots, int
     }
 }
 
-static void answer_anchor(gx_task *task, const gx_anchor *anchor, bool ack, int32_t reason, const char *text) {
-    if (ack && !*anchor->failed) {
-        ack_roots(task->executor, anchor->roots, *anchor->ack);
-        gx_count(&task->counters.acked, 1);
+static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
+    fail_roots(task->executor, task, anchor->roots, reason, text);
+    gx_count(&task->counters.failed, 1);
+    if (!gx_hooks_any(task)) return;
+    gale_failure failure = { sizeof failure, reason, task->id, task->context.component, text ? text : "" };
+    gx_hooks_call_fail(task, handle, &failure);
+}
+
+static void ack_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor) {
+    if (GX_UNLIKELY(*anchor->failed)) {
+        fail_anchor(task, handle, anchor, GALE_REASON_FAILED, "an emit that was anchored to it failed");
         return;
     }
-    if (ack) text = "an emit that was anchored to it failed";
-    fail_roots(task->executor, task, anchor->roots, ack ? GALE_REASON_FAILED : reason, text);
-    gx_count(&task->counters.failed, 1);
+    ack_roots(task->executor, anchor->roots, *anchor->ack);
+    gx_count(&task->counters.acked, 1);
+    if (gx_hooks_any(task)) gx_hooks_call_ack(task, handle);
 }
 
 static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, const char *text) {
@@ -423,7 +439,10 @@ static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, c
     if (wrong_thread(task)) return GALE_THREAD;
     int rc = find_anchor(task, handle, &anchor);
     if (rc < 0) return misuse(task, rc);
-    answer_anchor(task, &anchor, ack, reason, text);
+    if (ack)
+        ack_anchor(task, handle, &anchor);
+    else
+        fail_anchor(task, handle, &anchor, reason, text);
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && cursor->state == GX_CURSOR_OPEN) {
         cursor->state = GX_CURSOR_ANSWERED;
@@ -517,9 +536,9 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
         const gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots };
         if (GX_UNLIKELY(rc < 0)) {
             const char *text = task->reported ? task->report : gale_error_text(rc);
-            answer_anchor(task, &anchor, false, GALE_REASON_FAILED, text);
+            fail_anchor(task, cursor->tuple.handle, &anchor, GALE_REASON_FAILED, text);
         } else if (task->simple) {
-            answer_anchor(task, &anchor, true, 0, NULL);
+            ack_anchor(task, cursor->tuple.handle, &anchor);
         } else if (cursor->roots.count) {
             gx_count(&task->counters.forgotten, 1);
         }

@@ -1,5 +1,6 @@
 #include "engine/life.h"
 
+#include "engine/hooks.h"
 #include "engine/remote.h"
 #include "engine/spout.h"
 
@@ -36,6 +37,7 @@ void gx_life_open(gx_executor *ex) {
             return;
         }
         task->open = true;
+        if (gx_hooks_any(task)) gx_hooks_call_prepare(task);
         task->tick.due = gx_executor_tell_time(ex) + task->tick.period;
         if (task->tick.period && task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
     }
@@ -60,6 +62,7 @@ static void close_task(gx_executor *ex, gx_task *task) {
     const gx_component *built = task->plan->built;
     void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
     gx_executor_call(ex, task);
+    if (gx_hooks_any(task)) gx_hooks_call_cleanup(task);
     if (task->is_spout && task->spout.active && built->spout.deactivate) built->spout.deactivate(task->self);
     task->spout.active = false;
     if (function) function(task->self);

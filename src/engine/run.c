@@ -1,6 +1,7 @@
 #include "engine/run.h"
 
 #include "engine/collector.h"
+#include "engine/hooks.h"
 
 static void restart_tick(gx_executor *ex, gx_task *task) {
     gx_tick_life *tick = &task->tick;
@@ -51,6 +52,7 @@ static void execute(gx_executor *ex, gx_task *task, const gale_head *head) {
         ex->cursor.state = ex->cursor.state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : ex->cursor.state;
         restart_tick(ex, task);
     }
+    if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
     gx_collector_settle_current(ex, rc);
     gx_record_release(head, &ex->blocks);
 }

@@ -6,6 +6,7 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
+#include "engine/hooks.h"
 #include "engine/spout.h"
 #include "engine/step.h"
 
@@ -59,7 +60,10 @@ static int make_tables(gale_runtime *runtime) {
     shared->flow.congested = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, 1);
     shared->executors = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->executors);
     runtime->threads = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *runtime->threads);
-    return shared->tasks && shared->flow.congested && shared->executors && runtime->threads ? GALE_OK : GALE_NO_MEMORY;
+    shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
+    return shared->events && shared->tasks && shared->flow.congested && shared->executors && runtime->threads
+               ? GALE_OK
+               : GALE_NO_MEMORY;
 }
 
 static void silence(void *user, int32_t level, const char *component, const char *text) {
@@ -142,7 +146,14 @@ static void release(gale_runtime *runtime) {
         gx_free(heap, GX_TAG_PLAN, shared->tasks, (tasks + 1u) * sizeof *shared->tasks);
         gx_free(heap, GX_TAG_PLAN, shared->flow.congested, tasks + 1u);
         gx_free(heap, GX_TAG_PLAN, shared->executors, n * sizeof *shared->executors);
+        size_t components = runtime->plan->component_count;
+        gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
+    }
+    while (runtime->events) {
+        gx_events *events = runtime->events;
+        runtime->events = events->next;
+        gx_free(heap, GX_TAG_OTHER, events, sizeof *events);
     }
     gx_plan_free(runtime->plan);
     if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
@@ -318,6 +329,41 @@ void gale_runtime_deactivate(gale_runtime *runtime) {
 void gale_runtime_activate(gale_runtime *runtime) {
     gx_store_relaxed(&runtime->shared.inactive, 0);
     gx_executors_wake(&runtime->shared);
+}
+
+static int find_component(const gx_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
+    return -1;
+}
+
+/* Kept until the end, because an executor may be reading the one that was there before. */
+static gx_events *keep_events(gale_runtime *runtime, gx_events made) {
+    gx_events *events = gx_alloc(&runtime->shared.heap, GX_TAG_OTHER, sizeof *events);
+    if (!events) return NULL;
+    *events = made;
+    gx_monitor_lock(&runtime->shared.monitor);
+    events->next = runtime->events;
+    runtime->events = events;
+    gx_monitor_unlock(&runtime->shared.monitor);
+    return events;
+}
+
+int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
+                            void (*on_event)(void *user, const gale_event *event), void *user) {
+    gx_shared *shared = &runtime->shared;
+    int index = find_component(runtime->plan, component);
+    if (index < 0) return GALE_NOT_FOUND;
+    if (!(percent >= 0 && percent <= 100) || (percent > 0 && !on_event)) return GALE_INVALID;
+    gx_events *events = NULL;
+    if (percent > 0) {
+        uint64_t below = percent >= 100 ? UINT64_MAX : (uint64_t)(percent / 100 * 18446744073709551615.0);
+        events = keep_events(runtime, (gx_events){ NULL, on_event, user, below });
+        if (!events) return GALE_NO_MEMORY;
+    }
+    gx_store_release(&shared->events[index], events); /* R1 */
+    gx_store_relaxed(&shared->watched, 1);
+    return GALE_OK;
 }
 
 static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {

@@ -11,6 +11,7 @@ struct gale_runtime {
     gx_thread *threads; /* one an executor, when they were started */
     uint32_t threads_started;
     uint32_t spins;
+    struct gx_events *events; /* all there ever were, under the monitor's lock */
     bool has_monitor;
 };
 

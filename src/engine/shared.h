@@ -21,6 +21,10 @@ typedef struct gx_shared {
     bool until_drained;
     gx_flow flow;
 
+    /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */
+    _Atomic(struct gx_events *) *events;
+    gx_atomic32 watched; /* some component's events are logged */
+
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish */

@@ -1,6 +1,7 @@
 #include "engine/spout.h"
 
 #include "base/log.h"
+#include "engine/hooks.h"
 
 enum {
     IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
@@ -128,6 +129,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     task->reported = false;
     if (answer->state == GX_TREE_ACKED) {
         gx_count(&task->counters.acked, 1);
+        if (gx_hooks_any(task)) gx_hooks_call_ack(task, answer->message_id);
         if (ops->ack) ops->ack(task->self, answer->message_id);
         return;
     }
@@ -135,10 +137,10 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     set_done(task, false); /* it may want to emit it again, at once */
     task->spout.watching = false;
     task->spout.not_before = 0;
-    if (!ops->fail) return;
     gale_failure failure;
     fill_failure(ex, answer, &failure);
-    ops->fail(task->self, answer->message_id, &failure);
+    if (gx_hooks_any(task)) gx_hooks_call_fail(task, answer->message_id, &failure);
+    if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
 size_t gx_spout_answers(gx_executor *ex) {

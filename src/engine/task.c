@@ -38,6 +38,19 @@ static int make_streams(gx_task *task, gx_heap *heap) {
     return GALE_OK;
 }
 
+static bool concerns(const gx_hook *hook, const gx_task *task) {
+    return !hook->component || strcmp(hook->component, task->context.component) == 0;
+}
+
+static int find_hooks(gx_task *task, const gale_topology *topology, gx_heap *heap) {
+    if (topology->hook_count == 0) return GALE_OK;
+    task->hooks = gx_alloc_array(heap, GX_TAG_PLAN, topology->hook_count, sizeof *task->hooks);
+    if (!task->hooks) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < topology->hook_count; i++)
+        if (concerns(&topology->hooks[i], task)) task->hooks[task->hook_count++] = &topology->hooks[i].hook;
+    return GALE_OK;
+}
+
 gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops) {
     gx_task *task = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *task);
     if (!task) return NULL;
@@ -55,7 +68,9 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->tick.period = task->plan->tick_period;
     task->random = gx_random_new(shared->seed, 0x10000u + id);
     fill_context(task, shared);
-    if (make_streams(task, &shared->heap) == GALE_OK) return task;
+    int rc = make_streams(task, &shared->heap);
+    if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
+    if (rc == GALE_OK) return task;
     gx_task_free(task, shared);
     return NULL;
 }
@@ -65,6 +80,8 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     for (uint32_t i = 0; i < task->stream_count; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = task->stream_count * sizeof *task->streams;
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
+    if (task->hooks)
+        gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, shared->plan->topology->hook_count * sizeof *task->hooks);
     gx_free_apart(&shared->heap, GX_TAG_PLAN, task, sizeof *task);
 }
 

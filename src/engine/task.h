@@ -59,6 +59,8 @@ typedef struct gx_task {
     gx_held held;
     gx_spout_life spout;
     gx_tick_life tick;
+    const gale_hook **hooks;
+    uint32_t hook_count;
     const gx_plan_component *plan;
     gale_context context;
     gx_random random;

@@ -139,10 +139,17 @@ gale_topology *gale_topology_new(const char *name) {
     return topology;
 }
 
+static void hook_free(gx_hook *hook) {
+    if (hook->hook.free_user) hook->hook.free_user(hook->hook.user);
+    free(hook->component);
+}
+
 void gale_topology_free(gale_topology *topology) {
     if (!topology) return;
     for (uint32_t i = topology->component_count; i-- > 0;) component_free(topology->components[i]);
     free(topology->components);
+    for (uint32_t i = 0; i < topology->hook_count; i++) hook_free(&topology->hooks[i]);
+    free(topology->hooks);
     gale_config_free(topology->config);
     free(topology->name);
     free(topology);
@@ -494,11 +501,41 @@ static int give_error(const gale_topology *topology, gale_error *error) {
     return topology->error.code;
 }
 
+static int check_hooks(const gale_topology *topology, gale_error *error) {
+    char hint[HINT];
+    for (uint32_t i = 0; i < topology->hook_count; i++) {
+        const char *name = topology->hooks[i].component;
+        if (name && !gx_topology_find(topology, name))
+            return gale_error_set(error, GALE_TOPOLOGY, "a hook is for component '%s', which does not exist%s", name,
+                                  component_hint(topology, name, hint));
+    }
+    return 0;
+}
+
 /* What the whole shows does not stick: what is missing can still be added. */
 int gale_topology_check(gale_topology *topology, gale_error *error) {
     if (topology->error.code < 0) return give_error(topology, error);
     int code = 0;
     for (uint32_t i = 0; i < topology->component_count && code >= 0; i++)
         code = check_component(topology, topology->components[i], error);
+    if (code >= 0) code = check_hooks(topology, error);
     return code < 0 ? code : check_counts(topology, error);
+}
+
+/* --- Hooks -------------------------------------------------------------------------------------------------------- */
+
+int gale_topology_add_hook(gale_topology *topology, const char *component, gale_hook given) {
+    gx_hook made = { .hook = { 0 } };
+    memcpy(&made.hook, &given, given.size < sizeof given ? given.size : sizeof given);
+    int code = topology->error.code;
+    if (code == 0 && component && !(made.component = strdup(component))) code = GALE_NO_MEMORY;
+    gx_hook *hooks = code == 0 ? grown(topology->hooks, topology->hook_count, sizeof *hooks) : NULL;
+    if (!hooks) {
+        hook_free(&made);
+        if (code == 0) code = GALE_NO_MEMORY;
+        return topology->error.code ? code : gale_error_set(&topology->error, code, "no memory for a hook");
+    }
+    topology->hooks = hooks;
+    topology->hooks[topology->hook_count++] = made;
+    return GALE_OK;
 }

@@ -39,11 +39,19 @@ typedef struct gx_component {
     uint32_t parallelism;
 } gx_component;
 
+/* A hook, and the component that it is for (NULL: all). */
+typedef struct gx_hook {
+    gale_hook hook;
+    char *component;
+} gx_hook;
+
 struct gale_topology {
     char *name;
     gale_config *config;
     gx_component **components; /* in the order in which they were added */
     uint32_t component_count;
+    gx_hook *hooks;
+    uint32_t hook_count;
     gale_error error; /* the first one, sticky */
 };
 

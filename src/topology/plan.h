@@ -70,10 +70,10 @@ typedef struct gx_plan {
     uint32_t executor_count; /* those that were asked for, then one a task that blocks */
     uint32_t blocking_count; /* executors of their own */
     bool inline_blocking;    /* tasks that block are placed as others */
-    bool acking;     /* topology.acker.executors is not 0 */
-    bool load_aware; /* topology.disable.loadaware.messaging is not true */
-    int64_t timeout; /* ns; 0: never */
-    bool *feeds;     /* [from * executor_count + to]: a task on one executor feeds one on the other */
+    bool acking;             /* topology.acker.executors is not 0 */
+    bool load_aware;         /* topology.disable.loadaware.messaging is not true */
+    int64_t timeout;         /* ns; 0: never */
+    bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 
 /* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */
