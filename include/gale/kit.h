@@ -57,8 +57,9 @@ GALE_API GALE_MUST_USE int gale_rolling_count_bolt(int64_t window_seconds, int64
 
 /* storm-starter's RollingCountAggBolt, behind several counters of the same objects (partial key grouping): keeps the
  * last count of each object and source task, and emits the object with the sum of these for every input, at once and
- * not anchored. Input: (obj, count, ...), count is i64. Output: (obj, count). Sources are never forgotten, but for this:
- * an object whose last counts are all 0 has been reported with 0, and takes no memory from then on. Simple. */
+ * not anchored. Input: (obj, count, ...), count is i64. Output: (obj, count). Keys and sources are never removed, but
+ * for this: an object whose last counts are all 0 has been reported with 0, and takes no memory from then on.
+ * Simple. */
 GALE_API GALE_MUST_USE int gale_rolling_count_agg_bolt(gale_bolt *ret_bolt, gale_error *error);
 
 /* storm-starter's IntermediateRankingsBolt and TotalRankingsBolt: the `top_n` objects with the highest counts, emitted

@@ -34,11 +34,14 @@ typedef struct gale_runtime_options {
     uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
     bool until_drained;              /* drain by itself when every spout says that it is done */
     bool inactive;                   /* open nothing before gale_runtime_activate */
-    bool inline_blocking;            /* components that block (gale.blocking) may run on the caller's thread */
+    uint64_t queue_limit; /* bytes that may wait for one task on its executor; what comes beyond fails with reason
+                              `overflow`. Gates keep queues far below, except in a cycle that makes more than it
+                              takes; default 64 MiB */
+    bool inline_blocking; /* components that block (gale.blocking) may run on the caller's thread */
 } gale_runtime_options;
 
 #define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
-    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, false }
+    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, 0, false }
 
 /* Plans the topology and allocates all that it needs to run; starts nothing. */
 GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
@@ -150,7 +153,10 @@ typedef struct gale_task_stats {
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;
-    bool done; /* spout: has said that it has nothing more */
+    bool done;           /* spout: has said that it has nothing more */
+    uint32_t held_by;    /* a congested task that keeps this one from running; 0: none */
+    uint64_t shed;       /* untracked tuples that found its queue at the limit: the only loss there is */
+    uint64_t overflowed; /* tracked ones: their trees failed with reason `overflow` */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */

@@ -14,6 +14,7 @@ typedef struct origin {
     uint64_t begun_xor;  /* its edges */
     uint64_t root_count; /* of the new tuple */
     size_t member_count; /* several anchors: see unite */
+    uint32_t overflowed; /* a spout's new tree: a task whose queue was at the limit, or 0 */
 } origin;
 
 static gx_task *task_of(gale_collector *out) {
@@ -241,6 +242,54 @@ static int deliver(gx_executor *ex, parcel *p, origin *from, const uint16_t *tar
     return (int)count;
 }
 
+/* --- The hard limit --- */
+
+static const char at_limit[] = "the queue of the task was at its limit";
+
+static void fail_roots(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
+    uint64_t mine = (uint64_t)ex->index + 1;
+    for (uint64_t i = 0; i < roots.count; i++) {
+        uint64_t root = roots.pairs[i].root;
+        if (root >> GX_LEDGER_SHIFT == mine)
+            gx_ledger_fail(&ex->ledger, root, reason, task->id, text);
+        else
+            gx_settle_fail(&ex->settle, root, reason, task->id, text);
+    }
+}
+
+/* What is for a task whose queue is at the limit is not queued: the trees that it would belong to fail. */
+static void shed(gx_executor *ex, origin *from, gx_task *target) {
+    uint64_t roots = 0;
+    for (size_t i = 0; i < from->anchor_count; i++) {
+        fail_roots(ex, target, from->anchors[i].roots, GALE_REASON_OVERFLOW, at_limit);
+        roots += from->anchors[i].roots.count;
+    }
+    if (from->begun) from->overflowed = target->id;
+    gx_count(roots || from->begun ? &target->counters.overflowed : &target->counters.shed, 1);
+}
+
+/* Takes out the targets on this executor that are at the limit. Returns how many are left. */
+static int shed_targets(gx_executor *ex, origin *from, uint16_t *targets, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        gx_task *target = ex->shared->tasks[targets[i]];
+        if (GX_UNLIKELY(target->executor == ex && target->queued > ex->shared->queue_limit))
+            shed(ex, from, target);
+        else
+            targets[kept++] = targets[i];
+    }
+    return kept;
+}
+
+void gx_collector_overflow(gx_executor *ex, gx_task *task, const gale_head *head) {
+    gx_roots roots = gx_record_roots(head);
+    fail_roots(ex, task, roots, GALE_REASON_OVERFLOW, at_limit);
+    gx_count(roots.count ? &task->counters.overflowed : &task->counters.shed, 1);
+    gx_record_release(head, &ex->blocks);
+}
+
+/* --- Emitting --- */
+
 /* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
 typedef struct emission {
     uint32_t direct;
@@ -284,6 +333,7 @@ static int emit(gx_task *task, const emission *e, origin *from) {
     if (GX_UNLIKELY(size < 0)) return (int)size;
     int targets = choose_targets(task, e);
     if (GX_UNLIKELY(targets < 0)) return targets;
+    targets = shed_targets(ex, from, ex->scratch.targets, targets);
     parcel p = {
         .task = task, .stream = e->stream, .values = e->values, .value_count = e->count, .body_size = (size_t)size
     };
@@ -347,7 +397,10 @@ static int emit_tree(gale_collector *out, const emission *e) {
         return misuse(task, rc);
     }
     task->spout.pending++;
-    gx_ledger_begin(&ex->ledger, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
+    if (GX_UNLIKELY(from.overflowed && ex->shared->plan->acking))
+        gx_ledger_fail(&ex->ledger, from.begun, GALE_REASON_OVERFLOW, from.overflowed, at_limit);
+    else
+        gx_ledger_begin(&ex->ledger, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
     return rc;
 }
 
@@ -400,17 +453,6 @@ static void ack_roots(gx_executor *ex, gx_roots roots, uint64_t ack) {
             gx_ledger_ack(&ex->ledger, root, edges);
         else
             gx_settle_ack(&ex->settle, root, edges);
-    }
-}
-
-static void fail_roots(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
-    uint64_t mine = (uint64_t)ex->index + 1;
-    for (uint64_t i = 0; i < roots.count; i++) {
-        uint64_t root = roots.pairs[i].root;
-        if (root >> GX_LEDGER_SHIFT == mine)
-            gx_ledger_fail(&ex->ledger, root, reason, task->id, text);
-        else
-            gx_settle_fail(&ex->settle, root, reason, task->id, text);
     }
 }
 

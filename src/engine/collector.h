@@ -13,6 +13,9 @@
 
 const gale_collector_ops *gx_collector_ops(void);
 
+/* A record for `task` that finds its queue at the limit: its trees fail with reason `overflow`, its blocks go back. */
+void gx_collector_overflow(gx_executor *ex, gx_task *task, const gale_head *head);
+
 /* Answers the tuple in execution when its call has returned: `rc` is what it returned. */
 void gx_collector_settle_current(gx_executor *ex, int rc);
 

@@ -14,6 +14,8 @@ typedef struct gx_task_counters {
     gx_atomic64 errors;
     gx_atomic64 ticks;
     gx_atomic64 held;
+    gx_atomic64 shed;
+    gx_atomic64 overflowed;
     gx_atomic64 samples;
     gx_atomic64 nanoseconds;
     gx_atomic64 nanoseconds_max;

@@ -74,6 +74,10 @@ static void counted(gx_task *task, size_t run, size_t ticks) {
 /* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue
  * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
+    if (GX_UNLIKELY(!is_counted && task->queued > ex->shared->queue_limit)) {
+        gx_collector_overflow(ex, task, head);
+        return true;
+    }
     void *at = gx_fifo_push(&task->parked, &ex->chunks, head->length);
     if (!at) return false;
     memcpy(at, head, head->length);

@@ -23,6 +23,7 @@ enum {
 static_assert(RING_MIN >= 4 * GX_RECORD_MAX, "a record is at most a quarter of a ring");
 
 #define RING_MEMORY (UINT64_C(32) << 20)
+#define QUEUE_LIMIT (UINT64_C(64) << 20)
 
 /* --- Making --- */
 
@@ -77,6 +78,7 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
+    shared->queue_limit = options->queue_limit ? options->queue_limit : QUEUE_LIMIT;
     gx_store_relaxed(&shared->inactive, options->inactive);
     shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
     if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;

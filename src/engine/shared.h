@@ -19,6 +19,7 @@ typedef struct gx_shared {
     gale_clock clock;
     uint64_t seed;
     bool until_drained;
+    uint64_t queue_limit; /* bytes a task */
     gx_flow flow;
 
     /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */

@@ -72,6 +72,15 @@ uint32_t gale_runtime_executor_count(const gale_runtime *runtime) {
     return runtime->shared.executor_count;
 }
 
+/* The first of the task's gates that is closed. */
+static uint32_t holder(const gx_task *task) {
+    const gx_shared *shared = task->executor->shared;
+    const gx_plan_task *planned = &shared->plan->tasks[task->id];
+    for (uint32_t i = 0; i < planned->gate_count; i++)
+        if (gx_load_relaxed(&shared->flow.congested[planned->gates[i]])) return planned->gates[i];
+    return 0;
+}
+
 static void read_task(const gx_task *task, gale_task_stats *stats) {
     const gx_task_counters *c = &task->counters;
     *stats = (gale_task_stats){
@@ -90,6 +99,9 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .errors = gx_load_relaxed(&c->errors),
         .ticks = gx_load_relaxed(&c->ticks),
         .held = gx_load_relaxed(&c->held),
+        .held_by = holder(task),
+        .shed = gx_load_relaxed(&c->shed),
+        .overflowed = gx_load_relaxed(&c->overflowed),
         .queued_bytes = gx_load_relaxed(&task->queued_seen),
         .execute_samples = gx_load_relaxed(&c->samples),
         .execute_nanoseconds = gx_load_relaxed(&c->nanoseconds),

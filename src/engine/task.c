@@ -26,7 +26,8 @@ static void fill_context(gx_task *task, gx_shared *shared) {
     };
 }
 
-static int make_streams(gx_task *task, gx_heap *heap) {
+static int make_streams(gx_task *task, gx_shared *shared) {
+    gx_heap *heap = &shared->heap;
     const gx_plan_component *c = task->plan;
     task->streams = gx_alloc_array(heap, GX_TAG_PLAN, c->stream_count, sizeof *task->streams);
     if (!task->streams) return GALE_NO_MEMORY;
@@ -34,6 +35,7 @@ static int make_streams(gx_task *task, gx_heap *heap) {
     for (uint32_t i = 0; i < c->stream_count; i++) {
         int rc = gx_router_init(&task->streams[i], &c->streams[i], heap, &task->random);
         if (rc < 0) return rc;
+        gx_router_place(&task->streams[i], shared->plan, &shared->flow, task->id);
     }
     return GALE_OK;
 }
@@ -68,7 +70,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->tick.period = task->plan->tick_period;
     task->random = gx_random_new(shared->seed, 0x10000u + id);
     fill_context(task, shared);
-    int rc = make_streams(task, &shared->heap);
+    int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
     if (rc == GALE_OK) return task;
     gx_task_free(task, shared);

@@ -63,8 +63,8 @@ static void compare_length(rolling *bolt, int64_t actual) {
     if (!right && !bolt->warned) {
         const gale_context *context = bolt->instance.context;
         gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "the window's actual length is %lld seconds, it should be %lld (to be expected while starting)",
-                 (long long)actual, (long long)bolt->window_seconds);
+                 "the window's actual length is %lld second%s, it should be %lld (to be expected while starting)",
+                 (long long)actual, actual == 1 ? "" : "s", (long long)bolt->window_seconds);
     }
     bolt->warned = !right;
 }

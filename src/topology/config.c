@@ -19,7 +19,7 @@ enum {
     ANY = (1u << GALE_TYPE_COUNT) - 1
 };
 
-enum { EXECUTORS_MAX = 4096, TASKS_MAX = 32767 };
+enum { EXECUTORS_MAX = 256, TASKS_MAX = 32767 };
 
 /* Above zero: a nanosecond is the least there is. Seconds must fit int64 nanoseconds. */
 #define TINY 1e-9
@@ -93,8 +93,8 @@ static const gx_key table[] = {
       "There is no cluster that schedules." },
     { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true,
       "Storm logs every tuple; here a log bolt does." },
-    { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "false", NO_RANGE, false,
-      "Shuffle grouping is exactly even; otherwise tasks on the same executor, and those not congested, come first." },
+    { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
+      "Shuffle grouping is exactly even; false: tasks on the same executor, and those not congested, come first." },
     { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
       "Whether trees time out at all." },
     { "topology.enable.v2.metrics.tick", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,

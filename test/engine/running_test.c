@@ -162,6 +162,40 @@ static void a_cycle_ends_when_its_tuples_do(void **state) {
     rig_fini(&r);
 }
 
+/* Each tuple that goes round comes back twice: only the limit ends it. */
+static void a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow(void **state) {
+    rig r;
+    reset(UINT64_MAX);
+    rig_init(&r);
+    a.on = rig_twice;
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+    gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+    gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "a", "b", NULL, gale_shuffle());
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = executors_of(state);
+    options.queue_limit = 1 << 20;
+    rig_make_with(&r, options);
+    for (int i = 0; i < 1000; i++) gale_runtime_step(r.runtime);
+    uint64_t reserved = rig_stats(&r)->memory_reserved, emitted = spout.emitted;
+    for (int i = 0; i < 500; i++) gale_runtime_step(r.runtime);
+    assert_int_equal(rig_stats(&r)->memory_reserved, reserved);
+    assert_true(reserved < 16 << 20);
+    assert_int_equal(spout.emitted, emitted); /* held, and saying by whom */
+    assert_true(rig_task(&r, "spout", 0).held_by > 0);
+    assert_true(rig_task(&r, "a", 0).overflowed + rig_task(&r, "b", 0).overflowed > 0);
+    assert_true(spout.fails > 0);
+    assert_int_equal(spout.last_failure.reason, GALE_REASON_OVERFLOW);
+    assert_string_equal(spout.last_text, "the queue of the task was at its limit");
+    gale_runtime_stop(r.runtime);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
+    assert_int_equal(spout.acks + spout.fails, spout.emitted);
+    rig_fini(&r);
+}
+
 /* --- Order --- */
 
 static int in_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
@@ -380,6 +414,7 @@ int main(void) {
         ON_1_2_5(a_slow_bolt_holds_its_spout_and_memory_stays_bounded),
         ON_1_2_5(a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call),
         ON_1_2_5(a_cycle_ends_when_its_tuples_do),
+        ON_1_2_5(a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow),
         ON_1_2_5(tuples_between_two_tasks_keep_their_order),
         ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
         ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),

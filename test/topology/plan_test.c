@@ -269,11 +269,11 @@ static void an_edge_has_what_its_grouping_needs(void **state) {
     assert_ptr_equal(edges[2].subscription->user, &heap);
 }
 
-static void shuffle_is_load_aware_unless_the_configuration_says_no(void **state) {
+static void shuffle_is_exactly_even_unless_the_configuration_says_otherwise(void **state) {
     (void)state;
     spout("s", 1);
     make(1);
-    assert_true(plan->load_aware);
+    assert_false(plan->load_aware);
     gx_plan_free(plan);
     assert_int_equal(gale_topology_set(topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true)), 0);
     make(1);
@@ -609,7 +609,7 @@ int main(void) {
         PLAN_TEST(as_many_tasks_as_there_may_be_are_planned),
         PLAN_TEST(every_stream_lists_its_consumers_with_grouping_and_field_indices),
         PLAN_TEST(an_edge_has_what_its_grouping_needs),
-        PLAN_TEST(shuffle_is_load_aware_unless_the_configuration_says_no),
+        PLAN_TEST(shuffle_is_exactly_even_unless_the_configuration_says_otherwise),
         PLAN_TEST(a_component_knows_its_inputs_for_looking_up_fields),
         PLAN_TEST(feeding_follows_the_edges_between_executors),
         PLAN_TEST(a_pipeline_has_no_back_edge_and_is_gated_by_what_it_feeds),

@@ -1,6 +1,6 @@
 /* Tuples to lines of a file: gale_file_sink_bolt. Lines gather in a buffer that is written out by the tick of each
- * second, when it is full, in finish and in cleanup; with `sync` also by each tuple, before it is acked. After a write has failed nothing more is written, and tuples fail.
- */
+ * second, when it is full, in finish and in cleanup; with `sync` also by each tuple, before it is acked. After a write
+ * has failed nothing more is written, and tuples fail. */
 #include "base/json.h"
 #include "base/os/file.h"
 #include "base/str.h"
