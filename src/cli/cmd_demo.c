@@ -115,7 +115,7 @@ static int run_topology(const choices *c, gx_demo_view *view, gale_topology *top
                            .on_tick = gx_demo_on_tick,
                            .user = view };
     int exit_code = gx_session_run(&session, topology);
-    return view->broken ? GX_EXIT_IO : exit_code;
+    return view->terminal->broken ? gx_session_unwritten(errors, view->terminal->broken) : exit_code;
 }
 
 static int run_view(const demo *d, const choices *c, gx_demo_view *view, gx_terminal *errors) {
@@ -161,6 +161,15 @@ static int find_demo(const gx_words *words, const demo **ret_demo, gale_error *e
                           gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
+/* A demonstration goes round and round, in an order of its own. */
+static int check_inputs(const gx_words *inputs, gale_error *error) {
+    for (size_t i = 0; i < inputs->count; i++)
+        if (strcmp(inputs->items[i], "-") == 0)
+            return gale_error_set(error, GALE_UNSUPPORTED,
+                                  "gale demo reads files and folders, not the standard input (gale run does)");
+    return 0;
+}
+
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { .seed = 0 };
@@ -169,6 +178,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gx_documents documents;
     int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (code == 0) code = find_demo(&words, &d, &error);
+    if (code == 0) code = check_inputs(&c.inputs, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     code = c.inputs.count ? gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error)
                           : gx_documents_find_any(&documents, &error);

@@ -84,16 +84,10 @@ static int print_plan(gale_topology *topology, uint32_t executors, gx_terminal *
     int code = gale_runtime_new(topology, &runtime_options, &runtime, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     gx_buf out = GX_BUF_INIT(NULL);
-    gx_terminal standard;
-    gx_terminal_init(&standard, 1);
     plan_tasks(topology, runtime, &out);
     plan_streams(topology, &out);
-    const char *text = gx_buf_text(&out);
-    bool whole = text && gx_terminal_print(&standard, text);
-    gx_terminal_fini(&standard);
-    gx_buf_fini(&out);
     gale_runtime_free(runtime, -1, NULL);
-    return whole ? GX_EXIT_OK : GX_EXIT_IO;
+    return gx_session_print(errors, &out);
 }
 
 /* --- The run --------------------------------------------------------------------------------------------------------
@@ -133,6 +127,13 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     return exit_code;
 }
 
+static int check_assignments(const gx_words *assignments, gale_error *error) {
+    for (size_t i = 0; i < assignments->count; i++)
+        if (!strchr(assignments->items[i], '='))
+            return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", assignments->items[i]);
+    return 0;
+}
+
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { 0 };
@@ -141,6 +142,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (code == 0 && words.count != 1)
         code = gale_error_set(&error, GALE_INVALID, "gale run takes one topology file, not %zu: gale %s", words.count,
                               gx_cmd_run.usage);
+    if (code == 0) code = check_assignments(&c.assignments, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return run_file(words.items[0], &c, errors);
 }

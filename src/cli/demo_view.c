@@ -82,14 +82,21 @@ static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS]) {
     return count;
 }
 
+/* Since the last line; of the whole run at its end, because the last line may be microseconds old. */
+static const char *rate_of(uint64_t now, uint64_t before, int64_t elapsed, char out[GX_FIGURE_SIZE]) {
+    if (elapsed < GALE_MILLISECOND) return strcpy(out, "-");
+    return gx_figure_rate(now - before, elapsed, out);
+}
+
 static void figures(const gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
     char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
-    int64_t elapsed = now->elapsed - view->before.elapsed;
+    static const gale_run_stats nothing = { .size = sizeof nothing };
+    const gale_run_stats *before = now->phase >= GALE_PHASE_CLOSING ? &nothing : &view->before;
+    int64_t elapsed = now->elapsed - before->elapsed;
     gx_buf_format(out, "%3lld s  %s lines  %s lines/s  %s tuples/s  %s open",
                   (long long)((now->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND), gx_figure_count(now->trees, lines),
-                  gx_figure_rate(now->trees - view->before.trees, elapsed, rate),
-                  gx_figure_rate(now->executed - view->before.executed, elapsed, tuples),
-                  gx_figure_count(now->open, open));
+                  rate_of(now->trees, before->trees, elapsed, rate),
+                  rate_of(now->executed, before->executed, elapsed, tuples), gx_figure_count(now->open, open));
     if (now->failed + now->timed_out)
         gx_buf_format(out, "  %s failed", gx_figure_count(now->failed + now->timed_out, lines));
 }

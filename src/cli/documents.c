@@ -144,7 +144,7 @@ int gx_documents_find(const char *const *paths, size_t path_count, gx_documents 
     for (size_t i = 0; i < path_count; i++) {
         struct stat about;
         if (stat(paths[i], &about) != 0 || access(paths[i], R_OK) != 0) {
-            gale_error_set(error, GALE_IO, "%s: %s", paths[i], strerror(errno));
+            gale_error_set(error, GALE_IO, "cannot open '%s': %s", paths[i], strerror(errno));
             gx_documents_fini(&f.found);
             return GALE_IO;
         }
@@ -154,7 +154,7 @@ int gx_documents_find(const char *const *paths, size_t path_count, gx_documents 
             add(&f, paths[i]);
     }
     if (f.found.count == 0 && !f.no_memory)
-        return gale_error_set(error, GALE_NOT_FOUND, "%s: no text is here", path_count ? paths[0] : "(no path)");
+        return gale_error_set(error, GALE_NOT_FOUND, "there is no text in '%s'", path_count ? paths[0] : "(no path)");
     return finish(&f, ret_documents, error);
 }
 

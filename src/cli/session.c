@@ -1,12 +1,12 @@
 #include "cli/session.h"
 
 #include "base/nearest.h"
-#include "base/os/file.h"
 #include "base/os/thread.h"
 #include "base/os/time.h"
 #include "base/str.h"
 #include "cli/summary.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +65,28 @@ int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_c
     return exit_code;
 }
 
+int gx_session_unwritten(gx_terminal *errors, int why) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_IO, "cannot write to standard output: %s",
+                   why == EPIPE ? "its reader has gone" : strerror(why));
+    return gx_session_refuse(errors, &error, GX_EXIT_IO);
+}
+
+int gx_session_print(gx_terminal *errors, gx_buf *out) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_terminal standard;
+    gx_terminal_init(&standard, STDOUT_FILENO);
+    const char *text = gx_buf_text(out);
+    bool whole = text && gx_terminal_print(&standard, text);
+    int why = standard.broken;
+    gx_terminal_fini(&standard);
+    gx_buf_fini(out);
+    if (why) return gx_session_unwritten(errors, why);
+    if (whole) return GX_EXIT_OK;
+    gale_error_set(&error, GALE_NO_MEMORY, "out of memory");
+    return gx_session_refuse(errors, &error, GX_EXIT_FAILED);
+}
+
 static bool is_io(int code) {
     return code == GALE_IO || code == GALE_CLOSED_PIPE || code == GALE_TOO_LARGE;
 }
@@ -81,23 +103,39 @@ static int start_exit(int code) {
 typedef struct watch {
     const gx_session *session;
     gale_runtime *runtime;
-    gale_run_stats before; /* at the last status line */
+    gale_logger logger;
+    gx_reading before; /* at the last status line */
     int64_t started;
     int64_t next_tick;
     int64_t stop_at; /* the drain's bound; INT64_MAX while there is no drain */
     int signal;      /* the first one, or 0 */
     bool drained;    /* drain_after has been seen to */
+    bool told;       /* that the input has ended */
 } watch;
 
-static void status_line(watch *w) {
-    gale_run_stats now = { .size = sizeof now };
+static void status_line(watch *w, const gx_reading *now) {
     gx_buf line = GX_BUF_INIT(NULL);
-    gale_runtime_stats(w->runtime, &now);
-    gx_summary_line(&now, &w->before, &line);
+    gx_summary_line(now, &w->before, &line);
     const char *text = gx_buf_text(&line);
     if (text) gx_terminal_live(w->session->terminal, text);
     gx_buf_fini(&line);
-    w->before = now;
+    w->before = *now;
+}
+
+/* Who reads a file without --until-drained sees nothing move any more, and would wait for ever. */
+static void look_at_input(watch *w, const gx_reading *now) {
+    if (w->told || w->session->until_drained || !now->done || now->run.open) return;
+    w->told = true;
+    if (now->run.phase == GALE_PHASE_RUNNING)
+        gale_log(&w->logger, GALE_LOG_INFO, NULL,
+                 "the input has ended; Ctrl-C ends the run (--until-drained does so by itself)");
+}
+
+static void look_at_figures(watch *w) {
+    gx_reading now;
+    gx_summary_read(w->runtime, &now);
+    look_at_input(w, &now);
+    if (!w->session->quiet && !w->session->no_live) status_line(w, &now);
 }
 
 static void tick(watch *w, int64_t now) {
@@ -107,8 +145,8 @@ static void tick(watch *w, int64_t now) {
     if (w->next_tick < now) w->next_tick = now + session->period;
     if (session->on_tick)
         session->on_tick(session->user, w->runtime);
-    else if (!session->quiet && !session->no_live)
-        status_line(w);
+    else
+        look_at_figures(w);
     gx_terminal_flush(session->terminal);
 }
 
@@ -170,15 +208,30 @@ static int wait_for_end(watch *w, gale_error *error) {
 /* --- The end --------------------------------------------------------------------------------------------------------
  */
 
-static void print_summary(const gx_session *session, const gx_summary *summary, int exit_code) {
+static int print_json(const gx_session *session, const gx_summary *summary, int exit_code) {
     gx_buf out = GX_BUF_INIT(NULL);
-    if (!session->quiet && !session->json) gx_summary_text(summary, &out);
+    gx_summary_json(summary, exit_code, &out);
+    if (session->json_fd == STDOUT_FILENO) {
+        int printed = gx_session_print(session->terminal, &out);
+        return printed == GX_EXIT_OK ? exit_code : printed;
+    }
     const char *text = gx_buf_text(&out);
-    if (text && *text) gx_terminal_print(session->terminal, text);
-    gx_buf_reset(&out);
-    if (session->json) gx_summary_json(summary, exit_code, &out);
-    if (session->json && !out.failed) (void)!gx_file_write(session->json_fd, out.data, out.size, "summary", NULL);
+    if (!text || !gx_terminal_print(session->terminal, text)) exit_code = GX_EXIT_IO;
     gx_buf_fini(&out);
+    return exit_code;
+}
+
+/* Returns the exit code, which a summary that cannot be written changes. */
+static int print_summary(const gx_session *session, const gx_summary *summary, int exit_code) {
+    if (session->json) return print_json(session, summary, exit_code);
+    if (session->quiet) return exit_code;
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_text(summary, &out);
+    if (exit_code == GX_EXIT_IO) gx_buf_add_text(&out, "the output is incomplete\n");
+    const char *text = gx_buf_text(&out);
+    if (text) gx_terminal_print(session->terminal, text);
+    gx_buf_fini(&out);
+    return exit_code;
 }
 
 static int exit_code_of(const watch *w, int code, bool lost) {
@@ -196,7 +249,7 @@ static int conclude(watch *w, gale_topology *topology, int code, const gale_erro
     if (code < 0 && code != GALE_TIMED_OUT) gx_session_refuse(session->terminal, error, 0);
     if (!gx_summary_gather(topology, w->runtime, &summary)) return exit_code_of(w, code, true);
     int exit_code = exit_code_of(w, code, gx_summary_lost(&summary));
-    print_summary(session, &summary, exit_code);
+    exit_code = print_summary(session, &summary, exit_code);
     gx_summary_fini(&summary);
     return exit_code;
 }
@@ -248,11 +301,16 @@ static int start(watch *w, gale_error *error) {
     return s.code;
 }
 
-static int run(const gx_session *session, gale_topology *topology, gale_runtime *runtime, bool *ret_stuck) {
+static int run(const gx_session *session, const gale_logger *logger, gale_topology *topology, gale_runtime *runtime,
+               bool *ret_stuck) {
     gale_error error = GALE_ERROR_INIT;
     int64_t now = gx_os_monotonic();
-    watch w = { .session = session, .runtime = runtime, .started = now, .next_tick = now, .stop_at = INT64_MAX };
-    w.before.size = sizeof w.before;
+    watch w = { .session = session,
+                .runtime = runtime,
+                .logger = *logger,
+                .started = now,
+                .next_tick = now,
+                .stop_at = INT64_MAX };
     int code = start(&w, &error);
     if (code < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
     if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
@@ -275,7 +333,7 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     int code = gale_runtime_new(topology, &options, &runtime, &error);
     if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
     bool stuck = false;
-    int exit_code = run(session, topology, runtime, &stuck);
+    int exit_code = run(session, &logger, topology, runtime, &stuck);
     /* A thread that is stuck still uses the topology and this session's logger: then the process ends as it is. */
     if (!let_go(session, runtime, stuck)) _exit(exit_code);
     return exit_code;

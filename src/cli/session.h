@@ -44,6 +44,13 @@ int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_e
 /* Prints "gale: text" and returns `exit_code`. */
 int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code);
 
+/* Prints `out` to the standard output, frees it, and returns the exit code: what cannot be written is said to `errors`.
+ */
+int gx_session_print(gx_terminal *errors, gx_buf *out);
+
+/* Says "cannot write to standard output: why", and returns GX_EXIT_IO. `why`: an errno. */
+int gx_session_unwritten(gx_terminal *errors, int why);
+
 /* Runs until the end. Returns the exit code; everything has been said by then. */
 int gx_session_run(const gx_session *session, gale_topology *topology);
 

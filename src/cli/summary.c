@@ -34,12 +34,29 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->execute_nanoseconds += task->execute_nanoseconds;
 }
 
+void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
+    gx_reading reading = { .run = { .size = sizeof reading.run }, .done = true };
+    gale_runtime_stats(runtime, &reading.run);
+    for (uint32_t i = 1; i <= gale_runtime_task_count(runtime); i++) {
+        gale_task_stats task = { .size = sizeof task };
+        if (!gale_runtime_task_stats(runtime, i, &task) || !task.spout) continue;
+        reading.emitted += task.emitted;
+        if (!task.done) reading.done = false;
+    }
+    *ret_reading = reading;
+}
+
+/* The two are counted in different places, so that a reading while the run goes on may find the trees ahead. */
+static uint64_t untracked(const gx_reading *reading) {
+    return reading->emitted > reading->run.trees ? reading->emitted - reading->run.trees : 0;
+}
+
 bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary) {
     uint32_t tasks = gale_runtime_task_count(runtime);
-    gx_summary summary = { .run = { .size = sizeof summary.run }, .topology = gale_topology_name(topology) };
+    gx_summary summary = { .topology = gale_topology_name(topology) };
     summary.rows = calloc(tasks ? tasks : 1, sizeof *summary.rows);
     if (!summary.rows) return false;
-    gale_runtime_stats(runtime, &summary.run);
+    gx_summary_read(runtime, &summary.total);
     for (uint32_t i = 1; i <= tasks; i++) {
         gale_task_stats task = { .size = sizeof task };
         if (gale_runtime_task_stats(runtime, i, &task)) add_task(row_of(&summary, &task), &task);
@@ -56,7 +73,7 @@ void gx_summary_fini(gx_summary *summary) {
 bool gx_summary_lost(const gx_summary *summary) {
     for (size_t i = 0; i < summary->row_count; i++) {
         const gx_summary_row *row = &summary->rows[i];
-        if (row->spout ? row->errors : summary->run.trees == 0 && row->failed) return true;
+        if (row->spout ? row->errors : summary->total.run.trees == 0 && row->failed) return true;
     }
     return false;
 }
@@ -64,43 +81,105 @@ bool gx_summary_lost(const gx_summary *summary) {
 /* --- Text -----------------------------------------------------------------------------------------------------------
  */
 
-static void text_row(const gx_summary_row *row, int width, gx_buf *out) {
-    char latency[GX_FIGURE_SIZE] = "-";
-    if (row->execute_samples) gx_figure_time((double)row->execute_nanoseconds / (double)row->execute_samples, latency);
-    gx_buf_format(out, "%-*s %5u %15s %15s %15s %9s %9s %9s\n", width, row->component, row->tasks,
-                  row->spout ? "-" : COUNT(row->executed), COUNT(row->emitted), COUNT(row->acked), COUNT(row->failed),
-                  row->spout ? COUNT(row->timed_out) : "-", row->spout ? "-" : latency);
+enum { TASKS, EXECUTED, EMITTED, ACKED, FAILED, TIMED_OUT, EXECUTE, COLUMNS };
+
+static const char *const headers[COLUMNS] = {
+    "tasks", "executed", "emitted", "acked", "failed", "timed out", "execute"
+};
+
+static const char *dash_or_count(bool dash, uint64_t count, char out[GX_FIGURE_SIZE]) {
+    if (!dash) return gx_figure_count(count, out);
+    return strcpy(out, "-");
 }
 
-static void text_run(const gx_summary *summary, gx_buf *out) {
-    const gale_run_stats *run = &summary->run;
+static const char *cell(const gx_summary_row *row, int column, char out[GX_FIGURE_SIZE]) {
+    switch (column) {
+    case TASKS: return gx_figure_count(row->tasks, out);
+    case EXECUTED: return dash_or_count(row->spout, row->executed, out);
+    case EMITTED: return gx_figure_count(row->emitted, out);
+    case ACKED: return gx_figure_count(row->acked, out);
+    case FAILED: return gx_figure_count(row->failed, out);
+    case TIMED_OUT: return dash_or_count(!row->spout, row->timed_out, out);
+    default: break;
+    }
+    if (row->spout || !row->execute_samples) return dash_or_count(true, 0, out);
+    return gx_figure_time((double)row->execute_nanoseconds / (double)row->execute_samples, out);
+}
+
+/* 0 for a column that says nothing: it is left out. */
+static int width_of(const gx_summary *summary, int column) {
+    char text[GX_FIGURE_SIZE];
+    int width = (int)strlen(headers[column]);
+    bool says = false;
+    for (size_t i = 0; i < summary->row_count; i++) {
+        int own = (int)strlen(cell(&summary->rows[i], column, text));
+        if (strcmp(text, "0") != 0 && strcmp(text, "-") != 0) says = true;
+        if (own > width) width = own;
+    }
+    return says ? width : 0;
+}
+
+static void text_table(const gx_summary *summary, gx_buf *out) {
+    int first = (int)strlen("component"), widths[COLUMNS];
+    for (size_t i = 0; i < summary->row_count; i++) {
+        int own = (int)strlen(summary->rows[i].component);
+        if (own > first) first = own;
+    }
+    gx_buf_format(out, "%-*s", first, "component");
+    for (int c = 0; c < COLUMNS; c++)
+        if ((widths[c] = width_of(summary, c)) > 0) gx_buf_format(out, "  %*s", widths[c], headers[c]);
+    gx_buf_add_text(out, "\n");
+    for (size_t i = 0; i < summary->row_count; i++) {
+        char text[GX_FIGURE_SIZE];
+        gx_buf_format(out, "%-*s", first, summary->rows[i].component);
+        for (int c = 0; c < COLUMNS; c++)
+            if (widths[c]) gx_buf_format(out, "  %*s", widths[c], cell(&summary->rows[i], c, text));
+        gx_buf_add_text(out, "\n");
+    }
+}
+
+static void text_trees(const gx_reading *total, gx_buf *out) {
+    const gale_run_stats *run = &total->run;
     gx_buf_format(out, "%s trees: %s acked, %s failed, %s timed out, %s stopped, %s open\n", COUNT(run->trees),
                   COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out), COUNT(run->stopped), COUNT(run->open));
+    if (untracked(total))
+        gx_buf_format(out, "%s more tuples, not tracked, emitted by spouts\n", COUNT(untracked(total)));
     if (run->acked)
         gx_buf_format(out, "complete latency p50 %s, p99 %s, max %s\n", TIME(run->complete_p50),
                       TIME(run->complete_p99), TIME(run->complete_max));
-    gx_buf_format(out, "%.2f s: %s trees/s, %s tuples/s\n", (double)run->elapsed / 1e9, RATE(run->trees, run->elapsed),
-                  RATE(run->executed, run->elapsed));
 }
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out) {
-    int width = (int)strlen("component");
-    for (size_t i = 0; i < summary->row_count; i++) {
-        int own = (int)strlen(summary->rows[i].component);
-        if (own > width) width = own;
-    }
-    gx_buf_format(out, "%-*s %5s %15s %15s %15s %9s %9s %9s\n", width, "component", "tasks", "executed", "emitted",
-                  "acked", "failed", "timed out", "execute");
-    for (size_t i = 0; i < summary->row_count; i++) text_row(&summary->rows[i], width, out);
-    text_run(summary, out);
+    const gx_reading *total = &summary->total;
+    const gale_run_stats *run = &total->run;
+    text_table(summary, out);
+    if (run->trees)
+        text_trees(total, out);
+    else
+        gx_buf_format(out, "no tracked tuples; %s emitted by spouts\n", COUNT(total->emitted));
+    gx_buf_format(out, "%.2f s: ", (double)run->elapsed / 1e9);
+    if (run->trees) gx_buf_format(out, "%s trees/s, ", RATE(run->trees, run->elapsed));
+    gx_buf_format(out, "%s tuples/s\n", RATE(run->executed, run->elapsed));
 }
 
-void gx_summary_line(const gale_run_stats *now, const gale_run_stats *before, gx_buf *out) {
-    gx_buf_format(out, "%4lld s  %s trees  %s trees/s  %s tuples/s  %s open  %s failed\n",
-                  (long long)((now->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND), COUNT(now->trees),
-                  RATE(now->trees - before->trees, now->elapsed - before->elapsed),
-                  RATE(now->executed - before->executed, now->elapsed - before->elapsed), COUNT(now->open),
-                  COUNT(now->failed + now->timed_out));
+static void line_spouts(const gx_reading *now, const gx_reading *before, gx_buf *out) {
+    const gale_run_stats *run = &now->run;
+    int64_t elapsed = run->elapsed - before->run.elapsed;
+    if (run->trees == 0 && now->emitted)
+        gx_buf_format(out, "%s emitted, none tracked  %s emitted/s", COUNT(now->emitted),
+                      RATE(now->emitted - before->emitted, elapsed));
+    else
+        gx_buf_format(out, "%s trees  %s trees/s", COUNT(run->trees), RATE(run->trees - before->run.trees, elapsed));
+}
+
+void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *out) {
+    const gale_run_stats *run = &now->run;
+    gx_buf_format(out, "%4lld s  ", (long long)((run->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND));
+    line_spouts(now, before, out);
+    gx_buf_format(out, "  %s tuples/s", RATE(run->executed - before->run.executed, run->elapsed - before->run.elapsed));
+    if (run->trees || !now->emitted)
+        gx_buf_format(out, "  %s open  %s failed", COUNT(run->open), COUNT(run->failed + run->timed_out));
+    gx_buf_add_text(out, "\n");
 }
 
 /* --- JSON -----------------------------------------------------------------------------------------------------------
@@ -143,8 +222,10 @@ static void json_row(const gx_summary_row *row, gx_json *json) {
     gx_json_close(json, '}');
 }
 
-static void json_run(const gale_run_stats *run, gx_json *json) {
+static void json_run(const gx_reading *total, gx_json *json) {
+    const gale_run_stats *run = &total->run;
     count_member(json, "trees", run->trees);
+    count_member(json, "untracked", untracked(total));
     count_member(json, "acked", run->acked);
     count_member(json, "failed", run->failed);
     count_member(json, "timed_out", run->timed_out);
@@ -168,7 +249,7 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
     gx_json_string(&json, gx_str(summary->topology));
     gx_json_key(&json, gx_str("exit_code"));
     gx_json_i64(&json, exit_code);
-    json_run(&summary->run, &json);
+    json_run(&summary->total, &json);
     gx_json_key(&json, gx_str("components"));
     gx_json_open(&json, '[');
     for (size_t i = 0; i < summary->row_count; i++) json_row(&summary->rows[i], &json);

@@ -19,12 +19,21 @@ typedef struct gx_summary_row {
     uint64_t execute_samples, execute_nanoseconds;
 } gx_summary_row;
 
-typedef struct gx_summary {
+/* The run's figures, and what they do not hold. */
+typedef struct gx_reading {
     gale_run_stats run;
+    uint64_t emitted; /* by the spouts, tracked or not */
+    bool done;        /* every spout has said that it has nothing more */
+} gx_reading;
+
+typedef struct gx_summary {
+    gx_reading total;
     const char *topology;
     gx_summary_row *rows;
     size_t row_count;
 } gx_summary;
+
+void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading);
 
 /* False when memory is out. */
 bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary);
@@ -37,7 +46,7 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out);
  * nobody who would send it again. */
 bool gx_summary_lost(const gx_summary *summary);
 
-/* One line: seconds, trees, trees a second since `before` (a reading `nanoseconds` ago), open, failed. */
-void gx_summary_line(const gale_run_stats *now, const gale_run_stats *before, gx_buf *out);
+/* One line: seconds, trees (or tuples of spouts, when nothing is tracked), rates since `before`, open, failed. */
+void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/os/file.h"
 #include "base/os/time.h"
 
+#include <errno.h>
 #include <gale/clock.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static void erase(gx_buf *out, size_t lines) {
 
 static void write_out(gx_terminal *terminal, gx_buf *out) {
     if (!out->failed && out->size && gx_file_write(terminal->fd, out->data, out->size, "terminal", NULL) < 0)
-        terminal->broken = true;
+        terminal->broken = errno ? errno : EIO;
     gx_buf_fini(out);
 }
 
@@ -112,9 +113,14 @@ static bool is_repeated(gx_terminal *terminal, const gx_buf *body, int64_t now) 
            now - terminal->last_log_time < GALE_SECOND;
 }
 
+/* With its own text: what the line before it on the screen is, a component's output may have decided. */
 static void say_repeats(gx_terminal *terminal, gx_buf *line) {
-    if (terminal->repeats) gx_buf_format(line, "(the line before came %" PRIu64 " times more)\n", terminal->repeats);
+    uint64_t repeats = terminal->repeats;
     terminal->repeats = 0;
+    if (!repeats || !terminal->last_log.size) return;
+    add_time(line, gx_os_wall());
+    gx_buf_add(line, terminal->last_log.data, terminal->last_log.size - 1); /* without its newline */
+    gx_buf_format(line, " (%" PRIu64 " time%s more)\n", repeats, repeats == 1 ? "" : "s");
 }
 
 /* With the mutex held. */

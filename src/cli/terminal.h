@@ -20,7 +20,7 @@ typedef struct gx_terminal {
     pthread_mutex_t mutex;
     gx_buf live; /* what is shown, line ends included */
     size_t live_lines;
-    bool broken;     /* the reader has gone */
+    int broken;      /* the errno of the first write that failed, or 0 */
     gx_buf last_log; /* what was logged last, without its time */
     int64_t last_log_time;
     uint64_t repeats; /* how often it came again since */
@@ -29,17 +29,17 @@ typedef struct gx_terminal {
 void gx_terminal_init(gx_terminal *terminal, int fd);
 void gx_terminal_fini(gx_terminal *terminal);
 
-/* Writes `text` (lines with their ends), above the live block. False when the reader has gone. */
+/* Writes `text` (lines with their ends), above the live block. False when a write has failed; `broken` says why. */
 bool gx_terminal_print(gx_terminal *terminal, const char *text);
 
 /* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
 void gx_terminal_live(gx_terminal *terminal, const char *text);
 
 /* Log lines "12:03:04.123 WARN component: text", to `terminal`. A line that comes again within a second is only
- * counted, and how often is said before the next one and at the end. */
+ * counted; before the next one, and at the end, it is repeated once with "(3 times more)". */
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level);
 
-/* Says how often the last log line came again, if it did. */
+/* Repeats the last log line with how often it came again, if it did. */
 void gx_terminal_flush(gx_terminal *terminal);
 
 #endif

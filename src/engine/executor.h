@@ -79,12 +79,13 @@ typedef struct gx_executor {
     gx_chunks chunks;
     gx_fifo local;
     gx_cursor cursor;
-    uint64_t slow_ns; /* spent in slow calls, this step */
+    uint64_t slow_ns; /* spent in slow calls, in this stage of the step */
 
     uint32_t epoch;   /* of flow control, last seen */
     bool gates_stale; /* an outbox was filled or emptied */
     bool *gated;      /* by component: its tasks here may not run */
     uint32_t parked_tasks;
+    uint32_t next_parked; /* which task's parked list is run first */
 
     gx_outlet *outlets; /* data, by executor */
     gx_outlet *ack_outlets;

@@ -53,7 +53,8 @@ void gx_life_finish(gx_executor *ex, uint32_t rank) {
         gx_executor_call(ex, task);
         int rc = ops->finish(task->self, &task->out);
         gx_executor_call(ex, NULL);
-        if (rc < 0 && !task->reported) gx_task_report(task, gale_error_text(rc));
+        if (rc < 0 && !task->reported && gx_phase(ex->shared) < GALE_PHASE_CLOSING)
+            gx_task_report(task, gale_error_text(rc)); /* the end says it once */
         ex->work++;
     }
 }

@@ -62,6 +62,11 @@ static bool may_run(gx_executor *ex, const gx_task *task) {
     return !ex->gated[task->component];
 }
 
+/* Parked lists, inlets and the local FIFO have a budget of slow time each: one cannot starve another. */
+static void begin_stage(gx_executor *ex) {
+    ex->slow_ns = 0;
+}
+
 static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
@@ -110,6 +115,7 @@ static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *he
 
 size_t gx_run_local(gx_executor *ex) {
     size_t done = 0;
+    begin_stage(ex);
     const gale_head *head = gx_fifo_front(&ex->local);
     while (head && done < GX_RUN_BUDGET && !out_of_time(ex)) {
         gx_task *task = ex->shared->tasks[head->target];
@@ -143,10 +149,15 @@ static size_t run_parked_task(gx_executor *ex, gx_task *task) {
     return run;
 }
 
+/* A different task begins each time, so that a slow one does not use up the time of all. */
 size_t gx_run_parked(gx_executor *ex) {
     size_t done = 0;
-    for (uint32_t i = 0; ex->parked_tasks && i < ex->task_count; i++)
-        if (ex->tasks[i]->parked.count) done += run_parked_task(ex, ex->tasks[i]);
+    begin_stage(ex);
+    uint32_t first = ex->next_parked++;
+    for (uint32_t i = 0; ex->parked_tasks && i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[(first + i) % ex->task_count];
+        if (task->parked.count) done += run_parked_task(ex, task);
+    }
     return done;
 }
 
@@ -186,6 +197,7 @@ static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
 
 size_t gx_run_inlets(gx_executor *ex) {
     size_t done = 0;
+    begin_stage(ex);
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];
         if (!inlet->data.ring || !gx_ring_refresh(&inlet->data)) continue;

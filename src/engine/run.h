@@ -10,7 +10,7 @@
 
 enum {
     GX_RUN_BUDGET = 4096,            /* records a queue and step */
-    GX_RUN_SLOW_BUDGET = 500 * 1000, /* ns in slow calls a step, after which other things have their turn */
+    GX_RUN_SLOW_BUDGET = 500 * 1000, /* ns in slow calls a stage of the step, after which others have their turn */
 };
 
 /* Each returns how many records it ran or moved. */

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "front/overlap.h"
 #include "front/shape.h"
 #include "topology/builder.h"
 #include "topology/config.h"
@@ -20,7 +21,7 @@ typedef struct loader {
     gale_topology *topology;
     gale_error *error;
     gx_refs refs;
-    const gx_class **used; /* the classes of the spouts and bolts */
+    gx_used *used; /* the spouts and bolts */
     size_t used_count, used_capacity;
     bool prints;             /* a component writes to the standard output, whatever gale.output says */
     bool sink_prints;        /* one does that gale.output would lead elsewhere */
@@ -126,23 +127,16 @@ static int assign(loader *l, const char *assignment) {
     return gale_error_set(l->error, code, "%s", inner.length ? inner.text : gale_error_text(code));
 }
 
-static bool reads_key(const gx_class *class_, const char *wanted) {
-    gale_str rest = gx_str(class_->keys), key;
-    while (rest.data && gx_str_next(&rest, ' ', &key))
-        if (gx_str_is(key, wanted)) return true;
-    return false;
-}
-
 static bool is_read(const loader *l, const char *key) {
     for (size_t i = 0; i < l->used_count; i++)
-        if (reads_key(l->used[i], key)) return true;
+        if (gx_class_reads_key(l->used[i].class_, key)) return true;
     return false;
 }
 
 /* The classes of the registry that read `key`: "gale.spout.File, gale.spout.Stdin". */
 static void readers_of(const loader *l, const char *key, gx_buf *out) {
     for (size_t i = 0; i < l->registry->class_count; i++)
-        if (reads_key(&l->registry->classes[i], key))
+        if (gx_class_reads_key(&l->registry->classes[i], key))
             gx_buf_format(out, "%s%s", out->size ? ", " : "", l->registry->classes[i].name);
 }
 
@@ -204,20 +198,20 @@ static int components(loader *l, const gx_yaml *root) {
 /* --- Spouts and bolts -----------------------------------------------------------------------------------------------
  */
 
-static bool note_class(loader *l, const gx_class *class_, const gale_value *values) {
+static bool note_use(loader *l, const gx_class *class_, const char *id, const gale_value *values) {
     bool prints = class_->prints && class_->prints(values);
-    if (prints && reads_key(class_, "gale.output"))
+    if (prints && gx_class_reads_key(class_, "gale.output"))
         l->sink_prints = true;
     else if (prints)
         l->prints = true;
     if (l->used_count == l->used_capacity) {
         size_t capacity = l->used_capacity ? 2 * l->used_capacity : 16;
-        const gx_class **grown = realloc(l->used, capacity * sizeof *grown);
+        gx_used *grown = realloc(l->used, capacity * sizeof *grown);
         if (!grown) return false;
         l->used = grown;
         l->used_capacity = capacity;
     }
-    l->used[l->used_count++] = class_;
+    l->used[l->used_count++] = gx_used_of(class_, id, values);
     return true;
 }
 
@@ -246,6 +240,23 @@ static int task_count(const loader *l, const gx_yaml *item, const char *what, in
     return gx_shape_number(l->doc, item, what, "numTasks", 1, GALE_TASKS_MAX, parallelism, ret_tasks, l->error);
 }
 
+/* The builder would refuse the name too, but does not know where it was given before. */
+static int check_free(const loader *l, const gx_yaml *item, const gx_yaml *id) {
+    static const char *const lists[] = { "spouts", "bolts" };
+    if (!gx_topology_find(l->topology, id->text.data)) return 0;
+    for (size_t i = 0; i < 2; i++) {
+        const gx_yaml *list = gx_yaml_get(gx_yaml_root(l->doc), lists[i]);
+        const gx_yaml *other = list && list->type == GALE_TYPE_LIST ? list->as.first : NULL;
+        for (; other && other != item; other = other->next) {
+            const gx_yaml *name = gx_yaml_get(other, "id");
+            if (name && gx_yaml_is_scalar(name) && gx_str_equal(name->text, id->text))
+                return gx_yaml_error(l->doc, id, l->error, GALE_TOPOLOGY, "the name '%.*s' is taken already (line %u)",
+                                     GX_STR(id->text), name->line);
+        }
+    }
+    return 0;
+}
+
 static void warn_loads(loader *l, const gx_yaml *item) {
     for (const gx_yaml *key = item->as.first; key && l->options; key = key->next->next)
         if (gx_str_is(key->text, "onHeapMemoryLoad") || gx_str_is(key->text, "offHeapMemoryLoad") ||
@@ -262,6 +273,7 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
     int code = gx_shape_map(l->doc, item, what, VERTEX_KEYS, l->error);
     if (code == 0) code = unsupported(l, item, "factory factoryArgs");
     if (code == 0) code = gx_shape_text(l->doc, item, what, "id", &id, l->error);
+    if (code == 0) code = check_free(l, item, id);
     if (code == 0) code = gx_registry_class(l->registry, l->doc, item, what, kind, &class_, l->error);
     if (code == 0) code = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
     if (code == 0) code = task_count(l, item, what, &tasks);
@@ -269,7 +281,7 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
     if (code == 0) code = config(l, gx_yaml_get(item, "config"), id->text.data);
     if (code < 0) return code;
     warn_loads(l, item);
-    return note_class(l, class_, values) ? 0 : no_memory(l);
+    return note_use(l, class_, id->text.data, values) ? 0 : no_memory(l);
 }
 
 static int vertices(loader *l, const gx_yaml *root, const char *key, const char *what, int32_t kind) {
@@ -484,6 +496,12 @@ static int finish(loader *l, const gx_yaml *root) {
     return code < 0 ? gx_yaml_error_at(l->doc, place ? place : root, l->error, &inner) : 0;
 }
 
+static int check_overlap(const loader *l) {
+    gale_error inner = GALE_ERROR_INIT;
+    int code = gx_overlap_check(l->topology, l->used, l->used_count, &inner);
+    return code < 0 ? gx_yaml_error_at(l->doc, NULL, l->error, &inner) : 0;
+}
+
 static int build(loader *l) {
     const gx_yaml *root = gx_yaml_root(l->doc);
     int code = begin(l, root);
@@ -493,6 +511,7 @@ static int build(loader *l) {
     if (code == 0) code = vertices(l, root, "bolts", "a bolt", GX_CLASS_BOLT);
     if (code == 0) code = streams(l, root);
     if (code == 0) code = overlay(l);
+    if (code == 0) code = check_overlap(l);
     return code == 0 ? finish(l, root) : code;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
-#include "front/shape.h"
 #include "topology/config.h"
 
 #include <ctype.h>
@@ -36,12 +35,12 @@ static gale_str last_part(gale_str name) {
 }
 
 /* Offers what is near by its whole name; a Java name from another package is near when its last part is. */
-static const char *class_hint(const gx_registry *registry, gale_str wanted, int32_t kind, char out[GX_HINT_SIZE]) {
+const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32_t kind, char out[GX_HINT_SIZE]) {
     gx_nearest whole = gx_nearest_to(wanted), last = gx_nearest_to(last_part(wanted));
     const char *by_last = NULL;
     for (size_t i = 0; i < registry->class_count; i++) {
         const gx_class *class_ = &registry->classes[i];
-        if (class_->kind != kind) continue;
+        if (class_->kind != kind && kind != GX_CLASS_KIND_COUNT) continue;
         gx_nearest_offer(&whole, gx_str(class_->name));
         for (size_t a = 0; a < GX_ALIASES_MAX && class_->aliases[a]; a++)
             gx_nearest_offer(&whole, gx_str(class_->aliases[a]));
@@ -53,8 +52,8 @@ static const char *class_hint(const gx_registry *registry, gale_str wanted, int3
             if (last.best.data != before.data) by_last = name;
         }
     }
-    if (gx_nearest_word(&whole).size || !gx_nearest_word(&last).size || !by_last)
-        return gx_nearest_hint(&whole, out, GX_HINT_SIZE);
+    if (gx_nearest_word(&whole).size) return gx_nearest_hint(&whole, out, GX_HINT_SIZE);
+    if (!gx_nearest_word(&last).size || !by_last) return "; `gale help classes` lists them";
     snprintf(out, GX_HINT_SIZE, "; did you mean '%s'?", by_last);
     return out;
 }
@@ -68,9 +67,9 @@ int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const
     const gx_class *class_ = gx_registry_find(registry, name->text);
     if (!class_)
         return gx_yaml_error(doc, name, error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name->text),
-                             class_hint(registry, name->text, kind, hint));
+                             gx_registry_hint(registry, name->text, kind, hint));
     if (class_->kind != kind)
-        return gx_yaml_error(doc, name, error, GALE_TYPE, "%s is a %s, not a %s", class_->name,
+        return gx_yaml_error(doc, name, error, GALE_TYPE, "%.*s is a %s, not a %s", GX_STR(name->text),
                              gx_class_kind_name(class_->kind), gx_class_kind_name(kind));
     *ret_class = class_;
     return 0;
@@ -82,6 +81,7 @@ int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const
 /* One object's arguments on their way into its class's parameters. */
 typedef struct filling {
     const gx_class *class_;
+    const char *called; /* the class, as the file has it */
     const gx_refs *refs;
     const gx_yaml_doc *doc;
     gale_error *error;
@@ -92,6 +92,18 @@ typedef struct filling {
 static const char *type_text(int32_t type) {
     gx_yaml node = { .type = type };
     return gx_yaml_type_text(&node);
+}
+
+/* "a whole number (12); put it in quotes"; of a number, "4.5" says it all. */
+static void say_type(const gx_yaml *node, const gx_param *param, int32_t type, char *out, size_t size) {
+    gale_str text = gx_yaml_is_scalar(node) ? node->text : (gale_str){ "", 0 };
+    if (text.size > 60) text.size = 60;
+    const char *advice = param->type == GALE_TYPE_STRING ? "; put it in quotes" : "";
+    if (type == GALE_TYPE_F64 && param->type == GALE_TYPE_I64 && text.size)
+        snprintf(out, size, "%.*s", GX_STR(text));
+    else
+        snprintf(out, size, "%s%s%.*s%s%s", type_text(type), text.size ? " (" : "", GX_STR(text), text.size ? ")" : "",
+                 advice);
 }
 
 static int resolve(const filling *f, const gx_yaml *id, gale_value *ret_value) {
@@ -120,7 +132,7 @@ static int read_value(const filling *f, const gx_yaml *node, gale_value *ret_val
     case GALE_TYPE_STRING: *ret_value = gale_string(node->text.data, node->text.size); return 0;
     default:
         return gx_yaml_error(f->doc, node, f->error, GALE_TYPE, "an argument of %s must be a single value, not %s",
-                             f->class_->name, gx_yaml_type_text(node));
+                             f->called, gx_yaml_type_text(node));
     }
 }
 
@@ -130,28 +142,26 @@ static int check_choice(const filling *f, const gx_param *param, const gx_yaml *
     while (gx_str_next(&rest, ' ', &word))
         if (gx_str_equal(word, text)) return 0;
     return gx_yaml_error(f->doc, node, f->error, GALE_INVALID, "'%s' of %s must be one of: %s; not '%.*s'%s",
-                         param->name, f->class_->name, param->choices, GX_STR(text),
+                         param->name, f->called, param->choices, GX_STR(text),
                          gx_shape_hint(text, param->choices, hint));
 }
 
 static int check_value(const filling *f, const gx_param *param, const gx_yaml *node, const gale_value *value) {
     if (param->type == GALE_TYPE_NULL) return 0;
     if (value->type != param->type) {
-        gale_str text = gx_yaml_is_scalar(node) ? node->text : (gale_str){ "", 0 };
-        if (text.size > 60) text.size = 60;
-        const char *advice = param->type == GALE_TYPE_STRING ? "; put it in quotes" : "";
-        return gx_yaml_error(f->doc, node, f->error, GALE_TYPE, "'%s' of %s must be %s, not %s%s%.*s%s%s", param->name,
-                             f->class_->name, type_text(param->type), type_text(value->type), text.size ? " (" : "",
-                             GX_STR(text), text.size ? ")" : "", advice);
+        char given[120];
+        say_type(node, param, value->type, given, sizeof given);
+        return gx_yaml_error(f->doc, node, f->error, GALE_TYPE, "'%s' of %s must be %s, not %s", param->name, f->called,
+                             type_text(param->type), given);
     }
     if (value->type == GALE_TYPE_I64 && param->min < param->max &&
         (value->as.i64 < param->min || value->as.i64 > param->max))
         return gx_yaml_error(f->doc, node, f->error, GALE_INVALID, "'%s' of %s must be in %lld to %lld, not %lld",
-                             param->name, f->class_->name, (long long)param->min, (long long)param->max,
+                             param->name, f->called, (long long)param->min, (long long)param->max,
                              (long long)value->as.i64);
     if (value->type == GALE_TYPE_STRING && memchr(value->as.string, 0, value->size))
         return gx_yaml_error(f->doc, node, f->error, GALE_INVALID, "'%s' of %s must not hold a NUL character",
-                             param->name, f->class_->name);
+                             param->name, f->called);
     if (param->choices) return check_choice(f, param, node, (gale_str){ value->as.string, value->size });
     return 0;
 }
@@ -163,8 +173,7 @@ static int set_param(filling *f, size_t index, const gx_yaml *node) {
     int code = read_value(f, node, &value);
     if (code < 0) return code;
     if (f->given[index])
-        return gx_yaml_error(f->doc, node, f->error, GALE_EXISTS, "'%s' of %s is given twice", param->name,
-                             f->class_->name);
+        return gx_yaml_error(f->doc, node, f->error, GALE_EXISTS, "'%s' of %s is given twice", param->name, f->called);
     if (value.type == GALE_TYPE_NULL && param->fallback) return 0;
     if ((code = check_value(f, param, node, &value)) < 0) return code;
     f->values[index] = value;
@@ -172,26 +181,26 @@ static int set_param(filling *f, size_t index, const gx_yaml *node) {
     return 0;
 }
 
-/* "(path, maxAttempts, repeat)" */
+/* "path, maxAttempts, repeat" */
 static const char *param_names(const gx_class *class_, char *out, size_t size) {
     size_t at = 0;
     out[0] = 0;
     for (size_t i = 0; i < class_->param_count && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s%s%s", i ? ", " : " (", class_->params[i].name,
-                               i + 1 == class_->param_count ? ")" : "");
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "", class_->params[i].name);
     return out;
 }
 
 static int constructor_args(filling *f, const gx_yaml *object) {
     const gx_yaml *list;
     char names[200];
-    int code = gx_shape_list(f->doc, object, f->class_->name, "constructorArgs", &list, f->error);
+    int code = gx_shape_list(f->doc, object, f->called, "constructorArgs", &list, f->error);
     if (code < 0 || !list) return code;
     size_t i = 0;
     for (const gx_yaml *item = list->as.first; item; item = item->next, i++) {
         if (i == f->class_->param_count)
-            return gx_yaml_error(f->doc, item, f->error, GALE_INVALID, "%s takes at most %zu constructorArgs%s, not %u",
-                                 f->class_->name, i, param_names(f->class_, names, sizeof names), list->count);
+            return gx_yaml_error(f->doc, item, f->error, GALE_INVALID,
+                                 "%s takes at most %zu constructorArgs%s%s%s, not %u", f->called, i, i ? " (" : "",
+                                 param_names(f->class_, names, sizeof names), i ? ")" : "", list->count);
         if ((code = set_param(f, i, item)) < 0) return code;
     }
     return 0;
@@ -209,16 +218,25 @@ static gale_str first_lower(gale_str name, char *out, size_t size) {
     return (gale_str){ out, name.size };
 }
 
+/* The nearest parameter, or all that there are. */
+static const char *param_hint(const filling *f, const gx_nearest *nearest, char *out, size_t size) {
+    char names[200];
+    if (gx_nearest_word(nearest).size) return gx_nearest_hint(nearest, out, size);
+    if (f->class_->param_count == 0) return "; it has none";
+    snprintf(out, size, "; it has: %s", param_names(f->class_, names, sizeof names));
+    return out;
+}
+
 /* The parameter that `name` (of a property, or of a method without its prefix) means. `place` is where it stands. */
 static int find_param(const filling *f, const char *what, gale_str name, const gx_yaml *place, size_t *ret_index) {
-    char lower[64], hint[GX_HINT_SIZE];
+    char lower[64], hint[240];
     gx_nearest nearest = gx_nearest_to(first_lower(name, lower, sizeof lower));
     for (size_t i = 0; i < f->class_->param_count; i++) {
         if (same_but_first_case(f->class_->params[i].name, name)) return *ret_index = i, 0;
         gx_nearest_offer(&nearest, gx_str(f->class_->params[i].name));
     }
-    return gx_yaml_error(f->doc, place, f->error, GALE_NOT_FOUND, "%s has no %s '%.*s'%s", f->class_->name, what,
-                         GX_STR(place->text), gx_nearest_hint(&nearest, hint, sizeof hint));
+    return gx_yaml_error(f->doc, place, f->error, GALE_NOT_FOUND, "%s has no %s '%.*s'%s", f->called, what,
+                         GX_STR(place->text), param_hint(f, &nearest, hint, sizeof hint));
 }
 
 static int property(filling *f, const gx_yaml *item) {
@@ -240,7 +258,7 @@ static int property(filling *f, const gx_yaml *item) {
 
 static int properties(filling *f, const gx_yaml *object) {
     const gx_yaml *list;
-    int code = gx_shape_list(f->doc, object, f->class_->name, "properties", &list, f->error);
+    int code = gx_shape_list(f->doc, object, f->called, "properties", &list, f->error);
     for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
         code = property(f, item);
     return code;
@@ -273,7 +291,7 @@ static int config_method(filling *f, const gx_yaml *item) {
 
 static int config_methods(filling *f, const gx_yaml *object) {
     const gx_yaml *list;
-    int code = gx_shape_list(f->doc, object, f->class_->name, "configMethods", &list, f->error);
+    int code = gx_shape_list(f->doc, object, f->called, "configMethods", &list, f->error);
     for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
         code = config_method(f, item);
     return code;
@@ -290,8 +308,8 @@ static int fallbacks(filling *f, const gx_yaml *object) {
         const gx_param *param = &f->class_->params[i];
         if (f->given[i]) continue;
         if (!param->fallback)
-            return gx_yaml_error(f->doc, object, f->error, GALE_INVALID, "%s needs '%s': %s", f->class_->name,
-                                 param->name, param->text);
+            return gx_yaml_error(f->doc, object, f->error, GALE_INVALID, "%s needs '%s': %s", f->called, param->name,
+                                 param->text);
         f->values[i] = fallback_value(param);
     }
     return 0;
@@ -299,7 +317,9 @@ static int fallbacks(filling *f, const gx_yaml *object) {
 
 int gx_registry_values(const gx_class *class_, const gx_refs *refs, const gx_yaml_doc *doc, const gx_yaml *object,
                        gale_value ret_values[GX_PARAMS_MAX], gale_error *error) {
-    filling f = { .class_ = class_, .refs = refs, .doc = doc, .error = error };
+    filling f = { .class_ = class_, .called = class_->name, .refs = refs, .doc = doc, .error = error };
+    const gx_yaml *name = gx_yaml_get(object, "className");
+    if (name && gx_yaml_is_scalar(name) && name->text.size) f.called = name->text.data;
     int code = constructor_args(&f, object);
     if (code == 0) code = properties(&f, object);
     if (code == 0) code = config_methods(&f, object);

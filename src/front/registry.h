@@ -8,7 +8,7 @@
 #ifndef GX_FRONT_REGISTRY_H
 #define GX_FRONT_REGISTRY_H
 
-#include "front/yaml.h"
+#include "front/shape.h"
 
 #include <gale/component.h>
 
@@ -31,8 +31,11 @@ typedef struct gx_class {
     int32_t kind;                        /* gx_class_kind */
     const gx_param *params;
     size_t param_count;
-    const char *keys; /* the configuration keys that it reads, separated by blanks, or NULL */
-    const char *text; /* a sentence */
+    const char *keys;    /* the configuration keys that it reads, separated by blanks, or NULL */
+    const char *outputs; /* the fields of its default stream, "word, count", or NULL */
+    const char *text;    /* a sentence */
+    int reads;           /* 1 + the index of the parameter that names a file to read (gale.input may name another) */
+    int writes;          /* 1 + the index of the one that names a file to write (gale.output, too); 0: none */
     /* One value a parameter, all there (null for a string without default). Errors need no place; the caller adds it.
      */
     int (*make_spout)(const gale_value *values, gale_spout *ret_spout, gale_error *error);
@@ -62,8 +65,12 @@ const char *gx_class_kind_name(int32_t kind);
 /* By name or alias; NULL when there is none. */
 const gx_class *gx_registry_find(const gx_registry *registry, gale_str name);
 
+/* A hint for a name that is no class: the nearest one of `kind` (GX_CLASS_KIND_COUNT: of any), or where they are
+ * listed. Borrowed from `out`, or static. */
+const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32_t kind, char out[GX_HINT_SIZE]);
+
 /* The class that `object`'s className names. Of the wrong kind, or unknown: GALE_NOT_FOUND with the nearest name of
- * that kind. `what` is how messages call the object. */
+ * that kind, or with where to find them all. `what` is how messages call the object. */
 int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const gx_yaml *object, const char *what,
                       int32_t kind, const gx_class **ret_class, gale_error *error);
 

@@ -3,6 +3,8 @@
 #include "base/nearest.h"
 #include "base/str.h"
 
+#include <stdio.h>
+
 static bool contains(const char *words, gale_str wanted) {
     gale_str rest = gx_str(words), word;
     while (gx_str_next(&rest, ' ', &word))
@@ -10,9 +12,31 @@ static bool contains(const char *words, gale_str wanted) {
     return false;
 }
 
+/* What people write for a key whose name they do not know; no typing errors. */
+static const char *meant(gale_str wanted, const char *known) {
+    static const char *const pairs[][2] = { { "name", "id" },
+                                            { "class", "className" },
+                                            { "type", "className" },
+                                            { "args", "constructorArgs" },
+                                            { "arguments", "constructorArgs" },
+                                            { "tasks", "numTasks" },
+                                            { "source", "from" },
+                                            { "target", "to" },
+                                            { "fields", "args" },
+                                            { "stream", "streamId" } };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (gx_str_is(wanted, pairs[i][0]) && contains(known, gx_str(pairs[i][1]))) return pairs[i][1];
+    return NULL;
+}
+
 const char *gx_shape_hint(gale_str wanted, const char *known, char out[GX_HINT_SIZE]) {
     gx_nearest nearest = gx_nearest_to(wanted);
     gale_str rest = gx_str(known), word;
+    const char *other = meant(wanted, known);
+    if (other) {
+        snprintf(out, GX_HINT_SIZE, "; did you mean '%s'?", other);
+        return out;
+    }
     while (gx_str_next(&rest, ' ', &word)) gx_nearest_offer(&nearest, word);
     return gx_nearest_hint(&nearest, out, GX_HINT_SIZE);
 }
@@ -55,6 +79,9 @@ int gx_shape_text(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, 
 int gx_shape_number(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key, int64_t min,
                     int64_t max, int64_t fallback, int64_t *ret_number, gale_error *error) {
     const gx_yaml *number = gx_yaml_get(map, key);
+    if (number && number->type == GALE_TYPE_F64)
+        return gx_yaml_error(doc, number, error, GALE_TYPE, "'%s' of %s must be a whole number, not %.*s", key, what,
+                             (int)(number->text.size < 60 ? number->text.size : 60), number->text.data);
     if (number && number->type != GALE_TYPE_I64)
         return gx_yaml_error(doc, number, error, GALE_TYPE, "'%s' of %s must be a whole number, not %s", key, what,
                              gx_yaml_type_text(number));

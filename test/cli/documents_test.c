@@ -71,7 +71,7 @@ static void what_is_not_there_is_an_error(void **state) {
     gale_error error = GALE_ERROR_INIT;
     const char *path = "/no/such/path";
     assert_int_equal(gx_documents_find(&path, 1, &documents, &error), GALE_IO);
-    assert_string_equal(error.text, "/no/such/path: No such file or directory");
+    assert_string_equal(error.text, "cannot open '/no/such/path': No such file or directory");
     folder *f = *state;
     path = f->path;
     assert_int_equal(gx_documents_find(&path, 1, &documents, &error), GALE_NOT_FOUND);

@@ -111,7 +111,7 @@ class CommandLine(unittest.TestCase):
             ("--json=1",): "--json takes no value",
             ("--log-level", "wran"): "--log-level must be trace, debug, info, warn, error or off, not 'wran'; "
                                      "did you mean 'warn'?",
-            ("-c", "x"): "'x' is no 'key=value'",
+            ("-c", "x"): "-c wants key=value; 'x' has no '='",
             ("-c", "topology.max.spout.pendin=1"): "unknown key 'topology.max.spout.pendin'; "
                                                    "did you mean 'topology.max.spout.pending'?",
         }
@@ -125,6 +125,44 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(result.code, 2)
             self.assertEqual(result.err, f"gale: gale run takes one topology file, not {len(arguments)}: "
                                          "gale run FILE.yaml [options]\n")
+
+    # --- What a topology file can name
+
+    def test_classes_are_listed(self):
+        result = self.gale("help", "classes")
+        self.assertEqual((result.code, result.err), (0, ""))
+        for line in (r"^  gale\.bolt\.Split  +splits a line into words$", r"^  gale\.Value  ",
+                     r"^  - includes and topologySource"):
+            self.assertRegex(result.out.decode(), re.compile(line, re.M))
+
+    def test_a_class_is_described_whatever_it_is_called(self):
+        result = self.gale("help", "classes", "org.apache.storm.testing.TestWordCounter")
+        self.assertEqual(result.out.decode(), """\
+gale.bolt.Count: counts equal first values
+
+  kind         bolt
+  also called  org.apache.storm.testing.TestWordCounter
+  output       (word, count)
+
+Properties, in the order of constructorArgs:
+  emit  string, default each
+        'each': the new count for every input; 'finish': all totals at the end
+""")
+
+    def test_an_unknown_class_is_refused_by_help_too(self):
+        cases = {"gale.bolt.Cuont": "; did you mean 'gale.bolt.Count'?",
+                 "gale.spout.Kafka": "; `gale help classes` lists them"}
+        for name, hint in cases.items():
+            result = self.gale("help", "classes", name)
+            self.assertEqual((result.code, result.err), (2, f"gale: unknown class '{name}'{hint}\n"))
+        result = self.gale("help", "classes", "a", "b")
+        self.assertEqual((result.code, result.err), (2, "gale: gale help classes takes one name, not 2\n"))
+
+    def test_the_reference_of_classes_is_what_the_program_says(self):
+        page = EXAMPLES.parent / "docs" / "reference" / "classes.md"
+        result = self.gale("help", "classes", "--markdown")
+        self.assertTrue(page.read_bytes() == result.out,
+                        f"{page} is not up to date: renew it with gale help classes --markdown > {page}")
 
     # --- Topologies that are wrong
 
@@ -228,6 +266,56 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.code, 3)
         self.assertIn("gale: cannot write 'standard output': its reader has gone\n", result.err)
 
+    def test_a_file_is_not_read_and_written_at_once(self):
+        text = "a b\nc a\n"
+        (self.path / "inout.txt").write_text(text)
+        os.symlink("inout.txt", self.path / "link")
+        os.link(self.path / "inout.txt", self.path / "hard")
+        for output in ("inout.txt", "./inout.txt", "link", "hard"):
+            result = self.count("--input", "inout.txt", "--output", output)
+            self.assertEqual((result.code, result.out, result.err),
+                             (2, b"", f"gale: {WORD_COUNT}: 'sink' would write to the file that 'lines' reads: "
+                                      "'inout.txt'\n"))
+        with open(self.path / "inout.txt", "rb") as input:
+            process = subprocess.Popen([GALE, "run", WORD_COUNT, "--output", "link"], stdin=input,
+                                       stderr=subprocess.PIPE, cwd=self.folder.name)
+            err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 2)
+        self.assertTrue(err.endswith(b"'sink' would write to the file that 'lines' reads: 'standard input'\n"))
+        self.assertEqual((self.path / "inout.txt").read_text(), text)
+
+    def unwritable(self, *arguments, stdin=b""):
+        """Runs with a standard output that is full, then with none at all."""
+        for redirection, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+            process = subprocess.Popen(["sh", "-c", f'exec "$@" {redirection}', "sh", GALE, *arguments],
+                                       stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
+            err = process.communicate(stdin, timeout=60)[1].decode()
+            self.assertEqual((process.returncode, err), (3, f"gale: cannot write to standard output: {why}\n"))
+
+    def test_a_standard_output_that_takes_nothing_is_an_error(self):
+        for arguments in (["help"], ["help", "run"], ["help", "classes"], ["--version"], [],
+                          ["run", WORD_COUNT, "--plan"]):
+            self.unwritable(*arguments)
+        self.unwritable("run", WORD_COUNT, "--until-drained", "--json", "--output", "out.tsv", stdin=b"a a\n")
+        self.assertEqual((self.path / "out.tsv").read_bytes(), b"a\t2\n")
+
+    def test_a_full_output_is_incomplete(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.Popen([GALE, "run", WORD_COUNT, "--until-drained"], stdin=subprocess.PIPE,
+                                       stdout=full, stderr=subprocess.PIPE)
+            result = Result(process, b"", process.communicate(b"a b\n", timeout=60)[1])
+        self.assertEqual(result.code, 3)
+        self.assertTrue(result.said.startswith("gale: cannot write 'standard output': No space left on device\n"))
+        self.assertTrue(result.said.endswith("\nthe output is incomplete\n"))
+
+    def test_the_end_of_a_finite_input_is_said_once(self):
+        process = subprocess.Popen([GALE, "run", WORD_COUNT, "-q", "--output", "out.tsv"], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder.name)
+        line = process.stderr.readline().decode()
+        self.assertRegex(line, r"INFO the input has ended; Ctrl-C ends the run \(--until-drained does so by itself\)\n$")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 130))
+
     # --- What a run says
 
     def test_json_summary(self):
@@ -247,7 +335,7 @@ class CommandLine(unittest.TestCase):
     def test_table_at_the_end(self):
         result = self.gale("run", WORD_COUNT, "--until-drained", stdin=b"a b a\n")
         lines = result.err.splitlines()
-        self.assertEqual(lines[0].split(), "component tasks executed emitted acked failed timed out execute".split())
+        self.assertEqual(lines[0].split(), "component tasks executed emitted acked execute".split())
         self.assertEqual([l.split()[0] for l in lines[1:5]], ["count", "lines", "sink", "split"])
         self.assertEqual(lines[5], "1 trees: 1 acked, 0 failed, 0 timed out, 0 stopped, 0 open")
         self.assertRegex(lines[6], r"^complete latency p50 [\d.]+ \w+, p99 [\d.]+ \w+, max [\d.]+ \w+$")
@@ -275,6 +363,31 @@ class CommandLine(unittest.TestCase):
         summary = json.loads(result.out)
         self.assertEqual((result.code, summary["exit_code"]), (1, 1))
         self.assertEqual((summary["trees"], summary["acked"], summary["failed"]), (6, 0, 6))
+
+    def test_untracked_tuples_are_counted_as_such(self):
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Words").replace('    constructorArgs: ["-"]\n', "")
+        (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))
+        for arguments in ([], ["--json"]):
+            process = subprocess.Popen([GALE, "run", "t.yaml", *arguments], stdout=subprocess.PIPE,
+                                       stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder.name)
+            self.wait_for_line(process)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=60)[1].decode()
+            if arguments:
+                summary = json.loads(err)
+                self.assertEqual(summary["trees"], 0)
+                self.assertGreater(summary["untracked"], 0)
+            else:
+                self.assertRegex(err, r"\nno tracked tuples; \d+ emitted by spouts\n[\d.]+ s: [\d.]+ tuples/s\n$")
+
+    def test_the_table_of_storms_example_fits_a_narrow_terminal(self):
+        process = subprocess.Popen([GALE, "run", str(EXAMPLES / "storm" / "rolling-top-words.yaml")],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while b"log: " not in process.stderr.readline():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1].decode()
+        self.assertLessEqual(max(len(line) for line in err[err.index("component "):].splitlines()), 100)
 
     def test_storms_own_class_names(self):
         result = self.gale("run", str(EXAMPLES / "storm" / "rolling-top-words.yaml"), "--plan")
@@ -337,7 +450,13 @@ class CommandLine(unittest.TestCase):
         (self.path / "in.txt").write_text("one two two\nthree three three\n")
         result = self.gale("demo", "word-count", "--input", "in.txt")
         self.assertEqual(result.code, 0)
-        self.assertTrue(result.out.decode().splitlines()[-1].endswith("| three 3, two 2, one 1"))
+        last = result.out.decode().splitlines()[-1]
+        self.assertTrue(last.endswith("| three 3, two 2, one 1"))
+        # Rates of the whole run, not of the microseconds since the line before: six words for two lines, two times.
+        rates = re.search(r"2 lines  (\S+) lines/s  (\S+) tuples/s", last).groups()
+        if rates != ("-", "-"):
+            lines, tuples = (float(rate.replace(",", "")) for rate in rates)
+            self.assertAlmostEqual(tuples / lines, 7, delta=0.5)
 
     def test_demo_top_words_prints_a_line_at_once_and_ends_with_a_summary(self):
         (self.path / "in.txt").write_text("gale gale gale storm storm tuple\n")
@@ -360,13 +479,17 @@ class CommandLine(unittest.TestCase):
         cases = {
             (): "gale demo takes one name, not 0: gale demo top-words|word-count [options]",
             ("top-word",): "unknown demo 'top-word'; did you mean 'top-words'?",
+            ("word-count", "--input", "-"): "gale demo reads files and folders, not the standard input (gale run does)",
             ("top-words", "--second", "1"): "unknown option '--second'; did you mean '--seconds'?",
         }
         for arguments, message in cases.items():
             result = self.gale("demo", *arguments)
             self.assertEqual((result.code, result.err), (2, f"gale: {message}\n"))
         result = self.gale("demo", "top-words", "--input", "no.txt")
-        self.assertEqual((result.code, result.err), (3, "gale: no.txt: No such file or directory\n"))
+        self.assertEqual((result.code, result.err), (3, "gale: cannot open 'no.txt': No such file or directory\n"))
+        os.mkdir(self.path / "empty")
+        result = self.gale("demo", "top-words", "--input", "empty")
+        self.assertEqual((result.code, result.err), (3, "gale: there is no text in 'empty'\n"))
 
     def test_demo_into_a_closed_pipe_ends(self):
         read, write = os.pipe()
@@ -376,6 +499,14 @@ class CommandLine(unittest.TestCase):
         os.close(write)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
+
+    def test_demo_into_a_full_device_says_so(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.Popen([GALE, "demo", "top-words"], stdin=subprocess.DEVNULL, stdout=full,
+                                       stderr=subprocess.PIPE)
+            err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 3)
+        self.assertTrue(err.endswith(b"gale: cannot write to standard output: No space left on device\n"))
 
 
 if __name__ == "__main__":

@@ -108,6 +108,34 @@ static void a_slow_bolt_holds_its_spout_and_memory_stays_bounded(void **state) {
     rig_fini(&r);
 }
 
+static void slow_bolts_on_one_executor_share_its_time(void **state) {
+    rig r;
+    reset(UINT64_MAX);
+    rig_init(&r);
+    a.on = slow;
+    b.on = slow;
+    c.on = slow;
+    the_clock = r.clock;
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+    gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+    gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 1);
+    static const char *const names[] = { "a", "b", "c" };
+    for (int i = 0; i < 3; i++) {
+        gale_topology_subscribe(r.topology, names[i], "spout", NULL, gale_shuffle());
+        gale_topology_set(r.topology, names[i], "gale.executor", gale_i64(executors_of(state) - 1));
+    }
+    gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
+    rig_make(&r, executors_of(state));
+    for (int i = 0; i < 3000; i++) gale_runtime_step(r.runtime);
+    uint64_t least = a.seen < b.seen ? a.seen : b.seen, most = a.seen > b.seen ? a.seen : b.seen;
+    least = c.seen < least ? c.seen : least;
+    most = c.seen > most ? c.seen : most;
+    assert_true(least > 500);
+    assert_true(most < 2 * least);
+    rig_fini(&r);
+}
+
 static int thousand(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     for (int i = 0; i < 1000; i++) {
         int rc = rig_pass(bolt, tuple, out);
@@ -412,6 +440,7 @@ int main(void) {
         ON_1_2_5(max_spout_pending_bounds_the_open_trees),
         ON_1_2_5(a_spout_at_its_limit_waits_for_the_answers_that_a_tick_gives),
         ON_1_2_5(a_slow_bolt_holds_its_spout_and_memory_stays_bounded),
+        ON_1_2_5(slow_bolts_on_one_executor_share_its_time),
         ON_1_2_5(a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call),
         ON_1_2_5(a_cycle_ends_when_its_tuples_do),
         ON_1_2_5(a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow),

@@ -193,6 +193,10 @@ static void wrong_types_are_refused(void **state) {
     (void)state;
     expect_error("parallelism: 3", "parallelism: three",
                  "t.yaml:10:18: 'parallelism' of a bolt must be a whole number, not a string");
+    expect_error("parallelism: 3", "parallelism: 4.5",
+                 "t.yaml:10:18: 'parallelism' of a bolt must be a whole number, not 4.5");
+    expect_error("id: count", "name: count", "t.yaml:11:5: unknown key 'name' in a bolt; did you mean 'id'?");
+    expect_error("id: count", "id: lines", "t.yaml:11:9: the name 'lines' is taken already (line 4)");
     expect_error("parallelism: 3", "parallelism: 0",
                  "t.yaml:10:18: 'parallelism' of a bolt must be in 1 to 32767, not 0");
     expect_error("name: t", "name: [t]", "t.yaml:1:7: 'name' of a topology must be a string, not a list");
@@ -323,7 +327,7 @@ static void shape_of_the_graph_is_checked(void **state) {
     expect_error("  - {from: lines, to: split, grouping: {type: SHUFFLE}}\n", "",
                  "t.yaml:8:9: bolt 'split' has no input: no stream leads to it");
     expect_error("to: split", "to: lines", "t.yaml:16:23: 'lines' is a spout; a stream leads to a bolt");
-    expect_error("id: count", "id: split", "t.yaml:11:5: bolt 'split' has the name of a bolt");
+    expect_error("id: count", "id: split", "t.yaml:11:9: the name 'split' is taken already (line 8)");
     expect_error("name: t", "name: a/b", "t.yaml:1:7: topology name 'a/b' has a '/'; none of / . : \\ may stand there");
 }
 
@@ -337,7 +341,7 @@ static void error_of_a_component_gets_its_place(void **state) {
 static void unknown_components_class_is_refused(void **state) {
     (void)state;
     expect_error("name: t\n", "name: t\ncomponents: [{id: a, className: java.util.Properties}]\n",
-                 "t.yaml:2:33: unknown class 'java.util.Properties'");
+                 "t.yaml:2:33: unknown class 'java.util.Properties'; `gale help classes` lists them");
     expect_error("name: t\n",
                  "name: t\ncomponents:\n  - {id: a, className: gale.Value, constructorArgs: [1]}\n"
                  "  - {id: a, className: gale.Value, constructorArgs: [1]}\n",

@@ -59,6 +59,17 @@ static void every_class_is_whole_and_its_names_are_unique(void **state) {
     }
 }
 
+/* "word, count", as the class's default stream has it. */
+static void expect_outputs(const gx_class *c, const gale_output *outputs, size_t count) {
+    char got[200] = "";
+    size_t n = 0;
+    for (const char *from = count ? outputs[0].fields : ""; *from; from++) {
+        if (*from != ' ') got[n++] = *from;
+        if (*from == ',') got[n++] = ' ';
+    }
+    assert_string_equal(got, c->outputs ? c->outputs : "");
+}
+
 /* Made with its defaults, and the one argument that some need. */
 static void every_class_can_be_made(void **state) {
     (void)state;
@@ -77,6 +88,8 @@ static void every_class_can_be_made(void **state) {
         assert_int_equal(gx_registry_values(c, &none, doc, gx_yaml_root(doc), values, &error), 0);
         if (c->kind == GX_CLASS_SPOUT) assert_int_equal(c->make_spout(values, &spout, &error), 0);
         if (c->kind == GX_CLASS_BOLT) assert_int_equal(c->make_bolt(values, &bolt, &error), 0);
+        if (c->kind == GX_CLASS_SPOUT) expect_outputs(c, spout.outputs, spout.output_count);
+        if (c->kind == GX_CLASS_BOLT) expect_outputs(c, bolt.outputs, bolt.output_count);
         if (spout.free_user) spout.free_user(spout.user);
         if (bolt.free_user) bolt.free_user(bolt.user);
     }
@@ -138,9 +151,12 @@ static void unknown_class_is_refused_with_the_nearest_one_of_its_kind(void **sta
     expect_class_error("className: com.example.LogInfoBolt", GX_CLASS_BOLT, GALE_NOT_FOUND,
                        "t.yaml:1:12: unknown class 'com.example.LogInfoBolt'; did you mean "
                        "'org.apache.storm.flux.wrappers.bolts.LogInfoBolt'?");
-    expect_class_error("className: xyz", GX_CLASS_BOLT, GALE_NOT_FOUND, "t.yaml:1:12: unknown class 'xyz'");
+    expect_class_error("className: xyz", GX_CLASS_BOLT, GALE_NOT_FOUND,
+                       "t.yaml:1:12: unknown class 'xyz'; `gale help classes` lists them");
     expect_class_error("className: gale.spout.File", GX_CLASS_BOLT, GALE_TYPE,
                        "t.yaml:1:12: gale.spout.File is a spout, not a bolt");
+    expect_class_error("className: java.lang.String", GX_CLASS_BOLT, GALE_TYPE,
+                       "t.yaml:1:12: java.lang.String is a component, not a bolt");
     expect_class_error("id: x", GX_CLASS_BOLT, GALE_TOPOLOGY, "t.yaml:1:1: a bolt needs the field 'className'");
 }
 
@@ -206,6 +222,8 @@ static void wrong_types_are_refused(void **state) {
                  "t.yaml:1:19: 'path' of test.Class must be a string, not a whole number (12); put it in quotes");
     expect_error("constructorArgs: [a, five]", GALE_TYPE,
                  "t.yaml:1:22: 'maxAttempts' of test.Class must be a whole number, not a string (five)");
+    expect_error("constructorArgs: [a, 4.5]", GALE_TYPE,
+                 "t.yaml:1:22: 'maxAttempts' of test.Class must be a whole number, not 4.5");
     expect_error("constructorArgs: [a, 1, 1]", GALE_TYPE,
                  "t.yaml:1:25: 'repeat' of test.Class must be true or false, not a whole number (1)");
     expect_error("constructorArgs: [~]", GALE_TYPE,
@@ -216,6 +234,12 @@ static void wrong_types_are_refused(void **state) {
                  "t.yaml:1:18: 'constructorArgs' of test.Class must be a list, not a string");
     expect_error("constructorArgs: [{reflist: [a]}]", GALE_UNSUPPORTED,
                  "t.yaml:1:19: reflist is not supported yet: no class takes one");
+}
+
+static void the_class_is_called_what_the_file_calls_it(void **state) {
+    (void)state;
+    expect_error("{className: java.lang.Thing, id: x}", GALE_INVALID,
+                 "t.yaml:1:1: java.lang.Thing needs 'path': the file to read");
 }
 
 static void values_out_of_range_are_refused(void **state) {
@@ -234,6 +258,8 @@ static void too_many_unknown_and_double_arguments_are_refused(void **state) {
                  "t.yaml:1:37: test.Class takes at most 4 constructorArgs (path, maxAttempts, repeat, mode), not 5");
     expect_error("properties: [{name: pth, value: a}]", GALE_NOT_FOUND,
                  "t.yaml:1:21: test.Class has no property 'pth'; did you mean 'path'?");
+    expect_error("properties: [{name: foobar, value: a}]", GALE_NOT_FOUND,
+                 "t.yaml:1:21: test.Class has no property 'foobar'; it has: path, maxAttempts, repeat, mode");
     expect_error("configMethods: [{name: withPth, args: [a]}]", GALE_NOT_FOUND,
                  "t.yaml:1:24: test.Class has no method 'withPth'; did you mean 'path'?");
     expect_error("{constructorArgs: [a], properties: [{name: path, value: b}]}", GALE_EXISTS,
@@ -265,6 +291,7 @@ int main(void) {
         cmocka_unit_test(null_leaves_the_default),
         cmocka_unit_test(missing_argument_is_named_with_its_meaning),
         cmocka_unit_test(wrong_types_are_refused),
+        cmocka_unit_test(the_class_is_called_what_the_file_calls_it),
         cmocka_unit_test(values_out_of_range_are_refused),
         cmocka_unit_test(too_many_unknown_and_double_arguments_are_refused),
         cmocka_unit_test(malformed_properties_and_methods_are_refused),

@@ -1,0 +1,101 @@
+#include "cli/summary.h"
+
+#include "harness/cm.h"
+
+#include <string.h>
+
+static gx_summary_row rows[] = {
+    { .component = "counter",
+      .tasks = 4,
+      .executed = 1500,
+      .emitted = 10,
+      .acked = 1500,
+      .execute_samples = 1,
+      .execute_nanoseconds = 4180 },
+    { .component = "wordGenerator", .spout = true, .tasks = 5, .emitted = 1500 },
+};
+
+static gx_summary untracked_run(void) {
+    return (gx_summary){ .total = { .run = { .executed = 1500, .elapsed = 3 * GALE_SECOND }, .emitted = 1500 },
+                         .topology = "t",
+                         .rows = rows,
+                         .row_count = 2 };
+}
+
+static void expect_text(const gx_summary *summary, const char *expected) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_text(summary, &out);
+    assert_string_equal(gx_buf_text(&out), expected);
+    gx_buf_fini(&out);
+}
+
+static void a_run_without_tracked_tuples_speaks_of_no_trees(void **state) {
+    (void)state;
+    gx_summary summary = untracked_run();
+    expect_text(&summary, "component      tasks  executed  emitted  acked  execute\n"
+                          "counter            4     1,500       10  1,500  4.18 us\n"
+                          "wordGenerator      5         -    1,500      0        -\n"
+                          "no tracked tuples; 1,500 emitted by spouts\n"
+                          "3.00 s: 500 tuples/s\n");
+}
+
+static void a_column_appears_with_its_first_figure(void **state) {
+    (void)state;
+    gx_summary summary = untracked_run();
+    gx_summary_row spout = rows[1];
+    spout.acked = 1, spout.timed_out = 2;
+    summary.rows = &spout, summary.row_count = 1;
+    summary.total.run.trees = 1490, summary.total.run.acked = 0, summary.total.run.open = 1490;
+    expect_text(&summary, "component      tasks  emitted  acked  timed out\n"
+                          "wordGenerator      5    1,500      1          2\n"
+                          "1,490 trees: 0 acked, 0 failed, 0 timed out, 0 stopped, 1,490 open\n"
+                          "10 more tuples, not tracked, emitted by spouts\n"
+                          "3.00 s: 497 trees/s, 500 tuples/s\n");
+}
+
+static void a_run_that_did_nothing_has_a_summary(void **state) {
+    (void)state;
+    gx_summary summary = { .topology = "t" };
+    expect_text(&summary, "component\nno tracked tuples; 0 emitted by spouts\n0.00 s: 0 tuples/s\n");
+}
+
+static void expect_line(const gx_reading *now, const gx_reading *before, const char *expected) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_line(now, before, &out);
+    assert_string_equal(gx_buf_text(&out), expected);
+    gx_buf_fini(&out);
+}
+
+static void the_line_counts_trees_or_what_spouts_emit(void **state) {
+    (void)state;
+    gx_reading before = { .emitted = 0 };
+    gx_reading now = { .run = { .executed = 40, .elapsed = 2 * GALE_SECOND }, .emitted = 20 };
+    expect_line(&now, &before, "   2 s  20 emitted, none tracked  10 emitted/s  20 tuples/s\n");
+    now.run.trees = 20, now.run.open = 3, now.run.failed = 1;
+    expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed\n");
+    expect_line(&before, &before, "   0 s  0 trees  0 trees/s  0 tuples/s  0 open  0 failed\n");
+}
+
+static void json_tells_what_is_untracked(void **state) {
+    (void)state;
+    gx_summary summary = untracked_run();
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_json(&summary, 0, &out);
+    assert_non_null(strstr(gx_buf_text(&out), "\"trees\":0,\"untracked\":1500,"));
+    gx_buf_reset(&out);
+    summary.total.run.trees = 1501; /* counted after the spouts' figures were read */
+    gx_summary_json(&summary, 0, &out);
+    assert_non_null(strstr(gx_buf_text(&out), "\"trees\":1501,\"untracked\":0,"));
+    gx_buf_fini(&out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_without_tracked_tuples_speaks_of_no_trees),
+        cmocka_unit_test(a_column_appears_with_its_first_figure),
+        cmocka_unit_test(a_run_that_did_nothing_has_a_summary),
+        cmocka_unit_test(the_line_counts_trees_or_what_spouts_emit),
+        cmocka_unit_test(json_tells_what_is_untracked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
