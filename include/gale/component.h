@@ -140,8 +140,8 @@ static inline int gale_emit_tracked(gale_collector *out, uint32_t stream, const 
 }
 
 /* The same three, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
- * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly does
- * not allow the calls above: GALE_STATE. */
+ * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly
+ * does not allow the calls above: GALE_STATE. */
 static inline int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
                                    size_t count) {
     return out->ops->emit_direct(out, task, stream, values, count);

@@ -46,8 +46,8 @@ GALE_API GALE_MUST_USE int gale_file_spout(const gale_file_spout_options *option
  * survives the process, not the machine. A write that fails stops the run. With several tasks, task i > 0 writes to
  * `path`.i. Obeys `gale.output` (another path). */
 typedef enum gale_file_format {
-    GALE_FILE_TSV, /* values as they are, with tabs between them; a tab, newline or return inside a value becomes \t, \n,
-                      \r, null is \N. Who must tell those from a backslash and a letter takes JSON */
+    GALE_FILE_TSV, /* values as they are, with tabs between them; a tab, newline or return inside a value becomes
+                      \t, \n, \r, null is \N. Who must tell those from a backslash and a letter takes JSON */
     GALE_FILE_JSON /* {"field": value, ...} */
 } gale_file_format;
 typedef struct gale_file_sink_options {

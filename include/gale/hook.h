@@ -1,11 +1,11 @@
 /* gale/hook.h: watching tasks.
  *
- * What:    a hook is a table of functions that a topology calls as its tasks live (Storm's ITaskHook). It sees; it changes
- *          nothing. A topology without hooks pays one test of a number an event.
- * Threads: each function is called on the thread of the task that it is about, so a hook of several tasks is called from
- *          several threads at once.
- * Owner:   what is passed is borrowed for the call. `user` is freed with `free_user` when the topology is freed, or when
- *          adding the hook fails.
+ * What:    a hook is a table of functions that a topology calls as its tasks live (Storm's ITaskHook). It sees; it
+ *          changes nothing. A topology without hooks pays one test of a number an event.
+ * Threads: each function is called on the thread of the task that it is about, so a hook of several tasks is called
+ *          from several threads at once.
+ * Owner:   what is passed is borrowed for the call. `user` is freed with `free_user` when the topology is freed, or
+ *          when adding the hook fails.
  */
 #ifndef GALE_HOOK_H
 #define GALE_HOOK_H

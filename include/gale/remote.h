@@ -1,10 +1,10 @@
 /* gale/remote.h: a task's collector, for the application's other threads.
  *
  * What:    a component opens a remote from its collector and hands it to other threads: a client's callback thread, a
- *          pool of workers. Their calls become commands in a bounded inbox of the task's executor, which carries them out
- *          on its own thread, in the order in which they were given. What a command does is what the call of the same name
- *          in gale/component.h does; its own errors are counted there (a second answer, values that do not fit), or, for
- *          a tracked tuple, told to the spout as a failure.
+ *          pool of workers. Their calls become commands in a bounded inbox of the task's executor, which carries them
+ *          out on its own thread, in the order in which they were given. What a command does is what the call of the
+ *          same name in gale/component.h does; its own errors are counted there (a second answer, values that do not
+ *          fit), or, for a tracked tuple, told to the spout as a failure.
  * Threads: any, at the same time, for every function but gale_remote_open, which is the task's own thread's.
  * Owner:   each gale_remote_open has its gale_remote_close. A remote may outlive the runtime: then every call says
  *          GALE_STOPPED.
@@ -47,8 +47,8 @@ static inline void gale_remote_close(gale_remote *remote) {
     if (remote) remote->ops->close(remote);
 }
 
-/* Emits anchored to tuples that the task holds (gale_tuple_hold): none, one or many. A bolt's tuple, or one of a spout's
- * that is not tracked. */
+/* Emits anchored to tuples that the task holds (gale_tuple_hold): none, one or many. A bolt's tuple, or one of a
+ * spout's that is not tracked. */
 static inline int gale_remote_emit(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
                                    const gale_handle *anchors, size_t anchor_count) {
     return remote->ops->emit(remote, stream, values, count, anchors, anchor_count);

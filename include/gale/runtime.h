@@ -65,7 +65,8 @@ GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
 
 /* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
- * Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing more. */
+ * Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing
+ * more. */
 GALE_API void gale_runtime_drain(gale_runtime *runtime);
 
 /* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
@@ -85,10 +86,10 @@ GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_
  * freed again later or abandoned. NULL is allowed. */
 GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 
-/* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place of
- * what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off. `on_event` is
- * called on the threads of the component's tasks, for a moment still after it was replaced. GALE_NOT_FOUND,
- * GALE_INVALID, GALE_NO_MEMORY. */
+/* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place
+ * of what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off.
+ * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced.
+ * GALE_NOT_FOUND, GALE_INVALID, GALE_NO_MEMORY. */
 GALE_API int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
                                      void (*on_event)(void *user, const gale_event *event), void *user);
 

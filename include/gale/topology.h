@@ -151,8 +151,8 @@ GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, g
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 
-/* Adds a hook for the tasks of `component` (which may be added later), or for all tasks (NULL). Copied; `hook.user` is the
- * topology's from now on. */
+/* Adds a hook for the tasks of `component` (which may be added later), or for all tasks (NULL). Copied; `hook.user` is
+ * the topology's from now on. */
 GALE_API int gale_topology_add_hook(gale_topology *topology, const char *component, gale_hook hook);
 
 /* A key of the topology's configuration (`component` NULL) or of one component's. Returns as gale_config_set does: 1

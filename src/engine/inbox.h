@@ -1,15 +1,15 @@
 /* An executor's inbox: commands from threads of the application (gale/remote.h).
  *
- * What:    two lanes of bytes, each a FIFO: what spouts emit, which may have to wait until the spout may run; and what bolts
- *          emit and answer, which waits only for congestion, and that clears by itself. So an answer never waits behind a
- *          spout that waits for answers. Bodies are encoded by the thread that emits. The owner takes a lane's bytes by
- *          swapping buffers, and works through them as it may.
+ * What:    two lanes of bytes, each a FIFO: what spouts emit, which may have to wait until the spout may run; and what
+ *          bolts emit and answer, which waits only for congestion, and that clears by itself. So an answer never waits
+ *          behind a spout that waits for answers. Bodies are encoded by the thread that emits. The owner takes a
+ *          lane's bytes by swapping buffers, and works through them as it may.
  *
  *              open --drain--> no spout's tuples --close--> closed
  *
  * Threads: gx_inbox_put any; the rest the owner's. The mutex is held for a copy or a swap.
- * Owner:   counted references: the executor's and one a remote. The last one frees it; its memory is malloc's, because a
- *          remote may outlive the runtime and its allocator. */
+ * Owner:   counted references: the executor's and one a remote. The last one frees it; its memory is malloc's, because
+ *          a remote may outlive the runtime and its allocator. */
 #ifndef GX_ENGINE_INBOX_H
 #define GX_ENGINE_INBOX_H
 

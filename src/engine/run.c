@@ -1,5 +1,6 @@
 #include "engine/run.h"
 
+#include "engine/answer.h"
 #include "engine/collector.h"
 #include "engine/hooks.h"
 
@@ -80,7 +81,8 @@ static void counted(gx_task *task, size_t run, size_t ticks) {
  * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
     if (GX_UNLIKELY(!is_counted && task->queued > ex->shared->queue_limit)) {
-        gx_collector_overflow(ex, task, head);
+        gx_answer_overflow(ex, task, gx_record_roots(head));
+        gx_record_release(head, &ex->blocks);
         return true;
     }
     void *at = gx_fifo_push(&task->parked, &ex->chunks, head->length);

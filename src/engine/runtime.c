@@ -189,8 +189,8 @@ static void park(gale_runtime *runtime, gx_executor *ex) {
 
 enum { PATIENCE_MIN = 16 };
 
-/* An empty step. How long an executor spins before it parks adapts: work that comes while it spins doubles its patience,
- * up to the option; having to park halves it. A busy flow is met awake, a slow one costs next to nothing. */
+/* An empty step. How long an executor spins before it parks adapts: work that comes while it spins doubles its
+ * patience, up to the option; having to park halves it. A busy flow is met awake, a slow one costs next to nothing. */
 static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times, uint32_t *patience) {
     if (times < *patience / 4) {
         gx_os_cpu_relax();

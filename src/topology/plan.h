@@ -4,8 +4,8 @@
  *          system.
  * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
  *            component
- *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread. A component that blocks
- *          (`gale.blocking`) gets an executor of its own for each task, behind those that were asked for.
+ *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread. A component that
+ *          blocks (`gale.blocking`) gets an executor of its own for each task, behind those that were asked for.
  * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
  */
 #ifndef GX_TOPOLOGY_PLAN_H

@@ -2,8 +2,9 @@
  *
  * usage: soak SECONDS [SHAPE [PENDING [EXECUTORS]]]     SECONDS a cell; without the rest, all cells
  *
- * Shapes: chain, diamond, fan (out 10), join (two spouts), cycle (gain below one), weave (S, P, D, B, C with P emitting two
- * and the tasks on executors 0, 1, 0, 1, 0). Pending: 1, 100, 0 (no bound). */
+ * Shapes:  chain, diamond, fan (out 10), join (two spouts), cycle (gain below one), weave (S, P, D, B, C with P emitting
+ *          two and the tasks on executors 0, 1, 0, 1, 0).
+ * Pending: 1, 100, 0 (no bound). */
 #include "base/os/time.h"
 
 #include <gale/runtime.h>

@@ -1,0 +1,38 @@
+/* Emitting: from values to records in the queues of their targets.
+ *
+ * What:    an emit measures the values, computes the routes, makes sure of room in all destinations, and then encodes
+ *          once and copies or shares. It runs no component and blocks on nothing.
+ *          Anchors: each destination draws one fresh edge id an anchor tuple; the id goes into that anchor's ack value
+ *          once, and under each of its roots into the new record; two anchors with a root in common XOR their ids
+ *          under it (Storm's BoltOutputCollectorImpl).
+ * Threads: the executor's own. */
+#ifndef GX_ENGINE_EMIT_H
+#define GX_ENGINE_EMIT_H
+
+#include "engine/executor.h"
+
+/* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
+typedef struct gx_emission {
+    uint32_t direct;
+    uint32_t stream;
+    const gale_value *values;
+    size_t count;
+    const uint64_t *message_id; /* a spout's tracked tuple; else NULL */
+} gx_emission;
+
+/* Where a new tuple's roots come from: nowhere, a tree that a spout begins, or anchors. */
+typedef struct gx_origin {
+    const gx_anchor *anchors;
+    size_t anchor_count;
+    uint64_t begun;      /* the root of a spout's new tree, or 0 */
+    uint64_t begun_xor;  /* its edges */
+    uint64_t root_count; /* of the new tuple */
+    size_t member_count; /* several anchors: see unite */
+    uint32_t overflowed; /* a spout's new tree: a task whose queue was at the limit, or 0 */
+} gx_origin;
+
+/* Returns how many tasks it goes to, or GALE_NOT_FOUND, GALE_FIELDS, GALE_STATE, GALE_INVALID, GALE_TOO_LARGE,
+ * GALE_NO_MEMORY: then nothing was emitted. */
+int gx_emit(gx_task *task, const gx_emission *emission, gx_origin *from);
+
+#endif
