@@ -267,7 +267,8 @@ int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
     while (gx_phase(shared) == GALE_PHASE_OPENING && !gx_load_relaxed(&shared->inactive))
         gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
     gx_monitor_unlock(&shared->monitor);
-    return fatal_error(shared, error);
+    /* Once it has run, what stopped it is gale_runtime_wait's to tell, however soon that was. */
+    return gx_load_acquire(&shared->started_at) ? GALE_OK : fatal_error(shared, error);
 }
 
 /* One step of every executor, on the calling thread. */

@@ -197,6 +197,25 @@ static void a_component_can_stop_the_run_and_say_why(void **state) {
     rig_fini(&r);
 }
 
+/* However soon the end comes, the start was a good one. */
+static void what_stops_a_run_at_once_is_told_by_wait_not_by_start(void **state) {
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        rig r;
+        build(&r);
+        a.log = c.log = NULL; /* which two threads would share */
+        c.on = give_up;
+        gale_clock clock = gale_clock_monotonic();
+        gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+        options.executors = 2;
+        options.clock = &clock;
+        rig_make_with(&r, options);
+        assert_int_equal(gale_runtime_start(r.runtime, NULL), 0);
+        assert_int_equal(gale_runtime_wait(r.runtime, 10 * GALE_SECOND, NULL), GALE_CLOSED_PIPE);
+        rig_fini(&r);
+    }
+}
+
 static void a_run_until_drained_ends_by_itself(void **state) {
     (void)state;
     rig r;
@@ -235,6 +254,7 @@ static void a_component_that_blocks_gets_an_executor_a_task(void **state) {
     (void)state;
     rig r;
     build(&r);
+    a.log = c.log = NULL; /* which two threads would share */
     gale_topology_set(r.topology, "zeta", "gale.blocking", gale_bool(true));
     gale_clock clock = gale_clock_monotonic();
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
@@ -312,6 +332,7 @@ int main(void) {
         cmocka_unit_test(an_error_from_prepare_stops_the_start),
         cmocka_unit_test(an_error_from_next_backs_off_longer_each_time),
         cmocka_unit_test(a_component_can_stop_the_run_and_say_why),
+        cmocka_unit_test(what_stops_a_run_at_once_is_told_by_wait_not_by_start),
         cmocka_unit_test(a_run_until_drained_ends_by_itself),
         cmocka_unit_test(a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends),
         cmocka_unit_test(a_component_that_blocks_gets_an_executor_a_task),
