@@ -1,6 +1,5 @@
 #include "engine/emit.h"
 
-#include "base/hash.h"
 #include "engine/answer.h"
 #include "engine/hooks.h"
 

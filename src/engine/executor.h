@@ -107,11 +107,10 @@ typedef struct gx_executor {
     bool opened;
     bool activated;
     bool closed;
-    uint32_t finished_rank; /* components up to this rank have finished, plus 1 */
-    uint64_t work;          /* everything done so far */
-    uintptr_t thread;       /* who runs it; for checks */
-    const gx_task *in_call; /* the task whose function runs, for whoever waits for us */
-    _Atomic(const gx_task *) in_call_seen;
+    uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */
+    uint64_t work;                         /* everything done so far */
+    uintptr_t thread;                      /* who runs it; for checks */
+    _Atomic(const gx_task *) in_call_seen; /* the task whose function runs, for whoever waits for us */
 
     gx_blocks blocks;
     gx_bell bell;
@@ -122,7 +121,6 @@ typedef struct gx_executor {
     gx_atomic64 seen_received;
     gx_atomic32 seen_quiet;
     gx_atomic32 seen_finished;
-    gx_atomic64 seen_fifo_bytes;
 } gx_executor;
 
 /* `ops`: of the collectors that tasks are given. GALE_NO_MEMORY, GALE_IO (no doorbell): what is made so far is in

@@ -59,7 +59,6 @@ static bool is_quiet(const gx_executor *ex, int32_t phase) {
 /* What the control reads; each figure alone is true at some moment, and control.c reads twice. */
 static void show(gx_executor *ex, int32_t phase) {
     if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
-    gx_store_relaxed(&ex->seen_fifo_bytes, ex->local.bytes);
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained)) return;
     uint64_t sent = 0, received = 0;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
