@@ -105,6 +105,7 @@ typedef struct gale_collector_ops {
     int (*emit_direct_tracked)(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
                                size_t count, uint64_t message_id);
     int (*remote)(gale_collector *out, gale_remote **ret_remote);
+    int (*reset_timeout)(gale_collector *out, gale_handle tuple);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -179,6 +180,12 @@ static inline int gale_tuple_hold(gale_collector *out, gale_handle tuple, gale_h
 /* The held tuple, or NULL when it has been answered. Valid until it is answered. */
 static inline const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) {
     return out->ops->held(out, tuple);
+}
+
+/* The timeouts of the trees that the tuple (in execution, or held) belongs to begin anew: for work that takes longer than
+ * topology.message.timeout.secs. GALE_SETTLED when it has been answered. */
+static inline int gale_reset_timeout(gale_collector *out, gale_handle tuple) {
+    return out->ops->reset_timeout(out, tuple);
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an

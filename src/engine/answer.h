@@ -1,15 +1,25 @@
-/* Answering tuples: their acks and failures go to the ledgers of their trees, here or on other executors.
+/* Answering tuples: their acks and failures go to the keepers of their trees, here or on other executors. A keeper is
+ * the ledger that the spout's entry is in or, where there are acker tasks, one of those, which tells that ledger.
  * Threads: the executor's own. */
 #ifndef GX_ENGINE_ANSWER_H
 #define GX_ENGINE_ANSWER_H
 
 #include "engine/executor.h"
 
+/* The spout's unit of a new tree: the edges that its emit created. */
+void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges);
+
 /* A tuple with these roots is acked; its children's edges sum to `ack`. */
 void gx_answer_ack(gx_executor *ex, gx_roots roots, uint64_t ack);
 
 /* It failed, on `task`. The first answer to each tree wins. */
 void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text);
+
+/* The timeouts of its trees begin anew. */
+void gx_answer_reset(gx_executor *ex, gx_roots roots);
+
+/* An item from another executor. */
+void gx_answer_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]);
 
 /* A tuple with these roots found the queue of `task` at its limit: its trees fail with reason `overflow`, or it is
  * shed. */

@@ -98,7 +98,7 @@ static int emit_tree(gale_collector *out, const gx_emission *e) {
     if (GX_UNLIKELY(from.overflowed))
         gx_ledger_fail(&ex->ledger, from.begun, GALE_REASON_OVERFLOW, from.overflowed, gx_answer_at_limit);
     else
-        gx_ledger_begin(&ex->ledger, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
+        gx_answer_begin(ex, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
     return rc;
 }
 
@@ -192,6 +192,16 @@ static int do_fail(gale_collector *out, gale_handle handle, int32_t reason, cons
     return answer(task_of(out), handle, false, reason, text);
 }
 
+static int do_reset_timeout(gale_collector *out, gale_handle handle) {
+    gx_task *task = task_of(out);
+    gx_anchor anchor;
+    if (wrong_thread(task)) return GALE_THREAD;
+    int rc = find_anchor(task, handle, &anchor);
+    if (rc < 0) return misuse(task, rc);
+    gx_answer_reset(task->executor, anchor.roots);
+    return GALE_OK;
+}
+
 static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_held) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
@@ -254,6 +264,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .emit_direct = do_emit_direct,
         .emit_direct_anchored = do_emit_direct_anchored,
         .emit_direct_tracked = do_emit_direct_tracked,
+        .reset_timeout = do_reset_timeout,
     };
     return &ops;
 }

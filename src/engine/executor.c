@@ -24,6 +24,7 @@ static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
         ex->shared->tasks[id] = task;
         ex->tasks[ex->task_count++] = task;
         if (task->is_spout) ex->spouts[ex->spout_count++] = task;
+        ex->has_ackers |= task->is_acker;
     }
     return GALE_OK;
 }
@@ -49,6 +50,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
         rc = gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
                             gx_random_new(shared->seed, 0x8000u + index));
     ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
+    if (shared->plan->acker_count) ex->settle.plan = shared->plan;
+    ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
     ex->gates_stale = true;
     *ret_executor = ex;
     return rc;
@@ -66,8 +69,9 @@ int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity) {
     int rc = GALE_OK;
     if (gx_plan_feeds(from->shared->plan, from->index, to->index))
         rc = join(from->heap, &from->outlets[to->index].ring, &to->inlets[from->index].data, capacity);
-    if (rc == GALE_OK && to->has_ledger && from->shared->plan->acking)
-        rc = join(from->heap, &from->ack_outlets[to->index].ring, &to->inlets[from->index].acks, ACK_RING);
+    if (rc == GALE_OK && (to->has_ledger || to->has_ackers) && from->shared->plan->acking)
+        rc = join(from->heap, &from->ack_outlets[to->index].ring, &to->inlets[from->index].acks,
+                  from->shared->knobs.ack_capacity ? from->shared->knobs.ack_capacity : ACK_RING);
     return rc;
 }
 

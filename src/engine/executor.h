@@ -3,7 +3,7 @@
  *                     inlets (a data ring and an ack ring from every executor that feeds this one)
  *                        |                       |
  *                        v                       v
- *     parked lists <-- tasks --> local FIFO    ledger <-- settle (trees of other ledgers go out combined)
+ *     parked lists <-- tasks --> local FIFO    ledger, acker tasks <-- settle (for other keepers, combined)
  *                        |           |           |
  *                        v           +--> tasks  +--> answers to spouts, between runs
  *                     outlets
@@ -94,6 +94,8 @@ typedef struct gx_executor {
     gx_inbox *inbox;
     gx_ledger ledger;
     bool has_ledger;
+    bool has_ackers;   /* some of its tasks are */
+    int64_t acker_due; /* the next rotation of one of them */
 
     gx_task **tasks;
     uint32_t task_count;
@@ -157,12 +159,12 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested);
 
 GX_INLINE void gx_executor_queued(gx_executor *ex, gx_task *task, uint64_t weight) {
     task->queued += weight;
-    if (GX_UNLIKELY(task->queued > GX_FLOW_HIGH && !task->congested)) gx_executor_congest(ex, task, true);
+    if (GX_UNLIKELY(task->queued > ex->shared->flow.high && !task->congested)) gx_executor_congest(ex, task, true);
 }
 
 GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t weight) {
     task->queued -= weight;
-    if (GX_UNLIKELY(task->congested && task->queued < GX_FLOW_LOW)) gx_executor_congest(ex, task, false);
+    if (GX_UNLIKELY(task->congested && task->queued < ex->shared->flow.low)) gx_executor_congest(ex, task, false);
 }
 
 /* Sends what is combined and shows others what was written to their rings. */

@@ -27,6 +27,7 @@ enum {
 typedef struct gx_flow {
     alignas(GX_APART) gx_atomic32 epoch;
     alignas(GX_APART) _Atomic(uint8_t) *congested; /* by task */
+    uint64_t high, low;                            /* the marks: GX_FLOW_HIGH and _LOW, but in the simulator */
 } gx_flow;
 
 GX_INLINE uint32_t gx_flow_epoch(gx_flow *flow) {

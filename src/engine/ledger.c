@@ -12,6 +12,7 @@ int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t ti
     ledger->heap = heap;
     ledger->number = (uint64_t)number << (GX_LEDGER_SLOT_BITS + GX_LEDGER_GENERATION_BITS);
     ledger->timeout = timeout;
+    ledger->sweep = 1;
     ledger->sweep_due = timeout ? timeout / 8 : INT64_MAX;
     ledger->random = random;
     ledger->segments = gx_alloc_array(heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENTS, sizeof *ledger->segments);
@@ -131,11 +132,35 @@ void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t t
     gx_ledger_answer(ledger, slot, GX_TREE_FAILED);
 }
 
+void gx_ledger_done(gx_ledger *ledger, uint64_t root) {
+    uint64_t slot;
+    if (gx_ledger_find(ledger, root, &slot)) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+}
+
+void gx_ledger_reset(gx_ledger *ledger, uint64_t root) {
+    uint64_t slot;
+    gx_tree *tree = gx_ledger_find(ledger, root, &slot);
+    if (tree) tree->touched = ledger->sweep;
+}
+
+/* --- Expiry --- */
+
+enum { SWEEPS = 255, SWEEPS_A_TIMEOUT = 8 };
+
 static void begin_sweep(gx_ledger *ledger, int64_t now) {
+    ledger->sweep = (uint8_t)(ledger->sweep % SWEEPS + 1);
     ledger->sweep_due = now + ledger->timeout / 8;
     ledger->sweep_before = now - ledger->timeout;
     ledger->sweep_at = 0;
     ledger->sweep_end = ledger->counters.open ? ledger->slots : 0;
+}
+
+/* More than T after a moment in the time of sweep k, whose end is the beginning of sweep k + 1, is when sweep k + 9 has
+ * begun. Numbers come round after 31 T, when no tree is so old. */
+static bool is_late(const gx_ledger *ledger, const gx_tree *tree) {
+    if (tree->start >= ledger->sweep_before) return false;
+    if (GX_LIKELY(!tree->touched)) return true;
+    return (ledger->sweep + SWEEPS - tree->touched) % SWEEPS > SWEEPS_A_TIMEOUT;
 }
 
 uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
@@ -147,8 +172,7 @@ uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
     if (to - from > GX_LEDGER_SWEEP_SLICE) to = from + GX_LEDGER_SWEEP_SLICE;
     for (uint32_t slot = from; slot < to; slot++) {
         gx_tree *tree = gx_ledger_at(ledger, slot);
-        if (tree->state == GX_TREE_OPEN && tree->start < ledger->sweep_before)
-            gx_ledger_answer(ledger, slot, GX_TREE_LATE);
+        if (tree->state == GX_TREE_OPEN && is_late(ledger, tree)) gx_ledger_answer(ledger, slot, GX_TREE_LATE);
     }
     ledger->sweep_at = to;
     if (to == ledger->sweep_end) ledger->sweep_end = 0;

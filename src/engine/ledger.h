@@ -22,7 +22,8 @@
  *
  * Expiry:  a sweep of all entries begins every eighth of the timeout T, a bounded slice a step; an entry is answered
  *          `timeout` when it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time], and
- *          never later than 1.25 T while steps are made at least every T / 8.
+ *          never later than 1.25 T while steps are made at least every T / 8. A reset notes the number of the sweep: the
+ *          tree's T begins anew, and it is answered at the ninth sweep after that one, again at an age in that range.
  * Threads: one, the executor's; gx_ledger_read from any.
  * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held.
  */
@@ -75,8 +76,8 @@ typedef struct gx_tree {
     };
     uint32_t generation;
     uint16_t task;
-    uint8_t state; /* gx_tree_state */
-    uint8_t reserved;
+    uint8_t state;   /* gx_tree_state */
+    uint8_t touched; /* the number of the sweep in whose time its timeout began anew; 0: never */
 } gx_tree;
 
 static_assert(sizeof(gx_tree) == 32, "an open tree takes 32 bytes");
@@ -97,6 +98,7 @@ typedef struct gx_ledger {
     gx_failure_note *notes;
     gx_tree_counters counters;
 
+    uint8_t sweep; /* the number of the last one begun: 1 to 255 and round */
     int64_t sweep_due;
     uint32_t sweep_at;
     uint32_t sweep_end;   /* slots in this pass; 0: no pass */
@@ -147,6 +149,7 @@ GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_
     tree->start = now;
     tree->task = task;
     tree->state = GX_TREE_OPEN;
+    tree->touched = 0;
     ledger->counters.trees++;
     ledger->counters.open++;
     *ret_root = ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
@@ -183,6 +186,12 @@ GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     tree->xor_ ^= edges;
     if (tree->xor_ == 0) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
 }
+
+/* An acker task says that the tree is complete. */
+void gx_ledger_done(gx_ledger *ledger, uint64_t root);
+
+/* The tree's timeout begins anew. */
+void gx_ledger_reset(gx_ledger *ledger, uint64_t root);
 
 /* A tuple of this tree failed, on `task`, for `reason`. The first answer wins. */
 void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text);

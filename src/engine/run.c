@@ -211,13 +211,13 @@ size_t gx_run_inlets(gx_executor *ex) {
 
 size_t gx_run_acks(gx_executor *ex) {
     size_t done = 0;
-    for (uint32_t i = 0; ex->has_ledger && i < ex->shared->executor_count; i++) {
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];
         if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
         const uint64_t *item;
         size_t items = 0;
         while ((item = gx_ring_next_item(&inlet->acks)) != NULL) {
-            gx_settle_receive(&ex->ledger, inlet->half, item, &ex->blocks);
+            gx_answer_receive(ex, inlet, item);
             items++;
         }
         inlet->received += items;
@@ -225,6 +225,21 @@ size_t gx_run_acks(gx_executor *ex) {
         if (gx_ring_release(&inlet->acks)) gx_bell_ring(&ex->shared->executors[i]->bell);
     }
     return done;
+}
+
+/* --- Rotations --- */
+
+size_t gx_run_rotations(gx_executor *ex) {
+    if (GX_LIKELY(ex->now < ex->acker_due)) return 0;
+    size_t rotated = 0;
+    ex->acker_due = INT64_MAX;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        if (!ex->tasks[i]->is_acker) continue;
+        gx_acker *acker = &ex->tasks[i]->acker;
+        rotated += gx_acker_tick(acker, ex->now);
+        if (acker->due < ex->acker_due) ex->acker_due = acker->due;
+    }
+    return rotated;
 }
 
 /* --- Ticks --- */

@@ -21,6 +21,9 @@ size_t gx_run_parked(gx_executor *ex);
 /* Acks and failures from other executors. Returns how many. */
 size_t gx_run_acks(gx_executor *ex);
 
+/* Rotates the maps of acker tasks, when it is time. Returns how many. */
+size_t gx_run_rotations(gx_executor *ex);
+
 /* Queues the ticks that are due. */
 size_t gx_run_ticks(gx_executor *ex);
 

@@ -29,6 +29,7 @@ static_assert(RING_MIN >= 4 * GX_RECORD_MAX, "a record is at most a quarter of a
 
 static uint64_t ring_capacity(const gale_runtime *runtime, uint64_t memory) {
     const gx_shared *shared = &runtime->shared;
+    if (shared->knobs.ring_capacity) return shared->knobs.ring_capacity;
     uint64_t pairs = 0;
     for (uint32_t a = 0; a < shared->executor_count; a++)
         for (uint32_t b = 0; b < shared->executor_count; b++) pairs += a != b && gx_plan_feeds(shared->plan, a, b);
@@ -71,8 +72,11 @@ static void silence(void *user, int32_t level, const char *component, const char
     (void)user, (void)level, (void)component, (void)text;
 }
 
-static void take_options(gale_runtime *runtime, const gale_runtime_options *options) {
+static void take_options(gale_runtime *runtime, const gale_runtime_options *options, const gx_knobs *knobs) {
     gx_shared *shared = &runtime->shared;
+    if (knobs) shared->knobs = *knobs;
+    shared->flow.high = shared->knobs.queue_high ? shared->knobs.queue_high : GX_FLOW_HIGH;
+    shared->flow.low = shared->knobs.queue_high ? shared->knobs.queue_high / 2 : GX_FLOW_LOW;
     shared->logger = options->logger ? *options->logger
                                      : (gale_logger){ sizeof(gale_logger), GALE_LOG_OFF, silence, NULL };
     shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
@@ -113,8 +117,8 @@ static gale_runtime_options whole_options(const gale_runtime_options *given) {
     return options;
 }
 
-int gale_runtime_new(gale_topology *topology, const gale_runtime_options *given, gale_runtime **ret_runtime,
-                     gale_error *error) {
+int gx_runtime_make(gale_topology *topology, const gale_runtime_options *given, const gx_knobs *knobs,
+                    gale_runtime **ret_runtime, gale_error *error) {
     gale_runtime_options options = whole_options(given);
     if (options.executors > GALE_EXECUTORS_MAX)
         return gale_error_set(error, GALE_INVALID, "%u executors are more than the %d that are possible",
@@ -126,7 +130,7 @@ int gale_runtime_new(gale_topology *topology, const gale_runtime_options *given,
     gale_runtime *runtime = gx_alloc_apart(&heap, GX_TAG_PLAN, sizeof *runtime);
     if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
     runtime->shared.heap = heap;
-    take_options(runtime, &options);
+    take_options(runtime, &options, knobs);
     rc = make(runtime, topology, &options, error);
     if (rc < 0) {
         release(runtime);
@@ -134,6 +138,11 @@ int gale_runtime_new(gale_topology *topology, const gale_runtime_options *given,
     }
     *ret_runtime = runtime;
     return GALE_OK;
+}
+
+int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options, gale_runtime **ret_runtime,
+                     gale_error *error) {
+    return gx_runtime_make(topology, options, NULL, ret_runtime, error);
 }
 
 static void release(gale_runtime *runtime) {

@@ -15,4 +15,8 @@ struct gale_runtime {
     bool has_monitor;
 };
 
+/* gale_runtime_new; `knobs` may be NULL. */
+int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options, const gx_knobs *knobs,
+                    gale_runtime **ret_runtime, gale_error *error);
+
 #endif

@@ -1,19 +1,25 @@
 #include "engine/settle.h"
 
+#include "base/assert.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
-#define FAILURE_MARK ((uint64_t)GX_LEDGERS_MAX << GX_LEDGER_SHIFT)
+#define NOTICE_MARK ((uint64_t)GX_LEDGERS_MAX << GX_LEDGER_SHIFT)
 
 /* Ledger numbers are the executors' plus 1, so that no root is 0. */
-static gx_outlet *owner(gx_settle *settle, uint64_t root) {
+static gx_outlet *to_ledger(gx_settle *settle, uint64_t root) {
     return &settle->outlets[(root >> GX_LEDGER_SHIFT) - 1];
+}
+
+static gx_outlet *to_keeper(gx_settle *settle, uint64_t root) {
+    if (GX_LIKELY(!settle->plan)) return to_ledger(settle, root);
+    return &settle->outlets[settle->plan->tasks[gx_plan_acker(settle->plan, root)].executor];
 }
 
 void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges) {
     if (edges == 0) return;
-    gx_outlet *outlet = owner(settle, root);
+    gx_outlet *outlet = to_keeper(settle, root);
     if (!gx_outlet_send_item(outlet, settle->chunks, root, edges)) settle->lost++;
 }
 
@@ -41,13 +47,24 @@ static gx_block *text_block(gx_settle *settle, const char *text) {
     return block;
 }
 
-void gx_settle_fail(gx_settle *settle, uint64_t root, int32_t reason, uint32_t task, const char *text) {
-    gx_outlet *outlet = owner(settle, root);
-    uint64_t what = FAILURE_MARK | (uint64_t)(task & 0xfffff) << 32 | (uint32_t)reason;
-    gx_block *block = text_block(settle, text);
-    /* Half a failure must not be sent: both items fit one new chunk. */
-    if (gx_chunks_ensure(settle->chunks, 1) && gx_outlet_send_item(outlet, settle->chunks, what, root) &&
-        gx_outlet_send_item(outlet, settle->chunks, (uintptr_t)block, 0))
+static bool has_text(int kind) {
+    return kind == GX_NOTICE_FAIL || kind == GX_NOTICE_FAILED;
+}
+
+static bool has_two_items(int kind) {
+    return has_text(kind) || kind == GX_NOTICE_BEGIN;
+}
+
+void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *text) {
+    gx_outlet *outlet = notice->kind >= GX_NOTICE_DONE ? to_ledger(settle, notice->root)
+                                                       : to_keeper(settle, notice->root);
+    uint64_t what = NOTICE_MARK | (uint64_t)notice->kind << 48 | (uint64_t)(notice->task & 0xffff) << 32 |
+                    (uint32_t)notice->reason;
+    gx_block *block = has_text(notice->kind) ? text_block(settle, text) : NULL;
+    uint64_t second = has_text(notice->kind) ? (uintptr_t)block : notice->edges;
+    /* Half a notice must not be sent: both items fit one new chunk. */
+    if (gx_chunks_ensure(settle->chunks, 1) && gx_outlet_send_item(outlet, settle->chunks, what, notice->root) &&
+        (!has_two_items(notice->kind) || gx_outlet_send_item(outlet, settle->chunks, second, 0)))
         return;
     settle->lost++;
     if (block) gx_block_release(block, settle->blocks);
@@ -66,19 +83,43 @@ void gx_settle_flush(gx_settle *settle) {
     }
 }
 
-static void receive_failure(gx_ledger *ledger, uint64_t half[2], uint64_t pointer, gx_blocks *here) {
-    gx_block *block = (gx_block *)(uintptr_t)pointer;
-    uint32_t task = (uint32_t)(half[0] >> 32) & 0xfffff;
-    gx_ledger_fail(ledger, half[1], (int32_t)(uint32_t)half[0], task, block ? (const char *)block->bytes : NULL);
-    if (block) gx_block_release(block, here);
-    half[0] = 0;
+static void open_notice(const uint64_t item[2], gx_notice *notice) {
+    *notice = (gx_notice){ .kind = (int)(item[0] >> 48) & 15,
+                           .root = item[1],
+                           .reason = (int32_t)(uint32_t)item[0],
+                           .task = (uint32_t)(item[0] >> 32) & 0xffff };
 }
 
-void gx_settle_receive(gx_ledger *ledger, uint64_t half[2], const uint64_t item[2], gx_blocks *here) {
-    if (half[0])
-        receive_failure(ledger, half, item[0], here);
-    else if (item[0] >> GX_LEDGER_SHIFT == GX_LEDGERS_MAX)
-        memcpy(half, item, 16);
-    else
-        gx_ledger_ack(ledger, item[0], item[1]);
+bool gx_settle_receive(uint64_t half[2], const uint64_t item[2], gx_notice *ret_notice) {
+    if (half[0]) {
+        open_notice(half, ret_notice);
+        if (has_text(ret_notice->kind))
+            ret_notice->text = (gx_block *)(uintptr_t)item[0];
+        else
+            ret_notice->edges = item[0];
+        half[0] = 0;
+        return true;
+    }
+    if (GX_LIKELY(item[0] >> GX_LEDGER_SHIFT != GX_LEDGERS_MAX)) {
+        *ret_notice = (gx_notice){ .kind = GX_NOTICE_ACK, .root = item[0], .edges = item[1] };
+        return true;
+    }
+    open_notice(item, ret_notice);
+    if (!has_two_items(ret_notice->kind)) return true;
+    memcpy(half, item, 16);
+    return false;
+}
+
+void gx_settle_apply(gx_ledger *ledger, const gx_notice *notice) {
+    switch (notice->kind) {
+    case GX_NOTICE_ACK: gx_ledger_ack(ledger, notice->root, notice->edges); break;
+    case GX_NOTICE_FAIL:
+    case GX_NOTICE_FAILED:
+        gx_ledger_fail(ledger, notice->root, notice->reason, notice->task, gx_notice_text(notice));
+        break;
+    case GX_NOTICE_RESET:
+    case GX_NOTICE_RENEW: gx_ledger_reset(ledger, notice->root); break;
+    case GX_NOTICE_DONE: gx_ledger_done(ledger, notice->root); break;
+    default: GX_ASSERT(!"a notice for acker tasks"); break;
+    }
 }

@@ -1,10 +1,11 @@
-/* Settling acks where they happen: for trees whose ledger lies on another executor, XORs are combined before they
- * travel.
+/* Settling acks where they happen: for trees that are kept on another executor, XORs are combined before they travel.
+ * A tree's keeper is its ledger or, where there are acker tasks, one of those.
  *
  * What:    a register for the last root, then a small direct-mapped table; what a newer root displaces is sent, and
  *          every step sends the rest. Ten words of one line, counted on another core, make one update instead of
  *          eleven. Sums may be cut anywhere between units (see the proof in engine/ledger.h).
- *          An item is {root, xor}. A failure is two items: {4095 << 52 | task << 32 | reason, root}, {text block, 0}.
+ *          An item is {root, xor}, or a notice that begins with the ledger number 4095, which no root has:
+ *          {4095 << 52 | kind << 48 | task << 32 | reason, root}, and for some kinds a second item {word, 0}.
  *          A sum of zero says nothing and is not sent.
  * Threads: the executor's own.
  */
@@ -14,8 +15,28 @@
 #include "ds/block.h"
 #include "engine/ledger.h"
 #include "engine/outlet.h"
+#include "topology/plan.h"
 
 enum { GX_SETTLE_SLOTS = 64, GX_LEDGER_SHIFT = 52 };
+
+typedef enum gx_notice_kind {
+    GX_NOTICE_ACK,   /* edges; to the keeper */
+    GX_NOTICE_FAIL,  /* reason, task, text; to the keeper */
+    GX_NOTICE_RESET, /* the tree's timeout begins again; to the keeper */
+    GX_NOTICE_BEGIN, /* edges, the spout's own; to an acker task, as the rest are from one to a ledger */
+    GX_NOTICE_DONE,
+    GX_NOTICE_FAILED, /* reason, task, text */
+    GX_NOTICE_RENEW,
+} gx_notice_kind;
+
+typedef struct gx_notice {
+    int kind; /* gx_notice_kind */
+    uint64_t root;
+    uint64_t edges;
+    int32_t reason;
+    uint32_t task;
+    gx_block *text; /* or NULL; the receiver releases it */
+} gx_notice;
 
 typedef struct gx_settle {
     uint64_t last_root, last_xor;
@@ -23,19 +44,20 @@ typedef struct gx_settle {
     struct {
         uint64_t root, xor_; /* root 0: empty */
     } table[GX_SETTLE_SLOTS];
-    gx_outlet *outlets; /* by the owner's executor */
+    gx_outlet *outlets;  /* by executor */
+    const gx_plan *plan; /* where acker tasks are; NULL: there are none */
     gx_chunks *chunks;
     gx_blocks *blocks;
     uint64_t lost; /* updates that found no memory: their trees time out */
 } gx_settle;
 
-/* Sends one update to its owner. */
+/* Sends one update to its keeper. */
 void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges);
 
 /* Moves the last root into the table. */
 void gx_settle_displace(gx_settle *settle);
 
-/* An ack for a tree of another executor's ledger. */
+/* An ack for a tree that is kept on another executor. */
 GX_INLINE void gx_settle_ack(gx_settle *settle, uint64_t root, uint64_t edges) {
     if (settle->last_root == root) {
         settle->last_xor ^= edges;
@@ -46,8 +68,8 @@ GX_INLINE void gx_settle_ack(gx_settle *settle, uint64_t root, uint64_t edges) {
     settle->last_xor = edges;
 }
 
-/* A failure, at once. */
-void gx_settle_fail(gx_settle *settle, uint64_t root, int32_t reason, uint32_t task, const char *text);
+/* A notice, at once. `text` (may be NULL) is copied; `notice->text` does not count. */
+void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *text);
 
 /* Sends everything. */
 void gx_settle_flush(gx_settle *settle);
@@ -56,7 +78,15 @@ GX_INLINE bool gx_settle_is_empty(const gx_settle *settle) {
     return settle->last_root == 0 && settle->filled == 0;
 }
 
-/* The receiving side: one item for `ledger`. `half` (two words, zero at first) keeps the first half of a failure. */
-void gx_settle_receive(gx_ledger *ledger, uint64_t half[2], const uint64_t item[2], gx_blocks *here);
+/* The receiving side, item by item: true when one made a notice whole. `half` (two words, zero at first) keeps the first
+ * item of two. */
+bool gx_settle_receive(uint64_t half[2], const uint64_t item[2], gx_notice *ret_notice);
+
+GX_INLINE const char *gx_notice_text(const gx_notice *notice) {
+    return notice->text ? (const char *)notice->text->bytes : NULL;
+}
+
+/* What a notice says to a ledger. */
+void gx_settle_apply(gx_ledger *ledger, const gx_notice *notice);
 
 #endif

@@ -9,6 +9,13 @@
 
 #include <gale/runtime.h>
 
+/* What the simulator makes small, so that little work fills it. Zero: as always. */
+typedef struct gx_knobs {
+    uint64_t ring_capacity; /* of a data ring; a power of two, four times the largest record */
+    uint64_t ack_capacity;  /* of an ack ring */
+    uint64_t queue_high;    /* the mark of flow control; the low one is half of it */
+} gx_knobs;
+
 typedef struct gx_shared {
     gx_heap heap;
     const gx_plan *plan;
@@ -20,6 +27,7 @@ typedef struct gx_shared {
     uint64_t seed;
     bool until_drained;
     uint64_t queue_limit; /* bytes a task */
+    gx_knobs knobs;
     gx_flow flow;
 
     /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */

@@ -76,6 +76,7 @@ static size_t run_phase(gx_executor *ex, int32_t phase) {
     size_t done = gx_run_acks(ex);
     if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
+    gx_run_rotations(ex);
     if (GX_UNLIKELY(!gx_inbox_is_empty(ex->inbox))) done += gx_remote_run(ex);
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);

@@ -45,7 +45,7 @@ static bool concerns(const gx_hook *hook, const gx_task *task) {
 }
 
 static int find_hooks(gx_task *task, const gale_topology *topology, gx_heap *heap) {
-    if (topology->hook_count == 0) return GALE_OK;
+    if (topology->hook_count == 0 || task->is_acker) return GALE_OK;
     task->hooks = gx_alloc_array(heap, GX_TAG_PLAN, topology->hook_count, sizeof *task->hooks);
     if (!task->hooks) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < topology->hook_count; i++)
@@ -63,6 +63,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->component = planned->component;
     task->plan = &shared->plan->components[planned->component];
     task->is_spout = task->plan->built->is_spout;
+    task->is_acker = shared->plan->acker_count && id - shared->plan->first_acker < shared->plan->acker_count;
     task->execute = task->plan->built->bolt.execute;
     task->simple = !task->is_spout && task->plan->built->bolt.kind == GALE_BOLT_SIMPLE;
     task->sample_in = 1;
@@ -72,6 +73,8 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     fill_context(task, shared);
     int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
+    if (rc == GALE_OK && task->is_acker)
+        rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
     if (rc == GALE_OK) return task;
     gx_task_free(task, shared);
     return NULL;
@@ -79,6 +82,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
 
 void gx_task_free(gx_task *task, gx_shared *shared) {
     if (!task) return;
+    if (task->is_acker) gx_acker_fini(&task->acker);
     for (uint32_t i = 0; i < task->stream_count; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = task->stream_count * sizeof *task->streams;
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);

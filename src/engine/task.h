@@ -3,6 +3,7 @@
 #define GX_ENGINE_TASK_H
 
 #include "ds/fifo.h"
+#include "engine/acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
 #include "engine/router.h"
@@ -43,6 +44,7 @@ typedef struct gx_task {
     void *self;
     uint16_t id;
     uint16_t component;
+    bool is_acker;
     bool is_spout;
     bool simple;
     bool slow;
@@ -59,6 +61,7 @@ typedef struct gx_task {
     gx_held held;
     gx_spout_life spout;
     gx_tick_life tick;
+    gx_acker acker;
     const gale_hook **hooks;
     uint32_t hook_count;
     const gx_plan_component *plan;

@@ -486,6 +486,7 @@ static int check_counts(const gale_topology *topology, gale_error *error) {
         spout |= topology->components[i]->is_spout;
     }
     if (!spout) return gale_error_set(error, GALE_TOPOLOGY, "topology '%s' has no spout", topology->name);
+    tasks += (uint64_t)gale_config_i64(topology->config, "topology.acker.executors", 0);
     if (tasks <= GALE_TASKS_MAX) return 0;
     return gale_error_set(error, GALE_TOPOLOGY, "topology '%s' has %llu tasks, at most %d", topology->name,
                           (unsigned long long)tasks, GALE_TASKS_MAX);

@@ -66,31 +66,54 @@ static int64_t seconds(const gale_config *config, const char *key) {
     return value > 0 ? (int64_t)(value * 1e9) : 0;
 }
 
+static bool is_system(const gx_component *built) {
+    return strncmp(built->name, "__", 2) == 0;
+}
+
 static int plan_component(gx_plan *plan, gx_plan_component *c, const gx_component *built) {
+    bool ticks = !built->is_spout && !is_system(built);
     c->built = built;
     c->stream_count = built->output_count;
-    c->task_count = (uint16_t)gx_component_tasks(plan->topology, built);
+    c->task_count = (uint16_t)(is_system(built) ? built->parallelism : gx_component_tasks(plan->topology, built));
     c->config = gx_config_overlay(plan->topology->config, built->config);
     if (!c->config) return GALE_NO_MEMORY;
-    c->tick_period = built->is_spout ? 0 : seconds(c->config, "topology.tick.tuple.freq.secs");
+    c->tick_period = ticks ? seconds(c->config, "topology.tick.tuple.freq.secs") : 0;
     int64_t pending = gale_config_i64(c->config, "topology.max.spout.pending", 0);
     c->max_pending = pending > 0 ? (uint64_t)pending : UINT64_MAX;
     return plan_schema(plan, c);
 }
 
-static int plan_components(gx_plan *plan) {
+/* The component that acker tasks are of. It has no streams: what they hear travels in ack rings. */
+static const gx_component *make_acker(gx_plan *plan) {
+    static char name[] = "__acker";
+    gx_component *acker = take(plan, 1, sizeof *acker);
+    if (acker) *acker = (gx_component){ .name = name, .parallelism = plan->acker_count };
+    return acker;
+}
+
+/* All components, in byte order of their names. NULL when memory is out. */
+static const gx_component **sort_components(gx_plan *plan) {
     const gale_topology *topology = plan->topology;
-    plan->component_count = topology->component_count;
+    const gx_component *acker = plan->acker_count ? make_acker(plan) : NULL;
+    plan->component_count = topology->component_count + (plan->acker_count != 0);
     const gx_component **sorted = take(plan, plan->component_count, sizeof *sorted);
-    gx_plan_component *components = take(plan, plan->component_count, sizeof *components);
-    if (!sorted || !components) return GALE_NO_MEMORY;
-    plan->components = components;
-    for (uint32_t i = 0; i < plan->component_count; i++) sorted[i] = topology->components[i];
+    if (!sorted || (plan->acker_count && !acker)) return NULL;
+    for (uint32_t i = 0; i < topology->component_count; i++) sorted[i] = topology->components[i];
+    if (acker) sorted[topology->component_count] = acker;
     qsort(sorted, plan->component_count, sizeof *sorted, by_name);
+    return sorted;
+}
+
+static int plan_components(gx_plan *plan) {
+    const gx_component **sorted = sort_components(plan);
+    gx_plan_component *components = sorted ? take(plan, plan->component_count, sizeof *components) : NULL;
+    if (!components) return GALE_NO_MEMORY;
+    plan->components = components;
     for (uint32_t i = 0; i < plan->component_count; i++) {
         int rc = plan_component(plan, &components[i], sorted[i]);
         if (rc < 0) return rc;
         components[i].first_task = (uint16_t)(plan->task_count + 1);
+        if (is_system(sorted[i])) plan->first_acker = components[i].first_task;
         plan->task_count += components[i].task_count;
     }
     GX_ASSERT(plan->task_count <= GALE_TASKS_MAX);
@@ -112,7 +135,7 @@ static int place_apart(gx_plan *plan, const gx_plan_component *c, uint16_t *ret_
 /* `shared` executors are for tasks that do not block. */
 static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint32_t shared, uint16_t *ret_executor,
                  gale_error *error) {
-    if (!plan->inline_blocking && gale_config_bool(c->config, "gale.blocking", false))
+    if (!plan->inline_blocking && !is_system(c->built) && gale_config_bool(c->config, "gale.blocking", false))
         return place_apart(plan, c, ret_executor, error);
     int64_t wanted = gale_config_i64(c->config, "gale.executor", -1);
     if (wanted >= (int64_t)shared)
@@ -376,7 +399,9 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     plan->topology = topology;
     plan->executor_count = executors;
     plan->inline_blocking = inline_blocking;
-    plan->acking = gale_config_i64(topology->config, "topology.acker.executors", 1) != 0;
+    int64_t ackers = gale_config_i64(topology->config, "topology.acker.executors", -1);
+    plan->acking = ackers != 0;
+    plan->acker_count = ackers > 0 ? (uint16_t)ackers : 0;
     plan->load_aware = !gale_config_bool(topology->config, "topology.disable.loadaware.messaging", false);
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
         plan->timeout = seconds(topology->config, "topology.message.timeout.secs");

@@ -1,7 +1,7 @@
 /* The plan: a checked topology with everything numbered. Tasks, streams, edges, who feeds whom, which executor.
  *
  * Numbers: components in byte order of their names, tasks from 1, contiguous per component, as in Storm. 0 is the
- *          system.
+ *          system. Acker tasks, when they are asked for, are a component `__acker` among the others.
  * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
  *            component
  *          says which; so the first tasks of a pipeline stay together, and parallel tasks spread. A component that
@@ -12,6 +12,8 @@
 #define GX_TOPOLOGY_PLAN_H
 
 #include "base/alloc.h"
+#include "base/hash.h"
+#include "base/random.h"
 #include "topology/builder.h"
 #include "topology/component.h"
 #include "tuple/schema.h"
@@ -71,6 +73,8 @@ typedef struct gx_plan {
     uint32_t blocking_count; /* executors of their own */
     bool inline_blocking;    /* tasks that block are placed as others */
     bool acking;             /* topology.acker.executors is not 0 */
+    uint16_t first_acker;    /* task; acker tasks there are when topology.acker.executors names a number */
+    uint16_t acker_count;    /* 0: each spout's ledger tracks its trees */
     bool load_aware;         /* topology.disable.loadaware.messaging is not true */
     int64_t timeout;         /* ns; 0: never */
     bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
@@ -80,6 +84,11 @@ typedef struct gx_plan {
 int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, bool inline_blocking,
                 gx_plan **ret_plan, gale_error *error);
 void gx_plan_free(gx_plan *plan);
+
+/* The acker task of a tree. There are acker tasks. */
+static inline uint16_t gx_plan_acker(const gx_plan *plan, uint64_t root) {
+    return (uint16_t)(plan->first_acker + gx_hash_below(gx_random_mix(root), plan->acker_count));
+}
 
 /* Does a task on executor `from` feed one on executor `to`? */
 static inline bool gx_plan_feeds(const gx_plan *plan, uint32_t from, uint32_t to) {

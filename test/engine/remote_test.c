@@ -312,5 +312,5 @@ int main(void) {
         cmocka_unit_test(an_inactive_runtime_opens_nothing_before_it_is_activated),
         cmocka_unit_test(an_inactive_runtime_that_is_drained_ends_without_opening),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_on_both_ledgers(tests);
 }

@@ -162,12 +162,19 @@ int rig_refuse(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
 
 /* --- Runtime --- */
 
+static uint32_t ackers;
+
+void rig_use_ackers(uint32_t count) {
+    ackers = count;
+}
+
 void rig_init(rig *r) {
     memset(r, 0, sizeof *r);
     r->topology = gale_topology_new("test");
     r->clock = gale_manual_clock_new(0);
     assert_non_null(r->topology);
     assert_non_null(r->clock);
+    if (ackers) gale_topology_set(r->topology, NULL, "topology.acker.executors", gale_i64(ackers));
 }
 
 void rig_make_with(rig *r, gale_runtime_options options) {
@@ -220,6 +227,10 @@ gale_task_stats rig_task(const rig *r, const char *component, uint32_t index) {
     }
     fail_msg("no such task of %s", component);
     return stats;
+}
+
+uint32_t rig_task_number(const rig *r, const char *component, uint32_t index) {
+    return rig_task(r, component, index).task;
 }
 
 void rig_fini(rig *r) {

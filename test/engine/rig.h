@@ -67,6 +67,14 @@ typedef struct rig {
 /* `r.topology` is empty and ready to be built. */
 void rig_init(rig *r);
 
+/* What keeps the trees of topologies made from now on: so many acker tasks; 0: the spouts' ledgers. */
+void rig_use_ackers(uint32_t count);
+
+/* Runs a group of tests on the spouts' ledgers, and once more on three acker tasks. */
+#define rig_run_on_both_ledgers(tests)                                                                                 \
+    (cmocka_run_group_tests_name("on ledgers", tests, NULL, NULL) +                                                    \
+     (rig_use_ackers(3), cmocka_run_group_tests_name("on acker tasks", tests, NULL, NULL)))
+
 /* Makes the runtime on the hand-moved clock; fails the test when that fails. */
 void rig_make(rig *r, uint32_t executors);
 void rig_make_with(rig *r, gale_runtime_options options);
@@ -81,8 +89,9 @@ void rig_advance(rig *r, int64_t nanoseconds, int64_t grain);
 void rig_drain(rig *r);
 const gale_run_stats *rig_stats(rig *r);
 
-/* The figures of task `index` of a component. */
+/* The figures, and the number, of task `index` of a component. */
 gale_task_stats rig_task(const rig *r, const char *component, uint32_t index);
+uint32_t rig_task_number(const rig *r, const char *component, uint32_t index);
 void rig_fini(rig *r);
 
 #endif

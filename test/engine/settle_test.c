@@ -57,6 +57,18 @@ static uint64_t begin(fixture *f, uint32_t ledger, uint64_t message_id, uint64_t
     return root;
 }
 
+static void fail_tree(gx_settle *settle, uint64_t root, int32_t reason, uint32_t task, const char *text) {
+    const gx_notice notice = { .kind = GX_NOTICE_FAIL, .root = root, .reason = reason, .task = task };
+    gx_settle_notify(settle, &notice, text);
+}
+
+static void receive(gx_ledger *ledger, uint64_t half[2], const uint64_t item[2], gx_blocks *here) {
+    gx_notice notice;
+    if (!gx_settle_receive(half, item, &notice)) return;
+    gx_settle_apply(ledger, &notice);
+    if (notice.text) gx_block_release(notice.text, here);
+}
+
 /* Delivers what has been sent to one ledger; returns how many items there were. */
 static uint32_t deliver(fixture *f, uint32_t ledger) {
     uint32_t items = 0;
@@ -66,7 +78,7 @@ static uint32_t deliver(fixture *f, uint32_t ledger) {
         gx_ring_refresh(&f->in[ledger]);
         const uint64_t *item;
         for (; (item = gx_ring_next_item(&f->in[ledger])) != NULL; items++)
-            gx_settle_receive(&f->ledgers[ledger], f->half[ledger], item, &f->far_blocks);
+            receive(&f->ledgers[ledger], f->half[ledger], item, &f->far_blocks);
         gx_ring_release(&f->in[ledger]);
         more = gx_outlet_flush_items(&f->outlets[ledger], &f->chunks) != 0;
     }
@@ -199,7 +211,7 @@ static void failures_arrive_at_once_with_reason_task_and_text(void **state) {
     static const int32_t reasons[] = { 0, GALE_REASON_CHILD_EXITED, GALE_REASON_USER + 7, INT32_MAX, -3 };
     for (int i = 0; i < 5; i++) {
         uint64_t root = begin(&f, 1, (uint64_t)i, 1);
-        gx_settle_fail(&f.settle, root, reasons[i], 32767 - (uint32_t)i, i % 2 ? "what is wrong" : NULL);
+        fail_tree(&f.settle, root, reasons[i], 32767 - (uint32_t)i, i % 2 ? "what is wrong" : NULL);
         gx_settle_ack(&f.settle, root, 1); /* the first answer wins */
     }
     gx_settle_flush(&f.settle);
@@ -225,7 +237,7 @@ static void a_long_text_of_a_failure_is_cut_to_its_limit(void **state) {
     char text[1000];
     memset(text, 'y', sizeof text);
     text[sizeof text - 1] = 0;
-    gx_settle_fail(&f.settle, begin(&f, 0, 1, 1), 0, 1, text);
+    fail_tree(&f.settle, begin(&f, 0, 1, 1), 0, 1, text);
     deliver(&f, 0);
     gx_answer got;
     assert_true(gx_ledger_next_answer(&f.ledgers[0], 0, &got));
@@ -240,7 +252,7 @@ static void a_failure_of_a_stale_root_gives_its_text_back(void **state) {
     setup(&f);
     uint64_t root = begin(&f, 0, 1, 0);
     hear(&f, 0, 1, GX_TREE_ACKED);
-    gx_settle_fail(&f.settle, root, 0, 1, "late");
+    fail_tree(&f.settle, root, 0, 1, "late");
     assert_int_equal(deliver(&f, 0), 2);
     assert_int_equal(f.ledgers[0].counters.stale, 1);
     assert_int_equal(gx_load_relaxed(&f.blocks.used_bytes), 0);
@@ -263,7 +275,7 @@ static void when_the_ring_is_full_everything_waits_and_arrives(void **state) {
             if (i % 3)
                 gx_settle_send(&f.settle, roots[i], 1);
             else
-                gx_settle_fail(&f.settle, roots[i], (int32_t)i, i, "text");
+                fail_tree(&f.settle, roots[i], (int32_t)i, i, "text");
         }
         assert_int_equal(f.outlets[0].sent, CAPACITY / 16);
         deliver(&f, 0);
@@ -301,7 +313,7 @@ static void without_memory_updates_are_lost_whole_and_counted(void **state) {
             if (i % 2)
                 gx_settle_send(&f.settle, roots[i], 1);
             else
-                gx_settle_fail(&f.settle, roots[i], 7, i, i % 4 ? NULL : "text");
+                fail_tree(&f.settle, roots[i], 7, i, i % 4 ? NULL : "text");
         }
         f.counting.fail_at = 0;
         deliver(&f, 0);
@@ -361,7 +373,7 @@ static void pass_on(cluster *c, uint32_t e) {
     gx_ring_refresh(&f->in[0]);
     const uint64_t *item;
     while ((item = gx_ring_next_item(&f->in[0])) != NULL)
-        gx_settle_receive(&c->parts[0].ledgers[0], f->half[0], item, &f->far_blocks);
+        receive(&c->parts[0].ledgers[0], f->half[0], item, &f->far_blocks);
     gx_ring_release(&f->in[0]);
     gx_outlet_flush_items(&f->outlets[0], &f->chunks);
 }

@@ -199,5 +199,5 @@ int main(void) {
         cmocka_unit_test(ticks_come_on_parked_threads),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_on_both_ledgers(tests);
 }

@@ -73,7 +73,7 @@ static void a_leaf_that_fails_fails_the_tuple_with_reason_place_and_words(void *
     assert_int_equal(spout.fails, 1);
     assert_int_equal(spout.acks, 0);
     assert_int_equal(spout.last_failure.reason, GALE_REASON_FAILED);
-    assert_int_equal(spout.last_failure.task, 2); /* a, c, spout */
+    assert_int_equal(spout.last_failure.task, rig_task_number(&r, "c", 0));
     assert_string_equal(spout.last_component, "c");
     assert_string_equal(spout.last_text, "no, thanks");
     assert_int_equal(rig_stats(&r)->failed, 1);
@@ -140,6 +140,74 @@ static void every_third_line_times_out_once_and_is_acked_at_its_second_attempt(v
         assert_int_equal(spout.failed[i], (i + 1) % 3 == 0);
         assert_int_equal(spout.acked[i], 1);
     }
+    rig_fini(&r);
+}
+
+/* Holds the first tuple; each tick that comes, it is not done yet and says so. Answers at the tenth. */
+static int reset_at_ticks(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    if (!gale_tuple_is_tick(tuple)) return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[0]);
+    if (++bolt->ticks == 10) return gale_ack(out, bolt->held[0]);
+    return bolt->ticks < 10 ? gale_reset_timeout(out, bolt->held[0]) : GALE_OK;
+}
+
+static void work_that_resets_its_timeout_may_take_ten_times_as_long(void **state) {
+    rig r;
+    reset(1);
+    c.on = reset_at_ticks;
+    rig_init(&r);
+    add_chain(&r, rig_simple(&a), rig_manual(&c));
+    gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(8));
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(7));
+    rig_make(&r, executors_of(state));
+    rig_advance(&r, 69 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.acks + spout.fails, 0);
+    rig_advance(&r, 2 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.acks, 1);
+    assert_int_equal(rig_stats(&r)->stale, 0);
+    rig_fini(&r);
+}
+
+/* Says once that it goes on, and then forgets the tuple. */
+static int reset_and_forget(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    if (!gale_tuple_is_tick(tuple)) return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[0]);
+    return bolt->ticks++ == 0 ? gale_reset_timeout(out, bolt->held[0]) : GALE_OK;
+}
+
+static void a_reset_timeout_ends_between_T_and_a_quarter_more_after_it(void **state) {
+    rig r;
+    reset(1);
+    c.on = reset_and_forget;
+    rig_init(&r);
+    add_chain(&r, rig_simple(&a), rig_manual(&c));
+    gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(8));
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(5.5));
+    rig_make(&r, executors_of(state));
+    rig_advance(&r, 20 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.fails, 1);
+    assert_int_equal(spout.last_failure.reason, GALE_REASON_TIMEOUT);
+    assert_true(spout.answered_at[0] > (int64_t)(13.5 * GALE_SECOND));
+    assert_true(spout.answered_at[0] <= (int64_t)(15.5 * GALE_SECOND));
+    rig_fini(&r);
+}
+
+static int fail_then_reset(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    bolt->seen++;
+    gale_handle held;
+    if (gale_tuple_hold(out, gale_tuple_handle(tuple), &held) < 0) return GALE_NO_MEMORY;
+    int rc = gale_fail(out, held, GALE_REASON_FAILED, "no");
+    assert_int_equal(gale_reset_timeout(out, held), GALE_SETTLED);
+    return rc;
+}
+
+static void a_reset_after_the_answer_is_an_error_and_revives_nothing(void **state) {
+    rig r;
+    reset(3);
+    c.on = fail_then_reset;
+    chain_run(&r, state, rig_simple(&a), rig_manual(&c));
+    rig_advance(&r, 100 * GALE_SECOND, GALE_SECOND);
+    assert_int_equal(spout.fails, 3);
+    assert_int_equal(spout.acks, 0);
+    assert_int_equal(rig_task(&r, "c", 0).misused, 3);
     rig_fini(&r);
 }
 
@@ -448,35 +516,38 @@ static void large_bodies_are_shared_and_given_back(void **state) {
     rig_fini(&r);
 }
 
-#define ON_1_2_5(f)                                                                                                    \
+#define ON_1_2_8(f)                                                                                                    \
     { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
-#f " on 5 executors", f, NULL, NULL, &five                                                                     \
+#f " on 8 executors", f, NULL, NULL, &eight                                                                    \
     }
 
 int main(void) {
-    static uint32_t one = 1, two = 2, five = 5;
+    static uint32_t one = 1, two = 2, eight = 8;
     const struct CMUnitTest tests[] = {
-        ON_1_2_5(a_chain_is_acked_once_a_tuple),
-        ON_1_2_5(a_topology_without_tuples_is_at_rest),
-        ON_1_2_5(a_leaf_that_fails_fails_the_tuple_with_reason_place_and_words),
-        ON_1_2_5(a_forgotten_tuple_times_out_between_T_and_a_quarter_more),
-        ON_1_2_5(every_third_line_times_out_once_and_is_acked_at_its_second_attempt),
-        ON_1_2_5(timeouts_can_be_turned_off),
-        ON_1_2_5(a_diamond_is_acked_when_both_sides_are),
-        ON_1_2_5(a_tuple_for_every_task_is_acked_when_all_have_it),
-        ON_1_2_5(a_tuple_that_nobody_takes_is_acked_later_not_inside_the_emit),
-        ON_1_2_5(without_ackers_every_tuple_is_acked_at_once_and_bolts_owe_nothing),
-        ON_1_2_5(untracked_tuples_are_delivered_and_never_answered),
-        ON_1_2_5(a_tuple_anchored_to_ten_acks_all_ten),
-        ON_1_2_5(a_tuple_anchored_to_ten_fails_all_ten_and_no_other),
-        ON_1_2_5(a_thousand_roots_travel_in_one_tuple),
-        ON_1_2_5(the_same_anchor_twice_still_completes),
-        ON_1_2_5(what_an_unanchored_tuple_meets_does_not_matter_to_the_tree),
-        ON_1_2_5(a_second_answer_and_a_late_emit_are_errors_without_effect),
-        ON_1_2_5(a_handle_that_was_not_held_is_settled_in_the_next_call),
-        ON_1_2_5(a_failed_emit_fails_its_anchor),
-        ON_1_2_5(a_held_tuple_has_two_names_until_execute_returns),
-        ON_1_2_5(large_bodies_are_shared_and_given_back),
+        ON_1_2_8(a_chain_is_acked_once_a_tuple),
+        ON_1_2_8(a_topology_without_tuples_is_at_rest),
+        ON_1_2_8(a_leaf_that_fails_fails_the_tuple_with_reason_place_and_words),
+        ON_1_2_8(a_forgotten_tuple_times_out_between_T_and_a_quarter_more),
+        ON_1_2_8(every_third_line_times_out_once_and_is_acked_at_its_second_attempt),
+        ON_1_2_8(timeouts_can_be_turned_off),
+        ON_1_2_8(work_that_resets_its_timeout_may_take_ten_times_as_long),
+        ON_1_2_8(a_reset_timeout_ends_between_T_and_a_quarter_more_after_it),
+        ON_1_2_8(a_reset_after_the_answer_is_an_error_and_revives_nothing),
+        ON_1_2_8(a_diamond_is_acked_when_both_sides_are),
+        ON_1_2_8(a_tuple_for_every_task_is_acked_when_all_have_it),
+        ON_1_2_8(a_tuple_that_nobody_takes_is_acked_later_not_inside_the_emit),
+        ON_1_2_8(without_ackers_every_tuple_is_acked_at_once_and_bolts_owe_nothing),
+        ON_1_2_8(untracked_tuples_are_delivered_and_never_answered),
+        ON_1_2_8(a_tuple_anchored_to_ten_acks_all_ten),
+        ON_1_2_8(a_tuple_anchored_to_ten_fails_all_ten_and_no_other),
+        ON_1_2_8(a_thousand_roots_travel_in_one_tuple),
+        ON_1_2_8(the_same_anchor_twice_still_completes),
+        ON_1_2_8(what_an_unanchored_tuple_meets_does_not_matter_to_the_tree),
+        ON_1_2_8(a_second_answer_and_a_late_emit_are_errors_without_effect),
+        ON_1_2_8(a_handle_that_was_not_held_is_settled_in_the_next_call),
+        ON_1_2_8(a_failed_emit_fails_its_anchor),
+        ON_1_2_8(a_held_tuple_has_two_names_until_execute_returns),
+        ON_1_2_8(large_bodies_are_shared_and_given_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_on_both_ledgers(tests);
 }
