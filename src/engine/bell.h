@@ -5,10 +5,14 @@
  *     awake --------------- wants to park ------> parked
  *     parked -----> rung + a write to the eventfd -> awake
  *
- * One exchange a batch covers data, room freed, congestion cleared and commands. All exchanges are sequentially
- * consistent and happen after the news was published and before the owner looks for news once more, so that either the
- * ringer finds the owner parked, or the owner finds the news.
- * Threads: gx_bell_ring any; the rest the owner's. */
+ * One exchange a batch covers data, room freed, congestion cleared and commands. All exchanges are of one word, hence in
+ * one order: a ring before the owner parks makes it step once more, and one behind that finds it parked.
+ * Threads: gx_bell_ring any; the rest the owner's.
+ *
+ * Orderings: R1/A1, R1/A2 gx_bell_ring releases what its caller wrote before; the owner acquires it when it is awake
+ *            again, so that its next step sees it. Exchanges only, never a store: an exchange passes on what the one
+ *            before it carried, and so no ring is lost under another. test/proof shows that no more is needed.
+ */
 #ifndef GX_ENGINE_BELL_H
 #define GX_ENGINE_BELL_H
 

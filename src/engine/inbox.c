@@ -60,7 +60,7 @@ static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, c
     else if (head->body_size)
         gx_body_encode(what->values, what->count, body);
     incoming->size += head->length;
-    gx_store_release(&inbox->waiting, gx_load_relaxed(&inbox->waiting) | 1u << name);
+    gx_store_relaxed(&inbox->waiting, gx_load_relaxed(&inbox->waiting) | 1u << name);
     gx_bell_ring(inbox->bell);
 }
 
@@ -90,14 +90,14 @@ static void swap(gx_inbox *inbox, gx_lane_name name) {
     lane->incoming = done;
     gx_buf_reset(&lane->incoming);
     lane->at = 0;
-    gx_store_release(&inbox->waiting, gx_load_relaxed(&inbox->waiting) & ~(1u << name));
+    gx_store_relaxed(&inbox->waiting, gx_load_relaxed(&inbox->waiting) & ~(1u << name));
     gx_monitor_unlock(&inbox->lock);
 }
 
 const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name name) {
     gx_lane *lane = &inbox->lanes[name];
     if (lane->at == lane->working.size) {
-        if (!(gx_load_acquire(&inbox->waiting) & 1u << name)) return NULL;
+        if (!(gx_load_relaxed(&inbox->waiting) & 1u << name)) return NULL;
         swap(inbox, name);
     }
     return lane->at < lane->working.size ? (const gx_command *)(lane->working.data + lane->at) : NULL;

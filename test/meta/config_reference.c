@@ -53,6 +53,8 @@ static void print_types(FILE *out, uint32_t types) {
 }
 
 static void print_range(FILE *out, const gx_key *key) {
+    const char *words = gx_config_words(key);
+    if (words) fprintf(out, "; one of: %s", words);
     if (key->min > key->max) return;
     if (key->min > 0 && key->min < 1)
         fprintf(out, "; above 0, at most %.0f", key->max);
