@@ -46,6 +46,8 @@ typedef struct gale_failure {
     uint32_t task;         /* where it failed; 0: not known */
     const char *component; /* its component, or NULL */
     const char *text;      /* never NULL, perhaps empty */
+    uint32_t attempts;     /* how often it was emitted under this message id, replays included */
+    bool final;            /* replay or dead letters are configured, and this is the last word: do not emit it again */
 } gale_failure;
 
 /* What a task knows of itself. Lives as long as the task. */
@@ -169,6 +171,11 @@ static inline int gale_ack(gale_collector *out, gale_handle tuple) {
 enum { GALE_FAILURE_TEXT = 200 };
 static inline int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
     return out->ops->fail(out, tuple, reason, text);
+}
+
+/* Says: never again. Each tree of the tuple ends, `rejected`, and is not emitted again where replay is configured. */
+static inline int gale_reject(gale_collector *out, gale_handle tuple, const char *text) {
+    return out->ops->fail(out, tuple, GALE_REASON_REJECTED, text);
 }
 
 /* Keeps the tuple in execution beyond execute. The task now owes the answer; until it is given, `*ret_held` names the

@@ -108,7 +108,8 @@ typedef enum gale_phase {
 
 GALE_API const char *gale_phase_name(int32_t phase);
 
-/* Exact counts, and times in nanoseconds. trees == acked + failed + timed_out + stopped + open at every reading. */
+/* Exact counts, and times in nanoseconds. trees == acked + failed + timed_out + rejected + stopped + open at every
+ * reading. */
 typedef struct gale_run_stats {
     size_t size;
     int32_t phase;
@@ -127,6 +128,12 @@ typedef struct gale_run_stats {
     int64_t complete_p99;
     int64_t complete_max;
     int64_t elapsed; /* since the spouts were opened, until now or the close */
+    uint64_t rejected;
+    uint64_t replayed;          /* emits after the first of a tree (topology.replay.attempts) */
+    uint64_t given_up;          /* where replay or dead letters are configured: trees that failed for good */
+    uint64_t dead_letters;      /* made of those; one with a subscriber is a tree of its own */
+    uint64_t dead_letters_lost; /* of those, what the subscriber failed or the file did not take */
+    uint64_t retained_bytes;    /* in memory, for tuples that may be emitted again */
 } gale_run_stats;
 
 GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
@@ -158,11 +165,51 @@ typedef struct gale_task_stats {
     uint32_t held_by;    /* a congested task that keeps this one from running; 0: none */
     uint64_t shed;       /* untracked tuples that found its queue at the limit: the only loss there is */
     uint64_t overflowed; /* tracked ones: their trees failed with reason `overflow` */
+    uint64_t rejected;   /* bolt: inputs; spout: trees; neither is among `failed` */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */
 GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
 GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
+
+/* How many trees failed at `component` (NULL: the place is not known) for `reason` (gale_reason; all of the application's
+ * own count as one). What a spout hears, counted where it went wrong. */
+GALE_API uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason);
+
+/* Where a tuple of an open tree was found. */
+typedef enum gale_place {
+    GALE_PLACE_UNKNOWN,  /* not found: an answer is on its way, or an executor did not say */
+    GALE_PLACE_QUEUED,   /* waits for `component`, in its queue */
+    GALE_PLACE_PARKED,   /* waits for `component`, which may not run */
+    GALE_PLACE_FORGOTTEN, /* by `component`: execute returned without answering or holding it */
+    GALE_PLACE_HELD,      /* by `component` */
+    GALE_PLACE_EXECUTING, /* by `component` */
+    GALE_PLACE_COUNT
+} gale_place;
+
+/* A tree that is not answered yet. Names live as long as the runtime. */
+typedef struct gale_open_tree {
+    size_t size;
+    const char *spout;
+    uint32_t spout_task;
+    uint32_t task; /* of the place, 0: unknown */
+    uint64_t message_id;
+    int64_t age;           /* ns since its emit */
+    const char *component; /* of the place, or NULL */
+    int32_t place;         /* gale_place; of several tuples, the most telling one's */
+    char text[GALE_FAILURE_TEXT + 1];
+} gale_open_tree;
+
+enum { GALE_OPEN_TREES_MAX = 1000 };
+
+/* The oldest open trees and where their tuples are, oldest first, at most `room` of them (and GALE_OPEN_TREES_MAX).
+ * `ret_trees[0].size` is the caller's sizeof, for all. Asks the executors, each of which makes one pass over what is
+ * queued, and waits for their answers for at most `nanoseconds`, twice; of one that is stuck in a component's call the
+ * text says so. Not from inside a component's call, whose executor could not answer. After gale_runtime_step, only from
+ * that thread. Returns how many; 0 when nothing runs; GALE_AGAIN while another thread asks; GALE_INVALID;
+ * GALE_NO_MEMORY. */
+GALE_API int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room,
+                                     int64_t nanoseconds);
 
 /* What task `task` emitted to its output `stream` (index): calls, and deliveries. */
 GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream,

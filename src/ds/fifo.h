@@ -42,6 +42,30 @@ GX_INLINE void *gx_fifo_front(const gx_fifo *fifo) {
     return fifo->count ? fifo->head->bytes + fifo->head_at : NULL;
 }
 
+/* A walk over the entries, oldest first, that takes none away: begins with gx_fifo_walk, ends with NULL. Nothing is
+ * pushed or popped meanwhile. */
+typedef struct gx_fifo_cursor {
+    const gx_chunk *chunk;
+    uint64_t at;
+    uint64_t left;
+} gx_fifo_cursor;
+
+GX_INLINE gx_fifo_cursor gx_fifo_walk(const gx_fifo *fifo) {
+    return (gx_fifo_cursor){ fifo->head, fifo->head_at, fifo->count };
+}
+
+GX_INLINE const void *gx_fifo_next(gx_fifo_cursor *cursor) {
+    if (!cursor->left) return NULL;
+    if (cursor->at == cursor->chunk->end) {
+        cursor->chunk = cursor->chunk->next;
+        cursor->at = 0;
+    }
+    const void *entry = cursor->chunk->bytes + cursor->at;
+    cursor->at += gx_load32(entry);
+    cursor->left--;
+    return entry;
+}
+
 /* Removes the oldest entry, whose length is given. */
 GX_INLINE void gx_fifo_pop(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
     fifo->head_at += length;

@@ -1,5 +1,7 @@
 #include "engine/acker.h"
 
+#include "base/mutant.h"
+
 #include <gale/clock.h>
 #include <gale/error.h>
 
@@ -40,10 +42,14 @@ int gx_acker_begin(gx_acker *acker, uint64_t root, uint64_t edges) {
 }
 
 int gx_acker_ack(gx_acker *acker, uint64_t root, uint64_t edges) {
-    record *r = gx_rotating_map_put_if_absent(acker->map, root, NULL);
+    if (GX_MUTANT(early_ack_forgotten) && !gx_rotating_map_get(acker->map, root)) return GX_ACKER_WAITS;
+    record *r = acker->progress ? gx_rotating_map_put(acker->map, root, NULL)
+                                : gx_rotating_map_put_if_absent(acker->map, root, NULL);
     if (!r) return GALE_NO_MEMORY;
     r->xor_ ^= edges;
-    return settled(acker, root, r);
+    bool renews = acker->progress && r->begun && !r->failed;
+    int verdict = settled(acker, root, r);
+    return verdict == GX_ACKER_WAITS && renews ? GX_ACKER_RENEWS : verdict;
 }
 
 int gx_acker_fail(gx_acker *acker, uint64_t root) {

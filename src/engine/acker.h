@@ -15,7 +15,7 @@
  *          the record. Only what renews (fail, reset) changes a record's age: acks do not, as in Storm.
  * Expiry:  a rotation every timeout T, of three buckets: what is touched no more is forgotten after an age in (2 T, 3 T],
  *          when the ledger has answered it long since. Where trees have no timeout, a rotation every 30 s forgets only
- *          records without an init: late acks of failed trees.
+ *          records without an init: late acks of failed trees. In progress mode an ack renews, and the ledger is told.
  * Threads: its executor's. */
 #ifndef GX_ENGINE_ACKER_H
 #define GX_ENGINE_ACKER_H
@@ -26,7 +26,8 @@ typedef struct gx_acker {
     gx_rotating_map *map;
     int64_t period; /* ns between rotations */
     int64_t due;
-    bool keeps; /* trees have no timeout: records with an init stay */
+    bool keeps;    /* trees have no timeout: records with an init stay */
+    bool progress; /* an ack begins its tree's timeout anew */
 } gx_acker;
 
 typedef enum gx_acker_verdict {

@@ -85,20 +85,10 @@ static int emit_tree(gale_collector *out, const gx_emission *e) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
-    gx_executor *ex = task->executor;
     gx_origin from = { 0 };
-    int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from.begun);
-    if (rc < 0) return rc;
-    rc = gx_emit(task, e, &from);
-    if (rc < 0) {
-        gx_ledger_cancel(&ex->ledger, from.begun);
-        return misuse(task, rc);
-    }
+    int rc = gx_emit_tree(task, e, &from);
+    if (rc < 0) return from.begun ? misuse(task, rc) : rc;
     task->spout.pending++;
-    if (GX_UNLIKELY(from.overflowed))
-        gx_ledger_fail(&ex->ledger, from.begun, GALE_REASON_OVERFLOW, from.overflowed, gx_answer_at_limit);
-    else
-        gx_answer_begin(ex, from.begun, from.begun_xor); /* no edges, or acking off: acked, later */
     return rc;
 }
 
@@ -145,9 +135,13 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
 
 static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
     gx_answer_fail(task->executor, task, anchor->roots, reason, text);
-    gx_count(&task->counters.failed, 1);
+    gx_count(reason == GALE_REASON_REJECTED ? &task->counters.rejected : &task->counters.failed, 1);
     if (!gx_hooks_any(task)) return;
-    gale_failure failure = { sizeof failure, reason, task->id, task->context.component, text ? text : "" };
+    gale_failure failure = { .size = sizeof failure,
+                             .reason = reason,
+                             .task = task->id,
+                             .component = task->context.component,
+                             .text = text ? text : "" };
     gx_hooks_call_fail(task, handle, &failure);
 }
 
@@ -281,6 +275,7 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
             ack_anchor(task, cursor->tuple.handle, &anchor);
         } else if (cursor->roots.count) {
             gx_count(&task->counters.forgotten, 1);
+            gx_forgotten_note(&ex->forgotten, ex->heap, task->id, cursor->roots, ex->now, ex->shared->plan->timeout);
         }
     }
     if (GX_UNLIKELY(rc < 0) && !task->reported) gx_task_report(task, gale_error_text(rc));

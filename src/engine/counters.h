@@ -9,6 +9,7 @@ typedef struct gx_task_counters {
     gx_atomic64 acked;
     gx_atomic64 failed;
     gx_atomic64 timed_out;
+    gx_atomic64 rejected;
     gx_atomic64 forgotten;
     gx_atomic64 misused;
     gx_atomic64 errors;
@@ -27,7 +28,7 @@ typedef struct gx_stream_counters {
 } gx_stream_counters;
 
 /* The trees of one ledger. Published together once a step, so that at every reading
- *     trees == acked + failed + timed_out + stopped + open. */
+ *     trees == acked + failed + timed_out + rejected + stopped + open. */
 typedef struct gx_tree_counters {
     uint64_t trees;
     uint64_t acked;
@@ -36,6 +37,12 @@ typedef struct gx_tree_counters {
     uint64_t stopped;
     uint64_t open;
     uint64_t stale;
+    uint64_t rejected;
+    uint64_t replayed;          /* emits after the first of a tree, that succeeded */
+    uint64_t given_up;          /* trees that failed or were rejected, and are not emitted again */
+    uint64_t dead_letters;
+    uint64_t dead_letters_lost; /* of those, what was not taken: by the subscriber, or by the file */
+    uint64_t retained_bytes;    /* blocks that hold tuples which may be emitted again */
 } gx_tree_counters;
 
 #endif

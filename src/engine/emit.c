@@ -1,5 +1,6 @@
 #include "engine/emit.h"
 
+#include "base/mutant.h"
 #include "engine/answer.h"
 #include "engine/hooks.h"
 
@@ -63,7 +64,7 @@ static void draw_roots(gx_executor *ex, gx_origin *from, gx_root *roots) {
         draw_united(ex, from, roots);
         return;
     }
-    uint64_t edge = gx_random_id(&ex->random);
+    uint64_t edge = GX_MUTANT(edge_twice) ? gx_random_mix(ex->random.state) : gx_random_id(&ex->random);
     if (from->begun) {
         from->begun_xor ^= edge;
         roots[0] = (gx_root){ from->begun, edge };
@@ -152,8 +153,12 @@ static bool take_root_blocks(gx_executor *ex, const gx_origin *from, uint32_t co
     return true;
 }
 
-static bool take_body_block(gx_executor *ex, parcel *p, uint32_t count) {
+static bool take_body_block(gx_executor *ex, parcel *p, gx_block *retained, uint32_t count) {
     if (GX_LIKELY(p->body_size <= GX_BODY_INLINE)) return true;
+    if (retained) {
+        gx_block_ref(p->body_block = retained, count);
+        return true;
+    }
     p->body_block = gx_block_take(&ex->blocks, p->body_size);
     if (!p->body_block) return false;
     gx_body_encode(p->values, p->value_count, p->body_block->bytes);
@@ -174,7 +179,7 @@ static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *
     p->length = gx_record_length(from->root_count, p->body_size);
     gx_block *root_blocks;
     if (!ensure_room(ex, p, count) || !take_root_blocks(ex, from, count, &root_blocks)) return GALE_NO_MEMORY;
-    if (!take_body_block(ex, p, count)) {
+    if (!take_body_block(ex, p, from->body, count)) {
         for (gx_block *next; root_blocks; root_blocks = next) {
             next = root_blocks->next;
             gx_block_release(root_blocks, &ex->blocks);
@@ -251,7 +256,7 @@ static void tell_watchers(gx_task *task, const gx_emission *e, int targets) {
 
 int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(e->stream >= task->stream_count)) return GALE_NOT_FOUND;
+    if (GX_UNLIKELY(e->stream >= task->stream_count + from->letter)) return GALE_NOT_FOUND;
     gx_stream_routes *routes = &task->streams[e->stream];
     if (GX_UNLIKELY(e->count != routes->field_count)) return GALE_FIELDS;
     int64_t size = gx_body_measure(e->values, e->count);
@@ -262,6 +267,7 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     parcel p = {
         .task = task, .stream = e->stream, .values = e->values, .value_count = e->count, .body_size = (size_t)size
     };
+    if (GX_UNLIKELY(from->body != NULL)) p.body_inline = from->body->bytes;
     int rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
     if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, ex->scratch.targets, (uint32_t)targets);
     if (rc < 0) return rc;
@@ -269,4 +275,36 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_count(&routes->counters.transferred, (uint64_t)targets);
     if (GX_UNLIKELY(task->hook_count || gx_load_relaxed(&ex->shared->watched))) tell_watchers(task, e, targets);
     return targets;
+}
+
+/* --- Trees --- */
+
+void gx_emit_begun(gx_task *task, const gx_origin *from) {
+    gx_executor *ex = task->executor;
+    if (GX_UNLIKELY(from->overflowed))
+        gx_ledger_fail(&ex->ledger, from->begun, GALE_REASON_OVERFLOW, from->overflowed, gx_answer_at_limit);
+    else
+        gx_answer_begin(ex, from->begun, from->begun_xor); /* no edges, or acking off: acked, later */
+}
+
+static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
+    gx_executor *ex = task->executor;
+    gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)e->stream, .letter = from->letter };
+    what.direct = (uint16_t)e->direct;
+    return gx_retention_keep(&ex->retention, from->begun, what, e->values, e->count, &from->body);
+}
+
+int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {
+    gx_executor *ex = task->executor;
+    int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from->begun);
+    if (rc < 0) return rc;
+    if (GX_UNLIKELY(ex->retention.segments != NULL) && task->plan->retains) rc = retain(task, e, from);
+    if (rc >= 0) rc = gx_emit(task, e, from);
+    if (rc < 0) {
+        gx_retention_drop(&ex->retention, gx_ledger_slot(from->begun));
+        gx_ledger_cancel(&ex->ledger, from->begun);
+        return rc;
+    }
+    gx_emit_begun(task, from);
+    return rc;
 }

@@ -29,10 +29,19 @@ typedef struct gx_origin {
     uint64_t root_count; /* of the new tuple */
     size_t member_count; /* several anchors: see unite */
     uint32_t overflowed; /* a spout's new tree: a task whose queue was at the limit, or 0 */
+    gx_block *body;      /* the values, encoded and retained, or NULL */
+    bool letter;         /* a dead letter of the engine's own, to the stream behind the component's */
 } gx_origin;
 
 /* Returns how many tasks it goes to, or GALE_NOT_FOUND, GALE_FIELDS, GALE_STATE, GALE_INVALID, GALE_TOO_LARGE,
  * GALE_NO_MEMORY: then nothing was emitted. */
 int gx_emit(gx_task *task, const gx_emission *emission, gx_origin *from);
+
+/* The same for a spout's tracked tuple, which opens a tree. Also GALE_AGAIN: then, and when there is no memory for the
+ * tree, `begun` stays 0. */
+int gx_emit_tree(gx_task *task, const gx_emission *emission, gx_origin *from);
+
+/* The last part of it: the emit has drawn its edges. */
+void gx_emit_begun(gx_task *task, const gx_origin *from);
 
 #endif

@@ -1,6 +1,10 @@
 #include "engine/executor.h"
 
-enum { ACK_RING = 64 << 10 };
+enum {
+    ACK_RING = 64 << 10,
+    ACKS_HIGH = 4096, /* items in an outbox behind such a ring */
+    ACKS_LOW = 1024,
+};
 
 static int make_tables(gx_executor *ex) {
     const gx_plan *plan = ex->shared->plan;
@@ -11,8 +15,11 @@ static int make_tables(gx_executor *ex) {
     ex->gated = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->component_count, sizeof *ex->gated);
     ex->tasks = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->tasks);
     ex->spouts = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->spouts);
-    return ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts ? GALE_OK
-                                                                                                : GALE_NO_MEMORY;
+    ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
+                                  sizeof *ex->failures);
+    return ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts && ex->failures
+               ? GALE_OK
+               : GALE_NO_MEMORY;
 }
 
 static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
@@ -40,6 +47,7 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     gx_chunks_init(&ex->chunks, ex->heap);
     gx_blocks_init(&ex->blocks, ex->heap);
     ex->bell.wake.fd = -1;
+    shared->flow.efforts[index].waiting = &ex->local.bytes;
     int rc = make_tables(ex);
     if (rc == GALE_OK && !gx_bell_init(&ex->bell)) rc = GALE_IO;
     ex->inbox = gx_inbox_new(&ex->bell);
@@ -49,6 +57,9 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     if (rc == GALE_OK && ex->has_ledger)
         rc = gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
                             gx_random_new(shared->seed, 0x8000u + index));
+    if (rc == GALE_OK && ex->has_ledger) rc = gx_retention_init(&ex->retention, &ex->ledger, &ex->blocks, shared->plan);
+    ex->ledger.progress = shared->plan->progress;
+    ex->ledger.ceiling = shared->plan->ceiling;
     ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
     if (shared->plan->acker_count) ex->settle.plan = shared->plan;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
@@ -103,6 +114,7 @@ void gx_executor_empty(gx_executor *ex) {
         if (ex->ack_outlets) gx_fifo_clear(&ex->ack_outlets[i].outbox, &ex->chunks);
     }
     empty_fifo(&ex->local, ex);
+    gx_retention_fini(&ex->retention);
     for (uint32_t i = 0; i < ex->task_count; i++) {
         empty_fifo(&ex->tasks[i]->parked, ex);
         gx_held_fini(&ex->tasks[i]->held, ex->heap, &ex->blocks);
@@ -132,6 +144,7 @@ void gx_executor_free(gx_executor *ex) {
     }
     for (uint32_t i = 0; i < ex->task_count; i++) gx_task_free(ex->tasks[i], shared);
     gx_ledger_fini(&ex->ledger);
+    gx_forgotten_fini(&ex->forgotten);
     free_scratch(&ex->scratch, ex->heap);
     gx_chunks_fini(&ex->chunks);
     gx_blocks_fini(&ex->blocks);
@@ -144,11 +157,12 @@ void gx_executor_free(gx_executor *ex) {
     free_array(ex->heap, ex->gated, shared->plan->component_count, sizeof *ex->gated);
     free_array(ex->heap, ex->tasks, shared->plan->task_count, sizeof *ex->tasks);
     free_array(ex->heap, ex->spouts, shared->plan->task_count, sizeof *ex->spouts);
+    free_array(ex->heap, ex->failures, (shared->plan->component_count + 1u) * GX_REASONS, sizeof *ex->failures);
     gx_free_apart(ex->heap, GX_TAG_PLAN, ex, sizeof *ex);
 }
 
 /* Tasks of a component may not run here while one that they feed is congested, while what they send to another executor
- * has not found room, or when the end has come. */
+ * has not found room, while too many acks have not, or when the end has come. */
 static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c) {
     const gx_plan *plan = ex->shared->plan;
     for (uint32_t s = 0; s < c->stream_count; s++)
@@ -164,13 +178,13 @@ void gx_executor_refresh_gates(gx_executor *ex) {
     const gx_plan *plan = ex->shared->plan;
     ex->epoch = gx_flow_epoch(&ex->shared->flow);
     ex->gates_stale = false;
-    bool ending = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
+    bool nothing_runs = gx_phase(ex->shared) >= GALE_PHASE_CLOSING || ex->acks_behind;
     uint16_t last = UINT16_MAX;
     for (uint32_t i = 0; i < ex->task_count; i++) { /* tasks of a component stand together */
         uint16_t c = ex->tasks[i]->component;
         if (c == last) continue;
         last = c;
-        ex->gated[c] = ending || gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
+        ex->gated[c] = nothing_runs || gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
                        outbox_in_the_way(ex, &plan->components[c]);
     }
 }
@@ -183,7 +197,17 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
         if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
 }
 
+/* An executor that makes acks faster than another takes them waits: else they pile up, and nothing tells the spouts. It
+ * waits for nobody's tasks: acks are taken in every step, whatever may run. `most`: items in one outbox. */
+static void hold_acks(gx_executor *ex, uint64_t most) {
+    bool behind = most > (ex->acks_behind ? ACKS_LOW : ACKS_HIGH);
+    if (behind == ex->acks_behind) return;
+    ex->acks_behind = behind;
+    ex->gates_stale = true;
+}
+
 void gx_executor_publish(gx_executor *ex) {
+    uint64_t most_acks = 0;
     if (!gx_settle_is_empty(&ex->settle)) gx_settle_flush(&ex->settle);
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_outlet *data = &ex->outlets[i], *acks = &ex->ack_outlets[i];
@@ -195,9 +219,11 @@ void gx_executor_publish(gx_executor *ex) {
         if (acks->ring.ring) {
             if (acks->outbox.count) gx_outlet_flush_items(acks, &ex->chunks);
             rang |= gx_ring_publish(&acks->ring);
+            if (acks->outbox.count > most_acks) most_acks = acks->outbox.count;
         }
         if (rang) gx_bell_ring(&ex->shared->executors[i]->bell);
     }
+    hold_acks(ex, most_acks);
 }
 
 void gx_executors_wake(gx_shared *shared) {

@@ -15,11 +15,16 @@
 #define GX_ENGINE_EXECUTOR_H
 
 #include "engine/bell.h"
+#include "engine/forgotten.h"
 #include "engine/inbox.h"
 #include "engine/ledger.h"
 #include "engine/outlet.h"
+#include "engine/retention.h"
 #include "engine/settle.h"
 #include "engine/task.h"
+
+/* Reasons that are counted apart; the last for all of the application's own. */
+enum { GX_REASONS = GALE_REASON_COUNT + 1 };
 
 /* What comes from one other executor. */
 typedef struct gx_inlet {
@@ -79,10 +84,15 @@ typedef struct gx_executor {
     gx_chunks chunks;
     gx_fifo local;
     gx_cursor cursor;
+    gx_forgotten forgotten;
+    struct gx_inquest *inquest;  /* its own, not concluded yet; see engine/inquest.h */
+    struct gx_inquest *inquests; /* concluded, but not answered by all */
+    uint32_t inquest_seen;       /* the last that it looked into its mailboxes for */
     uint64_t slow_ns; /* spent in slow calls, in this stage of the step */
 
     uint32_t epoch;   /* of flow control, last seen */
     bool gates_stale; /* an outbox was filled or emptied */
+    bool acks_behind; /* acks for some executor wait in an outbox: no task here may run and make more */
     bool *gated;      /* by component: its tasks here may not run */
     uint32_t parked_tasks;
     uint32_t next_parked; /* which task's parked list is run first */
@@ -93,7 +103,9 @@ typedef struct gx_executor {
     gx_settle settle;
     gx_inbox *inbox;
     gx_ledger ledger;
+    gx_retention retention; /* what its spouts may have emitted again */
     bool has_ledger;
+    gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
     bool has_ackers;   /* some of its tasks are */
     int64_t acker_due; /* the next rotation of one of them */
 
@@ -113,6 +125,8 @@ typedef struct gx_executor {
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */
     _Atomic(const gx_task *) in_call_seen; /* the task whose function runs, for whoever waits for us */
+    gx_atomic64 in_call_root;              /* the first root of the tuple in execution, 0: none */
+    gx_atomic64 in_call_since;             /* ns; the call began then, or a little later */
 
     gx_blocks blocks;
     gx_bell bell;
@@ -177,6 +191,7 @@ GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
 
 /* Marks that a function of `task` runs now (NULL: none). */
 GX_INLINE void gx_executor_call(gx_executor *ex, const gx_task *task) {
+    gx_store_relaxed(&ex->in_call_since, (uint64_t)ex->now);
     gx_store_relaxed(&ex->in_call_seen, task);
 }
 

@@ -7,9 +7,11 @@
  *          feeds none that is congested, so it can run. Rings are always drained, hence nothing waits for anything but
  *          a task that can run.
  *          A spout is a task like others: this is how pressure gets back to the source.
+ *          Each executor also says whether its own work is heavy: whether sharing it pays. What shuffle grouping does
+ *          with that is in engine/router.h.
  * Bound:   queue of a task <= high mark + what was in rings when the mark was passed + the output of one call a feeder.
  * Threads: a task's mark has one writer, its executor; every executor reads. `epoch` changes after every change of a
- *          mark.
+ *          mark. An effort is its executor's alone.
  *
  * Orderings: R1/A1 the epoch's add releases the mark's store; who sees the new epoch sees the mark.
  */
@@ -24,9 +26,24 @@ enum {
     GX_FLOW_LOW = 128 << 10,
 };
 
+/* Work is heavy when a step of it takes long (a burst of cheap tuples does not), or each thing that it does: then others
+ * had better share it, because to cross to another executor costs a fraction of that. Light again at half, so that work
+ * at the border does not flicker. */
+enum {
+    GX_EFFORT_STEP = 40 * 1000, /* ns */
+    GX_EFFORT_EACH = 200,       /* ns */
+};
+
+/* What an executor's emits know of its own work. */
+typedef struct gx_effort {
+    const uint64_t *waiting; /* bytes in its local FIFO */
+    bool heavy;              /* never when the caller steps, so that such runs repeat */
+} gx_effort;
+
 typedef struct gx_flow {
     alignas(GX_APART) gx_atomic32 epoch;
     alignas(GX_APART) _Atomic(uint8_t) *congested; /* by task */
+    gx_effort *efforts;                            /* by executor */
     uint64_t high, low;                            /* the marks: GX_FLOW_HIGH and _LOW, but in the simulator */
 } gx_flow;
 
@@ -38,6 +55,9 @@ GX_INLINE void gx_flow_mark(gx_flow *flow, uint16_t task, bool congested) {
     gx_store_relaxed(&flow->congested[task], congested);
     gx_add_release(&flow->epoch, 1); /* R1 */
 }
+
+/* A step in which `done` things were done took `nanoseconds`. */
+void gx_effort_measure(gx_effort *effort, int64_t nanoseconds, size_t done);
 
 /* Is any of the tasks that the task's gates name congested? */
 bool gx_flow_gated(const gx_flow *flow, const gx_plan_task *task);

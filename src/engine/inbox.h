@@ -74,7 +74,7 @@ GX_INLINE const void *gx_command_body(const gx_command *command) {
 }
 
 GX_INLINE bool gx_inbox_has_news(gx_inbox *inbox) {
-    return gx_load_acquire(&inbox->waiting) != 0;
+    return gx_load_relaxed(&inbox->waiting) != 0;
 }
 
 /* Is there nothing at all? */

@@ -20,6 +20,10 @@ int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t ti
     return ledger->segments && ledger->complete ? GALE_OK : GALE_NO_MEMORY;
 }
 
+static bool has_note(const gx_tree *tree) {
+    return tree->state >= GX_TREE_FAILED && tree->state <= GX_TREE_LATE && tree->note;
+}
+
 static void free_notes(gx_ledger *ledger) {
     while (ledger->notes) {
         gx_failure_note *note = ledger->notes;
@@ -31,7 +35,7 @@ static void free_notes(gx_ledger *ledger) {
 void gx_ledger_fini(gx_ledger *ledger) {
     for (uint32_t slot = 0; slot < ledger->slots; slot++) {
         gx_tree *tree = gx_ledger_at(ledger, slot);
-        if (tree->state != GX_TREE_FAILED || !tree->note) continue;
+        if (!has_note(tree)) continue;
         tree->note->next = ledger->notes;
         ledger->notes = tree->note;
     }
@@ -40,6 +44,7 @@ void gx_ledger_fini(gx_ledger *ledger) {
         gx_free(ledger->heap, GX_TAG_LEDGER, ledger->segments[s], GX_LEDGER_SEGMENT * sizeof(gx_tree));
     gx_free(ledger->heap, GX_TAG_LEDGER, ledger->segments, GX_LEDGER_SEGMENTS * sizeof *ledger->segments);
     gx_free(ledger->heap, GX_TAG_LEDGER, ledger->complete, sizeof *ledger->complete);
+    gx_free(ledger->heap, GX_TAG_LEDGER, ledger->expiring, ledger->expiring_capacity * sizeof *ledger->expiring);
     memset(ledger, 0, sizeof *ledger);
 }
 
@@ -66,13 +71,16 @@ static void put_free(gx_ledger *ledger, uint64_t slot) {
     ledger->free = slot + 1;
 }
 
+int64_t gx_ledger_rest(const gx_ledger *ledger) {
+    return 2 * (ledger->timeout ? ledger->timeout : 30 * GALE_SECOND);
+}
+
 /* A slot whose generation came round may be used again when no late answer to its old trees can be on its way any
  * more. */
 static bool wake_rested(gx_ledger *ledger, int64_t now) {
     if (!ledger->resting.head) return false;
     gx_tree *tree = gx_ledger_at(ledger, ledger->resting.head - 1);
-    int64_t rest = 2 * (ledger->timeout ? ledger->timeout : 30 * GALE_SECOND);
-    if (now - tree->start < rest) return false;
+    if (now - tree->start < gx_ledger_rest(ledger)) return false;
     put_free(ledger, take_first(ledger, &ledger->resting));
     return true;
 }
@@ -106,6 +114,7 @@ void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state) {
     switch (state) {
     case GX_TREE_ACKED: ledger->counters.acked++; break;
     case GX_TREE_FAILED: ledger->counters.failed++; break;
+    case GX_TREE_REJECTED: ledger->counters.rejected++; break;
     case GX_TREE_LATE: ledger->counters.timed_out++; break;
     default: ledger->counters.stopped++; break;
     }
@@ -118,18 +127,22 @@ static gx_failure_note *take_note(gx_ledger *ledger) {
     return note;
 }
 
-void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text) {
-    uint64_t slot;
-    gx_tree *tree = gx_ledger_find(ledger, root, &slot);
-    if (!tree) return;
+static void answer_noted(gx_ledger *ledger, uint64_t slot, uint8_t state, gx_failure_note what, const char *text) {
     gx_failure_note *note = take_note(ledger);
     if (note) {
-        note->reason = reason;
-        note->task = task;
+        note->reason = what.reason;
+        note->task = what.task;
         gx_utf8_copy(note->text, sizeof note->text, text);
     }
-    tree->note = note;
-    gx_ledger_answer(ledger, slot, GX_TREE_FAILED);
+    gx_ledger_at(ledger, slot)->note = note;
+    gx_ledger_answer(ledger, slot, state);
+}
+
+void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text) {
+    uint64_t slot;
+    if (!gx_ledger_find(ledger, root, &slot)) return;
+    uint8_t state = reason == GALE_REASON_REJECTED ? GX_TREE_REJECTED : GX_TREE_FAILED;
+    answer_noted(ledger, slot, state, (gx_failure_note){ .reason = reason, .task = task }, text);
 }
 
 void gx_ledger_done(gx_ledger *ledger, uint64_t root) {
@@ -140,7 +153,8 @@ void gx_ledger_done(gx_ledger *ledger, uint64_t root) {
 void gx_ledger_reset(gx_ledger *ledger, uint64_t root) {
     uint64_t slot;
     gx_tree *tree = gx_ledger_find(ledger, root, &slot);
-    if (tree) tree->touched = ledger->sweep;
+    if (!tree && GX_MUTANT(reset_revives) && slot < ledger->slots) tree = gx_ledger_at(ledger, slot);
+    if (tree) gx_ledger_touch(ledger, tree);
 }
 
 /* --- Expiry --- */
@@ -160,7 +174,17 @@ static void begin_sweep(gx_ledger *ledger, int64_t now) {
 static bool is_late(const gx_ledger *ledger, const gx_tree *tree) {
     if (tree->start >= ledger->sweep_before) return false;
     if (GX_LIKELY(!tree->touched)) return true;
+    if (ledger->progress && tree->start < ledger->sweep_before + ledger->timeout - ledger->ceiling) return true;
     return (ledger->sweep + SWEEPS - tree->touched) % SWEEPS > SWEEPS_A_TIMEOUT;
+}
+
+/* Without memory for the list it is found by the next sweep. */
+static void set_expiring(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
+    if (!gx_grow(ledger->heap, GX_TAG_LEDGER, &ledger->expiring, &ledger->expiring_capacity,
+                 ledger->expiring_count + 1, sizeof *ledger->expiring))
+        return;
+    tree->state = GX_TREE_EXPIRING;
+    ledger->expiring[ledger->expiring_count++] = gx_ledger_root(ledger, tree, slot);
 }
 
 uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
@@ -172,11 +196,18 @@ uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
     if (to - from > GX_LEDGER_SWEEP_SLICE) to = from + GX_LEDGER_SWEEP_SLICE;
     for (uint32_t slot = from; slot < to; slot++) {
         gx_tree *tree = gx_ledger_at(ledger, slot);
-        if (tree->state == GX_TREE_OPEN && is_late(ledger, tree)) gx_ledger_answer(ledger, slot, GX_TREE_LATE);
+        if (tree->state == GX_TREE_OPEN && is_late(ledger, tree)) set_expiring(ledger, tree, slot);
     }
     ledger->sweep_at = to;
     if (to == ledger->sweep_end) ledger->sweep_end = 0;
     return to - from;
+}
+
+void gx_ledger_expire(gx_ledger *ledger, uint64_t root, uint32_t task, const char *text) {
+    uint64_t slot;
+    const gx_tree *tree = gx_ledger_peek(ledger, root, &slot);
+    if (!tree || tree->state != GX_TREE_EXPIRING) return;
+    answer_noted(ledger, slot, GX_TREE_LATE, (gx_failure_note){ .reason = GALE_REASON_TIMEOUT, .task = task }, text);
 }
 
 int64_t gx_ledger_due(const gx_ledger *ledger) {
@@ -186,31 +217,39 @@ int64_t gx_ledger_due(const gx_ledger *ledger) {
 
 void gx_ledger_stop(gx_ledger *ledger) {
     for (uint32_t slot = 0; slot < ledger->slots && ledger->counters.open; slot++)
-        if (gx_ledger_at(ledger, slot)->state == GX_TREE_OPEN) gx_ledger_answer(ledger, slot, GX_TREE_STOPPED);
+        if (gx_tree_is_open(gx_ledger_at(ledger, slot)) || gx_ledger_at(ledger, slot)->state == GX_TREE_WAITING)
+            gx_ledger_answer(ledger, slot, GX_TREE_STOPPED);
 }
 
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer) {
     if (!ledger->answers.head) return false;
     uint64_t slot = take_first(ledger, &ledger->answers);
     const gx_tree *tree = gx_ledger_at(ledger, slot);
-    *ret_answer = (gx_answer){ .slot = slot, .message_id = tree->message_id, .task = tree->task, .state = tree->state };
+    *ret_answer = (gx_answer){
+        .slot = slot, .message_id = tree->message_id, .task = tree->task, .state = tree->state, .attempts = 1
+    };
     if (tree->state == GX_TREE_ACKED) {
         ret_answer->latency = now - tree->start;
-        gx_histogram_add(ledger->complete, ret_answer->latency);
-    } else if (tree->state == GX_TREE_FAILED) {
+    } else if (has_note(tree)) {
         ret_answer->note = tree->note;
     }
     return true;
 }
 
-void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now) {
-    gx_tree *tree = gx_ledger_at(ledger, answer->slot);
-    if (tree->state == GX_TREE_FAILED && tree->note) {
+/* The tree's root is over. False when its generation wrapped. */
+static bool renew(gx_ledger *ledger, gx_tree *tree) {
+    if (has_note(tree)) {
         tree->note->next = ledger->notes;
         ledger->notes = tree->note;
     }
     tree->generation = (tree->generation + 1) & GENERATION_MASK;
-    if (GX_LIKELY(tree->generation != 0)) {
+    return tree->generation != 0;
+}
+
+void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now) {
+    gx_tree *tree = gx_ledger_at(ledger, answer->slot);
+    if (tree->state == GX_TREE_ACKED) gx_histogram_add(ledger->complete, answer->latency);
+    if (GX_LIKELY(renew(ledger, tree))) {
         put_free(ledger, answer->slot);
         return;
     }
@@ -218,6 +257,40 @@ void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now)
     tree->start = now;
     append(ledger, &ledger->resting, answer->slot);
 }
+
+/* --- Waiting --- */
+
+void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
+    append(ledger, list, slot);
+}
+
+uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list) {
+    return take_first(ledger, list);
+}
+
+bool gx_ledger_defer(gx_ledger *ledger, const gx_answer *answer, int64_t until) {
+    gx_tree *tree = gx_ledger_at(ledger, answer->slot);
+    gx_tree_counters *c = &ledger->counters;
+    GX_ASSERT(tree->state == GX_TREE_FAILED || tree->state == GX_TREE_LATE);
+    (*(tree->state == GX_TREE_LATE ? &c->timed_out : &c->failed))--;
+    c->open++;
+    bool fresh = renew(ledger, tree);
+    tree->state = GX_TREE_WAITING;
+    tree->start = until;
+    return fresh;
+}
+
+uint64_t gx_ledger_reopen(gx_ledger *ledger, uint64_t slot, int64_t now) {
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    GX_ASSERT(tree->state == GX_TREE_WAITING);
+    tree->xor_ = 0;
+    tree->start = now;
+    tree->state = GX_TREE_OPEN;
+    tree->touched = 0;
+    return ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
+}
+
+/* --- Figures --- */
 
 /* A sequence lock without fences. R1: the data are stored with release, after the version was made odd: a reader that
  * sees new data sees the odd version, too (A1), and reads again. R2/A2: an even version comes with its data. */

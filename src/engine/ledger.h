@@ -14,16 +14,24 @@
  *          are random. So a set of units that contains the spout's and sums to zero contains, but for odds of 2^-64,
  *          for every edge that it creates the unit that consumes it: by induction from the root that is the whole tree.
  *
- *              free --open--> open --xor is 0--> acked ----+
- *                ^             |---fail---------> failed --+--> answered to the spout --> free
- *                |             |---too old------> late ----+                         \--> resting (generation wrapped)
- *                |             +---stop---------> stopped -+                               |
- *                +---------------------- after two timeouts -----------------------------+
+ *              free --open--> open --xor is 0--> acked -----+
+ *                ^             |---fail---------> failed ---+
+ *                |             |---reject-------> rejected -+--> answered to the spout --> free
+ *                |             |---stop---------> stopped --+                         \--> resting (generation wrapped)
+ *                |             +-too old-> expiring -> late +                               |
+ *                +---------------------- after two timeouts -------------------------------+
  *
- * Expiry:  a sweep of all entries begins every eighth of the timeout T, a bounded slice a step; an entry is answered
- *          `timeout` when it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time], and
- *          never later than 1.25 T while steps are made at least every T / 8. A reset notes the number of the sweep: the
- *          tree's T begins anew, and it is answered at the ninth sweep after that one, again at an age in that range.
+ *          Where replay is configured, a failed or late tree may wait instead of being answered, as open as before,
+ *          and be opened again under another root.
+ *
+ *          An expiring tree is as open as before, while the executors are asked where it is (engine/inquest.h): an ack
+ *          or a failure that comes meanwhile wins.
+ * Expiry:  a sweep of all entries begins every eighth of the timeout T, a bounded slice a step. An entry expires when
+ *          it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time]. The inquest takes
+ *          T / 10 at the most; so a tree is answered `timeout` at an age in (T, 1.25 T], while steps are made at least
+ *          every T / 50. A reset notes the number of the sweep: the tree's T begins anew, and it expires at the ninth
+ *          sweep after that one, again in that range. In progress mode every ack is a reset, and a tree expires at
+ *          the ceiling whatever was acked.
  * Threads: one, the executor's; gx_ledger_read from any.
  * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held.
  */
@@ -31,6 +39,7 @@
 #define GX_ENGINE_LEDGER_H
 
 #include "base/alloc.h"
+#include "base/mutant.h"
 #include "base/random.h"
 #include "ds/histogram.h"
 #include "engine/counters.h"
@@ -50,11 +59,14 @@ enum {
 typedef enum gx_tree_state {
     GX_TREE_FREE,
     GX_TREE_OPEN,
+    GX_TREE_EXPIRING,
     GX_TREE_ACKED,
     GX_TREE_FAILED,
+    GX_TREE_REJECTED,
     GX_TREE_LATE,
     GX_TREE_STOPPED,
     GX_TREE_RESTING,
+    GX_TREE_WAITING, /* to be emitted again; see engine/retention.h */
 } gx_tree_state;
 
 typedef struct gx_failure_note {
@@ -71,8 +83,9 @@ typedef struct gx_tree {
     };
     uint64_t message_id;
     union {
-        int64_t start;         /* open, acked: ns of the emit; resting: ns of the wrap */
-        gx_failure_note *note; /* failed: reason and place, or NULL when there was no memory to note them */
+        int64_t start;         /* open, acked: ns of the emit; resting: ns of the wrap; waiting: ns of its end */
+        gx_failure_note *note; /* failed, rejected, late: reason and place, or NULL when there was no memory to note
+                                  them */
     };
     uint32_t generation;
     uint16_t task;
@@ -90,6 +103,8 @@ typedef struct gx_ledger {
     gx_heap *heap;
     uint64_t number; /* of the ledger, shifted to its place in a root */
     int64_t timeout; /* ns; 0: never */
+    int64_t ceiling; /* ns; of the age in progress mode */
+    bool progress;   /* an ack begins the timeout anew */
     uint64_t free;   /* slot plus 1; last in, first out */
     gx_tree_list answers;
     gx_tree_list resting;
@@ -97,6 +112,9 @@ typedef struct gx_ledger {
     gx_random random; /* first generations */
     gx_failure_note *notes;
     gx_tree_counters counters;
+
+    uint64_t *expiring; /* roots, in the order of the sweep; for the next inquest */
+    size_t expiring_count, expiring_capacity;
 
     uint8_t sweep; /* the number of the last one begun: 1 to 255 and round */
     int64_t sweep_due;
@@ -118,6 +136,8 @@ typedef struct gx_answer {
     uint8_t state;
     int64_t latency; /* acked */
     const gx_failure_note *note;
+    uint32_t attempts; /* how often it was emitted */
+    bool final;        /* failed, and the engine has tried as often as it may */
 } gx_answer;
 
 /* `number` is from 1, so that no root is 0. GALE_NO_MEMORY. */
@@ -132,6 +152,14 @@ void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state);
 
 GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
     return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
+}
+
+GX_INLINE uint64_t gx_ledger_root(const gx_ledger *ledger, const gx_tree *tree, uint64_t slot) {
+    return ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
+}
+
+GX_INLINE uint64_t gx_ledger_slot(uint64_t root) {
+    return root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
 }
 
 /* Opens a tree for `task`. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or
@@ -152,7 +180,7 @@ GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_
     tree->touched = 0;
     ledger->counters.trees++;
     ledger->counters.open++;
-    *ret_root = ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
+    *ret_root = gx_ledger_root(ledger, tree, slot);
     return GALE_OK;
 }
 
@@ -165,17 +193,35 @@ GX_INLINE void gx_ledger_begin(gx_ledger *ledger, uint64_t root, uint64_t edges)
 
 void gx_ledger_cancel(gx_ledger *ledger, uint64_t root);
 
-/* The entry of an open tree, or NULL when the root is stale (counted). */
-GX_INLINE gx_tree *gx_ledger_find(gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
+/* Not answered yet. */
+GX_INLINE bool gx_tree_is_open(const gx_tree *tree) {
+    return (uint8_t)(tree->state - GX_TREE_OPEN) <= GX_TREE_EXPIRING - GX_TREE_OPEN;
+}
+
+/* The entry of an open tree, or NULL when the root is stale. */
+GX_INLINE gx_tree *gx_ledger_peek(const gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
     uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
     uint32_t generation = (uint32_t)(root >> GX_LEDGER_SLOT_BITS) & ((1u << GX_LEDGER_GENERATION_BITS) - 1);
     *ret_slot = slot;
     if (GX_LIKELY(slot < ledger->slots)) {
         gx_tree *tree = gx_ledger_at(ledger, slot);
-        if (GX_LIKELY(tree->state == GX_TREE_OPEN && tree->generation == generation)) return tree;
+        bool same = tree->generation == generation || GX_MUTANT(generation_ignored);
+        if (GX_LIKELY(gx_tree_is_open(tree) && same)) return tree;
     }
-    ledger->counters.stale++;
     return NULL;
+}
+
+/* The same for an answer: a stale one is counted. */
+GX_INLINE gx_tree *gx_ledger_find(gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
+    gx_tree *tree = gx_ledger_peek(ledger, root, ret_slot);
+    if (GX_UNLIKELY(!tree)) ledger->counters.stale++;
+    return tree;
+}
+
+/* Its timeout begins anew. */
+GX_INLINE void gx_ledger_touch(const gx_ledger *ledger, gx_tree *tree) {
+    tree->touched = ledger->sweep;
+    tree->state = GX_TREE_OPEN; /* it may be expiring */
 }
 
 /* One or more acks of tuples of this tree. */
@@ -184,7 +230,10 @@ GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     gx_tree *tree = gx_ledger_find(ledger, root, &slot);
     if (GX_UNLIKELY(!tree)) return;
     tree->xor_ ^= edges;
-    if (tree->xor_ == 0) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+    if (tree->xor_ == 0)
+        gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+    else if (GX_UNLIKELY(ledger->progress))
+        gx_ledger_touch(ledger, tree);
 }
 
 /* An acker task says that the tree is complete. */
@@ -193,22 +242,43 @@ void gx_ledger_done(gx_ledger *ledger, uint64_t root);
 /* The tree's timeout begins anew. */
 void gx_ledger_reset(gx_ledger *ledger, uint64_t root);
 
-/* A tuple of this tree failed, on `task`, for `reason`. The first answer wins. */
+/* A tuple of this tree failed, on `task`, for `reason`, of which GALE_REASON_REJECTED is an outcome of its own. The
+ * first answer wins. */
 void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text);
 
-/* Goes on sweeping, or begins. Returns how many entries were looked at. */
+/* Goes on sweeping, or begins: what is too old is expiring from then on, and in the list of those. Returns how many
+ * entries were looked at. */
 uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now);
+
+/* What was expiring is late, unless it was answered or touched since; `task` and `text` say where it was. */
+void gx_ledger_expire(gx_ledger *ledger, uint64_t root, uint32_t task, const char *text);
 
 /* When the sweep next has something to do; INT64_MAX: never. */
 int64_t gx_ledger_due(const gx_ledger *ledger);
 
-/* Answers every open tree with `stopped`. */
+/* Answers every open tree with `stopped`, also those that wait: the lists that they are in are void then. */
 void gx_ledger_stop(gx_ledger *ledger);
 
 /* The next answer for a spout, oldest first; false when there is none. After the spout has been told, the entry goes
  * back with gx_ledger_answered: `now` is for the rest of slots whose generation wraps. */
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
+
+/* --- Trees whose tuple is emitted again (engine/replay.h) --- */
+
+/* In place of gx_ledger_answered: the failed tree counts as open again and waits, until `until`; all that is still said
+ * about it is stale. False when its generation wrapped: then it must wait for as long as gx_ledger_rest says. */
+bool gx_ledger_defer(gx_ledger *ledger, const gx_answer *answer, int64_t until);
+
+/* A tree that waits is open from `now` on, as after gx_ledger_open. Returns its root. */
+uint64_t gx_ledger_reopen(gx_ledger *ledger, uint64_t slot, int64_t now);
+
+/* How long a slot whose generation wrapped is not used, in ns. */
+int64_t gx_ledger_rest(const gx_ledger *ledger);
+
+/* Lists of trees that wait. */
+void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot);
+uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list);
 
 /* Lets other threads see the counters, all of the same moment. */
 void gx_ledger_publish(gx_ledger *ledger);

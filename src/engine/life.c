@@ -1,5 +1,6 @@
 #include "engine/life.h"
 
+#include "engine/dead_letter.h"
 #include "engine/hooks.h"
 #include "engine/remote.h"
 #include "engine/spout.h"
@@ -26,6 +27,7 @@ static int open_task(gx_task *task) {
 
 void gx_life_open(gx_executor *ex) {
     ex->opened = true;
+    if (gx_dead_letters_open(ex->shared) < 0) return;
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         gx_executor_call(ex, task);

@@ -142,6 +142,7 @@ static void place_route(gx_route *route, const gx_plan *plan, const gx_flow *flo
     if (!plan->load_aware) return;
     route->near = (gx_turns){ route->all.tasks, near, 0 };
     route->flow = flow;
+    route->effort = &flow->efforts[executor];
 }
 
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task) {

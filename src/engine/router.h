@@ -4,8 +4,9 @@
  *          and consumer.
  *          shuffle           Storm's with load awareness off (org.apache.storm.grouping.ShuffleGrouping): a shuffled
  *                            list of the targets, walked round robin, moved on before use. Load-aware, the walk goes
- *                            over the targets on the emitting task's executor that are not congested; when there are
- *                            none, over all that are not congested; when there are none, over all.
+ *                            over the targets on the emitting task's executor that are not congested, unless its work
+ *                            is heavy and some waits (engine/flow.h); else over all that are not congested; when
+ *                            there are none, over all.
  *          local-or-shuffle  the same over the targets on the emitting task's executor, if it has any.
  *          fields            our stable 64-bit hash (tuple/hash.h), multiply-shift to the number of tasks, skipped for
  *                            one task.
@@ -38,13 +39,14 @@ typedef struct gx_chooser gx_chooser;
 
 typedef struct gx_route {
     const gx_plan_edge *edge;
-    bool many;           /* the grouping may name no task or several: gx_route_many */
-    gx_turns all;        /* shuffle, local-or-shuffle */
-    gx_turns near;       /* load-aware shuffle: those on the emitting task's executor, the first ones of `all` */
-    const gx_flow *flow; /* load-aware: who is congested; else NULL */
-    gx_random *random;   /* the emitting task's */
-    uint64_t *used;      /* partial key: tuples, by target */
-    gx_chooser *chooser; /* custom */
+    bool many;               /* the grouping may name no task or several: gx_route_many */
+    gx_turns all;            /* shuffle, local-or-shuffle */
+    gx_turns near;           /* load-aware shuffle: those on the emitting task's executor, the first ones of `all` */
+    const gx_flow *flow;     /* load-aware: who is congested; else NULL */
+    const gx_effort *effort; /* load-aware: the emitting task's executor's */
+    gx_random *random;       /* the emitting task's */
+    uint64_t *used;          /* partial key: tuples, by target */
+    gx_chooser *chooser;     /* custom */
 } gx_route;
 
 typedef struct gx_stream_routes {
@@ -85,9 +87,14 @@ GX_INLINE uint16_t gx_turns_free(gx_turns *turns, const gx_flow *flow) {
     return 0;
 }
 
+/* One tuple alone stays, however long it takes: nobody waits for it to be shared. */
+GX_INLINE bool gx_effort_spreads(const gx_effort *effort) {
+    return effort->heavy && *effort->waiting > 0;
+}
+
 GX_INLINE uint16_t gx_route_shuffle(gx_route *route) {
     uint16_t task = 0;
-    if (route->flow) task = gx_turns_free(&route->near, route->flow);
+    if (route->flow && !gx_effort_spreads(route->effort)) task = gx_turns_free(&route->near, route->flow);
     if (route->flow && !task) task = gx_turns_free(&route->all, route->flow);
     return task ? task : gx_turns_next(&route->all);
 }

@@ -1,5 +1,6 @@
 #include "engine/run.h"
 
+#include "base/mutant.h"
 #include "engine/answer.h"
 #include "engine/collector.h"
 #include "engine/hooks.h"
@@ -23,6 +24,7 @@ static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
     cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, cursor->generation);
     cursor->ack = 0;
     cursor->roots = gx_record_roots(head);
+    gx_store_relaxed(&ex->in_call_root, cursor->roots.count ? cursor->roots.pairs[0].root : 0);
     cursor->state = GX_CURSOR_OPEN;
     cursor->failed = false;
 }
@@ -81,7 +83,7 @@ static void counted(gx_task *task, size_t run, size_t ticks) {
  * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
     if (GX_UNLIKELY(!is_counted && task->queued > ex->shared->queue_limit)) {
-        gx_answer_overflow(ex, task, gx_record_roots(head));
+        if (!GX_MUTANT(overflow_lost)) gx_answer_overflow(ex, task, gx_record_roots(head));
         gx_record_release(head, &ex->blocks);
         return true;
     }

@@ -6,7 +6,9 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
+#include "engine/dead_letter.h"
 #include "engine/hooks.h"
+#include "engine/inquest.h"
 #include "engine/spout.h"
 #include "engine/step.h"
 
@@ -60,10 +62,14 @@ static int make_tables(gale_runtime *runtime) {
     uint32_t tasks = runtime->plan->task_count;
     shared->tasks = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, sizeof *shared->tasks);
     shared->flow.congested = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, 1);
+    shared->flow.efforts = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->flow.efforts);
     shared->executors = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->executors);
     runtime->threads = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *runtime->threads);
+    shared->mailboxes = gx_alloc_array(heap, GX_TAG_PLAN, (shared->executor_count + 1u) * shared->executor_count,
+                                       sizeof *shared->mailboxes);
     shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
-    return shared->events && shared->tasks && shared->flow.congested && shared->executors && runtime->threads
+    return shared->events && shared->mailboxes && shared->tasks && shared->flow.congested && shared->flow.efforts && shared->executors &&
+                   runtime->threads
                ? GALE_OK
                : GALE_NO_MEMORY;
 }
@@ -149,14 +155,18 @@ static void release(gale_runtime *runtime) {
     gx_shared *shared = &runtime->shared;
     gx_heap *heap = &shared->heap;
     uint32_t n = shared->executor_count;
+    gx_inquest_fini(shared);
     for (uint32_t i = 0; shared->executors && i < n; i++)
         if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
     for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
+    gx_dead_letters_close(shared);
     if (runtime->plan) {
         uint32_t tasks = runtime->plan->task_count;
         gx_free(heap, GX_TAG_PLAN, shared->tasks, (tasks + 1u) * sizeof *shared->tasks);
         gx_free(heap, GX_TAG_PLAN, shared->flow.congested, tasks + 1u);
+        gx_free(heap, GX_TAG_PLAN, shared->flow.efforts, n * sizeof *shared->flow.efforts);
         gx_free(heap, GX_TAG_PLAN, shared->executors, n * sizeof *shared->executors);
+        gx_free(heap, GX_TAG_PLAN, shared->mailboxes, (n + 1u) * n * sizeof *shared->mailboxes);
         size_t components = runtime->plan->component_count;
         gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
@@ -226,9 +236,14 @@ static void *executor_body(void *user) {
     gx_executor *ex = arguments->executor;
     free(arguments);
     ex->thread = gx_thread_self();
+    gx_effort *effort = &ex->shared->flow.efforts[ex->index];
     uint32_t patience = runtime->spins;
+    size_t before = 0;
     for (uint32_t times = 0; !is_over(ex);) {
+        int64_t began = ex->now;
         size_t done = gx_step(ex);
+        if (done && before) gx_effort_measure(effort, ex->now - began, before); /* an empty step may have slept */
+        before = done;
         if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
         if (done) {
             worked(runtime, times, &patience);
@@ -376,6 +391,24 @@ int gale_runtime_log_events(gale_runtime *runtime, const char *component, double
     gx_store_release(&shared->events[index], events); /* R1 */
     gx_store_relaxed(&shared->watched, 1);
     return GALE_OK;
+}
+
+int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room, int64_t nanoseconds) {
+    gx_shared *shared = &runtime->shared;
+    size_t stride = ret_trees->size;
+    if (stride == 0 || stride > sizeof(gale_open_tree) || nanoseconds < 0) return GALE_INVALID;
+    if (room > GALE_OPEN_TREES_MAX) room = GALE_OPEN_TREES_MAX;
+    int32_t phase = gx_phase(shared);
+    if (room == 0 || phase < GALE_PHASE_RUNNING || phase >= GALE_PHASE_CLOSING) return 0;
+    gale_open_tree *trees = calloc(room, sizeof *trees);
+    if (!trees) return GALE_NO_MEMORY;
+    int count = gx_inquest_open_trees(shared, trees, room, gx_os_monotonic() + nanoseconds, !runtime->threads_started);
+    for (int i = 0; i < count; i++) {
+        trees[i].size = stride;
+        memcpy((char *)ret_trees + (size_t)i * stride, &trees[i], stride);
+    }
+    free(trees);
+    return count;
 }
 
 static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {

@@ -1,6 +1,7 @@
 #include "engine/settle.h"
 
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -31,10 +32,10 @@ void gx_settle_displace(gx_settle *settle) {
         settle->table[at].xor_ ^= edges;
         return;
     }
-    if (settle->table[at].root)
-        gx_settle_send(settle, settle->table[at].root, settle->table[at].xor_);
-    else
+    if (!settle->table[at].root)
         settle->filled++;
+    else if (!GX_MUTANT(eviction_dropped))
+        gx_settle_send(settle, settle->table[at].root, settle->table[at].xor_);
     settle->table[at].root = root;
     settle->table[at].xor_ = edges;
 }

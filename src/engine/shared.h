@@ -34,6 +34,12 @@ typedef struct gx_shared {
     _Atomic(struct gx_events *) *events;
     gx_atomic32 watched; /* some component's events are logged */
 
+    /* Mailboxes of inquests: [asker * executor_count + executor], the last row for the application. */
+    _Atomic(struct gx_inquest *) *mailboxes;
+    gx_atomic32 inquest_epoch; /* how many were laid */
+    gx_atomic32 asking;        /* a thread of the application asks */
+    struct gx_inquest *asked;  /* its inquests that were not answered by all */
+
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish */
@@ -42,6 +48,8 @@ typedef struct gx_shared {
     gx_atomic32 closed;                  /* executors whose tasks are all closed */
     gx_atomic64 started_at;              /* ns + 1; 0: not yet */
     gx_atomic64 ended_at;
+
+    struct gx_dead_letters *dead_letters; /* the file, when it is open; under the monitor's lock */
 
     /* The control plane: waiting for the end, and the first error that asked for it. */
     gx_monitor monitor;

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "engine/hooks.h"
+#include "engine/replay.h"
 
 enum {
     IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
@@ -108,19 +109,46 @@ static const char *component_of(const gx_executor *ex, uint32_t task) {
 }
 
 static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_failure *failure) {
-    *failure = (gale_failure){ .size = sizeof *failure, .reason = GALE_REASON_FAILED, .text = "" };
+    *failure = (gale_failure){ .size = sizeof *failure,
+                               .reason = GALE_REASON_FAILED,
+                               .text = "",
+                               .attempts = answer->attempts,
+                               .final = answer->final };
     if (answer->state == GX_TREE_LATE) {
         failure->reason = GALE_REASON_TIMEOUT;
         failure->text = "not answered within topology.message.timeout.secs";
     } else if (answer->state == GX_TREE_STOPPED) {
         failure->reason = GALE_REASON_STOPPED;
         failure->text = "the run ended first";
-    } else if (answer->note) {
+    } else if (answer->state == GX_TREE_REJECTED) {
+        failure->reason = GALE_REASON_REJECTED;
+    }
+    if (answer->note) {
         failure->reason = answer->note->reason;
         failure->task = answer->note->task;
         failure->component = component_of(ex, answer->note->task);
         failure->text = answer->note->text;
     }
+}
+
+static void count_failure(gx_task *task, uint8_t state) {
+    gx_task_counters *c = &task->counters;
+    gx_count(state == GX_TREE_LATE ? &c->timed_out : state == GX_TREE_REJECTED ? &c->rejected : &c->failed, 1);
+}
+
+/* By the component where it failed, and the reason. */
+static void count_place(gx_executor *ex, const gale_failure *failure) {
+    uint32_t reason = failure->reason < GALE_REASON_COUNT ? (uint32_t)failure->reason : GALE_REASON_COUNT;
+    uint32_t place = failure->task ? ex->shared->tasks[failure->task]->component : ex->shared->plan->component_count;
+    gx_count(&ex->failures[place * GX_REASONS + reason], 1);
+}
+
+/* Is it not the spout's to hear? */
+static bool is_taken(gx_executor *ex, gx_task *task, gx_answer *answer) {
+    gale_failure failure;
+    if (GX_LIKELY(!ex->retention.segments)) return false;
+    fill_failure(ex, answer, &failure);
+    return gx_replay_takes(ex, task, answer, &failure);
 }
 
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
@@ -133,12 +161,13 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
         if (ops->ack) ops->ack(task->self, answer->message_id);
         return;
     }
-    gx_count(answer->state == GX_TREE_LATE ? &task->counters.timed_out : &task->counters.failed, 1);
+    count_failure(task, answer->state);
     set_done(task, false); /* it may want to emit it again, at once */
     task->spout.watching = false;
     task->spout.not_before = 0;
     gale_failure failure;
     fill_failure(ex, answer, &failure);
+    count_place(ex, &failure);
     if (gx_hooks_any(task)) gx_hooks_call_fail(task, answer->message_id, &failure);
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
@@ -150,10 +179,11 @@ size_t gx_spout_answers(gx_executor *ex) {
     gx_answer answer;
     while (gx_ledger_next_answer(&ex->ledger, ex->now, &answer)) {
         gx_task *task = ex->shared->tasks[answer.task];
+        told++;
+        if (GX_UNLIKELY(is_taken(ex, task, &answer))) continue;
         gx_executor_call(ex, task);
         tell(ex, task, &answer);
         gx_ledger_answered(&ex->ledger, &answer, ex->now);
-        told++;
     }
     gx_executor_call(ex, NULL);
     return told;

@@ -19,6 +19,12 @@ static void add_trees(const gx_shared *shared, gale_run_stats *sum, gx_histogram
         sum->failed += trees.failed;
         sum->timed_out += trees.timed_out;
         sum->stopped += trees.stopped;
+        sum->rejected += trees.rejected;
+        sum->replayed += trees.replayed;
+        sum->given_up += trees.given_up;
+        sum->dead_letters += trees.dead_letters;
+        sum->dead_letters_lost += trees.dead_letters_lost;
+        sum->retained_bytes += trees.retained_bytes;
         sum->open += trees.open;
         sum->stale += trees.stale;
         gx_histogram_read(ex->ledger.complete, complete);
@@ -64,6 +70,20 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
     memcpy(ret_stats, &sum, size);
 }
 
+uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason) {
+    const gx_shared *shared = &runtime->shared;
+    uint32_t place = 0, kind = reason >= GALE_REASON_USER ? GALE_REASON_COUNT : (uint32_t)reason;
+    if (reason < 0 || kind > GALE_REASON_COUNT) return 0;
+    while (place < shared->plan->component_count &&
+           (!component || strcmp(shared->plan->components[place].built->name, component) != 0))
+        place++;
+    if (component && place == shared->plan->component_count) return 0;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        count += gx_load_relaxed(&shared->executors[i]->failures[place * GX_REASONS + kind]);
+    return count;
+}
+
 uint32_t gale_runtime_task_count(const gale_runtime *runtime) {
     return runtime->plan->task_count;
 }
@@ -94,6 +114,7 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .acked = gx_load_relaxed(&c->acked),
         .failed = gx_load_relaxed(&c->failed),
         .timed_out = gx_load_relaxed(&c->timed_out),
+        .rejected = gx_load_relaxed(&c->rejected),
         .forgotten = gx_load_relaxed(&c->forgotten),
         .misused = gx_load_relaxed(&c->misused),
         .errors = gx_load_relaxed(&c->errors),
@@ -107,7 +128,7 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .execute_nanoseconds = gx_load_relaxed(&c->nanoseconds),
         .execute_nanoseconds_max = gx_load_relaxed(&c->nanoseconds_max),
     };
-    for (uint32_t s = 0; s < task->stream_count; s++) {
+    for (uint32_t s = 0; s < task->plan->stream_count; s++) {
         stats->emitted += gx_load_relaxed(&task->streams[s].counters.emitted);
         stats->transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
     }
@@ -127,7 +148,7 @@ bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint3
                                uint64_t *ret_emitted, uint64_t *ret_transferred) {
     if (task < 1 || task > runtime->plan->task_count) return false;
     const gx_task *t = runtime->shared.tasks[task];
-    if (stream >= t->stream_count) return false;
+    if (stream >= t->plan->stream_count) return false;
     *ret_name = t->plan->schema.streams[stream].name;
     *ret_emitted = gx_load_relaxed(&t->streams[stream].counters.emitted);
     *ret_transferred = gx_load_relaxed(&t->streams[stream].counters.transferred);

@@ -1,7 +1,9 @@
 #include "engine/step.h"
 
+#include "engine/inquest.h"
 #include "engine/life.h"
 #include "engine/remote.h"
+#include "engine/replay.h"
 #include "engine/run.h"
 #include "engine/spout.h"
 
@@ -76,14 +78,18 @@ static size_t run_phase(gx_executor *ex, int32_t phase) {
     size_t done = gx_run_acks(ex);
     if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
+    done += gx_inquest_run(ex);
     gx_run_rotations(ex);
     if (GX_UNLIKELY(!gx_inbox_is_empty(ex->inbox))) done += gx_remote_run(ex);
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);
     done += gx_run_local(ex);
+    done += gx_replay_run(ex);
     done += gx_spout_answers(ex);
     gx_spout_activation(ex);
     done += gx_spout_run(ex);
+    /* Where a failure may not be the last word, none is shown that has not been looked at. */
+    if (GX_UNLIKELY(ex->retention.segments != NULL)) done += gx_spout_answers(ex);
     return done;
 }
 
@@ -105,6 +111,8 @@ int64_t gx_step_due(const gx_executor *ex) {
     int64_t due = gx_spout_due(ex);
     if (phase != GALE_PHASE_FINISHING && ex->tick_due < due) due = ex->tick_due;
     if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
+    if (gx_inquest_due(ex) < due) due = gx_inquest_due(ex);
+    if (gx_replay_due(ex) < due) due = gx_replay_due(ex);
     return due;
 }
 
@@ -119,5 +127,5 @@ bool gx_step_has_news(gx_executor *ex) {
         if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
         if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
     }
-    return gx_inbox_has_news(ex->inbox) || gx_flow_epoch(&ex->shared->flow) != ex->epoch;
+    return ex->gates_stale || gx_inquest_is_news(ex) || gx_inbox_has_news(ex->inbox) || gx_flow_epoch(&ex->shared->flow) != ex->epoch;
 }

@@ -31,7 +31,7 @@ static int make_streams(gx_task *task, gx_shared *shared) {
     const gx_plan_component *c = task->plan;
     task->streams = gx_alloc_array(heap, GX_TAG_PLAN, c->stream_count, sizeof *task->streams);
     if (!task->streams) return GALE_NO_MEMORY;
-    task->stream_count = c->stream_count;
+    task->stream_count = c->stream_count - (c->built->is_spout ? 1u : 0u);
     for (uint32_t i = 0; i < c->stream_count; i++) {
         int rc = gx_router_init(&task->streams[i], &c->streams[i], heap, &task->random);
         if (rc < 0) return rc;
@@ -75,6 +75,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
+    task->acker.progress = shared->plan->progress;
     if (rc == GALE_OK) return task;
     gx_task_free(task, shared);
     return NULL;
@@ -83,8 +84,9 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
 void gx_task_free(gx_task *task, gx_shared *shared) {
     if (!task) return;
     if (task->is_acker) gx_acker_fini(&task->acker);
-    for (uint32_t i = 0; i < task->stream_count; i++) gx_router_fini(&task->streams[i], &shared->heap);
-    size_t size = task->stream_count * sizeof *task->streams;
+    uint32_t streams = task->plan->stream_count;
+    for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);
+    size_t size = streams * sizeof *task->streams;
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
     if (task->hooks)
         gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, shared->plan->topology->hook_count * sizeof *task->hooks);

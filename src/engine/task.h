@@ -6,6 +6,7 @@
 #include "engine/acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
+#include "engine/ledger.h"
 #include "engine/router.h"
 #include "engine/shared.h"
 
@@ -29,6 +30,7 @@ typedef struct gx_spout_life {
     uint32_t errors;    /* in a row */
     uint64_t pending;   /* open trees */
     uint64_t max_pending;
+    gx_tree_list replays; /* to be emitted again, now or when it is not held any more */
 } gx_spout_life;
 
 typedef struct gx_tick_life {
@@ -55,7 +57,7 @@ typedef struct gx_task {
     uint64_t queued; /* bytes in the local FIFO and the parked list */
     gx_fifo parked;
     gx_stream_routes *streams;
-    uint32_t stream_count;
+    uint32_t stream_count; /* the component's own; a spout's dead letters go to one more */
     int64_t cost; /* ns a call, smoothed */
 
     gx_held held;

@@ -43,7 +43,8 @@ gx_component *gx_topology_find(const gale_topology *topology, const char *name) 
 int gx_component_stream(const gx_component *component, const char *name) {
     for (uint32_t i = 0; i < component->output_count; i++)
         if (strcmp(component->outputs[i].name, name ? name : default_stream) == 0) return (int)i;
-    return -1;
+    bool letters = component->is_spout && name && strcmp(name, GX_DEAD_LETTER_STREAM) == 0;
+    return letters ? (int)component->output_count : -1;
 }
 
 int gx_output_field(const gx_output *output, const char *name) {
@@ -116,7 +117,7 @@ static void subscription_fini(gx_subscription *subscription) {
 static void component_free(gx_component *component) {
     if (!component) return;
     if (component->free_user) component->free_user(component->user);
-    for (uint32_t i = 0; i < component->output_count; i++) output_fini(&component->outputs[i]);
+    for (uint32_t i = 0; component->outputs && i <= component->output_count; i++) output_fini(&component->outputs[i]);
     for (uint32_t i = 0; i < component->input_count; i++) subscription_fini(&component->inputs[i]);
     free(component->outputs);
     free(component->inputs);
@@ -203,33 +204,40 @@ static int take_table(gx_component *component, const definition *def, gale_error
     return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has the unknown kind %d", name, (int)component->bolt.kind);
 }
 
-static int add_output(gx_component *component, const gale_output *given, gale_error *error) {
+static int take_output(const char *name, const char *fields, gx_output *ret_output, gale_error *error) {
     gx_output output = { NULL, NULL, 0 };
-    const char *name = given->stream ? given->stream : default_stream;
-    int code = gx_name_check("stream", name, error);
-    if (code < 0) return code;
-    if (gx_component_stream(component, name) >= 0)
-        return gale_error_set(error, GALE_TOPOLOGY, "stream '%s' is declared twice", name);
-    code = gx_names_split("field", given->fields, &output.fields, &output.field_count, error);
+    int code = gx_names_split("field", fields, &output.fields, &output.field_count, error);
     if (code < 0) return gale_error_add(error, "in stream '%s'", name);
     output.name = gx_name_copy(gx_str(name));
     if (!output.name) {
         output_fini(&output);
         return no_memory(error);
     }
-    component->outputs[component->output_count++] = output;
+    *ret_output = output;
     return 0;
 }
 
+static int add_output(gx_component *component, const gale_output *given, gale_error *error) {
+    const char *name = given->stream ? given->stream : default_stream;
+    int code = gx_name_check("stream", name, error);
+    if (code < 0) return code;
+    if (gx_component_stream(component, name) >= 0)
+        return gale_error_set(error, GALE_TOPOLOGY, "stream '%s' is declared twice", name);
+    code = take_output(name, given->fields, &component->outputs[component->output_count], error);
+    if (code == 0) component->output_count++;
+    return code;
+}
+
 static int add_outputs(gx_component *component, const definition *def, gale_error *error) {
-    if (def->output_count == 0) return 0;
     if (def->output_count > GALE_STREAMS_MAX)
         return gale_error_set(error, GALE_TOPOLOGY, "%zu streams, at most %d", def->output_count, GALE_STREAMS_MAX);
-    component->outputs = malloc(def->output_count * sizeof *component->outputs);
+    component->outputs = calloc(def->output_count + 1, sizeof *component->outputs);
     if (!component->outputs) return no_memory(error);
     int code = 0;
     for (size_t i = 0; i < def->output_count && code >= 0; i++) code = add_output(component, &def->outputs[i], error);
-    return code;
+    if (code < 0 || !component->is_spout) return code;
+    return take_output(GX_DEAD_LETTER_STREAM, GX_DEAD_LETTER_STREAM_FIELDS, &component->outputs[component->output_count],
+                       error);
 }
 
 /* A key that Storm drops from a component's configuration has no effect. */
@@ -369,7 +377,7 @@ static int take_grouping(gx_subscription *subscription, const gale_grouping *gro
 static int fill_subscription(gx_subscription *subscription, const char *source, const char *stream,
                              const gale_grouping *grouping, gale_error *error) {
     int code = gx_name_check("component", source, error);
-    if (code >= 0) code = gx_name_check("stream", stream, error);
+    if (code >= 0 && strcmp(stream, GX_DEAD_LETTER_STREAM) != 0) code = gx_name_check("stream", stream, error);
     if (code >= 0) code = take_grouping(subscription, grouping, error);
     if (code < 0) return code;
     subscription->source = gx_name_copy(gx_str(source));

@@ -6,6 +6,10 @@
 
 #include <gale/topology.h>
 
+/* The stream that every spout has behind its own, and its fields. */
+#define GX_DEAD_LETTER_STREAM "__dead_letter"
+#define GX_DEAD_LETTER_STREAM_FIELDS "component, stream, message_id, tuple, reason, text, place, task, attempts"
+
 typedef struct gx_output {
     char *name;
     char **fields;
@@ -31,7 +35,7 @@ typedef struct gx_component {
     gale_bolt_ops bolt;
     void *user;
     void (*free_user)(void *user);
-    gx_output *outputs;
+    gx_output *outputs; /* one more than output_count; of a spout it is its dead letters' */
     uint32_t output_count;
     gx_subscription *inputs; /* bolts */
     uint32_t input_count;
@@ -62,7 +66,8 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
 /* NULL when there is none. */
 gx_component *gx_topology_find(const gale_topology *topology, const char *name);
 
-/* The index of stream `name` (NULL: "default") in a component's outputs, or -1. The index of a field in it, or -1. */
+/* The index of stream `name` (NULL: "default") in a component's outputs, or -1; a spout's dead letters are behind them.
+ * The index of a field in it, or -1. */
 int gx_component_stream(const gx_component *component, const char *name);
 int gx_output_field(const gx_output *output, const char *name);
 

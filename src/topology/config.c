@@ -91,10 +91,12 @@ static const gx_key table[] = {
       "There is no cluster that schedules." },
     { "topology.component.resources.onheap.memory.mb", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, true,
       "There is no cluster that schedules." },
+    { "topology.dead_letters.file", GX_KEY_WORKS, STRING, "", NO_RANGE, false,
+      "Spout tuples that fail for good, or are rejected, are appended to this file, a line of JSON each." },
     { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true,
-      "Storm logs every tuple; here a log bolt does." },
-    { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
-      "Shuffle grouping is exactly even; false: tasks on the same executor, and those not congested, come first." },
+      "Storm logs every tuple; here gale run --log-events does, or a log bolt." },
+    { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "false", NO_RANGE, false,
+      "true: shuffle is exactly even; false: tasks on the same executor come first while its work is light." },
     { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,
       "Whether trees time out at all." },
     { "topology.enable.v2.metrics.tick", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
@@ -105,8 +107,8 @@ static const gx_key table[] = {
       "Reports are counted, and the first ones are logged." },
     { "topology.event.logger.register", GX_KEY_REFUSED, ANY, "", NO_RANGE, false,
       "event loggers are Java classes, whose records somebody waits for" },
-    { "topology.eventlogger.executors", GX_KEY_ACCEPTED, I64, "0", 0, 0, false,
-      "Event loggers are not here; only 0 is allowed." },
+    { "topology.eventlogger.executors", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
+      "Nothing is prepared for the event log: gale run --log-events." },
     { "topology.executor.overflow.limit", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
       "Queues are sized within one budget of memory." },
     { "topology.executor.receive.buffer.size", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
@@ -136,6 +138,10 @@ static const gx_key table[] = {
       "How many trees of one spout task may be open; null or 0: no limit but memory." },
     { "topology.max.task.parallelism", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true,
       "The most tasks that a component gets." },
+    { "topology.message.timeout.ceiling.secs", GX_KEY_WORKS, NUMBER, "", TINY, MOST_SECONDS, false,
+      "In progress mode a tree fails at this age, whatever was acked; null: ten times the timeout." },
+    { "topology.message.timeout.mode", GX_KEY_WORKS, STRING, "fixed", NO_RANGE, false,
+      "fixed: the timeout runs from the emit; progress: from the last ack of any tuple of the tree." },
     { "topology.message.timeout.secs", GX_KEY_WORKS, NUMBER, "30", TINY, MOST_SECONDS, false,
       "A tree that is not answered after so many seconds fails; fractions are allowed." },
     { "topology.metrics.consumer.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
@@ -169,6 +175,12 @@ static const gx_key table[] = {
       "There is no cluster that asks who is who." },
     { "topology.readonly.users", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
       "There is no cluster that asks who is who." },
+    { "topology.replay.attempts", GX_KEY_WORKS, I64, "1", 1, INT32_MAX, true,
+      "How often a spout's tuple is emitted, in all, before its spout hears that it failed." },
+    { "topology.replay.backoff.initial.secs", GX_KEY_WORKS, NUMBER, "1", 0, MOST_SECONDS, false,
+      "How long a failed tuple waits for its second attempt; each further wait is twice as long." },
+    { "topology.replay.backoff.max.secs", GX_KEY_WORKS, NUMBER, "60", 0, MOST_SECONDS, false,
+      "The longest wait before another attempt." },
     { "topology.scheduler.favored.nodes", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
       "There is no cluster that schedules." },
     { "topology.scheduler.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
@@ -316,8 +328,6 @@ static int check_range(const gx_key *known, const gale_value *value, gale_error 
     if (known->min > known->max || (value->type != GALE_TYPE_I64 && value->type != GALE_TYPE_F64)) return 0;
     double number = value->type == GALE_TYPE_I64 ? (double)value->as.i64 : value->as.f64;
     if (number >= known->min && number <= known->max) return 0;
-    if (known->min == known->max)
-        return gale_error_set(error, GALE_CONFIG, "'%s' must be %.15g, not %.15g", known->name, known->min, number);
     if (number > known->max)
         return gale_error_set(error, GALE_CONFIG, "'%s' must be at most %.15g, not %.15g", known->name, known->max,
                               number);
@@ -325,6 +335,33 @@ static int check_range(const gx_key *known, const gale_value *value, gale_error 
         return gale_error_set(error, GALE_CONFIG, "'%s' must be above 0, not %.15g", known->name, number);
     return gale_error_set(error, GALE_CONFIG, "'%s' must be at least %.15g, not %.15g", known->name, known->min,
                           number);
+}
+
+/* Offers each of the words; true when `value` is one. */
+static bool is_word(const char *words, gale_str value, gx_nearest *nearest) {
+    while (*words) {
+        gale_str word = { words, strcspn(words, " ") };
+        if (gx_str_equal(word, value)) return true;
+        gx_nearest_offer(nearest, word);
+        words += word.size + (words[word.size] == ' ');
+    }
+    return false;
+}
+
+const char *gx_config_words(const gx_key *key) {
+    return strcmp(key->name, "topology.message.timeout.mode") == 0 ? "fixed progress" : NULL;
+}
+
+static int check_words(const gx_key *known, const gale_value *value, gale_error *error) {
+    const char *words = gx_config_words(known);
+    if (!words || value->type != GALE_TYPE_STRING) return 0;
+    char hint[160];
+    gale_str given = { value->as.string, value->size };
+    gx_nearest nearest = gx_nearest_to(given);
+    if (is_word(words, given, &nearest)) return 0;
+    return gale_error_set(error, GALE_CONFIG, "'%s' must be one of: %s, not '%.*s'%s", known->name, words,
+                          (int)(given.size < 60 ? given.size : 60), given.data,
+                          gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
 /* Null unsets, whatever the key. Returns 1 for a key without effect. */
@@ -335,6 +372,7 @@ static int check_known(const gx_key *known, const gale_value *value, gale_error 
         return gale_error_set(error, GALE_CONFIG, "'%s' is not supported: %s", known->name, known->text);
     if (value->type >= GALE_TYPE_COUNT || !(known->types >> value->type & 1)) return refuse_type(known, value, error);
     int code = check_range(known, value, error);
+    if (code == 0) code = check_words(known, value, error);
     return code < 0 ? code : no_effect;
 }
 

@@ -26,6 +26,9 @@ typedef struct gx_key {
 const gx_key *gx_config_keys(size_t *ret_count);
 const gx_key *gx_config_find(gale_str name);
 
+/* The strings that the key allows, separated by spaces; NULL: any. */
+const char *gx_config_words(const gx_key *key);
+
 /* A copy of `topology` with the keys of `component` over it that a component may set. NULL when memory is out. */
 gale_config *gx_config_overlay(const gale_config *topology, const gale_config *component);
 

@@ -1,6 +1,7 @@
 #include "topology/plan.h"
 
 #include "base/assert.h"
+#include "base/str.h"
 #include "topology/config.h"
 
 #include <stdlib.h>
@@ -73,13 +74,14 @@ static bool is_system(const gx_component *built) {
 static int plan_component(gx_plan *plan, gx_plan_component *c, const gx_component *built) {
     bool ticks = !built->is_spout && !is_system(built);
     c->built = built;
-    c->stream_count = built->output_count;
+    c->stream_count = built->output_count + (built->is_spout ? 1u : 0u);
     c->task_count = (uint16_t)(is_system(built) ? built->parallelism : gx_component_tasks(plan->topology, built));
     c->config = gx_config_overlay(plan->topology->config, built->config);
     if (!c->config) return GALE_NO_MEMORY;
     c->tick_period = ticks ? seconds(c->config, "topology.tick.tuple.freq.secs") : 0;
     int64_t pending = gale_config_i64(c->config, "topology.max.spout.pending", 0);
     c->max_pending = pending > 0 ? (uint64_t)pending : UINT64_MAX;
+    c->attempts = built->is_spout ? (uint32_t)gale_config_i64(c->config, "topology.replay.attempts", 1) : 1;
     return plan_schema(plan, c);
 }
 
@@ -390,6 +392,49 @@ static int plan_feeds(gx_plan *plan) {
     return GALE_OK;
 }
 
+enum { CEILING_TIMEOUTS = 10 };
+
+static void plan_timeout(gx_plan *plan) {
+    const gale_config *config = plan->topology->config;
+    plan->timeout = seconds(config, "topology.message.timeout.secs");
+    plan->progress = gx_str_is(gale_config_text(config, "topology.message.timeout.mode", gx_str("")), "progress");
+    plan->ceiling = seconds(config, "topology.message.timeout.ceiling.secs");
+    if (plan->ceiling) return;
+    plan->ceiling = plan->timeout > INT64_MAX / CEILING_TIMEOUTS ? INT64_MAX : plan->timeout * CEILING_TIMEOUTS;
+}
+
+/* --- Replay and dead letters --- */
+
+/* A dead letter goes to the last stream of its spout, and to the file. */
+static bool retains(const gx_plan *plan, const gx_plan_component *c) {
+    if (!c->built->is_spout || !plan->acking) return false;
+    return c->attempts > 1 || plan->dead_letters_file.size || c->streams[c->stream_count - 1].edge_count;
+}
+
+/* Without acks nothing ever fails, and a key that waits for it would be a false promise. */
+static int refuse_without_acks(const gx_plan *plan, gale_error *error) {
+    const char *key = plan->dead_letters_file.size ? "topology.dead_letters.file" : NULL;
+    for (uint32_t i = 0; i < plan->component_count && !key; i++)
+        if (plan->components[i].attempts > 1) key = "topology.replay.attempts";
+    if (plan->acking || !key) return GALE_OK;
+    return gale_error_set(error, GALE_CONFIG, "%s needs acks, and topology.acker.executors is 0", key);
+}
+
+static int plan_replay(gx_plan *plan, gale_error *error) {
+    const gale_config *config = plan->topology->config;
+    plan->replay_initial = seconds(config, "topology.replay.backoff.initial.secs");
+    plan->replay_most = seconds(config, "topology.replay.backoff.max.secs");
+    plan->dead_letters_file = gale_config_text(config, "topology.dead_letters.file", gx_str(NULL));
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        plan->retains |= plan->components[i].retains = retains(plan, &plan->components[i]);
+    if (plan->replay_most < plan->replay_initial)
+        return gale_error_set(error, GALE_CONFIG,
+                              "topology.replay.backoff.max.secs (%g) is less than topology.replay.backoff.initial.secs "
+                              "(%g)",
+                              (double)plan->replay_most / 1e9, (double)plan->replay_initial / 1e9);
+    return refuse_without_acks(plan, error);
+}
+
 int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, bool inline_blocking,
                 gx_plan **ret_plan, gale_error *error) {
     plan_memory *memory = gx_alloc(heap, GX_TAG_PLAN, sizeof *memory);
@@ -404,10 +449,11 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     plan->acker_count = ackers > 0 ? (uint16_t)ackers : 0;
     plan->load_aware = !gale_config_bool(topology->config, "topology.disable.loadaware.messaging", false);
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
-        plan->timeout = seconds(topology->config, "topology.message.timeout.secs");
+        plan_timeout(plan);
     int rc = plan_components(plan);
     if (rc == GALE_OK) rc = plan_tasks(plan, error);
     if (rc == GALE_OK) rc = plan_edges(plan);
+    if (rc == GALE_OK) rc = plan_replay(plan, error);
     if (rc == GALE_OK) rc = plan_order(plan);
     if (rc == GALE_OK) rc = plan_gates(plan);
     if (rc == GALE_OK) rc = plan_feeds(plan);

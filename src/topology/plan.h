@@ -51,6 +51,8 @@ typedef struct gx_plan_component {
     int64_t tick_period;  /* ns; 0: none */
     bool *executors;      /* those that have a task of it */
     uint64_t max_pending; /* open trees a task; UINT64_MAX: no bound */
+    uint32_t attempts;    /* of a spout's tuple, in all */
+    bool retains;         /* a spout: its tuples are kept, to be emitted again or to be dead letters */
 } gx_plan_component;
 
 typedef struct gx_plan_task {
@@ -77,6 +79,12 @@ typedef struct gx_plan {
     uint16_t acker_count;    /* 0: each spout's ledger tracks its trees */
     bool load_aware;         /* topology.disable.loadaware.messaging is not true */
     int64_t timeout;         /* ns; 0: never */
+    int64_t ceiling;         /* ns; of a tree's age in progress mode */
+    bool progress;           /* topology.message.timeout.mode: an ack begins the timeout of its tree anew */
+    bool retains;               /* some spout does */
+    int64_t replay_initial;     /* ns before the second attempt */
+    int64_t replay_most;        /* ns before any */
+    gale_str dead_letters_file; /* empty: none */
     bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 

@@ -76,12 +76,57 @@ static void who_sees_an_epoch_sees_the_marks_that_made_it(void **state) {
     assert_false(missing);
 }
 
+/* --- Effort --- */
+
+static void a_step_that_takes_long_is_heavy_however_much_it_does(void **state) {
+    (void)state;
+    gx_effort effort = { NULL, false };
+    gx_effort_measure(&effort, GX_EFFORT_STEP, 100000);
+    assert_false(effort.heavy);
+    gx_effort_measure(&effort, GX_EFFORT_STEP + 1, 100000);
+    assert_true(effort.heavy);
+}
+
+static void few_things_that_take_long_are_heavy_too(void **state) {
+    (void)state;
+    gx_effort effort = { NULL, false };
+    gx_effort_measure(&effort, 10 * GX_EFFORT_EACH, 10);
+    assert_false(effort.heavy);
+    gx_effort_measure(&effort, 10 * GX_EFFORT_EACH + 1, 10);
+    assert_true(effort.heavy);
+}
+
+static void heavy_work_is_light_again_at_half(void **state) {
+    (void)state;
+    gx_effort effort = { NULL, true };
+    gx_effort_measure(&effort, GX_EFFORT_STEP / 2 + 1, 100000);
+    assert_true(effort.heavy);
+    gx_effort_measure(&effort, 10 * GX_EFFORT_EACH / 2 + 1, 10);
+    assert_true(effort.heavy);
+    gx_effort_measure(&effort, 10 * GX_EFFORT_EACH / 2, 10);
+    assert_false(effort.heavy);
+    effort.heavy = true;
+    gx_effort_measure(&effort, GX_EFFORT_STEP / 2, 100000);
+    assert_false(effort.heavy);
+}
+
+static void a_clock_that_stands_makes_all_work_light(void **state) {
+    (void)state;
+    gx_effort effort = { NULL, true };
+    gx_effort_measure(&effort, 0, 1);
+    assert_false(effort.heavy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_without_gates_may_always_run),
         cmocka_unit_test(a_task_is_gated_while_any_of_its_gates_is_congested_and_by_no_other),
         cmocka_unit_test(every_mark_and_every_clearing_changes_the_epoch),
         cmocka_unit_test(who_sees_an_epoch_sees_the_marks_that_made_it),
+        cmocka_unit_test(a_step_that_takes_long_is_heavy_however_much_it_does),
+        cmocka_unit_test(few_things_that_take_long_are_heavy_too),
+        cmocka_unit_test(heavy_work_is_light_again_at_half),
+        cmocka_unit_test(a_clock_that_stands_makes_all_work_light),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

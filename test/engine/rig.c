@@ -168,6 +168,13 @@ void rig_use_ackers(uint32_t count) {
     ackers = count;
 }
 
+int rig_run_on_both(const struct CMUnitTest *tests, size_t count) {
+    rig_use_ackers(0);
+    int failed = _cmocka_run_group_tests("on ledgers", tests, count, NULL, NULL);
+    rig_use_ackers(3);
+    return failed + _cmocka_run_group_tests("on acker tasks", tests, count, NULL, NULL);
+}
+
 void rig_init(rig *r) {
     memset(r, 0, sizeof *r);
     r->topology = gale_topology_new("test");
@@ -215,7 +222,7 @@ const gale_run_stats *rig_stats(rig *r) {
     r->stats.size = sizeof r->stats;
     gale_runtime_stats(r->runtime, &r->stats);
     const gale_run_stats *s = &r->stats;
-    assert_int_equal(s->trees, s->acked + s->failed + s->timed_out + s->stopped + s->open);
+    assert_int_equal(s->trees, s->acked + s->failed + s->timed_out + s->rejected + s->stopped + s->open);
     return s;
 }
 

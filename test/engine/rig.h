@@ -72,8 +72,8 @@ void rig_use_ackers(uint32_t count);
 
 /* Runs a group of tests on the spouts' ledgers, and once more on three acker tasks. */
 #define rig_run_on_both_ledgers(tests)                                                                                 \
-    (cmocka_run_group_tests_name("on ledgers", tests, NULL, NULL) +                                                    \
-     (rig_use_ackers(3), cmocka_run_group_tests_name("on acker tasks", tests, NULL, NULL)))
+    rig_run_on_both(tests, sizeof(tests) / sizeof(tests)[0])
+int rig_run_on_both(const struct CMUnitTest *tests, size_t count);
 
 /* Makes the runtime on the hand-moved clock; fails the test when that fails. */
 void rig_make(rig *r, uint32_t executors);

@@ -203,6 +203,8 @@ typedef struct site {
     gx_plan_task tasks[TARGETS_MAX];
     gx_flow flow;
     _Atomic(uint8_t) congested[TARGETS_MAX];
+    gx_effort efforts[EXECUTORS];
+    uint64_t waiting;
 } site;
 
 /* Task `task` emits; others stand round about. */
@@ -212,6 +214,8 @@ static void place(fixture *f, site *at, bool load_aware, uint16_t task) {
     at->plan.tasks = at->tasks;
     at->plan.load_aware = load_aware;
     at->flow.congested = at->congested;
+    at->flow.efforts = at->efforts;
+    for (int i = 0; i < EXECUTORS; i++) at->efforts[i].waiting = &at->waiting;
     gx_router_place(&f->routes, &at->plan, &at->flow, task);
 }
 
@@ -267,6 +271,45 @@ static void shuffle_takes_near_targets_then_free_ones_then_all(void **state) {
     takes_turns(&f, all, 7);
     congest(&at, 12, false);
     congest(&at, 15, false);
+    takes_turns(&f, near, 2);
+    teardown(&f);
+}
+
+static void heavy_work_that_waits_is_shared_by_all_that_are_free(void **state) {
+    (void)state;
+    static const uint16_t all[] = { 10, 11, 12, 13, 14, 15, 16 }, near[] = { 12, 15 };
+    static const uint16_t free[] = { 10, 12, 13, 14, 15, 16 };
+    gx_plan_edge edge = edge_of(GALE_GROUPING_SHUFFLE, 10, 7);
+    fixture f;
+    site at;
+    setup(&f, &edge, 1);
+    place(&f, &at, true, 9);
+    at.waiting = 64;
+    takes_turns(&f, near, 2);
+    at.efforts[1].heavy = true; /* another executor's */
+    takes_turns(&f, near, 2);
+    at.efforts[0].heavy = true;
+    takes_turns(&f, all, 7);
+    congest(&at, 11, true);
+    takes_turns(&f, free, 6);
+    at.waiting = 0; /* one tuple alone stays */
+    takes_turns(&f, near, 2);
+    at.waiting = 64;
+    at.efforts[0].heavy = false;
+    takes_turns(&f, near, 2);
+    teardown(&f);
+}
+
+static void heavy_work_stays_where_local_or_shuffle_keeps_it(void **state) {
+    (void)state;
+    static const uint16_t near[] = { 12, 15 };
+    gx_plan_edge edge = edge_of(GALE_GROUPING_LOCAL_OR_SHUFFLE, 10, 7);
+    fixture f;
+    site at;
+    setup(&f, &edge, 1);
+    place(&f, &at, true, 9);
+    at.waiting = 64;
+    at.efforts[0].heavy = true;
     takes_turns(&f, near, 2);
     teardown(&f);
 }
@@ -579,6 +622,8 @@ int main(void) {
         cmocka_unit_test(all_names_every_task_once_and_global_the_first),
         cmocka_unit_test(several_consumers_are_served_in_their_order_each_with_its_own_state),
         cmocka_unit_test(shuffle_with_load_awareness_off_ignores_place_and_congestion),
+        cmocka_unit_test(heavy_work_that_waits_is_shared_by_all_that_are_free),
+        cmocka_unit_test(heavy_work_stays_where_local_or_shuffle_keeps_it),
         cmocka_unit_test(shuffle_takes_near_targets_then_free_ones_then_all),
         cmocka_unit_test(shuffle_without_near_targets_takes_all_that_are_free),
         cmocka_unit_test(local_or_shuffle_never_leaves_the_executor_that_has_a_target),

@@ -187,6 +187,37 @@ static void freeing_a_running_runtime_stops_it(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(spouts[i].acks + spouts[i].fails, spouts[i].emitted);
 }
 
+/* Twenty microseconds of work a tuple. */
+static int toil(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_clock clock = gale_clock_monotonic();
+    int64_t until = clock.now(clock.user) + 20000;
+    (void)bolt, (void)tuple, (void)out;
+    while (clock.now(clock.user) < until) {
+    }
+    return 0;
+}
+
+/* What is left on the spout's executor is what it had been given before its work was seen to be heavy, and its turns. */
+static void shuffle_shares_heavy_work_among_executors(void **state) {
+    (void)state;
+    rig r;
+    memset(spouts, 0, sizeof spouts);
+    memset(&a, 0, sizeof a);
+    spouts[0].to_emit = 4000;
+    a.on = toil;
+    rig_init(&r);
+    gale_topology_add_spout(r.topology, "spout0", rig_spout_of(&spouts[0]), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 2);
+    gale_topology_subscribe(r.topology, "a", "spout0", NULL, gale_shuffle());
+    gale_topology_set(r.topology, "spout0", "gale.executor", gale_i64(0));
+    start(&r, 2, true);
+    expect_end(&r);
+    assert_int_equal(spouts[0].acks, 4000);
+    assert_true(rig_task(&r, "a", 0).executor != rig_task(&r, "a", 1).executor);
+    for (uint32_t i = 0; i < 2; i++) assert_in_range(rig_task(&r, "a", i).executed, 1000, 3000);
+    rig_fini(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_acked_on_one_thread),
@@ -198,6 +229,7 @@ int main(void) {
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
+        cmocka_unit_test(shuffle_shares_heavy_work_among_executors),
     };
     return rig_run_on_both_ledgers(tests);
 }

@@ -1,0 +1,132 @@
+#include "engine/dead_letter.h"
+
+#include "base/buf.h"
+#include "base/os/file.h"
+#include "base/str.h"
+#include "tuple/json.h"
+
+typedef struct gx_dead_letters {
+    int fd;
+    bool broken; /* a write failed: nothing more is written */
+    gx_buf path;
+    gx_buf line;
+} gx_dead_letters;
+
+/* The list that a body is. */
+static gale_value list_of(const gale_body *body) {
+    gale_value list = gale_list(NULL, gale_body_count(body));
+    list.encoded = 1;
+    list.as.body = body;
+    return list;
+}
+
+void gx_dead_letter_values(const gx_dead_letter *letter, gale_value values[GX_DEAD_LETTER_FIELDS]) {
+    const gale_failure *failure = letter->failure;
+    values[0] = gale_text(letter->component);
+    values[1] = gale_text(letter->stream);
+    values[2] = gale_i64((int64_t)letter->message_id);
+    values[3] = list_of(letter->tuple);
+    values[4] = gale_text(gale_reason_name(failure->reason));
+    values[5] = gale_text(failure->text);
+    values[6] = failure->component ? gale_text(failure->component) : gale_null();
+    values[7] = gale_i64(failure->task);
+    values[8] = gale_i64(letter->attempts);
+}
+
+/* Item by item: as one value, the list would be a level deeper than its items may be. */
+static void add_tuple(gx_json *json, const gale_value *list) {
+    gx_json_open(json, '[');
+    for (size_t i = 0; i < list->size; i++) {
+        gale_value item = gale_list_at(list, i);
+        gx_json_value(json, &item);
+    }
+    gx_json_close(json, ']');
+}
+
+static void add_line(gx_buf *out, const gx_dead_letter *letter) {
+    gale_str rest = gx_str(GX_DEAD_LETTER_STREAM_FIELDS), name;
+    gale_value values[GX_DEAD_LETTER_FIELDS];
+    gx_json json = gx_json_to(out);
+    gx_dead_letter_values(letter, values);
+    gx_json_open(&json, '{');
+    for (size_t i = 0; gx_str_next(&rest, ',', &name); i++) {
+        gx_json_key(&json, name);
+        if (values[i].type == GALE_TYPE_LIST)
+            add_tuple(&json, &values[i]);
+        else
+            gx_json_value(&json, &values[i]);
+    }
+    gx_json_close(&json, '}');
+    gx_buf_add_byte(out, '\n');
+}
+
+/* --- The file ------------------------------------------------------------------------------------------------------- */
+
+/* With the monitor's lock. The first error is the one that the run ends with. */
+static void note_fatal(gx_shared *shared, const gale_error *error) {
+    if (shared->fatal.code) return;
+    shared->fatal = *error;
+    gale_error_add(&shared->fatal, "dead letters cannot be kept (topology.dead_letters.file)");
+}
+
+static void free_letters(gx_shared *shared, gx_dead_letters *letters) {
+    gx_buf_fini(&letters->path);
+    gx_buf_fini(&letters->line);
+    gx_free(&shared->heap, GX_TAG_OTHER, letters, sizeof *letters);
+}
+
+static int make(gx_shared *shared, gale_str path, gale_error *error) {
+    gx_dead_letters *letters = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *letters);
+    if (!letters) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    letters->path = letters->line = (gx_buf)GX_BUF_INIT(&shared->heap);
+    gx_buf_add(&letters->path, path.data, path.size);
+    int code = gx_buf_text(&letters->path) ? gx_file_create(letters->path.data, true, &letters->fd, error)
+                                           : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    if (code < 0) {
+        free_letters(shared, letters);
+        return code;
+    }
+    shared->dead_letters = letters;
+    return GALE_OK;
+}
+
+int gx_dead_letters_open(gx_shared *shared) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_str path = shared->plan->dead_letters_file;
+    if (!path.size) return GALE_OK;
+    gx_monitor_lock(&shared->monitor);
+    int code = shared->dead_letters ? GALE_OK : make(shared, path, &error);
+    if (code < 0) note_fatal(shared, &error);
+    gx_monitor_unlock(&shared->monitor);
+    if (code < 0) gx_executors_close(shared);
+    return code;
+}
+
+void gx_dead_letters_close(gx_shared *shared) {
+    if (!shared->dead_letters) return;
+    gx_file_close(shared->dead_letters->fd);
+    free_letters(shared, shared->dead_letters);
+    shared->dead_letters = NULL;
+}
+
+static int write_line(gx_dead_letters *letters, const gx_dead_letter *letter, gale_error *error) {
+    gx_buf_reset(&letters->line);
+    add_line(&letters->line, letter);
+    if (letters->line.failed) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the line of a dead letter");
+    return gx_file_write(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
+}
+
+bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_monitor_lock(&shared->monitor);
+    gx_dead_letters *letters = shared->dead_letters;
+    bool broken = !letters || letters->broken;
+    int code = broken ? GALE_IO : write_line(letters, letter, &error);
+    if (code < 0 && !broken) {
+        letters->broken = true;
+        note_fatal(shared, &error);
+    }
+    gx_monitor_unlock(&shared->monitor);
+    if (code < 0) gx_executors_close(shared);
+    return code >= 0;
+}

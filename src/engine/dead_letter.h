@@ -1,0 +1,39 @@
+/* Dead letters: spout tuples that nothing will emit again, with why, where and how often they were tried.
+ *
+ * What:    one letter as values, for the stream `__dead_letter` that every spout has, and as a line of JSON, for the
+ *          file that topology.dead_letters.file names:
+ *
+ *              {"component":"lines","stream":"default","message_id":7,"tuple":["..."],"reason":"failed","text":"...",
+ *               "place":"split","task":3,"attempts":3}
+ *
+ *          A line is written whole, by one write, before the spout hears of it. A write that fails stops the run.
+ * Threads: any; the file has one lock.
+ * Owner:   the runtime owns the file. */
+#ifndef GX_ENGINE_DEAD_LETTER_H
+#define GX_ENGINE_DEAD_LETTER_H
+
+#include "engine/executor.h"
+
+enum { GX_DEAD_LETTER_FIELDS = 9 };
+
+typedef struct gx_dead_letter {
+    const char *component;
+    const char *stream;
+    uint64_t message_id;
+    const gale_body *tuple;
+    const gale_failure *failure;
+    uint32_t attempts;
+} gx_dead_letter;
+
+/* As the fields of the stream; borrowed from the letter. */
+void gx_dead_letter_values(const gx_dead_letter *letter, gale_value values[GX_DEAD_LETTER_FIELDS]);
+
+/* Opens the file that the plan names; does nothing when it names none or is open already. GALE_IO, GALE_NO_MEMORY: the
+ * run is stopped. */
+int gx_dead_letters_open(gx_shared *shared);
+void gx_dead_letters_close(gx_shared *shared);
+
+/* Writes it; false when it is not in the file. */
+bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter);
+
+#endif

@@ -1,0 +1,434 @@
+#include "engine/inquest.h"
+
+#include "base/os/time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    WAIT_MAX = 100 * GALE_MILLISECOND,
+    WAITS_A_TIMEOUT = 10,
+    LOOK_AGAIN = 1 * GALE_MILLISECOND,
+};
+
+/* --- Finds --- */
+
+static uint64_t find_word(gale_place kind, uint32_t task, int64_t milliseconds) {
+    uint64_t most = (UINT64_C(1) << 40) - 1, ms = milliseconds < 0 ? 0 : (uint64_t)milliseconds;
+    return (uint64_t)kind << 56 | (uint64_t)task << 40 | (ms < most ? ms : most);
+}
+
+static gale_place find_kind(uint64_t word) {
+    return (gale_place)(word >> 56);
+}
+
+static uint32_t find_task(uint64_t word) {
+    return (uint32_t)(word >> 40) & 0xffff;
+}
+
+static int64_t find_milliseconds(uint64_t word) {
+    return (int64_t)(word & ((UINT64_C(1) << 40) - 1));
+}
+
+static void merge(gx_inquest_entry *entry, uint64_t word) {
+    uint64_t seen = gx_load_relaxed(&entry->found);
+    while (seen < word && !gx_cas_release(&entry->found, &seen, word)) {
+    }
+}
+
+static int by_root(const void *a, const void *b) {
+    uint64_t x = ((const gx_inquest_entry *)a)->root, y = ((const gx_inquest_entry *)b)->root;
+    return x < y ? -1 : x > y;
+}
+
+static gx_inquest_entry *find_entry(gx_inquest *inquest, uint64_t root) {
+    uint32_t low = 0, high = inquest->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (inquest->entries[middle].root < root)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < inquest->count && inquest->entries[low].root == root ? &inquest->entries[low] : NULL;
+}
+
+/* --- Answering --- */
+
+static void look_at(gx_inquest *inquest, const gale_head *head, gale_place kind) {
+    gx_roots roots = gx_record_roots(head);
+    for (uint64_t i = 0; i < roots.count; i++) {
+        gx_inquest_entry *entry = find_entry(inquest, roots.pairs[i].root);
+        if (entry) merge(entry, find_word(kind, head->target, 0));
+    }
+}
+
+static void look_into_fifo(gx_inquest *inquest, const gx_fifo *fifo, gale_place kind) {
+    gx_fifo_cursor cursor = gx_fifo_walk(fifo);
+    const gale_head *head;
+    while ((head = gx_fifo_next(&cursor)) != NULL) look_at(inquest, head, kind);
+}
+
+/* A copy of the consumer reads on without taking anything. */
+static void look_into_ring(gx_inquest *inquest, const gx_inlet *inlet) {
+    gx_ring_consumer reader = inlet->data;
+    const gale_head *head;
+    if (!reader.ring || !gx_ring_refresh(&reader)) return;
+    while ((head = gx_ring_peek(&reader)) != NULL) {
+        look_at(inquest, head, GALE_PLACE_QUEUED);
+        gx_ring_advance(&reader, head->length);
+    }
+}
+
+static void look_at_task(gx_inquest *inquest, const gx_task *task) {
+    look_into_fifo(inquest, &task->parked, GALE_PLACE_PARKED);
+    for (uint32_t i = 0; i < task->held.made; i++)
+        if (task->held.slots[i].copy)
+            look_at(inquest, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
+}
+
+static void look_at_forgotten(gx_inquest *inquest, const gx_forgotten *forgotten) {
+    for (uint32_t i = 0; forgotten->map && i < inquest->count; i++) {
+        uint16_t task = gx_forgotten_by(forgotten, inquest->entries[i].root);
+        if (task) merge(&inquest->entries[i], find_word(GALE_PLACE_FORGOTTEN, task, 0));
+    }
+}
+
+static void search(gx_executor *ex, gx_inquest *inquest) {
+    look_into_fifo(inquest, &ex->local, GALE_PLACE_QUEUED);
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        look_into_ring(inquest, &ex->inlets[i]);
+        look_into_fifo(inquest, &ex->outlets[i].outbox, GALE_PLACE_QUEUED);
+    }
+    for (uint32_t i = 0; i < ex->task_count; i++) look_at_task(inquest, ex->tasks[i]);
+    look_at_forgotten(inquest, &ex->forgotten);
+}
+
+/* Keeps the oldest trees, oldest first. */
+static void insert_oldest(gx_inquest_entry *mine, uint32_t *count, uint32_t room, const gx_inquest_entry *tree) {
+    uint32_t at = *count < room ? (*count)++ : room;
+    if (at == room && (room == 0 || mine[room - 1].start <= tree->start)) return;
+    if (at == room) at--;
+    for (; at > 0 && mine[at - 1].start > tree->start; at--) memcpy(&mine[at], &mine[at - 1], sizeof *mine);
+    memcpy(&mine[at], tree, sizeof *mine);
+}
+
+static void list_oldest(gx_executor *ex, gx_inquest *inquest) {
+    gx_inquest_entry *mine = &inquest->entries[(size_t)ex->index * inquest->each];
+    uint32_t count = 0;
+    for (uint32_t slot = 0; ex->has_ledger && slot < ex->ledger.slots; slot++) {
+        const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
+        if (!gx_tree_is_open(tree)) continue;
+        gx_inquest_entry found = { .root = gx_ledger_root(&ex->ledger, tree, slot),
+                                   .message_id = tree->message_id,
+                                   .start = tree->start,
+                                   .spout = tree->task };
+        insert_oldest(mine, &count, inquest->each, &found);
+    }
+}
+
+static void answer(gx_executor *ex, gx_inquest *inquest) {
+    if (inquest->lists)
+        list_oldest(ex, inquest);
+    else
+        search(ex, inquest);
+}
+
+static _Atomic(gx_inquest *) *mailbox(const gx_shared *shared, uint32_t asker, uint32_t executor) {
+    return &shared->mailboxes[(size_t)asker * shared->executor_count + executor];
+}
+
+static size_t answer_all(gx_executor *ex) {
+    gx_shared *shared = ex->shared;
+    uint32_t epoch = gx_load_acquire(&shared->inquest_epoch);
+    if (GX_LIKELY(epoch == ex->inquest_seen)) return 0;
+    size_t answered = 0;
+    ex->inquest_seen = epoch;
+    for (uint32_t asker = 0; asker <= shared->executor_count; asker++) {
+        _Atomic(gx_inquest *) *box = mailbox(shared, asker, ex->index);
+        gx_inquest *inquest = gx_load_acquire(box); /* A1 */
+        if (!inquest) continue;
+        gx_bell *bell = inquest->asker;
+        answer(ex, inquest);
+        gx_store_release(box, NULL);
+        if (gx_sub_acq_rel(&inquest->missing, 1) == 1 && bell) gx_bell_ring(bell); /* R2; it may be freed now */
+        answered++;
+    }
+    return answered;
+}
+
+/* --- Asking --- */
+
+static gx_inquest *make(gx_heap *heap, uint32_t count) {
+    gx_inquest *inquest = gx_alloc(heap, GX_TAG_LEDGER, sizeof *inquest + count * sizeof(gx_inquest_entry));
+    if (inquest) inquest->count = count;
+    return inquest;
+}
+
+static void release(gx_heap *heap, gx_inquest *inquest) {
+    gx_free(heap, GX_TAG_LEDGER, inquest, sizeof *inquest + inquest->count * sizeof(gx_inquest_entry));
+}
+
+/* Lays it into every mailbox of the row that is empty, `but` one's. */
+static void lay(gx_shared *shared, gx_inquest *inquest, uint32_t asker, uint32_t but) {
+    gx_store_relaxed(&inquest->missing, 1); /* the asker's own, so that it is not whole before all have it */
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        if (i == but || gx_load_acquire(mailbox(shared, asker, i))) continue;
+        gx_add_relaxed(&inquest->missing, 1);
+        gx_store_release(mailbox(shared, asker, i), inquest); /* R1 */
+    }
+    gx_add_release(&shared->inquest_epoch, 1);
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        if (i != but) gx_bell_ring(&shared->executors[i]->bell);
+    gx_sub_acq_rel(&inquest->missing, 1);
+}
+
+static bool is_whole(const gx_inquest *inquest) {
+    return gx_load_acquire(&((gx_inquest *)inquest)->missing) == 0; /* A2 */
+}
+
+/* --- What is said of executors that did not answer --- */
+
+typedef struct stuck {
+    uint32_t executor;
+    uint32_t task; /* 0: none is stuck */
+    int64_t milliseconds;
+} stuck;
+
+static void look_at_call(gx_shared *shared, gx_inquest *inquest, uint32_t i, stuck *longest) {
+    gx_executor *ex = shared->executors[i];
+    const gx_task *task = gx_load_relaxed(&ex->in_call_seen);
+    if (!task) return;
+    int64_t since = (int64_t)gx_load_relaxed(&ex->in_call_since);
+    int64_t ms = (shared->clock.now(shared->clock.user) - since) / GALE_MILLISECOND;
+    gx_inquest_entry *entry = find_entry(inquest, gx_load_relaxed(&ex->in_call_root));
+    if (entry) merge(entry, find_word(GALE_PLACE_EXECUTING, task->id, ms));
+    if (!longest->task || ms > longest->milliseconds) *longest = (stuck){ i, task->id, ms };
+}
+
+static stuck look_at_stuck(gx_shared *shared, gx_inquest *inquest, uint32_t asker) {
+    stuck longest = { 0 };
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        if (gx_load_acquire(mailbox(shared, asker, i))) look_at_call(shared, inquest, i, &longest);
+    return longest;
+}
+
+/* --- Words --- */
+
+static const char *name_of(const gx_shared *shared, uint32_t task) {
+    return shared->tasks[task]->context.component;
+}
+
+/* A task that is congested and keeps `task` from running, or 0. */
+static uint32_t keeper_of(const gx_shared *shared, uint32_t task) {
+    const gx_plan_task *planned = &shared->plan->tasks[task];
+    for (uint32_t i = 0; i < planned->gate_count; i++)
+        if (gx_load_relaxed(&shared->flow.congested[planned->gates[i]])) return planned->gates[i];
+    return 0;
+}
+
+static void say_parked(const gx_shared *shared, uint32_t task, char *text, size_t size) {
+    uint32_t keeper = keeper_of(shared, task);
+    if (keeper)
+        snprintf(text, size, "waits for '%s' (task %u), which may not run while '%s' (task %u) is congested",
+                 name_of(shared, task), task, name_of(shared, keeper), keeper);
+    else
+        snprintf(text, size, "waits for '%s' (task %u), in its parked list", name_of(shared, task), task);
+}
+
+static void say(const gx_shared *shared, uint64_t found, const stuck *s, char *text, size_t size) {
+    uint32_t task = find_task(found);
+    double seconds = (double)find_milliseconds(found) / 1e3;
+    switch (find_kind(found)) {
+    case GALE_PLACE_QUEUED:
+        snprintf(text, size, "waits for '%s' (task %u), in its queue", name_of(shared, task), task);
+        break;
+    case GALE_PLACE_PARKED: say_parked(shared, task, text, size); break;
+    case GALE_PLACE_FORGOTTEN:
+        snprintf(text, size, "forgotten by '%s' (task %u): execute returned without answering or holding it",
+                 name_of(shared, task), task);
+        break;
+    case GALE_PLACE_HELD: snprintf(text, size, "held by '%s' (task %u)", name_of(shared, task), task); break;
+    case GALE_PLACE_EXECUTING:
+        snprintf(text, size, "in execution by '%s' (task %u) for %.1f s", name_of(shared, task), task, seconds);
+        break;
+    default:
+        if (s->task)
+            snprintf(text, size, "not found; executor %u did not answer: in a call of '%s' (task %u) for %.1f s",
+                     s->executor, name_of(shared, s->task), s->task, (double)s->milliseconds / 1e3);
+        else
+            snprintf(text, size, "not found in any queue, nor held: an answer is on its way, or was lost");
+    }
+}
+
+/* --- The executor's own: trees that expire --- */
+
+static void conclude(gx_executor *ex) {
+    gx_inquest *inquest = ex->inquest;
+    stuck s = look_at_stuck(ex->shared, inquest, ex->index);
+    for (uint32_t i = 0; i < inquest->count; i++) {
+        char text[GALE_FAILURE_TEXT + 1];
+        uint64_t found = gx_load_acquire(&inquest->entries[i].found);
+        uint32_t task = find_task(found);
+        say(ex->shared, found, &s, text, sizeof text);
+        gx_ledger_expire(&ex->ledger, inquest->entries[i].root, task ? task : s.task, text);
+    }
+    ex->inquest = NULL;
+    inquest->next = ex->inquests;
+    ex->inquests = inquest;
+}
+
+static void begin(gx_executor *ex) {
+    gx_ledger *ledger = &ex->ledger;
+    gx_inquest *inquest = make(ex->heap, (uint32_t)ledger->expiring_count);
+    for (size_t i = 0; i < ledger->expiring_count; i++) {
+        if (inquest)
+            inquest->entries[i].root = ledger->expiring[i];
+        else
+            gx_ledger_expire(ledger, ledger->expiring[i], 0, "no memory to ask where it was");
+    }
+    ledger->expiring_count = 0;
+    if (!inquest) return;
+    int64_t wait = ledger->timeout / WAITS_A_TIMEOUT;
+    qsort(inquest->entries, inquest->count, sizeof *inquest->entries, by_root);
+    inquest->asker = &ex->bell;
+    inquest->due = ex->now + (wait < WAIT_MAX ? wait : WAIT_MAX);
+    lay(ex->shared, inquest, ex->index, ex->index);
+    search(ex, inquest);
+    ex->inquest = inquest;
+}
+
+static void free_answered(gx_executor *ex) {
+    gx_inquest **at = &ex->inquests;
+    while (*at) {
+        gx_inquest *inquest = *at;
+        if (is_whole(inquest)) {
+            *at = inquest->next;
+            release(ex->heap, inquest);
+        } else {
+            at = &inquest->next;
+        }
+    }
+}
+
+size_t gx_inquest_run(gx_executor *ex) {
+    size_t done = answer_all(ex);
+    if (GX_UNLIKELY(ex->inquest && (is_whole(ex->inquest) || ex->now >= ex->inquest->due))) {
+        conclude(ex);
+        done++;
+    }
+    if (GX_UNLIKELY(ex->ledger.expiring_count && !ex->inquest && !ex->ledger.sweep_end)) {
+        begin(ex);
+        done++;
+    }
+    if (GX_UNLIKELY(ex->inquests != NULL)) free_answered(ex);
+    return done;
+}
+
+int64_t gx_inquest_due(const gx_executor *ex) {
+    if (ex->inquest) return is_whole(ex->inquest) ? 0 : ex->inquest->due;
+    return ex->ledger.expiring_count && !ex->ledger.sweep_end ? 0 : INT64_MAX;
+}
+
+static void release_list(gx_heap *heap, gx_inquest *list) {
+    while (list) {
+        gx_inquest *next = list->next;
+        release(heap, list);
+        list = next;
+    }
+}
+
+void gx_inquest_fini(gx_shared *shared) {
+    for (uint32_t i = 0; shared->executors && i < shared->executor_count; i++) {
+        gx_executor *ex = shared->executors[i];
+        if (!ex) continue;
+        if (ex->inquest) release(ex->heap, ex->inquest);
+        release_list(ex->heap, ex->inquests);
+        ex->inquest = ex->inquests = NULL;
+    }
+    release_list(&shared->heap, shared->asked);
+    shared->asked = NULL;
+}
+
+/* --- The application's --- */
+
+/* Lays it, and waits until it is whole or the time is over. */
+static void ask(gx_shared *shared, gx_inquest *inquest, int64_t until, bool steps_by_caller) {
+    uint32_t row = shared->executor_count;
+    lay(shared, inquest, row, UINT32_MAX);
+    for (uint32_t i = 0; steps_by_caller && i < shared->executor_count; i++) answer_all(shared->executors[i]);
+    gx_monitor_lock(&shared->monitor);
+    while (!is_whole(inquest) && gx_os_monotonic() < until && gx_phase(shared) < GALE_PHASE_CLOSING)
+        gx_monitor_wait(&shared->monitor, LOOK_AGAIN);
+    gx_monitor_unlock(&shared->monitor);
+}
+
+/* Frees it, or keeps it until the runtime ends when executors may still be looking at it. */
+static void drop(gx_shared *shared, gx_inquest *inquest) {
+    if (is_whole(inquest)) {
+        release(&shared->heap, inquest);
+        return;
+    }
+    inquest->next = shared->asked;
+    shared->asked = inquest;
+}
+
+static int by_start(const void *a, const void *b) {
+    const gx_inquest_entry *x = a, *y = b;
+    if (!x->root || !y->root) return !x->root - !y->root;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool steps_by_caller) {
+    gx_inquest *listed = make(&shared->heap, shared->executor_count * room);
+    if (!listed) return NULL;
+    listed->lists = true;
+    listed->each = room;
+    ask(shared, listed, until, steps_by_caller);
+    gx_inquest *chosen = make(&shared->heap, room);
+    if (chosen && is_whole(listed)) { /* else somebody may be writing */
+        qsort(listed->entries, listed->count, sizeof *listed->entries, by_start);
+        memcpy(chosen->entries, listed->entries, room * sizeof *chosen->entries);
+    }
+    drop(shared, listed);
+    return chosen;
+}
+
+static void tell(gx_shared *shared, const gx_inquest_entry *entry, const stuck *s, gale_open_tree *tree) {
+    uint64_t found = gx_load_acquire(&((gx_inquest_entry *)entry)->found);
+    uint32_t task = find_task(found);
+    gale_open_tree told = { .size = sizeof told,
+                            .spout = name_of(shared, entry->spout),
+                            .spout_task = entry->spout,
+                            .message_id = entry->message_id,
+                            .age = shared->clock.now(shared->clock.user) - entry->start,
+                            .place = find_kind(found),
+                            .task = task,
+                            .component = task ? name_of(shared, task) : NULL };
+    say(shared, found, s, told.text, sizeof told.text);
+    *tree = told;
+}
+
+int gx_inquest_open_trees(gx_shared *shared, gale_open_tree *trees, uint32_t room, int64_t until,
+                          bool steps_by_caller) {
+    uint32_t expected = 0;
+    if (!gx_cas_seq(&shared->asking, &expected, 1)) return GALE_AGAIN;
+    int told = GALE_NO_MEMORY;
+    gx_inquest *inquest = list(shared, room, until, steps_by_caller);
+    if (inquest) {
+        qsort(inquest->entries, inquest->count, sizeof *inquest->entries, by_root);
+        ask(shared, inquest, until, steps_by_caller);
+        stuck s = look_at_stuck(shared, inquest, shared->executor_count);
+        gx_inquest_entry *sorted = malloc(room * sizeof *sorted);
+        if (sorted) {
+            memcpy(sorted, inquest->entries, room * sizeof *sorted);
+            qsort(sorted, room, sizeof *sorted, by_start);
+            for (told = 0; (uint32_t)told < room && sorted[told].root; told++)
+                tell(shared, &sorted[told], &s, &trees[told]);
+        }
+        free(sorted);
+        drop(shared, inquest);
+    }
+    gx_store_release(&shared->asking, 0);
+    return told;
+}

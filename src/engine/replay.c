@@ -1,0 +1,146 @@
+#include "engine/replay.h"
+
+#include "base/log.h"
+#include "engine/dead_letter.h"
+#include "engine/emit.h"
+
+enum { BURST = 256 }; /* a spout task and step */
+
+/* --- Dead letters --------------------------------------------------------------------------------------------------- */
+
+static void lose(gx_executor *ex, const gx_task *task, uint64_t message_id, const char *why) {
+    ex->ledger.counters.dead_letters_lost++;
+    if (gx_log_wanted(task->context.logger, GALE_LOG_ERROR))
+        gale_log(task->context.logger, GALE_LOG_ERROR, task->context.component, "dead letter of message %llu lost: %s",
+                 (unsigned long long)message_id, why);
+}
+
+static int post(gx_task *task, const gx_dead_letter *letter) {
+    gale_value values[GX_DEAD_LETTER_FIELDS];
+    gx_origin from = { .letter = true };
+    gx_dead_letter_values(letter, values);
+    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id };
+    int rc = gx_emit_tree(task, &e, &from);
+    return rc < 0 ? rc : GALE_OK;
+}
+
+static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
+                 const gale_failure *failure) {
+    bool posted = task->streams[task->stream_count].count > 0, filed = ex->shared->plan->dead_letters_file.size > 0;
+    if (!posted && !filed) return;
+    const gx_dead_letter letter = { .component = task->context.component,
+                                    .stream = task->plan->schema.streams[kept->stream].name,
+                                    .message_id = answer->message_id,
+                                    .tuple = (const gale_body *)kept->body->bytes,
+                                    .failure = failure,
+                                    .attempts = kept->attempts };
+    ex->ledger.counters.dead_letters++;
+    if (filed && !gx_dead_letters_write(ex->shared, &letter)) lose(ex, task, answer->message_id, "it is not in the file");
+    if (!posted) return;
+    int rc = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? post(task, &letter) : GALE_STOPPED;
+    if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));
+}
+
+/* --- Answers -------------------------------------------------------------------------------------------------------- */
+
+static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_answer *answer,
+                          const gx_retained *kept) {
+    return (answer->state == GX_TREE_FAILED || answer->state == GX_TREE_LATE) &&
+           kept->attempts < task->plan->attempts && gx_phase(ex->shared) < GALE_PHASE_CLOSING;
+}
+
+/* The last answer to a dead letter, which nobody waits for. */
+static void end_letter(gx_executor *ex, const gx_task *task, const gx_answer *answer, const gale_failure *failure) {
+    if (answer->state != GX_TREE_ACKED) lose(ex, task, answer->message_id, failure->text);
+    gx_retention_drop(&ex->retention, answer->slot);
+    gx_ledger_answered(&ex->ledger, answer, ex->now);
+}
+
+bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const gale_failure *failure) {
+    gx_retained *kept = gx_retention_at(&ex->retention, answer->slot);
+    if (!kept) return false;
+    if (may_try_again(ex, task, answer, kept)) {
+        gx_retention_wait(&ex->retention, answer, ex->now);
+        return true;
+    }
+    answer->attempts = kept->attempts;
+    if (answer->state == GX_TREE_ACKED) answer->latency = ex->now - kept->first;
+    if (kept->letter) {
+        end_letter(ex, task, answer, failure);
+        return true;
+    }
+    /* Failed at the very end, with attempts left, it is as unanswered as what was stopped. */
+    answer->final = answer->state == GX_TREE_REJECTED ||
+                    (answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED &&
+                     kept->attempts >= task->plan->attempts);
+    if (answer->final) {
+        ex->ledger.counters.given_up++;
+        bury(ex, task, answer, kept, failure);
+    }
+    gx_retention_drop(&ex->retention, answer->slot);
+    return false;
+}
+
+/* --- Emitting again ------------------------------------------------------------------------------------------------- */
+
+/* The values of a body, in the scratch; NULL when memory is out. */
+static const gale_value *values_of(gx_executor *ex, const gale_body *body, size_t *ret_count) {
+    gx_scratch *s = &ex->scratch;
+    size_t count = gale_body_count(body);
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, count + 1, sizeof *s->values)) return NULL;
+    for (size_t i = 0; i < count; i++) s->values[i] = gale_body_value(body, i);
+    *ret_count = count;
+    return s->values;
+}
+
+static void emit_again(gx_executor *ex, gx_task *task, uint64_t slot) {
+    gx_retained *kept = gx_retention_at(&ex->retention, slot);
+    uint64_t message_id = gx_ledger_at(&ex->ledger, slot)->message_id;
+    gx_origin from = { .letter = kept->letter, .body = kept->body };
+    gx_emission e = { .direct = kept->direct, .stream = kept->stream, .message_id = &message_id };
+    from.begun = gx_ledger_reopen(&ex->ledger, slot, ex->now);
+    kept->attempts++;
+    e.values = values_of(ex, (const gale_body *)kept->body->bytes, &e.count);
+    int rc = e.values ? gx_emit(task, &e, &from) : GALE_NO_MEMORY;
+    if (GX_LIKELY(rc >= 0)) {
+        ex->ledger.counters.replayed++;
+        gx_emit_begun(task, &from);
+        return;
+    }
+    gx_ledger_fail(&ex->ledger, from.begun, rc == GALE_NO_MEMORY ? GALE_REASON_NO_MEMORY : GALE_REASON_FAILED, task->id,
+                   gale_error_text(rc));
+}
+
+/* What has waited for long enough goes behind the rest of its spout task's: one that is held holds no other up. */
+static void sort_by_task(gx_executor *ex) {
+    uint64_t slot;
+    while (gx_retention_next(&ex->retention, ex->now, &slot)) {
+        gx_task *task = ex->shared->tasks[gx_ledger_at(&ex->ledger, slot)->task];
+        gx_ledger_append(&ex->ledger, &task->spout.replays, slot);
+    }
+}
+
+static size_t run_task(gx_executor *ex, gx_task *task) {
+    size_t emitted = 0;
+    for (; task->spout.replays.head && emitted < BURST; emitted++) {
+        gx_executor_check_gates(ex);
+        if (ex->gated[task->component]) break;
+        emit_again(ex, task, gx_ledger_take_first(&ex->ledger, &task->spout.replays));
+    }
+    return emitted;
+}
+
+size_t gx_replay_run(gx_executor *ex) {
+    if (GX_LIKELY(!ex->retention.segments)) return 0;
+    size_t emitted = 0;
+    sort_by_task(ex);
+    for (uint32_t i = 0; i < ex->spout_count; i++) emitted += run_task(ex, ex->spouts[i]);
+    return emitted;
+}
+
+int64_t gx_replay_due(const gx_executor *ex) {
+    if (GX_LIKELY(!ex->retention.segments)) return INT64_MAX;
+    for (uint32_t i = 0; i < ex->spout_count; i++)
+        if (ex->spouts[i]->spout.replays.head && !ex->gated[ex->spouts[i]->component]) return ex->now;
+    return gx_retention_due(&ex->retention);
+}

@@ -1,0 +1,32 @@
+/* Replay: emitting a failed spout tuple again on the spout's behalf, and what becomes of it when that is over.
+ *
+ *      open --acked------------------------------------------------------> the spout hears ack
+ *       ^ |---failed, attempts left --> waiting (engine/retention.h) --+
+ *       | |---failed, none left --+                                    |
+ *       | |---rejected -----------+--> dead letter -----------------------> the spout hears fail, once
+ *       | +---stopped, while open or waiting ------------------------------> the spout hears fail
+ *       +----------------- when its wait is over ----------------------+
+ *
+ * What:    another attempt has the same message id, values, stream and, if the spout named one, task; its deliveries are
+ *          chosen anew. It is made while the spout is not held, also when it is inactive or drains, and not when the
+ *          run closes. A dead letter with a subscriber is a tree of its own: tried as often as others, and lost, counted
+ *          and logged, when that fails; the spout does not hear of it.
+ *          When an emit itself fails (no memory, a grouping of one's own), that attempt has failed.
+ * Threads: the executor's. */
+#ifndef GX_ENGINE_REPLAY_H
+#define GX_ENGINE_REPLAY_H
+
+#include "engine/executor.h"
+
+/* Between gx_ledger_next_answer and telling the spout. `failure` says why and where, unless it was acked. True when the
+ * spout is not to be told: the tree waits for another attempt, or was a dead letter. Fills in `attempts` and `final`,
+ * and the latency from the first emit. */
+bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const gale_failure *failure);
+
+/* Emits what has waited for long enough. Returns how many. */
+size_t gx_replay_run(gx_executor *ex);
+
+/* When it has something to do: INT64_MAX for never by the clock. */
+int64_t gx_replay_due(const gx_executor *ex);
+
+#endif

@@ -1,0 +1,124 @@
+#include "engine/retention.h"
+
+#include "base/assert.h"
+#include "tuple/body.h"
+
+/* How long a level waits. */
+static int64_t wait_of(const gx_retention *retention, uint32_t level) {
+    return level >= retention->last_level ? retention->most : retention->initial << level;
+}
+
+static uint32_t count_levels(int64_t initial, int64_t most) {
+    uint32_t level = 0;
+    while (initial > 0 && initial < most - initial) { /* doubled it is still below */
+        initial *= 2;
+        level++;
+    }
+    return initial > 0 && initial < most ? level + 1 : level;
+}
+
+int gx_retention_init(gx_retention *retention, gx_ledger *ledger, gx_blocks *blocks, const gx_plan *plan) {
+    *retention = (gx_retention){ .ledger = ledger, .blocks = blocks };
+    if (!plan->retains) return GALE_OK;
+    retention->initial = plan->replay_initial;
+    retention->most = plan->replay_initial ? plan->replay_most : 0;
+    retention->last_level = count_levels(retention->initial, retention->most);
+    GX_ASSERT(retention->last_level < GX_RETENTION_LEVELS);
+    retention->segments = gx_alloc_array(ledger->heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENTS, sizeof *retention->segments);
+    return retention->segments ? GALE_OK : GALE_NO_MEMORY;
+}
+
+void gx_retention_fini(gx_retention *retention) {
+    if (!retention->segments) return;
+    gx_heap *heap = retention->ledger->heap;
+    for (uint32_t s = 0; s < GX_LEDGER_SEGMENTS; s++) {
+        if (!retention->segments[s]) continue;
+        for (uint64_t i = 0; i < GX_LEDGER_SEGMENT; i++) gx_retention_drop(retention, s * GX_LEDGER_SEGMENT + i);
+        gx_free(heap, GX_TAG_LEDGER, retention->segments[s], GX_LEDGER_SEGMENT * sizeof(gx_retained));
+    }
+    gx_free(heap, GX_TAG_LEDGER, retention->segments, GX_LEDGER_SEGMENTS * sizeof *retention->segments);
+    retention->segments = NULL;
+}
+
+static gx_retained *make_place(gx_retention *retention, uint64_t slot) {
+    gx_retained **segment = &retention->segments[slot >> GX_LEDGER_SEGMENT_BITS];
+    if (!*segment)
+        *segment = gx_alloc_array(retention->ledger->heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENT, sizeof **segment);
+    return *segment ? &(*segment)[slot & (GX_LEDGER_SEGMENT - 1)] : NULL;
+}
+
+int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
+                      gx_block **ret_body) {
+    int64_t size = gx_body_measure(values, count);
+    if (size < 0) return (int)size;
+    gx_retained *kept = make_place(retention, gx_ledger_slot(root));
+    what.body = kept ? gx_block_take(retention->blocks, (size_t)size) : NULL;
+    if (!what.body) return GALE_NO_MEMORY;
+    gx_body_encode(values, count, what.body->bytes);
+    retention->ledger->counters.retained_bytes += gx_block_size(what.body);
+    GX_ASSERT(!kept->body);
+    *kept = what;
+    *ret_body = what.body;
+    return GALE_OK;
+}
+
+void gx_retention_drop(gx_retention *retention, uint64_t slot) {
+    gx_retained *kept = gx_retention_at(retention, slot);
+    if (!kept) return;
+    retention->ledger->counters.retained_bytes -= gx_block_size(kept->body);
+    gx_block_release(kept->body, retention->blocks);
+    kept->body = NULL;
+}
+
+/* --- Waiting -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t level_of(const gx_retention *retention, uint32_t attempts) {
+    return attempts > retention->last_level ? retention->last_level : attempts ? attempts - 1 : 0;
+}
+
+int64_t gx_retention_backoff(const gx_retention *retention, uint32_t attempts) {
+    return wait_of(retention, level_of(retention, attempts));
+}
+
+static int64_t later(int64_t now, int64_t wait) {
+    return now > INT64_MAX - wait ? INT64_MAX : now + wait;
+}
+
+/* The list for wrapped generations has one length, too: what it holds need not be sorted. */
+static int64_t resting_wait(const gx_retention *retention) {
+    int64_t rest = gx_ledger_rest(retention->ledger);
+    return rest > retention->most ? rest : retention->most;
+}
+
+void gx_retention_wait(gx_retention *retention, const gx_answer *answer, int64_t now) {
+    gx_ledger *ledger = retention->ledger;
+    uint32_t list = level_of(retention, gx_retention_at(retention, answer->slot)->attempts);
+    if (!gx_ledger_defer(ledger, answer, later(now, wait_of(retention, list)))) {
+        gx_ledger_at(ledger, answer->slot)->start = later(now, resting_wait(retention));
+        list = GX_RETENTION_RESTING;
+    }
+    gx_ledger_append(ledger, &retention->waiting[list], answer->slot);
+}
+
+static int64_t end_of_first(const gx_retention *retention, const gx_tree_list *list) {
+    return list->head ? gx_ledger_at(retention->ledger, list->head - 1)->start : INT64_MAX;
+}
+
+bool gx_retention_next(gx_retention *retention, int64_t now, uint64_t *ret_slot) {
+    for (uint32_t i = 0; i < GX_RETENTION_LISTS; i++) {
+        gx_tree_list *list = &retention->waiting[i];
+        if (!list->head || end_of_first(retention, list) > now) continue;
+        *ret_slot = gx_ledger_take_first(retention->ledger, list);
+        return true;
+    }
+    return false;
+}
+
+int64_t gx_retention_due(const gx_retention *retention) {
+    int64_t due = INT64_MAX;
+    for (uint32_t i = 0; i < GX_RETENTION_LISTS; i++) {
+        int64_t end = end_of_first(retention, &retention->waiting[i]);
+        if (end < due) due = end;
+    }
+    return due;
+}

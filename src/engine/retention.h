@@ -1,0 +1,70 @@
+/* Retention: the spout tuples that may be emitted again, and those of them that wait for it.
+ *
+ * What:    beside each open tree whose spout has replay or dead letters configured lies its tuple: a block with the
+ *          body, and what else an emit needs. The table runs parallel to the ledger's segments, and is not there at all
+ *          where nothing is retained.
+ *          A tree that failed and may be tried again waits. Waits double from `initial` to `most`, so there are few
+ *          different ones: a first-in-first-out list for each is in the order of its ends, without a heap. One list
+ *          more is for trees whose generation wrapped, which wait as long as their slot must rest.
+ * Threads: its executor's. Owner: the executor; blocks come from, and go back to, its own pool.
+ * Limits:  those of the ledger. */
+#ifndef GX_ENGINE_RETENTION_H
+#define GX_ENGINE_RETENTION_H
+
+#include "ds/block.h"
+#include "engine/ledger.h"
+#include "topology/plan.h"
+
+/* 1 ns doubles 62 times before it passes what an int64_t holds. */
+enum { GX_RETENTION_LEVELS = 64, GX_RETENTION_RESTING = GX_RETENTION_LEVELS, GX_RETENTION_LISTS };
+
+typedef struct gx_retained {
+    gx_block *body;    /* NULL: nothing is retained */
+    int64_t first;     /* ns of the first emit */
+    uint32_t attempts; /* so far */
+    uint16_t stream;
+    uint16_t direct; /* the task that the spout named, or 0 */
+    bool letter;     /* a dead letter of the engine's own */
+} gx_retained;
+
+static_assert(sizeof(gx_retained) == 32, "a retained tuple takes 32 bytes beside its body");
+
+typedef struct gx_retention {
+    gx_ledger *ledger;
+    gx_blocks *blocks;
+    gx_retained **segments; /* [GX_LEDGER_SEGMENTS]; NULL: nothing is retained */
+    int64_t initial, most;  /* ns */
+    uint32_t last_level;    /* the first that waits for `most` */
+    gx_tree_list waiting[GX_RETENTION_LISTS];
+} gx_retention;
+
+/* Nothing is allocated where the plan retains nothing. GALE_NO_MEMORY: still to be ended. */
+int gx_retention_init(gx_retention *retention, gx_ledger *ledger, gx_blocks *blocks, const gx_plan *plan);
+void gx_retention_fini(gx_retention *retention);
+
+/* What is kept for the tree in a slot, or NULL. */
+GX_INLINE gx_retained *gx_retention_at(const gx_retention *retention, uint64_t slot) {
+    gx_retained *segment = retention->segments ? retention->segments[slot >> GX_LEDGER_SEGMENT_BITS] : NULL;
+    gx_retained *kept = segment ? &segment[slot & (GX_LEDGER_SEGMENT - 1)] : NULL;
+    return kept && kept->body ? kept : NULL;
+}
+
+/* Keeps a tuple for the tree `root`; `what` says all but its body. The encoded body is `*ret_body`, borrowed.
+ * GALE_NO_MEMORY, GALE_TOO_LARGE, GALE_INVALID. */
+int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
+                      gx_block **ret_body);
+void gx_retention_drop(gx_retention *retention, uint64_t slot);
+
+/* The failed or late tree of `answer`, which is kept, waits for its next attempt. */
+void gx_retention_wait(gx_retention *retention, const gx_answer *answer, int64_t now);
+
+/* A tree whose wait is over; false when there is none. */
+bool gx_retention_next(gx_retention *retention, int64_t now, uint64_t *ret_slot);
+
+/* When the first wait is over; INT64_MAX: there is none. */
+int64_t gx_retention_due(const gx_retention *retention);
+
+/* How long a tree waits after so many attempts. */
+int64_t gx_retention_backoff(const gx_retention *retention, uint32_t attempts);
+
+#endif

@@ -1,0 +1,26 @@
+/* The components of random topologies: a source, and bolts of four habits (engine/sim_random.h). Tuples have four
+ * fields: key, energy, hops, load.
+ * Threads: a component's own. Owner: the topology frees `user`. */
+#ifndef GX_ENGINE_SIM_HABITS_H
+#define GX_ENGINE_SIM_HABITS_H
+
+#include <gale/component.h>
+
+typedef enum gx_sim_habit {
+    GX_SIM_PASS,       /* simple */
+    GX_SIM_PASS_AGAIN, /* the same: it is the most common */
+    GX_SIM_WORK,       /* manual, answers at once */
+    GX_SIM_WORK_BLINDLY, /* the same, and does not look whether its emits failed */
+    GX_SIM_JOIN,       /* holds some, emits anchored to all, answers all */
+    GX_SIM_LOOSE,      /* emits some unanchored, fails some, forgets some */
+    GX_SIM_HABIT_COUNT
+} gx_sim_habit;
+
+/* Emits roots of up to `energy`. `direct`: bit a stream that direct groupings take. `user` NULL: memory is out. Outputs
+ * are the caller's to set. */
+gale_spout gx_sim_source(uint32_t energy, uint32_t direct);
+
+/* Emits up to `fan` tuples for each of its own. */
+gale_bolt gx_sim_worker(gx_sim_habit habit, uint32_t fan, uint32_t direct);
+
+#endif

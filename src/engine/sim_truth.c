@@ -1,0 +1,411 @@
+#include "engine/sim_truth.h"
+
+#include "base/hash.h"
+#include "tuple/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gx_truth_init(gx_truth *truth, gx_heap *heap) {
+    memset(truth, 0, sizeof *truth);
+    truth->heap = heap;
+    truth->key = (gx_buf)GX_BUF_INIT(heap);
+    truth->keys = gx_bytes_map_new(heap, sizeof(uint64_t), 1);
+    return truth->keys ? GALE_OK : GALE_NO_MEMORY;
+}
+
+static void free_pairs(gx_truth *truth) {
+    for (size_t i = 0; i < truth->pair_capacity; i++)
+        gx_free(truth->heap, GX_TAG_OTHER, truth->pairs[i].emissions, truth->pairs[i].capacity * sizeof(uint32_t));
+    gx_free(truth->heap, GX_TAG_OTHER, truth->pairs, truth->pair_capacity * sizeof *truth->pairs);
+    truth->pairs = NULL;
+    truth->pair_capacity = 0;
+}
+
+void gx_truth_fini(gx_truth *truth) {
+    gx_heap *heap = truth->heap;
+    if (!heap) return;
+    free_pairs(truth);
+    gx_free(heap, GX_TAG_OTHER, truth->emissions, truth->emission_capacity * sizeof *truth->emissions);
+    gx_free(heap, GX_TAG_OTHER, truth->tree_list, truth->tree_list_capacity * sizeof *truth->tree_list);
+    gx_free(heap, GX_TAG_OTHER, truth->trees, truth->tree_capacity * sizeof *truth->trees);
+    gx_free(heap, GX_TAG_OTHER, truth->open_trees, truth->open_capacity * sizeof *truth->open_trees);
+    gx_free(heap, GX_TAG_OTHER, truth->counts, truth->count_capacity * sizeof *truth->counts);
+    gx_bytes_map_free(truth->keys);
+    gx_buf_fini(&truth->key);
+    memset(truth, 0, sizeof *truth);
+}
+
+int gx_truth_begin(gx_truth *truth, const gx_plan *plan) {
+    if (plan->task_count > GX_TRUTH_TASKS_MAX) return GALE_TOO_LARGE;
+    size_t side = plan->task_count + 1u;
+    if (!gx_grow(truth->heap, GX_TAG_OTHER, &truth->pairs, &truth->pair_capacity, side * side, sizeof *truth->pairs) ||
+        !gx_grow(truth->heap, GX_TAG_OTHER, &truth->counts, &truth->count_capacity, side, sizeof *truth->counts))
+        return GALE_NO_MEMORY;
+    for (size_t i = 0; i < side * side; i++) truth->pairs[i].head = truth->pairs[i].count = 0;
+    memset(truth->counts, 0, side * sizeof *truth->counts);
+    gx_bytes_map_clear(truth->keys);
+    truth->plan = plan;
+    truth->tasks = plan->task_count;
+    truth->emission_count = truth->tree_list_count = truth->tree_count = truth->open_count = 0;
+    truth->scarce = truth->ending = false;
+    truth->round = truth->lost = truth->trace = 0;
+    truth->acked = truth->failed = truth->timed_out = truth->rejected = truth->stopped = 0;
+    truth->deliveries = truth->executed = 0;
+    truth->problem[0] = 0;
+    return GALE_OK;
+}
+
+void gx_truth_violated(gx_truth *truth, const char *format, ...) {
+    if (!gx_truth_holds(truth)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(truth->problem, sizeof truth->problem, format, arguments);
+    va_end(arguments);
+}
+
+static void trace(gx_truth *truth, uint64_t what) {
+    truth->trace = gx_hash_mix(truth->trace, what);
+}
+
+static const char *name_of(const gx_truth *truth, uint32_t task) {
+    if (task < 1 || task > truth->tasks) return "nobody";
+    return truth->plan->schema.components[task]->name;
+}
+
+/* --- Trees --- */
+
+int gx_truth_open(gx_truth *truth, uint16_t task, uint64_t message_id, int64_t now, uint32_t *ret_tree) {
+    uint32_t n = truth->tree_count;
+    if (!gx_grow(truth->heap, GX_TAG_OTHER, &truth->trees, &truth->tree_capacity, n + 1u, sizeof *truth->trees) ||
+        !gx_grow(truth->heap, GX_TAG_OTHER, &truth->open_trees, &truth->open_capacity, n + 1u,
+                 sizeof *truth->open_trees))
+        return GALE_NO_MEMORY;
+    truth->trees[n] = (gx_sim_tree){ .message_id = message_id, .begun = now, .task = task, .at = truth->open_count };
+    truth->open_trees[truth->open_count++] = n;
+    *ret_tree = truth->tree_count++;
+    return GALE_OK;
+}
+
+static void close_tree(gx_truth *truth, gx_sim_tree *tree) {
+    uint32_t last = truth->open_trees[--truth->open_count];
+    truth->open_trees[tree->at] = last;
+    truth->trees[last].at = tree->at;
+    tree->answered = true;
+}
+
+/* The trees of an emission. */
+static gx_sim_tree *tree_at(gx_truth *truth, const gx_sim_emission *e, uint32_t i) {
+    return &truth->trees[truth->tree_list[e->first_tree + i]];
+}
+
+/* --- Emitting --- */
+
+static int by_number(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool add_trees(gx_truth *truth, const uint32_t *numbers, uint32_t count) {
+    if (!gx_grow(truth->heap, GX_TAG_OTHER, &truth->tree_list, &truth->tree_list_capacity,
+                 truth->tree_list_count + count, sizeof *truth->tree_list))
+        return false;
+    if (count) memcpy(&truth->tree_list[truth->tree_list_count], numbers, count * sizeof *numbers);
+    truth->tree_list_count += count;
+    return true;
+}
+
+static bool add_anchor(gx_truth *truth, const gx_sim_delivery *anchor) {
+    const gx_sim_emission *e = &truth->emissions[anchor->emission];
+    uint32_t first = e->first_tree, count = e->tree_count;
+    if (!gx_grow(truth->heap, GX_TAG_OTHER, &truth->tree_list, &truth->tree_list_capacity,
+                 truth->tree_list_count + count, sizeof *truth->tree_list))
+        return false;
+    return add_trees(truth, &truth->tree_list[first], count);
+}
+
+/* Each tree once, however many anchors belong to it. */
+static void unite(gx_truth *truth, uint32_t first) {
+    uint32_t *list = &truth->tree_list[first], count = truth->tree_list_count - first, kept = 0;
+    qsort(list, count, sizeof *list, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
+    truth->tree_list_count = first + kept;
+}
+
+int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree,
+                      gx_sim_delivery *const *anchors, size_t anchor_count, uint32_t *ret_emission) {
+    uint32_t first = truth->tree_list_count;
+    bool whole = gx_grow(truth->heap, GX_TAG_OTHER, &truth->emissions, &truth->emission_capacity,
+                         truth->emission_count + 1u, sizeof *truth->emissions);
+    if (tree != UINT32_MAX) whole = whole && add_trees(truth, &tree, 1);
+    for (size_t i = 0; i < anchor_count; i++) whole = whole && add_anchor(truth, anchors[i]);
+    if (!whole) return GALE_NO_MEMORY;
+    if (anchor_count > 1) unite(truth, first);
+    truth->emissions[truth->emission_count] =
+        (gx_sim_emission){ first, truth->tree_list_count - first, task, stream };
+    *ret_emission = truth->emission_count++;
+    return GALE_OK;
+}
+
+void gx_truth_cancel(gx_truth *truth, uint32_t emission, uint32_t tree) {
+    truth->tree_list_count = truth->emissions[emission].first_tree;
+    truth->emission_count = emission;
+    if (tree == UINT32_MAX) return;
+    close_tree(truth, &truth->trees[tree]);
+    truth->tree_count = tree;
+}
+
+static bool push(gx_truth *truth, uint16_t source, uint16_t target, uint32_t emission) {
+    gx_sim_pair *pair = &truth->pairs[(size_t)source * (truth->tasks + 1u) + target];
+    if (pair->head && pair->head == pair->count) pair->head = pair->count = 0;
+    if (!gx_grow(truth->heap, GX_TAG_OTHER, &pair->emissions, &pair->capacity, pair->count + 1u, sizeof emission))
+        return false;
+    pair->emissions[pair->count++] = emission;
+    return true;
+}
+
+/* --- Groupings --- */
+
+static void check_key(gx_truth *truth, const gx_sim_emission *e, const gx_plan_edge *edge, const gale_value *values,
+                      uint16_t target) {
+    uint16_t names[] = { truth->plan->tasks[e->task].component, e->stream, edge->component };
+    gx_buf_reset(&truth->key);
+    gx_buf_add(&truth->key, names, sizeof names);
+    for (uint32_t i = 0; i < edge->field_count; i++)
+        if (gx_value_pack(&values[edge->fields[i]], &truth->key) < 0) return;
+    bool made;
+    uint64_t *task = gx_bytes_map_put(truth->keys, (gale_str){ truth->key.data, truth->key.size }, &made);
+    if (!task) return;
+    if (made) *task = target;
+    if (*task != target)
+        gx_truth_violated(truth, "fields grouping of '%s' sent a key to task %u, and before to task %llu",
+                          name_of(truth, e->task), target, (unsigned long long)*task);
+}
+
+static bool has_near(const gx_truth *truth, const gx_plan_edge *edge, uint16_t executor) {
+    for (uint32_t t = 0; t < edge->task_count; t++)
+        if (truth->plan->tasks[edge->first_task + t].executor == executor) return true;
+    return false;
+}
+
+/* `count` of the targets are tasks of the edge's consumer, `target` is one of them. `complete`: nothing was dropped. */
+static void check_edge(gx_truth *truth, const gx_sim_emission *e, const gx_plan_edge *edge, const gale_value *values,
+                       uint32_t count, uint16_t target, bool complete) {
+    uint32_t most = 1;
+    bool exact = complete;
+    switch (edge->grouping) {
+    case GALE_GROUPING_ALL: most = edge->task_count; break;
+    case GALE_GROUPING_CUSTOM: most = edge->task_count; exact = false; break;
+    case GALE_GROUPING_DIRECT: most = 0; break;
+    default: break;
+    }
+    if (count > most || (exact && count < most))
+        gx_truth_violated(truth, "%s grouping sent a tuple of '%s' to %u tasks of '%s', not %u",
+                          gale_grouping_name(edge->grouping), name_of(truth, e->task), count, edge->consumer, most);
+    if (!count) return;
+    if (edge->grouping == GALE_GROUPING_FIELDS) check_key(truth, e, edge, values, target);
+    if (edge->grouping == GALE_GROUPING_GLOBAL && target != edge->first_task)
+        gx_truth_violated(truth, "global grouping chose task %u, not %u", target, edge->first_task);
+    uint16_t here = truth->plan->tasks[e->task].executor;
+    if (edge->grouping == GALE_GROUPING_LOCAL_OR_SHUFFLE && truth->plan->tasks[target].executor != here &&
+        has_near(truth, edge, here))
+        gx_truth_violated(truth, "local_or_shuffle grouping of '%s' left its executor", name_of(truth, e->task));
+}
+
+static void check_groupings(gx_truth *truth, const gx_sim_emission *e, const gale_value *values,
+                            const uint16_t *targets, uint32_t count, bool complete) {
+    const gx_plan_component *c = &truth->plan->components[truth->plan->tasks[e->task].component];
+    const gx_plan_stream *stream = &c->streams[e->stream];
+    uint32_t accounted = 0;
+    for (uint32_t i = 0; i < stream->edge_count; i++) {
+        const gx_plan_edge *edge = &stream->edges[i];
+        uint32_t mine = 0;
+        uint16_t last = 0;
+        for (uint32_t t = 0; t < count; t++) {
+            if ((uint32_t)targets[t] - edge->first_task >= edge->task_count) continue;
+            mine++;
+            last = targets[t];
+        }
+        check_edge(truth, e, edge, values, mine, last, complete);
+        accounted += mine;
+    }
+    if (accounted != count)
+        gx_truth_violated(truth, "a tuple of '%s' went to %u tasks, of which %u subscribed to it",
+                          name_of(truth, e->task), count, accounted);
+}
+
+int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *values, const uint16_t *targets,
+                     uint32_t count, uint32_t direct, uint32_t dropped) {
+    gx_sim_emission e = truth->emissions[emission];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!push(truth, e.task, targets[i], emission)) return GALE_NO_MEMORY;
+        truth->counts[targets[i]].delivered++;
+    }
+    truth->counts[e.task].sent += count;
+    truth->deliveries += count;
+    for (uint32_t i = 0; i < e.tree_count; i++) {
+        gx_sim_tree *tree = tree_at(truth, &e, i);
+        tree->open += count;
+        if (dropped) tree->causes |= 1u << GALE_REASON_OVERFLOW;
+        if (dropped) tree->failures += 2; /* where it failed is not to be told from here */
+        if (tree->open) tree->done_round = 0;
+    }
+    if (direct && count && targets[0] != direct)
+        gx_truth_violated(truth, "a direct emit to task %u went to task %u", direct, targets[0]);
+    if (!direct) check_groupings(truth, &e, values, targets, count, !dropped);
+    trace(truth, (uint64_t)emission << 32 | (uint64_t)count << 16 | e.task);
+    return GALE_OK;
+}
+
+/* --- Executing --- */
+
+bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16_t stream, uint64_t emission,
+                       gx_sim_delivery *ret_delivery) {
+    gx_sim_pair *pair = &truth->pairs[(size_t)source * (truth->tasks + 1u) + target];
+    uint32_t at = pair->head;
+    while (at < pair->count && pair->emissions[at] < emission) at++;
+    if (at == pair->count || pair->emissions[at] != emission) {
+        gx_truth_violated(truth, "task %u ('%s') was given tuple %llu of task %u ('%s') out of order, twice or from nowhere",
+                          target, name_of(truth, target), (unsigned long long)emission, source, name_of(truth, source));
+        return false;
+    }
+    if (truth->emissions[emission].stream != stream)
+        gx_truth_violated(truth, "tuple %llu came to task %u on another stream than it was emitted to",
+                          (unsigned long long)emission, target);
+    truth->counts[target].received++;
+    truth->executed++;
+    pair->head = at + 1; /* what was passed over was dropped at the limit: gx_truth_rest counts it */
+    *ret_delivery = (gx_sim_delivery){ (uint32_t)emission, truth->emissions[emission].tree_count > 0, false };
+    trace(truth, emission << 16 | target);
+    return true;
+}
+
+static uint16_t cause(int32_t reason) {
+    return (uint16_t)(1u << (reason >= 0 && reason < GALE_REASON_COUNT ? reason : GALE_REASON_COUNT));
+}
+
+void gx_truth_failed(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery, int32_t reason) {
+    const gx_sim_emission *e = &truth->emissions[delivery->emission];
+    (*(reason == GALE_REASON_REJECTED ? &truth->counts[task].rejected : &truth->counts[task].failed))++;
+    for (uint32_t i = 0; i < e->tree_count; i++) {
+        gx_sim_tree *tree = tree_at(truth, e, i);
+        tree->causes |= cause(reason);
+        tree->failures++;
+        tree->failed_at = task;
+    }
+    trace(truth, (uint64_t)delivery->emission << 8 | 1);
+}
+
+void gx_truth_acked(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery) {
+    if (delivery->failed) {
+        gx_truth_failed(truth, task, delivery, GALE_REASON_FAILED);
+        return;
+    }
+    const gx_sim_emission *e = &truth->emissions[delivery->emission];
+    truth->counts[task].acked++;
+    for (uint32_t i = 0; i < e->tree_count; i++) {
+        gx_sim_tree *tree = tree_at(truth, e, i);
+        if (--tree->open == 0) tree->done_round = truth->round + 1;
+    }
+    trace(truth, (uint64_t)delivery->emission << 8 | 2);
+}
+
+void gx_truth_kept(gx_truth *truth, const gx_sim_delivery *delivery, bool kept) {
+    const gx_sim_emission *e = &truth->emissions[delivery->emission];
+    for (uint32_t i = 0; i < e->tree_count; i++) tree_at(truth, e, i)->kept += kept ? 1u : UINT32_MAX;
+}
+
+void gx_truth_forgotten(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery) {
+    if (!delivery->tracked) return;
+    truth->counts[task].forgotten++;
+    gx_truth_kept(truth, delivery, true);
+}
+
+/* --- Answers --- */
+
+static void check_acked(gx_truth *truth, uint64_t number, const gx_sim_tree *tree) {
+    truth->acked++;
+    if (!truth->plan->acking) return;
+    if (tree->open)
+        gx_truth_violated(truth, "tree %llu of task %u was acked with %u deliveries open", (unsigned long long)number,
+                          tree->task, tree->open);
+    if (tree->causes)
+        gx_truth_violated(truth, "tree %llu of task %u was acked, but something of it had failed",
+                          (unsigned long long)number, tree->task);
+}
+
+/* Acker tasks forget what they have not heard of for two timeouts, and the tree then waits for its own. */
+static bool is_forgotten(const gx_truth *truth, const gx_sim_tree *tree, int64_t now) {
+    return truth->plan->acker_count && now - tree->begun > 2 * truth->plan->timeout;
+}
+
+static void check_timeout(gx_truth *truth, uint64_t number, const gx_sim_tree *tree, int64_t now) {
+    truth->timed_out++;
+    if (now - tree->begun <= truth->plan->timeout)
+        gx_truth_violated(truth, "tree %llu of task %u timed out at an age of %lld ns, below the timeout of %lld",
+                          (unsigned long long)number, tree->task, (long long)(now - tree->begun),
+                          (long long)truth->plan->timeout);
+    bool complete = tree->open == 0 && !tree->causes && truth->round > tree->done_round + GX_TRUTH_PATIENCE;
+    if (complete && !truth->lost && !is_forgotten(truth, tree, now))
+        gx_truth_violated(truth, "tree %llu of task %u timed out, but every delivery of it was acked long before",
+                          (unsigned long long)number, tree->task);
+}
+
+static void check_failed(gx_truth *truth, uint64_t number, const gx_sim_tree *tree, const gale_failure *failure) {
+    (*(failure->reason == GALE_REASON_REJECTED ? &truth->rejected : &truth->failed))++;
+    bool explained = (tree->causes & cause(failure->reason)) != 0;
+    if (failure->reason == GALE_REASON_OVERFLOW && tree->open) explained = true; /* counted in gx_truth_rest */
+    bool unnoted = failure->reason == GALE_REASON_FAILED && !failure->task; /* no memory for reason and place */
+    if (truth->scarce && (tree->causes || unnoted || failure->reason == GALE_REASON_NO_MEMORY)) explained = true;
+    if (!explained)
+        gx_truth_violated(truth, "tree %llu of task %u failed for no cause: %s, %s (task %u)",
+                          (unsigned long long)number, tree->task, gale_reason_name(failure->reason), failure->text,
+                          failure->task);
+    if (explained && tree->failures == 1 && !truth->scarce && failure->task != tree->failed_at &&
+        failure->reason != GALE_REASON_OVERFLOW)
+        gx_truth_violated(truth, "tree %llu failed at task %u, but its spout was told %u", (unsigned long long)number,
+                          tree->failed_at, failure->task);
+}
+
+const gx_sim_tree *gx_truth_answered(gx_truth *truth, uint16_t task, uint64_t tree_number, const gale_failure *failure,
+                                     int64_t now) {
+    if (tree_number >= truth->tree_count) {
+        gx_truth_violated(truth, "task %u was told of tree %llu, which there is not", task,
+                          (unsigned long long)tree_number);
+        return NULL;
+    }
+    gx_sim_tree *tree = &truth->trees[tree_number];
+    if (tree->answered || tree->task != task) {
+        gx_truth_violated(truth, "tree %llu of task %u was answered %s", (unsigned long long)tree_number, tree->task,
+                          tree->answered ? "twice" : "to another task");
+        return NULL;
+    }
+    close_tree(truth, tree);
+    trace(truth, tree_number << 8 | (failure ? (uint64_t)(uint32_t)failure->reason + 3 : 2));
+    if (!failure)
+        check_acked(truth, tree_number, tree);
+    else if (failure->reason == GALE_REASON_TIMEOUT)
+        check_timeout(truth, tree_number, tree, now);
+    else if (failure->reason == GALE_REASON_STOPPED && truth->ending)
+        truth->stopped++;
+    else
+        check_failed(truth, tree_number, tree, failure);
+    return tree;
+}
+
+void gx_truth_rest(gx_truth *truth, int64_t now) {
+    uint64_t unexplained = 0;
+    for (uint32_t i = 0; i < truth->open_count; i++) {
+        const gx_sim_tree *tree = &truth->trees[truth->open_trees[i]];
+        if (tree->open && tree->open == tree->kept && !tree->causes) continue;
+        if (is_forgotten(truth, tree, now)) continue;
+        if (++unexplained <= truth->lost) continue;
+        gx_truth_violated(truth,
+                          "nothing moves, but tree %u of task %u is open: %u deliveries not acked, %u of them kept, "
+                          "%u failures",
+                          truth->open_trees[i], tree->task, tree->open, tree->kept, tree->failures);
+        return;
+    }
+}

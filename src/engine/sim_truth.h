@@ -1,0 +1,159 @@
+/* What a run must be like, kept beside the engine: every tuple and every tree, with nothing taken from the engine's own
+ * books. The simulator tells it what components did and what spouts heard; it says at once what cannot be.
+ *
+ * What:    an emission is one emit with its number; its deliveries wait in a FIFO for each pair of tasks, so that order,
+ *          loss and invention show when a delivery arrives. A tree counts its deliveries that are not acked, and those
+ *          that a component keeps (held or forgotten).
+ *          - a tree is acked only when every delivery in it was, and nothing of it failed;
+ *          - it fails only for what happened to it; for a timeout it is old enough, and was not complete long since;
+ *          - each is answered once;
+ *          - deliveries between two tasks arrive in the order of their emits; what is missing was counted as shed or
+ *            overflowed;
+ *          - fields grouping sends a key to one task, ever; the others to the tasks that they promise;
+ *          - when nothing moves, every open tree waits for what a component keeps, and nothing else is under way.
+ * Threads: one. Owner: memory is the simulator's, never the runtime's.
+ * Limits:  GX_TRUTH_TASKS_MAX tasks; 2^32 - 1 emissions and trees a run.
+ */
+#ifndef GX_ENGINE_SIM_TRUTH_H
+#define GX_ENGINE_SIM_TRUTH_H
+
+#include "base/buf.h"
+#include "ds/bytes_map.h"
+#include "topology/plan.h"
+
+#include <gale/component.h>
+
+enum { GX_TRUTH_TASKS_MAX = 1000, GX_TRUTH_TEXT = 400, GX_TRUTH_PATIENCE = 8 };
+
+/* One emit. */
+typedef struct gx_sim_emission {
+    uint32_t first_tree; /* in `tree_list` */
+    uint32_t tree_count;
+    uint16_t task;
+    uint16_t stream;
+} gx_sim_emission;
+
+typedef struct gx_sim_tree {
+    uint64_t message_id; /* the component's own */
+    int64_t begun;       /* ns of the emit, as the executor told the time */
+    uint64_t done_round; /* when its last delivery was acked, plus 1; 0: not yet */
+    uint32_t open;       /* deliveries that are not acked */
+    uint32_t kept;       /* those of them that are held or forgotten */
+    uint32_t failures;   /* deliveries of it that failed */
+    uint32_t at;         /* its place among the open trees */
+    uint16_t task;       /* the spout's */
+    uint16_t failed_at;  /* the task of the last failure */
+    uint16_t causes;     /* bit a gale_reason; the application's own are all GALE_REASON_COUNT */
+    bool answered;
+} gx_sim_tree;
+
+/* One task's part in an emission. */
+typedef struct gx_sim_delivery {
+    uint32_t emission;
+    bool tracked; /* it belongs to some tree */
+    bool failed;  /* an emit anchored to it failed: its ack is a fail */
+} gx_sim_delivery;
+
+/* Numbers of emissions on their way from one task to another. */
+typedef struct gx_sim_pair {
+    uint32_t *emissions;
+    size_t capacity;
+    uint32_t head, count;
+} gx_sim_pair;
+
+typedef struct gx_sim_counts {
+    uint64_t delivered; /* to it */
+    uint64_t received;
+    uint64_t dropped; /* at the limit, as its feeders emitted */
+    uint64_t sent;    /* deliveries from it */
+    uint64_t acked, failed, rejected, forgotten;
+} gx_sim_counts;
+
+typedef struct gx_truth {
+    gx_heap *heap;
+    const gx_plan *plan;
+    uint32_t tasks;
+
+    gx_sim_emission *emissions;
+    size_t emission_capacity;
+    uint32_t emission_count;
+    uint32_t *tree_list;
+    size_t tree_list_capacity;
+    uint32_t tree_list_count;
+    gx_sim_tree *trees;
+    size_t tree_capacity;
+    uint32_t tree_count;
+    uint32_t *open_trees;
+    size_t open_capacity;
+    uint32_t open_count;
+
+    gx_sim_pair *pairs; /* [source * (tasks + 1) + target] */
+    size_t pair_capacity;
+    gx_sim_counts *counts; /* [0 .. tasks] */
+    size_t count_capacity;
+    gx_bytes_map *keys; /* of fields grouping: the task of each key */
+    gx_buf key;
+
+    bool scarce;    /* allocations may fail */
+    bool ending;    /* the runtime is closing */
+    uint64_t round; /* how often every executor has made a step */
+    uint64_t lost;  /* updates that found no memory, as the engine counts them */
+    uint64_t acked, failed, timed_out, rejected, stopped;
+    uint64_t deliveries, executed;
+    uint64_t trace; /* a hash of everything that happened, in order */
+    char problem[GX_TRUTH_TEXT];
+} gx_truth;
+
+/* GALE_NO_MEMORY. */
+int gx_truth_init(gx_truth *truth, gx_heap *heap);
+void gx_truth_fini(gx_truth *truth);
+
+/* Begins a run of `plan`. GALE_NO_MEMORY, GALE_TOO_LARGE. */
+int gx_truth_begin(gx_truth *truth, const gx_plan *plan);
+
+/* Notes the first thing that must not be. */
+void gx_truth_violated(gx_truth *truth, const char *format, ...) GALE_PRINTF(2, 3);
+GX_INLINE bool gx_truth_holds(const gx_truth *truth) {
+    return truth->problem[0] == 0;
+}
+
+/* --- Emitting. Each emit is announced, and then either done or cancelled; nothing happens in between. --- */
+
+/* A spout's tracked tuple begins a tree. GALE_NO_MEMORY. */
+int gx_truth_open(gx_truth *truth, uint16_t task, uint64_t message_id, int64_t now, uint32_t *ret_tree);
+
+/* An emission of `tree`, or anchored to deliveries (none: untracked). `tree` UINT32_MAX: none. */
+int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree,
+                      gx_sim_delivery *const *anchors, size_t anchor_count, uint32_t *ret_emission);
+
+/* It went to these tasks; `direct`: the one that was named, or 0. `dropped`: to how many others it would have gone, had
+ * their queues not been at the limit. GALE_NO_MEMORY. */
+int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *values, const uint16_t *targets,
+                     uint32_t count, uint32_t direct, uint32_t dropped);
+
+/* It failed, and the tree that was opened for it is none. */
+void gx_truth_cancel(gx_truth *truth, uint32_t emission, uint32_t tree);
+
+/* --- Executing --- */
+
+/* A tuple has come to `target`. False when it cannot be (and the problem is noted). */
+bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16_t stream, uint64_t emission,
+                       gx_sim_delivery *ret_delivery);
+
+void gx_truth_acked(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery);
+void gx_truth_failed(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery, int32_t reason);
+
+/* Held, or forgotten; or answered after all, just before gx_truth_acked or _failed. */
+void gx_truth_kept(gx_truth *truth, const gx_sim_delivery *delivery, bool kept);
+void gx_truth_forgotten(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery);
+
+/* --- Answers --- */
+
+/* A spout task heard of a tree: acked (`failure` NULL), or failed. Returns the tree, or NULL (the problem is noted). */
+const gx_sim_tree *gx_truth_answered(gx_truth *truth, uint16_t task, uint64_t tree, const gale_failure *failure,
+                                     int64_t now);
+
+/* Nothing moves: what is open waits for what is kept. */
+void gx_truth_rest(gx_truth *truth, int64_t now);
+
+#endif

@@ -1,0 +1,269 @@
+#include "engine/sim_world.h"
+
+#include "engine/step.h"
+
+#include <string.h>
+
+static gx_shared *shared_of(const gx_world *world) {
+    return &world->sim->runtime->shared;
+}
+
+static int64_t now_of(const gx_world *world) {
+    const gale_clock *clock = &shared_of(world)->clock;
+    return clock->now(clock->user);
+}
+
+/* --- What must hold --- */
+
+/* After every step: the ledgers' figures add up, and tasks executed what came to them. */
+static void check_step(gx_world *world, const gx_executor *ex) {
+    gx_truth *truth = &world->sim->truth;
+    if (ex->has_ledger) {
+        gx_tree_counters c = gx_ledger_read(&ex->ledger);
+        if (c.trees != c.acked + c.failed + c.timed_out + c.rejected + c.stopped + c.open)
+            gx_truth_violated(truth, "the figures of ledger %u do not add up", ex->index);
+    }
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        const gx_task *task = ex->tasks[i];
+        const gx_sim_counts *counts = &truth->counts[task->id];
+        uint64_t drops = gx_load_relaxed(&task->counters.shed) + gx_load_relaxed(&task->counters.overflowed);
+        if (!task->is_acker && counts->received != gx_load_relaxed(&task->counters.executed))
+            gx_truth_violated(truth, "task %u has executed %llu tuples, but says %llu", task->id,
+                              (unsigned long long)counts->received,
+                              (unsigned long long)gx_load_relaxed(&task->counters.executed));
+        if (counts->delivered + counts->dropped < counts->received + drops)
+            gx_truth_violated(truth, "task %u has executed or dropped more than was sent to it", task->id);
+    }
+}
+
+static void check_figure(gx_truth *truth, uint32_t task, const char *name, uint64_t is, uint64_t says) {
+    if (is != says)
+        gx_truth_violated(truth, "task %u: %s is %llu, but its figure says %llu", task, name, (unsigned long long)is,
+                          (unsigned long long)says);
+}
+
+/* When nothing moves: transferred = executed + shed + overflowed, and every other figure is the true one. */
+static void check_figures(gx_world *world) {
+    gx_truth *truth = &world->sim->truth;
+    gx_shared *shared = shared_of(world);
+    for (uint32_t t = 1; t <= shared->plan->task_count; t++) {
+        const gx_task *task = shared->tasks[t];
+        const gx_sim_counts *counts = &truth->counts[t];
+        if (task->is_acker) continue;
+        uint64_t drops = gx_load_relaxed(&task->counters.shed) + gx_load_relaxed(&task->counters.overflowed);
+        uint64_t transferred = 0;
+        for (uint32_t s = 0; s < task->stream_count; s++)
+            transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
+        if (!truth->ending)
+            check_figure(truth, t, "delivered and dropped", counts->delivered + counts->dropped,
+                         counts->received + drops);
+        check_figure(truth, t, "transferred", counts->sent, transferred);
+        if (task->is_spout) continue;
+        check_figure(truth, t, "acked", counts->acked, gx_load_relaxed(&task->counters.acked));
+        check_figure(truth, t, "failed", counts->failed, gx_load_relaxed(&task->counters.failed));
+        check_figure(truth, t, "rejected", counts->rejected, gx_load_relaxed(&task->counters.rejected));
+        check_figure(truth, t, "forgotten", counts->forgotten, gx_load_relaxed(&task->counters.forgotten));
+    }
+}
+
+/* Messages to acker tasks count as executed. */
+static uint64_t executed_by_ackers(const gx_world *world) {
+    const gx_shared *shared = shared_of(world);
+    uint64_t sum = 0;
+    for (uint32_t t = 1; t <= shared->plan->task_count; t++)
+        if (shared->tasks[t]->is_acker) sum += gx_load_relaxed(&shared->tasks[t]->counters.executed);
+    return sum;
+}
+
+/* The runtime's own sums. */
+static void check_sums(gx_world *world) {
+    gx_truth *truth = &world->sim->truth;
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(world->sim->runtime, &stats);
+    const struct {
+        const char *name;
+        uint64_t is, says;
+    } figures[] = {
+        { "trees", truth->tree_count, stats.trees },
+        { "acked", truth->acked, stats.acked },
+        { "failed", truth->failed, stats.failed },
+        { "timed out", truth->timed_out, stats.timed_out },
+        { "rejected", truth->rejected, stats.rejected },
+        { "stopped", truth->stopped, stats.stopped },
+        { "open", truth->open_count, stats.open },
+        { "executed", truth->executed + executed_by_ackers(world), stats.executed },
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (figures[i].is != figures[i].says)
+            gx_truth_violated(truth, "the run: %s is %llu, but its figure says %llu", figures[i].name,
+                              (unsigned long long)figures[i].is, (unsigned long long)figures[i].says);
+}
+
+static void check_rest(gx_world *world) {
+    gx_truth *truth = &world->sim->truth;
+    gx_shared *shared = shared_of(world);
+    if (gx_phase(shared) >= GALE_PHASE_CLOSING) return;
+    gx_truth_rest(truth, now_of(world));
+    check_figures(world);
+    check_sums(world);
+}
+
+/* --- Steps --- */
+
+static void wake_all(gx_world *world) {
+    memset(world->idle, 0, sizeof world->idle);
+    world->idle_count = 0;
+}
+
+static void count_round(gx_world *world, uint32_t index) {
+    if (world->stepped[index]) return;
+    world->stepped[index] = true;
+    if (++world->stepped_count < world->executors) return;
+    memset(world->stepped, 0, sizeof world->stepped);
+    world->stepped_count = 0;
+    world->sim->truth.round++;
+}
+
+/* Updates that found no memory. */
+static void count_lost(gx_world *world) {
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < world->executors; i++) lost += shared_of(world)->executors[i]->settle.lost;
+    world->sim->truth.lost = lost;
+}
+
+static void control(gx_world *world) {
+    if (gx_control_step(&world->sim->runtime->control, shared_of(world))) wake_all(world);
+}
+
+static void step(gx_world *world, uint32_t index) {
+    gx_executor *ex = shared_of(world)->executors[index];
+    ex->thread = gx_thread_self();
+    world->sim->truth.ending = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
+    size_t done = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? gx_sim_release(world->sim, ex) : 0;
+    done += gx_step(ex);
+    world->steps++;
+    count_round(world, index);
+    count_lost(world);
+    check_step(world, ex);
+    if (done) {
+        wake_all(world);
+    } else if (!world->idle[index] && !gx_step_has_news(ex)) {
+        world->idle[index] = true;
+        world->idle_count++;
+    }
+}
+
+static bool maybe_stall(gx_world *world, uint32_t index) {
+    gx_sim *sim = world->sim;
+    int64_t now = now_of(world);
+    if (world->stalled[index] > now) return true;
+    if (!gx_fault_strikes(&sim->random, sim->faults.odds[GX_FAULT_STALL])) return false;
+    static const char *const names[] = { "executor 0", "executor 1", "executor 2", "executor 3",
+                                         "executor 4", "executor 5", "executor 6", "executor 7" };
+    gx_coverage_count(&sim->coverage, index < 8 ? names[index] : "executors from 8", GX_FAULT_STALL);
+    world->stalled[index] = now + world->pace * (1 + gx_random_below(&sim->random, 400));
+    return true;
+}
+
+/* --- When nothing moves --- */
+
+static int64_t next_due(const gx_world *world) {
+    int64_t due = gale_runtime_next_due(world->sim->runtime), now = now_of(world);
+    int64_t held = gx_sim_release_due(world->sim);
+    if (gx_phase(shared_of(world)) < GALE_PHASE_CLOSING && held < due) due = held;
+    for (uint32_t i = 0; i < world->executors; i++)
+        if (world->stalled[i] > now && world->stalled[i] < due) due = world->stalled[i];
+    return due;
+}
+
+static bool someone_is_stalled(const gx_world *world) {
+    for (uint32_t i = 0; i < world->executors; i++)
+        if (world->stalled[i] > now_of(world)) return true;
+    return false;
+}
+
+/* Nothing will ever move again. That is legal only where a component keeps tuples for good. */
+static void stop_what_is_kept(gx_world *world) {
+    gx_truth *truth = &world->sim->truth;
+    bool keeps = truth->open_count > 0 || truth->lost;
+    for (uint32_t t = 1; t <= truth->tasks; t++) keeps |= shared_of(world)->tasks[t]->held.count > 0;
+    if (world->stopped || !keeps)
+        gx_truth_violated(truth, "nothing moves any more, in phase %s", gale_phase_name(gx_phase(shared_of(world))));
+    world->stopped = true;
+    gale_runtime_stop(world->sim->runtime);
+}
+
+/* A step that does nothing may still have made room for others, which rings their bells. */
+static bool has_news(const gx_world *world) {
+    for (uint32_t i = 0; i < world->executors; i++)
+        if (gx_step_has_news(shared_of(world)->executors[i])) return true;
+    return false;
+}
+
+static void rest(gx_world *world) {
+    if (has_news(world)) {
+        wake_all(world);
+        return;
+    }
+    if (!someone_is_stalled(world)) check_rest(world);
+    control(world);
+    control(world);
+    if (world->idle_count < world->executors) return;
+    int64_t due = next_due(world), now = now_of(world);
+    if (due == INT64_MAX) {
+        stop_what_is_kept(world);
+    } else {
+        gale_manual_clock_advance(world->sim->clock, due > now ? due - now : 1);
+    }
+    wake_all(world);
+}
+
+/* --- The run --- */
+
+static void maybe_stop(gx_world *world) {
+    gx_sim *sim = world->sim;
+    if (world->stopped || sim->emitted < world->stop_after) return;
+    world->stopped = true;
+    if (gx_random_below(&sim->random, 2))
+        gale_runtime_drain(sim->runtime);
+    else
+        gale_runtime_stop(sim->runtime);
+    wake_all(world);
+}
+
+static bool all_idle_but_stalled(const gx_world *world) {
+    for (uint32_t i = 0; i < world->executors; i++)
+        if (!world->idle[i] && world->stalled[i] <= now_of(world)) return false;
+    return true;
+}
+
+static void turn(gx_world *world) {
+    gx_sim *sim = world->sim;
+    uint32_t index = gx_random_below(&sim->random, world->executors);
+    maybe_stop(world);
+    if (gx_random_below(&sim->random, 4) == 0) gx_sim_pass_time(sim, world->pace);
+    if (!maybe_stall(world, index)) step(world, index);
+    if (gx_random_below(&sim->random, 8) == 0) control(world);
+    if (world->idle_count == world->executors)
+        rest(world);
+    else if (all_idle_but_stalled(world))
+        gx_sim_pass_time(sim, 4 * world->pace);
+}
+
+void gx_world_run(gx_world *world, gx_sim *sim) {
+    gx_truth *truth = &sim->truth;
+    world->sim = sim;
+    gx_shared *shared = shared_of(world);
+    world->executors = shared->executor_count;
+    gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_truth_holds(truth)) {
+        turn(world);
+        if (world->steps > GX_WORLD_STEPS_MAX) gx_truth_violated(truth, "the run does not end");
+    }
+    if (!gx_truth_holds(truth)) return;
+    truth->ending = true;
+    check_figures(world);
+    check_sums(world);
+    if (truth->open_count)
+        gx_truth_violated(truth, "the run is over, but %u trees were never answered", truth->open_count);
+}

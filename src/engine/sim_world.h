@@ -1,0 +1,35 @@
+/* Who makes a step when: the order of a simulated run, its clock, stalls, and what is looked at between steps.
+ *
+ * What:    one executor at a time makes a gx_step, in an order drawn from the seed; the control makes one now and then.
+ *          The clock moves by drawn times, and to what is due next when nothing moves.
+ *
+ *              begin --steps--> spouts are done --drain by themselves--> closed
+ *                        |            |
+ *                        +--- stop ---+  drawn; or when tuples are held for ever
+ *
+ * Threads: one. */
+#ifndef GX_ENGINE_SIM_WORLD_H
+#define GX_ENGINE_SIM_WORLD_H
+
+#include "engine/sim_wrap.h"
+
+enum { GX_WORLD_STEPS_MAX = 4000000 };
+
+typedef struct gx_world {
+    gx_sim *sim;
+    uint32_t executors;
+    int64_t stalled[GALE_EXECUTORS_MAX]; /* until then */
+    bool idle[GALE_EXECUTORS_MAX];       /* nothing to do at its last step, and nothing happened since */
+    bool stepped[GALE_EXECUTORS_MAX];    /* in this round */
+    uint32_t stepped_count;
+    uint32_t idle_count;
+    uint64_t steps;
+    uint64_t stop_after; /* roots; UINT64_MAX: not by draw */
+    int64_t pace;        /* ns that pass between steps, about */
+    bool stopped;
+} gx_world;
+
+/* Runs `sim->runtime` from its start to its close, or to the first violation. */
+void gx_world_run(gx_world *world, gx_sim *sim);
+
+#endif

@@ -1,0 +1,198 @@
+#include "engine/sim_wrap.h"
+
+#include "engine/sim_task.h"
+
+#include <string.h>
+
+static const char number_field[] = "gale.emission";
+
+typedef struct lists {
+    gx_buf *texts; /* fields of each output */
+    gale_output *outputs;
+    gale_setting *settings;
+    size_t setting_count, setting_room;
+} lists;
+
+static void join(gx_buf *out, char *const *names, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) gx_buf_format(out, "%s%s", i ? ", " : "", names[i]);
+}
+
+/* The component's outputs, each with the number of the emission behind its fields. */
+static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
+    l->texts = gx_alloc_array(&sim->heap, GX_TAG_OTHER, c->output_count, sizeof *l->texts);
+    l->outputs = gx_alloc_array(&sim->heap, GX_TAG_OTHER, c->output_count, sizeof *l->outputs);
+    if (!l->texts || !l->outputs) return false;
+    for (uint32_t i = 0; i < c->output_count; i++) {
+        l->texts[i] = (gx_buf)GX_BUF_INIT(&sim->heap);
+        join(&l->texts[i], c->outputs[i].fields, c->outputs[i].field_count);
+        gx_buf_format(&l->texts[i], "%s%s", c->outputs[i].field_count ? ", " : "", number_field);
+        const char *fields = gx_buf_text(&l->texts[i]);
+        if (!fields) return false;
+        l->outputs[i] = (gale_output){ c->outputs[i].name, fields };
+    }
+    return true;
+}
+
+/* A tuple that the engine emits again would have the number of its first time: replay and dead letters are left out. */
+static bool is_left_out(gale_str key) {
+    static const char *const begins[] = { "topology.replay.", "topology.dead_letters." };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (key.size >= strlen(begins[i]) && memcmp(key.data, begins[i], strlen(begins[i])) == 0) return true;
+    return false;
+}
+
+static bool list_settings(gx_sim *sim, const gx_component *c, lists *l) {
+    l->setting_room = gale_config_size(c->config);
+    l->settings = gx_alloc_array(&sim->heap, GX_TAG_OTHER, l->setting_room, sizeof *l->settings);
+    for (size_t i = 0; l->settings && i < l->setting_room; i++) {
+        gale_str key;
+        gale_value value;
+        gale_config_at(c->config, i, &key, &value);
+        if (!is_left_out(key)) l->settings[l->setting_count++] = (gale_setting){ key.data, value };
+    }
+    return l->settings != NULL;
+}
+
+static void free_array(gx_sim *sim, void *array, size_t count, size_t size) {
+    gx_free(&sim->heap, GX_TAG_OTHER, array, count ? count * size : 1);
+}
+
+static void free_lists(gx_sim *sim, const gx_component *c, lists *l) {
+    for (uint32_t i = 0; l->texts && i < c->output_count; i++) gx_buf_fini(&l->texts[i]);
+    if (l->texts) free_array(sim, l->texts, c->output_count, sizeof *l->texts);
+    if (l->outputs) free_array(sim, l->outputs, c->output_count, sizeof *l->outputs);
+    if (l->settings) free_array(sim, l->settings, l->setting_room, sizeof *l->settings);
+}
+
+static int add(gx_sim *sim, const gx_component *c, gx_sim_component *wrapping, const lists *l) {
+    if (c->is_spout) {
+        gale_spout spout = gx_sim_spout(wrapping);
+        spout.outputs = l->outputs;
+        spout.output_count = c->output_count;
+        spout.settings = l->settings;
+        spout.setting_count = l->setting_count;
+        return gale_topology_add_spout(sim->wrapped, c->name, spout, c->parallelism);
+    }
+    gale_bolt bolt = gx_sim_bolt(wrapping);
+    bolt.outputs = l->outputs;
+    bolt.output_count = c->output_count;
+    bolt.settings = l->settings;
+    bolt.setting_count = l->setting_count;
+    return gale_topology_add_bolt(sim->wrapped, c->name, bolt, c->parallelism);
+}
+
+static int wrap_component(gx_sim *sim, const gx_component *c, gx_sim_component *wrapping) {
+    lists l = { 0 };
+    *wrapping = (gx_sim_component){ .sim = sim,
+                                    .built = c,
+                                    .generated = sim->generate && c->is_spout,
+                                    .captured = sim->capture && !c->is_spout && c->output_count == 0 };
+    int rc = list_outputs(sim, c, &l) && list_settings(sim, c, &l) ? add(sim, c, wrapping, &l) : GALE_NO_MEMORY;
+    free_lists(sim, c, &l);
+    return rc;
+}
+
+/* --- Subscriptions --- */
+
+/* A custom grouping sees the values without the number. Its instance keeps the grouping that it stands for. */
+typedef struct chooser {
+    const gx_subscription *grouping;
+    void *self;
+    gx_heap *heap;
+} chooser;
+
+static int chooser_prepare(void *user, const gale_targets *targets, void **ret_self) {
+    const gx_sim_grouping *grouping = user;
+    chooser *made = gx_alloc(&grouping->sim->heap, GX_TAG_OTHER, sizeof *made);
+    if (!made) return GALE_NO_MEMORY;
+    const gale_custom_ops *ops = &grouping->built->custom;
+    *made = (chooser){ grouping->built, grouping->built->user, &grouping->sim->heap };
+    int rc = ops->prepare ? ops->prepare(grouping->built->user, targets, &made->self) : GALE_OK;
+    if (rc < 0)
+        gx_free(made->heap, GX_TAG_OTHER, made, sizeof *made);
+    else
+        *ret_self = made;
+    return rc;
+}
+
+static int chooser_choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                          uint32_t *ret_indices) {
+    chooser *c = self;
+    return c->grouping->custom.choose(c->self, targets, values, count - 1, ret_indices);
+}
+
+static void chooser_release(void *self) {
+    chooser *c = self;
+    if (c->grouping->custom.release) c->grouping->custom.release(c->self);
+    gx_free(c->heap, GX_TAG_OTHER, c, sizeof *c);
+}
+
+static void free_grouping(void *user) {
+    gx_sim_grouping *grouping = user;
+    gx_free(&grouping->sim->heap, GX_TAG_OTHER, grouping, sizeof *grouping);
+}
+
+static int wrap_custom(gx_sim *sim, const gx_subscription *sub, gale_grouping *ret_grouping) {
+    static const gale_custom_ops ops = { sizeof ops, "sim", chooser_prepare, chooser_choose, chooser_release };
+    gx_sim_grouping *grouping = gx_alloc(&sim->heap, GX_TAG_OTHER, sizeof *grouping);
+    if (!grouping) return GALE_NO_MEMORY;
+    *grouping = (gx_sim_grouping){ sim, sub };
+    *ret_grouping = gale_custom(&ops, grouping, free_grouping);
+    return GALE_OK;
+}
+
+static int subscribe(gx_sim *sim, const gx_component *bolt, const gx_subscription *sub) {
+    if (strncmp(sub->stream, "__", 2) == 0) return GALE_OK; /* the engine's own */
+    gx_buf fields = GX_BUF_INIT(&sim->heap);
+    join(&fields, sub->fields, sub->field_count);
+    gale_grouping grouping = gale_grouping_of(sub->grouping, gx_buf_text(&fields));
+    int rc = fields.failed ? GALE_NO_MEMORY : GALE_OK;
+    if (rc == GALE_OK && sub->grouping == GALE_GROUPING_CUSTOM) rc = wrap_custom(sim, sub, &grouping);
+    if (rc == GALE_OK) rc = gale_topology_subscribe(sim->wrapped, bolt->name, sub->source, sub->stream, grouping);
+    gx_buf_fini(&fields);
+    return rc < 0 ? rc : GALE_OK;
+}
+
+/* --- The whole --- */
+
+static int copy_config(gx_sim *sim, const gale_config *config) {
+    for (size_t i = 0; i < gale_config_size(config); i++) {
+        gale_str key;
+        gale_value value;
+        gale_config_at(config, i, &key, &value);
+        if (is_left_out(key)) continue;
+        int rc = gale_topology_set(sim->wrapped, NULL, key.data, value);
+        if (rc < 0) return rc;
+    }
+    return GALE_OK;
+}
+
+static int wrap(gx_sim *sim, const gale_topology *topology) {
+    uint32_t count = topology->component_count;
+    sim->wrapped = gale_topology_new(topology->name);
+    if (!sim->wrapped || !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->components, &sim->component_capacity, count,
+                                  sizeof *sim->components))
+        return GALE_NO_MEMORY;
+    int rc = copy_config(sim, topology->config);
+    for (uint32_t i = 0; i < count && rc >= 0; i++)
+        rc = wrap_component(sim, topology->components[i], &sim->components[i]);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < topology->components[i]->input_count && rc >= 0; k++)
+            rc = subscribe(sim, topology->components[i], &topology->components[i]->inputs[k]);
+    return rc;
+}
+
+int gx_sim_wrap(gx_sim *sim, const gale_topology *topology, gale_error *error) {
+    int rc = wrap(sim, topology);
+    if (rc >= 0) return gale_topology_check(sim->wrapped, error);
+    if (sim->wrapped && gale_topology_check(sim->wrapped, error) == rc) return rc;
+    return gale_error_set(error, rc, "no memory to simulate '%s'", topology->name);
+}
+
+void gx_sim_unwrap(gx_sim *sim) {
+    gale_topology_free(sim->wrapped);
+    gx_free(&sim->heap, GX_TAG_OTHER, sim->components, sim->component_capacity * sizeof *sim->components);
+    sim->wrapped = NULL;
+    sim->components = NULL;
+    sim->component_capacity = 0;
+}
