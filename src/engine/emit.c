@@ -296,6 +296,7 @@ static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
 
 int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
+    if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
     int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from->begun);
     if (rc < 0) return rc;
     if (GX_UNLIKELY(ex->retention.segments != NULL) && task->plan->retains) rc = retain(task, e, from);

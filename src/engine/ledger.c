@@ -153,7 +153,8 @@ void gx_ledger_done(gx_ledger *ledger, uint64_t root) {
 void gx_ledger_reset(gx_ledger *ledger, uint64_t root) {
     uint64_t slot;
     gx_tree *tree = gx_ledger_find(ledger, root, &slot);
-    if (!tree && GX_MUTANT(reset_revives) && slot < ledger->slots) tree = gx_ledger_at(ledger, slot);
+    bool failed = slot < ledger->slots && gx_ledger_at(ledger, slot)->state == GX_TREE_FAILED;
+    if (failed && GX_MUTANT(reset_revives)) tree = gx_ledger_at(ledger, slot);
     if (tree) gx_ledger_touch(ledger, tree);
 }
 

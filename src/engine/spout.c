@@ -75,12 +75,19 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
     }
 }
 
+/* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
+static void learn_pace(gx_task *task, int64_t spent, size_t calls) {
+    task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
+}
+
 static size_t burst(gx_executor *ex, gx_task *task) {
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
     size_t emitted = 0;
     task->spout.watching = false;
+    int64_t began = gx_executor_tell_time(ex);
+    size_t calls = 0;
     gx_executor_call(ex, task);
-    for (size_t calls = 0; calls < GX_SPOUT_BURST && ex->local.bytes < GX_SPOUT_BURST_BYTES; calls++) {
+    for (; calls < GX_SPOUT_BURST && ex->local.bytes < GX_SPOUT_BURST_BYTES; calls++) {
         if (!may_emit(ex, task)) break;
         gale_wait wait = { 0, -1 };
         task->reported = false;
@@ -88,6 +95,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
         emitted++;
     }
     gx_executor_call(ex, NULL);
+    learn_pace(task, gx_executor_tell_time(ex) - began, calls + 1);
     return emitted;
 }
 

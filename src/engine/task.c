@@ -67,6 +67,8 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->execute = task->plan->built->bolt.execute;
     task->simple = !task->is_spout && task->plan->built->bolt.kind == GALE_BOLT_SIMPLE;
     task->sample_in = 1;
+    task->blocks = gale_config_bool(task->plan->config, "gale.blocking", false);
+    task->slow = task->is_spout; /* not known yet: see spout.c */
     task->spout.max_pending = task->plan->max_pending;
     task->tick.period = task->plan->tick_period;
     task->random = gx_random_new(shared->seed, 0x10000u + id);

@@ -257,11 +257,11 @@ static void answers_come_in_the_order_in_which_trees_were_answered(void **state)
     uint64_t edges[6], roots[6];
     for (uint64_t i = 0; i < 6; i++) roots[i] = begin(&f, i, 0, &edges[i]);
     gx_ledger_ack(&f.ledger, roots[3], edges[3]);
-    gx_ledger_fail(&f.ledger, roots[0], 1, 2, "no");
+    gx_ledger_fail(&f.ledger, roots[0], GALE_REASON_FAILED, 2, "no");
     gx_ledger_ack(&f.ledger, roots[5], edges[5]);
     hear(&f, 3, GX_TREE_ACKED);
     gx_ledger_ack(&f.ledger, roots[1], edges[1]);
-    gx_ledger_fail(&f.ledger, roots[4], 1, 2, "no");
+    gx_ledger_fail(&f.ledger, roots[4], GALE_REASON_FAILED, 2, "no");
     hear(&f, 0, GX_TREE_FAILED);
     hear(&f, 5, GX_TREE_ACKED);
     hear(&f, 1, GX_TREE_ACKED);
