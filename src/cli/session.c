@@ -4,6 +4,7 @@
 #include "base/os/thread.h"
 #include "base/os/time.h"
 #include "base/str.h"
+#include "cli/open_trees.h"
 #include "cli/summary.h"
 
 #include <errno.h>
@@ -138,6 +139,15 @@ static void look_at_figures(watch *w) {
     if (!w->session->quiet && !w->session->no_live) status_line(w, &now);
 }
 
+/* The exit code, which an event log that cannot be written changes. */
+static int write_events(const gx_session *session, int exit_code) {
+    gale_error error = GALE_ERROR_INIT;
+    bool news = false;
+    if (!session->events || gx_event_log_flush(session->events, &news, &error) == 0) return exit_code;
+    if (news) gx_session_refuse(session->terminal, &error, 0);
+    return GX_EXIT_IO;
+}
+
 static void tick(watch *w, int64_t now) {
     const gx_session *session = w->session;
     if (now < w->next_tick) return;
@@ -147,12 +157,22 @@ static void tick(watch *w, int64_t now) {
         session->on_tick(session->user, w->runtime);
     else
         look_at_figures(w);
+    write_events(session, 0);
     gx_terminal_flush(session->terminal);
+}
+
+/* The drain did not come to its end: says what it waits for. */
+static void give_up(watch *w) {
+    gx_buf text = GX_BUF_INIT(NULL);
+    gx_open_trees_text(w->runtime, &text);
+    if (!w->session->quiet && text.size && gx_buf_text(&text)) gx_terminal_print(w->session->terminal, gx_buf_text(&text));
+    gx_buf_fini(&text);
+    gale_runtime_stop(w->runtime);
 }
 
 static void on_signal(watch *w, int number, int64_t now) {
     if (w->signal) {
-        gale_runtime_stop(w->runtime);
+        give_up(w);
         return;
     }
     w->signal = number;
@@ -175,7 +195,7 @@ static void look_at_bounds(watch *w, int64_t now) {
     }
     if (now < w->stop_at) return;
     w->stop_at = INT64_MAX;
-    gale_runtime_stop(w->runtime);
+    give_up(w);
 }
 
 static bool is_closed(const gale_runtime *runtime) {
@@ -222,12 +242,12 @@ static int print_json(const gx_session *session, const gx_summary *summary, int 
 }
 
 /* Returns the exit code, which a summary that cannot be written changes. */
-static int print_summary(const gx_session *session, const gx_summary *summary, int exit_code) {
+static int print_summary(const gx_session *session, const gx_summary *summary, bool incomplete, int exit_code) {
     if (session->json) return print_json(session, summary, exit_code);
     if (session->quiet) return exit_code;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_summary_text(summary, &out);
-    if (exit_code == GX_EXIT_IO) gx_buf_add_text(&out, "the output is incomplete\n");
+    if (incomplete) gx_buf_add_text(&out, "the output is incomplete\n");
     const char *text = gx_buf_text(&out);
     if (text) gx_terminal_print(session->terminal, text);
     gx_buf_fini(&out);
@@ -248,8 +268,8 @@ static int conclude(watch *w, gale_topology *topology, int code, const gale_erro
     gx_terminal_flush(session->terminal);
     if (code < 0 && code != GALE_TIMED_OUT) gx_session_refuse(session->terminal, error, 0);
     if (!gx_summary_gather(topology, w->runtime, &summary)) return exit_code_of(w, code, true);
-    int exit_code = exit_code_of(w, code, gx_summary_lost(&summary));
-    exit_code = print_summary(session, &summary, exit_code);
+    int exit_code = write_events(session, exit_code_of(w, code, gx_summary_lost(&summary)));
+    exit_code = print_summary(session, &summary, is_io(code), exit_code);
     gx_summary_fini(&summary);
     return exit_code;
 }
@@ -332,8 +352,10 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     options.until_drained = session->until_drained;
     int code = gale_runtime_new(topology, &options, &runtime, &error);
     if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
+    if (session->events) code = gx_event_log_attach(session->events, runtime, &error);
     bool stuck = false;
-    int exit_code = run(session, &logger, topology, runtime, &stuck);
+    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, GX_EXIT_FAILED)
+                             : run(session, &logger, topology, runtime, &stuck);
     /* A thread that is stuck still uses the topology and this session's logger: then the process ends as it is. */
     if (!let_go(session, runtime, stuck)) _exit(exit_code);
     return exit_code;

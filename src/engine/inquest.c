@@ -386,9 +386,11 @@ static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool st
     listed->each = room;
     ask(shared, listed, until, steps_by_caller);
     gx_inquest *chosen = make(&shared->heap, room);
-    if (chosen && is_whole(listed)) { /* else somebody may be writing */
-        qsort(listed->entries, listed->count, sizeof *listed->entries, by_start);
-        memcpy(chosen->entries, listed->entries, room * sizeof *chosen->entries);
+    uint32_t count = 0;
+    for (uint32_t i = 0; chosen && i < shared->executor_count; i++) {
+        if (gx_load_acquire(mailbox(shared, shared->executor_count, i))) continue; /* it may be writing */
+        for (uint32_t k = 0; k < room && listed->entries[i * room + k].root; k++)
+            insert_oldest(chosen->entries, &count, room, &listed->entries[i * room + k]);
     }
     drop(shared, listed);
     return chosen;

@@ -19,6 +19,17 @@ GALE = str(Path(sys.argv[1]).resolve())
 EXAMPLES = Path(sys.argv[2]).resolve()
 WORD_COUNT = str(EXAMPLES / "word-count" / "topology.yaml")
 
+# On two executors: a printer whose reader is slow, and words that wait for it.
+STUCK = """
+name: stuck
+spouts:
+  - {id: words, className: gale.spout.Generator, config: {gale.executor: 0}}
+bolts:
+  - {id: printer, className: gale.bolt.Printer, config: {gale.executor: 1}}
+streams:
+  - {from: words, to: printer, grouping: {type: SHUFFLE}}
+"""
+
 WHOLE = """\
 name: "t"
 spouts:
@@ -80,8 +91,8 @@ class CommandLine(unittest.TestCase):
     def test_help_of_every_command(self):
         listed = self.gale("help")
         self.assertEqual(listed.code, 0)
-        commands = re.findall(r"^  (\w+) ", listed.out.decode(), re.M)
-        self.assertEqual(commands, ["run", "demo", "help"])
+        commands = re.findall(r"^  (\w[\w-]*) ", listed.out.decode(), re.M)
+        self.assertEqual(commands, ["run", "dead-letters", "demo", "simulate", "help"])
         for name in commands[:-1]:
             result = self.gale(name, "--help")
             self.assertEqual(result.code, 0)
@@ -395,6 +406,167 @@ Properties, in the order of constructorArgs:
         self.assertEqual(result.out.decode().splitlines()[0].split(":")[0], "slidingWindowCounts")
         self.assertIn("topology.workers has no effect here", result.err)
 
+    # --- Dead letters
+
+    LETTERS = "".join(json.dumps({"component": "lines", "stream": "default", "message_id": i, "tuple": [f"a{i} b"],
+                                  "reason": reason, "text": "no\n\u00fc", "place": "split", "task": 2,
+                                  "attempts": 3}, ensure_ascii=False) + "\n"
+                      for i, reason in enumerate(["failed", "timeout", "failed"]))
+
+    def letters(self, *arguments, text=LETTERS, name="letters"):
+        (self.path / name).write_text(text)
+        return self.gale("dead-letters", *arguments)
+
+    def test_dead_letters_are_shown_with_counts_by_reason(self):
+        result = self.letters("show", "letters")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual(result.out.decode(), """\
+spout  stream   message  attempts  reason   place           text  tuple
+lines  default  0        3         failed   split (task 2)  no \u00fc  ["a0 b"]
+lines  default  1        3         timeout  split (task 2)  no \u00fc  ["a1 b"]
+lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
+
+3 dead letters: 2 failed, 1 timeout
+""")
+
+    def test_dead_letters_of_one_reason_are_shown_alone_or_as_they_are(self):
+        result = self.letters("show", "letters", "--reason", "timeout")
+        self.assertTrue(result.out.decode().endswith("\n\n1 dead letter: 1 timeout\n"), result.out)
+        result = self.letters("show", "letters", "--reason", "timeout", "--json")
+        self.assertEqual(result.out.decode(), self.LETTERS.splitlines(True)[1])
+        self.assertEqual(self.letters("show", "letters", "--reason", "rejected").out, b"0 dead letters\n")
+        self.assertEqual(self.letters("show", "letters", text="").out, b"0 dead letters\n")
+
+    def test_dead_letters_that_cannot_be_read_are_said_where(self):
+        cases = {
+            ("show",): (2, "gale dead-letters wants 'show' and one file: gale dead-letters show FILE [options]"),
+            ("list", "letters"): (2, "gale dead-letters wants 'show' and one file: gale dead-letters show FILE [options]"),
+            ("show", "letters", "--reason", "time out"): (2, "there is no reason 'time out'; did you mean 'timeout'?"),
+            ("show", "nix"): (3, "cannot open 'nix': No such file or directory"),
+            ("show", "letters"): (3, "letters:2:5: '}' expected near end of file"),
+        }
+        for arguments, (code, message) in cases.items():
+            result = self.letters(*arguments, text=self.LETTERS.splitlines(True)[0] + '{"a"')
+            self.assertEqual((result.code, result.err), (code, f"gale: {message}\n" if arguments != ("show", "letters")
+                                                         else result.err))
+
+    def replay(self, *arguments, text=LETTERS):
+        (self.path / "letters").write_text(text)
+        return self.count("--replay-dead-letters", "letters", *arguments)
+
+    def test_dead_letters_are_emitted_again_into_the_streams_that_they_came_from(self):
+        result = self.replay()
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual(sorted(result.out.splitlines()), [b"a0\t1", b"a1\t1", b"a2\t1", b"b\t3"])
+
+    def test_dead_letters_that_do_not_fit_are_refused_before_the_run(self):
+        cases = {
+            ("lines", "linse"): "letters:1: the topology has no spout 'linse'; did you mean 'lines'?",
+            ("default", "defautl"): "letters:1: spout 'lines' has no stream 'defautl'; did you mean 'default'?",
+            ('["a0 b"]', '[1, 2]'): "letters:1: the tuple has 2 values, and stream 'default' of 'lines' has 1 fields",
+        }
+        for (old, new), message in cases.items():
+            result = self.replay(text=self.LETTERS.replace(old, new, 1))
+            self.assertEqual((result.code, result.err, result.out), (2, f"gale: {message}\n", b""))
+
+    def test_dead_letters_are_not_read_from_where_they_are_written(self):
+        result = self.replay("-c", "topology.dead_letters.file=./letters")
+        self.assertEqual(result.code, 2)
+        self.assertIn("--replay-dead-letters reads 'letters', to which topology.dead_letters.file appends", result.err)
+        result = self.replay("--input", "x")
+        self.assertEqual((result.code, result.err),
+                         (2, "gale: --input is of no use with --replay-dead-letters: no spout reads it\n"))
+
+    def test_a_dead_letter_file_that_cannot_be_made_is_an_error_of_output(self):
+        result = self.count("-c", "topology.dead_letters.file=no/such/letters", stdin=b"a\n")
+        self.assertEqual(result.code, 3)
+        self.assertIn("cannot open 'no/such/letters' for writing: No such file or directory", result.err)
+
+    def test_a_bolt_may_subscribe_to_the_dead_letters_of_a_spout(self):
+        text = WHOLE + """\
+  - {from: "lines", to: "split", grouping: {type: SHUFFLE, streamId: __dead_letter}}
+"""
+        result = self.run_text(text, "--until-drained", "-q", stdin=b"a b\n")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.refuses(text.replace("__dead_letter", "__dead_leter"),
+                     "t.yaml:14:70: 'lines' has no stream '__dead_leter'; did you mean '__dead_letter'?")
+
+    # --- The event log
+
+    def events(self, name="events.jsonl"):
+        return [json.loads(line) for line in (self.path / name).read_text().splitlines()]
+
+    def test_the_event_log_has_each_tuple_once_and_changes_no_result(self):
+        lines = [f"w{n % 7} x{n} \u00e9\"{n % 3}" for n in range(3000)]
+        (self.path / "in.txt").write_text("\n".join(lines) + "\n")
+        for executors in "14":
+            plain = self.count("--input", "in.txt", "-j", executors)
+            name = f"events{executors}"
+            logged = self.count("--input", "in.txt", "-j", executors, "--events-file", name, "--log-events", "split",
+                                "--log-events", "lines=100")
+            self.assertEqual((logged.code, logged.err), (0, ""))
+            self.assertEqual(sorted(logged.out.splitlines()), sorted(plain.out.splitlines()))
+            events = self.events(name)
+            words = [e["values"][0] for e in events if e["component"] == "split"]
+            self.assertEqual(sorted(words), sorted(word for line in lines for word in line.split()))
+            roots = [e["values"][0] for e in events if e["component"] == "lines"]
+            self.assertEqual(sorted(roots), sorted(lines))
+            self.assertEqual(len(events), len(words) + len(roots))
+            for event in events:
+                self.assertRegex(event["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$")
+                self.assertEqual((event["stream"], "id" in event), ("default", event["component"] == "lines"))
+
+    def test_the_event_log_may_be_a_sample_and_goes_behind_what_is_there(self):
+        (self.path / "events.jsonl").write_text('{"values": "before"}\n')
+        result = self.count("--log-events", "split=10", "--seed", "1", stdin=b"a b c d e f g h i j\n" * 1000)
+        self.assertEqual((result.code, result.err), (0, ""))
+        events = self.events()
+        self.assertEqual(events[0], {"values": "before"})
+        self.assertTrue(800 < len(events) < 1200, len(events))  # 1000 expected, deviation 30
+
+    def test_the_event_log_can_go_to_the_standard_output(self):
+        result = self.count("--log-events", "split", "--events-file", "-", "--output", "out.tsv", stdin=b"a\xe9 b\n")
+        self.assertEqual((result.code, [json.loads(line)["values"] for line in result.out.splitlines()]),
+                         (0, [[{"base64": "Yek="}], ["b"]]))
+
+    def test_the_event_log_is_written_while_the_topology_runs(self):
+        os.mkfifo(self.path / "pipe")
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Words").replace('    constructorArgs: ["-"]\n', "")
+        (self.path / "t.yaml").write_text(text)
+        process = subprocess.Popen([GALE, "run", "t.yaml", "-q", "--log-events", "lines", "--events-file", "pipe"],
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder.name)
+        with open(self.path / "pipe") as pipe:
+            event = json.loads(pipe.readline())
+            self.assertEqual((event["component"], len(event["values"])), ("lines", 1))
+            process.send_signal(signal.SIGINT)
+            for line in pipe:
+                self.assertEqual(json.loads(line)["component"], "lines")
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 130))
+
+    def test_what_is_wrong_with_an_event_log_is_said_before_anything_runs(self):
+        cases = {
+            ("--log-events", "splt"): (2, "--log-events: there is no component 'splt'; did you mean 'split'?"),
+            ("--log-events", "=5"): (2, "--log-events: there is no component ''"),
+            ("--log-events", "split", "--log-events", "conut=5"):
+                (2, "--log-events: there is no component 'conut'; did you mean 'count'?"),
+            ("--log-events", "split", "--events-file", "no/x"):
+                (3, "cannot open 'no/x' for writing: No such file or directory"),
+            ("--log-events", "split", "--events-file", "."): (3, "'.' is a directory"),
+            ("--events-file", "x"): (2, "--events-file is of no use without --log-events"),
+        }
+        for percent in ("", "x", "0", "-1", "100.1", "nan", "5%"):
+            cases[("--log-events", "split=" + percent)] = \
+                (2, f"--log-events: a percentage is above 0 and at most 100, not '{percent}'")
+        for arguments, (code, message) in cases.items():
+            result = self.count("--output", "out.tsv", *arguments, stdin=b"a\n")
+            self.assertEqual((result.code, result.out, result.err), (code, b"", f"gale: {message}\n"))
+        self.assertFalse((self.path / "out.tsv").exists())
+
+    def test_an_event_log_that_cannot_be_written_ends_and_the_run_goes_on(self):
+        result = self.count("--log-events", "split", "--events-file", "/dev/full", stdin=b"a b a\n" * 50000)
+        self.assertEqual((result.code, sorted(result.out.splitlines())), (3, [b"a\t100000", b"b\t50000"]))
+        self.assertEqual(result.err, "gale: cannot write '/dev/full': No space left on device\n")
+
     # --- Signals
 
     def wait_for_line(self, process):
@@ -430,6 +602,22 @@ Properties, in the order of constructorArgs:
                 pass
         self.assertEqual(process.returncode, 130)
         process.communicate()
+
+    def test_a_drain_that_is_given_up_says_what_is_open_and_where(self):
+        (self.path / "t.yaml").write_text(STUCK)
+        process = subprocess.Popen([GALE, "run", "t.yaml", "-j", "2"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
+        fcntl.fcntl(process.stdout, 1031, 4096)  # F_SETPIPE_SZ
+        self.wait_for_line(process)
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                pass
+        err = process.stderr.read().decode()
+        process.communicate()
+        self.assertRegex(err, r"giving up with \d+ open; the oldest:\n  words #\d+, \S+ s old: .*'printer' \(task 1\)")
 
     def test_a_signal_ends_a_start_that_hangs(self):
         # Nobody writes to this pipe, so that opening it does not return.
@@ -475,9 +663,23 @@ Properties, in the order of constructorArgs:
         self.assertEqual(result.code, 0)
         self.assertGreaterEqual(len(result.out.splitlines()), 2)
 
+    def test_demo_unique_visitors_of_a_log(self):
+        line = '10.0.0.%d - - [10/Oct/2000:13:%02d:36 -0700] "GET / HTTP/1.0" 200 2326 "-" "curl"\n'
+        log = [line % (1, 55), line % (2, 55), line % (1, 55), line % (1, 56), line % (3, 59), line % (4, 55)]
+        (self.path / "in.log").write_text("".join(log))
+        result = self.gale("demo", "unique-visitors", "--input", "in.log")
+        self.assertEqual(result.code, 0, result.err)
+        last = result.out.decode().splitlines()[-1]
+        self.assertIn(" 1 late  | 20:55 UTC, 5 min 3, 20:59 UTC, 1 min 1, 20:56 UTC, 1 min 1, 20:55 UTC, 1 min 2", last)
+
+    def test_demo_unique_visitors_makes_a_log(self):
+        result = self.gale("demo", "unique-visitors", "--seconds", "1", "--seed", "1")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertRegex(result.out.decode().splitlines()[-1], r"00:00 UTC, 5 min [1-9]\d")
+
     def test_demo_is_checked(self):
         cases = {
-            (): "gale demo takes one name, not 0: gale demo top-words|word-count [options]",
+            (): "gale demo takes one name, not 0: gale demo top-words|word-count|unique-visitors [options]",
             ("top-word",): "unknown demo 'top-word'; did you mean 'top-words'?",
             ("word-count", "--input", "-"): "gale demo reads files and folders, not the standard input (gale run does)",
             ("top-words", "--second", "1"): "unknown option '--second'; did you mean '--seconds'?",
