@@ -13,7 +13,9 @@
 #include <gale/kit.h>
 #include <gale/log.h>
 #include <gale/remote.h>
+#include <gale/rotating_map.h>
 #include <gale/runtime.h>
+#include <gale/time_cache_map.h>
 #include <gale/topology.h>
 #include <gale/tuple.h>
 #include <gale/value.h>

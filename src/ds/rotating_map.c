@@ -1,444 +1,557 @@
 #include "ds/rotating_map.h"
 
-#include "ds/age_segment.h"
+#include "base/hash.h"
+#include "base/os/entropy.h"
+#include "ds/age_table.h"
+#include "ds/map_key.h"
+#include "ds/own_heap.h"
 
-#include <gale/error.h>
-
-/* The directory has 2^bits pointers; the leading bits of a hash choose one. A segment of depth d, whose hashes have d
- * leading bits in common, is named by 2^(bits - d) of them (extendible hashing: Fagin and others, 1979). `bits` is at
- * least 1, so that a shift by 64 never comes up.
+/* An entry is a word, the key if that is bytes, and the value. The word is the number, or a hash of the bytes.
  *
  * There is one age more than buckets: the oldest dies under its own age while the newest has one that nobody has. */
-enum {
-    SEGMENT_GROUPS = 256, /* a segment of so many groups splits when it is full */
-    SMALL_GROUPS = 16,    /* below, a segment doubles; above, it grows by a fifth */
-    BITS_MAX = 28,
-};
 #define TAG GX_TAG_OTHER
 
-struct gx_rotating_map {
-    gx_segment **directory;
-    uint32_t bits;
+struct gale_rotating_map {
+    gx_age_table table;
+    size_t *living; /* entries by age */
     uint32_t ages;
     uint8_t newest;
-    uint8_t dying; /* GX_AGE_NONE but during a rotation */
-    uint64_t seed;
-    size_t size;
-    size_t peak;    /* of size, since the last rotation */
-    size_t slots;   /* of all segments */
-    uint64_t moves; /* how often entries were moved */
-    size_t *living; /* entries by age */
+    uint8_t dying;   /* GX_AGE_NONE but during a rotation */
+    bool plain;      /* numbers, nothing to destroy, and no rotation goes on: the fast way is open */
+    bool busy;       /* inside gale_rotating_map_rotate */
+    bool has_corpse; /* whose key must be dropped */
+    int32_t key_type;
+    uint32_t value_at; /* in an entry */
     size_t value_size;
-    uint32_t stride;
+    uint64_t prefix; /* where to look for the next dead: a segment, */
+    uint32_t group;  /* a group, */
+    uint64_t moves;  /* when entries were in the same places */
+    size_t fullest;  /* entries when the rotation began */
+    char *corpse;    /* the dead entry that is handed out */
+    void (*destroy)(void *user, void *value);
+    void *user;
     gx_heap *heap;
-    char *corpse; /* the dead entry that is handed out */
+    bool owns_heap;
 };
 
-/* A multiplication to 128 bits, folded (as in wyhash): every bit of the key reaches every bit that is used. */
-GX_INLINE uint64_t hash_of(const gx_rotating_map *map, uint64_t key) {
-    unsigned __int128 product = (unsigned __int128)(key ^ map->seed) * UINT64_C(0x9fb21c651e98df25);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+static gx_map_key *key_of(const void *entry) {
+    return (gx_map_key *)((char *)(uintptr_t)entry + sizeof(uint64_t));
 }
 
-GX_INLINE gx_segment *segment_of(const gx_rotating_map *map, uint64_t hash) {
-    return map->directory[hash >> (64 - map->bits)];
+GX_INLINE void *value_of(const gale_rotating_map *map, const void *entry) {
+    return (char *)(uintptr_t)entry + map->value_at;
 }
 
-/* --- Making and ending --------------------------------------------------------------------------------------------
- */
-
-static gx_segment *make_segment(gx_rotating_map *map, uint64_t groups, uint32_t depth) {
-    if (groups > UINT32_MAX) return NULL;
-    gx_segment *segment = gx_segment_new(map->heap, (uint32_t)groups, map->stride);
-    if (!segment) return NULL;
-    segment->depth = depth;
-    map->slots += groups * GX_GROUP_SLOTS;
-    return segment;
+static bool same_bytes(const char *entry, const void *key) {
+    return gx_map_key_is(key_of(entry), key);
 }
 
-/* NULL is allowed. */
-static void drop_segment(gx_rotating_map *map, gx_segment *segment) {
-    if (!segment) return;
-    map->slots -= (size_t)segment->groups * GX_GROUP_SLOTS;
-    gx_segment_free(map->heap, segment);
+/* GX_AGE_NONE: nobody. */
+static void set_dying(gale_rotating_map *map, uint8_t age) {
+    map->dying = age;
+    map->plain = age == GX_AGE_NONE && map->key_type == GALE_KEY_U64 && !map->destroy;
 }
 
-/* Where the hashes of the segment after this one begin; 0 after the last. */
-static uint64_t after(const gx_segment *segment, uint64_t prefix) {
-    return segment->depth ? prefix + (UINT64_C(1) << (64 - segment->depth)) : 0;
-}
+/* --- Making and ending --- */
 
-/* Names `segment` where hashes begin with `prefix`. */
-static void install(gx_rotating_map *map, gx_segment *segment, uint64_t prefix) {
-    size_t count = (size_t)1 << (map->bits - segment->depth);
-    size_t first = (size_t)(prefix >> (64 - map->bits)) & ~(count - 1);
-    for (size_t i = 0; i < count; i++) map->directory[first + i] = segment;
-}
-
-static int fill(gx_rotating_map *map) {
-    map->living = gx_alloc_array(map->heap, TAG, map->ages, sizeof *map->living);
-    map->corpse = gx_alloc(map->heap, TAG, map->stride);
-    map->directory = gx_alloc_array(map->heap, TAG, 2, sizeof *map->directory);
-    if (!map->living || !map->corpse || !map->directory) return GALE_NO_MEMORY;
-    gx_segment *first = make_segment(map, 1, 0);
-    if (!first) return GALE_NO_MEMORY;
-    install(map, first, 0);
+int gx_map_options(void *to, size_t size, const void *from, gale_error *error) {
+    size_t given;
+    memcpy(&given, from, sizeof given);
+    if (given < sizeof given)
+        return gale_error_set(error, GALE_INVALID, "options.size is %zu; set it to the size of the structure", given);
+    for (size_t i = size; i < given; i++)
+        if (((const char *)from)[i])
+            return gale_error_set(error, GALE_UNSUPPORTED, "an option is set that gale %s does not know",
+                                  GALE_VERSION_TEXT);
+    memset(to, 0, size);
+    memcpy(to, from, given < size ? given : size);
     return GALE_OK;
 }
 
-int gx_rotating_map_new(gx_heap *heap, uint32_t buckets, size_t value_size, uint64_t seed, gx_rotating_map **ret_map) {
-    if (buckets < 2 || buckets > GX_ROTATING_BUCKETS_MAX || value_size > GX_ROTATING_VALUE_MAX) return GALE_INVALID;
-    gx_rotating_map *map = gx_alloc(heap, TAG, sizeof *map);
-    if (!map) return GALE_NO_MEMORY;
-    map->heap = heap;
-    map->bits = 1;
-    map->ages = buckets + 1;
-    map->dying = GX_AGE_NONE;
-    map->seed = seed;
-    map->value_size = value_size;
-    map->stride = (uint32_t)(sizeof(uint64_t) + gx_align_up(value_size, 8));
-    if (fill(map) == GALE_OK) {
-        *ret_map = map;
-        return GALE_OK;
-    }
-    gx_rotating_map_free(map);
+int gx_rotating_map_check(uint32_t buckets, int32_t key_type, size_t value_size, gale_error *error) {
+    if (buckets == 1 || buckets > GALE_ROTATING_MAP_BUCKETS_MAX)
+        return gale_error_set(error, GALE_INVALID, "a rotating map has 2 to %d buckets, not %u",
+                              GALE_ROTATING_MAP_BUCKETS_MAX, buckets);
+    if (key_type != GALE_KEY_U64 && key_type != GALE_KEY_BYTES)
+        return gale_error_set(error, GALE_INVALID, "key_type is GALE_KEY_U64 or GALE_KEY_BYTES, not %d", key_type);
+    if (value_size > GALE_ROTATING_MAP_VALUE_MAX)
+        return gale_error_set(error, GALE_INVALID, "value_size is at most %d, not %zu", GALE_ROTATING_MAP_VALUE_MAX,
+                              value_size);
+    return GALE_OK;
+}
+
+static int fill(gx_heap *heap, gale_rotating_map *map, uint32_t stride, uint64_t seed) {
+    map->living = gx_alloc_array(heap, TAG, map->ages, sizeof *map->living);
+    map->corpse = gx_alloc(heap, TAG, stride);
+    if (map->living && map->corpse && gx_age_table_init(&map->table, heap, stride, seed) == GALE_OK) return GALE_OK;
+    gx_free(heap, TAG, map->corpse, stride);
+    gx_free(heap, TAG, map->living, map->ages * sizeof *map->living);
     return GALE_NO_MEMORY;
 }
 
-static void drop_all(gx_rotating_map *map) {
-    uint64_t prefix = 0;
-    do {
-        gx_segment *segment = segment_of(map, prefix);
-        prefix = after(segment, prefix);
-        drop_segment(map, segment);
-    } while (prefix);
+int gx_rotating_map_make(gx_heap *heap, const gale_rotating_map_options *options, gale_rotating_map **ret_map) {
+    gale_rotating_map *map = gx_alloc(heap, TAG, sizeof *map);
+    if (!map) return GALE_NO_MEMORY;
+    bool bytes = options->key_type == GALE_KEY_BYTES;
+    map->ages = (options->buckets ? options->buckets : GALE_ROTATING_MAP_BUCKETS) + 1;
+    map->key_type = options->key_type;
+    map->value_size = options->value_size;
+    map->value_at = (uint32_t)(sizeof(uint64_t) + (bytes ? sizeof(gx_map_key) : 0));
+    map->destroy = options->destroy;
+    map->user = options->user;
+    map->heap = heap;
+    set_dying(map, GX_AGE_NONE);
+    if (fill(heap, map, map->value_at + (uint32_t)gx_align_up(map->value_size, 8), options->seed) < 0) {
+        gx_free(heap, TAG, map, sizeof *map);
+        return GALE_NO_MEMORY;
+    }
+    *ret_map = map;
+    return GALE_OK;
 }
 
-void gx_rotating_map_free(gx_rotating_map *map) {
+int gale_rotating_map_new(const gale_rotating_map_options *given, gale_rotating_map **ret_map, gale_error *error) {
+    gale_rotating_map_options options = GALE_ROTATING_MAP_OPTIONS_INIT;
+    if (!ret_map) return gale_error_set(error, GALE_INVALID, "a new rotating map needs a place for its pointer");
+    int rc = given ? gx_map_options(&options, sizeof options, given, error) : GALE_OK;
+    if (rc == GALE_OK) rc = gx_rotating_map_check(options.buckets, options.key_type, options.value_size, error);
+    if (rc < 0) return rc;
+    if (!options.seed) options.seed = gx_os_entropy();
+    gx_heap *heap = gx_own_heap_new(options.allocator);
+    gale_rotating_map *map = NULL;
+    if (!heap || gx_rotating_map_make(heap, &options, &map) < 0) {
+        gx_own_heap_free(heap);
+        return gale_error_set(error, GALE_NO_MEMORY, "out of memory for a rotating map");
+    }
+    map->owns_heap = true;
+    *ret_map = map;
+    return GALE_OK;
+}
+
+/* The values and the key's blocks that are still there. */
+static void drop_entries(gale_rotating_map *map) {
+    gx_age_cursor cursor = { 0 };
+    for (char *entry; (entry = gx_age_table_next(&map->table, &cursor, GX_AGE_NONE)) != NULL;) {
+        if (map->destroy) map->destroy(map->user, value_of(map, entry));
+        gx_rotating_map_drop_key(map, entry);
+    }
+}
+
+static void drop_corpse(gale_rotating_map *map) {
+    if (map->has_corpse) gx_rotating_map_drop_key(map, map->corpse);
+    map->has_corpse = false;
+}
+
+void gale_rotating_map_free(gale_rotating_map *map) {
     if (!map) return;
-    gx_heap *heap = map->heap;
-    if (map->directory && map->directory[0]) drop_all(map);
-    gx_free(heap, TAG, map->directory, sizeof *map->directory << map->bits);
-    gx_free(heap, TAG, map->corpse, map->stride);
+    gx_heap *heap = map->heap, *own = map->owns_heap ? heap : NULL;
+    if (map->destroy || map->key_type == GALE_KEY_BYTES) drop_entries(map);
+    drop_corpse(map);
+    gx_free(heap, TAG, map->corpse, map->table.stride);
     gx_free(heap, TAG, map->living, map->ages * sizeof *map->living);
+    gx_age_table_fini(&map->table);
     gx_free(heap, TAG, map, sizeof *map);
+    gx_own_heap_free(own);
 }
 
-size_t gx_rotating_map_size(const gx_rotating_map *map) {
-    return map->size;
+size_t gale_rotating_map_size(const gale_rotating_map *map) {
+    size_t size = 0;
+    for (uint32_t age = 0; map && age < map->ages; age++)
+        if (age != map->dying) size += map->living[age];
+    return size;
 }
 
-/* --- Growing --------------------------------------------------------------------------------------------------------
- */
-
-static uint64_t groups_for(uint64_t entries) {
-    uint64_t least = entries / GX_GROUP_FULL + 1;
-    return least + least / 5;
+size_t gale_rotating_map_memory(const gale_rotating_map *map) {
+    return map ? gx_heap_reserved(map->heap) : 0;
 }
 
-static uint64_t groups_above(const gx_segment *segment) {
-    uint64_t groups = segment->groups;
-    if (groups < SMALL_GROUPS) return groups * 2;
-    uint64_t grown = groups + groups / 5;
-    return groups < SEGMENT_GROUPS && grown > SEGMENT_GROUPS ? SEGMENT_GROUPS : grown;
+int gale_rotating_map_reserve(gale_rotating_map *map, size_t entries) {
+    if (!map) return GALE_INVALID;
+    return gx_age_table_reserve(&map->table, entries) ? GALE_OK : GALE_NO_MEMORY;
 }
 
-/* A bit for each slot of the group that has an entry. */
-GX_INLINE uint32_t taken_slots(const gx_segment *segment, uint32_t g) {
-    return ~gx_match16(segment->group[g].tags, 0) & GX_GROUP_MASK;
+/* --- Operations, the whole way: any key, any value, in the middle of a rotation --- */
+
+/* What is asked for, and where a search for it begins. */
+typedef struct asked {
+    uint64_t word;
+    uint64_t hash;
+    const gx_map_bytes *bytes; /* NULL for numbers */
+    gx_home home;
+} asked;
+
+static asked ask(const gale_rotating_map *map, uint64_t word, const gx_map_bytes *bytes) {
+    uint64_t hash = gx_age_table_hash(&map->table, word);
+    return (asked){ word, hash, bytes, gx_age_table_home(&map->table, hash) };
 }
 
-/* Copies the entry at `at`, whose hash is given, under its age. */
-static void copy_entry(gx_segment *to, const gx_segment *from, gx_place at, uint64_t hash) {
-    gx_place there = gx_segment_claim(to, hash, from->group[at.group].ages[at.slot]);
-    memcpy(gx_segment_entry(to, there), gx_segment_entry(from, at), from->stride);
+static asked ask_bytes(const gale_rotating_map *map, const gx_map_bytes *bytes) {
+    return ask(map, gx_hash_bytes(bytes->data, bytes->size, map->table.seed), bytes);
 }
 
-/* Copies all entries of `from` to `to[0]`, or to `to[1]` those whose hash has the bit `choice`. */
-static void copy_all(const gx_rotating_map *map, gx_segment *const to[2], uint64_t choice, const gx_segment *from) {
-    for (uint32_t g = 0; g < from->groups; g++) {
-        for (uint32_t taken = taken_slots(from, g); taken; taken &= taken - 1) {
-            gx_place at = { g, (uint32_t)__builtin_ctz(taken) };
-            uint64_t hash = hash_of(map, gx_load64(gx_segment_entry(from, at)));
-            copy_entry(to[(hash & choice) != 0], from, at, hash);
-        }
+static bool find(const gale_rotating_map *map, asked a, gx_place *ret_at) {
+    return gx_segment_search(a.home.segment, a.word, a.hash, map->dying, a.bytes ? same_bytes : NULL, a.bytes, ret_at);
+}
+
+GX_INLINE void set_word(void *to, const void *value, size_t at) {
+    gx_store64((char *)to + at, value ? gx_load64((const char *)value + at) : 0);
+}
+
+/* Values of one word or two are the most frequent by far, and too small to call for. */
+GX_INLINE void set_value(const gale_rotating_map *map, void *to, const void *value) {
+    size_t size = map->value_size;
+    if (GX_LIKELY(size == 8 || size == 16)) {
+        set_word(to, value, 0);
+        if (size == 16) set_word(to, value, 8);
+    } else if (value) {
+        memcpy(to, value, size);
+    } else {
+        memset(to, 0, size);
     }
 }
 
-/* How many entries have the bit `choice` in their hash? */
-static uint32_t count_choice(const gx_rotating_map *map, uint64_t choice, const gx_segment *segment) {
-    uint32_t count = 0;
-    for (uint32_t g = 0; g < segment->groups; g++) {
-        for (uint32_t taken = taken_slots(segment, g); taken; taken &= taken - 1) {
-            gx_place at = { g, (uint32_t)__builtin_ctz(taken) };
-            count += (hash_of(map, gx_load64(gx_segment_entry(segment, at))) & choice) != 0;
-        }
-    }
-    return count;
-}
-
-static bool resize(gx_rotating_map *map, gx_segment *segment, uint64_t prefix, uint64_t groups) {
-    gx_segment *made = make_segment(map, groups, segment->depth);
-    if (!made) return false;
-    copy_all(map, (gx_segment *const[2]){ made, made }, 0, segment);
-    install(map, made, prefix);
-    drop_segment(map, segment);
-    map->moves++;
-    return true;
-}
-
-static bool double_directory(gx_rotating_map *map) {
-    size_t count = (size_t)1 << map->bits;
-    gx_segment **directory = gx_alloc_array(map->heap, TAG, count * 2, sizeof *directory);
-    if (!directory) return false;
-    for (size_t i = 0; i < count * 2; i++) directory[i] = map->directory[i / 2];
-    gx_free(map->heap, TAG, map->directory, count * sizeof *directory);
-    map->directory = directory;
-    map->bits++;
-    return true;
-}
-
-static bool split(gx_rotating_map *map, gx_segment *segment, uint64_t prefix) {
-    uint32_t depth = segment->depth + 1;
-    if (depth > map->bits && !double_directory(map)) return false;
-    uint64_t choice = UINT64_C(1) << (64 - depth);
-    uint32_t second = count_choice(map, choice, segment);
-    gx_segment *low = make_segment(map, groups_for(segment->used - second), depth);
-    gx_segment *high = low ? make_segment(map, groups_for(second), depth) : NULL;
-    if (!high) {
-        drop_segment(map, low);
-        return false;
-    }
-    copy_all(map, (gx_segment *const[2]){ low, high }, choice, segment);
-    install(map, low, prefix & ~choice);
-    install(map, high, prefix | choice);
-    drop_segment(map, segment);
-    map->moves++;
-    return true;
-}
-
-/* Keys whose hashes begin alike must not make a directory that is larger than what it points to. */
-static bool may_split(const gx_rotating_map *map, const gx_segment *segment) {
-    if (segment->depth < map->bits) return true;
-    return map->bits < BITS_MAX && (size_t)2 << map->bits <= map->slots / 64;
-}
-
-/* A segment for the hash that is not full; NULL when memory is out. */
-static gx_segment *segment_with_room(gx_rotating_map *map, uint64_t hash) {
-    gx_segment *segment = segment_of(map, hash);
-    while (GX_UNLIKELY(gx_segment_is_full(segment))) {
-        bool splits = segment->groups >= SEGMENT_GROUPS && may_split(map, segment);
-        if (!(splits ? split(map, segment, hash) : resize(map, segment, hash, groups_above(segment)))) return NULL;
-        segment = segment_of(map, hash);
-    }
-    return segment;
-}
-
-/* --- Operations -----------------------------------------------------------------------------------------------------
- */
-
-static void *value_of(char *entry) {
-    return entry + sizeof(uint64_t);
-}
-
-void *gx_rotating_map_get(const gx_rotating_map *map, uint64_t key) {
-    uint64_t hash = hash_of(map, key);
-    gx_segment *segment = segment_of(map, hash);
+/* Makes an entry that is not there. */
+static int add(gale_rotating_map *map, asked a, const void *value, void **ret_value) {
+    gx_map_key key;
     gx_place at;
-    return gx_segment_find(segment, key, hash, map->dying, &at) ? value_of(gx_segment_entry(segment, at)) : NULL;
-}
-
-static void *add(gx_rotating_map *map, uint64_t key, uint64_t hash) {
-    gx_segment *segment = segment_with_room(map, hash);
-    if (!segment) return NULL;
-    char *entry = gx_segment_entry(segment, gx_segment_claim(segment, hash, map->newest));
-    gx_store64(entry, key);
-    memset(value_of(entry), 0, map->stride - sizeof key);
+    if (a.bytes && !gx_map_key_make(map->heap, a.bytes, &key)) return GALE_NO_MEMORY;
+    if (!gx_age_table_claim(&map->table, a.home, a.hash, map->newest, &at)) {
+        if (a.bytes) gx_map_key_drop(map->heap, &key);
+        return GALE_NO_MEMORY;
+    }
+    gx_store64(at.entry, a.word);
+    if (a.bytes) *key_of(at.entry) = key;
+    set_value(map, value_of(map, at.entry), value);
     map->living[map->newest]++;
-    if (++map->size > map->peak) map->peak = map->size;
-    return value_of(entry);
+    if (ret_value) *ret_value = value_of(map, at.entry);
+    return 1;
 }
 
-static void renew(gx_rotating_map *map, uint8_t *age) {
-    map->living[*age]--;
+GX_INLINE void renew(gale_rotating_map *map, gx_place at) {
+    uint8_t age = *gx_place_age(at);
+    if (age == map->newest) return;
+    map->living[age]--;
     map->living[map->newest]++;
-    *age = map->newest;
+    *gx_place_age(at) = map->newest;
 }
 
-GX_INLINE void *put(gx_rotating_map *map, uint64_t key, bool renews, bool *ret_made) {
-    uint64_t hash = hash_of(map, key);
-    gx_segment *segment = segment_of(map, hash);
+static int put(gale_rotating_map *map, asked a, const void *value, bool renews, void **ret_value) {
     gx_place at;
-    bool made = !gx_segment_find(segment, key, hash, map->dying, &at);
-    if (!made && renews) renew(map, &segment->group[at.group].ages[at.slot]);
-    void *value = made ? add(map, key, hash) : value_of(gx_segment_entry(segment, at));
-    if (ret_made && value) *ret_made = made;
-    return value;
+    if (!find(map, a, &at)) return add(map, a, value, ret_value);
+    void *there = value_of(map, at.entry);
+    if (renews) {
+        renew(map, at);
+        if (value && map->destroy) map->destroy(map->user, there);
+        if (value) set_value(map, there, value);
+    }
+    if (ret_value) *ret_value = there;
+    return 0;
 }
 
-void *gx_rotating_map_put(gx_rotating_map *map, uint64_t key, bool *ret_made) {
-    return put(map, key, true, ret_made);
-}
-
-void *gx_rotating_map_put_if_absent(gx_rotating_map *map, uint64_t key, bool *ret_made) {
-    return put(map, key, false, ret_made);
-}
-
-bool gx_rotating_map_remove(gx_rotating_map *map, uint64_t key, void *ret_value) {
-    uint64_t hash = hash_of(map, key);
-    gx_segment *segment = segment_of(map, hash);
+static void *get(const gale_rotating_map *map, asked a) {
     gx_place at;
-    if (!gx_segment_find(segment, key, hash, map->dying, &at)) return false;
-    if (ret_value) memcpy(ret_value, value_of(gx_segment_entry(segment, at)), map->value_size);
-    map->living[segment->group[at.group].ages[at.slot]]--;
-    map->size--;
-    gx_segment_erase(segment, at, hash);
+    return find(map, a, &at) ? value_of(map, at.entry) : NULL;
+}
+
+static bool take(gale_rotating_map *map, asked a, void *ret_value) {
+    gx_place at;
+    if (!find(map, a, &at)) return false;
+    void *value = value_of(map, at.entry);
+    if (ret_value)
+        memcpy(ret_value, value, map->value_size);
+    else if (map->destroy)
+        map->destroy(map->user, value);
+    if (a.bytes) gx_map_key_drop(map->heap, key_of(at.entry));
+    map->living[*gx_place_age(at)]--;
+    gx_segment_erase(a.home.segment, a.home.group, at, a.hash);
     return true;
 }
 
-/* The next entry that is taken and not dying, at or behind `*slot_at`; what is behind it goes there. */
-static char *next_in_segment(const gx_rotating_map *map, const gx_segment *segment, uint64_t *slot_at) {
-    for (uint64_t slot = *slot_at; slot < (uint64_t)segment->groups * GX_GROUP_SLOTS; slot++) {
-        gx_place at = { (uint32_t)(slot / GX_GROUP_SLOTS), (uint32_t)(slot % GX_GROUP_SLOTS) };
-        const gx_group *group = &segment->group[at.group];
-        if (!group->tags[at.slot] || group->ages[at.slot] == map->dying) continue;
-        *slot_at = slot + 1;
-        return gx_segment_entry(segment, at);
-    }
-    return NULL;
+/* Is it a map, of numbers? */
+static int check(const gale_rotating_map *map) {
+    if (!map) return GALE_INVALID;
+    return map->key_type == GALE_KEY_U64 ? GALE_OK : GALE_TYPE;
 }
 
-void *gx_rotating_map_next(const gx_rotating_map *map, gx_rotating_cursor *cursor, uint64_t *ret_key) {
-    while (!cursor->ended) {
-        const gx_segment *segment = segment_of(map, cursor->segment);
-        char *entry = next_in_segment(map, segment, &cursor->slot);
-        if (entry) {
-            *ret_key = gx_load64(entry);
-            return value_of(entry);
+static int check_bytes(const gale_rotating_map *map, const gx_map_bytes *key) {
+    if (!map || (!key->data && key->size)) return GALE_INVALID;
+    if (map->key_type != GALE_KEY_BYTES) return GALE_TYPE;
+    return key->size <= GALE_ROTATING_MAP_KEY_MAX ? GALE_OK : GALE_TOO_LARGE;
+}
+
+/* --- Numbers, the fast way. It knows only what is most frequent: a plain map, and an entry that is in the first slot
+ * of its home that has its tag, or is not there and passed nobody. All else goes the whole way. The fewer instructions,
+ * the more operations are in the processor at once: that, and not the work, is what a large map waits for. --- */
+
+#define WHOLE __attribute__((noinline)) static
+
+WHOLE int put_whole(gale_rotating_map *map, uint64_t key, const void *value, bool renews, void **ret_value) {
+    int rc = check(map);
+    return rc < 0 ? rc : put(map, ask(map, key, NULL), value, renews, ret_value);
+}
+
+WHOLE void *get_whole(const gale_rotating_map *map, uint64_t key) {
+    return check(map) < 0 ? NULL : get(map, ask(map, key, NULL));
+}
+
+WHOLE bool take_whole(gale_rotating_map *map, uint64_t key, void *ret_value) {
+    return check(map) == GALE_OK && take(map, ask(map, key, NULL), ret_value);
+}
+
+GX_INLINE bool is_plain(const gale_rotating_map *map) {
+    return GX_LIKELY(map != NULL) && GX_LIKELY(map->plain);
+}
+
+/* The home of the hash. Its other lines, where entries of one word are, come while the first is looked at. */
+GX_INLINE gx_home home_of(const gale_rotating_map *map, uint64_t hash) {
+    gx_home home = gx_age_table_home(&map->table, hash);
+    for (int line = 1; line < 4; line++) __builtin_prefetch((char *)home.group + line * GX_CACHE_LINE);
+    return home;
+}
+
+GX_INLINE gx_place first_of(const gale_rotating_map *map, gx_home home, uint32_t slots) {
+    return gx_group_place(home.group, (uint32_t)__builtin_ctz(slots), map->table.stride);
+}
+
+GX_INLINE int put_number(gale_rotating_map *map, uint64_t key, const void *value, bool renews, void **ret_value) {
+    if (!is_plain(map)) return put_whole(map, key, value, renews, ret_value);
+    uint64_t hash = gx_age_table_hash(&map->table, key);
+    gx_home home = home_of(map, hash);
+    uint32_t hits = gx_group_tagged(home.group, gx_segment_tag(hash));
+    gx_place at;
+    if (hits) {
+        at = first_of(map, home, hits);
+        if (GX_UNLIKELY(gx_load64(at.entry) != key)) return put_whole(map, key, value, renews, ret_value);
+        if (renews) {
+            renew(map, at);
+            if (value) set_value(map, at.entry + sizeof key, value);
         }
-        cursor->segment = after(segment, cursor->segment);
-        cursor->slot = 0;
-        cursor->ended = cursor->segment == 0;
+    } else {
+        uint32_t free_slots = gx_group_free(home.group);
+        if (GX_UNLIKELY(gx_group_was_passed(home.group, hash)) || GX_UNLIKELY(!free_slots) ||
+            GX_UNLIKELY(gx_segment_is_full(home.segment)))
+            return put_whole(map, key, value, renews, ret_value);
+        at = first_of(map, home, free_slots);
+        gx_segment_settle(home.segment, at, hash, map->newest);
+        map->living[map->newest]++;
+        gx_store64(at.entry, key);
+        set_value(map, at.entry + sizeof key, value);
     }
-    return NULL;
+    if (ret_value) *ret_value = at.entry + sizeof key;
+    return !hits;
 }
 
-/* --- Rotation -------------------------------------------------------------------------------------------------------
- */
-
-/* Takes a dead entry out of the table, then hands out its copy: whatever the callback does, this entry is gone. */
-static void bury(gx_rotating_map *map, gx_segment *segment, gx_place at, gx_expired_fn *expired, void *user) {
-    memcpy(map->corpse, gx_segment_entry(segment, at), map->stride);
-    uint64_t key = gx_load64(map->corpse);
-    gx_segment_erase(segment, at, hash_of(map, key));
-    map->living[map->dying]--;
-    if (expired) expired(user, key, value_of(map->corpse));
+int gale_rotating_map_put(gale_rotating_map *map, uint64_t key, const void *value, void **ret_value) {
+    return put_number(map, key, value, true, ret_value);
 }
 
-/* The dead of a group. False when the callback made entries move: the segment may be another one now. */
-static bool bury_group(gx_rotating_map *map, gx_segment *segment, uint32_t g, gx_expired_fn *expired, void *user) {
-    uint64_t moves = map->moves;
-    for (uint32_t dead = gx_match16(segment->group[g].ages, map->dying) & GX_GROUP_MASK; dead; dead &= dead - 1) {
-        bury(map, segment, (gx_place){ g, (uint32_t)__builtin_ctz(dead) }, expired, user);
-        if (map->moves != moves) return false;
+int gale_rotating_map_put_if_absent(gale_rotating_map *map, uint64_t key, const void *value, void **ret_value) {
+    return put_number(map, key, value, false, ret_value);
+}
+
+void *gale_rotating_map_get(const gale_rotating_map *map, uint64_t key) {
+    if (!is_plain(map)) return get_whole(map, key);
+    uint64_t hash = gx_age_table_hash(&map->table, key);
+    gx_home home = home_of(map, hash);
+    uint32_t hits = gx_group_tagged(home.group, gx_segment_tag(hash));
+    if (hits) {
+        gx_place at = first_of(map, home, hits);
+        if (GX_LIKELY(gx_load64(at.entry) == key)) return at.entry + sizeof key;
+    } else if (GX_LIKELY(!gx_group_was_passed(home.group, hash))) {
+        return NULL;
     }
+    return get_whole(map, key);
+}
+
+bool gale_rotating_map_contains(const gale_rotating_map *map, uint64_t key) {
+    return gale_rotating_map_get(map, key) != NULL;
+}
+
+bool gale_rotating_map_remove(gale_rotating_map *map, uint64_t key, void *ret_value) {
+    if (!is_plain(map)) return take_whole(map, key, ret_value);
+    uint64_t hash = gx_age_table_hash(&map->table, key);
+    gx_home home = home_of(map, hash);
+    uint32_t hits = gx_group_tagged(home.group, gx_segment_tag(hash));
+    if (GX_UNLIKELY(!hits)) return gx_group_was_passed(home.group, hash) && take_whole(map, key, ret_value);
+    gx_place at = first_of(map, home, hits);
+    if (GX_UNLIKELY(gx_load64(at.entry) != key)) return take_whole(map, key, ret_value);
+    if (ret_value) memcpy(ret_value, at.entry + sizeof key, map->value_size);
+    map->living[*gx_place_age(at)]--;
+    gx_segment_erase(home.segment, home.group, at, hash);
     return true;
 }
 
-/* Entries stay in their slots except when a segment grows or splits; then its dead are looked for from its beginning. A
- * segment grows by a fifth at least, so that does not happen often. */
-static void bury_all(gx_rotating_map *map, gx_expired_fn *expired, void *user) {
-    uint64_t prefix = 0;
-    do {
-        gx_segment *segment = segment_of(map, prefix);
-        for (uint32_t g = 0; g < segment->groups && map->living[map->dying];) {
-            if (bury_group(map, segment, g, expired, user)) {
-                g++;
-                continue;
-            }
-            segment = segment_of(map, prefix);
-            g = 0;
-        }
-        prefix = after(segment, prefix);
-    } while (prefix && map->living[map->dying]);
+int gale_rotating_map_put_bytes(gale_rotating_map *map, const void *key, size_t key_size, const void *value,
+                                void **ret_value) {
+    gx_map_bytes bytes = { key, key_size };
+    int rc = check_bytes(map, &bytes);
+    if (rc < 0) return rc;
+    return put(map, ask_bytes(map, &bytes), value, true, ret_value);
 }
 
-/* --- Giving memory back ---------------------------------------------------------------------------------------------
- * When memory for the smaller thing is out, the larger one stays. */
-
-/* The other half of what this segment was split from, or NULL when the two would fill more than half of one. */
-static gx_segment *buddy_to_join(const gx_rotating_map *map, const gx_segment *segment, uint64_t prefix) {
-    if (!segment->depth) return NULL;
-    gx_segment *buddy = segment_of(map, prefix ^ (UINT64_C(1) << (64 - segment->depth)));
-    if (buddy->depth != segment->depth) return NULL;
-    return segment->used + buddy->used > SEGMENT_GROUPS * GX_GROUP_FULL / 2 ? NULL : buddy;
+int gale_rotating_map_put_if_absent_bytes(gale_rotating_map *map, const void *key, size_t key_size, const void *value,
+                                          void **ret_value) {
+    gx_map_bytes bytes = { key, key_size };
+    int rc = check_bytes(map, &bytes);
+    if (rc < 0) return rc;
+    return put(map, ask_bytes(map, &bytes), value, false, ret_value);
 }
 
-/* Joins the segment with its buddy, the result with its own, and so on. Returns what hashes with `*prefix_at` have
- * now. */
-static gx_segment *join(gx_rotating_map *map, uint64_t *prefix_at) {
-    gx_segment *segment = segment_of(map, *prefix_at), *buddy;
-    while ((buddy = buddy_to_join(map, segment, *prefix_at)) != NULL) {
-        gx_segment *made = make_segment(map, groups_for(segment->used + buddy->used), segment->depth - 1);
-        if (!made) break;
-        copy_all(map, (gx_segment *const[2]){ made, made }, 0, segment);
-        copy_all(map, (gx_segment *const[2]){ made, made }, 0, buddy);
-        *prefix_at &= ~(UINT64_C(1) << (64 - segment->depth));
-        install(map, made, *prefix_at);
-        drop_segment(map, segment);
-        drop_segment(map, buddy);
-        segment = made;
+void *gale_rotating_map_get_bytes(const gale_rotating_map *map, const void *key, size_t key_size) {
+    gx_map_bytes bytes = { key, key_size };
+    if (check_bytes(map, &bytes) < 0) return NULL;
+    return get(map, ask_bytes(map, &bytes));
+}
+
+bool gale_rotating_map_contains_bytes(const gale_rotating_map *map, const void *key, size_t key_size) {
+    return gale_rotating_map_get_bytes(map, key, key_size) != NULL;
+}
+
+bool gale_rotating_map_remove_bytes(gale_rotating_map *map, const void *key, size_t key_size, void *ret_value) {
+    gx_map_bytes bytes = { key, key_size };
+    if (check_bytes(map, &bytes) < 0) return false;
+    return take(map, ask_bytes(map, &bytes), ret_value);
+}
+
+/* --- Walks --- */
+
+size_t gx_rotating_map_stride(const gale_rotating_map *map) {
+    return map->table.stride;
+}
+
+void gx_rotating_map_show(const gale_rotating_map *map, void *raw, gale_rotating_map_entry *ret_entry) {
+    gale_rotating_map_entry entry = { .value = value_of(map, raw) };
+    if (map->key_type == GALE_KEY_BYTES) {
+        entry.bytes = gx_map_key_data(key_of(raw));
+        entry.bytes_size = key_of(raw)->size;
+    } else {
+        entry.key = gx_load64(raw);
     }
-    return segment;
+    *ret_entry = entry;
 }
 
-static void shrink_directory(gx_rotating_map *map, uint32_t bits) {
-    if (bits < 1) bits = 1;
-    if (bits >= map->bits) return;
-    gx_segment **directory = gx_alloc_array(map->heap, TAG, (size_t)1 << bits, sizeof *directory);
-    if (!directory) return;
-    for (size_t i = 0; i < (size_t)1 << bits; i++) directory[i] = map->directory[i << (map->bits - bits)];
-    gx_free(map->heap, TAG, map->directory, sizeof *directory << map->bits);
-    map->directory = directory;
-    map->bits = bits;
+void gx_rotating_map_drop_key(const gale_rotating_map *map, const void *raw) {
+    if (map->key_type == GALE_KEY_BYTES) gx_map_key_drop(map->heap, key_of(raw));
 }
 
-static uint32_t deepest(const gx_rotating_map *map) {
-    uint32_t depth = 0;
-    uint64_t prefix = 0;
-    do {
-        const gx_segment *segment = segment_of(map, prefix);
-        if (segment->depth > depth) depth = segment->depth;
-        prefix = after(segment, prefix);
-    } while (prefix);
-    return depth;
+bool gale_rotating_map_next(const gale_rotating_map *map, gale_rotating_map_cursor *cursor,
+                            gale_rotating_map_entry *ret_entry) {
+    if (!map || !cursor || !ret_entry) return false;
+    gx_age_cursor place;
+    static_assert(sizeof place == sizeof *cursor, "the one is the other, opaque");
+    memcpy(&place, cursor, sizeof place);
+    char *entry = gx_age_table_next(&map->table, &place, map->dying);
+    memcpy(cursor, &place, sizeof place);
+    if (entry) gx_rotating_map_show(map, entry, ret_entry);
+    return entry != NULL;
 }
 
-static void shrink(gx_rotating_map *map) {
-    uint64_t prefix = 0;
-    do {
-        gx_segment *segment = join(map, &prefix);
-        uint64_t groups = groups_for(segment->used);
-        if (groups * 2 <= segment->groups && resize(map, segment, prefix, groups)) segment = segment_of(map, prefix);
-        prefix = after(segment, prefix);
-    } while (prefix);
-    shrink_directory(map, deepest(map));
-}
+/* --- Rotation --- */
 
-static uint8_t age_after(const gx_rotating_map *map, uint8_t age) {
+static uint8_t age_after(const gale_rotating_map *map, uint8_t age) {
     return (uint8_t)(age + 1u == map->ages ? 0 : age + 1);
 }
 
-int64_t gx_rotating_map_rotate(gx_rotating_map *map, gx_expired_fn *expired, void *user) {
-    if (map->dying != GX_AGE_NONE) return GALE_INVALID;
+/* Memory goes back when the map was less than a quarter full even before its dead were taken out. */
+static void end_rotation(gale_rotating_map *map) {
+    set_dying(map, GX_AGE_NONE);
+    size_t slots = map->table.slots, most = gale_rotating_map_size(map);
+    if (most < map->fullest) most = map->fullest;
+    if (most < map->table.reserved) most = map->table.reserved;
+    if (most < slots / 4) gx_age_table_fit(&map->table);
+}
+
+static int64_t begin(gale_rotating_map *map) {
+    map->fullest = gale_rotating_map_size(map);
     map->newest = age_after(map, map->newest);
-    uint8_t oldest = age_after(map, map->newest);
-    size_t dead = map->living[oldest];
-    map->dying = oldest;
-    map->size -= dead;
-    if (dead) bury_all(map, expired, user);
-    map->dying = GX_AGE_NONE;
-    if (map->slots > SMALL_GROUPS * GX_GROUP_SLOTS && map->peak < map->slots / 4) shrink(map);
-    map->peak = map->size;
+    set_dying(map, age_after(map, map->newest));
+    map->prefix = 0;
+    map->group = 0;
+    map->moves = map->table.moves;
+    size_t dead = map->living[map->dying];
+    if (!dead) end_rotation(map);
     return (int64_t)dead;
+}
+
+int64_t gale_rotating_map_rotate_begin(gale_rotating_map *map) {
+    if (!map) return GALE_INVALID;
+    return map->busy || map->dying != GX_AGE_NONE ? GALE_STATE : begin(map);
+}
+
+/* The next of the dead, which there is. Entries stay in their slots except when a segment grows or splits; then its
+ * dead are looked for from its beginning. A segment grows by an eighth at least, so that does not happen often. */
+static gx_place next_dead(gale_rotating_map *map) {
+    if (map->moves != map->table.moves) {
+        map->moves = map->table.moves;
+        map->group = 0;
+    }
+    for (;;) {
+        const gx_segment *segment = gx_age_table_home(&map->table, map->prefix).segment;
+        for (; map->group < segment->groups; map->group++) {
+            gx_group *group = gx_segment_group(segment, map->group, map->table.stride);
+            uint32_t dead = gx_group_aged(group, map->dying);
+            if (dead) return gx_group_place(group, (uint32_t)__builtin_ctz(dead), map->table.stride);
+        }
+        map->prefix = gx_age_table_after(segment, map->prefix);
+        map->group = 0;
+    }
+}
+
+bool gx_rotating_map_take_dead(gale_rotating_map *map, void *raw) {
+    if (map->dying == GX_AGE_NONE) return false;
+    gx_place at = next_dead(map);
+    memcpy(raw, at.entry, map->table.stride);
+    uint64_t hash = gx_age_table_hash(&map->table, gx_load64(raw));
+    gx_home home = gx_age_table_home(&map->table, hash);
+    gx_segment_erase(home.segment, home.group, at, hash);
+    if (--map->living[map->dying] == 0) end_rotation(map);
+    return true;
+}
+
+static bool exhume(gale_rotating_map *map, gale_rotating_map_entry *ret_dead) {
+    drop_corpse(map);
+    if (!gx_rotating_map_take_dead(map, map->corpse)) return false;
+    map->has_corpse = true;
+    gx_rotating_map_show(map, map->corpse, ret_dead);
+    return true;
+}
+
+bool gale_rotating_map_next_dead(gale_rotating_map *map, gale_rotating_map_entry *ret_dead) {
+    return map && ret_dead && !map->busy && exhume(map, ret_dead);
+}
+
+int64_t gale_rotating_map_rotate(gale_rotating_map *map, gale_rotating_map_expired_fn *expired, void *user) {
+    int64_t count = gale_rotating_map_rotate_begin(map);
+    if (count <= 0) return count;
+    map->busy = true;
+    for (gale_rotating_map_entry dead; exhume(map, &dead);) {
+        if (expired)
+            expired(user, &dead);
+        else if (map->destroy)
+            map->destroy(map->user, dead.value);
+    }
+    map->busy = false;
+    return count;
+}
+
+/* --- For the engine --- */
+
+int gx_rotating_map_new(gx_heap *heap, uint32_t buckets, size_t value_size, uint64_t seed, gx_rotating_map **ret_map) {
+    gale_rotating_map_options options = { sizeof options, buckets, GALE_KEY_U64, value_size, seed, NULL, NULL, NULL };
+    if (!buckets || gx_rotating_map_check(buckets, GALE_KEY_U64, value_size, NULL) < 0) return GALE_INVALID;
+    return gx_rotating_map_make(heap, &options, ret_map);
+}
+
+typedef struct adapter {
+    gx_expired_fn *expired;
+    void *user;
+} adapter;
+
+static void adapt(void *user, const gale_rotating_map_entry *dead) {
+    const adapter *to = user;
+    to->expired(to->user, dead->key, dead->value);
+}
+
+int64_t gx_rotating_map_rotate(gx_rotating_map *map, gx_expired_fn *expired, void *user) {
+    adapter to = { expired, user };
+    return gale_rotating_map_rotate(map, expired ? adapt : NULL, &to);
 }

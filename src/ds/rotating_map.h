@@ -1,73 +1,74 @@
-/* A rotating map: a hash map whose entries expire by rotation (Storm's org.apache.storm.utils.RotatingMap).
+/* What gale's own modules may do with a rotating map (gale/rotating_map.h) beyond the public interface: share a heap,
+ * and take the dead out as they lie in the table, to show them later and from another thread.
  *
- * What:    n buckets of age. What is put is in the newest; a rotation makes a new bucket and hands out what is in the
- *          oldest. Storm keeps n hash maps and asks one after the other; here one table holds all, and an entry's
- *          bucket is a byte beside its slot, so that every operation is one probe whatever n is.
- *
- *              rotation     newest .. oldest   dead            n = 3, rotated every P
- *                                 2  1  0
- *              before             c  b  a
- *              after         3  2  1            0: a            a lived for more than 2P = T and at most 3P
- *
- *          Whoever rotates every T/(n-1) keeps an untouched entry for an age in [T, T*n/(n-1)].
- * Cost:    put, get, remove: one probe. A rotation: the dead, and one pass over a byte a slot; when nothing is in the
- *          oldest bucket, nothing. The table is made of segments of some 3300 entries that grow by a fifth and then
- *          split: a put never moves more than one of them. Memory goes back at a rotation, when the map has been less
- *          than a quarter full since the last one.
- * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_rotating_map_free.
- * Limits:  2 to GX_ROTATING_BUCKETS_MAX buckets; values up to GX_ROTATING_VALUE_MAX bytes. A pointer to a value is
- *          valid until the next new key, the next rotation, or its own removal. Walks and rotations go in an order
- *          that follows from the seed and what was done, never from addresses.
+ * Threads: as the public interface; gx_rotating_map_show and gx_rotating_map_drop_key may be called from any thread.
+ * Owner:   a raw entry owns its key's block; gx_rotating_map_drop_key gives that back.
  */
 #ifndef GX_DS_ROTATING_MAP_H
 #define GX_DS_ROTATING_MAP_H
 
 #include "base/alloc.h"
 
-enum { GX_ROTATING_BUCKETS_MAX = 253, GX_ROTATING_VALUE_MAX = 1 << 20 };
+#include <gale/rotating_map.h>
 
-typedef struct gx_rotating_map gx_rotating_map;
+/* As gale_rotating_map_new, with memory from `heap`, which outlives the map; the options have been checked, and their
+ * allocator is not looked at. GALE_OK or GALE_NO_MEMORY. */
+int gx_rotating_map_make(gx_heap *heap, const gale_rotating_map_options *options, gale_rotating_map **ret_map);
 
-/* Called for each dead entry: `value` is a copy, the entry is no longer in the map, and the new bucket is in place. It
- * may put, get and remove any key, the dead one too; it may neither rotate nor free the map. */
+/* Copies options whose structure begins with its size, as this version knows it. GALE_INVALID, GALE_UNSUPPORTED. */
+int gx_map_options(void *to, size_t size, const void *from, gale_error *error);
+
+/* GALE_OK, or GALE_INVALID and what is wrong with the number of buckets, the type of keys or the size of values. */
+int gx_rotating_map_check(uint32_t buckets, int32_t key_type, size_t value_size, gale_error *error);
+
+/* The size of a raw entry. */
+size_t gx_rotating_map_stride(const gale_rotating_map *map);
+
+/* As gale_rotating_map_next_dead, but the entry is copied to `raw`, as it lies. */
+bool gx_rotating_map_take_dead(gale_rotating_map *map, void *raw);
+void gx_rotating_map_show(const gale_rotating_map *map, void *raw, gale_rotating_map_entry *ret_entry);
+void gx_rotating_map_drop_key(const gale_rotating_map *map, const void *raw);
+
+/* --- For the engine: numbers, memory from its heap, and the place of a value in one call --- */
+
+typedef gale_rotating_map gx_rotating_map;
 typedef void gx_expired_fn(void *user, uint64_t key, void *value);
 
-/* `seed` makes the order, and keeps others from choosing keys that collide. GALE_INVALID (fewer than two buckets, or
- * beyond a limit), GALE_NO_MEMORY. */
+/* GALE_INVALID for what gale_rotating_map_new refuses, and for 0 buckets. */
 int gx_rotating_map_new(gx_heap *heap, uint32_t buckets, size_t value_size, uint64_t seed, gx_rotating_map **ret_map);
-void gx_rotating_map_free(gx_rotating_map *map);
-
-/* Entries that are alive; during a rotation the dead do not count. */
-size_t gx_rotating_map_size(const gx_rotating_map *map);
-
-/* The value of `key`, to read or to update in place, or NULL. Does not renew. */
-void *gx_rotating_map_get(const gx_rotating_map *map, uint64_t key);
-
-static inline bool gx_rotating_map_contains(const gx_rotating_map *map, uint64_t key) {
-    return gx_rotating_map_get(map, key) != NULL;
-}
-
-/* The value of `key`, 8-aligned, made zeroed if it was not there (`ret_made`, may be NULL, says so); it is now in the
- * newest bucket. NULL when memory is out: nothing changed. */
-void *gx_rotating_map_put(gx_rotating_map *map, uint64_t key, bool *ret_made);
-
-/* The same, but a key that is there keeps its age. */
-void *gx_rotating_map_put_if_absent(gx_rotating_map *map, uint64_t key, bool *ret_made);
-
-/* Copies the value to `ret_value` (may be NULL). False when it was not there. */
-bool gx_rotating_map_remove(gx_rotating_map *map, uint64_t key, void *ret_value);
-
-/* Returns how many died, or GALE_INVALID from inside `expired`. `expired` may be NULL. */
 int64_t gx_rotating_map_rotate(gx_rotating_map *map, gx_expired_fn *expired, void *user);
 
-/* A walk begins with a cursor of zeros and goes on while a value comes back. On the way, keys that are there may be
- * got, put and removed; after a new key or a rotation the walk may miss entries or see them twice. */
-typedef struct gx_rotating_cursor {
-    uint64_t segment; /* the leading bits of its hashes */
-    uint64_t slot;    /* the next one to look at */
-    bool ended;
-} gx_rotating_cursor;
+/* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); it is now in the newest
+ * bucket. NULL when memory is out: nothing changed. */
+static inline void *gx_rotating_map_put(gx_rotating_map *map, uint64_t key, bool *ret_made) {
+    void *value = NULL;
+    int rc = gale_rotating_map_put(map, key, NULL, &value);
+    if (rc >= 0 && ret_made) *ret_made = rc == 1;
+    return value;
+}
 
-void *gx_rotating_map_next(const gx_rotating_map *map, gx_rotating_cursor *cursor, uint64_t *ret_key);
+/* The same, but a key that is there keeps its age. */
+static inline void *gx_rotating_map_put_if_absent(gx_rotating_map *map, uint64_t key, bool *ret_made) {
+    void *value = NULL;
+    int rc = gale_rotating_map_put_if_absent(map, key, NULL, &value);
+    if (rc >= 0 && ret_made) *ret_made = rc == 1;
+    return value;
+}
+
+static inline void gx_rotating_map_free(gx_rotating_map *map) {
+    gale_rotating_map_free(map);
+}
+
+static inline void *gx_rotating_map_get(const gx_rotating_map *map, uint64_t key) {
+    return gale_rotating_map_get(map, key);
+}
+
+static inline bool gx_rotating_map_remove(gx_rotating_map *map, uint64_t key, void *ret_value) {
+    return gale_rotating_map_remove(map, key, ret_value);
+}
+
+static inline size_t gx_rotating_map_size(const gx_rotating_map *map) {
+    return gale_rotating_map_size(map);
+}
 
 #endif
