@@ -30,6 +30,24 @@ typedef struct gale_generator_options {
 GALE_API GALE_MUST_USE int gale_generator_spout(const gale_generator_options *options, gale_spout *ret_spout,
                                                 gale_error *error);
 
+/* An access log of a made-up web server, in the Combined Log Format, the same for the same seed and task. Tracked; a
+ * line that fails is emitted again, until it has been tried `max_attempts` times. Some visitors come far more often
+ * than others; two share each address and differ in their agent; time zones are mixed. One line in fifty is late by up
+ * to `late_seconds`, one in a hundred comes twice, one in a thousand is cut off. Output: (line). Obeys `gale.rate`,
+ * which moves the lines, not the log's own clock. */
+typedef struct gale_access_log_spout_options {
+    size_t size;
+    uint64_t lines;          /* a task emits this many; 0: without end */
+    uint32_t visitors;       /* 0: 1000 */
+    uint32_t lines_a_minute; /* by the log's clock; 0: 600 */
+    uint32_t late_seconds;   /* at most 1000000; 0: 240 */
+    int64_t start;           /* the log's clock, seconds since 1970 UTC; 0: 1767225600, the beginning of 2026 */
+    uint64_t seed;           /* any number */
+    uint32_t max_attempts;   /* 0: 3 */
+} gale_access_log_spout_options;
+GALE_API GALE_MUST_USE int gale_access_log_spout(const gale_access_log_spout_options *options, gale_spout *ret_spout,
+                                                 gale_error *error);
+
 /* Splits the first value (string or bytes) at white space (ASCII: blank, tab, newline, return, vertical tab, form feed)
  * into words, one tuple a word. A word that is not UTF-8 comes out as bytes. Output: (word). Simple. */
 typedef struct gale_split_options {
@@ -71,6 +89,78 @@ GALE_API GALE_MUST_USE int gale_intermediate_rankings_bolt(int64_t top_n, int64_
                                                            gale_error *error);
 GALE_API GALE_MUST_USE int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,
                                                     gale_error *error);
+
+/* Lines of a web server's access log (Common or Combined Log Format) to fields. Input: the first value, string or
+ * bytes. Output: (host, user, time, request, status, bytes, referer, agent). `time` is in seconds since 1970 UTC, the
+ * log's offset applied; status and bytes are i64, bytes 0 where the log has "-"; user, request, referer and agent are null
+ * where the log has "-" or, as the Common Log Format does, nothing; a text that is no UTF-8 is bytes. Escapes stay as
+ * the server wrote them. What is no such line goes to the stream "bad": (line, problem); when nobody subscribes to it,
+ * the first is logged, and how many there were at the end. Simple. */
+GALE_API GALE_MUST_USE int gale_access_log_bolt(gale_bolt *ret_bolt, gale_error *error);
+
+/* Passes a tuple on when its key is new, and drops (acks) it while a rotating map (gale/rotating_map.h) remembers the
+ * key: for `horizon_seconds` after it passed at the least, n / (n - 1) times as long at the most, n being `buckets`. A
+ * duplicate does not renew. Time is the context's clock. Each task has a map of its own: group by the key. Simple.
+ *
+ * Failures: a tuple that cannot be emitted fails, and its key is forgotten. When one fails further down, this bolt is
+ * not told; the spout emits it again, and here it looks like a duplicate. `identity` names fields that tell one tuple
+ * from its duplicates (a place in a file, an offset): the tuple that passed for a key passes again, as often as it
+ * comes. Without `identity` a replayed tuple is dropped: then what stands behind must not fail, or must tell its
+ * failures another way. A restart forgets everything. */
+typedef enum gale_dedupe_keep {
+    GALE_DEDUPE_EXACT,      /* the key itself, at most 64 KiB: no mistakes */
+    GALE_DEDUPE_FINGERPRINT /* 128 bits of it (XXH3, randomly seeded). Two of n keys alike: n^2 / 2^129, 1.5e-25 for ten
+                               million, 1.5e-21 for a billion; then a new key is dropped. The hash is no cipher: where
+                               keys come from people who mean harm, keep them exactly */
+} gale_dedupe_keep;
+typedef struct gale_dedupe_options {
+    size_t size;
+    const char *key;        /* fields, "host, agent" */
+    const char *output;     /* the fields that it emits; NULL: those of the key */
+    const char *identity;   /* fields, or NULL */
+    double horizon_seconds; /* at most 1e9; 0: 600 */
+    uint32_t buckets;       /* 2 to 253; 0: 3 */
+    int32_t keep;           /* a gale_dedupe_keep */
+} gale_dedupe_options;
+GALE_API GALE_MUST_USE int gale_dedupe_bolt(const gale_dedupe_options *options, gale_bolt *ret_bolt, gale_error *error);
+
+/* Tells what is late, by the time that tuples carry (i64, seconds). A tuple whose time is at most `lateness_seconds`
+ * behind the newest that came before it, or with it, goes on. A later one goes to the stream "late", with two fields
+ * more: how many seconds it is behind, and how many late ones there were, this one included; when nobody subscribes,
+ * their number is logged at the end. Whenever the newest time moves, the stream "watermark" says so before that tuple:
+ * (mark, newest): from now on no tuple that is older than `mark` goes on. It must be one task, and decides by the order
+ * in which tuples come: a clock that runs ahead in the input makes all others late. A late tuple that is replayed is
+ * told again. Simple. */
+typedef struct gale_event_time_options {
+    size_t size;
+    const char *time;         /* the field; NULL: "time" */
+    const char *output;       /* the fields that it emits: "time, host, agent" */
+    int64_t lateness_seconds; /* 0: none */
+} gale_event_time_options;
+GALE_API GALE_MUST_USE int gale_event_time_bolt(const gale_event_time_options *options, gale_bolt *ret_bolt,
+                                                gale_error *error);
+
+/* Counts different keys in windows of the tuples' own time: window w holds the times [k w, (k + 1) w), in seconds since
+ * 1970. Inputs: tuples that have the key and the time, grouped by the key; and the stream "watermark" of an event time
+ * bolt, to all tasks. Output: (window, start, new): so many keys that no tuple before had in this window; every
+ * `emit_seconds`, when the watermark passes the window's end, and when the topology has drained; not anchored. The
+ * stream "watermark": (mark, task, tasks), behind the counts that it completes. A key that comes again in its window is
+ * dropped, and so is a tuple that is replayed, because counting and remembering are one step. A tuple behind the
+ * watermark fails. Without a watermark everything is kept until the end. Simple. */
+typedef struct gale_unique_options {
+    size_t size;
+    const char *key;       /* fields, "host, agent" */
+    const char *time;      /* the field; NULL: "time" */
+    const char *windows;   /* up to 8 lengths in seconds, "60, 300"; NULL: "60" */
+    uint32_t emit_seconds; /* 0: 1 */
+} gale_unique_options;
+GALE_API GALE_MUST_USE int gale_unique_bolt(const gale_unique_options *options, gale_bolt *ret_bolt, gale_error *error);
+
+/* Adds up what the tasks of a unique bolt emit: subscribe it to both of its streams, globally. Output: (window, start,
+ * count), each window once, when all tasks' watermarks have passed its end, or when the topology has drained; in the
+ * order of their ends. The stream "now" has the same of windows that are not over, every `emit_seconds`, when their count has
+ * moved. A window without keys is not told. Not anchored. It must be one task. Simple. */
+GALE_API GALE_MUST_USE int gale_unique_total_bolt(int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error);
 
 /* Writes each tuple as a JSON line {"component":..,"stream":..,"task":..,"values":{..}} to a descriptor, which stays
  * the caller's. No outputs. Simple. */

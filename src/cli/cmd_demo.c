@@ -1,4 +1,4 @@
-/* gale demo top-words | word-count */
+/* gale demo top-words | word-count | unique-visitors */
 #include "cli/command.h"
 #include "cli/demo_view.h"
 #include "cli/session.h"
@@ -24,7 +24,7 @@ static const gx_option options[] = {
     { 0, "input", "PATH", GX_OPTION_WORDS, AT(inputs), 0, 0,
       "read this file or folder; may be repeated (default: what the machine has)" },
     { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0,
-      "lines a second (default 400; word-count with --input: no limit)" },
+      "lines a second (default 400; with --input no limit, but for top-words)" },
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
       "threads that run the tasks (default: one a core)" },
     { 0, "seconds", "N", GX_OPTION_WHOLE, AT(seconds), 1, 1000000000, "end after so many seconds" },
@@ -35,6 +35,9 @@ static const gx_option options[] = {
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0], DEFAULT_RATE = 400, WINDOW = 9, EMIT = 1 };
+
+/* A minute of the made-up log takes two seconds at the default rate. */
+enum { LINES_A_MINUTE = 800, LATENESS = 120 };
 
 /* Words that are on top in every English text, and those that manual pages repeat. */
 static const char stop_words[] =
@@ -90,13 +93,52 @@ static int word_count(gale_topology *topology, gx_demo_view *view, gale_error *e
     return code;
 }
 
+/* The lines of a log: the one that was named, or a made-up one. */
+static int add_log(gale_topology *topology, gx_demo_source *source, gale_error *error) {
+    if (source->documents->count) return gale_topology_add_spout(topology, "lines", gx_demo_spout(source), 1);
+    gale_access_log_spout_options log = { .size = sizeof log, .lines_a_minute = LINES_A_MINUTE, .seed = source->seed };
+    gale_spout spout;
+    int code = gale_access_log_spout(&log, &spout, error);
+    if (code >= 0) code = gale_topology_add_spout(topology, "lines", spout, 1);
+    if (code >= 0) code = gale_topology_set(topology, "lines", "gale.rate", gale_f64(source->rate));
+    return code;
+}
+
+static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_error *error) {
+    gale_event_time_options by_time = { .size = sizeof by_time,
+                                        .output = "time, host, agent",
+                                        .lateness_seconds = LATENESS };
+    gale_unique_options visitors = { .size = sizeof visitors, .key = "host, agent", .windows = "60, 300" };
+    gale_bolt bolt;
+    int code = add_log(topology, view->source, error);
+    if (code >= 0) code = add(topology, "parse", gale_access_log_bolt(&bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "parse", "lines", NULL, gale_shuffle());
+    if (code >= 0) code = add(topology, "clock", gale_event_time_bolt(&by_time, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "clock", "parse", NULL, gale_global());
+    if (code >= 0) code = add(topology, "unique", gale_unique_bolt(&visitors, &bolt, error), &bolt, 4);
+    if (code >= 0) code = gale_topology_subscribe(topology, "unique", "clock", NULL, gale_fields("host, agent"));
+    if (code >= 0) code = gale_topology_subscribe(topology, "unique", "clock", "watermark", gale_all());
+    if (code >= 0) code = add(topology, "total", gale_unique_total_bolt(EMIT, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "total", "unique", NULL, gale_global());
+    if (code >= 0) code = gale_topology_subscribe(topology, "total", "unique", "watermark", gale_global());
+    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_window, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
+    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", "now", gale_global());
+    if (code >= 0) code = add(topology, "late", gale_callback_bolt(gx_demo_on_late, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "late", "clock", "late", gale_global());
+    return code;
+}
+
 typedef struct demo {
     const char *name;
     int (*build)(gale_topology *topology, gx_demo_view *view, gale_error *error);
     bool finite; /* a named input is read once, as fast as it goes */
+    bool makes;  /* without one it makes lines of its own */
 } demo;
 
-static const demo demos[] = { { "top-words", top_words, false }, { "word-count", word_count, true } };
+static const demo demos[] = { { "top-words", top_words, false, false },
+                              { "word-count", word_count, true, false },
+                              { "unique-visitors", unique_visitors, true, true } };
 
 enum { DEMO_COUNT = sizeof demos / sizeof demos[0] };
 
@@ -175,13 +217,15 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     choices c = { .seed = 0 };
     gx_words words = { .count = 0 };
     const demo *d = NULL;
-    gx_documents documents;
+    gx_documents documents = { .count = 0 };
     int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (code == 0) code = find_demo(&words, &d, &error);
     if (code == 0) code = check_inputs(&c.inputs, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    code = c.inputs.count ? gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error)
-                          : gx_documents_find_any(&documents, &error);
+    if (c.inputs.count)
+        code = gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error);
+    else if (!d->makes)
+        code = gx_documents_find_any(&documents, &error);
     if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_IO);
     int exit_code = run_documents(d, &c, &documents, errors);
     gx_documents_fini(&documents);
@@ -190,10 +234,12 @@ static int run(int argc, char **argv, gx_terminal *errors) {
 
 const gx_command gx_cmd_demo = {
     .name = "demo",
-    .usage = "demo top-words|word-count [options]",
-    .text = "watch words move: rolling top words, or a word count, over text that this machine has",
-    .more = "top-words   the ten words that came most often in the last 9 seconds, every second\n"
-            "word-count  all words since the start; with --input, of that text, once\n",
+    .usage = "demo top-words|word-count|unique-visitors [options]",
+    .text = "watch words move, over text that this machine has; or the visitors of a web server",
+    .more = "top-words        the ten words that came most often in the last 9 seconds, every second\n"
+            "word-count       all words since the start; with --input, of that text, once\n"
+            "unique-visitors  how many different visitors came each minute and each five minutes, by a made-up\n"
+            "                 access log, two seconds to a minute; with --input, by that log, once\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "cli/figures.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool gx_demo_view_init(gx_demo_view *view, const char *title, gx_terminal *terminal, gx_demo_source *source) {
@@ -65,12 +66,56 @@ int gx_demo_on_count(void *user, const gale_tuple *tuple) {
     return code;
 }
 
+/* The place of a window among the rows, the latest first; of those that end together, the longer first. */
+static size_t window_place(const gx_demo_view *view, int64_t end, int64_t length) {
+    size_t place = 0;
+    while (place < view->row_count &&
+           (view->rows[place].end > end || (view->rows[place].end == end && view->rows[place].length > length)))
+        place++;
+    return place;
+}
+
+/* Makes room for a row at `place`; the last one falls off when all are taken. */
+static void open_row(gx_demo_view *view, size_t place) {
+    size_t kept = view->row_count < GX_DEMO_ROWS ? view->row_count++ : GX_DEMO_ROWS - 1;
+    memmove(&view->rows[place + 1], &view->rows[place], (kept - place) * sizeof view->rows[0]);
+}
+
+static void set_window(gx_demo_view *view, int64_t end, int64_t length, int64_t count) {
+    size_t place = window_place(view, end, length);
+    if (place == GX_DEMO_ROWS) return;
+    gx_demo_row *row = &view->rows[place];
+    if (place == view->row_count || row->end != end || row->length != length) open_row(view, place);
+    *row = (gx_demo_row){ .count = count, .end = end, .length = length };
+    int64_t second = ((end - length) % 86400 + 86400) % 86400;
+    snprintf(row->word, sizeof row->word, "%02d:%02d UTC, %lld min", (int)(second / 3600), (int)(second / 60 % 60),
+             (long long)(length / 60));
+}
+
+int gx_demo_on_window(void *user, const gale_tuple *tuple) {
+    gx_demo_view *view = user;
+    int64_t length = gale_tuple_value(tuple, 0).as.i64, start = gale_tuple_value(tuple, 1).as.i64;
+    pthread_mutex_lock(&view->mutex);
+    set_window(view, start + length, length, gale_tuple_value(tuple, 2).as.i64);
+    pthread_mutex_unlock(&view->mutex);
+    return 0;
+}
+
+int gx_demo_on_late(void *user, const gale_tuple *tuple) {
+    gx_demo_view *view = user;
+    pthread_mutex_lock(&view->mutex);
+    view->late = gale_tuple_value(tuple, gale_tuple_size(tuple) - 1).as.i64;
+    pthread_mutex_unlock(&view->mutex);
+    return 0;
+}
+
 /* --- What is shown --------------------------------------------------------------------------------------------------
  */
 
-static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS]) {
+static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS], int64_t *ret_late) {
     pthread_mutex_lock(&view->mutex);
     size_t count = view->row_count;
+    *ret_late = view->late;
     memcpy(rows, view->rows, sizeof view->rows);
     if (count == 0)
         for (; count < gx_rankings_size(view->totals); count++) {
@@ -88,7 +133,7 @@ static const char *rate_of(uint64_t now, uint64_t before, int64_t elapsed, char 
     return gx_figure_rate(now - before, elapsed, out);
 }
 
-static void figures(const gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
+static void figures(const gx_demo_view *view, const gale_run_stats *now, int64_t late, gx_buf *out) {
     char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
     static const gale_run_stats nothing = { .size = sizeof nothing };
     const gale_run_stats *before = now->phase >= GALE_PHASE_CLOSING ? &nothing : &view->before;
@@ -99,9 +144,11 @@ static void figures(const gx_demo_view *view, const gale_run_stats *now, gx_buf 
                   rate_of(now->executed, before->executed, elapsed, tuples), gx_figure_count(now->open, open));
     if (now->failed + now->timed_out)
         gx_buf_format(out, "  %s failed", gx_figure_count(now->failed + now->timed_out, lines));
+    if (late) gx_buf_format(out, "  %s late", gx_figure_count((uint64_t)late, lines));
 }
 
 static const char *document_of(const gx_demo_view *view) {
+    if (view->source->documents->count == 0) return "a log that gale makes up";
     size_t index = (size_t)gx_load_relaxed(&view->source->document);
     const char *path = index < view->source->documents->count ? view->source->documents->paths[index] : "";
     return *path ? path : "(the text that gale carries with it)";
@@ -114,16 +161,18 @@ static void bar(const gx_demo_view *view, int64_t count, int64_t most, gx_buf *o
 
 /* A block of lines, for a terminal. */
 static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
-                       gx_buf *out) {
+                       int64_t late, gx_buf *out) {
     char figure[GX_FIGURE_SIZE];
+    int64_t most = 0;
+    for (size_t i = 0; i < count; i++) most = rows[i].count > most ? rows[i].count : most;
     gx_buf_format(out, "%s: ", view->title);
-    figures(view, now, out);
+    figures(view, now, late, out);
     gx_buf_format(out, "\nreading %s\n\n", document_of(view));
     for (size_t i = 0; i < GX_DEMO_ROWS; i++) {
         if (i < count) {
             gx_buf_format(out, "%3zu  %-20s %9s  ", i + 1, rows[i].word,
                           gx_figure_count((uint64_t)rows[i].count, figure));
-            bar(view, rows[i].count, rows[0].count, out);
+            bar(view, rows[i].count, most, out);
         }
         gx_buf_add_text(out, "\n");
     }
@@ -132,8 +181,8 @@ static void draw_block(const gx_demo_view *view, const gale_run_stats *now, cons
 
 /* One line, for a pipe or a file. */
 static void draw_line(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
-                      gx_buf *out) {
-    figures(view, now, out);
+                      int64_t late, gx_buf *out) {
+    figures(view, now, late, out);
     gx_buf_add_text(out, "  |");
     for (size_t i = 0; i < count; i++)
         gx_buf_format(out, "%s %s %lld", i ? "," : "", rows[i].word, (long long)rows[i].count);
@@ -142,12 +191,13 @@ static void draw_line(const gx_demo_view *view, const gale_run_stats *now, const
 
 static void show(gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
     gx_demo_row rows[GX_DEMO_ROWS];
-    size_t count = take_rows(view, rows);
+    int64_t late;
+    size_t count = take_rows(view, rows, &late);
     bool at_end = now->phase >= GALE_PHASE_CLOSING;
     if (view->terminal->is_tty)
-        draw_block(view, now, rows, count, out);
+        draw_block(view, now, rows, count, late, out);
     else
-        draw_line(view, now, rows, count, out);
+        draw_line(view, now, rows, count, late, out);
     const char *text = gx_buf_text(out);
     if (!text) return;
     if (view->terminal->is_tty && !at_end)

@@ -75,6 +75,28 @@ static int make_generator(const gale_value *v, gale_spout *ret, gale_error *erro
     return gale_generator_spout(&options, ret, error);
 }
 
+static const gx_param made_log_params[] = {
+    WHOLE("lines", "0", 0, INT64_MAX, "how many lines a task emits; 0: without end"),
+    WHOLE("visitors", "1000", 1, 1048576, "how many different visitors there are"),
+    WHOLE("linesAMinute", "600", 1, UINT32_MAX, "by the log's clock, which is not that of gale.rate"),
+    WHOLE("lateSeconds", "240", 1, 1000000, "how late a line is at the most; one in fifty is late"),
+    WHOLE("start", "1767225600", 2000000, 4102444800, "where the log's clock begins, in seconds since 1970 UTC"),
+    WHOLE("seed", "0", 0, 0, "any number; the same seed gives the same lines"),
+    ATTEMPTS,
+};
+
+static int make_made_log(const gale_value *v, gale_spout *ret, gale_error *error) {
+    gale_access_log_spout_options options = { .size = sizeof options,
+                                              .lines = (uint64_t)v[0].as.i64,
+                                              .visitors = (uint32_t)v[1].as.i64,
+                                              .lines_a_minute = (uint32_t)v[2].as.i64,
+                                              .late_seconds = (uint32_t)v[3].as.i64,
+                                              .start = v[4].as.i64,
+                                              .seed = (uint64_t)v[5].as.i64,
+                                              .max_attempts = (uint32_t)v[6].as.i64 };
+    return gale_access_log_spout(&options, ret, error);
+}
+
 static const gx_param words_params[] = {
     FLAG("distributed", "true", "false allows one task only"),
 };
@@ -133,6 +155,67 @@ static int make_intermediate(const gale_value *v, gale_bolt *ret, gale_error *er
 
 static int make_total(const gale_value *v, gale_bolt *ret, gale_error *error) {
     return gale_total_rankings_bolt(v[0].as.i64, v[1].as.i64, ret, error);
+}
+
+static int make_access_log(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    (void)v;
+    return gale_access_log_bolt(ret, error);
+}
+
+static const gx_param dedupe_params[] = {
+    TEXT("key", NULL, "the fields that duplicates have in common, separated by commas"),
+    TEXT("output", "", "the fields that it emits; none: those of the key"),
+    TEXT("identity", "", "fields that tell a tuple that is replayed from a duplicate"),
+    { "horizonSeconds", GALE_TYPE_NULL, "600", 0, 0, NULL, "how long a key is remembered, fractions allowed" },
+    WHOLE("buckets", "3", 2, 253, "of the rotating map; more forget more exactly"),
+    WORD("keep", "exact", "exact fingerprint", "'exact': keys themselves; 'fingerprint': 128 bits of each"),
+};
+
+static int make_dedupe(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    gale_dedupe_options options = { .size = sizeof options,
+                                    .key = text_of(&v[0]),
+                                    .output = text_of(&v[1]),
+                                    .identity = text_of(&v[2]),
+                                    .buckets = (uint32_t)v[4].as.i64,
+                                    .keep = is_word(&v[5], "fingerprint") ? GALE_DEDUPE_FINGERPRINT
+                                                                          : GALE_DEDUPE_EXACT };
+    int code = seconds_of(&v[3], "horizonSeconds", &options.horizon_seconds, error);
+    if (code == 0 && options.horizon_seconds == 0)
+        code = gale_error_set(error, GALE_INVALID, "'horizonSeconds' must be above 0");
+    if (code < 0) return code;
+    return gale_dedupe_bolt(&options, ret, error);
+}
+
+static const gx_param event_time_params[] = {
+    TEXT("output", NULL, "the fields that it emits, separated by commas"),
+    TEXT("time", "time", "the field that has a tuple's time, in seconds"),
+    WHOLE("latenessSeconds", "0", 0, 0, "how far a tuple may be behind the newest one"),
+};
+
+static int make_event_time(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    gale_event_time_options options = { sizeof options, text_of(&v[1]), text_of(&v[0]), v[2].as.i64 };
+    return gale_event_time_bolt(&options, ret, error);
+}
+
+static const gx_param unique_params[] = {
+    TEXT("key", NULL, "the fields that are counted, separated by commas"),
+    TEXT("time", "time", "the field that has a tuple's time, in seconds"),
+    TEXT("windows", "60", "the lengths of the windows in seconds, separated by commas"),
+    WHOLE("emitFrequencyInSeconds", "1", 1, INT32_MAX, "how often what is new is emitted"),
+};
+
+static int make_unique(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    gale_unique_options options = { sizeof options, text_of(&v[0]), text_of(&v[1]), text_of(&v[2]),
+                                    (uint32_t)v[3].as.i64 };
+    return gale_unique_bolt(&options, ret, error);
+}
+
+static const gx_param unique_total_params[] = {
+    WHOLE("emitFrequencyInSeconds", "1", 0, 0, "how often the stream 'now' tells of windows that are not over"),
+};
+
+static int make_unique_total(const gale_value *v, gale_bolt *ret, gale_error *error) {
+    return gale_unique_total_bolt(v[0].as.i64, ret, error);
 }
 
 static const gx_param sink_params[] = {
@@ -202,6 +285,9 @@ static const gx_class classes[] = {
     { .name = "gale.spout.Words", .aliases = { "org.apache.storm.testing.TestWordSpout" }, .kind = SPOUT,
       PARAMS(words_params),
       .outputs = "word", .text = "emits one of five names every 100 ms, untracked", .make_spout = make_words },
+    { .name = "gale.spout.AccessLog", .kind = SPOUT, PARAMS(made_log_params), .keys = "gale.rate",
+      .outputs = "line", .text = "emits the access log of a made-up web server, tracked",
+      .make_spout = make_made_log },
     { .name = "gale.bolt.Split", .kind = BOLT, PARAMS(split_params),
       .outputs = "word", .text = "splits a line into words", .make_bolt = make_split },
     { .name = "gale.bolt.Count", .aliases = { "org.apache.storm.testing.TestWordCounter" }, .kind = BOLT,
@@ -221,6 +307,21 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.TotalRankings", .aliases = { "org.apache.storm.starter.bolt.TotalRankingsBolt" }, .kind = BOLT,
       PARAMS(ranking_params),
       .outputs = "rankings", .text = "merges rankings into one", .make_bolt = make_total },
+    { .name = "gale.bolt.AccessLog", .kind = BOLT,
+      .outputs = "host, user, time, request, status, bytes, referer, agent",
+      .text = "reads lines of an access log; what is none goes to the stream `bad` (line, problem)",
+      .make_bolt = make_access_log },
+    { .name = "gale.bolt.Dedupe", .kind = BOLT, PARAMS(dedupe_params),
+      .text = "passes a tuple on when its key is new", .make_bolt = make_dedupe },
+    { .name = "gale.bolt.EventTime", .kind = BOLT, PARAMS(event_time_params),
+      .text = "sends what is late by its own time to the stream `late`, and tells the stream `watermark`",
+      .make_bolt = make_event_time },
+    { .name = "gale.bolt.Unique", .kind = BOLT, PARAMS(unique_params),
+      .outputs = "window, start, new", .text = "counts different keys in windows of the tuples' own time",
+      .make_bolt = make_unique },
+    { .name = "gale.bolt.UniqueTotal", .kind = BOLT, PARAMS(unique_total_params),
+      .outputs = "window, start, count", .text = "adds up what the tasks of a Unique bolt say, each window once",
+      .make_bolt = make_unique_total },
     { .name = "gale.bolt.FileSink", .kind = BOLT, PARAMS(sink_params), .keys = "gale.output",
       .writes = 1, .text = "writes each tuple as a line", .make_bolt = make_sink, .prints = sink_prints },
     { .name = "gale.bolt.Printer", .kind = BOLT,

@@ -143,13 +143,14 @@ static void give_up(gx_retry *retry, uint32_t id, int32_t reason, const char *te
     free_slot(retry, id);
 }
 
-static void settle_failed(gx_retry *retry, uint32_t id, int32_t reason, const char *text, const char *component) {
+static void settle_failed(gx_retry *retry, uint32_t id, const gale_failure *failure) {
     /* A stop says nothing about the line: it stays what it is, unanswered. */
-    bool again = retry->slots[id].attempts < retry->max_attempts && reason != GALE_REASON_REJECTED;
-    if (again || reason == GALE_REASON_STOPPED) {
+    bool over = failure->final || failure->reason == GALE_REASON_REJECTED ||
+                retry->slots[id].attempts >= retry->max_attempts;
+    if (!over || failure->reason == GALE_REASON_STOPPED) {
         queue_last(retry, id);
     } else {
-        give_up(retry, id, reason, text, component);
+        give_up(retry, id, failure->reason, failure->text, failure->component);
     }
 }
 
@@ -167,7 +168,8 @@ int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
         return rc == GALE_AGAIN ? GALE_NEXT_NOTHING : rc;
     }
     slot->attempts++;
-    settle_failed(retry, id, GALE_REASON_FAILED, gale_error_text(rc), NULL);
+    gale_failure failure = { .size = sizeof failure, .reason = GALE_REASON_FAILED, .text = gale_error_text(rc) };
+    settle_failed(retry, id, &failure);
     return rc;
 }
 
@@ -181,5 +183,7 @@ void gx_retry_ack(gx_retry *retry, uint64_t id) {
 
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure) {
     if (!is_open(retry, id)) return;
-    settle_failed(retry, (uint32_t)id, failure->reason, failure->text, failure->component);
+    /* What the engine emitted again under the same id was an attempt, too. */
+    if (failure->attempts > 1) retry->slots[id].attempts += failure->attempts - 1;
+    settle_failed(retry, (uint32_t)id, failure);
 }

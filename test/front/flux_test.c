@@ -274,6 +274,31 @@ static void every_grouping_has_a_name(void **state) {
                     "t.yaml:17:65: 'customClass' has no effect in grouping all\n");
 }
 
+/* The policy of `count` when its grouping says `text`. */
+static int32_t policy_of(const char *text) {
+    gx_buf file = with(FIELDS, text);
+    gale_topology *topology = loaded(gx_buf_text(&file), NULL);
+    const gx_component *count = gx_topology_find(topology, "count");
+    int32_t drop = count->inputs[count->input_count - 1].drop;
+    gale_topology_free(topology);
+    gx_buf_fini(&file);
+    return drop;
+}
+
+static void a_grouping_may_name_a_drop_policy(void **state) {
+    (void)state;
+    assert_int_equal(policy_of(FIELDS), GALE_DROP_NOTHING);
+    assert_int_equal(policy_of("{type: SHUFFLE, drop: oldest}"), GALE_DROP_OLDEST);
+    assert_int_equal(policy_of("{type: FIELDS, args: [word], drop: NEWEST}"), GALE_DROP_NEWEST);
+    assert_int_equal(policy_of("{type: SHUFFLE, drop: nothing}"), GALE_DROP_NOTHING);
+    expect_error("type: SHUFFLE", "type: SHUFFLE, drop: odlest",
+                 "t.yaml:16:62: 'drop' must be oldest, newest or nothing, not 'odlest'; did you mean 'oldest'?");
+    expect_error("type: SHUFFLE", "type: SHUFFLE, drop: [oldest]",
+                 "t.yaml:16:62: 'drop' of a grouping must be a string, not a list");
+    expect_error("type: SHUFFLE", "type: SHUFFLE, dorp: oldest",
+                 "t.yaml:16:56: unknown key 'dorp' in a grouping; did you mean 'drop'?");
+}
+
 static void storms_partial_key_class_is_known(void **state) {
     (void)state;
     expect_grouping("{type: CUSTOM, customClass: {className: " PARTIAL "}}", GALE_GROUPING_PARTIAL_KEY, "", "");
@@ -391,6 +416,7 @@ int main(void) {
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
         cmocka_unit_test(what_is_not_supported_yet_is_refused),
         cmocka_unit_test(every_grouping_has_a_name),
+        cmocka_unit_test(a_grouping_may_name_a_drop_policy),
         cmocka_unit_test(storms_partial_key_class_is_known),
         cmocka_unit_test(a_custom_grouping_that_cannot_be_made_is_refused),
         cmocka_unit_test(a_second_grouping_for_one_stream_replaces_the_first_with_a_warning),

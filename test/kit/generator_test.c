@@ -53,7 +53,7 @@ static void a_line_that_fails_comes_again_after_done(void **state) {
     assert_int_equal(gale_generator_spout(&options, &spout, NULL), 0);
     assert_int_equal(fake_open(&fake, &spout, &self), 0);
     gale_wait wait;
-    gale_failure failure = { sizeof failure, GALE_REASON_TIMEOUT, 0, NULL, "" };
+    gale_failure failure = { sizeof failure, GALE_REASON_TIMEOUT, 0, NULL, "", 1, false };
     for (int i = 0; i < 2; i++) {
         assert_int_equal(spout.ops->next(self, &fake.collector, &wait), GALE_NEXT_EMITTED);
         assert_int_equal(spout.ops->next(self, &fake.collector, &wait), GALE_NEXT_DONE);

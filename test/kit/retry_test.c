@@ -38,7 +38,7 @@ static uint32_t send(fixture *f, const char *line, uint64_t number) {
 }
 
 static void fail_for(fixture *f, uint64_t id, int32_t reason, const char *text) {
-    gale_failure failure = { sizeof failure, reason, 3, "count", text };
+    gale_failure failure = { sizeof failure, reason, 3, "count", text, 1, false };
     gx_retry_fail(&f->retry, id, &failure);
 }
 
@@ -79,6 +79,14 @@ static void a_rejected_line_is_given_up_at_once(void **state) {
     fixture *f = *state;
     fail_for(f, send(f, "a", 5), GALE_REASON_REJECTED, "");
     assert_string_equal(fake_text(&f->fake.reports), "line 5 given up after 1 attempt: rejected (count)\n");
+}
+
+static void a_failure_that_the_engine_calls_final_is_given_up_at_once(void **state) {
+    fixture *f = *state;
+    gale_failure failure = { .size = sizeof failure, .text = "bad value", .component = "count", .attempts = 2, .final = true };
+    gx_retry_fail(&f->retry, send(f, "a", 5), &failure);
+    assert_string_equal(fake_text(&f->fake.reports), "line 5 given up after 2 attempts: failed: bad value (count)\n");
+    assert_false(gx_retry_waiting(&f->retry));
 }
 
 static void a_stop_gives_nothing_up(void **state) {
@@ -212,6 +220,7 @@ int main(void) {
         CASE(failed_lines_come_again_in_the_order_of_failing),
         CASE(a_line_is_given_up_after_its_attempts_and_reported_once),
         CASE(a_rejected_line_is_given_up_at_once),
+        CASE(a_failure_that_the_engine_calls_final_is_given_up_at_once),
         CASE(a_stop_gives_nothing_up),
         CASE(answers_to_what_is_not_open_change_nothing),
         CASE(a_collector_that_is_full_keeps_the_line_first),

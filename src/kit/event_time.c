@@ -1,0 +1,146 @@
+/* The time that tuples carry: gale_event_time_bolt. In one task, and before the work is spread, so that what is late is
+ * decided by the order of the input alone and not by how tasks happen to run. */
+#include "kit/fields.h"
+
+#include <gale/kit.h>
+#include <stdio.h>
+
+enum { STREAM_ON_TIME, STREAM_LATE, STREAM_WATERMARK, STREAMS };
+
+static const char who[] = "event time";
+
+#define LATENESS_MAX 1000000000
+#define TIME_MAX ((int64_t)1 << 60) /* so that no sum or difference of times overflows */
+
+typedef struct settings {
+    gx_fields time;
+    gx_fields output;
+    int64_t lateness;
+    gale_output streams[STREAMS];
+    char late_fields[GX_FIELDS_TEXT + 20];
+} settings;
+
+typedef struct clerk {
+    gx_instance instance;
+    const settings *given;
+    int64_t newest; /* INT64_MIN before the first tuple */
+    int64_t told;   /* the newest that the watermark tells of */
+    int64_t late;
+    uint64_t unheard; /* late tuples that nobody subscribed to */
+    gx_field_places time_places, output_places;
+    gale_value values[GX_FIELDS_MAX + 2];
+} clerk;
+
+static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    if (context->task_count > 1) {
+        gx_define_report(out, "%s: %u tasks of '%s' would each see a part of the times; it must be one", who,
+                         context->task_count, context->component);
+        return GALE_INVALID;
+    }
+    clerk *bolt = gx_define_instance(context, sizeof *bolt);
+    if (!bolt) return GALE_NO_MEMORY;
+    bolt->given = user;
+    bolt->newest = bolt->told = INT64_MIN;
+    *ret_self = bolt;
+    return 0;
+}
+
+static void bolt_cleanup(void *self) {
+    const clerk *bolt = self;
+    const gale_context *context = bolt->instance.context;
+    if (bolt->unheard)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%llu tuple%s more than %lld seconds late; who subscribes to the stream 'late' gets them",
+                 (unsigned long long)bolt->unheard, bolt->unheard == 1 ? " was" : "s were",
+                 (long long)bolt->given->lateness);
+    gx_define_instance_free(self);
+}
+
+static int time_of(clerk *bolt, const gale_tuple *tuple, gale_collector *out, int64_t *ret_time) {
+    gale_value time;
+    int rc = gx_fields_take(&bolt->given->time, &bolt->time_places, who, tuple, out, &time);
+    if (rc < 0) return rc;
+    if (time.type != GALE_TYPE_I64)
+        return gx_define_wrong_type(out, who, tuple, bolt->time_places.at[0], "i64, seconds");
+    if (time.as.i64 < -TIME_MAX || time.as.i64 > TIME_MAX) {
+        gx_define_report(out, "%s: the time %lld of component '%s' is out of range", who, (long long)time.as.i64,
+                         gale_tuple_component(tuple));
+        return GALE_INVALID;
+    }
+    *ret_time = time.as.i64;
+    return 0;
+}
+
+/* The watermark belongs to no line: it is not anchored, and the next one makes up for one that is lost. It goes out
+ * before the tuple that moved it, which is never late by it. */
+static int tell(clerk *bolt, gale_collector *out) {
+    if (bolt->told == bolt->newest) return 0;
+    gale_value values[2] = { gale_i64(bolt->newest - bolt->given->lateness), gale_i64(bolt->newest) };
+    int rc = gale_emit_unanchored(out, STREAM_WATERMARK, values, 2);
+    if (rc >= 0) bolt->told = bolt->newest;
+    return rc < 0 ? rc : 0;
+}
+
+static int emit_late(clerk *bolt, int64_t behind, gale_collector *out) {
+    uint32_t count = bolt->given->output.count;
+    bolt->values[count] = gale_i64(behind);
+    bolt->values[count + 1] = gale_i64(bolt->late + 1);
+    int rc = gale_emit(out, STREAM_LATE, bolt->values, count + 2);
+    if (rc < 0) return rc;
+    bolt->late++;
+    bolt->unheard += rc == 0;
+    return 0;
+}
+
+static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    clerk *bolt = self;
+    int64_t time = 0;
+    if (gale_tuple_is_tick(tuple)) return 0;
+    int rc = time_of(bolt, tuple, out, &time);
+    if (rc >= 0) rc = gx_fields_take(&bolt->given->output, &bolt->output_places, who, tuple, out, bolt->values);
+    if (rc < 0) return rc;
+    if (time > bolt->newest) bolt->newest = time;
+    if ((rc = tell(bolt, out)) < 0) return rc;
+    if (bolt->newest - time > bolt->given->lateness) return emit_late(bolt, bolt->newest - time, out);
+    rc = gale_emit(out, STREAM_ON_TIME, bolt->values, bolt->given->output.count);
+    return rc < 0 ? rc : 0;
+}
+
+static const gale_bolt_ops ops = {
+    .size = sizeof(gale_bolt_ops),
+    .name = "event time bolt",
+    .kind = GALE_BOLT_SIMPLE,
+    .prepare = bolt_prepare,
+    .execute = bolt_execute,
+    .cleanup = bolt_cleanup,
+};
+
+static int check(const gale_event_time_options *given, settings *made, gale_error *error) {
+    const char *time = given->time ? given->time : "time";
+    int rc = gx_fields_parse(time, "event time bolt: time", &made->time, error);
+    if (rc >= 0 && made->time.count != 1)
+        rc = gale_error_set(error, GALE_INVALID, "event time bolt: time names %u fields, must name one: '%s'",
+                            made->time.count, time);
+    if (rc >= 0) rc = gx_fields_parse(given->output, "event time bolt: output", &made->output, error);
+    if (rc >= 0 && (given->lateness_seconds < 0 || given->lateness_seconds > LATENESS_MAX))
+        rc = gale_error_set(error, GALE_INVALID, "event time bolt: lateness_seconds is %lld, must be 0 to %d",
+                            (long long)given->lateness_seconds, LATENESS_MAX);
+    made->lateness = given->lateness_seconds;
+    return rc;
+}
+
+int gale_event_time_bolt(const gale_event_time_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    gale_event_time_options given;
+    settings made = { .lateness = 0 };
+    int rc = gx_define_options(&given, sizeof given, options, "event time bolt", error);
+    if (rc >= 0) rc = check(&given, &made, error);
+    if (rc < 0) return rc;
+    settings *user = gx_define_user(&made, sizeof made, "event time bolt", error);
+    if (!user) return GALE_NO_MEMORY;
+    snprintf(user->late_fields, sizeof user->late_fields, "%s, behind, late", user->output.text);
+    user->streams[STREAM_ON_TIME] = (gale_output){ NULL, user->output.text };
+    user->streams[STREAM_LATE] = (gale_output){ "late", user->late_fields };
+    user->streams[STREAM_WATERMARK] = (gale_output){ "watermark", "mark, newest" };
+    *ret_bolt = gx_define_bolt(&ops, user, user->streams, STREAMS);
+    return 0;
+}

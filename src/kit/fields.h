@@ -1,0 +1,36 @@
+/* Chosen fields of a tuple: a list of names, "host, agent", that a component's options give, and their places in the
+ * streams that come in. A name is looked for where it was the last time, so that a stream is searched once.
+ * Threads: a list is frozen; places belong to their task. Owner: a list holds its text and may be copied with = to
+ * where it stays. Limits: GX_FIELDS_MAX names, GX_FIELDS_TEXT bytes. */
+#ifndef GX_KIT_FIELDS_H
+#define GX_KIT_FIELDS_H
+
+#include "kit/define.h"
+
+enum { GX_FIELDS_MAX = 32, GX_FIELDS_TEXT = 1024 };
+
+typedef struct gx_fields {
+    uint32_t count;
+    struct {
+        uint16_t at, size;
+    } names[GX_FIELDS_MAX];
+    char text[GX_FIELDS_TEXT]; /* as it was given */
+} gx_fields;
+
+typedef struct gx_field_places {
+    uint32_t at[GX_FIELDS_MAX];
+} gx_field_places;
+
+/* `what` is how errors call the list, "dedupe bolt: key". GALE_INVALID: no name, an empty one, one that comes twice, or
+ * beyond a limit; the list is untouched. */
+int gx_fields_parse(const char *text, const char *what, gx_fields *ret_fields, gale_error *error);
+
+/* The values of the fields, in the list's order, borrowed from the tuple. GALE_FIELDS with a report when the tuple's
+ * stream has no such field: `ret_values` then hold nothing of use. `places` begins zeroed. */
+int gx_fields_take(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                   gale_collector *out, gale_value *ret_values);
+
+/* Appends the canonical bytes of such values together to `key`. What gx_value_pack returns. */
+int gx_fields_pack(const gale_value *values, uint32_t count, gx_buf *key);
+
+#endif

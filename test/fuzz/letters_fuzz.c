@@ -1,0 +1,33 @@
+/* Bytes, read as a file of dead letters. What is accepted can be written again, and read again. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "front/letters.h"
+#include "tuple/json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void write_letter(gx_json *json, const gx_letter *letter) {
+    gale_value tuple = gale_value_owned_view(letter->tuple);
+    gx_json_key(json, gx_str("t"));
+    gx_json_value(json, &tuple);
+    gx_json_string(json, letter->component);
+    gx_json_string(json, letter->text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    gx_letters letters, again;
+    gale_error error = GALE_ERROR_INIT;
+    gale_str text = { (const char *)data, size };
+    int code = gx_letters_parse("letters", text, &letters, &error);
+    if ((code < 0) != (error.length > 0)) __builtin_trap();
+    if (code < 0) return 0;
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_json json = gx_json_to(&out);
+    for (size_t i = 0; i < letters.count; i++) write_letter(&json, &letters.items[i]);
+    if (gx_letters_parse("letters", text, &again, &error) < 0 || again.count != letters.count) __builtin_trap();
+    gx_buf_fini(&out);
+    gx_letters_fini(&again);
+    gx_letters_fini(&letters);
+    return 0;
+}

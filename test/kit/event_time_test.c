@@ -1,0 +1,163 @@
+#include "kit/streams.h"
+
+#include <gale/kit.h>
+
+#include "harness/cm.h"
+
+typedef struct fixture {
+    fake_collector fake;
+    gale_bolt bolt;
+    void *self;
+} fixture;
+
+static void begin(fixture *f, int64_t lateness) {
+    gale_event_time_options options = { .size = sizeof options, .output = "who", .lateness_seconds = lateness };
+    fake_init(&f->fake);
+    streams_use(&f->fake);
+    fake_source(&f->fake, "parse", "who, time");
+    assert_int_equal(gale_event_time_bolt(&options, &f->bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+}
+
+static void end(fixture *f) {
+    fake_cleanup(&f->bolt, f->self);
+    fake_fini(&f->fake);
+}
+
+static int take_value(fixture *f, gale_value time) {
+    gale_value values[2] = { gale_text("a"), time };
+    fake_forget(&f->fake);
+    return f->bolt.ops->execute(f->self, fake_tuple(&f->fake, values, 2), &f->fake.collector);
+}
+
+static int take(fixture *f, int64_t time) {
+    return take_value(f, gale_i64(time));
+}
+
+static void expect(fixture *f, int64_t time, const char *emitted) {
+    assert_int_equal(take(f, time), 0);
+    assert_string_equal(fake_text(&f->fake.emitted), emitted);
+}
+
+static void a_tuple_passes_up_to_the_lateness_and_is_late_behind_it(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 10);
+    expect(&f, 100, "2:~[90,100]\n[\"a\"]\n");
+    expect(&f, 100, "[\"a\"]\n");
+    expect(&f, 90, "[\"a\"]\n");
+    expect(&f, 89, "1:[\"a\",11,1]\n");
+    expect(&f, 101, "2:~[91,101]\n[\"a\"]\n");
+    expect(&f, 90, "1:[\"a\",11,2]\n");
+    expect(&f, -5, "1:[\"a\",106,3]\n");
+    expect(&f, 1000, "2:~[990,1000]\n[\"a\"]\n");
+    end(&f);
+}
+
+static void without_lateness_time_must_not_go_back(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    expect(&f, -7, "2:~[-7,-7]\n[\"a\"]\n");
+    expect(&f, -7, "[\"a\"]\n");
+    expect(&f, -8, "1:[\"a\",1,1]\n");
+    end(&f);
+}
+
+static void late_tuples_that_nobody_takes_are_counted_and_logged(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    streams_unheard = 1 << 1;
+    expect(&f, 5, "2:~[5,5]\n[\"a\"]\n");
+    expect(&f, 4, "");
+    f.bolt.ops->cleanup(f.self);
+    f.self = NULL;
+    assert_string_equal(fake_text(&f.fake.logged),
+                        "1 tuple was more than 0 seconds late; who subscribes to the stream 'late' gets them\n");
+    end(&f);
+}
+
+static void what_could_not_be_told_is_told_with_the_next_tuple(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 10);
+    f.fake.emit_error = GALE_NO_MEMORY;
+    assert_int_equal(take(&f, 100), GALE_NO_MEMORY);
+    f.fake.emits_before = 1;
+    assert_int_equal(take(&f, 100), GALE_NO_MEMORY);
+    assert_string_equal(fake_text(&f.fake.emitted), "2:~[90,100]\n");
+    assert_int_equal(take(&f, 50), GALE_NO_MEMORY);
+    f.fake.emit_error = 0;
+    expect(&f, 100, "[\"a\"]\n");
+    expect(&f, 50, "1:[\"a\",50,1]\n"); /* not counted when it could not be emitted */
+    end(&f);
+}
+
+static void what_is_no_time_fails(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 1);
+    assert_int_equal(take_value(&f, gale_text("noon")), GALE_TYPE);
+    assert_int_equal(take_value(&f, gale_null()), GALE_TYPE);
+    assert_int_equal(take(&f, INT64_MAX), GALE_INVALID);
+    assert_int_equal(take(&f, INT64_MIN), GALE_INVALID);
+    assert_string_equal(fake_text(&f.fake.reports),
+                        "event time: the time -9223372036854775808 of component 'parse' is out of range\n");
+    fake_source(&f.fake, "parse", "who, tine");
+    assert_int_equal(take(&f, 1), GALE_FIELDS);
+    fake_source(&f.fake, "parse", "whom, time");
+    assert_int_equal(take(&f, 1), GALE_FIELDS);
+    assert_string_equal(fake_text(&f.fake.emitted), "");
+    assert_int_equal(f.bolt.ops->execute(f.self, fake_tick(&f.fake, 1), &f.fake.collector), 0);
+    end(&f);
+}
+
+static void it_is_one_task(void **state) {
+    (void)state;
+    fixture f;
+    gale_event_time_options options = { .size = sizeof options, .output = "who" };
+    fake_init(&f.fake);
+    f.fake.context.task_count = 2;
+    assert_int_equal(gale_event_time_bolt(&options, &f.bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), GALE_INVALID);
+    assert_string_equal(fake_text(&f.fake.reports),
+                        "event time: 2 tasks of 'subject' would each see a part of the times; it must be one\n");
+    f.fake.context.task_count = 1;
+    f.fake.fail_at = f.fake.allocations + 1;
+    assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), GALE_NO_MEMORY);
+    end(&f);
+}
+
+static void arguments_are_checked(void **state) {
+    (void)state;
+    gale_bolt bolt = { 0 };
+    gale_error error = GALE_ERROR_INIT;
+    gale_event_time_options options = { .size = sizeof options };
+    assert_int_equal(gale_event_time_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "event time bolt: output names no field");
+    options.output = "a";
+    options.lateness_seconds = -1;
+    assert_int_equal(gale_event_time_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "event time bolt: lateness_seconds is -1, must be 0 to 1000000000");
+    options.lateness_seconds = INT64_MAX;
+    assert_int_equal(gale_event_time_bolt(&options, &bolt, &error), GALE_INVALID);
+    options.lateness_seconds = 1;
+    options.time = "a, b";
+    assert_int_equal(gale_event_time_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "event time bolt: time names 2 fields, must name one: 'a, b'");
+    assert_null(bolt.ops);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tuple_passes_up_to_the_lateness_and_is_late_behind_it),
+        cmocka_unit_test(without_lateness_time_must_not_go_back),
+        cmocka_unit_test(late_tuples_that_nobody_takes_are_counted_and_logged),
+        cmocka_unit_test(what_could_not_be_told_is_told_with_the_next_tuple),
+        cmocka_unit_test(what_is_no_time_fails),
+        cmocka_unit_test(it_is_one_task),
+        cmocka_unit_test(arguments_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
