@@ -2,9 +2,11 @@
 #include "cli/command.h"
 #include "cli/session.h"
 
+#include "base/os/file.h"
 #include "base/str.h"
 #include "front/builtin.h"
 #include "front/flux.h"
+#include "front/letter_spout.h"
 #include "topology/builder.h"
 
 #include <ctype.h>
@@ -13,11 +15,11 @@
 #include <unistd.h>
 
 typedef struct choices {
-    const char *input, *output, *log_level;
+    const char *input, *output, *replay, *log_level, *events_file;
     double rate;
     uint64_t jobs, seed;
     bool until_drained, quiet, json, plan;
-    gx_words assignments;
+    gx_words assignments, log_events;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -27,6 +29,8 @@ static const gx_option options[] = {
       "read this instead of the spout's file; - is the standard input" },
     { 0, "output", "PATH", GX_OPTION_TEXT, AT(output), 0, 0,
       "write this instead of the sink's file; - is the standard output" },
+    { 0, "replay-dead-letters", "PATH", GX_OPTION_TEXT, AT(replay), 0, 0,
+      "emit the dead letters of this file instead of what the spouts would, and end" },
     { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0, "lines a second and spout task" },
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
       "threads that run the tasks (default: one a core)" },
@@ -40,6 +44,10 @@ static const gx_option options[] = {
     { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of all random numbers" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
       "trace, debug, info (default), warn, error or off" },
+    { 0, "log-events", "NAME[=N]", GX_OPTION_WORDS, AT(log_events), 0, 0,
+      "log the tuples that component NAME emits, or N percent of them; may be repeated" },
+    { 0, "events-file", "PATH", GX_OPTION_TEXT, AT(events_file), 0, 0,
+      "where they go, as JSON lines behind what is there (default: events.jsonl); - is the standard output" },
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
@@ -104,6 +112,63 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
     return gx_flux_load(path, gx_registry_builtin(), &flux, ret_topology, error);
 }
 
+/* With the event log that was asked for. */
+static int run_topology(gx_session *session, gale_topology *topology, const choices *c) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_event_log events;
+    if (!c->log_events.count) return gx_session_run(session, topology);
+    int code = gx_event_log_open(&events, &c->log_events, c->events_file ? c->events_file : "events.jsonl", topology,
+                                 &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, code == GALE_IO ? GX_EXIT_IO : GX_EXIT_USAGE);
+    session->events = &events;
+    int exit_code = gx_session_run(session, topology);
+    gx_event_log_close(&events);
+    return exit_code;
+}
+
+/* --- Dead letters ----------------------------------------------------------------------------------------------------
+ */
+
+/* A run that appended to the file that it reads would find its own letters in it the next time. */
+static int refuse_same_file(const char *path, const gale_topology *topology, gale_error *error) {
+    gx_file_about in, out;
+    gale_str file = gale_config_text(gale_topology_config(topology), "topology.dead_letters.file", gx_str(NULL));
+    gx_buf name = GX_BUF_INIT(NULL);
+    gx_buf_add(&name, file.data, file.size);
+    const char *written = gx_buf_text(&name);
+    bool same = file.size && written && gx_file_about_path(path, &in, NULL) == 0 &&
+                gx_file_about_path(written, &out, NULL) == 0 && in.device == out.device && in.inode == out.inode;
+    gx_buf_fini(&name);
+    if (!same) return 0;
+    return gale_error_set(error, GALE_INVALID,
+                          "--replay-dead-letters reads '%s', to which topology.dead_letters.file appends: move it first, "
+                          "or name another with -c topology.dead_letters.file=PATH",
+                          path);
+}
+
+/* Puts the letters of `path` in the place of what the spouts would emit. */
+static int replay_letters(const char *path, gale_topology *topology, gx_letters *letters, gale_error *error) {
+    int code = refuse_same_file(path, topology, error);
+    return code < 0 ? code : gx_letter_spouts(topology, letters, error);
+}
+
+static int exit_of(int code) {
+    return code == GALE_NO_MEMORY ? GX_EXIT_FAILED : code == GALE_IO ? GX_EXIT_IO : GX_EXIT_USAGE;
+}
+
+static int run_letters(gx_session *session, gale_topology *topology, const choices *c) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_letters letters;
+    int code = gx_letters_load(c->replay, &letters, &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, exit_of(code));
+    code = replay_letters(c->replay, topology, &letters, &error);
+    session->until_drained = true;
+    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, exit_of(code))
+                             : run_topology(session, topology, c);
+    gx_letters_fini(&letters);
+    return exit_code;
+}
+
 static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
@@ -122,7 +187,9 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
     session.json_fd = prints ? 2 : 1;
     session.no_live = prints && isatty(1);
-    int exit_code = c->plan ? print_plan(topology, session.executors, errors) : gx_session_run(&session, topology);
+    int exit_code = c->plan     ? print_plan(topology, session.executors, errors)
+                    : c->replay ? run_letters(&session, topology, c)
+                                : run_topology(&session, topology, c);
     gale_topology_free(topology);
     return exit_code;
 }
@@ -143,6 +210,11 @@ static int run(int argc, char **argv, gx_terminal *errors) {
         code = gale_error_set(&error, GALE_INVALID, "gale run takes one topology file, not %zu: gale %s", words.count,
                               gx_cmd_run.usage);
     if (code == 0) code = check_assignments(&c.assignments, &error);
+    if (code == 0 && c.replay && (c.input || c.rate > 0))
+        code = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
+                              c.input ? "--input" : "--rate");
+    if (code == 0 && c.events_file && !c.log_events.count)
+        code = gale_error_set(&error, GALE_INVALID, "--events-file is of no use without --log-events");
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return run_file(words.items[0], &c, errors);
 }
@@ -153,6 +225,8 @@ const gx_command gx_cmd_run = {
     .text = "run a topology from a Flux file",
     .more =
         "Ends with Ctrl-C (what is in flight is finished first; a second one stops at once), or with --until-drained.\n"
+        "What fails for good: where the engine tries again (topology.replay.attempts), what is out of attempts; what is\n"
+        "rejected; dead letters; and what spouts give up.\n"
         "Exit codes: 0 ok, 1 something failed for good, 2 usage or topology, 3 input or output, 128 + signal.\n",
     .options = options,
     .option_count = OPTION_COUNT,

@@ -7,6 +7,7 @@
 #ifndef GX_CLI_SESSION_H
 #define GX_CLI_SESSION_H
 
+#include "cli/event_log.h"
 #include "cli/terminal.h"
 
 #include <gale/runtime.h>
@@ -33,6 +34,7 @@ typedef struct gx_session {
     int64_t period;                                     /* of on_tick */
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
     void *user;
+    gx_event_log *events; /* open, or NULL; written while it runs and at the end */
 } gx_session;
 
 /* Blocks the signals that the session waits for, and ignores SIGPIPE. */

@@ -17,7 +17,9 @@ static int make_tables(gx_executor *ex) {
     ex->spouts = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->spouts);
     ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
                                   sizeof *ex->failures);
-    return ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts && ex->failures
+    ex->dropped = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->drop_slots, sizeof *ex->dropped);
+    return ex->dropped && ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts &&
+                   ex->failures
                ? GALE_OK
                : GALE_NO_MEMORY;
 }
@@ -63,6 +65,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
     if (shared->plan->acker_count) ex->settle.plan = shared->plan;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
+    bool forecasts = ex->has_ledger && shared->plan->acking && shared->plan->timeout && !shared->plan->progress;
+    ex->forecast_due = forecasts ? 0 : INT64_MAX;
     ex->gates_stale = true;
     *ret_executor = ex;
     return rc;
@@ -95,6 +99,12 @@ static void empty_fifo(gx_fifo *fifo, gx_executor *ex) {
     gx_fifo_clear(fifo, &ex->chunks);
 }
 
+static void empty_task(gx_executor *ex, gx_task *task) {
+    empty_fifo(&task->parked, ex);
+    for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++) empty_fifo(&task->lanes->list[i].fifo, ex);
+    gx_held_fini(&task->held, ex->heap, &ex->blocks);
+}
+
 static void empty_inlet(gx_inlet *inlet, gx_executor *ex) {
     if (inlet->data.ring) {
         gx_ring_refresh(&inlet->data);
@@ -115,10 +125,7 @@ void gx_executor_empty(gx_executor *ex) {
     }
     empty_fifo(&ex->local, ex);
     gx_retention_fini(&ex->retention);
-    for (uint32_t i = 0; i < ex->task_count; i++) {
-        empty_fifo(&ex->tasks[i]->parked, ex);
-        gx_held_fini(&ex->tasks[i]->held, ex->heap, &ex->blocks);
-    }
+    for (uint32_t i = 0; i < ex->task_count; i++) empty_task(ex, ex->tasks[i]);
 }
 
 static void free_array(gx_heap *heap, void *array, size_t count, size_t size) {
@@ -158,6 +165,7 @@ void gx_executor_free(gx_executor *ex) {
     free_array(ex->heap, ex->tasks, shared->plan->task_count, sizeof *ex->tasks);
     free_array(ex->heap, ex->spouts, shared->plan->task_count, sizeof *ex->spouts);
     free_array(ex->heap, ex->failures, (shared->plan->component_count + 1u) * GX_REASONS, sizeof *ex->failures);
+    free_array(ex->heap, ex->dropped, shared->plan->drop_slots, sizeof *ex->dropped);
     gx_free_apart(ex->heap, GX_TAG_PLAN, ex, sizeof *ex);
 }
 
@@ -168,6 +176,7 @@ static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c)
     for (uint32_t s = 0; s < c->stream_count; s++)
         for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
             const gx_plan_component *to = &plan->components[c->streams[s].edges[e].component];
+            if (c->streams[s].edges[e].drop) continue;
             for (uint32_t i = 0; i < plan->executor_count; i++)
                 if (ex->outlets[i].outbox.count && to->executors[i]) return true;
         }
@@ -195,6 +204,12 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
     if (congested) return;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++)
         if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
+}
+
+void gx_executor_above(gx_executor *ex, gx_task *task) {
+    gx_count_max(&task->counters.queued_max, task->queued);
+    gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
+    if (!task->congested) gx_executor_congest(ex, task, true);
 }
 
 /* An executor that makes acks faster than another takes them waits: else they pile up, and nothing tells the spouts. It

@@ -42,6 +42,7 @@ typedef struct gx_cursor {
     gale_tuple tuple;
     uint64_t ack; /* XOR of the edges of its children */
     gx_roots roots;
+    int64_t deadline; /* of the tuple; 0: none */
     uint32_t generation;
     uint32_t held_index;
     uint8_t state; /* gx_cursor_state */
@@ -53,6 +54,7 @@ typedef struct gx_anchor {
     uint64_t *ack;
     bool *failed;
     gx_roots roots;
+    int64_t deadline; /* 0: none */
 } gx_anchor;
 
 /* A root of the union of several anchors' roots, and which anchor it came from; see collector.c. */
@@ -96,6 +98,7 @@ typedef struct gx_executor {
     bool *gated;      /* by component: its tasks here may not run */
     uint32_t parked_tasks;
     uint32_t next_parked; /* which task's parked list is run first */
+    gx_atomic64 *dropped; /* what it dropped itself, by the plan's slots */
 
     gx_outlet *outlets; /* data, by executor */
     gx_outlet *ack_outlets;
@@ -114,6 +117,7 @@ typedef struct gx_executor {
     uint32_t spout_count;
     gx_task **spouts;
     uint32_t next_spout;
+    int64_t forecast_due; /* the next look at what is pending */
     int64_t tick_due; /* the earliest */
     gx_scratch scratch;
 
@@ -171,9 +175,12 @@ GX_INLINE void gx_executor_check_gates(gx_executor *ex) {
 /* `weight` more bytes wait for `task`, or fewer. */
 void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested);
 
+/* The queue of `task` has grown, and is above the mark. */
+void gx_executor_above(gx_executor *ex, gx_task *task);
+
 GX_INLINE void gx_executor_queued(gx_executor *ex, gx_task *task, uint64_t weight) {
     task->queued += weight;
-    if (GX_UNLIKELY(task->queued > ex->shared->flow.high && !task->congested)) gx_executor_congest(ex, task, true);
+    if (GX_UNLIKELY(task->queued > ex->shared->flow.high)) gx_executor_above(ex, task);
 }
 
 GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t weight) {

@@ -62,4 +62,7 @@ void gx_effort_measure(gx_effort *effort, int64_t nanoseconds, size_t done);
 /* Is any of the tasks that the task's gates name congested? */
 bool gx_flow_gated(const gx_flow *flow, const gx_plan_task *task);
 
+/* One that is: `last`, if it still is, else the first. 0: none. */
+uint16_t gx_flow_holder(const gx_flow *flow, const gx_plan_task *task, uint16_t last);
+
 #endif

@@ -365,7 +365,10 @@ static int take_custom(gx_subscription *subscription, const gale_grouping *group
 static int take_grouping(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
     if (grouping->size < END_OF(gale_grouping, fields) || grouping->kind < 0 || grouping->kind >= GALE_GROUPING_COUNT)
         return gale_error_set(error, GALE_TOPOLOGY, "the grouping is not valid");
+    if (grouping->drop < 0 || grouping->drop >= GALE_DROP_COUNT)
+        return gale_error_set(error, GALE_TOPOLOGY, "there is no drop policy %d", (int)grouping->drop);
     subscription->grouping = grouping->kind;
+    subscription->drop = grouping->drop;
     switch (grouping->kind) {
     case GALE_GROUPING_FIELDS:
     case GALE_GROUPING_PARTIAL_KEY: return take_fields(subscription, grouping, error);

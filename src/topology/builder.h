@@ -26,6 +26,7 @@ typedef struct gx_subscription {
     gale_custom_ops custom; /* a copy, missing functions NULL */
     void *user;
     void (*free_user)(void *user);
+    int32_t drop; /* gale_drop */
 } gx_subscription;
 
 typedef struct gx_component {

@@ -138,6 +138,8 @@ static const gx_key table[] = {
       "How many trees of one spout task may be open; null or 0: no limit but memory." },
     { "topology.max.task.parallelism", GX_KEY_WORKS, I64, "", 1, TASKS_MAX, true,
       "The most tasks that a component gets." },
+    { "topology.message.deadline.secs", GX_KEY_WORKS, NUMBER, "", TINY, MOST_SECONDS, false,
+      "What has waited in queues for so many seconds since its spout's emit fails unexecuted; unset: no deadline." },
     { "topology.message.timeout.ceiling.secs", GX_KEY_WORKS, NUMBER, "", TINY, MOST_SECONDS, false,
       "In progress mode a tree fails at this age, whatever was acked; null: ten times the timeout." },
     { "topology.message.timeout.mode", GX_KEY_WORKS, STRING, "fixed", NO_RANGE, false,

@@ -1,4 +1,4 @@
-/* The names of groupings, ours and Flux's. */
+/* The names of groupings, ours and Flux's, and of drop policies. */
 #ifndef GX_TOPOLOGY_GROUPING_H
 #define GX_TOPOLOGY_GROUPING_H
 
@@ -6,9 +6,12 @@
 
 #include <gale/topology.h>
 
-enum { GX_GROUPING_UNKNOWN = -1 };
+enum { GX_GROUPING_UNKNOWN = -1, GX_DROP_UNKNOWN = -1 };
 
 /* The gale_grouping_kind that a Flux file means by `name` ("FIELDS", in any case), or GX_GROUPING_UNKNOWN. */
 int gx_grouping_parse(gale_str name);
+
+/* The gale_drop that is meant by `name` ("oldest", in any case), or GX_DROP_UNKNOWN. */
+int gx_drop_parse(gale_str name);
 
 #endif

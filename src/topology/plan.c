@@ -197,6 +197,7 @@ static int plan_edge(gx_plan *plan, uint32_t consumer, const gx_subscription *su
                             .first_task = to->first_task,
                             .task_count = to->task_count,
                             .grouping = (uint8_t)sub->grouping,
+                            .drop = (uint8_t)sub->drop,
                             .subscription = sub,
                             .consumer = to->built->name };
     return plan_fields(plan, sub, &find(plan, sub->source)->built->outputs[stream], edge);
@@ -227,14 +228,30 @@ static int plan_stream(gx_plan *plan, gx_plan_component *from, uint32_t stream) 
     return GALE_OK;
 }
 
+static void plan_drop(gx_plan *plan, gx_plan_component *c, uint32_t input, const gx_plan_component *source,
+                      uint32_t stream) {
+    int32_t policy = c->built->inputs[input].drop;
+    if (policy == GALE_DROP_NOTHING) return;
+    gx_plan_drop *drop = &c->drops[c->drop_count++];
+    *drop = (gx_plan_drop){ .source = (uint16_t)(source - plan->components),
+                            .stream = (uint16_t)stream,
+                            .policy = (uint8_t)policy,
+                            .lane = (uint16_t)c->drop_count,
+                            .input = input,
+                            .first_slot = plan->drop_slots };
+    plan->drop_slots += c->task_count;
+}
+
 static int plan_inputs(gx_plan *plan, gx_plan_component *c) {
     uint32_t count = c->built->input_count;
     c->inputs = take(plan, count, sizeof *c->inputs);
-    if (!c->inputs) return GALE_NO_MEMORY;
+    c->drops = take(plan, count, sizeof *c->drops);
+    if (!c->inputs || !c->drops) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         gx_plan_component *source = find(plan, c->built->inputs[i].source);
         int stream = gx_component_stream(source->built, c->built->inputs[i].stream);
         c->inputs[i] = (gx_input){ source->built->name, &source->schema.streams[stream] };
+        plan_drop(plan, c, i, source, (uint32_t)stream);
     }
     c->input_table = (struct gale_inputs){ c->inputs, count };
     return GALE_OK;
@@ -306,14 +323,17 @@ static int plan_order(gx_plan *plan) {
     return GALE_OK;
 }
 
-/* --- Gates: a task may run while none of the tasks that it feeds is congested, back edges left out; a spout is also
- * kept by every target of a back edge that it can reach, so that a cycle does not fill without bound. --- */
+/* --- Gates: a task may run while none of the tasks that it feeds is congested, back edges and edges that drop left out;
+ * a spout is also kept by every target of a back edge that it can reach, so that a cycle does not fill without bound.
+ * --- */
 
 static void mark_edges(const gx_plan *plan, uint32_t component, bool back, bool *marked) {
     const gx_plan_component *c = &plan->components[component];
     for (uint32_t s = 0; s < c->stream_count; s++)
-        for (uint32_t e = 0; e < c->streams[s].edge_count; e++)
-            if (c->streams[s].edges[e].back == back) marked[c->streams[s].edges[e].component] = true;
+        for (uint32_t e = 0; e < c->streams[s].edge_count; e++) {
+            const gx_plan_edge *edge = &c->streams[s].edges[e];
+            if (edge->back == back && !edge->drop) marked[edge->component] = true;
+        }
 }
 
 /* Everything that tuples from component `from` can come to, itself included. `work` has room for every component. */
@@ -450,6 +470,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     plan->load_aware = !gale_config_bool(topology->config, "topology.disable.loadaware.messaging", false);
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
         plan_timeout(plan);
+    plan->deadline = seconds(topology->config, "topology.message.deadline.secs");
     int rc = plan_components(plan);
     if (rc == GALE_OK) rc = plan_tasks(plan, error);
     if (rc == GALE_OK) rc = plan_edges(plan);

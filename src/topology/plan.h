@@ -25,6 +25,7 @@ typedef struct gx_plan_edge {
     uint16_t task_count;
     uint8_t grouping; /* gale_grouping_kind */
     bool back;        /* closes a cycle: never gated */
+    uint8_t drop;     /* gale_drop; unless it is nothing, never gated */
     uint32_t field_count;
     const uint16_t *fields;              /* indices into the stream's values */
     const gx_subscription *subscription; /* custom: what chooses */
@@ -37,11 +38,23 @@ typedef struct gx_plan_stream {
     uint32_t field_count;
 } gx_plan_stream;
 
+/* An input that drops tuples when a task's queue is full. */
+typedef struct gx_plan_drop {
+    uint16_t source; /* component */
+    uint16_t stream;
+    uint8_t policy;      /* gale_drop */
+    uint16_t lane;       /* its place among those of the component, from 1 */
+    uint32_t input;      /* its place among the component's inputs */
+    uint32_t first_slot; /* of its counters, one a task of the component */
+} gx_plan_drop;
+
 typedef struct gx_plan_component {
     const gx_component *built;
     gx_schema_component schema;
     gx_plan_stream *streams;
     gx_input *inputs;
+    gx_plan_drop *drops;
+    uint32_t drop_count;
     struct gale_inputs input_table;
     gale_config *config; /* the topology's keys overlaid by its own */
     uint32_t stream_count;
@@ -72,6 +85,7 @@ typedef struct gx_plan {
     uint32_t component_count;
     uint32_t task_count;
     uint32_t executor_count; /* those that were asked for, then one a task that blocks */
+    uint32_t drop_slots;     /* counters of what is dropped: one a task and input */
     uint32_t blocking_count; /* executors of their own */
     bool inline_blocking;    /* tasks that block are placed as others */
     bool acking;             /* topology.acker.executors is not 0 */
@@ -85,6 +99,7 @@ typedef struct gx_plan {
     int64_t replay_initial;     /* ns before the second attempt */
     int64_t replay_most;        /* ns before any */
     gale_str dead_letters_file; /* empty: none */
+    int64_t deadline;        /* ns that a tree's tuples may wait, from the spout's emit; 0: none */
     bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 

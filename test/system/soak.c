@@ -1,10 +1,12 @@
 /* Topologies of every shape at full speed on real threads: no deadlock, nothing lost, memory flat, figures that balance.
  *
- * usage: soak SECONDS [SHAPE [PENDING [EXECUTORS]]]     SECONDS a cell; without the rest, all cells
+ * usage: soak SECONDS [SHAPE [PENDING [EXECUTORS [ACKERS]]]]     SECONDS a cell; - for any
  *
  * Shapes:  chain, diamond, fan (out 10), join (two spouts), cycle (gain below one), weave (S, P, D, B, C with P emitting
- *          two and the tasks on executors 0, 1, 0, 1, 0).
- * Pending: 1, 100, 0 (no bound). */
+ *          two and the tasks on executors 0, 1, 0, 1, 0). "named": six cells, one a shape, for long runs and sanitizers.
+ * Pending: 1, 100, 0 (no bound). Executors: 1, 2, 8.
+ * Ackers:  none (the spouts' own ledgers), 2 (acker tasks). Without a word about them a cell has one or the other, in
+ *          turns, so that all cells take half the time and each shape has both. */
 #include "base/os/time.h"
 
 #include <gale/runtime.h>
@@ -14,7 +16,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FLAT_BYTES = 1 << 20, WARM_UP = 10 };
+enum { FLAT_BYTES = 1 << 20, WARM_UP = 10, ACKERS = 2 };
+
+#ifdef __SANITIZE_THREAD__
+enum { MEMORY_IS_OURS = false }; /* the sanitizer's own memory grows with what it has seen */
+#else
+enum { MEMORY_IS_OURS = true };
+#endif
+
+typedef struct soak_cell {
+    const char *shape;
+    int pending;
+    uint32_t executors;
+    int ackers; /* 0: none */
+    char name[80];
+} soak_cell;
 
 typedef struct source {
     uint64_t emitted, acked, failed; /* the spout's thread writes; read after the end */
@@ -22,8 +38,8 @@ typedef struct source {
 
 static source sources[2];
 
-static void give_up(const char *cell, const char *what, long long figure) {
-    fprintf(stderr, "%s: %s: %lld\n", cell, what, figure);
+static void give_up(const soak_cell *cell, const char *what, long long figure) {
+    fprintf(stderr, "%s: %s: %lld\n", cell->name, what, figure);
     exit(1);
 }
 
@@ -123,15 +139,16 @@ static void build(gale_topology *t, const char *shape, uint32_t executors) {
     }
 }
 
-static long resident_bytes(void) {
+static long resident_bytes(const soak_cell *cell) {
     long size = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2) resident = 0;
-    if (file) fclose(file);
+    if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2) give_up(cell, "/proc/self/statm cannot be read", 0);
+    fclose(file);
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-static gale_run_stats read_balanced(const gale_runtime *runtime, const char *cell) {
+/* Nothing here rejects; what is stopped is stopped by the end. */
+static gale_run_stats read_balanced(const gale_runtime *runtime, const soak_cell *cell) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(runtime, &stats);
     uint64_t answered = stats.acked + stats.failed + stats.timed_out + stats.stopped;
@@ -140,7 +157,7 @@ static gale_run_stats read_balanced(const gale_runtime *runtime, const char *cel
 }
 
 /* Watches for `seconds`; every one of them must bring acks. */
-static void watch(gale_runtime *runtime, const char *cell, int seconds) {
+static void watch(gale_runtime *runtime, const soak_cell *cell, int seconds) {
     long base = 0;
     uint64_t acked = 0;
     for (int i = 0; i < seconds; i++) {
@@ -152,22 +169,25 @@ static void watch(gale_runtime *runtime, const char *cell, int seconds) {
         gale_run_stats stats = read_balanced(runtime, cell);
         if (stats.acked == acked) give_up(cell, "nothing was acked in second", i);
         acked = stats.acked;
-        if (i == WARM_UP) base = resident_bytes();
-        if (i > WARM_UP && resident_bytes() - base > FLAT_BYTES)
-            give_up(cell, "memory grew by", resident_bytes() - base);
+        if (i + 1 == WARM_UP) base = resident_bytes(cell);
+        if (i + 1 > WARM_UP && MEMORY_IS_OURS && resident_bytes(cell) - base > FLAT_BYTES)
+            give_up(cell, "memory grew by", resident_bytes(cell) - base);
     }
 }
 
-static void run(const char *shape, int pending, uint32_t executors, int seconds) {
-    char cell[80];
-    snprintf(cell, sizeof cell, "%s, pending %d, %u executors", shape, pending, executors);
+static void run(soak_cell *cell, int seconds) {
+    char ledger[24] = "ledgers";
+    if (cell->ackers) snprintf(ledger, sizeof ledger, "%d ackers", cell->ackers);
+    snprintf(cell->name, sizeof cell->name, "%s, pending %d, %u executors, %s", cell->shape, cell->pending,
+             cell->executors, ledger);
     memset(sources, 0, sizeof sources);
     gale_topology *t = gale_topology_new("soak");
-    build(t, shape, executors);
-    if (pending) gale_topology_set(t, NULL, "topology.max.spout.pending", gale_i64(pending));
+    build(t, cell->shape, cell->executors);
+    if (cell->pending) gale_topology_set(t, NULL, "topology.max.spout.pending", gale_i64(cell->pending));
+    if (cell->ackers) gale_topology_set(t, NULL, "topology.acker.executors", gale_i64(cell->ackers));
     gale_error error = GALE_ERROR_INIT;
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors;
+    options.executors = cell->executors;
     gale_runtime *runtime;
     if (gale_runtime_new(t, &options, &runtime, &error) < 0 || gale_runtime_start(runtime, &error) < 0)
         give_up(cell, error.text, error.code);
@@ -179,22 +199,60 @@ static void run(const char *shape, int pending, uint32_t executors, int seconds)
     gale_topology_free(t);
     uint64_t emitted = sources[0].emitted + sources[1].emitted, acked = sources[0].acked + sources[1].acked;
     if (acked != emitted) give_up(cell, "emitted and not acked", (long long)(emitted - acked));
-    printf("%-34s %6.2f M trees/s\n", cell, (double)end.acked / ((double)end.elapsed / 1e9) / 1e6);
+    printf("%-46s %6.2f M trees/s\n", cell->name, (double)end.acked / ((double)end.elapsed / 1e9) / 1e6);
     fflush(stdout);
+}
+
+/* --- Which cells ----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct soak_wish {
+    const char *shape, *pending, *executors, *ackers; /* "-": any; `ackers` NULL: in turns */
+} soak_wish;
+
+static bool is_any(const char *word) {
+    return strcmp(word, "-") == 0;
+}
+
+static bool is_number(const char *word, int number) {
+    return is_any(word) || atoi(word) == number;
+}
+
+static bool is_named(const soak_cell *cell) {
+    static const char *const names[] = { "chain 0 2", "diamond 100 8", "fan 100 2",
+                                         "join 0 8",  "cycle 1 2",     "weave 100 2" };
+    char name[40];
+    snprintf(name, sizeof name, "%s %d %u", cell->shape, cell->pending, cell->executors);
+    for (int i = 0; i < 6; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* `number`: of the cell, for those that take turns. */
+static bool is_wanted(const soak_wish *wish, const soak_cell *cell, int number) {
+    bool acked_by_tasks = cell->ackers > 0;
+    if (strcmp(wish->shape, "named") == 0 ? !is_named(cell) : !is_any(wish->shape) && strcmp(wish->shape, cell->shape))
+        return false;
+    if (!is_number(wish->pending, cell->pending) || !is_number(wish->executors, (int)cell->executors)) return false;
+    if (!wish->ackers) return acked_by_tasks == (number % 2 != 0);
+    return is_any(wish->ackers) || acked_by_tasks == (strcmp(wish->ackers, "none") != 0);
 }
 
 int main(int argc, char **argv) {
     static const char *const shapes[] = { "chain", "diamond", "fan", "join", "cycle", "weave" };
     static const int pendings[] = { 1, 100, 0 };
     static const uint32_t executors[] = { 1, 2, 8 };
-    int seconds = argc > 1 ? atoi(argv[1]) : 5;
-    for (int s = 0; s < 6; s++)
-        for (int p = 0; p < 3; p++)
-            for (int e = 0; e < 3; e++) {
-                if (argc > 2 && strcmp(argv[2], shapes[s]) != 0) continue;
-                if (argc > 3 && atoi(argv[3]) != pendings[p]) continue;
-                if (argc > 4 && (uint32_t)atoi(argv[4]) != executors[e]) continue;
-                run(shapes[s], pendings[p], executors[e], seconds);
-            }
-    return 0;
+    soak_wish wish = { argc > 2 ? argv[2] : "-", argc > 3 ? argv[3] : "-", argc > 4 ? argv[4] : "-",
+                       argc > 5 ? argv[5] : NULL };
+    int seconds = argc > 1 ? atoi(argv[1]) : 5, ran = 0;
+    for (int i = 0; i < 6 * 3 * 3 * 2; i++) {
+        int number = i / 2;
+        soak_cell cell = { shapes[number / 9], pendings[number / 3 % 3], executors[number % 3], i % 2 ? ACKERS : 0,
+                           "" };
+        if (!is_wanted(&wish, &cell, number)) continue;
+        run(&cell, seconds);
+        ran++;
+    }
+    if (!ran) fprintf(stderr, "there is no such cell\n");
+    return !ran;
 }
