@@ -161,11 +161,19 @@ typedef struct gale_task_stats {
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;
-    bool done;           /* spout: has said that it has nothing more */
-    uint32_t held_by;    /* a congested task that keeps this one from running; 0: none */
-    uint64_t shed;       /* untracked tuples that found its queue at the limit: the only loss there is */
-    uint64_t overflowed; /* tracked ones: their trees failed with reason `overflow` */
-    uint64_t rejected;   /* bolt: inputs; spout: trees; neither is among `failed` */
+    bool done;                        /* spout: has said that it has nothing more */
+    uint32_t held_by;                 /* a congested task that keeps this one from running; 0: none */
+    uint64_t shed;                    /* untracked tuples that found its queue at the limit: the only loss there is */
+    uint64_t overflowed;              /* tracked ones: their trees failed with reason `overflow` */
+    uint64_t rejected;                /* bolt: inputs; spout: trees; neither is among `failed` */
+    uint64_t expired;                 /* tuples that were over their deadline, not executed: their trees failed */
+    uint64_t dropped;                 /* by the policies of its inputs; see gale_runtime_input_stats */
+    uint64_t queued_bytes_max;        /* the most that was above the high mark; 0: never above */
+    uint64_t held_nanoseconds;        /* spout: it would have emitted, but flow control held it, this long */
+    uint64_t held_mostly_nanoseconds; /* of that by `held_mostly_by`, the task that held it longest */
+    uint32_t held_mostly_by;          /* 0: nobody */
+    uint64_t pending_limit;           /* topology.max.spout.pending; 0: none */
+    uint64_t pending_nanoseconds;     /* spout: it waited this long for answers, with as many pending as it may */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */
@@ -184,6 +192,7 @@ typedef enum gale_place {
     GALE_PLACE_FORGOTTEN, /* by `component`: execute returned without answering or holding it */
     GALE_PLACE_HELD,      /* by `component` */
     GALE_PLACE_EXECUTING, /* by `component` */
+    GALE_PLACE_WAITING,   /* it failed, and is to be emitted again for `component`, its spout */
     GALE_PLACE_COUNT
 } gale_place;
 
@@ -214,6 +223,12 @@ GALE_API int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_
 /* What task `task` emitted to its output `stream` (index): calls, and deliveries. */
 GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream,
                                         const char **ret_name, uint64_t *ret_emitted, uint64_t *ret_transferred);
+
+/* What task `task` dropped of its input `input` (an index), because the subscription says so (gale_drop_oldest). False
+ * when there is no such input. `*ret_policy` is a gale_drop. */
+GALE_API bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input,
+                                       const char **ret_source, const char **ret_stream, int32_t *ret_policy,
+                                       uint64_t *ret_dropped);
 
 /* How many executors there are. */
 GALE_API uint32_t gale_runtime_executor_count(const gale_runtime *runtime);

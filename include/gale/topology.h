@@ -71,6 +71,15 @@ typedef struct gale_custom_ops {
     void (*release)(void *self);
 } gale_custom_ops;
 
+/* What becomes of tuples that find the queue of a task full, for those who would rather lose some than hold the source:
+ * see gale_drop_oldest. */
+typedef enum gale_drop {
+    GALE_DROP_NOTHING, /* whoever feeds the task is held */
+    GALE_DROP_OLDEST,
+    GALE_DROP_NEWEST,
+    GALE_DROP_COUNT
+} gale_drop;
+
 /* How a bolt's tasks share a stream. `fields` is for GALE_GROUPING_FIELDS and GALE_GROUPING_PARTIAL_KEY: names
  * separated by commas; copied. The rest is for GALE_GROUPING_CUSTOM: `custom` is copied; `user` belongs to the one
  * subscription that it is given to. */
@@ -81,10 +90,11 @@ typedef struct gale_grouping {
     const gale_custom_ops *custom;
     void *user;
     void (*free_user)(void *user); /* may be NULL */
+    int32_t drop;                  /* gale_drop */
 } gale_grouping;
 
 static inline gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
-    gale_grouping g = { sizeof g, kind, fields, NULL, NULL, NULL };
+    gale_grouping g = { sizeof g, kind, fields, NULL, NULL, NULL, GALE_DROP_NOTHING };
     return g;
 }
 
@@ -130,9 +140,27 @@ static inline gale_grouping gale_partial_key(const char *names) {
 /* A grouping of one's own. `user` is freed with `free_user` (may be NULL) when the topology is freed, when the
  * subscription is replaced, or when subscribing fails. */
 static inline gale_grouping gale_custom(const gale_custom_ops *custom, void *user, void (*free_user)(void *user)) {
-    gale_grouping g = { sizeof g, GALE_GROUPING_CUSTOM, NULL, custom, user, free_user };
+    gale_grouping g = { sizeof g, GALE_GROUPING_CUSTOM, NULL, custom, user, free_user, GALE_DROP_NOTHING };
     return g;
 }
+
+/* The same grouping, for a subscription that never holds those who feed it: gale_drop_oldest(gale_shuffle()). Once more
+ * than the high mark (256 KiB) waits for a task, each tuple that comes by this subscription costs the oldest one that
+ * waits from it. What is dropped counts as acked in its tree (it is not wanted, so it is not to come again), and is
+ * counted: gale_runtime_input_stats. */
+static inline gale_grouping gale_drop_oldest(gale_grouping grouping) {
+    grouping.drop = GALE_DROP_OLDEST;
+    return grouping;
+}
+
+/* The same, but it is the tuple that comes which is dropped. */
+static inline gale_grouping gale_drop_newest(gale_grouping grouping) {
+    grouping.drop = GALE_DROP_NEWEST;
+    return grouping;
+}
+
+/* "oldest" for GALE_DROP_OLDEST, "nothing" for GALE_DROP_NOTHING. Static storage. */
+GALE_API const char *gale_drop_name(int32_t drop);
 
 /* "fields" for GALE_GROUPING_FIELDS. Static storage. */
 GALE_API const char *gale_grouping_name(int32_t kind);
@@ -146,8 +174,10 @@ GALE_API void gale_topology_free(gale_topology *topology);
 GALE_API int gale_topology_add_spout(gale_topology *topology, const char *name, gale_spout spout, uint32_t parallelism);
 GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism);
 
-/* `bolt` (added already) receives `stream` (NULL: "default") of `source`, which may be added later. Subscribing to the
- * same stream again replaces the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
+/* `bolt` (added already) receives `stream` (NULL: "default") of `source`, which may be added later. Every spout has a
+ * stream "__dead_letter" besides its own, of the tuples that will not be emitted again: (component, stream, message_id,
+ * tuple, reason, text, place, task, attempts); see docs/semantics/replay.md. Subscribing to the same stream again replaces
+ * the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 

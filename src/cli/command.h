@@ -16,6 +16,8 @@ typedef struct gx_command {
 } gx_command;
 
 extern const gx_command gx_cmd_run;
+extern const gx_command gx_cmd_dead_letters;
 extern const gx_command gx_cmd_demo;
+extern const gx_command gx_cmd_simulate;
 
 #endif

@@ -23,6 +23,15 @@ const char *gx_figure_time(double nanoseconds, char out[GX_FIGURE_SIZE]) {
     return out;
 }
 
+const char *gx_figure_bytes(uint64_t bytes, char out[GX_FIGURE_SIZE]) {
+    static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+    double size = (double)bytes;
+    size_t unit = 0;
+    while (size >= 999.5 && unit < 4) size /= 1000, unit++;
+    snprintf(out, GX_FIGURE_SIZE, "%.*f %s", unit == 0 || size >= 9.95 ? 0 : 1, size, units[unit]);
+    return out;
+}
+
 const char *gx_figure_rate(uint64_t count, int64_t nanoseconds, char out[GX_FIGURE_SIZE]) {
     double rate = nanoseconds > 0 ? (double)count * 1e9 / (double)nanoseconds : 0;
     if (rate >= 10 || rate == 0) return gx_figure_count((uint64_t)(rate + 0.5), out);

@@ -9,6 +9,9 @@ enum { GX_FIGURE_SIZE = 32 };
 const char *gx_figure_count(uint64_t count, char out[GX_FIGURE_SIZE]);
 const char *gx_figure_time(double nanoseconds, char out[GX_FIGURE_SIZE]);
 
+/* 8.0 MB; thousands, not 1024s. */
+const char *gx_figure_bytes(uint64_t bytes, char out[GX_FIGURE_SIZE]);
+
 /* `count` things in `nanoseconds`, a second: whole from 10 on, one digit after the point below. */
 const char *gx_figure_rate(uint64_t count, int64_t nanoseconds, char out[GX_FIGURE_SIZE]);
 

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-static const gx_command *const commands[] = { &gx_cmd_run, &gx_cmd_demo };
+static const gx_command *const commands[] = { &gx_cmd_run, &gx_cmd_dead_letters, &gx_cmd_demo, &gx_cmd_simulate };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -20,9 +20,9 @@ static int help(gx_terminal *errors) {
     gx_buf_format(&out, "gale %s: Storm's processing model on one machine\n\nusage: gale COMMAND [options]\n\n",
                   gale_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        gx_buf_format(&out, "  %-10s %s\n", commands[i]->name, commands[i]->text);
-    gx_buf_add_text(&out, "  help       help for a command; help classes [NAME]: what topology files can name\n\n  "
-                          "--version  print the version\n"
+        gx_buf_format(&out, "  %-12s %s\n", commands[i]->name, commands[i]->text);
+    gx_buf_add_text(&out, "  help         help for a command; help classes [NAME]: what topology files can name\n\n  "
+                          "--version    print the version\n"
                           "\ngale COMMAND --help says more.\n");
     return gx_session_print(errors, &out);
 }

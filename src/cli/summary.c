@@ -8,6 +8,7 @@
 
 #define COUNT(n) gx_figure_count((n), (char[GX_FIGURE_SIZE]){ 0 })
 #define TIME(n) gx_figure_time((double)(n), (char[GX_FIGURE_SIZE]){ 0 })
+#define BYTES(n) gx_figure_bytes((n), (char[GX_FIGURE_SIZE]){ 0 })
 #define RATE(n, t) gx_figure_rate((n), (t), (char[GX_FIGURE_SIZE]){ 0 })
 
 /* --- Gathering ------------------------------------------------------------------------------------------------------
@@ -32,6 +33,51 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->errors += task->errors;
     row->execute_samples += task->execute_samples;
     row->execute_nanoseconds += task->execute_nanoseconds;
+    row->expired += task->expired;
+    row->held += task->held_nanoseconds;
+    row->pending_time += task->pending_nanoseconds;
+    row->pending_limit = task->pending_limit;
+    if (task->held_mostly_nanoseconds <= row->held_by_time) return;
+    row->held_by = task->held_mostly_by;
+    row->held_by_time = task->held_mostly_nanoseconds;
+}
+
+/* A task's component, its place in it, and its queue: tasks of a component stand together. */
+static void name_holder(const gale_runtime *runtime, gx_summary_row *row) {
+    gale_task_stats holder = { .size = sizeof holder };
+    if (!row->held_by || !gale_runtime_task_stats(runtime, row->held_by, &holder)) return;
+    row->held_by_component = holder.component;
+    row->held_by_queue = holder.queued_bytes_max;
+    for (uint32_t task = row->held_by; task-- > 1; row->held_by_index++) {
+        gale_task_stats before = { .size = sizeof before };
+        if (!gale_runtime_task_stats(runtime, task, &before) || strcmp(before.component, holder.component) != 0) return;
+    }
+}
+
+static bool same_input(const gx_summary_drop *a, const gx_summary_drop *b) {
+    return strcmp(a->from, b->from) == 0 && strcmp(a->stream, b->stream) == 0 && strcmp(a->to, b->to) == 0;
+}
+
+/* Tasks of a component follow each other, each with the same inputs. */
+static bool add_drop(gx_summary *summary, const gx_summary_drop *drop) {
+    for (size_t i = 0; i < summary->drop_count; i++)
+        if (same_input(&summary->drops[i], drop)) return summary->drops[i].count += drop->count, true;
+    gx_summary_drop *drops = realloc(summary->drops, (summary->drop_count + 1) * sizeof *drops);
+    if (!drops) return false;
+    summary->drops = drops;
+    drops[summary->drop_count++] = *drop;
+    return true;
+}
+
+static bool add_drops(gx_summary *summary, const gale_runtime *runtime, const gale_task_stats *task) {
+    gx_summary_drop drop = { .to = task->component };
+    int32_t policy;
+    for (uint32_t i = 0;
+         gale_runtime_input_stats(runtime, task->task, i, &drop.from, &drop.stream, &policy, &drop.count); i++) {
+        drop.policy = gale_drop_name(policy);
+        if (policy != GALE_DROP_NOTHING && !add_drop(summary, &drop)) return false;
+    }
+    return true;
 }
 
 void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
@@ -48,7 +94,8 @@ void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
 
 /* The two are counted in different places, so that a reading while the run goes on may find the trees ahead. */
 static uint64_t untracked(const gx_reading *reading) {
-    return reading->emitted > reading->run.trees ? reading->emitted - reading->run.trees : 0;
+    uint64_t tracked = reading->run.trees + reading->run.replayed;
+    return reading->emitted > tracked ? reading->emitted - tracked : 0;
 }
 
 bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary) {
@@ -57,9 +104,17 @@ bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtim
     summary.rows = calloc(tasks ? tasks : 1, sizeof *summary.rows);
     if (!summary.rows) return false;
     gx_summary_read(runtime, &summary.total);
+    bool whole = true;
     for (uint32_t i = 1; i <= tasks; i++) {
         gale_task_stats task = { .size = sizeof task };
-        if (gale_runtime_task_stats(runtime, i, &task)) add_task(row_of(&summary, &task), &task);
+        if (!gale_runtime_task_stats(runtime, i, &task)) continue;
+        add_task(row_of(&summary, &task), &task);
+        whole &= add_drops(&summary, runtime, &task);
+    }
+    for (size_t i = 0; i < summary.row_count; i++) name_holder(runtime, &summary.rows[i]);
+    if (!whole) {
+        gx_summary_fini(&summary);
+        return false;
     }
     *ret_summary = summary;
     return true;
@@ -67,10 +122,14 @@ bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtim
 
 void gx_summary_fini(gx_summary *summary) {
     free(summary->rows);
+    free(summary->drops);
     summary->rows = NULL;
+    summary->drops = NULL;
 }
 
 bool gx_summary_lost(const gx_summary *summary) {
+    const gale_run_stats *run = &summary->total.run;
+    if (run->given_up || run->rejected || run->dead_letters_lost) return true;
     for (size_t i = 0; i < summary->row_count; i++) {
         const gx_summary_row *row = &summary->rows[i];
         if (row->spout ? row->errors : summary->total.run.trees == 0 && row->failed) return true;
@@ -142,11 +201,51 @@ static void text_trees(const gx_reading *total, gx_buf *out) {
     const gale_run_stats *run = &total->run;
     gx_buf_format(out, "%s trees: %s acked, %s failed, %s timed out, %s stopped, %s open\n", COUNT(run->trees),
                   COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out), COUNT(run->stopped), COUNT(run->open));
+    if (run->rejected) gx_buf_format(out, "%s rejected\n", COUNT(run->rejected));
+    if (run->replayed || run->given_up)
+        gx_buf_format(out, "%s emitted again, %s given up, dead letters: %s", COUNT(run->replayed), COUNT(run->given_up),
+                      COUNT(run->dead_letters));
+    if (run->dead_letters_lost) gx_buf_format(out, ", of which %s are lost", COUNT(run->dead_letters_lost));
+    if (run->replayed || run->given_up) gx_buf_add_text(out, "\n");
     if (untracked(total))
         gx_buf_format(out, "%s more tuples, not tracked, emitted by spouts\n", COUNT(untracked(total)));
     if (run->acked)
         gx_buf_format(out, "complete latency p50 %s, p99 %s, max %s\n", TIME(run->complete_p50),
                       TIME(run->complete_p99), TIME(run->complete_max));
+}
+
+/* In percent of the run, over all of the component's tasks. */
+static double share(const gx_summary *summary, const gx_summary_row *row, uint64_t nanoseconds) {
+    double whole = (double)summary->total.run.elapsed * row->tasks;
+    double percent = whole > 0 ? 100 * (double)nanoseconds / whole : 0;
+    return percent < 100 ? percent : 100;
+}
+
+static void text_holds(const gx_summary *summary, const gx_summary_row *row, gx_buf *out) {
+    double held = share(summary, row, row->held), waited = share(summary, row, row->pending_time);
+    if (held >= 0.5 && row->held_by_component)
+        gx_buf_format(out, "%s held %.0f %% of the time by %s[%u], queue %s\n", row->component, held,
+                      row->held_by_component, row->held_by_index, BYTES(row->held_by_queue));
+    if (waited >= 0.5)
+        gx_buf_format(out, "%s waited %.0f %% of the time for answers: %s of %s pending\n", row->component, waited,
+                      COUNT(row->pending_limit), COUNT(row->pending_limit));
+}
+
+/* What was held, and what was not executed. */
+static void text_flow(const gx_summary *summary, gx_buf *out) {
+    for (size_t i = 0; i < summary->row_count; i++) {
+        const gx_summary_row *row = &summary->rows[i];
+        text_holds(summary, row, out);
+        if (row->expired)
+            gx_buf_format(out, "%s over their deadline at %s, not executed\n", COUNT(row->expired), row->component);
+    }
+    for (size_t i = 0; i < summary->drop_count; i++) {
+        const gx_summary_drop *drop = &summary->drops[i];
+        bool named = strcmp(drop->stream, "default") != 0;
+        if (drop->count)
+            gx_buf_format(out, "dropped %s of %s%s%s -> %s (%s)\n", COUNT(drop->count), drop->from, named ? "." : "",
+                          named ? drop->stream : "", drop->to, drop->policy);
+    }
 }
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out) {
@@ -157,6 +256,7 @@ void gx_summary_text(const gx_summary *summary, gx_buf *out) {
         text_trees(total, out);
     else
         gx_buf_format(out, "no tracked tuples; %s emitted by spouts\n", COUNT(total->emitted));
+    text_flow(summary, out);
     gx_buf_format(out, "%.2f s: ", (double)run->elapsed / 1e9);
     if (run->trees) gx_buf_format(out, "%s trees/s, ", RATE(run->trees, run->elapsed));
     gx_buf_format(out, "%s tuples/s\n", RATE(run->executed, run->elapsed));
@@ -200,6 +300,38 @@ static void rate_member(gx_json *json, const char *key, uint64_t count, int64_t 
     gx_json_f64(json, nanoseconds > 0 ? (double)count * 1e9 / (double)nanoseconds : 0);
 }
 
+static void json_holds(const gx_summary_row *row, gx_json *json) {
+    seconds_member(json, "held_seconds", (int64_t)row->held);
+    gx_json_key(json, gx_str("held_mostly_by"));
+    if (row->held_by_component) {
+        gx_json_open(json, '{');
+        gx_json_key(json, gx_str("component"));
+        gx_json_string(json, gx_str(row->held_by_component));
+        count_member(json, "index", row->held_by_index);
+        count_member(json, "task", row->held_by);
+        seconds_member(json, "seconds", (int64_t)row->held_by_time);
+        count_member(json, "queue_bytes_max", row->held_by_queue);
+        gx_json_close(json, '}');
+    } else {
+        gx_json_null(json);
+    }
+    seconds_member(json, "waited_for_answers_seconds", (int64_t)row->pending_time);
+}
+
+static void json_drop(const gx_summary_drop *drop, gx_json *json) {
+    gx_json_open(json, '{');
+    gx_json_key(json, gx_str("from"));
+    gx_json_string(json, gx_str(drop->from));
+    gx_json_key(json, gx_str("stream"));
+    gx_json_string(json, gx_str(drop->stream));
+    gx_json_key(json, gx_str("to"));
+    gx_json_string(json, gx_str(drop->to));
+    gx_json_key(json, gx_str("drop"));
+    gx_json_string(json, gx_str(drop->policy));
+    count_member(json, "count", drop->count);
+    gx_json_close(json, '}');
+}
+
 static void json_row(const gx_summary_row *row, gx_json *json) {
     gx_json_open(json, '{');
     gx_json_key(json, gx_str("component"));
@@ -214,6 +346,8 @@ static void json_row(const gx_summary_row *row, gx_json *json) {
     count_member(json, "failed", row->failed);
     count_member(json, "timed_out", row->timed_out);
     count_member(json, "errors", row->errors);
+    count_member(json, "expired", row->expired);
+    if (row->spout) json_holds(row, json);
     gx_json_key(json, gx_str("execute_seconds_mean"));
     if (row->execute_samples)
         gx_json_f64(json, (double)row->execute_nanoseconds / (double)row->execute_samples / 1e9);
@@ -229,8 +363,13 @@ static void json_run(const gx_reading *total, gx_json *json) {
     count_member(json, "acked", run->acked);
     count_member(json, "failed", run->failed);
     count_member(json, "timed_out", run->timed_out);
+    count_member(json, "rejected", run->rejected);
     count_member(json, "stopped", run->stopped);
     count_member(json, "open", run->open);
+    count_member(json, "replayed", run->replayed);
+    count_member(json, "given_up", run->given_up);
+    count_member(json, "dead_letters", run->dead_letters);
+    count_member(json, "dead_letters_lost", run->dead_letters_lost);
     count_member(json, "executed", run->executed);
     seconds_member(json, "complete_seconds_p50", run->complete_p50);
     seconds_member(json, "complete_seconds_p99", run->complete_p99);
@@ -253,6 +392,10 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
     gx_json_key(&json, gx_str("components"));
     gx_json_open(&json, '[');
     for (size_t i = 0; i < summary->row_count; i++) json_row(&summary->rows[i], &json);
+    gx_json_close(&json, ']');
+    gx_json_key(&json, gx_str("dropped"));
+    gx_json_open(&json, '[');
+    for (size_t i = 0; i < summary->drop_count; i++) json_drop(&summary->drops[i], &json);
     gx_json_close(&json, ']');
     gx_json_close(&json, '}');
     gx_buf_add_byte(out, '\n');

@@ -17,7 +17,21 @@ typedef struct gx_summary_row {
     uint32_t tasks;
     uint64_t executed, emitted, transferred, acked, failed, timed_out, errors;
     uint64_t execute_samples, execute_nanoseconds;
+    uint64_t expired;            /* over their deadline, not executed */
+    uint64_t held, pending_time; /* ns, of a spout's tasks together: by flow control, by max spout pending */
+    uint64_t pending_limit;
+    uint32_t held_by;       /* the task that held one of them longest; 0: none */
+    uint64_t held_by_time;  /* ns */
+    uint64_t held_by_queue; /* bytes, the most that waited for it */
+    const char *held_by_component;
+    uint32_t held_by_index; /* within its component */
 } gx_summary_row;
+
+/* What a component dropped of one of its inputs. */
+typedef struct gx_summary_drop {
+    const char *from, *stream, *to, *policy;
+    uint64_t count;
+} gx_summary_drop;
 
 /* The run's figures, and what they do not hold. */
 typedef struct gx_reading {
@@ -31,6 +45,8 @@ typedef struct gx_summary {
     const char *topology;
     gx_summary_row *rows;
     size_t row_count;
+    gx_summary_drop *drops; /* inputs that may drop */
+    size_t drop_count;
 } gx_summary;
 
 void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading);
@@ -42,8 +58,8 @@ void gx_summary_fini(gx_summary *summary);
 void gx_summary_text(const gx_summary *summary, gx_buf *out);
 void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out);
 
-/* Did something fail for good? Spouts report the tuples that they give up. Where nothing is tracked, a failed tuple has
- * nobody who would send it again. */
+/* Did something fail for good? Spouts report the tuples that they give up, and the runtime counts those that it does.
+ * Where nothing is tracked, a failed tuple has nobody who would send it again. */
 bool gx_summary_lost(const gx_summary *summary);
 
 /* One line: seconds, trees (or tuples of spouts, when nothing is tracked), rates since `before`, open, failed. */

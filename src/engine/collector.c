@@ -32,13 +32,14 @@ static int find_anchor(gx_task *task, gale_handle handle, gx_anchor *ret) {
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && (cursor->task != task || cursor->tuple.handle != handle)) return GALE_SETTLED;
     if (current && cursor->state == GX_CURSOR_OPEN) {
-        *ret = (gx_anchor){ &cursor->ack, &cursor->failed, cursor->roots };
+        *ret = (gx_anchor){ &cursor->ack, &cursor->failed, cursor->roots, cursor->deadline };
         return GALE_OK;
     }
     if (current && cursor->state != GX_CURSOR_HELD) return GALE_SETTLED;
     gx_held_slot *slot = current ? &task->held.slots[cursor->held_index] : gx_held_find(&task->held, handle);
     if (!slot || !slot->copy) return GALE_SETTLED;
-    *ret = (gx_anchor){ &slot->ack, &slot->failed, gx_record_roots(gx_held_tuple(slot)->head) };
+    const gale_head *head = gx_held_tuple(slot)->head;
+    *ret = (gx_anchor){ &slot->ack, &slot->failed, gx_record_roots(head), gx_record_deadline(head) };
     return GALE_OK;
 }
 
@@ -59,12 +60,20 @@ static int emit_current(gale_collector *out, const gx_emission *e) {
     if (wrong_thread(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
     if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
-    gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots };
+    gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots, cursor->deadline };
     if (GX_UNLIKELY(cursor->state != GX_CURSOR_OPEN)) {
         int rc = find_anchor(task, cursor->tuple.handle, &anchor);
         if (rc < 0) return misuse(task, rc);
     }
     return anchored(task, e, &anchor, 1);
+}
+
+/* Without memory for the list of anchors: marks them one by one. */
+static int mark_handles(gx_task *task, const gale_handle *handles, size_t handle_count) {
+    gx_anchor anchor;
+    for (size_t i = 0; i < handle_count; i++)
+        if (find_anchor(task, handles[i], &anchor) == GALE_OK) *anchor.failed = true;
+    return misuse(task, GALE_NO_MEMORY);
 }
 
 static int emit_handles(gale_collector *out, const gx_emission *e, const gale_handle *handles, size_t handle_count) {
@@ -73,7 +82,7 @@ static int emit_handles(gale_collector *out, const gx_emission *e, const gale_ha
     gx_executor *ex = task->executor;
     gx_scratch *s = &ex->scratch;
     if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->anchors, &s->anchor_capacity, handle_count, sizeof *s->anchors))
-        return misuse(task, GALE_NO_MEMORY);
+        return mark_handles(task, handles, handle_count);
     for (size_t i = 0; i < handle_count; i++) {
         int rc = find_anchor(task, handles[i], &s->anchors[i]);
         if (rc < 0) return misuse(task, rc);
@@ -267,7 +276,7 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
     gx_cursor *cursor = &ex->cursor;
     gx_task *task = cursor->task;
     if (cursor->state == GX_CURSOR_OPEN) {
-        const gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots };
+        const gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots, 0 };
         if (GX_UNLIKELY(rc < 0)) {
             const char *text = task->reported ? task->report : gale_error_text(rc);
             fail_anchor(task, cursor->tuple.handle, &anchor, GALE_REASON_FAILED, text);

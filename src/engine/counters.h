@@ -17,6 +17,8 @@ typedef struct gx_task_counters {
     gx_atomic64 held;
     gx_atomic64 shed;
     gx_atomic64 overflowed;
+    gx_atomic64 expired;
+    gx_atomic64 queued_max;
     gx_atomic64 samples;
     gx_atomic64 nanoseconds;
     gx_atomic64 nanoseconds_max;

@@ -2,6 +2,7 @@
 
 #include "base/mutant.h"
 #include "engine/answer.h"
+#include "engine/drop.h"
 #include "engine/hooks.h"
 
 #include <stdlib.h>
@@ -35,7 +36,19 @@ static int unite(gx_executor *ex, gx_origin *from) {
     return GALE_OK;
 }
 
+/* A new tree's deadline, or the earliest of the anchors'. */
+static int64_t deadline_of(const gx_executor *ex, const gx_origin *from) {
+    int64_t span = ex->shared->plan->deadline, earliest = 0;
+    if (from->begun) return span < INT64_MAX - ex->now ? ex->now + span : INT64_MAX;
+    for (size_t i = 0; i < from->anchor_count; i++) {
+        int64_t one = from->anchors[i].deadline;
+        if (one && (!earliest || one < earliest)) earliest = one;
+    }
+    return earliest;
+}
+
 static int count_roots(gx_executor *ex, gx_origin *from) {
+    if (GX_UNLIKELY(ex->shared->plan->deadline)) from->deadline = deadline_of(ex, from);
     if (from->begun)
         from->root_count = 1;
     else if (from->anchor_count == 1)
@@ -89,8 +102,17 @@ typedef struct parcel {
     const void *body_inline; /* a small body, once it is encoded */
 } parcel;
 
-static void *claim(gx_executor *ex, const gx_task *target, uint32_t length) {
-    if (target->executor == ex) return gx_fifo_push(&ex->local, &ex->chunks, length);
+static void *claim_waiting(gx_executor *ex, const parcel *p, gx_task *target) {
+    const gx_plan_drop *drop = gx_drop_find(target, p->task->component, p->stream);
+    return gx_drop_push(ex, target, drop, p->length);
+}
+
+static void *claim(gx_executor *ex, const parcel *p, gx_task *target) {
+    uint32_t length = p->length;
+    if (target->executor == ex) {
+        if (GX_UNLIKELY(target->lanes != NULL)) return claim_waiting(ex, p, target);
+        return gx_fifo_push(&ex->local, &ex->chunks, length);
+    }
     gx_outlet *outlet = &ex->outlets[target->executor->index];
     void *at = gx_outlet_claim(outlet, &ex->chunks, length);
     if (GX_UNLIKELY(outlet->outbox.count)) ex->gates_stale = true;
@@ -115,7 +137,11 @@ static void write_record(gx_executor *ex, parcel *p, gx_origin *from, uint16_t t
     *head = (gale_head){
         p->length, target, p->task->id, (uint16_t)p->stream, (uint8_t)from->root_count, 0, (uint32_t)p->body_size
     };
-    unsigned char *roots = (unsigned char *)(head + 1);
+    if (GX_UNLIKELY(from->deadline)) {
+        head->flags = GX_RECORD_DEADLINE;
+        memcpy(head + 1, &from->deadline, sizeof from->deadline);
+    }
+    unsigned char *roots = gx_record_after_head(head);
     if (GX_UNLIKELY(root_block != NULL)) {
         gx_root_block *many = (gx_root_block *)root_block->bytes;
         head->roots = GX_ROOTS_IN_BLOCK;
@@ -128,8 +154,17 @@ static void write_record(gx_executor *ex, parcel *p, gx_origin *from, uint16_t t
     write_body(p, head, gx_record_tail(head));
 }
 
-static void arrive(gx_executor *ex, gx_task *target, const gale_head *head) {
-    if (target->executor == ex) gx_executor_queued(ex, target, gx_record_weight(head));
+static void arrive(gx_executor *ex, const parcel *p, gx_task *target, gale_head *head) {
+    if (target->executor != ex) return;
+    const gx_plan_drop *drop = NULL;
+    if (GX_UNLIKELY(target->lanes != NULL)) {
+        gx_waiting_pushed(target, head);
+        drop = gx_drop_find(target, p->task->component, p->stream);
+    }
+    if (GX_UNLIKELY(drop != NULL))
+        gx_drop_queued(target, drop, gx_record_weight(head));
+    else
+        gx_executor_queued(ex, target, gx_record_weight(head));
 }
 
 /* Blocks for the roots of every delivery, when there are too many to lie in the records. They are chained by `next`
@@ -167,16 +202,17 @@ static bool take_body_block(gx_executor *ex, parcel *p, gx_block *retained, uint
 }
 
 /* Room for all deliveries, so that none can fail once the first is written: each record may need a new chunk at the
- * end of its queue, and there are as many queues as executors. */
+ * end of its queue, and there are as many queues as executors, and some tasks with queues of their own. */
 static bool ensure_room(gx_executor *ex, const parcel *p, uint32_t count) {
     if (GX_LIKELY(count == 1)) return ex->chunks.free_count > 0 || gx_chunks_ensure(&ex->chunks, 1);
     size_t chunks = (size_t)count * p->length / (GX_CHUNK_ROOM - GX_FIFO_ENTRY_MAX) + 1;
-    size_t queues = count < ex->shared->executor_count ? count : ex->shared->executor_count;
+    size_t queues = ex->shared->executor_count;
+    if (queues > count || ex->shared->plan->drop_slots) queues = count;
     return gx_chunks_ensure(&ex->chunks, chunks + queues);
 }
 
 static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *targets, uint32_t count) {
-    p->length = gx_record_length(from->root_count, p->body_size);
+    p->length = gx_record_length(from->root_count, p->body_size, from->deadline != 0);
     gx_block *root_blocks;
     if (!ensure_room(ex, p, count) || !take_root_blocks(ex, from, count, &root_blocks)) return GALE_NO_MEMORY;
     if (!take_body_block(ex, p, from->body, count)) {
@@ -188,17 +224,17 @@ static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *
     }
     for (uint32_t i = 0; i < count; i++) {
         gx_task *target = ex->shared->tasks[targets[i]];
-        void *at = claim(ex, target, p->length);
+        void *at = claim(ex, p, target);
         GX_ASSERT(at != NULL);
         gx_block *roots = root_blocks;
         if (GX_UNLIKELY(roots != NULL)) root_blocks = roots->next;
         write_record(ex, p, from, targets[i], at, roots);
-        arrive(ex, target, at);
+        arrive(ex, p, target, at);
     }
     return (int)count;
 }
 
-/* --- The hard limit --- */
+/* --- Drop policies and the hard limit --- */
 
 /* What is for a task whose queue is at the limit is not queued: the trees that it would belong to fail. */
 static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
@@ -214,12 +250,19 @@ static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
     gx_count(trees ? &target->counters.overflowed : &target->counters.shed, 1);
 }
 
-/* Takes out the targets on this executor that are at the limit. Returns how many are left. */
-static int shed_targets(gx_executor *ex, gx_origin *from, uint16_t *targets, int count) {
+/* Takes out the targets on this executor that are at the limit, and those that would rather lose the tuple. Returns how
+ * many are left, and counts the latter. */
+static int shed_targets(gx_task *task, uint32_t stream, gx_origin *from, int count, int *ret_dropped) {
+    gx_executor *ex = task->executor;
+    uint16_t *targets = ex->scratch.targets;
     int kept = 0;
     for (int i = 0; i < count; i++) {
         gx_task *target = ex->shared->tasks[targets[i]];
-        if (GX_UNLIKELY(target->executor == ex && target->queued > ex->shared->queue_limit))
+        const gx_plan_drop *drop = NULL;
+        if (GX_UNLIKELY(target->lanes != NULL)) drop = gx_drop_find(target, task->component, stream);
+        if (GX_UNLIKELY(drop && gx_drop_arriving(ex, target, drop)))
+            ++*ret_dropped;
+        else if (GX_UNLIKELY(!drop && target->executor == ex && target->queued > ex->shared->queue_limit))
             shed(ex, from, target);
         else
             targets[kept++] = targets[i];
@@ -263,7 +306,8 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     if (GX_UNLIKELY(size < 0)) return (int)size;
     int targets = choose_targets(task, e);
     if (GX_UNLIKELY(targets < 0)) return targets;
-    targets = shed_targets(ex, from, ex->scratch.targets, targets);
+    int dropped = 0;
+    targets = shed_targets(task, e->stream, from, targets, &dropped);
     parcel p = {
         .task = task, .stream = e->stream, .values = e->values, .value_count = e->count, .body_size = (size_t)size
     };
@@ -271,6 +315,7 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     int rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
     if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, ex->scratch.targets, (uint32_t)targets);
     if (rc < 0) return rc;
+    targets += dropped; /* they went there, whether the drop was here or at the other end of a ring */
     gx_count(&routes->counters.emitted, 1);
     gx_count(&routes->counters.transferred, (uint64_t)targets);
     if (GX_UNLIKELY(task->hook_count || gx_load_relaxed(&ex->shared->watched))) tell_watchers(task, e, targets);

@@ -27,6 +27,7 @@ typedef struct gx_origin {
     uint64_t begun;      /* the root of a spout's new tree, or 0 */
     uint64_t begun_xor;  /* its edges */
     uint64_t root_count; /* of the new tuple */
+    int64_t deadline;    /* of the new tuple; 0: none */
     size_t member_count; /* several anchors: see unite */
     uint32_t overflowed; /* a spout's new tree: a task whose queue was at the limit, or 0 */
     gx_block *body;      /* the values, encoded and retained, or NULL */

@@ -82,6 +82,8 @@ static void look_into_ring(gx_inquest *inquest, const gx_inlet *inlet) {
 
 static void look_at_task(gx_inquest *inquest, const gx_task *task) {
     look_into_fifo(inquest, &task->parked, GALE_PLACE_PARKED);
+    for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++)
+        look_into_fifo(inquest, &task->lanes->list[i].fifo, GALE_PLACE_PARKED);
     for (uint32_t i = 0; i < task->held.made; i++)
         if (task->held.slots[i].copy)
             look_at(inquest, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
@@ -118,10 +120,12 @@ static void list_oldest(gx_executor *ex, gx_inquest *inquest) {
     uint32_t count = 0;
     for (uint32_t slot = 0; ex->has_ledger && slot < ex->ledger.slots; slot++) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
-        if (!gx_tree_is_open(tree)) continue;
+        bool waits = tree->state == GX_TREE_WAITING;
+        if (!gx_tree_is_open(tree) && !waits) continue;
         gx_inquest_entry found = { .root = gx_ledger_root(&ex->ledger, tree, slot),
+                                   .found = waits ? find_word(GALE_PLACE_WAITING, tree->task, 0) : 0,
                                    .message_id = tree->message_id,
-                                   .start = tree->start,
+                                   .start = waits ? gx_retention_at(&ex->retention, slot)->first : tree->start,
                                    .spout = tree->task };
         insert_oldest(mine, &count, inquest->each, &found);
     }
@@ -249,6 +253,9 @@ static void say(const gx_shared *shared, uint64_t found, const stuck *s, char *t
                  name_of(shared, task), task);
         break;
     case GALE_PLACE_HELD: snprintf(text, size, "held by '%s' (task %u)", name_of(shared, task), task); break;
+    case GALE_PLACE_WAITING:
+        snprintf(text, size, "waits to be emitted again for '%s' (task %u)", name_of(shared, task), task);
+        break;
     case GALE_PLACE_EXECUTING:
         snprintf(text, size, "in execution by '%s' (task %u) for %.1f s", name_of(shared, task), task, seconds);
         break;

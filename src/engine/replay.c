@@ -35,7 +35,8 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
                                     .failure = failure,
                                     .attempts = kept->attempts };
     ex->ledger.counters.dead_letters++;
-    if (filed && !gx_dead_letters_write(ex->shared, &letter)) lose(ex, task, answer->message_id, "it is not in the file");
+    if (filed && !gx_dead_letters_write(ex->shared, &letter))
+        lose(ex, task, answer->message_id, "it is not in the file");
     if (!posted) return;
     int rc = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? post(task, &letter) : GALE_STOPPED;
     if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));

@@ -3,7 +3,10 @@
 #include "base/mutant.h"
 #include "engine/answer.h"
 #include "engine/collector.h"
+#include "engine/drop.h"
 #include "engine/hooks.h"
+
+#include <stdio.h>
 
 static void restart_tick(gx_executor *ex, gx_task *task) {
     gx_tick_life *tick = &task->tick;
@@ -25,6 +28,7 @@ static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
     cursor->ack = 0;
     cursor->roots = gx_record_roots(head);
     gx_store_relaxed(&ex->in_call_root, cursor->roots.count ? cursor->roots.pairs[0].root : 0);
+    cursor->deadline = gx_record_deadline(head);
     cursor->state = GX_CURSOR_OPEN;
     cursor->failed = false;
 }
@@ -47,17 +51,35 @@ static int timed_call(gx_executor *ex, gx_task *task) {
     return rc;
 }
 
-static void execute(gx_executor *ex, gx_task *task, const gale_head *head) {
+/* What has waited too long is not executed: its trees fail here. */
+static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
+    char text[GALE_FAILURE_TEXT];
+    double over = (double)(ex->now - gx_record_deadline(head)) / 1e9;
+    snprintf(text, sizeof text, "waited in queues until %.3f s after its deadline (topology.message.deadline.secs)",
+             over);
+    gx_answer_fail(ex, task, gx_record_roots(head), GALE_REASON_DEADLINE, text);
+    gx_count(&task->counters.expired, 1);
+    gx_record_release(head, &ex->blocks);
+}
+
+/* Returns 1 for what counts as executed: ticks do not, nor what was too late. */
+static size_t execute(gx_executor *ex, gx_task *task, const gale_head *head) {
+    if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE) && gx_record_deadline(head) < ex->now) {
+        expire(ex, task, head);
+        return 0;
+    }
+    bool tick = head->source == 0;
     task->reported = false;
     set_cursor(ex, task, head);
     int rc = GX_UNLIKELY(task->slow || --task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
-    if (GX_UNLIKELY(head->source == 0)) {
+    if (GX_UNLIKELY(tick)) {
         ex->cursor.state = ex->cursor.state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : ex->cursor.state;
         restart_tick(ex, task);
     }
     if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
     gx_collector_settle_current(ex, rc);
     gx_record_release(head, &ex->blocks);
+    return !tick;
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {
@@ -74,24 +96,33 @@ static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
 
-static void counted(gx_task *task, size_t run, size_t ticks) {
-    if (run > ticks) gx_count(&task->counters.executed, run - ticks);
-    gx_store_relaxed(&task->queued_seen, task->queued);
+static void counted(gx_task *task, size_t executed) {
+    if (executed) gx_count(&task->counters.executed, executed);
+    gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
 }
 
 /* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue
  * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
-    if (GX_UNLIKELY(!is_counted && task->queued > ex->shared->queue_limit)) {
+    const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
+    if (GX_UNLIKELY(drop && gx_drop_arriving(ex, task, drop))) {
+        gx_drop_settle(ex, head);
+        return true;
+    }
+    if (GX_UNLIKELY(!drop && !is_counted && task->queued > ex->shared->queue_limit)) {
         if (!GX_MUTANT(overflow_lost)) gx_answer_overflow(ex, task, gx_record_roots(head));
         gx_record_release(head, &ex->blocks);
         return true;
     }
-    void *at = gx_fifo_push(&task->parked, &ex->chunks, head->length);
+    void *at = gx_drop_push(ex, task, drop, head->length);
     if (!at) return false;
     memcpy(at, head, head->length);
-    if (task->parked.count == 1) ex->parked_tasks++;
-    if (!is_counted) gx_executor_queued(ex, task, gx_record_weight(head));
+    gx_waiting_pushed(task, at);
+    uint64_t weight = gx_record_weight(at), counted_already = is_counted ? gx_record_weight(head) : 0;
+    if (GX_UNLIKELY(drop != NULL))
+        gx_drop_queued(task, drop, weight);
+    else if (weight != counted_already)
+        gx_executor_queued(ex, task, weight - counted_already);
     return true;
 }
 
@@ -104,16 +135,15 @@ static const gale_head *pop_local(gx_executor *ex, const gale_head *head) {
 
 /* A run of records for one task, from the front. */
 static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *head, size_t budget) {
-    size_t run = 0, ticks = 0;
+    size_t run = 0, executed = 0;
     do {
         uint64_t weight = gx_record_weight(head);
-        ticks += head->source == 0;
-        execute(ex, task, head);
+        executed += execute(ex, task, head);
         gx_executor_dequeued(ex, task, weight);
         head = pop_local(ex, head);
         run++;
     } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
-    counted(task, run, ticks);
+    counted(task, executed);
     return run;
 }
 
@@ -123,7 +153,7 @@ size_t gx_run_local(gx_executor *ex) {
     const gale_head *head = gx_fifo_front(&ex->local);
     while (head && done < GX_RUN_BUDGET && !out_of_time(ex)) {
         gx_task *task = ex->shared->tasks[head->target];
-        if (GX_LIKELY(!task->parked.count && may_run(ex, task))) {
+        if (GX_LIKELY(!gx_waiting_any(task) && may_run(ex, task))) {
             done += run_local_task(ex, task, head, GX_RUN_BUDGET - done);
             head = gx_fifo_front(&ex->local);
         } else {
@@ -137,19 +167,31 @@ size_t gx_run_local(gx_executor *ex) {
 
 /* --- Parked lists --- */
 
-static size_t run_parked_task(gx_executor *ex, gx_task *task) {
-    size_t run = 0, ticks = 0;
-    while (task->parked.count && run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task)) {
-        const gale_head *head = gx_fifo_front(&task->parked);
-        uint64_t weight = gx_record_weight(head);
-        ticks += head->source == 0;
-        execute(ex, task, head);
+/* The first of a list. What its call emits must not push it out of the list that it lies in. */
+static size_t run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head) {
+    uint64_t weight = gx_record_weight(head);
+    const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
+    if (GX_UNLIKELY(lane)) task->lanes->busy = (uint16_t)lane;
+    size_t executed = execute(ex, task, head);
+    if (GX_UNLIKELY(lane)) task->lanes->busy = 0;
+    gx_waiting_pop(ex, task, lane, head->length);
+    if (GX_UNLIKELY(drop != NULL))
+        gx_drop_dequeued(ex, task, drop, weight);
+    else
         gx_executor_dequeued(ex, task, weight);
-        gx_fifo_pop(&task->parked, &ex->chunks, head->length);
+    return executed;
+}
+
+static size_t run_parked_task(gx_executor *ex, gx_task *task) {
+    size_t run = 0, executed = 0;
+    const gale_head *head;
+    uint32_t lane;
+    while (run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) &&
+           (head = gx_waiting_front(task, &lane)) != NULL) {
+        executed += run_waiting(ex, task, lane, head);
         run++;
     }
-    if (!task->parked.count) ex->parked_tasks--;
-    counted(task, run, ticks);
+    counted(task, executed);
     return run;
 }
 
@@ -160,7 +202,7 @@ size_t gx_run_parked(gx_executor *ex) {
     uint32_t first = ex->next_parked++;
     for (uint32_t i = 0; ex->parked_tasks && i < ex->task_count; i++) {
         gx_task *task = ex->tasks[(first + i) % ex->task_count];
-        if (task->parked.count) done += run_parked_task(ex, task);
+        if (gx_waiting_any(task)) done += run_parked_task(ex, task);
     }
     return done;
 }
@@ -168,15 +210,15 @@ size_t gx_run_parked(gx_executor *ex) {
 /* --- Inlets --- */
 
 static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, const gale_head *head, size_t budget) {
-    size_t run = 0;
+    size_t run = 0, executed = 0;
     do {
         uint32_t length = head->length;
-        execute(ex, task, head);
+        executed += execute(ex, task, head);
         gx_ring_advance(&inlet->data, length);
         head = gx_ring_peek(&inlet->data);
         run++;
     } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
-    counted(task, run, 0);
+    counted(task, executed);
     return run;
 }
 
@@ -187,7 +229,7 @@ static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     const gale_head *head;
     while (done < GX_RUN_BUDGET && (head = gx_ring_peek(&inlet->data)) != NULL) {
         gx_task *task = ex->shared->tasks[head->target];
-        if (GX_LIKELY(!task->parked.count && !out_of_time(ex) && may_run(ex, task))) {
+        if (GX_LIKELY(!gx_waiting_any(task) && !out_of_time(ex) && may_run(ex, task))) {
             done += run_ring_task(ex, inlet, task, head, GX_RUN_BUDGET - done);
         } else {
             if (!park(ex, task, head, false)) break;
@@ -252,7 +294,7 @@ static bool queue_tick(gx_executor *ex, gx_task *task) {
     gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
                                                             : gale_f64(seconds);
     uint32_t size = (uint32_t)gx_body_measure(&value, 1);
-    gale_head head = { gx_record_length(0, size), task->id, 0, GX_STREAM_TICK, 0, 0, size };
+    gale_head head = { gx_record_length(0, size, false), task->id, 0, GX_STREAM_TICK, 0, 0, size };
     void *at = gx_fifo_push(&ex->local, &ex->chunks, head.length);
     if (!at) return false;
     memcpy(at, &head, sizeof head);

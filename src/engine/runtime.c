@@ -7,6 +7,7 @@
 #include "base/os/time.h"
 #include "engine/collector.h"
 #include "engine/dead_letter.h"
+#include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/inquest.h"
 #include "engine/spout.h"
@@ -68,7 +69,8 @@ static int make_tables(gale_runtime *runtime) {
     shared->mailboxes = gx_alloc_array(heap, GX_TAG_PLAN, (shared->executor_count + 1u) * shared->executor_count,
                                        sizeof *shared->mailboxes);
     shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
-    return shared->events && shared->mailboxes && shared->tasks && shared->flow.congested && shared->flow.efforts && shared->executors &&
+    shared->warned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->warned);
+    return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested && shared->flow.efforts && shared->executors &&
                    runtime->threads
                ? GALE_OK
                : GALE_NO_MEMORY;
@@ -110,6 +112,7 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
     shared->executor_count = runtime->plan->executor_count;
     rc = make_tables(runtime);
     if (rc == GALE_OK) rc = make_executors(runtime, options);
+    if (rc == GALE_OK) gx_forecast_start(shared);
     if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
     if (rc < 0) return gale_error_set(error, rc, "no eventfd for an executor of '%s'", gale_topology_name(topology));
     return GALE_OK;
@@ -169,6 +172,7 @@ static void release(gale_runtime *runtime) {
         gx_free(heap, GX_TAG_PLAN, shared->mailboxes, (n + 1u) * n * sizeof *shared->mailboxes);
         size_t components = runtime->plan->component_count;
         gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
+        gx_free(heap, GX_TAG_PLAN, shared->warned, components * sizeof *shared->warned);
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
     }
     while (runtime->events) {

@@ -77,8 +77,7 @@ static int find_anchors(gx_sim_task *task, const outgoing *o, size_t *ret_count)
     size_t wanted = o->anchored ? o->handle_count : 1;
     *ret_count = 0;
     if (o->tracked || (!o->anchored && task->state == GX_SIM_NONE)) return GALE_OK;
-    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->anchors, &task->anchor_capacity, wanted,
-                 sizeof *task->anchors))
+    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->anchors, &task->anchor_capacity, wanted, sizeof *task->anchors))
         return GALE_NO_MEMORY;
     for (size_t i = 0; i < wanted; i++) {
         task->anchors[i] = find_delivery(task, o->anchored ? o->handles[i] : task->handle);
@@ -88,26 +87,59 @@ static int find_anchors(gx_sim_task *task, const outgoing *o, size_t *ret_count)
     return GALE_OK;
 }
 
-static uint64_t drops_of(const gx_task *target) {
-    return gx_load_relaxed(&target->counters.shed) + gx_load_relaxed(&target->counters.overflowed);
+/* What an executor drops by a policy it counts itself. */
+static uint64_t policy_drops(const gx_task *task) {
+    const gx_shared *shared = task->executor->shared;
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < task->plan->drop_count; d++)
+        for (uint32_t e = 0; e < shared->executor_count; e++)
+            sum += gx_load_relaxed(
+                &shared->executors[e]->dropped[task->plan->drops[d].first_slot + task->context.task_index]);
+    return sum;
 }
 
-/* Notes what queues have dropped so far, or counts what they dropped since. */
-static uint32_t watch_drops(gx_sim_task *task, uint32_t stream, bool after) {
+static uint64_t limit_drops(const gx_task *task) {
+    return gx_load_relaxed(&task->counters.shed) + gx_load_relaxed(&task->counters.overflowed) +
+           gx_load_relaxed(&task->counters.expired);
+}
+
+uint64_t gx_sim_drops(const gx_task *task) {
+    return limit_drops(task) + policy_drops(task);
+}
+
+/* Of that, what the emitting executor drops as it emits: not the oldest records of its own tasks, which were emitted
+ * before. */
+static uint64_t drops_of_new(const gx_task *task, const gx_executor *ex) {
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < task->plan->drop_count; d++) {
+        const gx_plan_drop *drop = &task->plan->drops[d];
+        if (task->executor == ex && drop->policy == GALE_DROP_OLDEST) continue;
+        sum += gx_load_relaxed(&ex->dropped[drop->first_slot + task->context.task_index]);
+    }
+    return sum;
+}
+
+/* Notes what the queue of task `t` has dropped so far; adds what it dropped since to `sum`. */
+static void watch_drops_of(gx_sim *sim, const gx_executor *ex, uint32_t t, gx_sim_dropped *sum) {
+    const gx_task *target = sim->runtime->shared.tasks[t];
+    gx_sim_dropped now = { limit_drops(target), drops_of_new(target, ex) }, before = sim->before[t];
+    sim->before[t] = now;
+    if (!sum) return;
+    sim->truth.counts[t].dropped += now.by_limit - before.by_limit + now.by_policy - before.by_policy;
+    sum->by_limit += now.by_limit - before.by_limit;
+    sum->by_policy += now.by_policy - before.by_policy;
+}
+
+/* Of all targets of the stream; `sum` NULL: before the emit. */
+static void watch_drops(gx_sim_task *task, uint32_t stream, gx_sim_dropped *sum) {
     gx_sim *sim = task->sim;
     const gx_plan_component *c = engine_task(task)->plan;
-    uint32_t dropped = 0;
-    if (!sim->limited || stream >= c->stream_count) return 0;
+    if (!sim->limited || stream >= c->stream_count) return;
     for (uint32_t e = 0; e < c->streams[stream].edge_count; e++) {
         const gx_plan_edge *edge = &c->streams[stream].edges[e];
-        for (uint32_t t = edge->first_task; t < (uint32_t)edge->first_task + edge->task_count; t++) {
-            uint64_t drops = drops_of(sim->runtime->shared.tasks[t]);
-            if (after) sim->truth.counts[t].dropped += drops - sim->before[t];
-            if (after) dropped += (uint32_t)(drops - sim->before[t]);
-            sim->before[t] = drops;
-        }
+        for (uint32_t t = 0; t < edge->task_count; t++)
+            watch_drops_of(sim, engine_task(task)->executor, edge->first_task + t, sum);
     }
-    return dropped;
 }
 
 static void check_refusal(gx_sim_task *task, int rc) {
@@ -121,7 +153,8 @@ static void check_refusal(gx_sim_task *task, int rc) {
 
 static int finish(gx_sim_task *task, const outgoing *o, int rc, uint32_t emission, uint32_t tree, size_t anchors) {
     gx_sim *sim = task->sim;
-    uint32_t dropped = watch_drops(task, o->stream, true);
+    gx_sim_dropped dropped = { 0, 0 };
+    watch_drops(task, o->stream, &dropped);
     if (rc < 0) {
         gx_truth_cancel(&sim->truth, emission, tree);
         for (size_t i = 0; i < anchors; i++) task->anchors[i]->failed = true;
@@ -131,8 +164,10 @@ static int finish(gx_sim_task *task, const outgoing *o, int rc, uint32_t emissio
     task->emitted++;
     task->roots += o->tracked;
     sim->emitted += o->tracked;
-    int noted = gx_truth_emitted(&sim->truth, emission, o->values, engine_task(task)->executor->scratch.targets,
-                                 (uint32_t)rc, o->direct, dropped);
+    uint32_t kept = (uint32_t)rc - (uint32_t)dropped.by_policy; /* those count as sent */
+    sim->truth.counts[task->context->task].sent += dropped.by_policy;
+    int noted = gx_truth_emitted(&sim->truth, emission, o->values, engine_task(task)->executor->scratch.targets, kept,
+                                 o->direct, (uint32_t)dropped.by_limit);
     if (noted < 0) gx_truth_violated(&sim->truth, "the simulator has no memory");
     return rc;
 }
@@ -160,11 +195,10 @@ static int emit(gx_sim_task *task, const outgoing *o) {
     if (rc == GALE_SETTLED) return send_settled(task, o);
     if (rc == GALE_OK && o->tracked)
         rc = gx_truth_open(truth, id, o->message_id, engine_task(task)->executor->now, &tree);
-    if (rc == GALE_OK)
-        rc = gx_truth_announce(truth, id, (uint16_t)o->stream, tree, task->anchors, anchors, &emission);
+    if (rc == GALE_OK) rc = gx_truth_announce(truth, id, (uint16_t)o->stream, tree, task->anchors, anchors, &emission);
     if (rc < 0) return rc;
     task->values[o->count] = gale_i64(emission);
-    watch_drops(task, o->stream, false);
+    watch_drops(task, o->stream, NULL);
     return finish(task, o, send(task, o, tree), emission, tree, anchors);
 }
 
@@ -257,8 +291,8 @@ int gx_sim_answer(gx_sim_task *task, gx_sim_kept *kept, bool ack, int32_t reason
 static int keep(gx_sim_task *task, int64_t due, gale_handle *ret_held) {
     gx_heap *heap = &task->sim->heap;
     gx_sim_kept *kept = gx_alloc(heap, GX_TAG_OTHER, sizeof *kept);
-    if (!kept || !gx_grow(heap, GX_TAG_OTHER, &task->kept, &task->kept_capacity, task->kept_count + 1u,
-                          sizeof *task->kept)) {
+    if (!kept ||
+        !gx_grow(heap, GX_TAG_OTHER, &task->kept, &task->kept_capacity, task->kept_count + 1u, sizeof *task->kept)) {
         gx_free(heap, GX_TAG_OTHER, kept, sizeof *kept);
         return GALE_NO_MEMORY;
     }
@@ -284,8 +318,7 @@ static void use_answered(gx_sim_task *task) {
     if (out->ops->ack(out, task->handle) != GALE_SETTLED ||
         out->ops->fail(out, task->handle, GALE_REASON_FAILED, "twice") != GALE_SETTLED)
         gx_truth_violated(&task->sim->truth, "task %u could answer a tuple twice", task->context->task);
-    if (task->component->built->output_count)
-        do_emit_anchored(&task->out, 0, NULL, 0, &task->handle, 1);
+    if (task->component->built->output_count) do_emit_anchored(&task->out, 0, NULL, 0, &task->handle, 1);
 }
 
 /* Soon, or when the tree has timed out. */

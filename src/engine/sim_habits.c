@@ -78,8 +78,7 @@ static int emit_direct(instance *self, gale_collector *out, uint32_t stream, con
     if (!to) return 0; /* nobody takes it */
     switch (how) {
     case ROOT: return gale_emit_direct_tracked(out, to, stream, values, count, self->emitted);
-    case JOINED:
-        return gale_emit_direct_anchored(out, to, stream, values, count, self->waiting, self->waiting_count);
+    case JOINED: return gale_emit_direct_anchored(out, to, stream, values, count, self->waiting, self->waiting_count);
     case LOOSE: return gale_emit_direct_anchored(out, to, stream, values, count, NULL, 0);
     default: return gale_emit_direct(out, to, stream, values, count);
     }
@@ -147,7 +146,9 @@ static int source_next(void *self_, gale_collector *out, gale_wait *wait) {
 }
 
 gale_spout gx_sim_source(uint32_t energy, uint32_t direct) {
-    static const gale_spout_ops ops = { sizeof ops, "source", make_instance, NULL, source_next, NULL, NULL, NULL, free };
+    static const gale_spout_ops ops = {
+        sizeof ops, "source", make_instance, NULL, source_next, NULL, NULL, NULL, free
+    };
     nature what = { GX_SIM_PASS, energy, direct };
     return (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = make_nature(what), .free_user = free };
 }
@@ -234,7 +235,6 @@ gale_bolt gx_sim_worker(gx_sim_habit habit, uint32_t fan, uint32_t direct) {
     };
     static_assert(sizeof tables / sizeof *tables == GX_SIM_HABIT_COUNT, "every habit has a table");
     nature what = { habit, fan, direct };
-    return (gale_bolt){
-        .size = sizeof(gale_bolt), .ops = &tables[habit], .user = make_nature(what), .free_user = free
-    };
+    return (
+        gale_bolt){ .size = sizeof(gale_bolt), .ops = &tables[habit], .user = make_nature(what), .free_user = free };
 }

@@ -7,12 +7,12 @@
 #include <gale/component.h>
 
 typedef enum gx_sim_habit {
-    GX_SIM_PASS,       /* simple */
-    GX_SIM_PASS_AGAIN, /* the same: it is the most common */
-    GX_SIM_WORK,       /* manual, answers at once */
+    GX_SIM_PASS,         /* simple */
+    GX_SIM_PASS_AGAIN,   /* the same: it is the most common */
+    GX_SIM_WORK,         /* manual, answers at once */
     GX_SIM_WORK_BLINDLY, /* the same, and does not look whether its emits failed */
-    GX_SIM_JOIN,       /* holds some, emits anchored to all, answers all */
-    GX_SIM_LOOSE,      /* emits some unanchored, fails some, forgets some */
+    GX_SIM_JOIN,         /* holds some, emits anchored to all, answers all */
+    GX_SIM_LOOSE,        /* emits some unanchored, fails some, forgets some */
     GX_SIM_HABIT_COUNT
 } gx_sim_habit;
 

@@ -51,7 +51,7 @@ static drawn *draw_component(sketch *s, const char *what, uint32_t layer) {
 
 static int add_spout(sketch *s) {
     const drawn *d = draw_component(s, "spout", 0);
-    gale_spout spout = gx_sim_source(1 + below(s, 120), d->direct);
+    gale_spout spout = gx_sim_source(1 + below(s, 200), d->direct);
     if (!spout.user) return GALE_NO_MEMORY;
     spout.outputs = outputs;
     spout.output_count = d->streams;
@@ -104,6 +104,8 @@ static gale_grouping draw_grouping(sketch *s) {
 static int subscribe(sketch *s, const drawn *bolt, const drawn *from) {
     uint32_t stream = below(s, from->streams);
     gale_grouping grouping = from->direct >> stream & 1 ? gale_direct() : draw_grouping(s);
+    uint32_t policy = below(s, 24);
+    if (policy < GALE_DROP_COUNT) grouping.drop = (int32_t)policy;
     return gale_topology_subscribe(s->topology, bolt->name, from->name, outputs[stream].stream, grouping);
 }
 
@@ -138,6 +140,9 @@ static int set_limits(sketch *s) {
         rc = gale_topology_set(s->topology, NULL, "topology.acker.executors", gale_i64(ackers[below(s, 2)]));
     if (rc >= 0 && below(s, 4) == 0)
         rc = gale_topology_set(s->topology, NULL, "topology.message.timeout.mode", gale_text("progress"));
+    if (rc >= 0 && below(s, 6) == 0)
+        rc = gale_topology_set(s->topology, NULL, "topology.message.deadline.secs",
+                               gale_f64((double)s->timeout / 1000 / (1 + below(s, 16))));
     if (rc >= 0 && below(s, 2))
         rc = gale_topology_set(s->topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true));
     return rc;

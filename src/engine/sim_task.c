@@ -235,8 +235,8 @@ static void spout_close(void *self) {
 
 /* Words for a field that nobody knows more of than its name. */
 static gale_value make_text(gx_random *random, char *text, size_t room) {
-    static const char *const words[] = { "the", "cow", "jumped", "over", "moon", "an",    "apple", "a",
-                                         "day", "four", "score", "and",  "seven", "years", "ago",   "snow" };
+    static const char *const words[] = { "the", "cow",  "jumped", "over", "moon",  "an",    "apple", "a",
+                                         "day", "four", "score",  "and",  "seven", "years", "ago",   "snow" };
     uint32_t count = 1 + gx_random_below(random, 6);
     size_t used = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -3,7 +3,7 @@
 #ifndef GX_ENGINE_SIM_TASK_H
 #define GX_ENGINE_SIM_TASK_H
 
-#include "engine/sim_wrap.h"
+#include "engine/sim.h"
 
 /* A component of the topology, and what stands in for it. */
 typedef struct gx_sim_component {
@@ -77,6 +77,19 @@ void gx_sim_struck(gx_sim_task *task, int fault);
 
 /* Draws whether it strikes, and counts it. */
 bool gx_sim_strikes(gx_sim_task *task, int fault);
+
+/* Gives the answers that are due to tuples which faults have held, on the tasks of one executor: as it would from a
+ * component's call, and between steps. */
+size_t gx_sim_release(gx_sim *sim, gx_executor *ex);
+
+/* When the next of those is due; INT64_MAX: never. */
+int64_t gx_sim_release_due(const gx_sim *sim);
+
+/* Moves the clock by a drawn time, mostly below `mean`, sometimes much more. */
+void gx_sim_pass_time(gx_sim *sim, int64_t mean);
+
+/* What was sent to a task of the engine and not executed: shed, overflowed, or over its deadline. */
+uint64_t gx_sim_drops(const gx_task *task);
 
 /* --- The collector (sim_collector.c) --- */
 

@@ -134,8 +134,8 @@ static void unite(gx_truth *truth, uint32_t first) {
     truth->tree_list_count = first + kept;
 }
 
-int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree,
-                      gx_sim_delivery *const *anchors, size_t anchor_count, uint32_t *ret_emission) {
+int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree, gx_sim_delivery *const *anchors,
+                      size_t anchor_count, uint32_t *ret_emission) {
     uint32_t first = truth->tree_list_count;
     bool whole = gx_grow(truth->heap, GX_TAG_OTHER, &truth->emissions, &truth->emission_capacity,
                          truth->emission_count + 1u, sizeof *truth->emissions);
@@ -143,8 +143,7 @@ int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t 
     for (size_t i = 0; i < anchor_count; i++) whole = whole && add_anchor(truth, anchors[i]);
     if (!whole) return GALE_NO_MEMORY;
     if (anchor_count > 1) unite(truth, first);
-    truth->emissions[truth->emission_count] =
-        (gx_sim_emission){ first, truth->tree_list_count - first, task, stream };
+    truth->emissions[truth->emission_count] = (gx_sim_emission){ first, truth->tree_list_count - first, task, stream };
     *ret_emission = truth->emission_count++;
     return GALE_OK;
 }
@@ -164,6 +163,16 @@ static bool push(gx_truth *truth, uint16_t source, uint16_t target, uint32_t emi
         return false;
     pair->emissions[pair->count++] = emission;
     return true;
+}
+
+/* Does it go to `target` by a subscription that may drop it? */
+static bool is_loose(const gx_truth *truth, const gx_sim_emission *e, uint16_t target) {
+    const gx_plan_component *c = &truth->plan->components[truth->plan->tasks[e->task].component];
+    const gx_plan_stream *stream = &c->streams[e->stream];
+    for (uint32_t i = 0; i < stream->edge_count; i++)
+        if ((uint32_t)target - stream->edges[i].first_task < stream->edges[i].task_count)
+            return stream->edges[i].drop != GALE_DROP_NOTHING;
+    return false;
 }
 
 /* --- Groupings --- */
@@ -194,10 +203,13 @@ static bool has_near(const gx_truth *truth, const gx_plan_edge *edge, uint16_t e
 static void check_edge(gx_truth *truth, const gx_sim_emission *e, const gx_plan_edge *edge, const gale_value *values,
                        uint32_t count, uint16_t target, bool complete) {
     uint32_t most = 1;
-    bool exact = complete;
+    bool exact = complete && edge->drop == GALE_DROP_NOTHING;
     switch (edge->grouping) {
     case GALE_GROUPING_ALL: most = edge->task_count; break;
-    case GALE_GROUPING_CUSTOM: most = edge->task_count; exact = false; break;
+    case GALE_GROUPING_CUSTOM:
+        most = edge->task_count;
+        exact = false;
+        break;
     case GALE_GROUPING_DIRECT: most = 0; break;
     default: break;
     }
@@ -239,7 +251,9 @@ static void check_groupings(gx_truth *truth, const gx_sim_emission *e, const gal
 int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *values, const uint16_t *targets,
                      uint32_t count, uint32_t direct, uint32_t dropped) {
     gx_sim_emission e = truth->emissions[emission];
+    uint32_t loose = 0;
     for (uint32_t i = 0; i < count; i++) {
+        loose += is_loose(truth, &e, targets[i]);
         if (!push(truth, e.task, targets[i], emission)) return GALE_NO_MEMORY;
         truth->counts[targets[i]].delivered++;
     }
@@ -248,6 +262,7 @@ int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *value
     for (uint32_t i = 0; i < e.tree_count; i++) {
         gx_sim_tree *tree = tree_at(truth, &e, i);
         tree->open += count;
+        tree->loose += loose;
         if (dropped) tree->causes |= 1u << GALE_REASON_OVERFLOW;
         if (dropped) tree->failures += 2; /* where it failed is not to be told from here */
         if (tree->open) tree->done_round = 0;
@@ -267,7 +282,8 @@ bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16
     uint32_t at = pair->head;
     while (at < pair->count && pair->emissions[at] < emission) at++;
     if (at == pair->count || pair->emissions[at] != emission) {
-        gx_truth_violated(truth, "task %u ('%s') was given tuple %llu of task %u ('%s') out of order, twice or from nowhere",
+        gx_truth_violated(truth,
+                          "task %u ('%s') was given tuple %llu of task %u ('%s') out of order, twice or from nowhere",
                           target, name_of(truth, target), (unsigned long long)emission, source, name_of(truth, source));
         return false;
     }
@@ -277,6 +293,8 @@ bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16
     truth->counts[target].received++;
     truth->executed++;
     pair->head = at + 1; /* what was passed over was dropped at the limit: gx_truth_rest counts it */
+    const gx_sim_emission *e = &truth->emissions[emission];
+    for (uint32_t i = 0; i < e->tree_count; i++) tree_at(truth, e, i)->loose -= is_loose(truth, e, target);
     *ret_delivery = (gx_sim_delivery){ (uint32_t)emission, truth->emissions[emission].tree_count > 0, false };
     trace(truth, emission << 16 | target);
     return true;
@@ -328,7 +346,7 @@ void gx_truth_forgotten(gx_truth *truth, uint16_t task, const gx_sim_delivery *d
 static void check_acked(gx_truth *truth, uint64_t number, const gx_sim_tree *tree) {
     truth->acked++;
     if (!truth->plan->acking) return;
-    if (tree->open)
+    if (tree->open > tree->loose)
         gx_truth_violated(truth, "tree %llu of task %u was acked with %u deliveries open", (unsigned long long)number,
                           tree->task, tree->open);
     if (tree->causes)
@@ -356,15 +374,15 @@ static void check_timeout(gx_truth *truth, uint64_t number, const gx_sim_tree *t
 static void check_failed(gx_truth *truth, uint64_t number, const gx_sim_tree *tree, const gale_failure *failure) {
     (*(failure->reason == GALE_REASON_REJECTED ? &truth->rejected : &truth->failed))++;
     bool explained = (tree->causes & cause(failure->reason)) != 0;
-    if (failure->reason == GALE_REASON_OVERFLOW && tree->open) explained = true; /* counted in gx_truth_rest */
+    bool dropped = failure->reason == GALE_REASON_OVERFLOW || failure->reason == GALE_REASON_DEADLINE;
+    if (dropped && tree->open) explained = true;                            /* the figures tell, when nothing moves */
     bool unnoted = failure->reason == GALE_REASON_FAILED && !failure->task; /* no memory for reason and place */
     if (truth->scarce && (tree->causes || unnoted || failure->reason == GALE_REASON_NO_MEMORY)) explained = true;
     if (!explained)
         gx_truth_violated(truth, "tree %llu of task %u failed for no cause: %s, %s (task %u)",
                           (unsigned long long)number, tree->task, gale_reason_name(failure->reason), failure->text,
                           failure->task);
-    if (explained && tree->failures == 1 && !truth->scarce && failure->task != tree->failed_at &&
-        failure->reason != GALE_REASON_OVERFLOW)
+    if (explained && tree->failures == 1 && !truth->scarce && failure->task != tree->failed_at && !dropped)
         gx_truth_violated(truth, "tree %llu failed at task %u, but its spout was told %u", (unsigned long long)number,
                           tree->failed_at, failure->task);
 }
@@ -399,7 +417,8 @@ void gx_truth_rest(gx_truth *truth, int64_t now) {
     uint64_t unexplained = 0;
     for (uint32_t i = 0; i < truth->open_count; i++) {
         const gx_sim_tree *tree = &truth->trees[truth->open_trees[i]];
-        if (tree->open && tree->open == tree->kept && !tree->causes) continue;
+        uint32_t solid = tree->open - tree->loose; /* what was not kept of the others was dropped */
+        if (solid && solid == tree->kept && !tree->causes) continue;
         if (is_forgotten(truth, tree, now)) continue;
         if (++unexplained <= truth->lost) continue;
         gx_truth_violated(truth,

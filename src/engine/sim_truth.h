@@ -1,8 +1,8 @@
 /* What a run must be like, kept beside the engine: every tuple and every tree, with nothing taken from the engine's own
  * books. The simulator tells it what components did and what spouts heard; it says at once what cannot be.
  *
- * What:    an emission is one emit with its number; its deliveries wait in a FIFO for each pair of tasks, so that order,
- *          loss and invention show when a delivery arrives. A tree counts its deliveries that are not acked, and those
+ * What:    an emission is one emit with its number; its deliveries wait in a FIFO for each pair of tasks, so that
+ *          order, loss and invention show when a delivery arrives. A tree counts its deliveries that are not acked, and those
  *          that a component keeps (held or forgotten).
  *          - a tree is acked only when every delivery in it was, and nothing of it failed;
  *          - it fails only for what happened to it; for a timeout it is old enough, and was not complete long since;
@@ -38,6 +38,7 @@ typedef struct gx_sim_tree {
     int64_t begun;       /* ns of the emit, as the executor told the time */
     uint64_t done_round; /* when its last delivery was acked, plus 1; 0: not yet */
     uint32_t open;       /* deliveries that are not acked */
+    uint32_t loose;      /* those of them on their way by a subscription that may drop them, which acks them */
     uint32_t kept;       /* those of them that are held or forgotten */
     uint32_t failures;   /* deliveries of it that failed */
     uint32_t at;         /* its place among the open trees */
@@ -123,8 +124,8 @@ GX_INLINE bool gx_truth_holds(const gx_truth *truth) {
 int gx_truth_open(gx_truth *truth, uint16_t task, uint64_t message_id, int64_t now, uint32_t *ret_tree);
 
 /* An emission of `tree`, or anchored to deliveries (none: untracked). `tree` UINT32_MAX: none. */
-int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree,
-                      gx_sim_delivery *const *anchors, size_t anchor_count, uint32_t *ret_emission);
+int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree, gx_sim_delivery *const *anchors,
+                      size_t anchor_count, uint32_t *ret_emission);
 
 /* It went to these tasks; `direct`: the one that was named, or 0. `dropped`: to how many others it would have gone, had
  * their queues not been at the limit. GALE_NO_MEMORY. */

@@ -11,7 +11,7 @@
 #ifndef GX_ENGINE_SIM_WORLD_H
 #define GX_ENGINE_SIM_WORLD_H
 
-#include "engine/sim_wrap.h"
+#include "engine/sim_task.h"
 
 enum { GX_WORLD_STEPS_MAX = 4000000 };
 

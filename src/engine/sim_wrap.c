@@ -148,6 +148,7 @@ static int subscribe(gx_sim *sim, const gx_component *bolt, const gx_subscriptio
     gale_grouping grouping = gale_grouping_of(sub->grouping, gx_buf_text(&fields));
     int rc = fields.failed ? GALE_NO_MEMORY : GALE_OK;
     if (rc == GALE_OK && sub->grouping == GALE_GROUPING_CUSTOM) rc = wrap_custom(sim, sub, &grouping);
+    grouping.drop = sub->drop;
     if (rc == GALE_OK) rc = gale_topology_subscribe(sim->wrapped, bolt->name, sub->source, sub->stream, grouping);
     gx_buf_fini(&fields);
     return rc < 0 ? rc : GALE_OK;
@@ -170,8 +171,8 @@ static int copy_config(gx_sim *sim, const gale_config *config) {
 static int wrap(gx_sim *sim, const gale_topology *topology) {
     uint32_t count = topology->component_count;
     sim->wrapped = gale_topology_new(topology->name);
-    if (!sim->wrapped || !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->components, &sim->component_capacity, count,
-                                  sizeof *sim->components))
+    if (!sim->wrapped ||
+        !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->components, &sim->component_capacity, count, sizeof *sim->components))
         return GALE_NO_MEMORY;
     int rc = copy_config(sim, topology->config);
     for (uint32_t i = 0; i < count && rc >= 0; i++)

@@ -2,6 +2,7 @@
 
 #include "engine/sim_random.h"
 #include "engine/sim_world.h"
+#include "engine/sim_wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,12 +111,12 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     if (rc < 0) return rc;
     if (!gx_grow(&sim->heap, GX_TAG_OTHER, &sim->before, &sim->before_capacity, plan->task_count + 1u,
                  sizeof *sim->before) ||
-        !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->tasks, &sim->task_capacity, plan->task_count + 1u,
-                 sizeof *sim->tasks))
+        !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->tasks, &sim->task_capacity, plan->task_count + 1u, sizeof *sim->tasks))
         return GALE_NO_MEMORY;
     uint64_t roots = simulator->options.roots ? simulator->options.roots : 100 + gx_random_below(random, 160);
     uint32_t spouts = count_spout_tasks(plan);
     sim->roots = (roots + spouts - 1) / spouts;
+    sim->limited |= plan->drop_slots > 0;
     sim->truth.scarce = sim->memory.odds || sim->memory.fail_at;
     sim->memory.armed = true;
     world->pace = GALE_MICROSECOND << gx_random_below(random, 12);
@@ -170,10 +171,9 @@ static void end(gx_simulator *simulator) {
 static int refused(gx_simulator *simulator, int rc, const gale_error *error, gx_simulator_result *result) {
     gx_sim_memory *memory = &simulator->sim.memory;
     if (rc != GALE_NO_MEMORY || !memory->failed) return rc;
-    *result = (gx_simulator_result){ .holds = true,
-                                     .refused = true,
-                                     .allocations = memory->calls,
-                                     .failed_allocations = memory->failed };
+    *result = (gx_simulator_result){
+        .holds = true, .refused = true, .allocations = memory->calls, .failed_allocations = memory->failed
+    };
     if (memory->blocks || memory->bytes)
         snprintf(result->text, sizeof result->text, "a runtime that was refused keeps %llu blocks",
                  (unsigned long long)memory->blocks);

@@ -21,10 +21,10 @@ typedef struct gx_simulator_options {
     bool keep_sinks;         /* bolts without outputs run as they are; else they only take */
     bool draw_faults;        /* some of the faults at drawn odds, in place of `faults` */
     gx_faults faults;
-    uint32_t executors;           /* 0: drawn, 1 to 8 */
-    uint64_t roots;               /* tracked tuples a run; 0: drawn, 100 to 260 */
-    uint64_t fail_at;             /* the allocation to fail, from 1; 0: none but those that are drawn */
-    const gale_logger *logger;    /* may be NULL */
+    uint32_t executors;        /* 0: drawn, 1 to 8 */
+    uint64_t roots;            /* tracked tuples a run; 0: drawn, 100 to 260 */
+    uint64_t fail_at;          /* the allocation to fail, from 1; 0: none but those that are drawn */
+    const gale_logger *logger; /* may be NULL */
 } gx_simulator_options;
 
 typedef struct gx_simulator_result {

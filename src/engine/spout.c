@@ -1,6 +1,7 @@
 #include "engine/spout.h"
 
 #include "base/log.h"
+#include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/replay.h"
 
@@ -99,12 +100,58 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     return emitted;
 }
 
+/* Whom the front of an outbox that is in the way waits for; 0: nobody. */
+static uint16_t behind_outbox(const gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        const gale_head *head = gx_fifo_front(&ex->outlets[i].outbox);
+        if (head) return head->target;
+    }
+    return 0;
+}
+
+static uint16_t local_front(const gx_executor *ex) {
+    const gale_head *head = gx_fifo_front(&ex->local);
+    return head ? head->target : 0;
+}
+
+/* Who keeps the spout from emitting: a congested task, what another executor has no room for, what is to be worked off
+ * here first. */
+static uint16_t holder_of(gx_executor *ex, const gx_task *task) {
+    uint16_t by = gx_flow_holder(&ex->shared->flow, &ex->shared->plan->tasks[task->id], task->spout.hold.by);
+    if (!by) by = behind_outbox(ex);
+    if (!by) by = local_front(ex);
+    gx_task *holder = by ? ex->shared->tasks[by] : NULL;
+    if (holder && holder->executor == ex) gx_count_max(&holder->counters.queued_max, holder->queued);
+    return by;
+}
+
+static void note_hold(gx_executor *ex, gx_task *task) {
+    gx_spout_life *life = &task->spout;
+    gx_hold *hold = &life->hold;
+    if (!life->active || life->done || life->not_before > ex->now) {
+        gx_hold_set(hold, GX_HOLD_NONE, 0, ex->now);
+    } else if (life->pending >= life->max_pending) {
+        gx_hold_set(hold, GX_HOLD_PENDING, 0, ex->now);
+    } else if (hold->reason != GX_HOLD_FLOW || hold->epoch != ex->epoch) {
+        uint16_t by = holder_of(ex, task);
+        hold->epoch = ex->epoch;
+        gx_hold_set(hold, GX_HOLD_FLOW, by, ex->now);
+    }
+}
+
 size_t gx_spout_run(gx_executor *ex) {
+    gx_forecast_run(ex);
     size_t emitted = 0;
     uint32_t n = ex->spout_count;
+    bool behind = ex->local.bytes >= GX_SPOUT_BURST_BYTES / 2;
     for (uint32_t k = 0; k < n; k++) { /* a different one begins each time */
         gx_task *task = ex->spouts[(ex->next_spout + k) % n];
-        if (may_emit(ex, task)) emitted += burst(ex, task);
+        bool may = may_emit(ex, task);
+        if (GX_UNLIKELY(!may || behind))
+            note_hold(ex, task);
+        else if (GX_UNLIKELY(task->spout.hold.reason))
+            gx_hold_set(&task->spout.hold, GX_HOLD_NONE, 0, ex->now);
+        if (may) emitted += burst(ex, task);
     }
     if (n && ++ex->next_spout >= n) ex->next_spout = 0;
     return emitted;

@@ -59,7 +59,7 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
     memset(&complete, 0, sizeof complete);
     add_trees(shared, &sum, &complete);
     for (uint32_t t = 1; t <= shared->plan->task_count; t++)
-        sum.executed += gx_load_relaxed(&shared->tasks[t]->counters.executed);
+        if (!shared->tasks[t]->is_acker) sum.executed += gx_load_relaxed(&shared->tasks[t]->counters.executed);
     add_memory(shared, &sum);
     sum.complete_p50 = gx_histogram_quantile(&complete, 0.50);
     sum.complete_p99 = gx_histogram_quantile(&complete, 0.99);
@@ -95,10 +95,27 @@ uint32_t gale_runtime_executor_count(const gale_runtime *runtime) {
 /* The first of the task's gates that is closed. */
 static uint32_t holder(const gx_task *task) {
     const gx_shared *shared = task->executor->shared;
-    const gx_plan_task *planned = &shared->plan->tasks[task->id];
-    for (uint32_t i = 0; i < planned->gate_count; i++)
-        if (gx_load_relaxed(&shared->flow.congested[planned->gates[i]])) return planned->gates[i];
-    return 0;
+    return gx_flow_holder(&shared->flow, &shared->plan->tasks[task->id], 0);
+}
+
+static uint64_t dropped(const gx_task *task, const gx_plan_drop *drop) {
+    const gx_shared *shared = task->executor->shared;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        sum += gx_load_relaxed(&shared->executors[i]->dropped[drop->first_slot + task->context.task_index]);
+    return sum;
+}
+
+static void read_spout(const gx_task *task, gale_task_stats *stats) {
+    gx_shared *shared = task->executor->shared;
+    uint64_t ended = gx_load_acquire(&shared->ended_at);
+    gx_hold_reading hold;
+    gx_hold_read(&task->spout.hold, ended ? (int64_t)ended - 1 : shared->clock.now(shared->clock.user), &hold);
+    stats->held_nanoseconds = hold.flow;
+    stats->held_mostly_nanoseconds = hold.by_time;
+    stats->held_mostly_by = hold.by;
+    stats->pending_nanoseconds = hold.pending;
+    stats->pending_limit = task->spout.max_pending == UINT64_MAX ? 0 : task->spout.max_pending;
 }
 
 static void read_task(const gx_task *task, gale_task_stats *stats) {
@@ -123,6 +140,8 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .held_by = holder(task),
         .shed = gx_load_relaxed(&c->shed),
         .overflowed = gx_load_relaxed(&c->overflowed),
+        .expired = gx_load_relaxed(&c->expired),
+        .queued_bytes_max = gx_load_relaxed(&c->queued_max),
         .queued_bytes = gx_load_relaxed(&task->queued_seen),
         .execute_samples = gx_load_relaxed(&c->samples),
         .execute_nanoseconds = gx_load_relaxed(&c->nanoseconds),
@@ -132,6 +151,8 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         stats->emitted += gx_load_relaxed(&task->streams[s].counters.emitted);
         stats->transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
     }
+    for (uint32_t i = 0; i < task->plan->drop_count; i++) stats->dropped += dropped(task, &task->plan->drops[i]);
+    if (task->is_spout) read_spout(task, stats);
 }
 
 bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats) {
@@ -152,5 +173,21 @@ bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint3
     *ret_name = t->plan->schema.streams[stream].name;
     *ret_emitted = gx_load_relaxed(&t->streams[stream].counters.emitted);
     *ret_transferred = gx_load_relaxed(&t->streams[stream].counters.transferred);
+    return true;
+}
+
+bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input, const char **ret_source,
+                              const char **ret_stream, int32_t *ret_policy, uint64_t *ret_dropped) {
+    if (task < 1 || task > runtime->plan->task_count) return false;
+    const gx_task *t = runtime->shared.tasks[task];
+    if (input >= t->plan->built->input_count) return false;
+    const gx_subscription *subscription = &t->plan->built->inputs[input];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < t->plan->drop_count; i++)
+        if (t->plan->drops[i].input == input) sum = dropped(t, &t->plan->drops[i]);
+    *ret_source = subscription->source;
+    *ret_stream = subscription->stream;
+    *ret_policy = subscription->drop;
+    *ret_dropped = sum;
     return true;
 }

@@ -53,6 +53,18 @@ static int find_hooks(gx_task *task, const gale_topology *topology, gx_heap *hea
     return GALE_OK;
 }
 
+static size_t lanes_size(const gx_plan_component *c) {
+    return sizeof(gx_lanes) + c->drop_count * sizeof(gx_dropping);
+}
+
+static int make_lanes(gx_task *task, gx_heap *heap) {
+    if (!task->plan->drop_count) return GALE_OK;
+    task->lanes = gx_alloc(heap, GX_TAG_PLAN, lanes_size(task->plan));
+    if (!task->lanes) return GALE_NO_MEMORY;
+    task->lanes->count = (uint16_t)task->plan->drop_count;
+    return GALE_OK;
+}
+
 gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops) {
     gx_task *task = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *task);
     if (!task) return NULL;
@@ -74,6 +86,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->random = gx_random_new(shared->seed, 0x10000u + id);
     fill_context(task, shared);
     int rc = make_streams(task, shared);
+    if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
     if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
@@ -90,6 +103,7 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = streams * sizeof *task->streams;
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
+    if (task->lanes) gx_free(&shared->heap, GX_TAG_PLAN, task->lanes, lanes_size(task->plan));
     if (task->hooks)
         gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, shared->plan->topology->hook_count * sizeof *task->hooks);
     gx_free_apart(&shared->heap, GX_TAG_PLAN, task, sizeof *task);

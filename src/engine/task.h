@@ -6,6 +6,7 @@
 #include "engine/acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
+#include "engine/hold.h"
 #include "engine/ledger.h"
 #include "engine/router.h"
 #include "engine/shared.h"
@@ -14,6 +15,20 @@ enum {
     GX_TASK_SLOW_NS = 20000, /* calls above this cost are slow: outputs are published before them */
     GX_TASK_SAMPLE_EVERY = 64,
 };
+
+enum { GX_FORECAST_LOOKS = 8 }; /* a timeout */
+
+typedef struct gx_answers {
+    uint64_t answered, timed_out;
+} gx_answers;
+
+/* What a spout's task was answered, at the last looks; see engine/forecast.h. */
+typedef struct gx_forecast {
+    int64_t times[GX_FORECAST_LOOKS];
+    gx_answers answers[GX_FORECAST_LOOKS];
+    uint32_t looks;
+    uint32_t bad; /* in a row */
+} gx_forecast;
 
 /* The spout's side.
  *
@@ -31,6 +46,8 @@ typedef struct gx_spout_life {
     uint64_t pending;   /* open trees */
     uint64_t max_pending;
     gx_tree_list replays; /* to be emitted again, now or when it is not held any more */
+    gx_forecast forecast;
+    gx_hold hold;
 } gx_spout_life;
 
 typedef struct gx_tick_life {
@@ -38,6 +55,24 @@ typedef struct gx_tick_life {
     int64_t due;
     bool waiting; /* one is in the queue */
 } gx_tick_life;
+
+enum { GX_LANE_NUMBER = 8 }; /* bytes at the end of a record */
+
+/* What waits from an input that drops (engine/drop.h): its weight, and its records if it drops the oldest. */
+typedef struct gx_dropping {
+    uint64_t weight;
+    gx_fifo fifo;
+} gx_dropping;
+
+/* Of a task with such inputs; see engine/waiting.h. */
+typedef struct gx_lanes {
+    uint64_t next;    /* number of the next record */
+    uint64_t waiting; /* records in the lanes */
+    uint64_t weight;  /* of what came by inputs that drop */
+    uint16_t count;
+    uint16_t busy; /* the lane whose first record is in execution; 0: none */
+    gx_dropping list[];
+} gx_lanes;
 
 typedef struct gx_task {
     gale_collector out; /* first: what the component is given */
@@ -57,6 +92,7 @@ typedef struct gx_task {
     uint32_t sample_in;
     uint64_t queued; /* bytes in the local FIFO and the parked list */
     gx_fifo parked;
+    gx_lanes *lanes; /* NULL: no input drops */
     gx_stream_routes *streams;
     uint32_t stream_count; /* the component's own; a spout's dead letters go to one more */
     int64_t cost; /* ns a call, smoothed */

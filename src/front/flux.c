@@ -315,7 +315,8 @@ static int find_output(const loader *l, const gx_component *source, const gx_yam
     gale_str name = stream ? stream->text : gx_str("default");
     gx_nearest nearest = gx_nearest_to(name);
     char hint[GX_HINT_SIZE];
-    for (uint32_t i = 0; i < source->output_count; i++) gx_nearest_offer(&nearest, gx_str(source->outputs[i].name));
+    uint32_t count = source->output_count + (source->is_spout ? 1u : 0u); /* and its dead letters */
+    for (uint32_t i = 0; i < count; i++) gx_nearest_offer(&nearest, gx_str(source->outputs[i].name));
     return gx_yaml_error(l->doc, stream ? stream : place, l->error, GALE_NOT_FOUND, "'%s' has no stream '%.*s'%s",
                          source->name, GX_STR(name), gx_nearest_hint(&nearest, hint, sizeof hint));
 }
@@ -345,6 +346,21 @@ static int partial_key_class(const loader *l, const gx_yaml *node, const gx_yaml
                              "gale_custom)%s",
                              GX_STR(name->text), PARTIAL_KEY_CLASS, gx_shape_hint(name->text, PARTIAL_KEY_CLASS, hint));
     return gx_shape_list(l->doc, class_, "a customClass", "constructorArgs", ret_fields, l->error);
+}
+
+/* What the grouping's `drop` says, if it is there. */
+static int drop_policy(const loader *l, const gx_yaml *node, int32_t *ret_drop) {
+    const gx_yaml *text;
+    char hint[GX_HINT_SIZE];
+    *ret_drop = GALE_DROP_NOTHING;
+    if (!gx_yaml_get(node, "drop")) return 0;
+    int code = gx_shape_text(l->doc, node, "a grouping", "drop", &text, l->error);
+    if (code < 0) return code;
+    int drop = gx_drop_parse(text->text);
+    if (drop >= 0) return *ret_drop = drop, 0;
+    return gx_yaml_error(l->doc, text, l->error, GALE_NOT_FOUND,
+                         "'drop' must be oldest, newest or nothing, not '%.*s'%s", GX_STR(text->text),
+                         gx_shape_hint(text->text, "oldest newest nothing", hint));
 }
 
 static void warn_unused(const loader *l, const gx_yaml *node, const char *key, int32_t kind) {
@@ -412,11 +428,12 @@ static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const g
                     const gx_component *bolt) {
     const gx_yaml *type, *stream = NULL, *fields = NULL;
     const gx_output *output = NULL;
-    int32_t kind = GALE_GROUPING_SHUFFLE;
+    int32_t kind = GALE_GROUPING_SHUFFLE, drop;
     gx_buf names = GX_BUF_INIT(NULL);
-    int code = gx_shape_map(l->doc, node, "a grouping", "type streamId args customClass", l->error);
+    int code = gx_shape_map(l->doc, node, "a grouping", "type streamId args customClass drop", l->error);
     if (code == 0) code = gx_shape_text(l->doc, node, "a grouping", "type", &type, l->error);
     if (code == 0) code = grouping_kind(l, type, &kind);
+    if (code == 0) code = drop_policy(l, node, &drop);
     bool custom = kind == GALE_GROUPING_CUSTOM;
     if (code == 0) code = grouping_fields(l, node, &kind, &fields);
     if (code == 0 && gx_yaml_get(node, "streamId"))
@@ -424,8 +441,9 @@ static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const g
     if (code == 0) code = find_output(l, source, stream, from, &output);
     if (code == 0) code = add_fields(l, source, output, fields, custom, &names);
     if (code == 0) {
-        code = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name,
-                                       gale_grouping_of(kind, fields ? gx_buf_text(&names) : NULL));
+        gale_grouping taken = gale_grouping_of(kind, fields ? gx_buf_text(&names) : NULL);
+        taken.drop = drop;
+        code = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name, taken);
         if (code < 0) code = builder_error(l, node, code);
         if (code > 0) warn_replaced(l, from, bolt, output);
     }

@@ -1,6 +1,6 @@
 /* A record: one delivery of a tuple to one task, as it lies in a queue.
  *
- *     head, 16 bytes | deadline, 8 bytes, if GX_RECORD_DEADLINE
+ *     head, 16 bytes | deadline, 8 bytes (ns of the engine's clock), if GX_RECORD_DEADLINE
  *                    | roots: pairs of (root, edge), 16 bytes each; or, for GX_ROOTS_IN_BLOCK, a pointer to a block
  *                      that holds u64 count and the pairs
  *                    | body: in place; or, if GX_RECORD_BODY_IN_BLOCK, a pointer to a block
@@ -88,6 +88,13 @@ GX_INLINE const gale_body *gx_record_body(const gale_head *head) {
     return (const gale_body *)((gx_block *)gx_record_pointer(at))->bytes;
 }
 
+/* When the record is of no use any more, in ns; 0: it has no deadline. */
+GX_INLINE int64_t gx_record_deadline(const gale_head *head) {
+    int64_t deadline = 0;
+    if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE)) memcpy(&deadline, head + 1, sizeof deadline);
+    return deadline;
+}
+
 /* What the record costs in flow control: its place and its share of blocks, which is all of them: a tuple that waits
  * for
  * ten tasks holds ten of them back. */
@@ -102,10 +109,11 @@ GX_INLINE void gx_record_release(const gale_head *head, gx_blocks *here) {
     if (head->flags & GX_RECORD_BODY_IN_BLOCK) gx_block_release(gx_record_pointer(gx_record_tail(head)), here);
 }
 
-/* The length of a record with so many roots and such a body. */
-GX_INLINE uint32_t gx_record_length(uint64_t roots, size_t body_size) {
+/* The length of a record with so many roots, such a body, and perhaps a deadline. */
+GX_INLINE uint32_t gx_record_length(uint64_t roots, size_t body_size, bool deadline) {
     uint32_t root_bytes = roots <= GX_ROOTS_INLINE ? (uint32_t)roots * 16 : 8;
-    return (uint32_t)sizeof(gale_head) + root_bytes + (body_size <= GX_BODY_INLINE ? (uint32_t)body_size : 8);
+    uint32_t body_bytes = body_size <= GX_BODY_INLINE ? (uint32_t)body_size : 8;
+    return (uint32_t)sizeof(gale_head) + (deadline ? 8 : 0) + root_bytes + body_bytes;
 }
 
 #endif

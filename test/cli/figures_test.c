@@ -14,6 +14,11 @@ static void expect_time(double nanoseconds, const char *text) {
     assert_string_equal(gx_figure_time(nanoseconds, out), text);
 }
 
+static void expect_bytes(uint64_t bytes, const char *text) {
+    char out[GX_FIGURE_SIZE];
+    assert_string_equal(gx_figure_bytes(bytes, out), text);
+}
+
 static void expect_rate(uint64_t count, int64_t nanoseconds, const char *text) {
     char out[GX_FIGURE_SIZE];
     assert_string_equal(gx_figure_rate(count, nanoseconds, out), text);
@@ -26,6 +31,17 @@ static void counts_have_commas_by_thousands(void **state) {
     expect_count(1000, "1,000");
     expect_count(1234567, "1,234,567");
     expect_count(UINT64_MAX, "18,446,744,073,709,551,615");
+}
+
+static void bytes_have_a_unit_of_a_thousand(void **state) {
+    (void)state;
+    expect_bytes(0, "0 B");
+    expect_bytes(999, "999 B");
+    expect_bytes(1000, "1.0 kB");
+    expect_bytes(262144, "262 kB");
+    expect_bytes(8 << 20, "8.4 MB");
+    expect_bytes(999600000, "1.0 GB");
+    expect_bytes(UINT64_MAX, "18446744 TB");
 }
 
 static void times_have_three_digits_and_a_unit(void **state) {
@@ -52,6 +68,7 @@ static void rates_are_whole_from_ten_on(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_have_commas_by_thousands),
+        cmocka_unit_test(bytes_have_a_unit_of_a_thousand),
         cmocka_unit_test(times_have_three_digits_and_a_unit),
         cmocka_unit_test(rates_are_whole_from_ten_on),
     };

@@ -375,6 +375,30 @@ Properties, in the order of constructorArgs:
         self.assertEqual((result.code, summary["exit_code"]), (1, 1))
         self.assertEqual((summary["trees"], summary["acked"], summary["failed"]), (6, 0, 6))
 
+    def test_a_spout_that_waits_for_answers_says_so(self):
+        text = WHOLE + "config: {topology.max.spout.pending: 1}\n"
+        text = text.replace("parallelism: 2", "config: {gale.executor: 1}")
+        result = self.run_text(text, "--until-drained", "-j", "2", stdin=b"a b\n" * 1000)
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.err, r"(?m)^lines waited \d+ % of the time for answers: 1 of 1 pending$")
+        result = self.run_text(text, "--until-drained", "-j", "2", "--json", stdin=b"a b\n" * 1000)
+        rows = {row["component"]: row for row in json.loads(result.out)["components"]}
+        self.assertTrue(0 < rows["lines"]["waited_for_answers_seconds"] <= json.loads(result.out)["seconds"])
+
+    def test_what_is_dropped_is_counted(self):
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.FileSink").replace(
+            "parallelism: 2", "constructorArgs: [out.txt]\n    config: {gale.executor: 1}")
+        for policy in "oldest", "newest":
+            result = self.run_text(text.replace("SHUFFLE", "SHUFFLE, drop: " + policy), "--until-drained", "--json",
+                                   "-j", "2", stdin=b"".join(b"%d\n" % i for i in range(100000)))
+            summary = json.loads(result.out)
+            (dropped,) = summary["dropped"]
+            numbers = [int(line) for line in (self.path / "out.txt").read_text().split()]
+            self.assertEqual(numbers, sorted(set(numbers)))
+            self.assertEqual(len(numbers) + dropped["count"], 100000)
+            self.assertEqual((dropped["from"], dropped["to"], dropped["drop"]), ("lines", "split", policy))
+            self.assertEqual((result.code, summary["acked"]), (0, 100000))
+
     def test_untracked_tuples_are_counted_as_such(self):
         text = WHOLE.replace("gale.spout.File", "gale.spout.Words").replace('    constructorArgs: ["-"]\n', "")
         (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))

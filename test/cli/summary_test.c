@@ -59,6 +59,52 @@ static void a_run_that_did_nothing_has_a_summary(void **state) {
     expect_text(&summary, "component\nno tracked tuples; 0 emitted by spouts\n0.00 s: 0 tuples/s\n");
 }
 
+static void what_was_held_dropped_or_too_late_is_told(void **state) {
+    (void)state;
+    gx_summary_row held[] = { { .component = "count", .tasks = 4, .executed = 5, .expired = 12 },
+                              { .component = "words",
+                                .spout = true,
+                                .tasks = 2,
+                                .emitted = 9,
+                                .held = 1420 * GALE_MILLISECOND,
+                                .pending_time = 100 * GALE_MILLISECOND,
+                                .pending_limit = 1000,
+                                .held_by = 4,
+                                .held_by_time = 900 * GALE_MILLISECOND,
+                                .held_by_queue = 8000000,
+                                .held_by_component = "count",
+                                .held_by_index = 3 } };
+    gx_summary_drop drops[] = { { "words", "default", "count", "oldest", 1234 },
+                                { "words", "side", "count", "newest", 2 },
+                                { "words", "none", "count", "newest", 0 } };
+    gx_summary summary = { .total = { .run = { .executed = 5, .elapsed = GALE_SECOND }, .emitted = 9 },
+                           .topology = "t",
+                           .rows = held,
+                           .row_count = 2,
+                           .drops = drops,
+                           .drop_count = 3 };
+    expect_text(&summary, "component  tasks  executed  emitted\n"
+                          "count          4         5        0\n"
+                          "words          2         -        9\n"
+                          "no tracked tuples; 9 emitted by spouts\n"
+                          "12 over their deadline at count, not executed\n"
+                          "words held 71 % of the time by count[3], queue 8.0 MB\n"
+                          "words waited 5 % of the time for answers: 1,000 of 1,000 pending\n"
+                          "dropped 1,234 of words -> count (oldest)\n"
+                          "dropped 2 of words.side -> count (newest)\n"
+                          "1.00 s: 5.0 tuples/s\n");
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_json(&summary, 0, &out);
+    const char *json = gx_buf_text(&out);
+    assert_non_null(strstr(json, "\"expired\":12"));
+    assert_non_null(strstr(json,
+                           "\"held_seconds\":1.42,\"held_mostly_by\":{\"component\":\"count\",\"index\":3,\"task\":4,"
+                           "\"seconds\":0.9,\"queue_bytes_max\":8000000},\"waited_for_answers_seconds\":0.1"));
+    assert_non_null(strstr(json, "\"dropped\":[{\"from\":\"words\",\"stream\":\"default\",\"to\":\"count\","
+                                 "\"drop\":\"oldest\",\"count\":1234},"));
+    gx_buf_fini(&out);
+}
+
 static void expect_line(const gx_reading *now, const gx_reading *before, const char *expected) {
     gx_buf out = GX_BUF_INIT(NULL);
     gx_summary_line(now, before, &out);
@@ -93,6 +139,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_without_tracked_tuples_speaks_of_no_trees),
         cmocka_unit_test(a_column_appears_with_its_first_figure),
+        cmocka_unit_test(what_was_held_dropped_or_too_late_is_told),
         cmocka_unit_test(a_run_that_did_nothing_has_a_summary),
         cmocka_unit_test(the_line_counts_trees_or_what_spouts_emit),
         cmocka_unit_test(json_tells_what_is_untracked),

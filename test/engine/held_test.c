@@ -35,7 +35,7 @@ static const gale_tuple *tuple_of(fixture *f, int64_t number) {
     size_t size = (size_t)gx_body_measure(&value, 1);
     gale_head *head = (gale_head *)f->record;
     memset(f->record, 0, sizeof f->record);
-    *head = (gale_head){ gx_record_length(1, size), TASK, 2, 1, 1, 0, (uint32_t)size };
+    *head = (gale_head){ gx_record_length(1, size, false), TASK, 2, 1, 1, 0, (uint32_t)size };
     gx_record_roots(head).pairs[0] = (gx_root){ 100 + (uint64_t)number, 200 + (uint64_t)number };
     gx_body_encode(&value, 1, gx_record_tail(head));
     f->tuple = (gale_tuple){ gx_record_body(head), head, NULL, gx_handle(TASK, GX_HELD_CURRENT, 1) };
@@ -180,7 +180,7 @@ static void blocks_that_the_record_names_live_as_long_as_the_copy(void **state) 
     size_t size = (size_t)gx_body_measure(&value, 1);
     gx_body_encode(&value, 1, body->bytes);
     gale_head *head = (gale_head *)f.record;
-    *head = (gale_head){ gx_record_length(300, size), TASK,          2, 0, GX_ROOTS_IN_BLOCK,
+    *head = (gale_head){ gx_record_length(300, size, false), TASK,          2, 0, GX_ROOTS_IN_BLOCK,
                          GX_RECORD_BODY_IN_BLOCK,     (uint32_t)size };
     memcpy(gx_record_after_head(head), &roots, sizeof roots);
     memcpy(gx_record_tail(head), &body, sizeof body);

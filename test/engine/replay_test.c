@@ -1,5 +1,7 @@
 /* Failed spout tuples that the engine emits again, and what becomes of those that it gives up; on virtual time. */
 #include "engine/rig.h"
+#include "engine/runtime.h"
+#include "engine/step.h"
 #include "harness/counting_allocator.h"
 
 #include <stdio.h>
@@ -283,6 +285,30 @@ static void a_reading_never_shows_a_failure_that_is_not_the_last_word(void **sta
     end(&w);
 }
 
+static void what_overflows_is_tried_again_and_shows_nowhere(void **state) {
+    (void)state;
+    for (uint32_t executors = 1; executors <= 2; executors++) {
+        world w;
+        begin(&w, 100, FAIL, 0, 1000);
+        gale_topology_set(w.r.topology, NULL, "topology.replay.backoff.initial.secs", gale_f64(0.01));
+        gale_topology_set(w.r.topology, NULL, "topology.replay.backoff.max.secs", gale_f64(0.01));
+        gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+        gale_clock clock = gale_manual_clock_handle(w.r.clock);
+        options.executors = executors;
+        options.queue_limit = 100;
+        options.clock = &clock;
+        rig_make_with(&w.r, options);
+        for (int i = 0; i < 4000 && w.spout->acks < 100; i++) {
+            gale_runtime_step(w.r.runtime);
+            assert_int_equal(rig_stats(&w.r)->failed, 0);
+            if (i % 5 == 0) gale_manual_clock_advance(w.r.clock, GALE_SECOND / 100);
+        }
+        assert_int_equal(w.spout->acks, 100);
+        assert_true(rig_stats(&w.r)->replayed > 0);
+        end(&w);
+    }
+}
+
 static void waiting_trees_count_as_pending(void **state) {
     (void)state;
     world w;
@@ -299,6 +325,130 @@ static void waiting_trees_count_as_pending(void **state) {
     rig_advance(&w.r, GALE_SECOND, GALE_SECOND / 4);
     assert_int_equal(w.spout->acks, 4);
     assert_int_equal(w.spout->pending_max, 2);
+    end(&w);
+}
+
+/* A spout that names the task, and a bolt of three that remembers which it is. */
+static int direct_next(void *self, gale_collector *out, gale_wait *wait) {
+    rig_spout *s = self;
+    (void)wait;
+    if (s->emitted == 3) return GALE_NEXT_DONE;
+    gale_value values[] = { gale_i64((int64_t)s->emitted), gale_i64(0) };
+    int rc = gale_emit_direct_tracked(out, (uint32_t)s->keys + (uint32_t)s->emitted, 0, values, 2, s->emitted);
+    if (rc < 0) return rc;
+    s->emitted++;
+    return GALE_NEXT_EMITTED;
+}
+
+static int fail_first(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_handle handle = gale_tuple_handle(tuple);
+    uint32_t *task_of = bolt->user;
+    int64_t number = gale_tuple_value(tuple, 0).as.i64;
+    uint32_t task = (uint32_t)(handle >> 48);
+    if (task_of[number]) {
+        assert_int_equal(task_of[number], task);
+        bolt->seen++;
+        return gale_ack(out, handle);
+    }
+    task_of[number] = task;
+    return gale_fail(out, handle, GALE_REASON_USER + 3, "once more");
+}
+
+static void a_direct_tuple_goes_to_the_same_task_again(void **state) {
+    (void)state;
+    for (size_t e = 0; e < 3; e++) {
+        static const gale_spout_ops ops = { .size = sizeof ops, .name = "direct", .next = direct_next };
+        static const gale_output outputs[] = { { NULL, "number, key" } };
+        uint32_t task_of[3] = { 0 };
+        rig_spout *s = calloc(1, sizeof *s);
+        rig_bolt *bolt = calloc(1, sizeof *bolt);
+        rig r;
+        rig_init(&r);
+        bolt->on = fail_first;
+        bolt->user = task_of;
+        gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = s, .outputs = outputs, .output_count = 1 };
+        gale_topology_add_spout(r.topology, "from", spout, 1);
+        gale_topology_add_bolt(r.topology, "work", rig_manual(bolt), 3);
+        gale_topology_subscribe(r.topology, "work", "from", NULL, gale_direct());
+        gale_topology_set(r.topology, NULL, "topology.replay.attempts", gale_i64(2));
+        rig_make(&r, executor_counts[e]);
+        s->keys = rig_task_number(&r, "work", 0);
+        rig_settle(&r);
+        rig_advance(&r, GALE_SECOND, GALE_SECOND);
+        assert_int_equal(bolt->seen, 3);
+        for (uint32_t i = 0; i < 3; i++) assert_int_equal(task_of[i], s->keys + i);
+        assert_int_equal(rig_stats(&r)->acked, 3);
+        rig_fini(&r);
+        free(s);
+        free(bolt);
+    }
+}
+
+static void what_waits_is_among_the_open_trees_and_says_so(void **state) {
+    (void)state;
+    for (size_t e = 0; e < 3; e++) {
+        world w;
+        gale_open_tree trees[4] = { { .size = sizeof trees[0] } };
+        begin(&w, 2, FAIL, 1, 2);
+        gale_topology_set(w.r.topology, NULL, "topology.replay.backoff.initial.secs", gale_i64(5));
+        rig_make(&w.r, executor_counts[e]);
+        rig_settle(&w.r);
+        rig_advance(&w.r, 3 * GALE_SECOND, GALE_SECOND);
+        assert_int_equal(gale_runtime_open_trees(w.r.runtime, trees, 4, GALE_SECOND), 2);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(trees[i].place, GALE_PLACE_WAITING);
+            assert_int_equal(trees[i].age, 3 * GALE_SECOND);
+            assert_string_equal(trees[i].component, "from");
+            assert_non_null(strstr(trees[i].text, "waits to be emitted again for 'from'"));
+        }
+        end(&w);
+    }
+}
+
+/* A spout that emits without end from a moment on, until it is told to stop. */
+typedef struct filler {
+    gale_clock clock;
+    int64_t from;
+    bool stop;
+} filler;
+
+static int filler_next(void *self, gale_collector *out, gale_wait *wait) {
+    filler *f = self;
+    if (f->stop) return GALE_NEXT_DONE;
+    wait->until = f->from;
+    if (f->clock.now(f->clock.user) < f->from) return GALE_NEXT_UNTIL;
+    gale_value values[] = { gale_i64(NUMBERS - 1), gale_i64(0) };
+    int rc = gale_emit(out, 0, values, 2);
+    return rc < 0 ? rc : GALE_NEXT_EMITTED;
+}
+
+static void what_is_due_waits_while_its_spout_is_held(void **state) {
+    (void)state;
+    static const gale_spout_ops ops = { .size = sizeof ops, .name = "filler", .next = filler_next };
+    static const gale_output outputs[] = { { NULL, "number, key" } };
+    world w;
+    begin(&w, 10, FAIL, 1, 2);
+    filler f = { .clock = gale_manual_clock_handle(w.r.clock), .from = GALE_SECOND * 9 / 10 };
+    gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = &f, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(w.r.topology, "filler", spout, 1);
+    gale_topology_subscribe(w.r.topology, "work", "filler", NULL, gale_fields("number"));
+    gale_topology_set(w.r.topology, "from", "gale.executor", gale_i64(0));
+    gale_topology_set(w.r.topology, "filler", "gale.executor", gale_i64(0));
+    gale_topology_set(w.r.topology, "work", "gale.executor", gale_i64(1));
+    rig_make(&w.r, 2);
+    rig_settle(&w.r);
+    gx_executor *first = w.r.runtime->shared.executors[0];
+    gale_manual_clock_advance(w.r.clock, GALE_SECOND * 19 / 20);
+    for (int i = 0; i < 500; i++) gx_step(first); /* nobody reads the ring */
+    gale_manual_clock_advance(w.r.clock, GALE_SECOND / 20);
+    for (int i = 0; i < 10; i++) gx_step(first);
+    assert_int_equal(rig_stats(&w.r)->replayed, 0);
+    assert_int_equal(rig_stats(&w.r)->open, 10);
+    assert_true(gx_step_due(first) > GALE_SECOND);
+    f.stop = true;
+    rig_settle(&w.r);
+    assert_int_equal(rig_stats(&w.r)->replayed, 10);
+    assert_int_equal(w.spout->acks, 10);
     end(&w);
 }
 
@@ -493,10 +643,11 @@ static void a_letter_is_in_the_file_as_one_line(void **state) {
         rig_settle(&w.r);
         drain_for(&w, 10 * GALE_SECOND);
         char *text = content(path_of("letters")), expected[512];
-        snprintf(expected, sizeof expected,
-                 "{\"component\":\"from\",\"stream\":\"default\",\"message_id\":7,\"tuple\":[7,0],\"reason\":\"failed\","
-                 "\"text\":\"no, thanks\",\"place\":\"work\",\"task\":%u,\"attempts\":2}\n",
-                 w.spout->last_failure.task);
+        snprintf(
+            expected, sizeof expected,
+            "{\"component\":\"from\",\"stream\":\"default\",\"message_id\":7,\"tuple\":[7,0],\"reason\":\"failed\","
+            "\"text\":\"no, thanks\",\"place\":\"work\",\"task\":%u,\"attempts\":2}\n",
+            w.spout->last_failure.task);
         assert_string_equal(text, expected);
         assert_int_equal(rig_stats(&w.r)->dead_letters, 1);
         free(text);
@@ -561,6 +712,87 @@ static void a_write_that_fails_stops_the_run(void **state) {
     for (int n = 0; n < 10; n++) assert_int_equal(w.spout->failed[n], (uint64_t)n < w.spout->emitted);
     assert_int_equal(rig_stats(&w.r)->dead_letters_lost, rig_stats(&w.r)->dead_letters);
     end(&w);
+}
+
+/* Tens always fail, what ends with a 1 fails at first. */
+static int on_number(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    uint32_t *tries = bolt->user;
+    int64_t number = gale_tuple_value(tuple, 0).as.i64;
+    uint32_t try_ = tries[number]++;
+    bool bad = number % 10 == 0 || (number % 10 == 1 && try_ == 0);
+    return bad ? gale_fail(out, gale_tuple_handle(tuple), GALE_REASON_FAILED, "bad")
+               : gale_ack(out, gale_tuple_handle(tuple));
+}
+
+enum { LANES = 3, LANE_NUMBERS = 2000 };
+
+typedef struct lane {
+    rig_spout spout;
+    rig_bolt bolt;
+    uint32_t tries[LANE_NUMBERS];
+    char names[2][16];
+} lane;
+
+/* Each spout beside another one's bolt, and all letters in one file. */
+static void add_lane(gale_topology *t, lane *l, int64_t i) {
+    snprintf(l->names[0], sizeof l->names[0], "from%d", (int)i);
+    snprintf(l->names[1], sizeof l->names[1], "work%d", (int)i);
+    l->spout.to_emit = LANE_NUMBERS;
+    l->bolt.on = on_number;
+    l->bolt.user = l->tries;
+    gale_topology_add_spout(t, l->names[0], rig_spout_of(&l->spout), 1);
+    gale_topology_add_bolt(t, l->names[1], rig_manual(&l->bolt), 1);
+    gale_topology_subscribe(t, l->names[1], l->names[0], NULL, gale_shuffle());
+    gale_topology_set(t, l->names[0], "gale.executor", gale_i64(i));
+    gale_topology_set(t, l->names[1], "gale.executor", gale_i64((i + 1) % LANES));
+}
+
+static void check_lane(const lane *l) {
+    assert_int_equal(l->spout.acks, LANE_NUMBERS * 9 / 10);
+    assert_int_equal(l->spout.fails, LANE_NUMBERS / 10);
+    for (int n = 0; n < LANE_NUMBERS; n++) {
+        assert_int_equal(l->tries[n], n % 10 == 0 ? 3 : n % 10 == 1 ? 2 : 1);
+        assert_int_equal(l->spout.failed[n], n % 10 == 0);
+        assert_int_equal(l->spout.acked[n], n % 10 != 0);
+    }
+}
+
+static void on_threads_every_tuple_is_answered_once_and_every_letter_is_a_line(void **state) {
+    (void)state;
+    (void)remove(path_of("threads"));
+    lane *lanes = calloc(LANES, sizeof *lanes);
+    gale_error error = GALE_ERROR_INIT;
+    rig r;
+    rig_init(&r);
+    for (int i = 0; i < LANES; i++) add_lane(r.topology, &lanes[i], i);
+    gale_topology_set(r.topology, NULL, "topology.replay.attempts", gale_i64(3));
+    gale_topology_set(r.topology, NULL, "topology.replay.backoff.initial.secs", gale_f64(0.001));
+    gale_topology_set(r.topology, NULL, "topology.dead_letters.file", gale_text(path_of("threads")));
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    gale_clock clock = gale_clock_monotonic();
+    options.executors = LANES;
+    options.until_drained = true;
+    options.clock = &clock;
+    rig_make_with(&r, options);
+    assert_int_equal(gale_runtime_run(r.runtime, &error), GALE_OK);
+    for (int i = 0; i < LANES; i++) check_lane(&lanes[i]);
+    const gale_run_stats *s = rig_stats(&r);
+    assert_int_equal(s->dead_letters, LANES * LANE_NUMBERS / 10);
+    assert_int_equal(s->dead_letters_lost, 0);
+    assert_int_equal(s->replayed, LANES * LANE_NUMBERS * 3 / 10);
+    assert_int_equal(s->retained_bytes, 0);
+    FILE *file = fopen(path_of("threads"), "r");
+    char line[512];
+    uint64_t lines = 0;
+    assert_non_null(file);
+    for (; fgets(line, sizeof line, file); lines++) {
+        assert_int_equal(strncmp(line, "{\"component\":\"from", 18), 0);
+        assert_non_null(strstr(line, "\"attempts\":3}\n"));
+    }
+    fclose(file);
+    assert_int_equal(lines, LANES * LANE_NUMBERS / 10);
+    rig_fini(&r);
+    free(lanes);
 }
 
 /* --- Configuration -------------------------------------------------------------------------------------------------- */
@@ -714,7 +946,11 @@ int main(void) {
         cmocka_unit_test(what_is_rejected_is_not_emitted_again),
         cmocka_unit_test(what_times_out_is_emitted_again_and_late_acks_of_it_are_stale),
         cmocka_unit_test(a_reading_never_shows_a_failure_that_is_not_the_last_word),
+        cmocka_unit_test(what_overflows_is_tried_again_and_shows_nowhere),
         cmocka_unit_test(waiting_trees_count_as_pending),
+        cmocka_unit_test(a_direct_tuple_goes_to_the_same_task_again),
+        cmocka_unit_test(what_is_due_waits_while_its_spout_is_held),
+        cmocka_unit_test(what_waits_is_among_the_open_trees_and_says_so),
         cmocka_unit_test(a_stop_answers_what_waits_once_as_stopped),
         cmocka_unit_test(a_drain_waits_for_what_waits),
         cmocka_unit_test(what_waits_is_emitted_also_while_the_topology_is_inactive),
@@ -724,6 +960,7 @@ int main(void) {
         cmocka_unit_test(the_stream_of_dead_letters_is_the_engines_own),
         cmocka_unit_test(a_letter_is_in_the_file_as_one_line),
         cmocka_unit_test(letters_are_appended_and_whole_before_the_spout_hears),
+        cmocka_unit_test(on_threads_every_tuple_is_answered_once_and_every_letter_is_a_line),
         cmocka_unit_test(a_file_that_cannot_be_made_stops_the_start),
         cmocka_unit_test(a_write_that_fails_stops_the_run),
         cmocka_unit_test(a_backoff_of_zero_is_the_next_step),
@@ -734,8 +971,8 @@ int main(void) {
     snprintf(folder, sizeof folder, "/tmp/gale-replay-XXXXXX");
     if (!mkdtemp(folder)) return 1;
     int failed = cmocka_run_group_tests_name("configuration", alone, NULL, NULL) + rig_run_on_both_ledgers(tests);
-    static const char *const files[] = { "letters", "more", "failing" };
-    for (size_t i = 0; i < 3; i++) (void)remove(path_of(files[i]));
+    static const char *const files[] = { "letters", "more", "failing", "threads" };
+    for (size_t i = 0; i < 4; i++) (void)remove(path_of(files[i]));
     (void)rmdir(folder);
     return failed;
 }

@@ -216,7 +216,7 @@ static void every_stream_lists_its_consumers_with_grouping_and_field_indices(voi
     joined("all", "one", "side", gale_shuffle());
     make(1);
     const gx_plan_component *s = named("s");
-    assert_int_equal(s->stream_count, 2);
+    assert_int_equal(s->stream_count, 3); /* the last one for dead letters */
     assert_int_equal(s->streams[0].field_count, 3);
     assert_int_equal(s->streams[1].field_count, 1);
     assert_int_equal(s->streams[0].edge_count, 2);
@@ -269,11 +269,11 @@ static void an_edge_has_what_its_grouping_needs(void **state) {
     assert_ptr_equal(edges[2].subscription->user, &heap);
 }
 
-static void shuffle_is_exactly_even_unless_the_configuration_says_otherwise(void **state) {
+static void shuffle_is_load_aware_unless_the_configuration_says_otherwise(void **state) {
     (void)state;
     spout("s", 1);
     make(1);
-    assert_false(plan->load_aware);
+    assert_true(plan->load_aware);
     gx_plan_free(plan);
     assert_int_equal(gale_topology_set(topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true)), 0);
     make(1);
@@ -334,6 +334,30 @@ static void a_pipeline_has_no_back_edge_and_is_gated_by_what_it_feeds(void **sta
     check_gates("y", "x");
     check_gates("x", "w");
     check_gates("w", "");
+}
+
+static void an_edge_that_drops_gates_nobody_and_has_counters_for_each_task(void **state) {
+    (void)state;
+    spout("s", 1);
+    bolt("a", 2);
+    bolt("b", 3);
+    edge("s", "a");
+    joined("s", "b", NULL, gale_drop_oldest(gale_shuffle()));
+    joined("a", "b", NULL, gale_drop_newest(gale_shuffle()));
+    joined("a", "b", "side", gale_fields("x"));
+    make(1);
+    check_ranks();
+    check_gates("s", "a");
+    check_gates("a", "b"); /* by the stream that drops nothing */
+    const gx_plan_component *b = named("b");
+    assert_int_equal(b->drop_count, 2);
+    assert_int_equal(plan->drop_slots, 6);
+    assert_int_equal(b->drops[0].policy, GALE_DROP_OLDEST);
+    assert_int_equal(b->drops[0].source, named("s") - plan->components);
+    assert_int_equal(b->drops[1].policy, GALE_DROP_NEWEST);
+    assert_int_equal(b->drops[1].first_slot, 3);
+    assert_int_equal(b->drops[1].lane, 2);
+    assert_int_equal(named("a")->drop_count, 0);
 }
 
 static void a_self_loop_is_a_back_edge_that_gates_the_spouts_above_and_not_itself(void **state) {
@@ -609,10 +633,11 @@ int main(void) {
         PLAN_TEST(as_many_tasks_as_there_may_be_are_planned),
         PLAN_TEST(every_stream_lists_its_consumers_with_grouping_and_field_indices),
         PLAN_TEST(an_edge_has_what_its_grouping_needs),
-        PLAN_TEST(shuffle_is_exactly_even_unless_the_configuration_says_otherwise),
+        PLAN_TEST(shuffle_is_load_aware_unless_the_configuration_says_otherwise),
         PLAN_TEST(a_component_knows_its_inputs_for_looking_up_fields),
         PLAN_TEST(feeding_follows_the_edges_between_executors),
         PLAN_TEST(a_pipeline_has_no_back_edge_and_is_gated_by_what_it_feeds),
+        PLAN_TEST(an_edge_that_drops_gates_nobody_and_has_counters_for_each_task),
         PLAN_TEST(a_self_loop_is_a_back_edge_that_gates_the_spouts_above_and_not_itself),
         PLAN_TEST(a_cycle_of_two_has_one_back_edge_where_the_walk_closes_it),
         PLAN_TEST(a_spout_far_above_a_cycle_is_held_by_it_and_one_beside_it_is_not),

@@ -124,7 +124,7 @@ static void ack(fixture *f, uint64_t id) {
 }
 
 static void answer_failed(fixture *f, uint64_t id, int32_t reason) {
-    gale_failure failure = { sizeof failure, reason, 4, "split", "" };
+    gale_failure failure = { sizeof failure, reason, 4, "split", "", 1, false };
     (f->spout.ops->fail)(f->self, id, &failure);
 }
 

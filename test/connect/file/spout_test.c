@@ -62,7 +62,7 @@ static int next(fixture *f) {
 }
 
 static void answer_failed(fixture *f, uint64_t id) {
-    gale_failure failure = { sizeof failure, GALE_REASON_TIMEOUT, 4, "split", "" };
+    gale_failure failure = { sizeof failure, GALE_REASON_TIMEOUT, 4, "split", "", 1, false };
     (f->spout.ops->fail)(f->self, id, &failure);
 }
 

@@ -1,0 +1,29 @@
+/* Mutants: bugs put in on purpose, to show that the simulator finds them (test/system/mutants.c).
+ *
+ * What:    GX_MUTANT(name) stands in a condition of the engine. It is the constant 0, unless the sources are compiled
+ *          with GALE_MUTANTS=1, as only that test does: then the test says on which occasions the bug strikes.
+ * Threads: as what it stands in. */
+#ifndef GX_BASE_MUTANT_H
+#define GX_BASE_MUTANT_H
+
+#include "base/port.h"
+
+typedef enum gx_mutant {
+    GX_MUTANT_NONE,
+    GX_MUTANT_early_ack_forgotten, /* an ack before the init is forgotten at the acker task */
+    GX_MUTANT_overflow_lost,       /* a record that finds the queue at its limit is dropped, and nobody is told */
+    GX_MUTANT_edge_twice,          /* an edge id is used a second time */
+    GX_MUTANT_eviction_dropped,    /* the settling table drops what it evicts */
+    GX_MUTANT_generation_ignored,  /* an answer to an old tree counts for the new one in its slot */
+    GX_MUTANT_reset_revives,       /* a reset makes a failed tree live again */
+    GX_MUTANT_COUNT
+} gx_mutant;
+
+#if defined(GALE_MUTANTS) && GALE_MUTANTS
+bool gx_mutant_strikes(gx_mutant mutant);
+#define GX_MUTANT(name) gx_mutant_strikes(GX_MUTANT_##name)
+#else
+#define GX_MUTANT(name) 0
+#endif
+
+#endif

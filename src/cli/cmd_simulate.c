@@ -1,0 +1,326 @@
+/* gale simulate FILE.yaml, gale simulate --random */
+#include "cli/command.h"
+#include "cli/session.h"
+
+#include "base/hash.h"
+#include "base/os/file.h"
+#include "base/str.h"
+#include "engine/simulator.h"
+#include "front/builtin.h"
+#include "front/flux.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct choices {
+    const char *faults, *input, *record;
+    uint64_t seed, runs, executors, roots;
+    bool random, quiet;
+    gx_words assignments;
+} choices;
+
+#define AT(field) offsetof(choices, field)
+
+static const gx_option options[] = {
+    { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of the first run; each next run's is one more" },
+    { 'n', "runs", "N", GX_OPTION_WHOLE, AT(runs), 1, 1000000000, "how many (default: 100)" },
+    { 0, "faults", "NAME=P,...", GX_OPTION_TEXT, AT(faults), 0, 0,
+      "odds from 0 to 1; or none (default: drawn for each run)" },
+    { 0, "input", "PATH", GX_OPTION_TEXT, AT(input), 0, 0,
+      "spouts read this; without it generators stand in for them" },
+    { 0, "random", NULL, GX_OPTION_FLAG, AT(random), 0, 0, "a random topology for each run, in place of a file" },
+    { 'j', "executors", "N", GX_OPTION_WHOLE, AT(executors), 1, GALE_EXECUTORS_MAX,
+      "executors (default: drawn, 1 to 8)" },
+    { 0, "roots", "N", GX_OPTION_WHOLE, AT(roots), 1, 100000000, "trees a run (default: drawn, 100 to 260)" },
+    { 0, "record", "PATH", GX_OPTION_TEXT, AT(record), 0, 0,
+      "keep what was done in this file, and go on where it ends" },
+    { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
+      "set a key of the configuration; may be repeated" },
+    { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no line for a run that holds" },
+};
+
+enum { OPTION_COUNT = sizeof options / sizeof options[0], RECORD_EVERY = 1000, RECORD_LIMIT = 16 << 20 };
+
+typedef struct job {
+    const choices *chosen;
+    const char *path; /* NULL: random */
+    gx_terminal *errors;
+    gx_terminal out;
+    gx_simulator *simulator;
+    uint64_t first, next; /* seeds */
+    uint64_t failures, refused, first_failure;
+    uint64_t roots, deliveries;
+    gx_buf past;   /* what the record held before */
+    gx_buf failed; /* a line a failure */
+} job;
+
+/* --- The record -----------------------------------------------------------------------------------------------------
+ *
+ *     gale simulate record 1
+ *     what 0123456789abcdef        a hash of what is simulated, and how
+ *     done 1 5000 0                seeds from, to, and how many of them failed
+ *     failed 17 what was wrong
+ */
+
+static const char record_head[] = "gale simulate record 1\n";
+
+static uint64_t what_of(const job *j) {
+    const choices *c = j->chosen;
+    char numbers[80];
+    snprintf(numbers, sizeof numbers, "%" PRIu64 " %" PRIu64 " %d", c->executors, c->roots, c->random);
+    const char *parts[] = { j->path, c->faults, c->input, numbers };
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = gx_hash_bytes(parts[i] ? parts[i] : "", parts[i] ? strlen(parts[i]) + 1 : 0, hash);
+    for (size_t i = 0; i < c->assignments.count; i++)
+        hash = gx_hash_bytes(c->assignments.items[i], strlen(c->assignments.items[i]), hash);
+    return hash;
+}
+
+/* Reads where to go on. */
+static int take_record(job *j, const char *text, size_t size, gale_error *error) {
+    const char *path = j->chosen->record;
+    char what[40];
+    snprintf(what, sizeof what, "what %016" PRIx64 "\n", what_of(j));
+    size_t head = sizeof record_head - 1;
+    if (strlen(text) != size || strncmp(text, record_head, head) != 0)
+        return gale_error_set(error, GALE_INVALID, "%s: line 1: this is not a record of gale simulate", path);
+    if (strncmp(text + head, what, strlen(what)) != 0)
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: line 2: this is the record of another topology or other options; name another file",
+                              path);
+    int number = 3;
+    for (const char *line = text + head + strlen(what); *line; number++) {
+        uint64_t from, to, failures;
+        if (sscanf(line, "done %" SCNu64 " %" SCNu64 " %" SCNu64, &from, &to, &failures) == 3) {
+            if (to >= j->next && to < UINT64_MAX) j->next = to + 1;
+        } else if (strncmp(line, "failed ", 7) != 0) {
+            return gale_error_set(error, GALE_INVALID,
+                                  "%s: line %d is neither 'done FROM TO FAILURES' nor 'failed SEED'", path, number);
+        }
+        const char *end = strchr(line, '\n');
+        line = end ? end + 1 : line + strlen(line);
+    }
+    gx_buf_add(&j->past, text, size);
+    return GALE_OK;
+}
+
+static int read_record(job *j, gale_error *error) {
+    gx_file_about about;
+    const char *path = j->chosen->record;
+    j->past = (gx_buf)GX_BUF_INIT(NULL);
+    int rc = gx_file_about_path(path, &about, error);
+    if (rc == GALE_NOT_FOUND) {
+        gx_buf_format(&j->past, "%swhat %016" PRIx64 "\n", record_head, what_of(j));
+        return GALE_OK;
+    }
+    char *text;
+    size_t size;
+    if (rc >= 0) rc = gx_file_read_all(path, RECORD_LIMIT, &text, &size, error);
+    if (rc < 0) return rc;
+    rc = take_record(j, text, size, error);
+    free(text);
+    return rc;
+}
+
+static int write_record(job *j, gale_error *error) {
+    if (!j->chosen->record || j->next == j->first) return GALE_OK;
+    gx_buf all = GX_BUF_INIT(NULL);
+    gx_buf_add(&all, j->past.data, j->past.size);
+    gx_buf_format(&all, "done %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", j->first, j->next - 1, j->failures);
+    gx_buf_add(&all, j->failed.data, j->failed.size);
+    int rc = all.failed || j->past.failed || j->failed.failed
+                 ? gale_error_set(error, GALE_NO_MEMORY, "no memory for the record")
+                 : gx_file_replace(j->chosen->record, all.data, all.size, error);
+    gx_buf_fini(&all);
+    return rc;
+}
+
+/* --- Runs -----------------------------------------------------------------------------------------------------------
+ */
+
+static bool say(job *j, gx_buf *line) {
+    const char *text = gx_buf_text(line);
+    bool said = text && gx_terminal_print(&j->out, text);
+    gx_buf_fini(line);
+    return said;
+}
+
+static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
+    gx_buf line = GX_BUF_INIT(NULL);
+    if (!r->holds)
+        gx_buf_format(&line, "seed %" PRIu64 ": does not hold: %s\n", seed, r->text);
+    else if (r->refused)
+        gx_buf_format(&line, "seed %" PRIu64 ": holds; an allocation failed before the start\n", seed);
+    else
+        gx_buf_format(&line,
+                      "seed %" PRIu64 ": holds; %u tasks on %u executors, %" PRIu64 " roots (%" PRIu64
+                      " acked, %" PRIu64 " failed, %" PRIu64 " timed out, %" PRIu64 " rejected, %" PRIu64
+                      " stopped), %" PRIu64 " deliveries, %" PRIu64 " captured, %" PRIu64
+                      " steps, %.3f s, trace %016" PRIx64 "\n",
+                      seed, r->tasks, r->executors, r->roots, r->acked, r->failed, r->timed_out, r->rejected,
+                      r->stopped, r->deliveries, r->captured, r->steps, (double)r->elapsed / 1e9, r->trace);
+    if (r->holds && j->chosen->quiet) {
+        gx_buf_fini(&line);
+        return true;
+    }
+    return say(j, &line);
+}
+
+static void note_failure(job *j, uint64_t seed, const gx_simulator_result *r) {
+    if (r->holds) return;
+    if (!j->failures++) j->first_failure = seed;
+    gx_buf_format(&j->failed, "failed %" PRIu64 " %s\n", seed, r->text);
+}
+
+/* The signal that asks for an end, or 0. They are blocked (gx_session_prepare). */
+static int asked_to_end(void) {
+    sigset_t set;
+    struct timespec at_once = { 0, 0 };
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    int number = sigtimedwait(&set, NULL, &at_once);
+    return number > 0 ? number : 0;
+}
+
+static void repeat_hint(const job *j, gx_buf *out) {
+    const choices *c = j->chosen;
+    gx_buf_format(out, "repeat the first with: gale simulate %s --seed %" PRIu64 " --runs 1",
+                  j->path ? j->path : "--random", j->first_failure);
+    if (c->faults) gx_buf_format(out, " --faults %s", c->faults);
+    if (c->input) gx_buf_format(out, " --input %s", c->input);
+    if (c->executors) gx_buf_format(out, " --executors %" PRIu64, c->executors);
+    if (c->roots) gx_buf_format(out, " --roots %" PRIu64, c->roots);
+    for (size_t i = 0; i < c->assignments.count; i++) gx_buf_format(out, " -c %s", c->assignments.items[i]);
+    gx_buf_add_text(out, "\n");
+}
+
+static bool tell_end(job *j) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    if (!j->chosen->quiet) gx_buf_add_text(&out, "\n");
+    gx_coverage_print(gx_simulator_coverage(j->simulator), &out);
+    uint64_t runs = j->next - j->first;
+    gx_buf_format(&out, "%" PRIu64 " runs, %" PRIu64 " roots, %" PRIu64 " deliveries: ", runs, j->roots, j->deliveries);
+    if (j->failures) {
+        gx_buf_format(&out, "%" PRIu64 " do not hold\n", j->failures);
+        repeat_hint(j, &out);
+    } else {
+        gx_buf_add_text(&out, "all hold\n");
+    }
+    return say(j, &out);
+}
+
+/* Returns an exit code. */
+static int run_all(job *j) {
+    gale_error error = GALE_ERROR_INIT;
+    int number = 0, rc = GALE_OK;
+    bool said = true;
+    for (uint64_t left = j->chosen->runs; left > 0 && !number && said && rc >= 0; left--) {
+        gx_simulator_result result;
+        uint64_t seed = j->next;
+        rc = gx_simulator_run(j->simulator, seed, &result, &error);
+        if (rc < 0) return gx_session_refuse(j->errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
+        j->next++;
+        j->roots += result.roots;
+        j->deliveries += result.deliveries;
+        note_failure(j, seed, &result);
+        said = tell_run(j, seed, &result);
+        if ((j->next - j->first) % RECORD_EVERY == 0) rc = write_record(j, &error);
+        number = asked_to_end();
+    }
+    said = said && tell_end(j);
+    if (rc >= 0) rc = write_record(j, &error);
+    if (rc < 0) return gx_session_refuse(j->errors, &error, GX_EXIT_IO);
+    if (!said) return gx_session_unwritten(j->errors, j->out.broken);
+    return j->failures ? GX_EXIT_FAILED : number ? GX_EXIT_SIGNAL + number : GX_EXIT_OK;
+}
+
+/* --- Beginning ------------------------------------------------------------------------------------------------------
+ */
+
+static int read_faults(const choices *c, gx_simulator_options *o, gale_error *error) {
+    o->draw_faults = !c->faults;
+    if (!c->faults || strcmp(c->faults, "none") == 0) return GALE_OK;
+    return gx_faults_parse(c->faults, &o->faults, error);
+}
+
+static int load(const job *j, gale_topology **ret_topology, gale_error *error) {
+    const choices *c = j->chosen;
+    if (!j->path) return GALE_OK;
+    gale_setting setting = { "gale.input", gale_text(c->input ? c->input : "") };
+    gx_flux_options flux = { .assignments = c->assignments.items,
+                             .assignment_count = c->assignments.count,
+                             .settings = &setting,
+                             .setting_count = c->input ? 1 : 0 };
+    return gx_flux_load(j->path, gx_registry_builtin(), &flux, ret_topology, error);
+}
+
+static int simulate(job *j) {
+    const choices *c = j->chosen;
+    gale_error error = GALE_ERROR_INIT;
+    gale_topology *topology = NULL;
+    gx_simulator_options o = { .keep_spouts = c->input != NULL,
+                               .executors = (uint32_t)c->executors,
+                               .roots = c->roots };
+    j->next = c->seed;
+    int rc = read_faults(c, &o, &error);
+    if (rc >= 0) rc = load(j, &topology, &error);
+    if (rc >= 0 && c->record) rc = read_record(j, &error);
+    o.topology = topology;
+    if (rc >= 0) rc = gx_simulator_new(&o, &j->simulator, &error);
+    j->first = j->next;
+    int exit_code = rc < 0 ? gx_session_refuse(j->errors, &error, GX_EXIT_USAGE) : run_all(j);
+    gx_simulator_free(j->simulator);
+    gale_topology_free(topology);
+    return exit_code;
+}
+
+static int check(const choices *c, const gx_words *words, gale_error *error) {
+    if (c->random && words->count)
+        return gale_error_set(error, GALE_INVALID, "--random takes no topology file; '%s' is one", words->items[0]);
+    if (c->random && c->input) return gale_error_set(error, GALE_INVALID, "--random has spouts of its own: no --input");
+    if (c->random && c->assignments.count)
+        return gale_error_set(error, GALE_INVALID, "--random draws its configuration: no --config");
+    if (!c->random && words->count != 1)
+        return gale_error_set(error, GALE_INVALID, "gale simulate takes one topology file, not %zu: gale %s",
+                              words->count, gx_cmd_simulate.usage);
+    for (size_t i = 0; i < c->assignments.count; i++)
+        if (!strchr(c->assignments.items[i], '='))
+            return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", c->assignments.items[i]);
+    return GALE_OK;
+}
+
+static int run(int argc, char **argv, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    choices c = { .seed = 1, .runs = 100 };
+    gx_words words = { .count = 0 };
+    int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
+    if (rc >= 0) rc = check(&c, &words, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    job j = { .chosen = &c, .path = c.random ? NULL : words.items[0], .errors = errors };
+    gx_terminal_init(&j.out, STDOUT_FILENO);
+    int exit_code = simulate(&j);
+    gx_buf_fini(&j.past);
+    gx_buf_fini(&j.failed);
+    gx_terminal_fini(&j.out);
+    return exit_code;
+}
+
+const gx_command gx_cmd_simulate = {
+    .name = "simulate",
+    .usage = "simulate FILE.yaml|--random [options]",
+    .text = "run a topology on virtual time, in seeded order, with faults, and check every run",
+    .more = "Faults: slow, hold, fail, forget, twice, reset, stall, alloc; for example --faults slow=0.01,fail=0.1.\n"
+            "The same seed and options give the same output. Sinks take everything and write nothing.\n"
+            "Exit codes: 0 every run holds, 1 one does not, 2 usage or topology, 3 input or output, 128 + signal.\n",
+    .options = options,
+    .option_count = OPTION_COUNT,
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* A simulator, and the run that it is in: what its parts share (engine/simulator.h is the whole).
+ * Threads: one. Owner: engine/simulator.c. */
+#ifndef GX_ENGINE_SIM_H
+#define GX_ENGINE_SIM_H
+
+#include "engine/runtime.h"
+#include "engine/sim_faults.h"
+#include "engine/sim_truth.h"
+
+/* Tuples that did not come to a task. */
+typedef struct gx_sim_dropped {
+    uint64_t by_limit; /* or by a deadline */
+    uint64_t by_policy;
+} gx_sim_dropped;
+
+/* Everything of a simulator, and of the run that it is in. */
+typedef struct gx_sim {
+    gx_heap heap; /* the simulator's own */
+    gx_truth truth;
+    gx_coverage coverage;
+    bool generate; /* spouts are replaced by generators */
+    bool capture;  /* sinks are replaced */
+    bool by_class; /* places of faults are classes of components, not their names */
+
+    gale_topology *wrapped;
+    struct gx_sim_component *components;
+    size_t component_capacity;
+
+    gx_random random; /* of the run: faults, delays, order */
+    gx_faults faults;
+    gale_manual_clock *clock;
+    gx_sim_memory memory;
+    gale_runtime *runtime;
+    struct gx_sim_task **tasks; /* [0 .. tasks] */
+    size_t task_capacity;
+    gx_sim_dropped *before; /* by task: what its queue had dropped before an emit */
+    size_t before_capacity;
+    uint64_t roots;   /* that each spout task may emit */
+    uint64_t emitted; /* tracked, by all of them */
+    uint64_t captured;
+    bool limited; /* queues have a limit that they may reach */
+    int in_call;  /* functions of components that run now: 0 or 1 */
+} gx_sim;
+
+#endif
