@@ -23,9 +23,14 @@ GX_INLINE size_t gx_histogram_bucket(int64_t value) {
     return (size_t)shift * GX_HISTOGRAM_STEPS + (size_t)(v >> shift);
 }
 
-GX_INLINE void gx_histogram_add(gx_histogram *histogram, int64_t value) {
-    gx_count(&histogram->buckets[gx_histogram_bucket(value)], 1);
+/* Adds a value so many times. */
+GX_INLINE void gx_histogram_add_many(gx_histogram *histogram, int64_t value, uint64_t times) {
+    gx_count(&histogram->buckets[gx_histogram_bucket(value)], times);
     gx_count_max(&histogram->max, value < 0 ? 0 : (uint64_t)value);
+}
+
+GX_INLINE void gx_histogram_add(gx_histogram *histogram, int64_t value) {
+    gx_histogram_add_many(histogram, value, 1);
 }
 
 /* The highest value that falls into `bucket`. */

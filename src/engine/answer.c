@@ -78,7 +78,7 @@ static void ack_at_ackers(gx_executor *ex, gx_roots roots, uint64_t ack) {
     }
 }
 
-void gx_answer_ack(gx_executor *ex, gx_roots roots, uint64_t ack) {
+void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
     uint64_t mine = (uint64_t)ex->index + 1;
     if (GX_UNLIKELY(ex->shared->plan->acker_count)) {
         ack_at_ackers(ex, roots, ack);

@@ -10,7 +10,14 @@
 void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges);
 
 /* A tuple with these roots is acked; its children's edges sum to `ack`. */
-void gx_answer_ack(gx_executor *ex, gx_roots roots, uint64_t ack);
+void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack);
+
+GX_INLINE void gx_answer_ack(gx_executor *ex, gx_roots roots, uint64_t ack) {
+    if (GX_LIKELY(roots.count == 1 && roots.pairs[0].root >> GX_LEDGER_SHIFT == ex->keeper))
+        gx_ledger_ack(&ex->ledger, roots.pairs[0].root, roots.pairs[0].edge ^ ack);
+    else
+        gx_answer_ack_many(ex, roots, ack);
+}
 
 /* It failed, on `task`. The first answer to each tree wins. */
 void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text);

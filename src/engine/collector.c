@@ -102,6 +102,10 @@ static int emit_tree(gale_collector *out, const gx_emission *e) {
 }
 
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    gx_task *task = task_of(out);
+    gx_cursor *cursor = &task->executor->cursor;
+    bool plain = !wrong_thread(task) && cursor->task == task && cursor->state == GX_CURSOR_OPEN && !cursor->deadline;
+    if (GX_LIKELY(plain) && gx_emit_plain(task, stream, values, count, cursor->roots, &cursor->ack)) return 1;
     const gx_emission e = { 0, stream, values, count, NULL };
     return emit_current(out, &e);
 }
@@ -114,6 +118,12 @@ static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_val
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
+    gx_task *task = task_of(out);
+    bool plain = !wrong_thread(task) && task->is_spout;
+    if (GX_LIKELY(plain) && gx_emit_tree_plain(task, stream, values, count, message_id)) {
+        task->spout.pending++;
+        return 1;
+    }
     const gx_emission e = { 0, stream, values, count, &message_id };
     return emit_tree(out, &e);
 }

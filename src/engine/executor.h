@@ -107,7 +107,9 @@ typedef struct gx_executor {
     gx_inbox *inbox;
     gx_ledger ledger;
     gx_retention retention; /* what its spouts may have emitted again */
+    bool plan_is_special; /* no acking, deadlines, or tuples that are retained: gx_emit_tree_plain is not for it */
     bool has_ledger;
+    uint32_t keeper; /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
     bool has_ackers;   /* some of its tasks are */
     int64_t acker_due; /* the next rotation of one of them */
@@ -196,8 +198,9 @@ GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
     return ex->now = ex->shared->clock.now(ex->shared->clock.user);
 }
 
-/* Marks that a function of `task` runs now (NULL: none). */
+/* Marks that functions of `task` run from now on (NULL: none). */
 GX_INLINE void gx_executor_call(gx_executor *ex, const gx_task *task) {
+    gx_store_relaxed(&ex->in_call_root, 0);
     gx_store_relaxed(&ex->in_call_since, (uint64_t)ex->now);
     gx_store_relaxed(&ex->in_call_seen, task);
 }

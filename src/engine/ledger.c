@@ -48,22 +48,6 @@ void gx_ledger_fini(gx_ledger *ledger) {
     memset(ledger, 0, sizeof *ledger);
 }
 
-static void append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
-    gx_ledger_at(ledger, slot)->next = 0;
-    if (list->tail)
-        gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
-    else
-        list->head = slot + 1;
-    list->tail = slot + 1;
-}
-
-static uint64_t take_first(gx_ledger *ledger, gx_tree_list *list) {
-    uint64_t slot = list->head - 1;
-    list->head = gx_ledger_at(ledger, slot)->next;
-    if (!list->head) list->tail = 0;
-    return slot;
-}
-
 static void put_free(gx_ledger *ledger, uint64_t slot) {
     gx_tree *tree = gx_ledger_at(ledger, slot);
     tree->state = GX_TREE_FREE;
@@ -81,7 +65,7 @@ static bool wake_rested(gx_ledger *ledger, int64_t now) {
     if (!ledger->resting.head) return false;
     gx_tree *tree = gx_ledger_at(ledger, ledger->resting.head - 1);
     if (now - tree->start < gx_ledger_rest(ledger)) return false;
-    put_free(ledger, take_first(ledger, &ledger->resting));
+    put_free(ledger, gx_ledger_take_first(ledger, &ledger->resting));
     return true;
 }
 
@@ -109,7 +93,7 @@ void gx_ledger_cancel(gx_ledger *ledger, uint64_t root) {
 void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state) {
     gx_tree *tree = gx_ledger_at(ledger, slot);
     tree->state = state;
-    append(ledger, &ledger->answers, slot);
+    gx_ledger_append(ledger, &ledger->answers, slot);
     ledger->counters.open--;
     switch (state) {
     case GX_TREE_ACKED: ledger->counters.acked++; break;
@@ -224,7 +208,7 @@ void gx_ledger_stop(gx_ledger *ledger) {
 
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer) {
     if (!ledger->answers.head) return false;
-    uint64_t slot = take_first(ledger, &ledger->answers);
+    uint64_t slot = gx_ledger_take_first(ledger, &ledger->answers);
     const gx_tree *tree = gx_ledger_at(ledger, slot);
     *ret_answer = (gx_answer){
         .slot = slot, .message_id = tree->message_id, .task = tree->task, .state = tree->state, .attempts = 1
@@ -247,6 +231,13 @@ static bool renew(gx_ledger *ledger, gx_tree *tree) {
     return tree->generation != 0;
 }
 
+void gx_ledger_let_rest(gx_ledger *ledger, uint64_t slot, int64_t now) {
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    tree->state = GX_TREE_RESTING;
+    tree->start = now;
+    gx_ledger_append(ledger, &ledger->resting, slot);
+}
+
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now) {
     gx_tree *tree = gx_ledger_at(ledger, answer->slot);
     if (tree->state == GX_TREE_ACKED) gx_histogram_add(ledger->complete, answer->latency);
@@ -254,20 +245,10 @@ void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now)
         put_free(ledger, answer->slot);
         return;
     }
-    tree->state = GX_TREE_RESTING;
-    tree->start = now;
-    append(ledger, &ledger->resting, answer->slot);
+    gx_ledger_let_rest(ledger, answer->slot, now);
 }
 
 /* --- Waiting --- */
-
-void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
-    append(ledger, list, slot);
-}
-
-uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list) {
-    return take_first(ledger, list);
-}
 
 bool gx_ledger_defer(gx_ledger *ledger, const gx_answer *answer, int64_t until) {
     gx_tree *tree = gx_ledger_at(ledger, answer->slot);

@@ -147,11 +147,37 @@ void gx_ledger_fini(gx_ledger *ledger);
 /* Slow path of opening: makes a segment or wakes a rested slot. GALE_AGAIN, GALE_NO_MEMORY. */
 int gx_ledger_more(gx_ledger *ledger, int64_t now);
 
+GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
+    return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
+}
+
+/* Appends a slot to a list, whose tree is in no other. */
+GX_INLINE void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
+    gx_ledger_at(ledger, slot)->next = 0;
+    if (GX_LIKELY(list->tail))
+        gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
+    else
+        list->head = slot + 1;
+    list->tail = slot + 1;
+}
+
+/* The oldest of a list that is not empty. */
+GX_INLINE uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list) {
+    uint64_t slot = list->head - 1;
+    list->head = gx_ledger_at(ledger, slot)->next;
+    if (!list->head) list->tail = 0;
+    return slot;
+}
+
 /* Puts a tree that is not open any more in the queue of answers. */
 void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state);
 
-GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
-    return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
+/* The same for one that is complete: the most frequent end. */
+GX_INLINE void gx_ledger_complete(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
+    tree->state = GX_TREE_ACKED;
+    ledger->counters.open--;
+    ledger->counters.acked++;
+    gx_ledger_append(ledger, &ledger->answers, slot);
 }
 
 GX_INLINE uint64_t gx_ledger_root(const gx_ledger *ledger, const gx_tree *tree, uint64_t slot) {
@@ -187,8 +213,9 @@ GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_
 /* The spout's own unit: all edges that its emit created. With none, the tree is done at once. */
 GX_INLINE void gx_ledger_begin(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
-    gx_ledger_at(ledger, slot)->xor_ = edges;
-    if (edges == 0) gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    tree->xor_ = edges;
+    if (GX_UNLIKELY(edges == 0)) gx_ledger_complete(ledger, tree, slot);
 }
 
 void gx_ledger_cancel(gx_ledger *ledger, uint64_t root);
@@ -231,7 +258,7 @@ GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     if (GX_UNLIKELY(!tree)) return;
     tree->xor_ ^= edges;
     if (tree->xor_ == 0)
-        gx_ledger_answer(ledger, slot, GX_TREE_ACKED);
+        gx_ledger_complete(ledger, tree, slot);
     else if (GX_UNLIKELY(ledger->progress))
         gx_ledger_touch(ledger, tree);
 }
@@ -264,6 +291,31 @@ void gx_ledger_stop(gx_ledger *ledger);
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
+/* The next answer in place, when it is that a tree is complete; else NULL. It is gx_ledger_next_answer's and
+ * gx_ledger_answered's work without the copy: after the spout has been told, gx_ledger_forget frees the entry. The
+ * latency is the caller's to add. */
+GX_INLINE gx_tree *gx_ledger_next_complete(gx_ledger *ledger, uint64_t *ret_slot) {
+    if (!ledger->answers.head) return NULL;
+    gx_tree *tree = gx_ledger_at(ledger, ledger->answers.head - 1);
+    if (GX_UNLIKELY(tree->state != GX_TREE_ACKED)) return NULL;
+    *ret_slot = gx_ledger_take_first(ledger, &ledger->answers);
+    return tree;
+}
+
+/* Slow path: the slot's generation wrapped. */
+void gx_ledger_let_rest(gx_ledger *ledger, uint64_t slot, int64_t now);
+
+GX_INLINE void gx_ledger_forget(gx_ledger *ledger, gx_tree *tree, uint64_t slot, int64_t now) {
+    tree->generation = (tree->generation + 1) & ((1u << GX_LEDGER_GENERATION_BITS) - 1);
+    if (GX_UNLIKELY(tree->generation == 0)) {
+        gx_ledger_let_rest(ledger, slot, now);
+        return;
+    }
+    tree->state = GX_TREE_FREE;
+    tree->next = ledger->free;
+    ledger->free = slot + 1;
+}
+
 /* --- Trees whose tuple is emitted again (engine/replay.h) --- */
 
 /* In place of gx_ledger_answered: the failed tree counts as open again and waits, until `until`; all that is still said
@@ -275,10 +327,6 @@ uint64_t gx_ledger_reopen(gx_ledger *ledger, uint64_t slot, int64_t now);
 
 /* How long a slot whose generation wrapped is not used, in ns. */
 int64_t gx_ledger_rest(const gx_ledger *ledger);
-
-/* Lists of trees that wait. */
-void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot);
-uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list);
 
 /* Lets other threads see the counters, all of the same moment. */
 void gx_ledger_publish(gx_ledger *ledger);

@@ -98,6 +98,7 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
         int rc = make_route(&stream->routes[i], heap);
         if (rc < 0) return rc;
     }
+    stream->plain = stream->count == 1 && !stream->routes[0].many && stream->routes[0].edge->drop == 0;
     return GALE_OK;
 }
 

@@ -55,6 +55,7 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
+    bool plain;      /* one consumer, whose grouping names one task, and which drops nothing */
     gx_stream_counters counters;
 } gx_stream_routes;
 

@@ -23,7 +23,6 @@ static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
     cursor->task = task;
     cursor->tuple.head = head;
     cursor->tuple.body = gx_record_body(head);
-    cursor->tuple.schema = &ex->shared->plan->schema;
     cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, cursor->generation);
     cursor->ack = 0;
     cursor->roots = gx_record_roots(head);
@@ -34,16 +33,14 @@ static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
 }
 
 static int call(gx_executor *ex, gx_task *task) {
-    gx_executor_call(ex, task);
-    int rc = task->execute(task->self, &ex->cursor.tuple, &task->out);
-    gx_executor_call(ex, NULL);
-    return rc;
+    return task->execute(task->self, &ex->cursor.tuple, &task->out);
 }
 
 /* A call whose time is taken. Before a slow one, what is finished is shown to others. */
 static int timed_call(gx_executor *ex, gx_task *task) {
     if (task->slow) gx_executor_publish(ex);
     int64_t before = gx_executor_tell_time(ex);
+    gx_executor_call(ex, task); /* since now */
     int rc = call(ex, task);
     int64_t spent = gx_executor_tell_time(ex) - before;
     gx_task_sampled(task, spent);
@@ -62,7 +59,22 @@ static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
     gx_record_release(head, &ex->blocks);
 }
 
-/* Returns 1 for what counts as executed: ticks do not, nor what was too late. */
+/* The end of a call. What a simple bolt's call most often comes to is done here. */
+static void settle(gx_executor *ex, gx_task *task, int rc) {
+    gx_cursor *cursor = &ex->cursor;
+    bool plain = task->simple && !task->hook_count && cursor->state == GX_CURSOR_OPEN && !cursor->failed;
+    if (GX_UNLIKELY(rc < 0 || !plain)) {
+        gx_collector_settle_current(ex, rc);
+        return;
+    }
+    gx_answer_ack(ex, cursor->roots, cursor->ack);
+    gx_count(&task->counters.acked, 1);
+    cursor->state = GX_CURSOR_NONE;
+    cursor->task = NULL;
+}
+
+/* Returns 1 for what counts as executed: ticks do not, nor what was too late. Its caller has marked whose functions run
+ * (gx_executor_call). */
 static size_t execute(gx_executor *ex, gx_task *task, const gale_head *head) {
     if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE) && gx_record_deadline(head) < ex->now) {
         expire(ex, task, head);
@@ -77,7 +89,7 @@ static size_t execute(gx_executor *ex, gx_task *task, const gale_head *head) {
         restart_tick(ex, task);
     }
     if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
-    gx_collector_settle_current(ex, rc);
+    settle(ex, task, rc);
     gx_record_release(head, &ex->blocks);
     return !tick;
 }
@@ -136,6 +148,7 @@ static const gale_head *pop_local(gx_executor *ex, const gale_head *head) {
 /* A run of records for one task, from the front. */
 static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *head, size_t budget) {
     size_t run = 0, executed = 0;
+    gx_executor_call(ex, task);
     do {
         uint64_t weight = gx_record_weight(head);
         executed += execute(ex, task, head);
@@ -143,6 +156,7 @@ static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *he
         head = pop_local(ex, head);
         run++;
     } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
+    gx_executor_call(ex, NULL);
     counted(task, executed);
     return run;
 }
@@ -186,11 +200,13 @@ static size_t run_parked_task(gx_executor *ex, gx_task *task) {
     size_t run = 0, executed = 0;
     const gale_head *head;
     uint32_t lane;
+    gx_executor_call(ex, task);
     while (run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) &&
            (head = gx_waiting_front(task, &lane)) != NULL) {
         executed += run_waiting(ex, task, lane, head);
         run++;
     }
+    gx_executor_call(ex, NULL);
     counted(task, executed);
     return run;
 }
@@ -211,6 +227,7 @@ size_t gx_run_parked(gx_executor *ex) {
 
 static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, const gale_head *head, size_t budget) {
     size_t run = 0, executed = 0;
+    gx_executor_call(ex, task);
     do {
         uint32_t length = head->length;
         executed += execute(ex, task, head);
@@ -218,6 +235,7 @@ static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, con
         head = gx_ring_peek(&inlet->data);
         run++;
     } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
+    gx_executor_call(ex, NULL);
     counted(task, executed);
     return run;
 }

@@ -206,16 +206,25 @@ static bool is_taken(gx_executor *ex, gx_task *task, gx_answer *answer) {
     return gx_replay_takes(ex, task, answer, &failure);
 }
 
+static void tell_acked(gx_executor *ex, gx_task *task, uint64_t message_id) {
+    void (*ack)(void *, uint64_t) = task->plan->built->spout.ack;
+    task->spout.pending--;
+    gx_count(&task->counters.acked, 1);
+    if (gx_hooks_any(task)) gx_hooks_call_ack(task, message_id);
+    if (!ack) return;
+    task->reported = false;
+    gx_executor_call(ex, task);
+    ack(task->self, message_id);
+}
+
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     const gale_spout_ops *ops = &task->plan->built->spout;
-    task->spout.pending--;
-    task->reported = false;
     if (answer->state == GX_TREE_ACKED) {
-        gx_count(&task->counters.acked, 1);
-        if (gx_hooks_any(task)) gx_hooks_call_ack(task, answer->message_id);
-        if (ops->ack) ops->ack(task->self, answer->message_id);
+        tell_acked(ex, task, answer->message_id);
         return;
     }
+    task->spout.pending--;
+    task->reported = false;
     count_failure(task, answer->state);
     set_done(task, false); /* it may want to emit it again, at once */
     task->spout.watching = false;
@@ -227,10 +236,33 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
+/* Trees that are complete, one after the other; all that were begun in one step have one latency. */
+static size_t tell_complete(gx_executor *ex) {
+    gx_ledger *ledger = &ex->ledger;
+    size_t told = 0, same = 0;
+    int64_t start = 0;
+    uint64_t slot;
+    gx_tree *tree;
+    while ((tree = gx_ledger_next_complete(ledger, &slot)) != NULL) {
+        gx_task *task = ex->shared->tasks[tree->task];
+        if (GX_UNLIKELY(tree->start != start) && same) {
+            gx_histogram_add_many(ledger->complete, ex->now - start, same);
+            same = 0;
+        }
+        start = tree->start;
+        same++;
+        tell_acked(ex, task, tree->message_id);
+        gx_ledger_forget(ledger, tree, slot, ex->now);
+        told++;
+    }
+    if (same) gx_histogram_add_many(ledger->complete, ex->now - start, same);
+    return told;
+}
+
 size_t gx_spout_answers(gx_executor *ex) {
     if (!ex->has_ledger || !ex->ledger.answers.head) return 0;
     gx_executor_tell_time(ex);
-    size_t told = 0;
+    size_t told = ex->retention.segments ? 0 : tell_complete(ex);
     gx_answer answer;
     while (gx_ledger_next_answer(&ex->ledger, ex->now, &answer)) {
         gx_task *task = ex->shared->tasks[answer.task];

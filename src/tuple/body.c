@@ -2,33 +2,16 @@
 
 #include "base/bits.h"
 #include "base/utf8.h"
+#include "tuple/flat.h"
 
 /* Strings come before lists and maps in the variable part, so that the size of a body does not depend on the order of
  * its values: a map can be measured before it is sorted. */
-
-static const uint64_t canonical_nan = UINT64_C(0x7ff8000000000000);
 
 /* Above this many entries insertion sort loses to heap sort. */
 enum { INSERTION_MAX = 16 };
 
 /* Keys are looked at so many at a time when a map is checked for a key that comes twice. */
 enum { WINDOW = 512 };
-
-static bool is_text(uint8_t type) {
-    return type == GALE_TYPE_STRING || type == GALE_TYPE_BYTES;
-}
-
-static size_t head_size(size_t count) {
-    return gx_align_up(4 + count, 8) + 8 * count;
-}
-
-static uint64_t f64_bits(double number) {
-    if (number != number) return canonical_nan;
-    if (number == 0) return 0;
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
 
 /* --- Bodies that exist ----------------------------------------------------------------------------------------------
  */
@@ -40,10 +23,10 @@ size_t gx_body_size(const gale_body *body) {
     for (size_t i = count; i-- > 0;) {
         if (tags[i] < GALE_TYPE_STRING) continue;
         size_t end = (size_t)gx_load32(slots + 8 * i) + gx_load32(slots + 8 * i + 4);
-        if (!is_text(tags[i])) return end; /* lists and maps lie behind all text */
+        if (!gx_flat_is_text(tags[i])) return end; /* lists and maps lie behind all text */
         if (!text_end) text_end = end + 1;
     }
-    return text_end ? gx_align_up(text_end, 8) : head_size(count);
+    return text_end ? gx_align_up(text_end, 8) : gx_flat_head(count);
 }
 
 /* An encoded list or map is `depth` deep where it stands; is what it holds still allowed there? */
@@ -200,7 +183,7 @@ static int64_t measure(const gale_value *values, size_t count, int depth) {
     for (size_t i = 0; i < count; i++) {
         const gale_value *v = &values[i];
         if (v->type < GALE_TYPE_STRING) continue;
-        if (is_text(v->type)) {
+        if (gx_flat_is_text(v->type)) {
             if (GX_UNLIKELY(!v->as.string && v->size)) return GALE_INVALID;
             text += (size_t)v->size + 1;
             continue;
@@ -209,7 +192,7 @@ static int64_t measure(const gale_value *values, size_t count, int depth) {
         if (size < 0) return size;
         nested += (size_t)size;
     }
-    size_t size = gx_align_up(head_size(count) + text, 8) + nested;
+    size_t size = gx_align_up(gx_flat_head(count) + text, 8) + nested;
     return size <= GX_BODY_MAX ? (int64_t)size : GALE_TOO_LARGE;
 }
 
@@ -239,30 +222,11 @@ typedef struct cursor {
     size_t nested;
 } cursor;
 
-/* Most text is short: two loads and stores that may overlap are a third of a call of memcpy. */
-GX_INLINE void copy_text(uint8_t *to, const uint8_t *from, size_t size) {
-    if (size > 16) {
-        memcpy(to, from, size);
-    } else if (size >= 8) {
-        uint64_t first = gx_load64(from), last = gx_load64(from + size - 8);
-        gx_store64(to, first);
-        gx_store64(to + size - 8, last);
-    } else if (size >= 4) {
-        uint32_t first = gx_load32(from), last = gx_load32(from + size - 4);
-        gx_store32(to, first);
-        gx_store32(to + size - 4, last);
-    } else if (size > 0) {
-        to[0] = from[0];
-        to[size / 2] = from[size / 2];
-        to[size - 1] = from[size - 1];
-    }
-}
-
 static void put_text(cursor *to, uint8_t *slot, const gale_value *value) {
     gx_store32(slot, (uint32_t)to->text);
     gx_store32(slot + 4, value->size);
     uint8_t *at = to->body + to->text;
-    copy_text(at, value->as.bytes, value->size);
+    gx_flat_copy(at, value->as.bytes, value->size);
     at[value->size] = 0;
     to->text += (size_t)value->size + 1;
 }
@@ -274,19 +238,10 @@ static void put_nested(cursor *to, uint8_t *slot, const gale_value *value) {
     to->nested += size;
 }
 
-static uint64_t scalar_bits(const gale_value *value) {
-    switch (value->type) {
-    case GALE_TYPE_BOOL: return value->as.boolean ? 1 : 0;
-    case GALE_TYPE_I64: return (uint64_t)value->as.i64;
-    case GALE_TYPE_F64: return f64_bits(value->as.f64);
-    default: return 0;
-    }
-}
-
 static void put_value(cursor *to, uint8_t *slot, const gale_value *value) {
     if (value->type < GALE_TYPE_STRING)
-        gx_store64(slot, scalar_bits(value));
-    else if (is_text(value->type))
+        gx_store64(slot, gx_flat_scalar(value));
+    else if (gx_flat_is_text(value->type))
         put_text(to, slot, value);
     else
         put_nested(to, slot, value);
@@ -324,30 +279,12 @@ GX_INLINE content look_at(const gale_value *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint8_t type = values[i].type;
         if (type < GALE_TYPE_STRING) continue;
-        if (is_text(type))
+        if (gx_flat_is_text(type))
             found.text += (size_t)values[i].size + 1;
         else
             found.nested = true;
     }
     return found;
-}
-
-/* What most tuples are: no lists, no maps. `restrict`, because bytes that are written could else be the values. */
-static void put_flat(const gale_value *restrict values, size_t count, uint8_t *restrict at) {
-    uint8_t *slots = at + gx_align_up(4 + count, 8);
-    size_t text = head_size(count);
-    for (size_t i = 0; i < count; i++) {
-        const gale_value v = values[i];
-        at[4 + i] = v.type;
-        if (!is_text(v.type)) {
-            gx_store64(slots + 8 * i, scalar_bits(&v));
-            continue;
-        }
-        gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
-        copy_text(at + text, v.as.bytes, v.size);
-        at[text + v.size] = 0;
-        text += (size_t)v.size + 1;
-    }
 }
 
 static void put_list(cursor *to, uint8_t *slots, const gale_value *values, size_t count) {
@@ -360,16 +297,19 @@ static void put_list(cursor *to, uint8_t *slots, const gale_value *values, size_
 static size_t encode(const gale_value *values, size_t count, uint8_t *at, bool is_map) {
     uint8_t *slots = at + gx_align_up(4 + count, 8);
     content found = look_at(values, count);
-    cursor to = { at, head_size(count), gx_align_up(head_size(count) + found.text, 8) };
+    if (GX_LIKELY(!found.nested && !is_map)) {
+        size_t size = gx_align_up(gx_flat_head(count) + found.text, 8);
+        gx_flat_encode(values, count, at, size);
+        return size;
+    }
+    cursor to = { at, gx_flat_head(count), gx_align_up(gx_flat_head(count) + found.text, 8) };
     gx_store64(slots - 8, 0); /* padding behind the tags */
     gx_store32(at, (uint32_t)count);
     if (to.nested > to.text) gx_store64(at + to.nested - 8, 0); /* padding behind the text */
     if (is_map)
         put_entries(&to, slots, values, count / 2);
-    else if (found.nested)
-        put_list(&to, slots, values, count);
     else
-        put_flat(values, count, at);
+        put_list(&to, slots, values, count);
     return to.nested;
 }
 
@@ -390,9 +330,9 @@ static bool scalar_valid(uint8_t type, uint64_t slot) {
     if (type == GALE_TYPE_NULL) return slot == 0;
     if (type == GALE_TYPE_BOOL) return slot <= 1;
     if (type == GALE_TYPE_I64) return true;
-    double number;
-    memcpy(&number, &slot, sizeof number);
-    return f64_bits(number) == slot;
+    gale_value number = { .type = GALE_TYPE_F64 };
+    memcpy(&number.as.f64, &slot, sizeof slot);
+    return gx_flat_scalar(&number) == slot;
 }
 
 /* Text must begin where the last one ended and end inside `size` bytes. */
@@ -433,7 +373,7 @@ static bool flat_valid(const uint8_t *at, size_t size, size_t count, size_t *end
         const uint8_t *slot = slots + 8 * i;
         if (type >= GALE_TYPE_COUNT) return false;
         if (type < GALE_TYPE_STRING && !scalar_valid(type, gx_load64(slot))) return false;
-        if (is_text(type) && !text_valid(at, size, slot, type, end)) return false;
+        if (gx_flat_is_text(type) && !text_valid(at, size, slot, type, end)) return false;
     }
     size_t padded = gx_align_up(*end, 8);
     if (padded > size || !all_zero(at + *end, padded - *end)) return false;
@@ -444,10 +384,10 @@ static bool flat_valid(const uint8_t *at, size_t size, size_t count, size_t *end
 static bool valid(const uint8_t *at, size_t size, int depth, bool is_map) {
     if (depth > GALE_VALUE_DEPTH || size < 8 || size > GX_BODY_MAX) return false;
     size_t count = gx_load32(at);
-    if (head_size(count) > size) return false;
+    if (gx_flat_head(count) > size) return false;
     const uint8_t *slots = at + gx_align_up(4 + count, 8);
     if (!all_zero(at + 4 + count, (size_t)(slots - at) - 4 - count)) return false;
-    size_t end = head_size(count);
+    size_t end = gx_flat_head(count);
     if (!flat_valid(at, size, count, &end)) return false;
     if (is_map && !map_valid((const gale_body *)at, count)) return false;
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,83 @@
+/* Bodies without lists and maps, which most tuples have: measured and written in place, in a loop that is inlined where
+ * tuples are emitted. The layout stands in gale/tuple.h; tuple/body.c writes the rest. */
+#ifndef GX_TUPLE_FLAT_H
+#define GX_TUPLE_FLAT_H
+
+#include "base/bits.h"
+#include "base/port.h"
+
+#include <gale/value.h>
+
+GX_INLINE bool gx_flat_is_text(uint8_t type) {
+    return type == GALE_TYPE_STRING || type == GALE_TYPE_BYTES;
+}
+
+/* Tags and slots: where the text begins. */
+GX_INLINE size_t gx_flat_head(size_t count) {
+    return gx_align_up(4 + count, 8) + 8 * count;
+}
+
+/* The canonical bits of a scalar; null has none. */
+GX_INLINE uint64_t gx_flat_scalar(const gale_value *value) {
+    static const uint64_t canonical_nan = UINT64_C(0x7ff8000000000000);
+    uint64_t bits;
+    if (value->type == GALE_TYPE_I64) return (uint64_t)value->as.i64;
+    if (value->type == GALE_TYPE_BOOL) return value->as.boolean ? 1 : 0;
+    if (value->type != GALE_TYPE_F64 || value->as.f64 == 0) return 0;
+    memcpy(&bits, &value->as.f64, sizeof bits);
+    return value->as.f64 == value->as.f64 ? bits : canonical_nan;
+}
+
+/* Most text is short: two loads and stores that may overlap are a third of a call of memcpy. */
+GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
+    if (size > 16) {
+        memcpy(to, from, size);
+    } else if (size >= 8) {
+        uint64_t first = gx_load64(from), last = gx_load64(from + size - 8);
+        gx_store64(to, first);
+        gx_store64(to + size - 8, last);
+    } else if (size >= 4) {
+        uint32_t first = gx_load32(from), last = gx_load32(from + size - 4);
+        gx_store32(to, first);
+        gx_store32(to + size - 4, last);
+    } else if (size > 0) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
+}
+
+/* How many bytes the body takes; 0 when it is not flat, or a value is not valid. */
+GX_INLINE size_t gx_flat_measure(const gale_value *values, size_t count) {
+    size_t text = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].type < GALE_TYPE_STRING) continue;
+        if (GX_UNLIKELY(values[i].type > GALE_TYPE_BYTES || (!values[i].as.string && values[i].size))) return 0;
+        text += (size_t)values[i].size + 1;
+    }
+    return gx_align_up(gx_flat_head(count) + text, 8);
+}
+
+/* Writes it to `at`, 8-aligned, of the size that was measured. `restrict`, because bytes that are written could else be
+ * the values. */
+GX_INLINE void gx_flat_encode(const gale_value *restrict values, size_t count, uint8_t *restrict at, size_t size) {
+    uint8_t *slots = at + gx_align_up(4 + count, 8);
+    size_t text = gx_flat_head(count);
+    gx_store64(at + size - 8, 0);  /* padding behind the text */
+    gx_store64(slots - 8, 0);      /* and behind the tags */
+    gx_store32(at, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) {
+        const gale_value v = values[i];
+        at[4 + i] = v.type;
+        if (!gx_flat_is_text(v.type)) {
+            gx_store64(slots + 8 * i, gx_flat_scalar(&v));
+            continue;
+        }
+        gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
+        gx_flat_copy(at + text, v.as.bytes, v.size);
+        at[text + v.size] = 0;
+        text += (size_t)v.size + 1;
+    }
+}
+
+#endif
