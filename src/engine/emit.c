@@ -386,7 +386,7 @@ static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
 
 bool gx_emit_tree_plain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t message_id) {
     gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(ex->plan_is_special || task->slow)) return false;
+    if (GX_UNLIKELY(!ex->plain || task->slow)) return false;
     gx_root begun = { 0, 0 };
     uint64_t edges = 0;
     if (gx_ledger_open(&ex->ledger, task->id, message_id, ex->now, &begun.root) < 0) return false;

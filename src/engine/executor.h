@@ -106,8 +106,8 @@ typedef struct gx_executor {
     gx_settle settle;
     gx_inbox *inbox;
     gx_ledger ledger;
-    gx_retention retention; /* what its spouts may have emitted again */
-    bool plan_is_special; /* no acking, deadlines, or tuples that are retained: gx_emit_tree_plain is not for it */
+    gx_retention retention;
+    bool plain; /* acking, no deadlines, no tuples that are retained: what gx_emit_tree_plain is for */
     bool has_ledger;
     uint32_t keeper; /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
