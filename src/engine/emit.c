@@ -329,6 +329,7 @@ bool gx_emit_plain(gx_task *task, uint32_t stream, const gale_value *values, siz
     uint32_t length = (uint32_t)(sizeof(gale_head) + 16 * roots.count + size);
     gale_head *head = claim_plain(ex, target, length);
     if (GX_UNLIKELY(!head)) return false;
+    ex->scratch.targets[0] = target->id;
     *head = (gale_head){ length, target->id, task->id, (uint16_t)stream, (uint8_t)roots.count, 0, (uint32_t)size };
     gx_root *pairs = (gx_root *)(head + 1);
     if (GX_LIKELY(roots.count)) {

@@ -15,6 +15,9 @@ static int make_tables(gx_executor *ex) {
     ex->gated = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->component_count, sizeof *ex->gated);
     ex->tasks = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->tasks);
     ex->spouts = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->spouts);
+    gx_scratch *s = &ex->scratch;
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, 1, sizeof *s->targets))
+        return GALE_NO_MEMORY;
     ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
                                   sizeof *ex->failures);
     ex->dropped = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->drop_slots, sizeof *ex->dropped);

@@ -66,7 +66,7 @@ typedef struct gx_member {
 
 /* Memory that emits use and that grows to what the largest one needs. */
 typedef struct gx_scratch {
-    uint16_t *targets;
+    uint16_t *targets; /* of the last emit; never NULL */
     size_t target_capacity;
     gx_member *members;
     size_t member_capacity;
@@ -90,7 +90,7 @@ typedef struct gx_executor {
     struct gx_inquest *inquest;  /* its own, not concluded yet; see engine/inquest.h */
     struct gx_inquest *inquests; /* concluded, but not answered by all */
     uint32_t inquest_seen;       /* the last that it looked into its mailboxes for */
-    uint64_t slow_ns; /* spent in slow calls, in this stage of the step */
+    uint64_t slow_ns;            /* spent in slow calls, in this stage of the step */
 
     uint32_t epoch;   /* of flow control, last seen */
     bool gates_stale; /* an outbox was filled or emptied */
@@ -109,10 +109,10 @@ typedef struct gx_executor {
     gx_retention retention;
     bool plain; /* acking, no deadlines, no tuples that are retained: what gx_emit_tree_plain is for */
     bool has_ledger;
-    uint32_t keeper; /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
+    uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
-    bool has_ackers;   /* some of its tasks are */
-    int64_t acker_due; /* the next rotation of one of them */
+    bool has_ackers;       /* some of its tasks are */
+    int64_t acker_due;     /* the next rotation of one of them */
 
     gx_task **tasks;
     uint32_t task_count;
@@ -120,7 +120,7 @@ typedef struct gx_executor {
     gx_task **spouts;
     uint32_t next_spout;
     int64_t forecast_due; /* the next look at what is pending */
-    int64_t tick_due; /* the earliest */
+    int64_t tick_due;     /* the earliest */
     gx_scratch scratch;
 
     uint16_t index;

@@ -85,8 +85,7 @@ static void look_at_task(gx_inquest *inquest, const gx_task *task) {
     for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++)
         look_into_fifo(inquest, &task->lanes->list[i].fifo, GALE_PLACE_PARKED);
     for (uint32_t i = 0; i < task->held.made; i++)
-        if (task->held.slots[i].copy)
-            look_at(inquest, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
+        if (task->held.slots[i].copy) look_at(inquest, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
 }
 
 static void look_at_forgotten(gx_inquest *inquest, const gx_forgotten *forgotten) {

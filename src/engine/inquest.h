@@ -33,9 +33,9 @@ typedef struct gx_inquest {
     gx_atomic32 missing; /* executors that have not answered */
     gx_bell *asker;      /* rung when the last one has; or NULL */
     int64_t due;
-    bool lists;          /* asks for the oldest open trees of each ledger, not where trees are */
-    uint32_t each;       /* lists: entries an executor */
-    uint32_t count;      /* sorted by root; lists: room for every executor's */
+    bool lists;     /* asks for the oldest open trees of each ledger, not where trees are */
+    uint32_t each;  /* lists: entries an executor */
+    uint32_t count; /* sorted by root; lists: room for every executor's */
     gx_inquest_entry entries[];
 } gx_inquest;
 

@@ -165,8 +165,8 @@ static bool is_late(const gx_ledger *ledger, const gx_tree *tree) {
 
 /* Without memory for the list it is found by the next sweep. */
 static void set_expiring(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
-    if (!gx_grow(ledger->heap, GX_TAG_LEDGER, &ledger->expiring, &ledger->expiring_capacity,
-                 ledger->expiring_count + 1, sizeof *ledger->expiring))
+    if (!gx_grow(ledger->heap, GX_TAG_LEDGER, &ledger->expiring, &ledger->expiring_capacity, ledger->expiring_count + 1,
+                 sizeof *ledger->expiring))
         return;
     tree->state = GX_TREE_EXPIRING;
     ledger->expiring[ledger->expiring_count++] = gx_ledger_root(ledger, tree, slot);

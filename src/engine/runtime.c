@@ -70,8 +70,8 @@ static int make_tables(gale_runtime *runtime) {
                                        sizeof *shared->mailboxes);
     shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
     shared->warned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->warned);
-    return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested && shared->flow.efforts && shared->executors &&
-                   runtime->threads
+    return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested &&
+                   shared->flow.efforts && shared->executors && runtime->threads
                ? GALE_OK
                : GALE_NO_MEMORY;
 }
@@ -460,8 +460,7 @@ int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *er
     if (runtime->threads_started) {
         if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
     } else {
-        while (gale_runtime_step(runtime) != GALE_STOPPED) {
-        }
+        while (gx_phase(&runtime->shared) != GALE_PHASE_CLOSED) step_all(runtime);
     }
     release(runtime);
     return GALE_OK;

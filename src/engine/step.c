@@ -127,5 +127,6 @@ bool gx_step_has_news(gx_executor *ex) {
         if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
         if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
     }
-    return ex->gates_stale || gx_inquest_is_news(ex) || gx_inbox_has_news(ex->inbox) || gx_flow_epoch(&ex->shared->flow) != ex->epoch;
+    return ex->gates_stale || gx_inquest_is_news(ex) || gx_inbox_has_news(ex->inbox) ||
+           gx_flow_epoch(&ex->shared->flow) != ex->epoch;
 }

@@ -95,7 +95,7 @@ typedef struct gx_task {
     gx_fifo parked;
     gx_stream_routes *streams;
     uint32_t stream_count; /* of them; a spout has one more */
-    int64_t cost; /* ns a call, smoothed */
+    int64_t cost;          /* ns a call, smoothed */
 
     gx_held held;
     gx_spout_life spout;

@@ -63,8 +63,8 @@ GX_INLINE size_t gx_flat_measure(const gale_value *values, size_t count) {
 GX_INLINE void gx_flat_encode(const gale_value *restrict values, size_t count, uint8_t *restrict at, size_t size) {
     uint8_t *slots = at + gx_align_up(4 + count, 8);
     size_t text = gx_flat_head(count);
-    gx_store64(at + size - 8, 0);  /* padding behind the text */
-    gx_store64(slots - 8, 0);      /* and behind the tags */
+    gx_store64(at + size - 8, 0); /* padding behind the text */
+    gx_store64(slots - 8, 0);     /* and behind the tags */
     gx_store32(at, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         const gale_value v = values[i];

@@ -270,6 +270,16 @@ static void a_component_that_blocks_gets_an_executor_a_task(void **state) {
     rig_fini(&r);
 }
 
+static void a_runtime_whose_components_block_is_freed_though_it_never_ran(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    gale_topology_set(r.topology, "zeta", "gale.blocking", gale_bool(true));
+    rig_make(&r, 2);
+    rig_fini(&r);
+    assert_string_equal(spout.log, "");
+}
+
 static void a_caller_may_allow_blocking_on_its_own_thread(void **state) {
     (void)state;
     rig r;
@@ -336,6 +346,7 @@ int main(void) {
         cmocka_unit_test(a_run_until_drained_ends_by_itself),
         cmocka_unit_test(a_failed_tuple_wakes_a_spout_that_was_done_before_the_run_ends),
         cmocka_unit_test(a_component_that_blocks_gets_an_executor_a_task),
+        cmocka_unit_test(a_runtime_whose_components_block_is_freed_though_it_never_ran),
         cmocka_unit_test(a_caller_may_allow_blocking_on_its_own_thread),
         cmocka_unit_test(a_runtime_refuses_what_it_cannot_do),
         cmocka_unit_test(figures_fill_no_more_than_the_caller_has_room_for),
