@@ -186,9 +186,9 @@ GALE_API uint64_t gale_runtime_failures(const gale_runtime *runtime, const char 
 
 /* Where a tuple of an open tree was found. */
 typedef enum gale_place {
-    GALE_PLACE_UNKNOWN,  /* not found: an answer is on its way, or an executor did not say */
-    GALE_PLACE_QUEUED,   /* waits for `component`, in its queue */
-    GALE_PLACE_PARKED,   /* waits for `component`, which may not run */
+    GALE_PLACE_UNKNOWN,   /* not found: an answer is on its way, or an executor did not say */
+    GALE_PLACE_QUEUED,    /* waits for `component`, in its queue */
+    GALE_PLACE_PARKED,    /* waits for `component`, which may not run */
     GALE_PLACE_FORGOTTEN, /* by `component`: execute returned without answering or holding it */
     GALE_PLACE_HELD,      /* by `component` */
     GALE_PLACE_EXECUTING, /* by `component` */

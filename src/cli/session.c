@@ -165,7 +165,8 @@ static void tick(watch *w, int64_t now) {
 static void give_up(watch *w) {
     gx_buf text = GX_BUF_INIT(NULL);
     gx_open_trees_text(w->runtime, &text);
-    if (!w->session->quiet && text.size && gx_buf_text(&text)) gx_terminal_print(w->session->terminal, gx_buf_text(&text));
+    if (!w->session->quiet && text.size && gx_buf_text(&text))
+        gx_terminal_print(w->session->terminal, gx_buf_text(&text));
     gx_buf_fini(&text);
     gale_runtime_stop(w->runtime);
 }

@@ -468,8 +468,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     plan->acking = ackers != 0;
     plan->acker_count = ackers > 0 ? (uint16_t)ackers : 0;
     plan->load_aware = !gale_config_bool(topology->config, "topology.disable.loadaware.messaging", false);
-    if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true))
-        plan_timeout(plan);
+    if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true)) plan_timeout(plan);
     plan->deadline = seconds(topology->config, "topology.message.deadline.secs");
     int rc = plan_components(plan);
     if (rc == GALE_OK) rc = plan_tasks(plan, error);

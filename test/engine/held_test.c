@@ -180,8 +180,9 @@ static void blocks_that_the_record_names_live_as_long_as_the_copy(void **state) 
     size_t size = (size_t)gx_body_measure(&value, 1);
     gx_body_encode(&value, 1, body->bytes);
     gale_head *head = (gale_head *)f.record;
-    *head = (gale_head){ gx_record_length(300, size, false), TASK,          2, 0, GX_ROOTS_IN_BLOCK,
-                         GX_RECORD_BODY_IN_BLOCK,     (uint32_t)size };
+    *head = (gale_head){
+        gx_record_length(300, size, false), TASK, 2, 0, GX_ROOTS_IN_BLOCK, GX_RECORD_BODY_IN_BLOCK, (uint32_t)size
+    };
     memcpy(gx_record_after_head(head), &roots, sizeof roots);
     memcpy(gx_record_tail(head), &body, sizeof body);
     gale_tuple tuple = { gx_record_body(head), head, NULL, 0 };

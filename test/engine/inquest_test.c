@@ -45,8 +45,7 @@ static void build(rig *r, uint64_t to_emit, on_function *on) {
 /* Each bolt on an executor of its own, as far as there are. */
 static void spread(rig *r, uint32_t executors) {
     const char *names[] = { "spout", "a", "c", "d" };
-    for (uint32_t i = 0; i < 4; i++)
-        gale_topology_set(r->topology, names[i], "gale.executor", gale_i64(i % executors));
+    for (uint32_t i = 0; i < 4; i++) gale_topology_set(r->topology, names[i], "gale.executor", gale_i64(i % executors));
 }
 
 static void expect_failures(const rig *r, uint64_t count, const char *component, const char *text) {

@@ -71,8 +71,7 @@ void rig_init(rig *r);
 void rig_use_ackers(uint32_t count);
 
 /* Runs a group of tests on the spouts' ledgers, and once more on three acker tasks. */
-#define rig_run_on_both_ledgers(tests)                                                                                 \
-    rig_run_on_both(tests, sizeof(tests) / sizeof(tests)[0])
+#define rig_run_on_both_ledgers(tests) rig_run_on_both(tests, sizeof(tests) / sizeof(tests)[0])
 int rig_run_on_both(const struct CMUnitTest *tests, size_t count);
 
 /* Makes the runtime on the hand-moved clock; fails the test when that fails. */
