@@ -176,8 +176,8 @@ GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, g
 
 /* `bolt` (added already) receives `stream` (NULL: "default") of `source`, which may be added later. Every spout has a
  * stream "__dead_letter" besides its own, of the tuples that will not be emitted again: (component, stream, message_id,
- * tuple, reason, text, place, task, attempts); see docs/semantics/replay.md. Subscribing to the same stream again replaces
- * the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
+ * tuple, reason, text, place, task, attempts); see docs/semantics/replay.md. Subscribing to the same stream again
+ * replaces the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 

@@ -28,7 +28,7 @@ static const gx_option options[] = {
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
-/* --- The table ------------------------------------------------------------------------------------------------------ */
+/* --- The table --- */
 
 enum { SPOUT, STREAM, MESSAGE, ATTEMPTS, REASON, PLACE, TEXT, TUPLE, COLUMNS, TEXT_MAX = 60 };
 
@@ -154,7 +154,7 @@ static void add_lines(const gx_letters *letters, const choices *c, gx_buf *out) 
     }
 }
 
-/* --- The command ---------------------------------------------------------------------------------------------------- */
+/* --- The command --- */
 
 static int check_reason(const char *reason, gale_error *error) {
     gx_nearest nearest = gx_nearest_to(gx_str(reason));

@@ -141,8 +141,8 @@ static int refuse_same_file(const char *path, const gale_topology *topology, gal
     gx_buf_fini(&name);
     if (!same) return 0;
     return gale_error_set(error, GALE_INVALID,
-                          "--replay-dead-letters reads '%s', to which topology.dead_letters.file appends: move it first, "
-                          "or name another with -c topology.dead_letters.file=PATH",
+                          "--replay-dead-letters reads '%s', to which topology.dead_letters.file appends: move it "
+                          "first, or name another with -c topology.dead_letters.file=PATH",
                           path);
 }
 
@@ -225,8 +225,8 @@ const gx_command gx_cmd_run = {
     .text = "run a topology from a Flux file",
     .more =
         "Ends with Ctrl-C (what is in flight is finished first; a second one stops at once), or with --until-drained.\n"
-        "What fails for good: where the engine tries again (topology.replay.attempts), what is out of attempts; what is\n"
-        "rejected; dead letters; and what spouts give up.\n"
+        "What fails for good: what is out of attempts, where the engine tries again (topology.replay.attempts); what\n"
+        "is rejected; dead letters; and what spouts give up.\n"
         "Exit codes: 0 ok, 1 something failed for good, 2 usage or topology, 3 input or output, 128 + signal.\n",
     .options = options,
     .option_count = OPTION_COUNT,

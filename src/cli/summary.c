@@ -42,18 +42,6 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->held_by_time = task->held_mostly_nanoseconds;
 }
 
-/* A task's component, its place in it, and its queue: tasks of a component stand together. */
-static void name_holder(const gale_runtime *runtime, gx_summary_row *row) {
-    gale_task_stats holder = { .size = sizeof holder };
-    if (!row->held_by || !gale_runtime_task_stats(runtime, row->held_by, &holder)) return;
-    row->held_by_component = holder.component;
-    row->held_by_queue = holder.queued_bytes_max;
-    for (uint32_t task = row->held_by; task-- > 1; row->held_by_index++) {
-        gale_task_stats before = { .size = sizeof before };
-        if (!gale_runtime_task_stats(runtime, task, &before) || strcmp(before.component, holder.component) != 0) return;
-    }
-}
-
 static bool same_input(const gx_summary_drop *a, const gx_summary_drop *b) {
     return strcmp(a->from, b->from) == 0 && strcmp(a->stream, b->stream) == 0 && strcmp(a->to, b->to) == 0;
 }
@@ -80,6 +68,32 @@ static bool add_drops(gx_summary *summary, const gale_runtime *runtime, const ga
     return true;
 }
 
+/* A task's place in its component: tasks of one stand together. */
+static uint32_t index_of(const gale_runtime *runtime, const gale_task_stats *task) {
+    uint32_t index = 0;
+    gale_task_stats before = { .size = sizeof before };
+    while (index + 1 < task->task && gale_runtime_task_stats(runtime, task->task - index - 1, &before) &&
+           strcmp(before.component, task->component) == 0)
+        index++;
+    return index;
+}
+
+static void name_holder(const gale_runtime *runtime, gx_summary_row *row) {
+    gale_task_stats holder = { .size = sizeof holder };
+    if (!row->held_by || !gale_runtime_task_stats(runtime, row->held_by, &holder)) return;
+    row->held_by_component = holder.component;
+    row->held_by_queue = holder.queued_bytes_max;
+    row->held_by_index = index_of(runtime, &holder);
+}
+
+static void read_hold(const gale_runtime *runtime, const gale_task_stats *spout, gx_reading *reading) {
+    gale_task_stats holder = { .size = sizeof holder };
+    if (reading->held || !spout->held_by || !gale_runtime_task_stats(runtime, spout->held_by, &holder)) return;
+    reading->held = spout->component;
+    reading->held_by = holder.component;
+    reading->held_by_index = index_of(runtime, &holder);
+}
+
 void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
     gx_reading reading = { .run = { .size = sizeof reading.run }, .done = true };
     gale_runtime_stats(runtime, &reading.run);
@@ -88,6 +102,7 @@ void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
         if (!gale_runtime_task_stats(runtime, i, &task) || !task.spout) continue;
         reading.emitted += task.emitted;
         if (!task.done) reading.done = false;
+        read_hold(runtime, &task, &reading);
     }
     *ret_reading = reading;
 }
@@ -203,8 +218,8 @@ static void text_trees(const gx_reading *total, gx_buf *out) {
                   COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out), COUNT(run->stopped), COUNT(run->open));
     if (run->rejected) gx_buf_format(out, "%s rejected\n", COUNT(run->rejected));
     if (run->replayed || run->given_up)
-        gx_buf_format(out, "%s emitted again, %s given up, dead letters: %s", COUNT(run->replayed), COUNT(run->given_up),
-                      COUNT(run->dead_letters));
+        gx_buf_format(out, "%s emitted again, %s given up, dead letters: %s", COUNT(run->replayed),
+                      COUNT(run->given_up), COUNT(run->dead_letters));
     if (run->dead_letters_lost) gx_buf_format(out, ", of which %s are lost", COUNT(run->dead_letters_lost));
     if (run->replayed || run->given_up) gx_buf_add_text(out, "\n");
     if (untracked(total))
@@ -223,9 +238,14 @@ static double share(const gx_summary *summary, const gx_summary_row *row, uint64
 
 static void text_holds(const gx_summary *summary, const gx_summary_row *row, gx_buf *out) {
     double held = share(summary, row, row->held), waited = share(summary, row, row->pending_time);
-    if (held >= 0.5 && row->held_by_component)
-        gx_buf_format(out, "%s held %.0f %% of the time by %s[%u], queue %s\n", row->component, held,
-                      row->held_by_component, row->held_by_index, BYTES(row->held_by_queue));
+    if (held >= 0.5 && row->held_by_component) {
+        gx_buf_format(out, "%s held %.0f %% of the time by %s[%u], ", row->component, held, row->held_by_component,
+                      row->held_by_index);
+        if (row->held_by_queue)
+            gx_buf_format(out, "queue %s\n", BYTES(row->held_by_queue));
+        else /* it is busy in long calls, and reads nothing meanwhile */
+            gx_buf_add_text(out, "which did not read its ring\n");
+    }
     if (waited >= 0.5)
         gx_buf_format(out, "%s waited %.0f %% of the time for answers: %s of %s pending\n", row->component, waited,
                       COUNT(row->pending_limit), COUNT(row->pending_limit));
@@ -279,6 +299,7 @@ void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *ou
     gx_buf_format(out, "  %s tuples/s", RATE(run->executed - before->run.executed, run->elapsed - before->run.elapsed));
     if (run->trees || !now->emitted)
         gx_buf_format(out, "  %s open  %s failed", COUNT(run->open), COUNT(run->failed + run->timed_out));
+    if (now->held) gx_buf_format(out, "  %s held by %s[%u]", now->held, now->held_by, now->held_by_index);
     gx_buf_add_text(out, "\n");
 }
 

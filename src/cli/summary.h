@@ -38,6 +38,9 @@ typedef struct gx_reading {
     gale_run_stats run;
     uint64_t emitted; /* by the spouts, tracked or not */
     bool done;        /* every spout has said that it has nothing more */
+    const char *held; /* a spout that flow control holds now, or NULL */
+    const char *held_by;
+    uint32_t held_by_index; /* within its component */
 } gx_reading;
 
 typedef struct gx_summary {

@@ -60,7 +60,7 @@ static void add_line(gx_buf *out, const gx_dead_letter *letter) {
     gx_buf_add_byte(out, '\n');
 }
 
-/* --- The file ------------------------------------------------------------------------------------------------------- */
+/* --- The file --- */
 
 /* With the monitor's lock. The first error is the one that the run ends with. */
 static void note_fatal(gx_shared *shared, const gale_error *error) {

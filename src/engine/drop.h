@@ -28,7 +28,8 @@ bool gx_drop_arriving(gx_executor *ex, gx_task *task, const gx_plan_drop *drop);
 /* Settles a record that gx_drop_arriving refused after it had been emitted. */
 void gx_drop_settle(gx_executor *ex, const gale_head *head);
 
-/* A place for a record behind all others of this executor's task `task`; `drop` may be NULL. NULL when memory is out. */
+/* A place for a record behind all others of `task`, which is this executor's; `drop` may be NULL. NULL when memory is
+ * out. */
 GX_INLINE void *gx_drop_push(gx_executor *ex, gx_task *task, const gx_plan_drop *drop, uint32_t length) {
     return gx_waiting_push(ex, task, drop && drop->policy == GALE_DROP_OLDEST ? drop->lane : 0, length);
 }

@@ -106,7 +106,7 @@ typedef struct gx_executor {
     gx_settle settle;
     gx_inbox *inbox;
     gx_ledger ledger;
-    gx_retention retention; /* what its spouts may have emitted again */
+    gx_retention retention;
     bool has_ledger;
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
     bool has_ackers;   /* some of its tasks are */

@@ -1,9 +1,9 @@
 /* How long a spout task was kept from emitting, and by what.
  *
  * What:    a spout that would emit is held by flow control (a task that it feeds, or that a cycle above it leads to, is
- *          congested; its output to another executor has not found room; most of the last burst is not worked off yet, so
- *          that it emits only what takes the place of that), or by topology.max.spout.pending. A hold is noted when it begins, changes and ends, never while a
- *          spout emits.
+ *          congested; its output to another executor has not found room; most of the last burst is not worked off
+ *          yet, so that it emits only what takes the place of that), or by topology.max.spout.pending. A hold is noted
+ *          when it begins, changes and ends, never while a spout emits.
  *          Of the tasks that hold it, GX_HOLDERS are told apart; where there were more, a newcomer takes the place of
  *          the one that held it least, with its time: "mostly by" is then an estimate.
  * Threads: the executor's own; gx_hold_read any. It reads a sum before what is in progress: a figure may lag, and is

@@ -6,7 +6,7 @@
 
 enum { BURST = 256 }; /* a spout task and step */
 
-/* --- Dead letters --------------------------------------------------------------------------------------------------- */
+/* --- Dead letters --- */
 
 static void lose(gx_executor *ex, const gx_task *task, uint64_t message_id, const char *why) {
     ex->ledger.counters.dead_letters_lost++;
@@ -42,7 +42,7 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
     if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));
 }
 
-/* --- Answers -------------------------------------------------------------------------------------------------------- */
+/* --- Answers --- */
 
 static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_answer *answer,
                           const gx_retained *kept) {
@@ -82,7 +82,7 @@ bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const ga
     return false;
 }
 
-/* --- Emitting again ------------------------------------------------------------------------------------------------- */
+/* --- Emitting again --- */
 
 /* The values of a body, in the scratch; NULL when memory is out. */
 static const gale_value *values_of(gx_executor *ex, const gale_body *body, size_t *ret_count) {

@@ -70,7 +70,7 @@ void gx_retention_drop(gx_retention *retention, uint64_t slot) {
     kept->body = NULL;
 }
 
-/* --- Waiting -------------------------------------------------------------------------------------------------------- */
+/* --- Waiting --- */
 
 static uint32_t level_of(const gx_retention *retention, uint32_t attempts) {
     return attempts > retention->last_level ? retention->last_level : attempts ? attempts - 1 : 0;

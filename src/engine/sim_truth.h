@@ -2,8 +2,8 @@
  * books. The simulator tells it what components did and what spouts heard; it says at once what cannot be.
  *
  * What:    an emission is one emit with its number; its deliveries wait in a FIFO for each pair of tasks, so that
- *          order, loss and invention show when a delivery arrives. A tree counts its deliveries that are not acked, and those
- *          that a component keeps (held or forgotten).
+ *          order, loss and invention show when a delivery arrives. A tree counts its deliveries that are not
+ *          acked, and those that a component keeps (held or forgotten).
  *          - a tree is acked only when every delivery in it was, and nothing of it failed;
  *          - it fails only for what happened to it; for a timeout it is old enough, and was not complete long since;
  *          - each is answered once;

@@ -90,11 +90,11 @@ typedef struct gx_task {
     bool open;
     bool reported; /* `report` is of the call in progress */
     uint32_t sample_in;
+    gx_lanes *lanes; /* NULL: no input drops */
     uint64_t queued; /* bytes in the local FIFO and the parked list */
     gx_fifo parked;
-    gx_lanes *lanes; /* NULL: no input drops */
     gx_stream_routes *streams;
-    uint32_t stream_count; /* the component's own; a spout's dead letters go to one more */
+    uint32_t stream_count; /* of them; a spout has one more */
     int64_t cost; /* ns a call, smoothed */
 
     gx_held held;

@@ -1,9 +1,9 @@
 /* What waits for a task in its own lists: the parked list and, for each input that drops its oldest, a lane.
  *
  * What:    a lane holds the records of one input, so that its oldest is found at once. Records are numbered as they
- *          come, and the lowest number is the next to run: order is that of one list. Where there are lanes, a record ends
- *          with its number (8 bytes of its length); a task without inputs that drop has the parked list alone, and no
- *          numbers.
+ *          come, and the lowest number is the next to run: order is that of one list. Where there are lanes, a record
+ *          ends with its number (8 bytes of its length); a task without inputs that drop has the parked list alone, and
+ *          no numbers.
  *          What comes for a task with such inputs waits in these lists only, never in the local FIFO, whose bytes hold
  *          back spouts.
  * Threads: the executor's own. Owner: entries lie in chunks of the executor's pool and do not move.

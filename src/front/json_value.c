@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* --- Base64 --------------------------------------------------------------------------------------------------------- */
+/* --- Base64 --- */
 
 static int sextet_of(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -32,7 +32,7 @@ static int64_t decode_base64(gale_str text, unsigned char *to) {
     return size;
 }
 
-/* --- Building ------------------------------------------------------------------------------------------------------- */
+/* --- Building --- */
 
 /* A value whose arrays and bytes are malloc's, until it has been copied. */
 static void release(gale_value *value) {

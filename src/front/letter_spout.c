@@ -22,7 +22,7 @@ typedef struct letter_spout {
     gale_value values[];
 } letter_spout;
 
-/* --- The spout ------------------------------------------------------------------------------------------------------ */
+/* --- The spout --- */
 
 static bool is_of(const gx_letter *letter, const gx_component *component) {
     return gx_str_is(letter->component, component->name);
@@ -107,7 +107,7 @@ static const gale_spout_ops ops = {
     .close = spout_close,
 };
 
-/* --- Checks --------------------------------------------------------------------------------------------------------- */
+/* --- Checks --- */
 
 typedef struct place {
     const gale_topology *topology;
@@ -172,7 +172,7 @@ static int check(const place *p) {
                           p->letters->name, p->letter->number, output->name, spout->name);
 }
 
-/* --- Replacing ------------------------------------------------------------------------------------------------------ */
+/* --- Replacing --- */
 
 static bool replace(gx_component *component, const gx_letters *letters) {
     source *from = malloc(sizeof *from);

@@ -1,6 +1,6 @@
 /* A topology whose spouts emit dead letters: each spout is replaced by one of the same name, tasks and configuration,
- * that emits the letters of that name into the streams that they came from, tracked, shared among its tasks, and then is
- * done. What fails again is reported, once.
+ * that emits the letters of that name into the streams that they came from, tracked, shared among its tasks, and then
+ * is done. What fails again is reported, once.
  * Threads: as spouts. Owner: the letters must outlive the topology. */
 #ifndef GX_FRONT_LETTER_SPOUT_H
 #define GX_FRONT_LETTER_SPOUT_H

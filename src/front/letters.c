@@ -20,7 +20,7 @@ static int no_memory(const reader *r) {
     return gale_error_set(r->error, GALE_NO_MEMORY, "%s: out of memory", r->letters.name);
 }
 
-/* --- Places --------------------------------------------------------------------------------------------------------- */
+/* --- Places --- */
 
 /* Behind the string that begins at `at`. */
 static size_t skip_string(gale_str line, size_t at) {
@@ -54,7 +54,7 @@ static unsigned column_of(gale_str line, const char *key) {
 
 #define AT(r, column) (r)->letters.name, (r)->number, (column)
 
-/* --- Fields --------------------------------------------------------------------------------------------------------- */
+/* --- Fields --- */
 
 static int check_fields(const reader *r, json_t *object) {
     const char *key;
@@ -130,7 +130,7 @@ static int read_fields(const reader *r, json_t *object, gx_letter *letter) {
     return code == 0 ? tuple_field(r, object, &letter->tuple) : code;
 }
 
-/* --- Lines ---------------------------------------------------------------------------------------------------------- */
+/* --- Lines --- */
 
 static int parse_object(const reader *r, json_t **ret_object) {
     json_error_t why;

@@ -1,10 +1,10 @@
 /* Lines on their way: what a spout has emitted and must be able to emit again. A message id is the number of a slot,
  * which holds the line's bytes, its number and how often it was tried. A line that fails is queued, in the order of
- * failing, and goes out before new ones; a line that has been tried often enough, was rejected, or has failed for good as
- * the engine says, is reported once and given up. Slots and their buffers are reused, the latest first, so that the steady state allocates nothing; only a
- * buffer above GX_RETRY_KEEP bytes goes back when its line is answered. Lines that are neither acked nor given up hang
- * in a list in the order of adding, so that the oldest is known at once. Threads: one at a time. Owner: memory comes
- * from a gx_heap. Limits: 2^32 - 2 lines open. */
+ * failing, and goes out before new ones; a line that has been tried often enough, was rejected, or has failed for good
+ * as the engine says, is reported once and given up. Slots and their buffers are reused, the latest first, so that the
+ * steady state allocates nothing; only a buffer above GX_RETRY_KEEP bytes goes back when its line is answered. Lines
+ * that are neither acked nor given up hang in a list in the order of adding, so that the oldest is known at once.
+ * Threads: one at a time. Owner: memory comes from a gx_heap. Limits: 2^32 - 2 lines open. */
 #ifndef GX_KIT_RETRY_H
 #define GX_KIT_RETRY_H
 

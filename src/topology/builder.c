@@ -236,8 +236,8 @@ static int add_outputs(gx_component *component, const definition *def, gale_erro
     int code = 0;
     for (size_t i = 0; i < def->output_count && code >= 0; i++) code = add_output(component, &def->outputs[i], error);
     if (code < 0 || !component->is_spout) return code;
-    return take_output(GX_DEAD_LETTER_STREAM, GX_DEAD_LETTER_STREAM_FIELDS, &component->outputs[component->output_count],
-                       error);
+    return take_output(GX_DEAD_LETTER_STREAM, GX_DEAD_LETTER_STREAM_FIELDS,
+                       &component->outputs[component->output_count], error);
 }
 
 /* A key that Storm drops from a component's configuration has no effect. */

@@ -95,12 +95,13 @@ typedef struct gx_plan {
     int64_t timeout;         /* ns; 0: never */
     int64_t ceiling;         /* ns; of a tree's age in progress mode */
     bool progress;           /* topology.message.timeout.mode: an ack begins the timeout of its tree anew */
+    int64_t deadline;        /* ns that a tree's tuples may wait, from the spout's emit; 0: none */
+    bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
+
     bool retains;               /* some spout does */
     int64_t replay_initial;     /* ns before the second attempt */
     int64_t replay_most;        /* ns before any */
     gale_str dead_letters_file; /* empty: none */
-    int64_t deadline;        /* ns that a tree's tuples may wait, from the spout's emit; 0: none */
-    bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */
 } gx_plan;
 
 /* GALE_NO_MEMORY, GALE_CONFIG (a placement that does not exist). The topology must have passed gale_topology_check. */

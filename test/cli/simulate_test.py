@@ -14,8 +14,9 @@ from pathlib import Path
 GALE = str(Path(sys.argv[1]).resolve())
 WORD_COUNT = str(Path(sys.argv[2]).resolve() / "word-count" / "topology.yaml")
 
-RUN = re.compile(r"seed (\d+): holds; \d+ tasks on \d+ executors, (\d+) roots \((\d+) acked, (\d+) failed, (\d+) timed out, "
-                 r"(\d+) rejected, (\d+) stopped\), (\d+) deliveries, \d+ captured, \d+ steps, [\d.]+ s, trace [0-9a-f]{16}")
+RUN = re.compile(r"seed (\d+): holds; \d+ tasks on \d+ executors, (\d+) roots \((\d+) acked, (\d+) failed, "
+                 r"(\d+) timed out, (\d+) rejected, (\d+) stopped\), (\d+) deliveries, \d+ captured, \d+ steps, "
+                 r"[\d.]+ s, trace [0-9a-f]{16}")
 
 
 class Simulate(unittest.TestCase):

@@ -93,6 +93,15 @@ static void what_was_held_dropped_or_too_late_is_told(void **state) {
                           "dropped 1,234 of words -> count (oldest)\n"
                           "dropped 2 of words.side -> count (newest)\n"
                           "1.00 s: 5.0 tuples/s\n");
+    summary.row_count = 1, summary.drop_count = 0, summary.rows = &held[1];
+    held[1].held_by_queue = 0, held[1].pending_time = 0;
+    expect_text(&summary, "component  tasks  emitted\n"
+                          "words          2        9\n"
+                          "no tracked tuples; 9 emitted by spouts\n"
+                          "words held 71 % of the time by count[3], which did not read its ring\n"
+                          "1.00 s: 5.0 tuples/s\n");
+    summary.row_count = 2, summary.drop_count = 3, summary.rows = held;
+    held[1].held_by_queue = 8000000, held[1].pending_time = 100 * GALE_MILLISECOND;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_summary_json(&summary, 0, &out);
     const char *json = gx_buf_text(&out);
@@ -119,6 +128,8 @@ static void the_line_counts_trees_or_what_spouts_emit(void **state) {
     expect_line(&now, &before, "   2 s  20 emitted, none tracked  10 emitted/s  20 tuples/s\n");
     now.run.trees = 20, now.run.open = 3, now.run.failed = 1;
     expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed\n");
+    now.held = "words", now.held_by = "count", now.held_by_index = 3;
+    expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  words held by count[3]\n");
     expect_line(&before, &before, "   0 s  0 trees  0 trees/s  0 tuples/s  0 open  0 failed\n");
 }
 

@@ -1,4 +1,4 @@
-/* Drop policies on the hand-moved clock: nobody is held, order is kept, and every tuple is executed, dropped or waits. */
+/* Drop policies on the hand-moved clock: nobody is held, order is kept, every tuple is executed, dropped or waits. */
 #include "engine/rig.h"
 
 #include "harness/counting_allocator.h"

@@ -130,7 +130,7 @@ static void drain_for(world *w, int64_t nanoseconds) {
     assert_int_equal(rig_stats(&w->r)->phase, GALE_PHASE_CLOSED);
 }
 
-/* --- Attempts ------------------------------------------------------------------------------------------------------- */
+/* --- Attempts --- */
 
 static void backoffs_double_up_to_the_greatest_and_are_exact(void **state) {
     (void)state;
@@ -452,7 +452,7 @@ static void what_is_due_waits_while_its_spout_is_held(void **state) {
     end(&w);
 }
 
-/* --- Ends ----------------------------------------------------------------------------------------------------------- */
+/* --- Ends --- */
 
 static void a_stop_answers_what_waits_once_as_stopped(void **state) {
     (void)state;
@@ -505,7 +505,7 @@ static void what_waits_is_emitted_also_while_the_topology_is_inactive(void **sta
     end(&w);
 }
 
-/* --- Dead letters --------------------------------------------------------------------------------------------------- */
+/* --- Dead letters --- */
 
 static void a_dead_letter_says_what_why_where_and_how_often(void **state) {
     (void)state;
@@ -611,7 +611,7 @@ static void the_stream_of_dead_letters_is_the_engines_own(void **state) {
     free(bolt);
 }
 
-/* --- The file ------------------------------------------------------------------------------------------------------- */
+/* --- The file --- */
 
 static char folder[64];
 
@@ -795,7 +795,7 @@ static void on_threads_every_tuple_is_answered_once_and_every_letter_is_a_line(v
     free(lanes);
 }
 
-/* --- Configuration -------------------------------------------------------------------------------------------------- */
+/* --- Configuration --- */
 
 static void refuses(const char *key, gale_value value, const char *key2, gale_value value2, const char *said) {
     rig_spout spout = { .to_emit = 1 };
@@ -832,7 +832,7 @@ static void a_backoff_of_zero_is_the_next_step(void **state) {
     end(&w);
 }
 
-/* --- Memory --------------------------------------------------------------------------------------------------------- */
+/* --- Memory --- */
 
 /* Returns whether the run met the failing allocation. */
 static bool run_with_failing(size_t n, bool after) {

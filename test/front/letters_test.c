@@ -46,7 +46,7 @@ static void is_json(const gx_letter *letter, const char *expected) {
     gx_buf_fini(&out);
 }
 
-/* --- Reading -------------------------------------------------------------------------------------------------------- */
+/* --- Reading --- */
 
 static void nothing_and_blank_lines_hold_no_letter(void **state) {
     (void)state;
@@ -191,7 +191,7 @@ static void every_allocation_may_fail_while_letters_are_read(void **state) {
     json_set_alloc_funcs(malloc, free);
 }
 
-/* --- Emitting them again -------------------------------------------------------------------------------------------- */
+/* --- Emitting them again --- */
 
 typedef struct seen {
     int count;

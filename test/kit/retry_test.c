@@ -83,7 +83,9 @@ static void a_rejected_line_is_given_up_at_once(void **state) {
 
 static void a_failure_that_the_engine_calls_final_is_given_up_at_once(void **state) {
     fixture *f = *state;
-    gale_failure failure = { .size = sizeof failure, .text = "bad value", .component = "count", .attempts = 2, .final = true };
+    gale_failure failure = {
+        .size = sizeof failure, .text = "bad value", .component = "count", .attempts = 2, .final = true
+    };
     gx_retry_fail(&f->retry, send(f, "a", 5), &failure);
     assert_string_equal(fake_text(&f->fake.reports), "line 5 given up after 2 attempts: failed: bad value (count)\n");
     assert_false(gx_retry_waiting(&f->retry));
