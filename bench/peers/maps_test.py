@@ -53,7 +53,8 @@ class Maps(unittest.TestCase):
             self.assertGreater(turned, 30000 * maps.PAYLOAD)
 
     def test_a_command_that_it_does_not_know_ends_it(self):
-        done = subprocess.run([PROGRAM, "gale-rotating"], input="reads 90 10 1\n", text=True, capture_output=True, check=False)
+        done = subprocess.run([PROGRAM, "gale-rotating"], input="reads 90 10 1\n", text=True, capture_output=True,
+                              check=False)
         self.assertEqual(2, done.returncode)
         self.assertIn("what is", done.stderr)
 

@@ -9,8 +9,8 @@
  *     zipf OPS SEED            put-if-absent into a map of its own; rotated every so many operations  NS CHECK
  *     memory KEYS              rotates a full map; then ten turnovers          ROTATION_NS USED RSS USED RSS
  *
- * CHECK follows from the seed: peers that do the same work say the same. Threads begin together, and NS is from when the
- * first begins until the last ends. Drawing the keys is not in it; making a key of its number (mix) is. */
+ * CHECK follows from the seed: peers that do the same work say the same. Threads begin together, and NS is from when
+ * the first begins until the last ends. Drawing the keys is not in it; making a key of its number (mix) is. */
 #ifndef GALE_BENCH_WORKLOAD_H
 #define GALE_BENCH_WORKLOAD_H
 
@@ -196,7 +196,6 @@ static inline void fill(peer *p, uint64_t keys, uint64_t threads) {
 
 /* The part of the keys that this thread's map has, as numbers 0 .. n-1, and the way back. */
 static inline uint64_t draw_number(const peer *p, const share *j, uint64_t *state) {
-    /* The keys in flight move on with every ack. */
     uint64_t parts = p->kind->shared ? 1 : p->threads, first = p->kind->shared ? 0 : j->thread;
     bool zipf = j->work == WORK_ZIPF;
     return first + parts * (zipf ? draw_zipf(state, p->keys / parts) : draw_below(state, p->keys / parts));

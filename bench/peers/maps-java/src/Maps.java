@@ -66,8 +66,8 @@ public final class Maps {
     }
 
     /**
-     * Its own thread rotates it by the wall clock, which in these runs never comes to that. Rotations are done for it as
-     * that thread does them.
+     * Its own thread rotates it by the wall clock, which in these runs never comes to that. Rotations are done for it
+     * as that thread does them.
      */
     static final class StormTimeCache implements Peer {
         @SuppressWarnings("deprecation")
@@ -116,7 +116,7 @@ public final class Maps {
         }
     }
 
-    /** Time moves by a period with each rotation; an entry expires after two, as it does at the earliest in the others. */
+    /** Time moves by a period with each rotation; an entry expires after two, as the others do at the earliest. */
     abstract static class Concurrent implements Peer {
         volatile long time;
         ConcurrentMap<Long, Long> map;
