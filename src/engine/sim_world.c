@@ -53,7 +53,7 @@ static void check_figures(gx_world *world) {
         uint64_t drops = gx_sim_drops(task);
         uint64_t transferred = 0;
         for (uint32_t s = 0; s < task->stream_count; s++)
-            transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
+            transferred += gx_stream_transferred(&task->streams[s].counters);
         if (!truth->ending)
             check_figure(truth, t, "delivered and dropped", counts->delivered + counts->dropped,
                          counts->received + drops);
