@@ -5,6 +5,10 @@
 
 enum { SLOW_MEAN = 200 * 1000 };
 
+static gx_task *engine_task(const gx_sim_task *task) {
+    return (gx_task *)task->engine;
+}
+
 /* --- Making --- */
 
 gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_context *context, gale_collector *out) {
@@ -279,7 +283,21 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     return rc;
 }
 
+/* What is told to have failed is not open any more. An entry that is open again would be answered a second time, and its
+ * link in the queue of answers is overwritten: the engine must not follow it, the run ends here. */
+static void check_closed(gx_sim_task *task, uint64_t tree) {
+    gx_ledger *ledger = &engine_task(task)->executor->ledger;
+    for (uint32_t slot = 0; slot < ledger->slots; slot++) {
+        const gx_tree *entry = gx_ledger_at(ledger, slot);
+        if (!gx_tree_is_open(entry) || entry->message_id != tree || entry->task != task->context->task) continue;
+        gx_truth_violated(&task->sim->truth, "tree %llu of task %u has failed, but is open again in its ledger",
+                          (unsigned long long)tree, task->context->task);
+        ledger->answers = (gx_tree_list){ 0, 0 };
+    }
+}
+
 static const gx_sim_tree *hear(gx_sim_task *task, uint64_t tree, const gale_failure *failure) {
+    if (failure) check_closed(task, tree);
     return gx_truth_answered(&task->sim->truth, (uint16_t)task->context->task, tree, failure,
                              gale_context_now(task->context));
 }
