@@ -49,8 +49,8 @@ int gx_truth_begin(gx_truth *truth, const gx_plan *plan) {
     truth->plan = plan;
     truth->tasks = plan->task_count;
     truth->emission_count = truth->tree_list_count = truth->tree_count = truth->open_count = 0;
-    truth->scarce = truth->ending = false;
-    truth->round = truth->lost = truth->trace = 0;
+    truth->scarce = truth->late = truth->ending = false;
+    truth->round = truth->jam = truth->lost = truth->trace = 0;
     truth->acked = truth->failed = truth->timed_out = truth->rejected = truth->stopped = 0;
     truth->deliveries = truth->executed = 0;
     truth->problem[0] = 0;
@@ -365,7 +365,9 @@ static void check_timeout(gx_truth *truth, uint64_t number, const gx_sim_tree *t
         gx_truth_violated(truth, "tree %llu of task %u timed out at an age of %lld ns, below the timeout of %lld",
                           (unsigned long long)number, tree->task, (long long)(now - tree->begun),
                           (long long)truth->plan->timeout);
-    bool complete = tree->open == 0 && !tree->causes && truth->round > tree->done_round + GX_TRUTH_PATIENCE;
+    uint64_t patience = truth->late ? GX_TRUTH_PATIENCE_LATE : GX_TRUTH_PATIENCE;
+    uint64_t since = truth->jam > tree->done_round ? truth->jam : tree->done_round;
+    bool complete = tree->open == 0 && !tree->causes && truth->round > since + patience;
     if (complete && !truth->lost && !is_forgotten(truth, tree, now))
         gx_truth_violated(truth, "tree %llu of task %u timed out, but every delivery of it was acked long before",
                           (unsigned long long)number, tree->task);

@@ -23,7 +23,7 @@
 
 #include <gale/component.h>
 
-enum { GX_TRUTH_TASKS_MAX = 1000, GX_TRUTH_TEXT = 400, GX_TRUTH_PATIENCE = 8 };
+enum { GX_TRUTH_TASKS_MAX = 1000, GX_TRUTH_TEXT = 400, GX_TRUTH_PATIENCE = 8, GX_TRUTH_PATIENCE_LATE = 56 };
 
 /* One emit. */
 typedef struct gx_sim_emission {
@@ -96,8 +96,10 @@ typedef struct gx_truth {
     gx_buf key;
 
     bool scarce;    /* allocations may fail */
+    bool late;      /* what executors say to each other may come late */
     bool ending;    /* the runtime is closing */
     uint64_t round; /* how often every executor has made a step */
+    uint64_t jam;   /* the last round in which acks found no room in a ring, plus 1 */
     uint64_t lost;  /* updates that found no memory, as the engine counts them */
     uint64_t acked, failed, timed_out, rejected, stopped;
     uint64_t deliveries, executed;

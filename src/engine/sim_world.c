@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { LATE_STEPS_MAX = 32 };
+
 static gx_shared *shared_of(const gx_world *world) {
     return &world->sim->runtime->shared;
 }
@@ -118,8 +120,38 @@ static void count_lost(gx_world *world) {
     world->sim->truth.lost = lost;
 }
 
+/* Small ack rings let few items through a round: what waits behind one has not arrived long since. */
+static void note_jam(gx_world *world, const gx_executor *ex) {
+    for (uint32_t i = 0; i < world->executors; i++)
+        if (!gx_outlet_is_clear(&ex->ack_outlets[i])) world->sim->truth.jam = world->sim->truth.round + 1;
+}
+
 static void control(gx_world *world) {
     if (gx_control_step(&world->sim->runtime->control, shared_of(world))) wake_all(world);
+}
+
+static const char *place_of(uint32_t executor) {
+    static const char *const names[] = { "executor 0", "executor 1", "executor 2", "executor 3",
+                                         "executor 4", "executor 5", "executor 6", "executor 7" };
+    return executor < sizeof names / sizeof *names ? names[executor] : "executors from 8";
+}
+
+/* What the executor wrote for others, and whether each sees it now. A publication in the middle of the step is hidden
+ * with the rest: nobody else ran meanwhile. */
+static void show_what_is_written(gx_world *world, gx_executor *ex) {
+    gx_sim *sim = world->sim;
+    uint32_t odds = sim->faults.odds[GX_FAULT_LATE];
+    for (uint32_t to = 0; odds && to < world->executors; to++) {
+        bool is_new = gx_veils_is_new(&sim->veils, ex, to);
+        if (is_new && gx_fault_strikes(&sim->random, odds)) {
+            gx_coverage_count(&sim->coverage, place_of(ex->index), GX_FAULT_LATE);
+            gx_veils_hide(&sim->veils, ex, to, world->steps + 1 + gx_random_below(&sim->random, LATE_STEPS_MAX));
+        } else if (is_new) {
+            gx_veils_show(&sim->veils, ex, to);
+        } else {
+            gx_veils_keep(&sim->veils, ex, to);
+        }
+    }
 }
 
 static void step(gx_world *world, uint32_t index) {
@@ -129,8 +161,10 @@ static void step(gx_world *world, uint32_t index) {
     size_t done = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? gx_sim_release(world->sim, ex) : 0;
     done += gx_step(ex);
     world->steps++;
+    show_what_is_written(world, ex);
     count_round(world, index);
     count_lost(world);
+    note_jam(world, ex);
     check_step(world, ex);
     if (done) {
         wake_all(world);
@@ -145,9 +179,7 @@ static bool maybe_stall(gx_world *world, uint32_t index) {
     int64_t now = now_of(world);
     if (world->stalled[index] > now) return true;
     if (!gx_fault_strikes(&sim->random, sim->faults.odds[GX_FAULT_STALL])) return false;
-    static const char *const names[] = { "executor 0", "executor 1", "executor 2", "executor 3",
-                                         "executor 4", "executor 5", "executor 6", "executor 7" };
-    gx_coverage_count(&sim->coverage, index < 8 ? names[index] : "executors from 8", GX_FAULT_STALL);
+    gx_coverage_count(&sim->coverage, place_of(index), GX_FAULT_STALL);
     world->stalled[index] = now + world->pace * (1 + gx_random_below(&sim->random, 400));
     return true;
 }
@@ -188,7 +220,7 @@ static bool has_news(const gx_world *world) {
 }
 
 static void rest(gx_world *world) {
-    if (has_news(world)) {
+    if (gx_veils_lift(&world->sim->veils, shared_of(world), UINT64_MAX) || has_news(world)) {
         wake_all(world);
         return;
     }
@@ -228,6 +260,7 @@ static void turn(gx_world *world) {
     gx_sim *sim = world->sim;
     uint32_t index = gx_random_below(&sim->random, world->executors);
     maybe_stop(world);
+    if (gx_veils_lift(&sim->veils, shared_of(world), world->steps)) wake_all(world);
     if (gx_random_below(&sim->random, 4) == 0) gx_sim_pass_time(sim, world->pace);
     if (!maybe_stall(world, index)) step(world, index);
     if (gx_random_below(&sim->random, 8) == 0) control(world);
@@ -247,6 +280,7 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
         turn(world);
         if (world->steps > GX_WORLD_STEPS_MAX) gx_truth_violated(truth, "the run does not end");
     }
+    gx_veils_lift(&sim->veils, shared, UINT64_MAX);
     if (!gx_truth_holds(truth)) return;
     truth->ending = true;
     check_figures(world);
