@@ -119,6 +119,7 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     uint32_t spouts = count_spout_tasks(plan);
     sim->roots = (roots + spouts - 1) / spouts;
     sim->limited |= plan->drop_slots > 0;
+    sim->truth.lossy = sim->limited || plan->deadline;
     sim->truth.late = sim->faults.odds[GX_FAULT_LATE] > 0;
     sim->truth.scarce = sim->memory.odds || sim->memory.fail_at;
     sim->memory.armed = true;
@@ -134,7 +135,9 @@ static void fill(const gx_simulator *simulator, const gx_world *world, gx_simula
         .holds = gx_truth_holds(truth),
         .executors = world->executors,
         .tasks = truth->tasks,
-        .roots = truth->tree_count,
+        .roots = truth->messages,
+        .repeats = truth->repeats,
+        .letters = truth->letters,
         .acked = truth->acked,
         .failed = truth->failed,
         .timed_out = truth->timed_out,
