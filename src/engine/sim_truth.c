@@ -199,14 +199,16 @@ static int64_t backoff_after(const gx_truth *truth, uint32_t attempt) {
 static void check_repeat(gx_truth *truth, const gx_sim_tree *last, uint32_t attempt, int64_t now) {
     const gx_sim_tree *message = &truth->trees[last->first];
     uint32_t most = component_of(truth, last->task)->attempts;
+    int64_t failed_by = now - backoff_after(truth, last->attempt); /* it did, or the back-off was too short */
     const char *wrong = NULL;
     if (message->answered) wrong = "after its spout was told";
     if (attempt > most) wrong = "more often than topology.replay.attempts";
     if (attempt <= last->attempt || (attempt != last->attempt + 1 && !truth->scarce)) wrong = "out of turn";
-    if (!may_have_failed(truth, last, now)) wrong = "without having failed";
-    if (last->causes == cause(GALE_REASON_REJECTED) && !truth->scarce && !truth->lossy && !is_aged(truth, last, now))
+    if (!may_have_failed(truth, last, failed_by)) wrong = "without having failed";
+    if (last->causes == cause(GALE_REASON_REJECTED) && !truth->scarce && !truth->lossy &&
+        !is_aged(truth, last, failed_by))
         wrong = "after it was rejected";
-    if (now - last->begun < backoff_after(truth, last->attempt)) wrong = "before its back-off was over";
+    if (failed_by < last->begun) wrong = "before its back-off was over";
     if (wrong)
         gx_truth_violated(truth, "tree %u of task %u was emitted again %s, in attempt %u of %u", last->first,
                           last->task, wrong, attempt, most);

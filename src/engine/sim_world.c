@@ -108,7 +108,7 @@ static void note_waiting(gx_world *world, const gx_executor *ex) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
         if (tree->state != GX_TREE_WAITING || gx_retention_at(&ex->retention, slot)->letter) continue;
         if (tree->message_id < truth->tree_count) truth->trees[tree->message_id].waits_until = tree->start;
-        if (tree->start <= ex->now && !ex->gated[shared_of(world)->tasks[tree->task]->component])
+        if (tree->start <= world->looked[ex->index] && !ex->gated[shared_of(world)->tasks[tree->task]->component])
             gx_truth_violated(truth, "nothing moves, but tree %llu of task %u was to be emitted again",
                               (unsigned long long)tree->message_id, tree->task);
     }
@@ -193,6 +193,7 @@ static void step(gx_world *world, uint32_t index) {
     ex->thread = gx_thread_self();
     world->sim->truth.ending = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
     size_t done = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? gx_sim_release(world->sim, ex) : 0;
+    world->looked[index] = now_of(world);
     done += gx_step(ex);
     world->steps++;
     show_what_is_written(world, ex);

@@ -35,6 +35,10 @@ static const struct {
     { "a settling table that drops what it evicts", STUCK, { TOO_LATE } },
     { "a generation not checked", "failed for no cause", { STUCK, TOO_LATE, TOO_EARLY, "its spout was told" } },
     { "a reset that revives a failed tree", "has failed, but is open again in its ledger", { NULL } },
+    { "a tuple emitted once more than is configured", "more often than topology.replay.attempts", { NULL } },
+    { "a rejected tuple emitted again", "after it was rejected", { "its figure says" } },
+    { "a waiting tree that is in no list", "was to be emitted again", { NULL } },
+    { "a dead letter posted twice", "is a dead letter twice", { NULL } },
 };
 
 static_assert(sizeof mutants / sizeof *mutants == GX_MUTANT_COUNT, "every mutant has a name");
