@@ -195,6 +195,12 @@ static int send_settled(gx_sim_task *task, const outgoing *o) {
     return rc;
 }
 
+/* When a tree of the task begins: a spout that is known to be slow tells the time at each emit, others once a step. */
+static int64_t birth(const gx_sim_task *task) {
+    const gx_task *spout = (const gx_task *)task->engine;
+    return spout->slow ? gale_context_now(task->context) : spout->executor->now;
+}
+
 static int emit(gx_sim_task *task, const outgoing *o) {
     gx_truth *truth = &task->sim->truth;
     uint16_t id = (uint16_t)task->context->task;
@@ -206,8 +212,7 @@ static int emit(gx_sim_task *task, const outgoing *o) {
     if (o->count) memcpy(task->values, o->values, o->count * sizeof *o->values);
     int rc = find_anchors(task, o, &anchors);
     if (rc == GALE_SETTLED) return send_settled(task, o);
-    if (rc == GALE_OK && o->tracked)
-        rc = gx_truth_open(truth, id, o->message_id, engine_task(task)->executor->now, &tree);
+    if (rc == GALE_OK && o->tracked) rc = gx_truth_open(truth, id, o->message_id, birth(task), &tree);
     if (rc == GALE_OK) rc = gx_truth_announce(truth, id, (uint16_t)o->stream, tree, task->anchors, anchors, &emission);
     if (rc < 0) return rc;
     task->values[o->count] = gale_i64(emission);

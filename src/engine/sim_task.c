@@ -292,8 +292,8 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     return rc;
 }
 
-/* What is told to have failed is not open any more. An entry that is open again would be answered a second time, and its
- * link in the queue of answers is overwritten: the engine must not follow it, the run ends here. */
+/* What is told to have failed is not open any more. An entry that is open again would be answered a second time, and
+ * its link in the queue of answers is overwritten: the engine must not follow it, the run ends here. */
 static void check_closed(gx_sim_task *task, uint64_t tree) {
     gx_executor *ex = engine_task(task)->executor;
     gx_ledger *ledger = &ex->ledger;

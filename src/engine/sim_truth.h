@@ -166,7 +166,8 @@ void gx_truth_cancel(gx_truth *truth, uint32_t emission, uint32_t tree);
 
 /* --- Executing --- */
 
-/* A tuple with this number and first root (0: none) has come to `target`. False when it cannot be (and the problem is noted). */
+/* A tuple with this number and first root (0: none) has come to `target`. False when it cannot be (and the problem
+ * is noted). */
 bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16_t stream, uint64_t number,
                        uint64_t root, gx_sim_delivery *ret_delivery);
 

@@ -1,6 +1,6 @@
 /* The simulator finds bugs: each mutant of the engine (base/mutant.h) must be caught within RUNS runs, by the property
- * that it breaks and not by a crash; without a mutant the same runs hold. This program has an engine of its own, compiled
- * with GALE_MUTANTS=1. usage: mutants [RUNS] */
+ * that it breaks and not by a crash; without a mutant the same runs hold. This program has an engine of its own,
+ * compiled with GALE_MUTANTS=1. usage: mutants [RUNS] */
 #include "base/mutant.h"
 #include "engine/simulator.h"
 
