@@ -1,6 +1,7 @@
 #include "engine/replay.h"
 
 #include "base/log.h"
+#include "base/mutant.h"
 #include "engine/dead_letter.h"
 #include "engine/emit.h"
 
@@ -39,6 +40,7 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
         lose(ex, task, answer->message_id, "it is not in the file");
     if (!posted) return;
     int rc = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? post(task, &letter) : GALE_STOPPED;
+    if (GX_MUTANT(letter_twice)) (void)post(task, &letter);
     if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));
 }
 
@@ -47,7 +49,8 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
 static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_answer *answer,
                           const gx_retained *kept) {
     return (answer->state == GX_TREE_FAILED || answer->state == GX_TREE_LATE) &&
-           kept->attempts < task->plan->attempts && gx_phase(ex->shared) < GALE_PHASE_CLOSING;
+           kept->attempts < task->plan->attempts + GX_MUTANT(attempt_too_many) &&
+           gx_phase(ex->shared) < GALE_PHASE_CLOSING;
 }
 
 /* The last answer to a dead letter, which nobody waits for. */
