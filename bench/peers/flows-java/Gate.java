@@ -1,16 +1,18 @@
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Between the thread that runs the trials and the flow: static, since engines copy components. One thread sends, one thread
- * takes (it may be the same); each count has one writer.
+ * Between the thread that runs the trials and the flow: static, since engines copy components. One thread sends, one
+ * thread takes (it may be the same); each count has one writer.
  */
 final class Gate {
     /** While false, nothing is sent. */
     static volatile boolean open;
+    /** Nothing is sent and nothing more is expected: a sender calls rest. */
+    static volatile boolean resting = true;
     /** Where latencies go; none are recorded while it is null. */
     static volatile Latencies latencies;
     /** How often it was opened: a paced sender starts a new schedule each time. */
-    static volatile int round;
+    static volatile int round; // only the thread that runs the trials adds to it
 
     private static final int SENT = 16;
     private static final int DONE = 32; // on another cache line
@@ -18,6 +20,12 @@ final class Gate {
     private static volatile long firstAt;
 
     private Gate() {
+    }
+
+    static void letGo() {
+        resting = false;
+        round++;
+        open = true;
     }
 
     private static long add(int which) {

@@ -1,7 +1,9 @@
+import java.io.Serializable;
 import java.util.List;
 
 /** The command line that every measured program takes. */
-final class Options {
+final class Options implements Serializable {
+    private static final long serialVersionUID = 1;
     String flow = "const-null";
     boolean acks = true;
     int executors = 1;

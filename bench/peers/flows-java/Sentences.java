@@ -1,4 +1,4 @@
-/** Lines of ten words out of ten thousand, the same for every peer: word N is "wordN", drawn evenly by a fixed sequence. */
+/** Lines of ten words out of ten thousand, the same for every peer: "wordN", drawn evenly by a fixed sequence. */
 final class Sentences {
     static final int WORDS = 10;
     private static final int VOCABULARY = 10_000;

@@ -12,12 +12,15 @@ final class Trials {
     private static final PrintStream OUT = System.out;
     private static final double RESUME = 0.3; // seconds: what a flow that is warm needs to be at its speed again
     private static final int TURNS = 10;
+    private static final long STILL = 200; // milliseconds without a change, after which no more is expected
+    private static final long STILL_ACKS = 3000;
     private static final long PATIENCE = 60_000; // milliseconds
 
     private final Options options;
     private final String program;
     private final String settings;
     private final int leaves;
+    private long missing;
 
     /** LEAVES: how many calls of Gate.done make a tree. */
     Trials(Options options, String program, String settings, int leaves) {
@@ -34,7 +37,7 @@ final class Trials {
 
     /** The first tree at once, so that its time does not depend on when the first trial is asked for. */
     void run() throws IOException, InterruptedException {
-        Gate.open = true;
+        Gate.letGo();
         for (long waited = 0; Gate.firstAt() == 0; waited++) {
             failAfter(waited, "no tree was completed");
             Thread.sleep(1);
@@ -52,8 +55,7 @@ final class Trials {
     /** In turns, so that the compiler has also seen how a flow is held when it decides what to do with the loops. */
     private void warm() throws InterruptedException {
         for (int turn = 0; turn < TURNS; turn++) {
-            Gate.round++;
-            Gate.open = true;
+            Gate.letGo();
             Thread.sleep((long) (options.warm * 1e3 / TURNS));
             hold();
             Thread.sleep(20);
@@ -61,8 +63,7 @@ final class Trials {
     }
 
     private void trial(double warm) throws IOException, InterruptedException {
-        Gate.round++;
-        Gate.open = true;
+        Gate.letGo();
         Thread.sleep((long) (warm * 1e3));
         Latencies latencies = new Latencies();
         long from = System.nanoTime();
@@ -72,17 +73,31 @@ final class Trials {
         Gate.latencies = null;
         long done = Gate.countDone() - before;
         double seconds = (System.nanoTime() - from) / 1e9;
+        if (done == 0) {
+            failAfter(PATIENCE + 1, "nothing was done in a trial");
+        }
         hold();
         print(done, seconds, latencies);
     }
 
+    /** An engine may keep a last batch until more comes; with acks, trees that stay open are told. */
     private void hold() throws InterruptedException {
         Gate.open = false;
-        Thread.sleep(1);
-        for (long waited = 0; Gate.countSent() * leaves != Gate.countDone(); waited++) {
-            failAfter(waited, "open trees do not end: " + Gate.countSent() + " sent, " + Gate.countDone() + " done");
+        long before = -1;
+        for (long still = 0; leavesOpen() > missing && still < (options.acks ? STILL_ACKS : STILL); ) {
             Thread.sleep(1);
+            still = leavesOpen() == before ? still + 1 : 0;
+            before = leavesOpen();
         }
+        if (options.acks && leavesOpen() > missing) {
+            System.err.println(program + ": " + leavesOpen() + " trees stay open, of " + Gate.countSent());
+        }
+        missing = leavesOpen();
+        Gate.resting = true;
+    }
+
+    private long leavesOpen() {
+        return Gate.countSent() * leaves - Gate.countDone();
     }
 
     private void failAfter(long waited, String what) {

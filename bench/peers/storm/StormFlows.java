@@ -17,9 +17,10 @@ import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
 import org.apache.storm.tuple.Values;
 
-/** Storm's own performance topologies on its LocalCluster, one worker; bench/peers/README.md says what was set and why. */
+/** Storm's own performance topologies on its LocalCluster, one worker; bench/peers/README.md says what was set. */
 final class StormFlows {
-    private static final List<String> FLOWS = List.of("const-null", "const-id-null", "word-count", "fan-out-10", "diamond");
+    private static final List<String> FLOWS =
+            List.of("const-null", "const-id-null", "word-count", "fan-out-10", "diamond");
     private static final int FAN_OUT = 10;
 
     private StormFlows() {
@@ -52,8 +53,8 @@ final class StormFlows {
 
         @Override
         public void nextTuple() {
-            if (!Gate.open && number > 0) {
-                if (Gate.countSent() == Gate.countDone() || !acks) {
+            if (!Gate.open) {
+                if (Gate.resting) {
                     Gate.rest();
                 }
                 return;
@@ -206,7 +207,8 @@ final class StormFlows {
             default -> {
                 builder.setBolt("left", new Id(1), 1).localOrShuffleGrouping("spout");
                 builder.setBolt("right", new Id(1), 1).localOrShuffleGrouping("spout");
-                builder.setBolt("null", new Null(count), 1).localOrShuffleGrouping("left").localOrShuffleGrouping("right");
+                builder.setBolt("null", new Null(count), 1).localOrShuffleGrouping("left")
+                        .localOrShuffleGrouping("right");
             }
         }
         return builder;
@@ -258,7 +260,8 @@ final class StormFlows {
         options.refuseUnless("storm", FLOWS);
         Sizes sizes = Sizes.of(options);
         String pending = sizes.pending == 0 ? "unbounded" : Integer.toString(sizes.pending);
-        String settings = String.format("LocalCluster, 1 worker, %d acker, batch %d, queue %d, pending %s, spout polls busily",
+        String settings = String.format(
+                "LocalCluster, 1 worker, %d acker, batch %d, queue %d, pending %s, spout polls busily",
                 options.acks ? 1 : 0, sizes.batch, sizes.queue, pending);
         Trials trials = new Trials(options, "storm", settings, leaves(options));
         Trials.keepOutputClean();

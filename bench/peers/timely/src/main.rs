@@ -1,5 +1,5 @@
-//! Timely dataflow: const-null, const-id-null, word-count. A worker feeds its own input and steps itself until the probe
-//! says that the timestamps are done; bench/peers/README.md says what that guarantees and what it does not.
+//! Timely dataflow: const-null, const-id-null, word-count. A worker feeds its own input and steps itself until the
+//! probe says that the timestamps are done; bench/peers/README.md says what that guarantees and what it does not.
 
 mod feed;
 mod gate;
@@ -109,8 +109,8 @@ fn trial(options: &Options, gate: &Gate, first: Duration, warm: f64) {
     let latencies = std::mem::replace(&mut *gate.latencies.lock().unwrap(), latencies::Latencies::new());
     println!(
         "{{\"program\":\"timely\",\"flow\":\"{}\",\"acks\":{},\"executors\":{},\"trees\":{trees},{told}\
-         \"seconds\":{seconds:.6},\"ns\":{:.3},\"p50_us\":{},\"p99_us\":{},\"p999_us\":{},\"rss\":{},\"first_ms\":{:.3},\
-         \"settings\":\"{}\"}}",
+         \"seconds\":{seconds:.6},\"ns\":{:.3},\"p50_us\":{},\"p99_us\":{},\"p999_us\":{},\"rss\":{},\
+         \"first_ms\":{:.3},\"settings\":\"{}\"}}",
         options.flow,
         options.acks,
         options.executors,

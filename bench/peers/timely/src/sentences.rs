@@ -1,4 +1,4 @@
-//! Lines of ten words out of ten thousand, the same for every peer: word N is "wordN", drawn evenly by a fixed sequence.
+//! Lines of ten words out of ten thousand, the same for every peer: "wordN", drawn evenly by a fixed sequence.
 
 pub const WORDS: u64 = 10;
 const VOCABULARY: u64 = 10_000;
