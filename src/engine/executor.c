@@ -21,6 +21,7 @@ static int make_tables(gx_executor *ex) {
     ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
                                   sizeof *ex->failures);
     ex->dropped = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->drop_slots, sizeof *ex->dropped);
+    if (!gx_ready_init(&ex->ready, ex->heap, n)) return GALE_NO_MEMORY;
     return ex->dropped && ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts &&
                    ex->failures
                ? GALE_OK
@@ -160,6 +161,7 @@ void gx_executor_free(gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) gx_task_free(ex->tasks[i], shared);
     gx_ledger_fini(&ex->ledger);
     gx_forgotten_fini(&ex->forgotten);
+    gx_ready_fini(&ex->ready, ex->heap);
     free_scratch(&ex->scratch, ex->heap);
     gx_chunks_fini(&ex->chunks);
     gx_blocks_fini(&ex->blocks);
@@ -244,7 +246,9 @@ void gx_executor_publish(gx_executor *ex) {
             rang |= gx_ring_publish(&acks->ring);
             if (acks->outbox.count > most_acks) most_acks = acks->outbox.count;
         }
-        if (rang) gx_bell_ring(&ex->shared->executors[i]->bell);
+        if (!rang) continue;
+        gx_ready_set(&ex->shared->executors[i]->ready, ex->index);
+        gx_bell_ring(&ex->shared->executors[i]->bell);
     }
     hold_acks(ex, most_acks);
 }

@@ -15,6 +15,7 @@
 #define GX_ENGINE_EXECUTOR_H
 
 #include "base/mutant.h"
+#include "ds/ready.h"
 #include "engine/bell.h"
 #include "engine/forgotten.h"
 #include "engine/inbox.h"
@@ -104,6 +105,8 @@ typedef struct gx_executor {
     gx_outlet *outlets; /* data, by executor */
     gx_outlet *ack_outlets;
     gx_inlet *inlets;
+    gx_ready ready; /* which of them to look at */
+    bool idle;      /* the last step did nothing */
     gx_settle settle;
     gx_inbox *inbox;
     gx_ledger ledger;

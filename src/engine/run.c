@@ -296,14 +296,22 @@ static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     return done;
 }
 
+/* To the end of what was seen; what came since has set the bit again. */
+static bool is_read(const gx_inlet *inlet) {
+    return inlet->data.head == inlet->data.tail_cached && inlet->acks.head == inlet->acks.tail_cached;
+}
+
 size_t gx_run_inlets(gx_executor *ex) {
     size_t done = 0;
+    uint32_t n = ex->shared->executor_count;
     begin_stage(ex);
-    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+    for (uint32_t i = gx_ready_next(&ex->ready, 0); i < n; i = gx_ready_next(&ex->ready, i + 1)) {
         gx_inlet *inlet = &ex->inlets[i];
-        if (!inlet->data.ring || !gx_ring_refresh(&inlet->data)) continue;
-        done += run_ring(ex, inlet);
-        if (gx_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
+        if (inlet->data.ring && gx_ring_refresh(&inlet->data)) {
+            done += run_ring(ex, inlet);
+            if (gx_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
+        }
+        if (is_read(inlet)) gx_ready_done(&ex->ready, i);
     }
     return done;
 }
@@ -329,7 +337,8 @@ static size_t run_inlet_acks(gx_executor *ex, gx_inlet *inlet) {
 
 size_t gx_run_acks(gx_executor *ex) {
     size_t done = 0;
-    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+    uint32_t n = ex->shared->executor_count;
+    for (uint32_t i = gx_ready_next(&ex->ready, 0); i < n; i = gx_ready_next(&ex->ready, i + 1)) {
         gx_inlet *inlet = &ex->inlets[i];
         if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
         done += run_inlet_acks(ex, inlet);

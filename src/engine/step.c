@@ -75,6 +75,7 @@ static void show(gx_executor *ex, int32_t phase) {
 }
 
 static size_t run_phase(gx_executor *ex, int32_t phase) {
+    gx_ready_take(&ex->ready, ex->idle);
     size_t done = gx_run_acks(ex);
     if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
@@ -102,6 +103,7 @@ size_t gx_step(gx_executor *ex) {
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex, phase);
     gx_executor_publish(ex);
     ex->work += done;
+    ex->idle = done == 0;
     show(ex, phase);
     return done;
 }

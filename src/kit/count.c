@@ -41,7 +41,6 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     count_bolt *bolt = self;
     if (gale_tuple_is_tick(tuple)) return 0;
     if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
-    gale_value values[2] = { gale_tuple_value(tuple, 0) };
     gale_str key;
     int rc = gx_define_key(tuple, &bolt->key, &key);
     if (rc < 0) return rc;
@@ -49,7 +48,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (!count) return GALE_NO_MEMORY;
     ++*count;
     if (bolt->emit == GALE_COUNT_EMIT_FINISH) return 0;
-    values[1] = gale_i64(*count);
+    const gale_value values[2] = { gale_tuple_value(tuple, 0), gale_i64(*count) };
     rc = gale_emit(out, 0, values, 2);
     /* A tuple that fails comes again: what was not told must not have been counted. */
     if (rc >= 0) return 0;

@@ -10,6 +10,7 @@
 #include <gale/base.h>
 
 GX_INLINE bool gx_letters_is_space(unsigned char byte) {
+    if (GX_LIKELY(byte > ' ')) return false; /* one comparison for what most bytes are */
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
