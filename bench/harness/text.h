@@ -9,7 +9,7 @@
 
 #include <gale/base.h>
 
-enum { BENCH_WORDS = 10000, BENCH_LINES = 4096, BENCH_LINE_WORDS = 10, BENCH_KEYS_DRAWN = 1 << 21 };
+enum { BENCH_WORDS = 10000, BENCH_LINES = 4096, BENCH_LINE_WORDS = 10, BENCH_KEYS_DRAWN = 1 << 20 };
 
 /* BENCH_LINES sentences, made at the first call; not to be freed; 16 bytes more may be read
  * behind each. Ends the program when memory is out. */
