@@ -27,7 +27,8 @@ class Lacking(Exception):
 
 
 class Program:
-    """A running program of which trials can be asked. Those that do not rest by themselves are stopped in between."""
+    """A running program of which trials can be asked. Those that may not rest by themselves are stopped in between; but
+    not for long, or engines that watch over their own parts find them dead."""
 
     def __init__(self, name, command, options, rests=True):
         self.name = name
@@ -44,9 +45,16 @@ class Program:
         for line in self.process.stderr:  # or a talkative program would wait for us
             self.errors = (self.errors + [line.strip()])[-5:]
 
-    def trial(self):
+    def stop(self):
+        if not self.rests:
+            self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
         if not self.rests:
             self.process.send_signal(signal.SIGCONT)
+
+    def trial(self):
+        self.resume()
         watch = threading.Timer(self.seconds + PATIENCE, self.process.kill)
         watch.start()
         try:
@@ -58,8 +66,6 @@ class Program:
         watch.cancel()
         if not line:
             self.give_up()
-        if not self.rests:
-            self.process.send_signal(signal.SIGSTOP)
         return check(json.loads(line))
 
     def give_up(self):
@@ -71,8 +77,7 @@ class Program:
         raise RuntimeError(f"{self.name}: {last} (status {status})")
 
     def end(self):
-        if not self.rests:
-            self.process.send_signal(signal.SIGCONT)
+        self.resume()
         try:
             self.process.stdin.close()
         except BrokenPipeError:

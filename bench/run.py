@@ -85,7 +85,7 @@ def options_of(c, plan, own):
 
 
 def begin(name, command, c, plan):
-    """The program, warm: its first trial is not counted. None when it has no such flow, even without acks."""
+    """The program, warm and running: its first trial is not counted. None when it has no such flow, even without acks."""
     own = name in measured.ours()
     for acks in ([True, False] if c.acks and not own and not c.pending and not c.rate else [c.acks]):
         program = measured.Program(name, command, options_of(c._replace(acks=acks), plan, own), rests=own)
@@ -111,12 +111,15 @@ def enough(rounds, plan, kept_counts):
 def one_trial(program, line):
     before = line.trip()
     trial = program.trial()
+    program.stop()
     after = line.trip()
     return {**trial, "line": measured.mode(before, after), "trips": [before, after]}
 
 
 def take_turns(programs, c, plan, line):
     trials = {p.name: [] for p in programs}
+    for p in programs:
+        p.stop()
     for rounds in range(1, 1000):
         turn = rounds % len(programs)
         for p in programs[turn:] + programs[:turn]:
@@ -304,6 +307,7 @@ def print_instructions():
     if not measured.has_valgrind():
         return
     print("\ninstructions a tree, by callgrind: one executor, all on one thread (times the limit)")
+    lines = []
     for flow in FLOWS:
         if flow in BY_RATE:
             continue
@@ -315,8 +319,11 @@ def print_instructions():
                     counted[name] = measured.per_tree(command, {"flow": flow, "acks": acks}, few, 3 * few)[0]
                 except Lacking:
                     counted[name] = None
+            lines.append({"flow": flow, "acks": acks == "on", **counted})
             print(f"  {flow:18}{'acks' if acks == 'on' else 'no acks':9}limit{number(counted['limit'])}   gale"
                   f"{number(counted['gale'])}{times(counted['gale'], counted['limit'])}", flush=True)
+    write(os.path.join(HERE, "results/instructions.json"),
+          {"commit": commit(), "machine": machine(), "instructions": lines})
 
 
 def print_scale(quick):
