@@ -4,7 +4,6 @@ whether the two cores are near each other just now."""
 import json
 import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -27,12 +26,11 @@ class Lacking(Exception):
 
 
 class Program:
-    """A running program of which trials can be asked. Those that may not rest by themselves are stopped in between; but
-    not for long, or engines that watch over their own parts find them dead."""
+    """A running program of which trials can be asked. It rests in between by itself: to stop it (SIGSTOP) is no good for
+    engines that watch over their own parts, and find them dead after a while."""
 
-    def __init__(self, name, command, options, rests=True):
+    def __init__(self, name, command, options):
         self.name = name
-        self.rests = rests
         self.seconds = float(options["seconds"]) + float(options["warm"])
         words = [word for key, value in options.items() for word in (f"--{key}", str(value))]
         self.process = subprocess.Popen(command + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -45,16 +43,7 @@ class Program:
         for line in self.process.stderr:  # or a talkative program would wait for us
             self.errors = (self.errors + [line.strip()])[-5:]
 
-    def stop(self):
-        if not self.rests:
-            self.process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        if not self.rests:
-            self.process.send_signal(signal.SIGCONT)
-
     def trial(self):
-        self.resume()
         watch = threading.Timer(self.seconds + PATIENCE, self.process.kill)
         watch.start()
         try:
@@ -77,7 +66,6 @@ class Program:
         raise RuntimeError(f"{self.name}: {last} (status {status})")
 
     def end(self):
-        self.resume()
         try:
             self.process.stdin.close()
         except BrokenPipeError:

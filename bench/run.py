@@ -88,7 +88,7 @@ def begin(name, command, c, plan):
     """The program, warm and running: its first trial is not counted. None when it has no such flow, even without acks."""
     own = name in measured.ours()
     for acks in ([True, False] if c.acks and not own and not c.pending and not c.rate else [c.acks]):
-        program = measured.Program(name, command, options_of(c._replace(acks=acks), plan, own), rests=own)
+        program = measured.Program(name, command, options_of(c._replace(acks=acks), plan, own))
         try:
             program.trial()
             return program
@@ -111,19 +111,24 @@ def enough(rounds, plan, kept_counts):
 def one_trial(program, line):
     before = line.trip()
     trial = program.trial()
-    program.stop()
     after = line.trip()
     return {**trial, "line": measured.mode(before, after), "trips": [before, after]}
 
 
 def take_turns(programs, c, plan, line):
+    """Trials of each, and the mode that prevails. One that fails is left out from then on."""
     trials = {p.name: [] for p in programs}
-    for p in programs:
-        p.stop()
     for rounds in range(1, 1000):
         turn = rounds % len(programs)
         for p in programs[turn:] + programs[:turn]:
-            trials[p.name].append(one_trial(p, line))
+            try:
+                trials[p.name].append(one_trial(p, line))
+            except RuntimeError as error:  # the others go on without it
+                say(f"skipped: {c.flow}, {name_of(c)}: {error}")
+                programs = [other for other in programs if other is not p]
+                del trials[p.name]
+        if not programs:
+            return {}, None
         kept = measured.prevailing([t["line"] for found in trials.values() for t in found])
         if c.executors == 1:
             kept = None  # nothing crosses cores
@@ -140,14 +145,13 @@ def measure(c, plan, commands, line):
         return None
     try:
         trials, kept = take_turns(programs, c, plan, line)
-    except RuntimeError as error:
-        say(f"skipped: {c.flow}, {name_of(c)}: {error}")
-        return None
     finally:
         for p in programs:
             p.end()
     figures = {name: measured.summary(found, kept) for name, found in trials.items()
                if kept is None or any(t["line"] == kept for t in found)}
+    if not figures:
+        return None
     return {**c._asdict(), "name": name_of(c), "line": kept or "any", "programs": figures}
 
 

@@ -129,7 +129,7 @@ class Driver(unittest.TestCase):
     def take_turns(self, trips, executors=2):
         plan = run.Plan(True)
         plan.trials = 4
-        programs = [measured.Program(name, [sys.executable, "-c", PEER], SHORT, rests=False) for name in ("a", "b")]
+        programs = [measured.Program(name, [sys.executable, "-c", PEER], SHORT) for name in ("a", "b")]
         try:
             return run.take_turns(programs, run.cell("const-null", executors=executors), plan, StillLine(trips))
         finally:
@@ -174,6 +174,15 @@ class Driver(unittest.TestCase):
         lacking = [sys.executable, "-c", "import sys; print('none', file=sys.stderr); sys.exit(3)"]
         with self.assertRaises(measured.Lacking):
             ask(lacking, {"flow": "const-null"})
+
+    def test_one_that_fails_is_left_out_and_the_others_go_on(self):
+        failing = PEER + "    if trial == 2: sys.exit('enough')\n"
+        programs = [measured.Program(name, [sys.executable, "-c", text], SHORT)
+                    for name, text in (("a", PEER), ("b", failing), ("c", PEER))]
+        trials, _ = run.take_turns(programs, run.cell("const-null"), run.Plan(True), StillLine([100]))
+        for program in programs:
+            program.end()
+        self.assertEqual({"a": 3, "c": 3}, {name: len(found) for name, found in trials.items()})
 
     def test_the_best_is_kept_beside_the_newest(self):
         def found(gale, limit, line="near"):
