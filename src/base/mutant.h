@@ -16,6 +16,10 @@ typedef enum gx_mutant {
     GX_MUTANT_eviction_dropped,    /* the settling table drops what it evicts */
     GX_MUTANT_generation_ignored,  /* an answer to an old tree counts for the new one in its slot */
     GX_MUTANT_reset_revives,       /* a reset makes a failed tree live again */
+    GX_MUTANT_attempt_too_many,    /* a tuple that is out of attempts is emitted once more */
+    GX_MUTANT_reject_is_failure,   /* a tree that is rejected counts as one that failed, and may be emitted again */
+    GX_MUTANT_wait_forgotten,      /* a tree that waits to be emitted again is in no list */
+    GX_MUTANT_letter_twice,        /* a dead letter is posted twice */
     GX_MUTANT_COUNT
 } gx_mutant;
 

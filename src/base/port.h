@@ -11,6 +11,7 @@
 #define GX_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GX_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GX_COLD __attribute__((cold, noinline))
+#define GX_NOINLINE __attribute__((noinline))
 #define GX_INLINE static inline __attribute__((always_inline))
 
 /* Two lines: adjacent-line prefetchers pull pairs, so what two threads write lies this far apart. */

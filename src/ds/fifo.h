@@ -13,73 +13,87 @@
 enum { GX_FIFO_ENTRY_MAX = 8192 };
 
 typedef struct gx_fifo {
-    gx_chunk *head, *tail;
-    uint64_t head_at; /* in the head chunk */
-    uint64_t bytes;   /* of all entries */
+    unsigned char *front;     /* the oldest entry */
+    unsigned char *front_end; /* of the entries in its chunk; of the chunk, while that is the last */
+    unsigned char *back;      /* where the next entry goes */
+    unsigned char *back_end;  /* of its chunk */
+    uint64_t bytes;           /* of all entries */
     uint64_t count;
+    gx_chunk *head, *tail;
 } gx_fifo;
 
 /* Slow path: a new chunk at the tail. False when memory is out. */
 bool gx_fifo_extend(gx_fifo *fifo, gx_chunks *pool);
 
+/* Slow path: the chunk that was read to its end goes back, or is used again. */
+void gx_fifo_turn(gx_fifo *fifo, gx_chunks *pool);
+
 /* Gives all chunks back. */
 void gx_fifo_clear(gx_fifo *fifo, gx_chunks *pool);
 
-/* Appends an entry and returns its place; the caller fills it at once, the length first. NULL when memory is out. */
-GX_INLINE void *gx_fifo_push(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
-    if (GX_UNLIKELY(!fifo->tail || fifo->tail->end + length > GX_CHUNK_ROOM)) {
-        if (!gx_fifo_extend(fifo, pool)) return NULL;
-    }
-    void *entry = fifo->tail->bytes + fifo->tail->end;
-    fifo->tail->end += length;
+/* Can an entry of `length` bytes be written at `back`, without a new chunk? */
+GX_INLINE bool gx_fifo_has_room(const gx_fifo *fifo, uint32_t length) {
+    return (uint64_t)(fifo->back_end - fifo->back) >= length;
+}
+
+/* What was written at `back` is an entry of this length. */
+GX_INLINE void gx_fifo_commit(gx_fifo *fifo, uint32_t length) {
+    fifo->back += length;
     fifo->bytes += length;
     fifo->count++;
+}
+
+/* Appends an entry and returns its place; the caller fills it at once, the length first. NULL when memory is out. */
+GX_INLINE void *gx_fifo_push(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
+    if (GX_UNLIKELY(!gx_fifo_has_room(fifo, length)) && !gx_fifo_extend(fifo, pool)) return NULL;
+    void *entry = fifo->back;
+    gx_fifo_commit(fifo, length);
     return entry;
 }
 
 /* The oldest entry, or NULL. */
 GX_INLINE void *gx_fifo_front(const gx_fifo *fifo) {
-    return fifo->count ? fifo->head->bytes + fifo->head_at : NULL;
+    return fifo->front != fifo->back ? fifo->front : NULL;
 }
 
 /* A walk over the entries, oldest first, that takes none away: begins with gx_fifo_walk, ends with NULL. Nothing is
  * pushed or popped meanwhile. */
 typedef struct gx_fifo_cursor {
-    const gx_chunk *chunk;
-    uint64_t at;
+    const gx_chunk *chunk, *last;
+    const unsigned char *at;
     uint64_t left;
 } gx_fifo_cursor;
 
 GX_INLINE gx_fifo_cursor gx_fifo_walk(const gx_fifo *fifo) {
-    return (gx_fifo_cursor){ fifo->head, fifo->head_at, fifo->count };
+    return (gx_fifo_cursor){ fifo->head, fifo->tail, fifo->front, fifo->count };
 }
 
 GX_INLINE const void *gx_fifo_next(gx_fifo_cursor *cursor) {
     if (!cursor->left) return NULL;
-    if (cursor->at == cursor->chunk->end) {
+    if (cursor->chunk != cursor->last && cursor->at == cursor->chunk->bytes + cursor->chunk->end) {
         cursor->chunk = cursor->chunk->next;
-        cursor->at = 0;
+        cursor->at = cursor->chunk->bytes;
     }
-    const void *entry = cursor->chunk->bytes + cursor->at;
+    const void *entry = cursor->at;
     cursor->at += gx_load32(entry);
     cursor->left--;
     return entry;
 }
 
-/* Removes the oldest entry, whose length is given. */
+/* Removes the oldest entry, whose length is given, but for the sums: gx_fifo_popped takes those of many off at once. */
+GX_INLINE void gx_fifo_step(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
+    fifo->front += length;
+    if (GX_UNLIKELY(fifo->front == fifo->back || fifo->front == fifo->front_end)) gx_fifo_turn(fifo, pool);
+}
+
+GX_INLINE void gx_fifo_popped(gx_fifo *fifo, uint64_t bytes, uint64_t count) {
+    fifo->bytes -= bytes;
+    fifo->count -= count;
+}
+
 GX_INLINE void gx_fifo_pop(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
-    fifo->head_at += length;
-    fifo->bytes -= length;
-    fifo->count--;
-    if (GX_LIKELY(fifo->head_at < fifo->head->end)) return;
-    gx_chunk *done = fifo->head;
-    fifo->head_at = 0;
-    if (done == fifo->tail) {
-        done->end = 0; /* the last chunk is kept: a queue that is filled and emptied touches no pool */
-        return;
-    }
-    fifo->head = done->next;
-    gx_chunks_give(pool, done);
+    gx_fifo_popped(fifo, length, 1);
+    gx_fifo_step(fifo, pool, length);
 }
 
 #endif

@@ -92,6 +92,19 @@ GX_INLINE void *gx_ring_claim(gx_ring_producer *p, uint32_t length) {
     return p->bytes + at;
 }
 
+/* Room for an entry of up to `most` bytes, or NULL: when the ring is full, or ends before. It is no entry before
+ * gx_ring_commit, and may be left alone. */
+GX_INLINE void *gx_ring_reserve(gx_ring_producer *p, uint32_t most) {
+    uint64_t at = p->tail & (p->capacity - 1);
+    if (GX_UNLIKELY(p->capacity - at < most) || !gx_ring_has_room(p, most)) return NULL;
+    return p->bytes + at;
+}
+
+/* What was reserved is an entry of this length. */
+GX_INLINE void gx_ring_commit(gx_ring_producer *p, uint32_t length) {
+    p->tail += length;
+}
+
 /* Lets the consumer see what was claimed. True when there was something. */
 GX_INLINE bool gx_ring_publish(gx_ring_producer *p) {
     if (p->published == p->tail) return false;

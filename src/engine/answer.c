@@ -71,26 +71,20 @@ void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges) {
         tell_acker(ex, &begin, NULL);
 }
 
-static void ack_at_ackers(gx_executor *ex, gx_roots roots, uint64_t ack) {
-    for (uint64_t i = 0; i < roots.count; i++) {
-        gx_notice notice = { .kind = GX_NOTICE_ACK, .root = roots.pairs[i].root, .edges = roots.pairs[i].edge ^ ack };
-        tell_acker(ex, &notice, NULL);
-    }
+static void ack_at_acker(gx_executor *ex, uint64_t root, uint64_t edges) {
+    gx_notice notice = { .kind = GX_NOTICE_ACK, .root = root, .edges = edges };
+    tell_acker(ex, &notice, NULL);
+}
+
+void gx_answer_ack_elsewhere(gx_executor *ex, uint64_t root, uint64_t edges) {
+    if (GX_UNLIKELY(ex->shared->plan->acker_count))
+        ack_at_acker(ex, root, edges);
+    else
+        gx_settle_ack(&ex->settle, root, edges);
 }
 
 void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
-    uint64_t mine = (uint64_t)ex->index + 1;
-    if (GX_UNLIKELY(ex->shared->plan->acker_count)) {
-        ack_at_ackers(ex, roots, ack);
-        return;
-    }
-    for (uint64_t i = 0; i < roots.count; i++) {
-        uint64_t root = roots.pairs[i].root, edges = roots.pairs[i].edge ^ ack;
-        if (root >> GX_LEDGER_SHIFT == mine)
-            gx_ledger_ack(&ex->ledger, root, edges);
-        else
-            gx_settle_ack(&ex->settle, root, edges);
-    }
+    for (uint64_t i = 0; i < roots.count; i++) gx_answer_ack_one(ex, roots.pairs[i].root, roots.pairs[i].edge ^ ack);
 }
 
 void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {

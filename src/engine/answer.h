@@ -9,12 +9,22 @@
 /* The spout's unit of a new tree: the edges that its emit created. */
 void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges);
 
+/* One tree is told these edges. */
+void gx_answer_ack_elsewhere(gx_executor *ex, uint64_t root, uint64_t edges);
+
+GX_INLINE void gx_answer_ack_one(gx_executor *ex, uint64_t root, uint64_t edges) {
+    if (GX_LIKELY(root >> GX_LEDGER_SHIFT == ex->keeper))
+        gx_ledger_ack(&ex->ledger, root, edges);
+    else
+        gx_answer_ack_elsewhere(ex, root, edges);
+}
+
 /* A tuple with these roots is acked; its children's edges sum to `ack`. */
 void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack);
 
 GX_INLINE void gx_answer_ack(gx_executor *ex, gx_roots roots, uint64_t ack) {
-    if (GX_LIKELY(roots.count == 1 && roots.pairs[0].root >> GX_LEDGER_SHIFT == ex->keeper))
-        gx_ledger_ack(&ex->ledger, roots.pairs[0].root, roots.pairs[0].edge ^ ack);
+    if (GX_LIKELY(roots.count == 1))
+        gx_answer_ack_one(ex, roots.pairs[0].root, roots.pairs[0].edge ^ ack);
     else
         gx_answer_ack_many(ex, roots, ack);
 }

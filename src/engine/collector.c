@@ -3,6 +3,7 @@
 #include "engine/answer.h"
 #include "engine/emit.h"
 #include "engine/hooks.h"
+#include "engine/plain.h"
 #include "engine/remote.h"
 
 static gx_task *task_of(gale_collector *out) {
@@ -55,8 +56,7 @@ static int anchored(gx_task *task, const gx_emission *e, const gx_anchor *anchor
 }
 
 /* Anchored to the tuple in execution, if there is one. */
-static int emit_current(gale_collector *out, const gx_emission *e) {
-    gx_task *task = task_of(out);
+static int emit_current(gx_task *task, const gx_emission *e) {
     if (wrong_thread(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
     if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
@@ -90,8 +90,7 @@ static int emit_handles(gale_collector *out, const gx_emission *e, const gale_ha
     return anchored(task, e, s->anchors, handle_count);
 }
 
-static int emit_tree(gale_collector *out, const gx_emission *e) {
-    gx_task *task = task_of(out);
+static int emit_tree(gx_task *task, const gx_emission *e) {
     if (wrong_thread(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
     gx_origin from = { 0 };
@@ -101,31 +100,96 @@ static int emit_tree(gale_collector *out, const gx_emission *e) {
     return rc;
 }
 
+/* --- The plain path --- */
+
+GX_NOINLINE static int emit_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                      gx_task *chosen) {
+    const gx_emission e = { 0, stream, values, count, NULL, chosen };
+    return emit_current(task, &e);
+}
+
+/* How many roots a tuple would have that is emitted now: those of the one in execution, if it is this task's. More than
+ * one, also for a tuple that was answered: not plain. */
+GX_INLINE uint64_t plain_roots(const gx_task *task, const gx_cursor *cursor) {
+    if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return 0;
+    return GX_LIKELY(cursor->state == GX_CURSOR_OPEN) ? cursor->roots.count : 2;
+}
+
+GX_INLINE int emit_to(gx_task *task, gx_stream_routes *routes, gx_task *target, uint32_t stream,
+                      const gale_value *values, size_t count) {
+    gx_executor *ex = task->executor;
+    gx_cursor *cursor = &ex->cursor;
+    gx_plain p = { .routes = routes, .target = target };
+    uint64_t roots = plain_roots(task, cursor);
+    if (GX_UNLIKELY(roots > 1 || !gx_plain_write(ex, &p, values, count, roots)))
+        return emit_otherwise(task, stream, values, count, target);
+    if (GX_LIKELY(roots)) {
+        uint64_t edge = gx_draw_edge(ex);
+        cursor->ack ^= edge;
+        gx_plain_send(ex, &p, cursor->roots.pairs[0].root, edge);
+    } else {
+        gx_plain_send(ex, &p, 0, 0);
+    }
+    return 1;
+}
+
+GX_NOINLINE static int emit_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
+                                   size_t count) {
+    return emit_to(task, routes, gx_plain_choose(task->executor, routes, values), stream, values, count);
+}
+
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     gx_task *task = task_of(out);
-    gx_cursor *cursor = &task->executor->cursor;
-    bool plain = !wrong_thread(task) && cursor->task == task && cursor->state == GX_CURSOR_OPEN && !cursor->deadline;
-    if (GX_LIKELY(plain) && gx_emit_plain(task, stream, values, count, cursor->roots, &cursor->ack)) return 1;
-    const gx_emission e = { 0, stream, values, count, NULL };
-    return emit_current(out, &e);
+    gx_stream_routes *routes = wrong_thread(task) ? NULL : gx_plain_routes(task, stream, count);
+    if (GX_UNLIKELY(!routes)) return emit_otherwise(task, stream, values, count, NULL);
+    gx_task *target = gx_plain_sole(task->executor, routes);
+    if (GX_UNLIKELY(!target)) return emit_routed(task, routes, stream, values, count);
+    return emit_to(task, routes, target, stream, values, count);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                             const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { 0, stream, values, count, NULL };
+    const gx_emission e = { 0, stream, values, count, NULL, NULL };
     return emit_handles(out, &e, anchors, anchor_count);
+}
+
+GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                           uint64_t message_id, gx_task *chosen) {
+    const gx_emission e = { 0, stream, values, count, &message_id, chosen };
+    return emit_tree(task, &e);
+}
+
+/* Where trees are kept here, the emit's own edge is in the entry from the first. */
+GX_INLINE int emit_tree_to(gx_task *task, gx_stream_routes *routes, gx_task *target, uint32_t stream,
+                           const gale_value *values, size_t count, uint64_t message_id) {
+    gx_executor *ex = task->executor;
+    gx_plain p = { .routes = routes, .target = target };
+    bool room = ex->ledger.free && ex->acking && gx_plain_write(ex, &p, values, count, 1);
+    if (GX_UNLIKELY(!room)) return emit_tree_otherwise(task, stream, values, count, message_id, target);
+    uint64_t edge = gx_draw_edge(ex);
+    bool here = ex->keeper == ex->index + 1u;
+    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, here ? edge : 0);
+    gx_plain_send(ex, &p, root, edge);
+    task->spout.pending++;
+    if (GX_UNLIKELY(!here)) gx_answer_begin(ex, root, edge);
+    return 1;
+}
+
+GX_NOINLINE static int emit_tree_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream,
+                                        const gale_value *values, size_t count, uint64_t message_id) {
+    return emit_tree_to(task, routes, gx_plain_choose(task->executor, routes, values), stream, values, count,
+                        message_id);
 }
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
     gx_task *task = task_of(out);
-    bool plain = !wrong_thread(task) && task->is_spout;
-    if (GX_LIKELY(plain) && gx_emit_tree_plain(task, stream, values, count, message_id)) {
-        task->spout.pending++;
-        return 1;
-    }
-    const gx_emission e = { 0, stream, values, count, &message_id };
-    return emit_tree(out, &e);
+    gx_stream_routes *routes = gx_plain_routes(task, stream, count);
+    bool plain = !wrong_thread(task) && task->is_spout && task->executor->plain && !task->slow;
+    if (GX_UNLIKELY(!plain || !routes)) return emit_tree_otherwise(task, stream, values, count, message_id, NULL);
+    gx_task *target = gx_plain_sole(task->executor, routes);
+    if (GX_UNLIKELY(!target)) return emit_tree_routed(task, routes, stream, values, count, message_id);
+    return emit_tree_to(task, routes, target, stream, values, count, message_id);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */
@@ -134,20 +198,20 @@ static uint32_t direct_to(uint32_t task) {
 }
 
 static int do_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL };
-    return emit_current(out, &e);
+    const gx_emission e = { direct_to(to), stream, values, count, NULL, NULL };
+    return emit_current(task_of(out), &e);
 }
 
 static int do_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                    size_t count, const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL };
+    const gx_emission e = { direct_to(to), stream, values, count, NULL, NULL };
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
 static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                   size_t count, uint64_t message_id) {
-    const gx_emission e = { direct_to(to), stream, values, count, &message_id };
-    return emit_tree(out, &e);
+    const gx_emission e = { direct_to(to), stream, values, count, &message_id, NULL };
+    return emit_tree(task_of(out), &e);
 }
 
 /* --- Answers --- */

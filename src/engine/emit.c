@@ -1,10 +1,8 @@
 #include "engine/emit.h"
 
-#include "base/mutant.h"
 #include "engine/answer.h"
 #include "engine/drop.h"
 #include "engine/hooks.h"
-#include "tuple/flat.h"
 
 #include <stdlib.h>
 
@@ -72,17 +70,13 @@ static void draw_united(gx_executor *ex, const gx_origin *from, gx_root *roots) 
     }
 }
 
-static uint64_t draw_edge(gx_executor *ex) {
-    return GX_MUTANT(edge_twice) ? gx_random_mix(ex->random.state) : gx_random_id(&ex->random);
-}
-
 /* Draws the edges of one delivery and writes its roots. */
 static void draw_roots(gx_executor *ex, gx_origin *from, gx_root *roots) {
     if (from->anchor_count > 1) {
         draw_united(ex, from, roots);
         return;
     }
-    uint64_t edge = draw_edge(ex);
+    uint64_t edge = gx_draw_edge(ex);
     if (from->begun) {
         from->begun_xor ^= edge;
         roots[0] = (gx_root){ from->begun, edge };
@@ -286,6 +280,10 @@ static int choose_targets(gx_task *task, const gx_emission *e) {
     if (GX_UNLIKELY(most > s->target_capacity) &&
         !gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, most, sizeof *s->targets))
         return GALE_NO_MEMORY;
+    if (e->chosen) {
+        s->targets[0] = e->chosen->id;
+        return 1;
+    }
     if (GX_LIKELY(!e->direct)) {
         if (GX_UNLIKELY(routes->direct)) return GALE_STATE;
         return (int)gx_router_targets(routes, e->values, s->targets);
@@ -300,47 +298,6 @@ static void tell_watchers(gx_task *task, const gx_emission *e, int targets) {
     if (task->hook_count) gx_hooks_call_emit(task, e->stream, e->values, e->count, (uint32_t)targets);
     const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
     if (events) gx_hooks_log_event(task, events, e->stream, e->values, e->count, e->message_id);
-}
-
-static void *claim_plain(gx_executor *ex, gx_task *target, uint32_t length) {
-    if (GX_LIKELY(target->executor == ex)) {
-        if (GX_UNLIKELY(target->lanes || target->queued > ex->shared->queue_limit)) return NULL;
-        void *at = gx_fifo_push(&ex->local, &ex->chunks, length);
-        if (GX_LIKELY(at != NULL)) gx_executor_queued(ex, target, length);
-        return at;
-    }
-    gx_outlet *outlet = &ex->outlets[target->executor->index];
-    if (GX_UNLIKELY(outlet->outbox.count)) return NULL;
-    void *at = gx_ring_claim(&outlet->ring, length);
-    outlet->sent += at != NULL;
-    return at;
-}
-
-bool gx_emit_plain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, gx_roots roots,
-                   uint64_t *sum) {
-    gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(stream >= task->stream_count)) return false;
-    gx_stream_routes *routes = &task->streams[stream];
-    bool plain = routes->plain && count == routes->field_count && roots.count <= GX_ROOTS_INLINE;
-    if (GX_UNLIKELY(!plain || task->hook_count || gx_load_relaxed(&ex->shared->watched))) return false;
-    size_t size = gx_flat_measure(values, count);
-    if (GX_UNLIKELY(size - 1 >= GX_BODY_INLINE)) return false;
-    gx_task *target = ex->shared->tasks[gx_route_one(&routes->routes[0], values)];
-    uint32_t length = (uint32_t)(sizeof(gale_head) + 16 * roots.count + size);
-    gale_head *head = claim_plain(ex, target, length);
-    if (GX_UNLIKELY(!head)) return false;
-    ex->scratch.targets[0] = target->id;
-    *head = (gale_head){ length, target->id, task->id, (uint16_t)stream, (uint8_t)roots.count, 0, (uint32_t)size };
-    gx_root *pairs = (gx_root *)(head + 1);
-    if (GX_LIKELY(roots.count)) {
-        uint64_t edge = draw_edge(ex);
-        *sum ^= edge;
-        for (uint64_t i = 0; i < roots.count; i++) pairs[i] = (gx_root){ roots.pairs[i].root, edge };
-    }
-    gx_flat_encode(values, count, (uint8_t *)(pairs + roots.count), size);
-    gx_count(&routes->counters.emitted, 1);
-    gx_count(&routes->counters.transferred, 1);
-    return true;
 }
 
 int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
@@ -362,8 +319,8 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, ex->scratch.targets, (uint32_t)targets);
     if (rc < 0) return rc;
     targets += dropped; /* they went there, whether the drop was here or at the other end of a ring */
-    gx_count(&routes->counters.emitted, 1);
-    gx_count(&routes->counters.transferred, (uint64_t)targets);
+    gx_count(&routes->counters.other, 1);
+    gx_count(&routes->counters.other_transferred, (uint64_t)targets);
     if (GX_UNLIKELY(task->hook_count || gx_load_relaxed(&ex->shared->watched))) tell_watchers(task, e, targets);
     return targets;
 }
@@ -383,23 +340,6 @@ static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)e->stream, .letter = from->letter };
     what.direct = (uint16_t)e->direct;
     return gx_retention_keep(&ex->retention, from->begun, what, e->values, e->count, &from->body);
-}
-
-bool gx_emit_tree_plain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t message_id) {
-    gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(!ex->plain || task->slow)) return false;
-    gx_root begun = { 0, 0 };
-    uint64_t edges = 0;
-    if (gx_ledger_open(&ex->ledger, task->id, message_id, ex->now, &begun.root) < 0) return false;
-    if (GX_UNLIKELY(!gx_emit_plain(task, stream, values, count, (gx_roots){ &begun, 1 }, &edges))) {
-        gx_ledger_cancel(&ex->ledger, begun.root);
-        return false;
-    }
-    if (GX_LIKELY(ex->keeper == begun.root >> GX_LEDGER_SHIFT))
-        gx_ledger_begin(&ex->ledger, begun.root, edges);
-    else
-        gx_answer_begin(ex, begun.root, edges);
-    return true;
 }
 
 int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {

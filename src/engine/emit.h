@@ -18,6 +18,7 @@ typedef struct gx_emission {
     const gale_value *values;
     size_t count;
     const uint64_t *message_id; /* a spout's tracked tuple; else NULL */
+    const gx_task *chosen;      /* what the groupings chose already, or NULL */
 } gx_emission;
 
 /* Where a new tuple's roots come from: nowhere, a tree that a spout begins, or anchors. */
@@ -38,18 +39,9 @@ typedef struct gx_origin {
  * GALE_NO_MEMORY: then nothing was emitted. */
 int gx_emit(gx_task *task, const gx_emission *emission, gx_origin *from);
 
-/* The plain case of it: scalars and short text, by a grouping that names one task, with no roots or those of one tuple,
- * each under the same new edge, which is added to `*sum`. True when the tuple was emitted, to one task; false when it is
- * not such a case, or there is no room: nothing was emitted, and gx_emit will do it or say why not. */
-bool gx_emit_plain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, gx_roots roots,
-                   uint64_t *sum);
-
 /* The same for a spout's tracked tuple, which opens a tree. Also GALE_AGAIN: then, and when there is no memory for the
  * tree, `begun` stays 0. */
 int gx_emit_tree(gx_task *task, const gx_emission *emission, gx_origin *from);
-
-/* The plain case of that. */
-bool gx_emit_tree_plain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t message_id);
 
 /* The last part of it: the emit has drawn its edges. */
 void gx_emit_begun(gx_task *task, const gx_origin *from);

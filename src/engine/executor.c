@@ -68,7 +68,9 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
     if (shared->plan->acker_count) ex->settle.plan = shared->plan;
     ex->cursor.tuple.schema = &shared->plan->schema;
-    ex->plain = shared->plan->acking && !shared->plan->deadline && !ex->retention.segments;
+    ex->acking = shared->plan->acking;
+    ex->queue_high = shared->flow.high;
+    ex->plain = !shared->plan->deadline && !ex->retention.segments;
     ex->keeper = shared->plan->acker_count ? UINT32_MAX : index + 1u;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
     bool forecasts = ex->has_ledger && shared->plan->acking && shared->plan->timeout && !shared->plan->progress;

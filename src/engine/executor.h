@@ -14,6 +14,7 @@
 #ifndef GX_ENGINE_EXECUTOR_H
 #define GX_ENGINE_EXECUTOR_H
 
+#include "base/mutant.h"
 #include "engine/bell.h"
 #include "engine/forgotten.h"
 #include "engine/inbox.h"
@@ -107,7 +108,10 @@ typedef struct gx_executor {
     gx_inbox *inbox;
     gx_ledger ledger;
     gx_retention retention;
-    bool plain; /* acking, no deadlines, no tuples that are retained: what gx_emit_tree_plain is for */
+    bool acking;         /* as the plan has it */
+    bool watched;        /* events are logged: as of this step */
+    uint64_t queue_high; /* shared->flow.high */
+    bool plain;          /* no deadlines, no tuples that are retained: trees may be what engine/plain.h is for */
     bool has_ledger;
     uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
@@ -170,8 +174,12 @@ void gx_executors_close(gx_shared *shared);
 /* The gates as of now. */
 void gx_executor_refresh_gates(gx_executor *ex);
 
+GX_INLINE bool gx_executor_gates_changed(const gx_executor *ex) {
+    return ex->gates_stale || gx_flow_epoch(&ex->shared->flow) != ex->epoch;
+}
+
 GX_INLINE void gx_executor_check_gates(gx_executor *ex) {
-    if (GX_UNLIKELY(ex->gates_stale || gx_flow_epoch(&ex->shared->flow) != ex->epoch)) gx_executor_refresh_gates(ex);
+    if (GX_UNLIKELY(gx_executor_gates_changed(ex))) gx_executor_refresh_gates(ex);
 }
 
 /* `weight` more bytes wait for `task`, or fewer. */
@@ -182,7 +190,7 @@ void gx_executor_above(gx_executor *ex, gx_task *task);
 
 GX_INLINE void gx_executor_queued(gx_executor *ex, gx_task *task, uint64_t weight) {
     task->queued += weight;
-    if (GX_UNLIKELY(task->queued > ex->shared->flow.high)) gx_executor_above(ex, task);
+    if (GX_UNLIKELY(task->queued > ex->queue_high)) gx_executor_above(ex, task);
 }
 
 GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t weight) {
@@ -196,6 +204,11 @@ void gx_executor_publish(gx_executor *ex);
 /* Reads the clock. */
 GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
     return ex->now = ex->shared->clock.now(ex->shared->clock.user);
+}
+
+/* The id of a new edge. */
+GX_INLINE uint64_t gx_draw_edge(gx_executor *ex) {
+    return GX_MUTANT(edge_twice) ? gx_random_mix(ex->random.state) : gx_random_id(&ex->random);
 }
 
 /* Marks that functions of `task` run from now on (NULL: none). */

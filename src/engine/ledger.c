@@ -125,7 +125,8 @@ static void answer_noted(gx_ledger *ledger, uint64_t slot, uint8_t state, gx_fai
 void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text) {
     uint64_t slot;
     if (!gx_ledger_find(ledger, root, &slot)) return;
-    uint8_t state = reason == GALE_REASON_REJECTED ? GX_TREE_REJECTED : GX_TREE_FAILED;
+    bool rejected = reason == GALE_REASON_REJECTED && !GX_MUTANT(reject_is_failure);
+    uint8_t state = rejected ? GX_TREE_REJECTED : GX_TREE_FAILED;
     answer_noted(ledger, slot, state, (gx_failure_note){ .reason = reason, .task = task }, text);
 }
 

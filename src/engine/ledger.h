@@ -96,7 +96,8 @@ typedef struct gx_tree {
 static_assert(sizeof(gx_tree) == 32, "an open tree takes 32 bytes");
 
 typedef struct gx_tree_list {
-    uint64_t head, tail; /* slot plus 1; 0: none */
+    uint64_t head; /* slot plus 1; 0: none */
+    gx_tree *last; /* of a list that is not empty */
 } gx_tree_list;
 
 typedef struct gx_ledger {
@@ -151,21 +152,24 @@ GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
     return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
 }
 
-/* Appends a slot to a list, whose tree is in no other. */
-GX_INLINE void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
-    gx_ledger_at(ledger, slot)->next = 0;
-    if (GX_LIKELY(list->tail))
-        gx_ledger_at(ledger, list->tail - 1)->next = slot + 1;
+GX_INLINE void gx_ledger_append_tree(gx_tree_list *list, gx_tree *tree, uint64_t slot) {
+    tree->next = 0;
+    if (GX_LIKELY(list->head))
+        list->last->next = slot + 1;
     else
         list->head = slot + 1;
-    list->tail = slot + 1;
+    list->last = tree;
+}
+
+/* Appends a slot to a list, whose tree is in no other. */
+GX_INLINE void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
+    gx_ledger_append_tree(list, gx_ledger_at(ledger, slot), slot);
 }
 
 /* The oldest of a list that is not empty. */
 GX_INLINE uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list) {
     uint64_t slot = list->head - 1;
     list->head = gx_ledger_at(ledger, slot)->next;
-    if (!list->head) list->tail = 0;
     return slot;
 }
 
@@ -177,7 +181,7 @@ GX_INLINE void gx_ledger_complete(gx_ledger *ledger, gx_tree *tree, uint64_t slo
     tree->state = GX_TREE_ACKED;
     ledger->counters.open--;
     ledger->counters.acked++;
-    gx_ledger_append(ledger, &ledger->answers, slot);
+    gx_ledger_append_tree(&ledger->answers, tree, slot);
 }
 
 GX_INLINE uint64_t gx_ledger_root(const gx_ledger *ledger, const gx_tree *tree, uint64_t slot) {
@@ -188,17 +192,18 @@ GX_INLINE uint64_t gx_ledger_slot(uint64_t root) {
     return root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
 }
 
-/* Opens a tree for `task`. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or
- * gx_ledger_cancel. */
-GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t *ret_root) {
-    if (GX_UNLIKELY(!ledger->free)) {
-        int rc = gx_ledger_more(ledger, now);
-        if (rc < 0) return rc;
-    }
+/* Is there a slot for a tree that begins now? GALE_AGAIN, GALE_NO_MEMORY. */
+GX_INLINE int gx_ledger_has_room(gx_ledger *ledger, int64_t now) {
+    return GX_LIKELY(ledger->free) ? GALE_OK : gx_ledger_more(ledger, now);
+}
+
+/* Opens a tree for `task`, when there is room, with the XOR of the edges that its emit created, if they are known.
+ * Returns its root. */
+GX_INLINE uint64_t gx_ledger_take(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t edges) {
     uint64_t slot = ledger->free - 1;
     gx_tree *tree = gx_ledger_at(ledger, slot);
     ledger->free = tree->next;
-    tree->xor_ = 0;
+    tree->xor_ = edges;
     tree->message_id = message_id;
     tree->start = now;
     tree->task = task;
@@ -206,8 +211,14 @@ GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_
     tree->touched = 0;
     ledger->counters.trees++;
     ledger->counters.open++;
-    *ret_root = gx_ledger_root(ledger, tree, slot);
-    return GALE_OK;
+    return gx_ledger_root(ledger, tree, slot);
+}
+
+/* The same. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or gx_ledger_cancel. */
+GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t *ret_root) {
+    int rc = gx_ledger_has_room(ledger, now);
+    if (GX_LIKELY(rc == GALE_OK)) *ret_root = gx_ledger_take(ledger, task, message_id, now, 0);
+    return rc;
 }
 
 /* The spout's own unit: all edges that its emit created. With none, the tree is done at once. */
@@ -291,14 +302,19 @@ void gx_ledger_stop(gx_ledger *ledger);
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
+/* The tree that the next answer is about, or NULL. */
+GX_INLINE gx_tree *gx_ledger_first_answer(const gx_ledger *ledger) {
+    return ledger->answers.head ? gx_ledger_at(ledger, ledger->answers.head - 1) : NULL;
+}
+
 /* The next answer in place, when it is that a tree is complete; else NULL. It is gx_ledger_next_answer's and
  * gx_ledger_answered's work without the copy: after the spout has been told, gx_ledger_forget frees the entry. The
  * latency is the caller's to add. */
 GX_INLINE gx_tree *gx_ledger_next_complete(gx_ledger *ledger, uint64_t *ret_slot) {
-    if (!ledger->answers.head) return NULL;
-    gx_tree *tree = gx_ledger_at(ledger, ledger->answers.head - 1);
-    if (GX_UNLIKELY(tree->state != GX_TREE_ACKED)) return NULL;
-    *ret_slot = gx_ledger_take_first(ledger, &ledger->answers);
+    gx_tree *tree = gx_ledger_first_answer(ledger);
+    if (!tree || GX_UNLIKELY(tree->state != GX_TREE_ACKED)) return NULL;
+    *ret_slot = ledger->answers.head - 1;
+    ledger->answers.head = tree->next;
     return tree;
 }
 

@@ -40,8 +40,7 @@ size_t gx_outlet_flush_items(gx_outlet *outlet, gx_chunks *chunks) {
 }
 
 bool gx_outlet_send_item(gx_outlet *outlet, gx_chunks *chunks, uint64_t first, uint64_t second) {
-    const uint64_t words[2] = { first, second };
-    if (GX_LIKELY(outlet->outbox.count == 0) && put_item(outlet, words)) return true;
+    if (GX_LIKELY(gx_outlet_put_item(outlet, first, second))) return true;
     waiting_item *item = gx_fifo_push(&outlet->outbox, chunks, sizeof *item);
     if (!item) return false;
     *item = (waiting_item){ sizeof *item, 0, { first, second } };

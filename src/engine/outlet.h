@@ -36,7 +36,18 @@ size_t gx_outlet_flush(gx_outlet *outlet, gx_chunks *chunks);
 /* The same for an outlet of 16-byte items, whose outbox entries are an item behind a length word and padding. */
 size_t gx_outlet_flush_items(gx_outlet *outlet, gx_chunks *chunks);
 
-/* Two words for an ack ring, in it or behind it. False when memory is out. */
+/* Two words for an ack ring. False when it is full, or something waits behind it. */
+GX_INLINE bool gx_outlet_put_item(gx_outlet *outlet, uint64_t first, uint64_t second) {
+    if (GX_UNLIKELY(outlet->outbox.count)) return false;
+    uint64_t *at = gx_ring_claim_item(&outlet->ring);
+    if (GX_UNLIKELY(!at)) return false;
+    at[0] = first;
+    at[1] = second;
+    outlet->sent++;
+    return true;
+}
+
+/* The same, in the ring or behind it. False when memory is out. */
 bool gx_outlet_send_item(gx_outlet *outlet, gx_chunks *chunks, uint64_t first, uint64_t second);
 
 /* Does nothing wait in the outbox? */

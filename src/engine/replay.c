@@ -1,6 +1,7 @@
 #include "engine/replay.h"
 
 #include "base/log.h"
+#include "base/mutant.h"
 #include "engine/dead_letter.h"
 #include "engine/emit.h"
 
@@ -19,7 +20,7 @@ static int post(gx_task *task, const gx_dead_letter *letter) {
     gale_value values[GX_DEAD_LETTER_FIELDS];
     gx_origin from = { .letter = true };
     gx_dead_letter_values(letter, values);
-    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id };
+    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id, NULL };
     int rc = gx_emit_tree(task, &e, &from);
     return rc < 0 ? rc : GALE_OK;
 }
@@ -39,6 +40,7 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
         lose(ex, task, answer->message_id, "it is not in the file");
     if (!posted) return;
     int rc = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? post(task, &letter) : GALE_STOPPED;
+    if (GX_MUTANT(letter_twice)) (void)post(task, &letter);
     if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));
 }
 
@@ -47,7 +49,8 @@ static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
 static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_answer *answer,
                           const gx_retained *kept) {
     return (answer->state == GX_TREE_FAILED || answer->state == GX_TREE_LATE) &&
-           kept->attempts < task->plan->attempts && gx_phase(ex->shared) < GALE_PHASE_CLOSING;
+           kept->attempts < task->plan->attempts + GX_MUTANT(attempt_too_many) &&
+           gx_phase(ex->shared) < GALE_PHASE_CLOSING;
 }
 
 /* The last answer to a dead letter, which nobody waits for. */

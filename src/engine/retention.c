@@ -1,6 +1,7 @@
 #include "engine/retention.h"
 
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "tuple/body.h"
 
 /* How long a level waits. */
@@ -97,7 +98,7 @@ void gx_retention_wait(gx_retention *retention, const gx_answer *answer, int64_t
         gx_ledger_at(ledger, answer->slot)->start = later(now, resting_wait(retention));
         list = GX_RETENTION_RESTING;
     }
-    gx_ledger_append(ledger, &retention->waiting[list], answer->slot);
+    if (!GX_MUTANT(wait_forgotten)) gx_ledger_append(ledger, &retention->waiting[list], answer->slot);
 }
 
 static int64_t end_of_first(const gx_retention *retention, const gx_tree_list *list) {

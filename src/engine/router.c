@@ -98,7 +98,7 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
         int rc = make_route(&stream->routes[i], heap);
         if (rc < 0) return rc;
     }
-    stream->plain = stream->count == 1 && !stream->routes[0].many && stream->routes[0].edge->drop == 0;
+    stream->plain_count = SIZE_MAX;
     return GALE_OK;
 }
 
@@ -146,7 +146,15 @@ static void place_route(gx_route *route, const gx_plan *plan, const gx_flow *flo
     route->effort = &flow->efforts[executor];
 }
 
-void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task) {
+static bool is_plain(const gx_stream_routes *stream, const gx_plan *plan) {
+    if (stream->count != 1 || stream->routes[0].many || plan->deadline) return false;
+    return plan->components[stream->routes[0].edge->component].drop_count == 0;
+}
+
+void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
+                     uint16_t number) {
+    stream->head = (gale_head){ .source = task, .stream = number };
+    if (is_plain(stream, plan)) stream->plain_count = stream->field_count;
     for (uint32_t i = 0; i < stream->count; i++) {
         gx_route *route = &stream->routes[i];
         place_route(route, plan, flow, plan->tasks[task].executor);

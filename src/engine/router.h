@@ -27,6 +27,7 @@
 #include "engine/flow.h"
 #include "topology/plan.h"
 #include "tuple/hash.h"
+#include "tuple/record.h"
 
 /* A list of tasks that take turns. */
 typedef struct gx_turns {
@@ -55,7 +56,11 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
-    bool plain;      /* one consumer, whose grouping names one task, and which drops nothing */
+    /* One consumer, whose grouping names one task, which has no inputs that drop; no deadlines: field_count. Else no
+     * number of values. */
+    size_t plain_count;
+    struct gx_task *sole; /* the only target of plain tuples, once it is known; see engine/plain.h */
+    gale_head head;       /* of a plain tuple, but for what changes */
     gx_stream_counters counters;
 } gx_stream_routes;
 
@@ -63,9 +68,10 @@ typedef struct gx_stream_routes {
 int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap *heap, gx_random *random);
 void gx_router_fini(gx_stream_routes *stream, gx_heap *heap);
 
-/* Once, after gx_router_init and before the first tuple: who emits, and so which targets are near. Without it shuffle
- * is exactly even and nothing is near. `flow` must outlive the routes. */
-void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task);
+/* Once, after gx_router_init and before the first tuple: who emits, and so which targets are near; and which of its
+ * streams this is. Without it shuffle is exactly even and nothing is near. `flow` must outlive the routes. */
+void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
+                     uint16_t number);
 
 /* May a direct emit name `task`? GALE_OK when it belongs to a consumer that subscribed with direct grouping; else
  * GALE_NOT_FOUND. */

@@ -17,19 +17,18 @@ static void restart_tick(gx_executor *ex, gx_task *task) {
     gx_count(&task->counters.ticks, 1);
 }
 
-static void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head) {
+/* What every tuple in execution begins with. */
+GX_INLINE void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head, uint64_t root) {
     gx_cursor *cursor = &ex->cursor;
     cursor->generation++;
     cursor->task = task;
     cursor->tuple.head = head;
-    cursor->tuple.body = gx_record_body(head);
     cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, cursor->generation);
     cursor->ack = 0;
-    cursor->roots = gx_record_roots(head);
-    gx_store_relaxed(&ex->in_call_root, cursor->roots.count ? cursor->roots.pairs[0].root : 0);
-    cursor->deadline = gx_record_deadline(head);
     cursor->state = GX_CURSOR_OPEN;
     cursor->failed = false;
+    task->reported = false;
+    gx_store_relaxed(&ex->in_call_root, root);
 }
 
 static int call(gx_executor *ex, gx_task *task) {
@@ -37,10 +36,11 @@ static int call(gx_executor *ex, gx_task *task) {
 }
 
 /* A call whose time is taken. Before a slow one, what is finished is shown to others. */
-static int timed_call(gx_executor *ex, gx_task *task) {
+GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
     if (task->slow) gx_executor_publish(ex);
     int64_t before = gx_executor_tell_time(ex);
     gx_executor_call(ex, task); /* since now */
+    gx_store_relaxed(&ex->in_call_root, ex->cursor.roots.count ? ex->cursor.roots.pairs[0].root : 0);
     int rc = call(ex, task);
     int64_t spent = gx_executor_tell_time(ex) - before;
     gx_task_sampled(task, spent);
@@ -49,7 +49,7 @@ static int timed_call(gx_executor *ex, gx_task *task) {
 }
 
 /* What has waited too long is not executed: its trees fail here. */
-static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
+GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
     char text[GALE_FAILURE_TEXT];
     double over = (double)(ex->now - gx_record_deadline(head)) / 1e9;
     snprintf(text, sizeof text, "waited in queues until %.3f s after its deadline (topology.message.deadline.secs)",
@@ -59,44 +59,80 @@ static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
     gx_record_release(head, &ex->blocks);
 }
 
-/* The end of a call. What a simple bolt's call most often comes to is done here. */
-static void settle(gx_executor *ex, gx_task *task, int rc) {
-    gx_cursor *cursor = &ex->cursor;
-    bool plain = task->simple && !task->hook_count && cursor->state == GX_CURSOR_OPEN && !cursor->failed;
-    if (GX_UNLIKELY(rc < 0 || !plain)) {
-        gx_collector_settle_current(ex, rc);
-        return;
-    }
-    gx_answer_ack(ex, cursor->roots, cursor->ack);
-    gx_count(&task->counters.acked, 1);
-    cursor->state = GX_CURSOR_NONE;
-    cursor->task = NULL;
+/* What a run of records for one task has come to. */
+typedef struct tally {
+    size_t run;
+    size_t executed; /* ticks do not count, nor what was too late */
+    size_t acked;    /* by the engine, in the plain way */
+} tally;
+
+static int call_or_time(gx_executor *ex, gx_task *task) {
+    return GX_UNLIKELY(--task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
 }
 
-/* Returns 1 for what counts as executed: ticks do not, nor what was too late. Its caller has marked whose functions run
- * (gx_executor_call). */
-static size_t execute(gx_executor *ex, gx_task *task, const gale_head *head) {
+static void settle(gx_executor *ex, gx_task *task, int rc) {
+    if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
+    gx_collector_settle_current(ex, rc);
+}
+
+/* Any record. */
+GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    gx_cursor *cursor = &ex->cursor;
     if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE) && gx_record_deadline(head) < ex->now) {
         expire(ex, task, head);
-        return 0;
+        return;
     }
     bool tick = head->source == 0;
-    task->reported = false;
-    set_cursor(ex, task, head);
-    int rc = GX_UNLIKELY(task->slow || --task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
-    if (GX_UNLIKELY(tick)) {
-        ex->cursor.state = ex->cursor.state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : ex->cursor.state;
+    cursor->roots = gx_record_roots(head);
+    cursor->tuple.body = gx_record_body(head);
+    cursor->deadline = gx_record_deadline(head);
+    set_cursor(ex, task, head, cursor->roots.count ? cursor->roots.pairs[0].root : 0);
+    int rc = call_or_time(ex, task);
+    if (tick) {
+        cursor->state = cursor->state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : cursor->state;
         restart_tick(ex, task);
     }
-    if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
     settle(ex, task, rc);
+    t->executed += !tick;
     gx_record_release(head, &ex->blocks);
-    return !tick;
+}
+
+/* A record with one root, all of it in its own bytes, for a task whose calls the engine acks. */
+GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    gx_cursor *cursor = &ex->cursor;
+    gx_root *pair = (gx_root *)(uintptr_t)(head + 1);
+    cursor->roots = (gx_roots){ pair, 1 };
+    cursor->tuple.body = (const gale_body *)(pair + 1);
+    cursor->deadline = 0;
+    set_cursor(ex, task, head, pair->root);
+    int rc = call_or_time(ex, task);
+    t->executed++;
+    if (GX_LIKELY(rc >= 0 && cursor->state == GX_CURSOR_OPEN && !cursor->failed)) {
+        gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
+        t->acked++;
+    } else {
+        settle(ex, task, rc);
+    }
+}
+
+/* Its caller has marked whose functions run (begin_run), and ends the run with end_run. */
+GX_INLINE void execute(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    bool plain = head->roots == 1 && head->flags == 0 && task->acks_itself; /* a tick has no root */
+    t->run++;
+    if (GX_LIKELY(plain))
+        execute_plain(ex, task, head, t);
+    else
+        execute_any(ex, task, head, t);
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {
     gx_executor_check_gates(ex);
     return !ex->gated[task->component];
+}
+
+/* A task that might, a record ago. */
+GX_INLINE bool still_runs(gx_executor *ex, const gx_task *task) {
+    return GX_LIKELY(!gx_executor_gates_changed(ex)) || may_run(ex, task);
 }
 
 /* Parked lists, inlets and the local FIFO have a budget of slow time each: one cannot starve another. */
@@ -108,8 +144,16 @@ static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
 
-static void counted(gx_task *task, size_t executed) {
-    if (executed) gx_count(&task->counters.executed, executed);
+static void begin_run(gx_executor *ex, gx_task *task) {
+    gx_executor_call(ex, task);
+}
+
+static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
+    ex->cursor.state = GX_CURSOR_NONE;
+    ex->cursor.task = NULL;
+    gx_executor_call(ex, NULL);
+    if (t->executed) gx_count(&task->counters.executed, t->executed);
+    if (t->acked) gx_count(&task->counters.acked, t->acked);
     gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
 }
 
@@ -140,25 +184,23 @@ static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_
 
 /* --- The local FIFO --- */
 
-static const gale_head *pop_local(gx_executor *ex, const gale_head *head) {
-    gx_fifo_pop(&ex->local, &ex->chunks, head->length);
-    return gx_fifo_front(&ex->local);
-}
-
-/* A run of records for one task, from the front. */
+/* A run of records for one task, from the front. What they weighed is taken off at its end. */
 static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *head, size_t budget) {
-    size_t run = 0, executed = 0;
-    gx_executor_call(ex, task);
+    tally t = { 0 };
+    uint64_t weight = 0, bytes = 0;
+    begin_run(ex, task);
     do {
-        uint64_t weight = gx_record_weight(head);
-        executed += execute(ex, task, head);
-        gx_executor_dequeued(ex, task, weight);
-        head = pop_local(ex, head);
-        run++;
-    } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
-    gx_executor_call(ex, NULL);
-    counted(task, executed);
-    return run;
+        uint32_t length = head->length;
+        bytes += length;
+        weight += gx_record_weight(head);
+        execute(ex, task, head, &t);
+        gx_fifo_step(&ex->local, &ex->chunks, length);
+        head = gx_fifo_front(&ex->local);
+    } while (head && head->target == task->id && t.run < budget && !out_of_time(ex) && still_runs(ex, task));
+    gx_fifo_popped(&ex->local, bytes, t.run);
+    gx_executor_dequeued(ex, task, weight);
+    end_run(ex, task, &t);
+    return t.run;
 }
 
 size_t gx_run_local(gx_executor *ex) {
@@ -172,7 +214,8 @@ size_t gx_run_local(gx_executor *ex) {
             head = gx_fifo_front(&ex->local);
         } else {
             if (!park(ex, task, head, true)) break;
-            head = pop_local(ex, head);
+            gx_fifo_pop(&ex->local, &ex->chunks, head->length);
+            head = gx_fifo_front(&ex->local);
             done++;
         }
     }
@@ -182,33 +225,29 @@ size_t gx_run_local(gx_executor *ex) {
 /* --- Parked lists --- */
 
 /* The first of a list. What its call emits must not push it out of the list that it lies in. */
-static size_t run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head) {
+static void run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head, tally *t) {
     uint64_t weight = gx_record_weight(head);
     const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
     if (GX_UNLIKELY(lane)) task->lanes->busy = (uint16_t)lane;
-    size_t executed = execute(ex, task, head);
+    execute(ex, task, head, t);
     if (GX_UNLIKELY(lane)) task->lanes->busy = 0;
     gx_waiting_pop(ex, task, lane, head->length);
     if (GX_UNLIKELY(drop != NULL))
         gx_drop_dequeued(ex, task, drop, weight);
     else
         gx_executor_dequeued(ex, task, weight);
-    return executed;
 }
 
 static size_t run_parked_task(gx_executor *ex, gx_task *task) {
-    size_t run = 0, executed = 0;
+    tally t = { 0 };
     const gale_head *head;
     uint32_t lane;
-    gx_executor_call(ex, task);
-    while (run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) &&
-           (head = gx_waiting_front(task, &lane)) != NULL) {
-        executed += run_waiting(ex, task, lane, head);
-        run++;
-    }
-    gx_executor_call(ex, NULL);
-    counted(task, executed);
-    return run;
+    begin_run(ex, task);
+    while (t.run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) &&
+           (head = gx_waiting_front(task, &lane)) != NULL)
+        run_waiting(ex, task, lane, head, &t);
+    end_run(ex, task, &t);
+    return t.run;
 }
 
 /* A different task begins each time, so that a slow one does not use up the time of all. */
@@ -226,18 +265,16 @@ size_t gx_run_parked(gx_executor *ex) {
 /* --- Inlets --- */
 
 static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, const gale_head *head, size_t budget) {
-    size_t run = 0, executed = 0;
-    gx_executor_call(ex, task);
+    tally t = { 0 };
+    begin_run(ex, task);
     do {
         uint32_t length = head->length;
-        executed += execute(ex, task, head);
+        execute(ex, task, head, &t);
         gx_ring_advance(&inlet->data, length);
         head = gx_ring_peek(&inlet->data);
-        run++;
-    } while (head && head->target == task->id && run < budget && !out_of_time(ex) && may_run(ex, task));
-    gx_executor_call(ex, NULL);
-    counted(task, executed);
-    return run;
+    } while (head && head->target == task->id && t.run < budget && !out_of_time(ex) && still_runs(ex, task));
+    end_run(ex, task, &t);
+    return t.run;
 }
 
 /* A ring is always read to what was seen of it, so that it never waits at a record whose task may not run. When slow
@@ -271,19 +308,31 @@ size_t gx_run_inlets(gx_executor *ex) {
     return done;
 }
 
+/* Most are sums for trees that are kept here. */
+GX_INLINE void receive(gx_executor *ex, gx_inlet *inlet, const uint64_t *item) {
+    if (GX_LIKELY(item[0] >> GX_LEDGER_SHIFT == ex->keeper && !inlet->half[0]))
+        gx_ledger_ack(&ex->ledger, item[0], item[1]);
+    else
+        gx_answer_receive(ex, inlet, item);
+}
+
+static size_t run_inlet_acks(gx_executor *ex, gx_inlet *inlet) {
+    const uint64_t *item;
+    size_t items = 0;
+    while (items < GX_RUN_ACKS && (item = gx_ring_next_item(&inlet->acks)) != NULL) {
+        receive(ex, inlet, item);
+        items++;
+    }
+    inlet->received += items;
+    return items;
+}
+
 size_t gx_run_acks(gx_executor *ex) {
     size_t done = 0;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];
         if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
-        const uint64_t *item;
-        size_t items = 0;
-        while ((item = gx_ring_next_item(&inlet->acks)) != NULL) {
-            gx_answer_receive(ex, inlet, item);
-            items++;
-        }
-        inlet->received += items;
-        done += items;
+        done += run_inlet_acks(ex, inlet);
         if (gx_ring_release(&inlet->acks)) gx_bell_ring(&ex->shared->executors[i]->bell);
     }
     return done;

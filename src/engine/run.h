@@ -10,6 +10,7 @@
 
 enum {
     GX_RUN_BUDGET = 4096,            /* records a queue and step */
+    GX_RUN_ACKS = 512,               /* items an executor and step: their trees are still in the cache when told */
     GX_RUN_SLOW_BUDGET = 500 * 1000, /* ns in slow calls a stage of the step, after which others have their turn */
 };
 

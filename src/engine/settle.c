@@ -21,23 +21,25 @@ static gx_outlet *to_keeper(gx_settle *settle, uint64_t root) {
 void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges) {
     if (edges == 0) return;
     gx_outlet *outlet = to_keeper(settle, root);
+    if (GX_LIKELY(gx_outlet_put_item(outlet, root, edges))) return;
     if (!gx_outlet_send_item(outlet, settle->chunks, root, edges)) settle->lost++;
 }
 
-void gx_settle_displace(gx_settle *settle) {
-    uint64_t root = settle->last_root, edges = settle->last_xor;
-    size_t at = gx_random_mix(root) % GX_SETTLE_SLOTS;
-    settle->last_root = 0;
-    if (settle->table[at].root == root) {
-        settle->table[at].xor_ ^= edges;
+void gx_settle_displace(gx_settle *settle, uint64_t root, uint64_t edges) {
+    uint64_t last = settle->last_root, sum = settle->last_xor;
+    settle->last_root = root;
+    settle->last_xor = edges;
+    gx_settle_slot *slot = &settle->table[gx_settle_place(last)];
+    if (slot->root == last) {
+        slot->xor_ ^= sum;
         return;
     }
-    if (!settle->table[at].root)
+    uint64_t out_root = slot->root, out_sum = slot->xor_;
+    *slot = (gx_settle_slot){ last, sum };
+    if (GX_UNLIKELY(!out_root))
         settle->filled++;
     else if (!GX_MUTANT(eviction_dropped))
-        gx_settle_send(settle, settle->table[at].root, settle->table[at].xor_);
-    settle->table[at].root = root;
-    settle->table[at].xor_ = edges;
+        gx_settle_send(settle, out_root, out_sum);
 }
 
 static gx_block *text_block(gx_settle *settle, const char *text) {
@@ -72,10 +74,8 @@ void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *te
 }
 
 void gx_settle_flush(gx_settle *settle) {
-    if (settle->last_root) {
-        gx_settle_send(settle, settle->last_root, settle->last_xor);
-        settle->last_root = 0;
-    }
+    if (settle->last_root) gx_settle_send(settle, settle->last_root, settle->last_xor);
+    settle->last_root = 0;
     for (size_t i = 0; settle->filled && i < GX_SETTLE_SLOTS; i++) {
         if (!settle->table[i].root) continue;
         gx_settle_send(settle, settle->table[i].root, settle->table[i].xor_);

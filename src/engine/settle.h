@@ -38,12 +38,14 @@ typedef struct gx_notice {
     gx_block *text; /* or NULL; the receiver releases it */
 } gx_notice;
 
+typedef struct gx_settle_slot {
+    uint64_t root, xor_; /* root 0: empty */
+} gx_settle_slot;
+
 typedef struct gx_settle {
     uint64_t last_root, last_xor;
     uint32_t filled; /* slots of the table in use */
-    struct {
-        uint64_t root, xor_; /* root 0: empty */
-    } table[GX_SETTLE_SLOTS];
+    gx_settle_slot table[GX_SETTLE_SLOTS];
     gx_outlet *outlets;  /* by executor */
     const gx_plan *plan; /* where acker tasks are; NULL: there are none */
     gx_chunks *chunks;
@@ -54,8 +56,14 @@ typedef struct gx_settle {
 /* Sends one update to its keeper. */
 void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges);
 
-/* Moves the last root into the table. */
-void gx_settle_displace(gx_settle *settle);
+/* Where a root belongs in the table: trees begun one after the other, and those of other ledgers, have places beside
+ * each other. */
+GX_INLINE size_t gx_settle_place(uint64_t root) {
+    return (root + (root >> GX_LEDGER_SHIFT) * 23) % GX_SETTLE_SLOTS;
+}
+
+/* Another root is the last one; the one that was goes into the table. */
+void gx_settle_displace(gx_settle *settle, uint64_t root, uint64_t edges);
 
 /* An ack for a tree that is kept on another executor. */
 GX_INLINE void gx_settle_ack(gx_settle *settle, uint64_t root, uint64_t edges) {
@@ -63,7 +71,10 @@ GX_INLINE void gx_settle_ack(gx_settle *settle, uint64_t root, uint64_t edges) {
         settle->last_xor ^= edges;
         return;
     }
-    if (settle->last_root) gx_settle_displace(settle);
+    if (GX_LIKELY(settle->last_root)) {
+        gx_settle_displace(settle, root, edges);
+        return;
+    }
     settle->last_root = root;
     settle->last_xor = edges;
 }

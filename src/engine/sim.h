@@ -6,6 +6,7 @@
 #include "engine/runtime.h"
 #include "engine/sim_faults.h"
 #include "engine/sim_truth.h"
+#include "engine/sim_veil.h"
 
 /* Tuples that did not come to a task. */
 typedef struct gx_sim_dropped {
@@ -30,6 +31,7 @@ typedef struct gx_sim {
     gx_faults faults;
     gale_manual_clock *clock;
     gx_sim_memory memory;
+    gx_veils veils;
     gale_runtime *runtime;
     struct gx_sim_task **tasks; /* [0 .. tasks] */
     size_t task_capacity;

@@ -1,17 +1,30 @@
 #include "engine/sim_task.h"
 
+#include "topology/builder.h"
 #include "tuple/body.h"
 
 #include <string.h>
 
+enum { LETTER_TUPLE = 3 }; /* the field of a dead letter that is the spout's tuple */
+
 /* --- Tuples and handles --- */
+
+bool gx_sim_is_letter(const char *stream) {
+    return strcmp(stream, GX_DEAD_LETTER_STREAM) == 0;
+}
 
 int gx_sim_strip(gx_sim_task *task, const gale_tuple *tuple, gx_sim_tuple *view) {
     gx_heap *heap = &task->sim->heap;
-    size_t count = gale_tuple_size(tuple) - 1;
-    if (!gx_grow(heap, GX_TAG_OTHER, &task->values, &task->value_capacity, count + 1, sizeof *task->values))
+    bool letter = gx_sim_is_letter(gale_tuple_stream(tuple));
+    size_t count = gale_tuple_size(tuple) - !letter;
+    size_t items = letter ? gale_tuple_value(tuple, LETTER_TUPLE).size - 1 : 0;
+    if (!gx_grow(heap, GX_TAG_OTHER, &task->values, &task->value_capacity, count + items + 1, sizeof *task->values))
         return GALE_NO_MEMORY;
     for (size_t i = 0; i < count; i++) task->values[i] = gale_tuple_value(tuple, i);
+    if (letter) {
+        for (size_t i = 0; i < items; i++) task->values[count + i] = gale_list_at(&task->values[LETTER_TUPLE], i);
+        task->values[LETTER_TUPLE] = gale_list(&task->values[count], items);
+    }
     int64_t size = gx_body_measure(task->values, count);
     if (size < 0) return (int)size;
     if (!gx_grow(heap, GX_TAG_OTHER, &view->body, &view->capacity, (size_t)size, 1)) return GALE_NO_MEMORY;
@@ -167,7 +180,7 @@ static int finish(gx_sim_task *task, const outgoing *o, int rc, uint32_t emissio
     uint32_t kept = (uint32_t)rc - (uint32_t)dropped.by_policy; /* those count as sent */
     sim->truth.counts[task->context->task].sent += dropped.by_policy;
     int noted = gx_truth_emitted(&sim->truth, emission, o->values, engine_task(task)->executor->scratch.targets, kept,
-                                 o->direct, (uint32_t)dropped.by_limit);
+                                 o->direct, (int)dropped.by_limit);
     if (noted < 0) gx_truth_violated(&sim->truth, "the simulator has no memory");
     return rc;
 }
@@ -182,6 +195,12 @@ static int send_settled(gx_sim_task *task, const outgoing *o) {
     return rc;
 }
 
+/* When a tree of the task begins: a spout that is known to be slow tells the time at each emit, others once a step. */
+static int64_t birth(const gx_sim_task *task) {
+    const gx_task *spout = (const gx_task *)task->engine;
+    return spout->slow ? gale_context_now(task->context) : spout->executor->now;
+}
+
 static int emit(gx_sim_task *task, const outgoing *o) {
     gx_truth *truth = &task->sim->truth;
     uint16_t id = (uint16_t)task->context->task;
@@ -193,13 +212,15 @@ static int emit(gx_sim_task *task, const outgoing *o) {
     if (o->count) memcpy(task->values, o->values, o->count * sizeof *o->values);
     int rc = find_anchors(task, o, &anchors);
     if (rc == GALE_SETTLED) return send_settled(task, o);
-    if (rc == GALE_OK && o->tracked)
-        rc = gx_truth_open(truth, id, o->message_id, engine_task(task)->executor->now, &tree);
+    if (rc == GALE_OK && o->tracked) rc = gx_truth_open(truth, id, o->message_id, birth(task), &tree);
     if (rc == GALE_OK) rc = gx_truth_announce(truth, id, (uint16_t)o->stream, tree, task->anchors, anchors, &emission);
     if (rc < 0) return rc;
     task->values[o->count] = gale_i64(emission);
     watch_drops(task, o->stream, NULL);
-    return finish(task, o, send(task, o, tree), emission, tree, anchors);
+    task->sending = true;
+    rc = send(task, o, tree);
+    task->sending = false;
+    return finish(task, o, rc, emission, tree, anchors);
 }
 
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *gx_fault_name(int fault) {
-    static const char *const names[] = { "slow", "hold", "fail", "forget", "twice", "reset", "stall", "alloc" };
+    static const char *const names[] = { "slow", "hold", "fail", "forget", "twice", "reset", "stall", "late", "alloc" };
     static_assert(sizeof names / sizeof *names == GX_FAULT_COUNT, "every fault has a name");
     return names[fault];
 }
@@ -59,6 +59,7 @@ gx_faults gx_faults_draw(gx_random *random) {
     for (int i = 0; i < GX_FAULT_COUNT; i++) {
         uint32_t wanted = gx_random_below(random, i == GX_FAULT_ALLOC ? 8 : 2);
         uint32_t scale = gx_random_below(random, 8); /* 1/2000 to 1/16 */
+        if (i == GX_FAULT_LATE) scale += 3;          /* to 1/2: most publications are one among many */
         if (wanted == 0) faults.odds[i] = (UINT32_MAX / 2000) << scale;
     }
     return faults;

@@ -8,6 +8,7 @@
  *     twice   a tuple is answered a second time, and used as an anchor after that
  *     reset   a tuple asks for its tree's timeout to begin anew
  *     stall   an executor makes no step for a while
+ *     late    what an executor has written for another is seen some steps later
  *     alloc   an allocation fails
  *
  * Threads: one. */
@@ -29,6 +30,7 @@ typedef enum gx_fault {
     GX_FAULT_TWICE,
     GX_FAULT_RESET,
     GX_FAULT_STALL,
+    GX_FAULT_LATE,
     GX_FAULT_ALLOC,
     GX_FAULT_COUNT
 } gx_fault;

@@ -193,6 +193,13 @@ static int loose(void *self_, const gale_tuple *input, gale_collector *out) {
     return gale_ack(out, handle);
 }
 
+static int bury(void *self_, const gale_tuple *input, gale_collector *out) {
+    instance *self = self_;
+    if (gale_tuple_is_tick(input)) return 0;
+    uint64_t message_id = (uint64_t)gale_tuple_value(input, 2).as.i64;
+    return spread(self, out, (tuple){ (int64_t)(message_id % KEYS), 3, 0 }, BOUND);
+}
+
 /* Emits anchored to all that wait, and answers them. */
 static int join_all(instance *self, gale_collector *out) {
     tuple t = { (int64_t)below(self, KEYS), self->energy, HOPS_MAX / 2 };
@@ -232,6 +239,7 @@ gale_bolt gx_sim_worker(gx_sim_habit habit, uint32_t fan, uint32_t direct) {
         { sizeof *tables, "work", GALE_BOLT_MANUAL, make_instance, work_blindly, NULL, free },
         { sizeof *tables, "join", GALE_BOLT_MANUAL, make_instance, join, NULL, free },
         { sizeof *tables, "loose", GALE_BOLT_MANUAL, make_instance, loose, NULL, free },
+        { sizeof *tables, "bury", GALE_BOLT_SIMPLE, make_instance, bury, NULL, free },
     };
     static_assert(sizeof tables / sizeof *tables == GX_SIM_HABIT_COUNT, "every habit has a table");
     nature what = { habit, fan, direct };

@@ -13,6 +13,7 @@ typedef enum gx_sim_habit {
     GX_SIM_WORK_BLINDLY, /* the same, and does not look whether its emits failed */
     GX_SIM_JOIN,         /* holds some, emits anchored to all, answers all */
     GX_SIM_LOOSE,        /* emits some unanchored, fails some, forgets some */
+    GX_SIM_BURY,         /* takes dead letters, and makes a little of each */
     GX_SIM_HABIT_COUNT
 } gx_sim_habit;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAYERS_MAX = 6, WIDTH_MAX = 3, COMPONENTS_MAX = 3 + LAYERS_MAX * WIDTH_MAX, TASKS_MAX = 40 };
+enum { LAYERS_MAX = 6, WIDTH_MAX = 3, COMPONENTS_MAX = 3 + LAYERS_MAX * WIDTH_MAX + 1, TASKS_MAX = 40 };
 
 typedef struct drawn {
     char name[16];
@@ -62,7 +62,7 @@ static int add_spout(sketch *s) {
 
 static int add_bolt(sketch *s, uint32_t layer) {
     static const char *const names[] = { "pass", "pass", "work", "work", "join", "loose" };
-    gx_sim_habit habit = (gx_sim_habit)below(s, GX_SIM_HABIT_COUNT);
+    gx_sim_habit habit = (gx_sim_habit)below(s, GX_SIM_BURY);
     const drawn *d = draw_component(s, names[habit], layer);
     gale_bolt bolt = gx_sim_worker(habit, 1 + below(s, 5), d->direct);
     if (!bolt.user) return GALE_NO_MEMORY;
@@ -148,6 +148,30 @@ static int set_limits(sketch *s) {
     return rc;
 }
 
+/* A bolt behind the dead letters of all spouts; nobody is behind it. */
+static int add_burier(sketch *s) {
+    gale_bolt bolt = gx_sim_worker(GX_SIM_BURY, 2, 0);
+    if (!bolt.user) return GALE_NO_MEMORY;
+    bolt.outputs = outputs;
+    bolt.output_count = 1;
+    int rc = gale_topology_add_bolt(s->topology, "bury", bolt, 1 + below(s, 3));
+    for (uint32_t i = 0; i < s->count && rc >= 0; i++)
+        if (s->components[i].layer == 0)
+            rc = gale_topology_subscribe(s->topology, "bury", s->components[i].name, "__dead_letter",
+                                         below(s, 2) ? gale_shuffle() : gale_fields("reason"));
+    return rc;
+}
+
+/* In a third of the topologies failed tuples are emitted again, and in most of those dead letters have a bolt. */
+static int draw_replay(sketch *s) {
+    if (below(s, 3)) return GALE_OK;
+    double initial = (double)s->timeout / 1000 * below(s, 9) / 4, most = initial * (1u << below(s, 4));
+    int rc = gale_topology_set(s->topology, NULL, "topology.replay.attempts", gale_i64(1 + below(s, 4)));
+    if (rc >= 0) rc = gale_topology_set(s->topology, NULL, "topology.replay.backoff.initial.secs", gale_f64(initial));
+    if (rc >= 0) rc = gale_topology_set(s->topology, NULL, "topology.replay.backoff.max.secs", gale_f64(most));
+    return rc >= 0 && below(s, 4) ? add_burier(s) : rc;
+}
+
 static int draw_all(sketch *s) {
     int rc = set_limits(s);
     for (uint32_t spouts = 1 + below(s, 3); spouts > 0 && rc >= 0; spouts--) rc = add_spout(s);
@@ -156,6 +180,7 @@ static int draw_all(sketch *s) {
         for (uint32_t width = 1 + below(s, WIDTH_MAX); width > 0 && rc >= 0; width--) rc = add_bolt(s, layer);
     for (uint32_t i = 0; i < s->count && rc >= 0; i++)
         if (s->components[i].layer) rc = connect(s, &s->components[i]);
+    if (rc >= 0) rc = draw_replay(s);
     return rc < 0 ? rc : GALE_OK;
 }
 

@@ -3,7 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOW_MEAN = 200 * 1000 };
+enum {
+    SLOW_MEAN = 200 * 1000,
+    LETTER_ID = 2, /* the field of a dead letter that names its tree */
+};
+
+static gx_task *engine_task(const gx_sim_task *task) {
+    return (gx_task *)task->engine;
+}
 
 /* --- Making --- */
 
@@ -142,15 +149,21 @@ static int execute_tuple(gx_sim_task *task, const gale_tuple *tuple) {
     return rc;
 }
 
+static uint64_t number_of(const gx_sim_task *task, const gale_tuple *tuple) {
+    if (gx_sim_is_letter(gale_tuple_stream(tuple)))
+        return gx_truth_letter_number(&task->sim->truth, (uint64_t)gale_tuple_value(tuple, LETTER_ID).as.i64);
+    return (uint64_t)gale_tuple_value(tuple, gale_tuple_size(tuple) - 1).as.i64;
+}
+
 static int execute(gx_sim_task *task, const gale_tuple *tuple) {
     uint32_t source = gale_tuple_task(tuple);
     if (source == 0) {
         int (*function)(void *, const gale_tuple *, gale_collector *) = task->component->built->bolt.execute;
         return task->component->captured ? GALE_OK : function(task->self, tuple, &task->out);
     }
-    gale_value number = gale_tuple_value(tuple, gale_tuple_size(tuple) - 1);
+    gx_roots roots = gx_record_roots(tuple->head);
     if (!gx_truth_received(&task->sim->truth, (uint16_t)source, (uint16_t)task->context->task, tuple->head->stream,
-                           (uint64_t)number.as.i64, &task->delivery))
+                           number_of(task, tuple), roots.count ? roots.pairs[0].root : 0, &task->delivery))
         return GALE_INVALID;
     return execute_tuple(task, tuple);
 }
@@ -279,7 +292,24 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     return rc;
 }
 
+/* What is told to have failed is not open any more. An entry that is open again would be answered a second time, and
+ * its link in the queue of answers is overwritten: the engine must not follow it, the run ends here. */
+static void check_closed(gx_sim_task *task, uint64_t tree) {
+    gx_executor *ex = engine_task(task)->executor;
+    gx_ledger *ledger = &ex->ledger;
+    for (uint32_t slot = 0; slot < ledger->slots; slot++) {
+        const gx_tree *entry = gx_ledger_at(ledger, slot);
+        if (!gx_tree_is_open(entry) || entry->message_id != tree || entry->task != task->context->task) continue;
+        const gx_retained *kept = gx_retention_at(&ex->retention, slot);
+        if (kept && kept->letter) continue;
+        gx_truth_violated(&task->sim->truth, "tree %llu of task %u has failed, but is open again in its ledger",
+                          (unsigned long long)tree, task->context->task);
+        ledger->answers = (gx_tree_list){ 0, 0 };
+    }
+}
+
 static const gx_sim_tree *hear(gx_sim_task *task, uint64_t tree, const gale_failure *failure) {
+    if (failure) check_closed(task, tree);
     return gx_truth_answered(&task->sim->truth, (uint16_t)task->context->task, tree, failure,
                              gale_context_now(task->context));
 }
@@ -306,6 +336,67 @@ gale_spout gx_sim_spout(gx_sim_component *component) {
     static const gale_spout_ops ops = { sizeof ops, "sim",      spout_open,       spout_activate, spout_next,
                                         spout_ack,  spout_fail, spout_deactivate, spout_close };
     return (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = component };
+}
+
+/* --- What the engine emits on a spout's behalf --- */
+
+/* The open tree with this message id: its slot, or UINT32_MAX. */
+static uint32_t find_slot(const gx_executor *ex, uint16_t task, uint64_t message_id, bool letter) {
+    for (uint32_t slot = 0; slot < ex->ledger.slots; slot++) {
+        const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
+        if (tree->state != GX_TREE_OPEN || tree->message_id != message_id || tree->task != task) continue;
+        const gx_retained *kept = gx_retention_at(&ex->retention, slot);
+        if (kept && kept->letter == letter) return slot;
+    }
+    return UINT32_MAX;
+}
+
+/* The tree whose tuple has this number, or which this dead letter is about. */
+static uint64_t tree_of(const gx_truth *truth, uint64_t number) {
+    if (number >= truth->emission_count || truth->emissions[number].tree_count != 1) return UINT64_MAX;
+    return truth->trees[truth->tree_list[truth->emissions[number].first_tree]].first;
+}
+
+/* An attempt of a tuple or a dead letter. Whether it found queues at their limit cannot be told from here. */
+static void note_engines(gx_sim_task *task, uint32_t slot, uint32_t stream, const gale_value *values, uint64_t number,
+                         bool letter, uint32_t deliveries) {
+    gx_truth *truth = &task->sim->truth;
+    const gx_executor *ex = engine_task(task)->executor;
+    const gx_retained *kept = gx_retention_at(&ex->retention, slot);
+    uint64_t root = gx_ledger_root(&ex->ledger, gx_ledger_at(&ex->ledger, slot), slot);
+    uint32_t emission;
+    bool noted = letter && kept->attempts == 1
+                     ? gx_truth_buried(truth, (uint16_t)task->context->task, (uint16_t)stream,
+                                       (uint64_t)values[LETTER_ID].as.i64, root, ex->now, &emission)
+                     : gx_truth_repeated(truth, number, kept->attempts, root, ex->now, &emission);
+    if (noted && gx_truth_emitted(truth, emission, values, ex->scratch.targets, deliveries, kept->direct,
+                                  task->sim->limited ? -1 : 0) < 0)
+        gx_truth_violated(truth, "the simulator has no memory");
+}
+
+/* The component's own emit is noted when it returns; only its root is to be seen from here. */
+static void see_emit(void *user, const gale_context *context, uint32_t stream, const gale_value *values, size_t count,
+                     uint32_t deliveries) {
+    const gx_sim_component *component = user;
+    gx_sim_task *task = component->sim->tasks[context->task];
+    gx_truth *truth = &component->sim->truth;
+    const gx_executor *ex = engine_task(task)->executor;
+    bool letter = stream == component->built->output_count;
+    uint64_t number = letter ? gx_truth_letter_number(truth, (uint64_t)values[LETTER_ID].as.i64)
+                             : (uint64_t)values[count - 1].as.i64;
+    uint64_t tree = letter ? (uint64_t)values[LETTER_ID].as.i64 : tree_of(truth, number);
+    uint32_t slot = find_slot(ex, (uint16_t)context->task, tree, letter);
+    if (slot == UINT32_MAX) {
+        if (!task->sending) gx_truth_violated(truth, "the engine emitted for task %u, of no open tree", context->task);
+    } else if (task->sending) {
+        truth->emissions[number].root = gx_ledger_root(&ex->ledger, gx_ledger_at(&ex->ledger, slot), slot);
+    } else {
+        note_engines(task, slot, stream, values, number, letter, deliveries);
+    }
+}
+
+gale_hook gx_sim_spout_hook(gx_sim_component *component) {
+    return (gale_hook){ .size = sizeof(gale_hook), .user = component, .emit = see_emit };
 }
 
 /* --- What faults keep --- */

@@ -18,7 +18,7 @@ typedef struct gx_sim_grouping {
     const gx_subscription *built;
 } gx_sim_grouping;
 
-/* A tuple as the component sees it: without the number. */
+/* A tuple as the component sees it: without the number, which in a dead letter is in the tuple that it is about. */
 typedef struct gx_sim_tuple {
     gale_tuple tuple;
     unsigned char *body;
@@ -60,6 +60,7 @@ typedef struct gx_sim_task {
     size_t value_capacity;
     gx_sim_delivery **anchors;
     size_t anchor_capacity;
+    bool sending;     /* the emit in progress is the component's */
     uint64_t emitted; /* calls that succeeded */
     uint64_t roots;   /* tracked ones */
 } gx_sim_task;
@@ -67,6 +68,12 @@ typedef struct gx_sim_task {
 /* What the wrapped topology runs. */
 gale_spout gx_sim_spout(gx_sim_component *component);
 gale_bolt gx_sim_bolt(gx_sim_component *component);
+
+/* Is it the stream of a spout's dead letters? */
+bool gx_sim_is_letter(const char *stream);
+
+/* Sees what the engine emits on a spout's behalf: tuples again, and dead letters. */
+gale_hook gx_sim_spout_hook(gx_sim_component *component);
 
 /* A new wrapped task, or NULL. It is known to `sim` until it is freed. */
 gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_context *context, gale_collector *out);
@@ -104,7 +111,7 @@ bool gx_sim_meet_fate(gx_sim_task *task);
 /* A held tuple that the handle names, or NULL. */
 gx_sim_kept *gx_sim_find_kept(gx_sim_task *task, gale_handle handle);
 
-/* Writes the tuple without its last value to `view`. GALE_NO_MEMORY. */
+/* Writes the tuple without the number to `view`. GALE_NO_MEMORY. */
 int gx_sim_strip(gx_sim_task *task, const gale_tuple *tuple, gx_sim_tuple *view);
 
 #endif

@@ -7,6 +7,9 @@
  *          - a tree is acked only when every delivery in it was, and nothing of it failed;
  *          - it fails only for what happened to it; for a timeout it is old enough, and was not complete long since;
  *          - each is answered once;
+ *          - a tree whose tuple is emitted again is a new one each time, an attempt of the first, which is answered:
+ *            not more often than is configured, not when it was rejected, and not too soon; what is given up is a dead
+ *            letter once, where somebody takes those;
  *          - deliveries between two tasks arrive in the order of their emits; what is missing was counted as shed or
  *            overflowed;
  *          - fields grouping sends a key to one task, ever; the others to the tasks that they promise;
@@ -23,7 +26,7 @@
 
 #include <gale/component.h>
 
-enum { GX_TRUTH_TASKS_MAX = 1000, GX_TRUTH_TEXT = 400, GX_TRUTH_PATIENCE = 8 };
+enum { GX_TRUTH_TASKS_MAX = 1000, GX_TRUTH_TEXT = 400, GX_TRUTH_PATIENCE = 8, GX_TRUTH_PATIENCE_LATE = 56 };
 
 /* One emit. */
 typedef struct gx_sim_emission {
@@ -31,6 +34,8 @@ typedef struct gx_sim_emission {
     uint32_t tree_count;
     uint16_t task;
     uint16_t stream;
+    uint32_t number; /* that its tuples carry: its own, or that of the first attempt */
+    uint64_t root;   /* of a spout's that may be emitted again: which attempt it is; else 0 */
 } gx_sim_emission;
 
 typedef struct gx_sim_tree {
@@ -42,10 +47,17 @@ typedef struct gx_sim_tree {
     uint32_t kept;       /* those of them that are held or forgotten */
     uint32_t failures;   /* deliveries of it that failed */
     uint32_t at;         /* its place among the open trees */
+    uint32_t first;      /* the tree of its first attempt, which may be itself */
+    uint32_t latest;     /* of a first one: the tree of the last attempt */
+    uint32_t attempt;    /* from 1 */
+    uint32_t letter;     /* the emission of its dead letter, plus 1 */
+    int64_t waits_until; /* it waits to be emitted again, as its ledger says; 0: not */
     uint16_t task;       /* the spout's */
     uint16_t failed_at;  /* the task of the last failure */
     uint16_t causes;     /* bit a gale_reason; the application's own are all GALE_REASON_COUNT */
     bool answered;
+    bool is_letter; /* the engine's own: no spout hears of it */
+    bool unclear;   /* some delivery may have been dropped as it was emitted again */
 } gx_sim_tree;
 
 /* One task's part in an emission. */
@@ -66,6 +78,7 @@ typedef struct gx_sim_counts {
     uint64_t delivered; /* to it */
     uint64_t received;
     uint64_t dropped; /* at the limit, as its feeders emitted */
+    uint64_t unclear; /* more of that, at the most */
     uint64_t sent;    /* deliveries from it */
     uint64_t acked, failed, rejected, forgotten;
 } gx_sim_counts;
@@ -96,12 +109,16 @@ typedef struct gx_truth {
     gx_buf key;
 
     bool scarce;    /* allocations may fail */
+    bool late;      /* what executors say to each other may come late */
+    bool lossy;     /* queues may be at their limit, or tuples too late */
     bool ending;    /* the runtime is closing */
     uint64_t round; /* how often every executor has made a step */
+    uint64_t jam;   /* the last round in which acks found no room in a ring, plus 1 */
     uint64_t lost;  /* updates that found no memory, as the engine counts them */
     uint64_t acked, failed, timed_out, rejected, stopped;
     uint64_t deliveries, executed;
-    uint64_t trace; /* a hash of everything that happened, in order */
+    uint64_t messages, letters, repeats; /* trees by kind */
+    uint64_t trace;                      /* a hash of everything that happened, in order */
     char problem[GX_TRUTH_TEXT];
 } gx_truth;
 
@@ -127,19 +144,32 @@ int gx_truth_open(gx_truth *truth, uint16_t task, uint64_t message_id, int64_t n
 int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree, gx_sim_delivery *const *anchors,
                       size_t anchor_count, uint32_t *ret_emission);
 
+/* The engine emits a spout's tuple again that had the number `emission` the first time, in attempt `attempt` under
+ * `root`. False when it may not (and the problem is noted). `*ret_emission`: as from gx_truth_announce. */
+bool gx_truth_repeated(gx_truth *truth, uint64_t emission, uint32_t attempt, uint64_t root, int64_t now,
+                       uint32_t *ret_emission);
+
+/* The same for the first emit of the dead letter of `tree`. */
+bool gx_truth_buried(gx_truth *truth, uint16_t task, uint16_t stream, uint64_t tree, uint64_t root, int64_t now,
+                     uint32_t *ret_emission);
+
+/* The number that the dead letter of a tree has in place of one in its tuples; UINT64_MAX: there is none. */
+uint64_t gx_truth_letter_number(const gx_truth *truth, uint64_t tree);
+
 /* It went to these tasks; `direct`: the one that was named, or 0. `dropped`: to how many others it would have gone, had
- * their queues not been at the limit. GALE_NO_MEMORY. */
+ * their queues not been at the limit; below 0: that is not known. GALE_NO_MEMORY. */
 int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *values, const uint16_t *targets,
-                     uint32_t count, uint32_t direct, uint32_t dropped);
+                     uint32_t count, uint32_t direct, int dropped);
 
 /* It failed, and the tree that was opened for it is none. */
 void gx_truth_cancel(gx_truth *truth, uint32_t emission, uint32_t tree);
 
 /* --- Executing --- */
 
-/* A tuple has come to `target`. False when it cannot be (and the problem is noted). */
-bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16_t stream, uint64_t emission,
-                       gx_sim_delivery *ret_delivery);
+/* A tuple with this number and first root (0: none) has come to `target`. False when it cannot be (and the problem
+ * is noted). */
+bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16_t stream, uint64_t number,
+                       uint64_t root, gx_sim_delivery *ret_delivery);
 
 void gx_truth_acked(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery);
 void gx_truth_failed(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery, int32_t reason);

@@ -19,6 +19,7 @@ typedef struct gx_world {
     gx_sim *sim;
     uint32_t executors;
     int64_t stalled[GALE_EXECUTORS_MAX]; /* until then */
+    int64_t looked[GALE_EXECUTORS_MAX];  /* when its last step began */
     bool idle[GALE_EXECUTORS_MAX];       /* nothing to do at its last step, and nothing happened since */
     bool stepped[GALE_EXECUTORS_MAX];    /* in this round */
     uint32_t stepped_count;

@@ -33,12 +33,9 @@ static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
     return true;
 }
 
-/* A tuple that the engine emits again would have the number of its first time: replay and dead letters are left out. */
+/* A simulated run writes no files. */
 static bool is_left_out(gale_str key) {
-    static const char *const begins[] = { "topology.replay.", "topology.dead_letters." };
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (key.size >= strlen(begins[i]) && memcmp(key.data, begins[i], strlen(begins[i])) == 0) return true;
-    return false;
+    return gx_str_is(key, "topology.dead_letters.file");
 }
 
 static bool list_settings(gx_sim *sim, const gx_component *c, lists *l) {
@@ -118,7 +115,8 @@ static int chooser_prepare(void *user, const gale_targets *targets, void **ret_s
 static int chooser_choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
                           uint32_t *ret_indices) {
     chooser *c = self;
-    return c->grouping->custom.choose(c->self, targets, values, count - 1, ret_indices);
+    size_t hidden = gx_sim_is_letter(c->grouping->stream) ? 0 : 1;
+    return c->grouping->custom.choose(c->self, targets, values, count - hidden, ret_indices);
 }
 
 static void chooser_release(void *self) {
@@ -141,14 +139,24 @@ static int wrap_custom(gx_sim *sim, const gx_subscription *sub, gale_grouping *r
     return GALE_OK;
 }
 
-static int subscribe(gx_sim *sim, const gx_component *bolt, const gx_subscription *sub) {
-    if (strncmp(sub->stream, "__", 2) == 0) return GALE_OK; /* the engine's own */
+static bool is_repeated(const gale_topology *topology, const char *name) {
+    static const char key[] = "topology.replay.attempts";
+    const gx_component *c = gx_topology_find(topology, name);
+    gale_value own;
+    if (!c || !c->is_spout) return false;
+    return gale_config_i64(gale_config_get(c->config, key, &own) ? c->config : topology->config, key, 1) > 1;
+}
+
+static int subscribe(gx_sim *sim, const gale_topology *topology, const gx_component *bolt, const gx_subscription *sub) {
+    bool letters = gx_sim_is_letter(sub->stream);
+    if (strncmp(sub->stream, "__", 2) == 0 && !letters) return GALE_OK; /* the engine's own */
     gx_buf fields = GX_BUF_INIT(&sim->heap);
     join(&fields, sub->fields, sub->field_count);
     gale_grouping grouping = gale_grouping_of(sub->grouping, gx_buf_text(&fields));
     int rc = fields.failed ? GALE_NO_MEMORY : GALE_OK;
     if (rc == GALE_OK && sub->grouping == GALE_GROUPING_CUSTOM) rc = wrap_custom(sim, sub, &grouping);
-    grouping.drop = sub->drop;
+    /* How much an emit of the engine's own drops cannot be seen. */
+    grouping.drop = letters || is_repeated(topology, sub->source) ? GALE_DROP_NOTHING : sub->drop;
     if (rc == GALE_OK) rc = gale_topology_subscribe(sim->wrapped, bolt->name, sub->source, sub->stream, grouping);
     gx_buf_fini(&fields);
     return rc < 0 ? rc : GALE_OK;
@@ -168,6 +176,17 @@ static int copy_config(gx_sim *sim, const gale_config *config) {
     return GALE_OK;
 }
 
+/* Does the engine emit on its behalf? */
+static bool is_watched(const gale_topology *topology, const gx_component *c) {
+    bool watched = c->is_spout && is_repeated(topology, c->name);
+    for (uint32_t i = 0; c->is_spout && i < topology->component_count; i++) {
+        const gx_component *bolt = topology->components[i];
+        for (uint32_t k = 0; k < bolt->input_count; k++)
+            watched |= gx_sim_is_letter(bolt->inputs[k].stream) && strcmp(bolt->inputs[k].source, c->name) == 0;
+    }
+    return watched;
+}
+
 static int wrap(gx_sim *sim, const gale_topology *topology) {
     uint32_t count = topology->component_count;
     sim->wrapped = gale_topology_new(topology->name);
@@ -177,9 +196,13 @@ static int wrap(gx_sim *sim, const gale_topology *topology) {
     int rc = copy_config(sim, topology->config);
     for (uint32_t i = 0; i < count && rc >= 0; i++)
         rc = wrap_component(sim, topology->components[i], &sim->components[i]);
+    for (uint32_t i = 0; i < count && rc >= 0; i++)
+        if (is_watched(topology, topology->components[i]))
+            rc = gale_topology_add_hook(sim->wrapped, topology->components[i]->name,
+                                        gx_sim_spout_hook(&sim->components[i]));
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < topology->components[i]->input_count && rc >= 0; k++)
-            rc = subscribe(sim, topology->components[i], &topology->components[i]->inputs[k]);
+            rc = subscribe(sim, topology, topology->components[i], &topology->components[i]->inputs[k]);
     return rc;
 }
 

@@ -41,6 +41,7 @@ void gx_simulator_free(gx_simulator *simulator) {
     gx_sim_unwrap(sim);
     gx_truth_fini(&sim->truth);
     gx_coverage_fini(&sim->coverage);
+    gx_veils_fini(&sim->veils, &sim->heap);
     gx_free(&sim->heap, GX_TAG_OTHER, sim->tasks, sim->task_capacity * sizeof *sim->tasks);
     gx_free(&sim->heap, GX_TAG_OTHER, sim->before, sim->before_capacity * sizeof *sim->before);
     gx_heap heap = sim->heap;
@@ -108,6 +109,7 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     const gx_plan *plan = sim->runtime->plan;
     gx_random *random = &sim->random;
     int rc = gx_truth_begin(&sim->truth, plan);
+    if (rc == GALE_OK) rc = gx_veils_begin(&sim->veils, &sim->heap, plan->executor_count);
     if (rc < 0) return rc;
     if (!gx_grow(&sim->heap, GX_TAG_OTHER, &sim->before, &sim->before_capacity, plan->task_count + 1u,
                  sizeof *sim->before) ||
@@ -117,6 +119,8 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     uint32_t spouts = count_spout_tasks(plan);
     sim->roots = (roots + spouts - 1) / spouts;
     sim->limited |= plan->drop_slots > 0;
+    sim->truth.lossy = sim->limited || plan->deadline;
+    sim->truth.late = sim->faults.odds[GX_FAULT_LATE] > 0;
     sim->truth.scarce = sim->memory.odds || sim->memory.fail_at;
     sim->memory.armed = true;
     world->pace = GALE_MICROSECOND << gx_random_below(random, 12);
@@ -131,7 +135,9 @@ static void fill(const gx_simulator *simulator, const gx_world *world, gx_simula
         .holds = gx_truth_holds(truth),
         .executors = world->executors,
         .tasks = truth->tasks,
-        .roots = truth->tree_count,
+        .roots = truth->messages,
+        .repeats = truth->repeats,
+        .letters = truth->letters,
         .acked = truth->acked,
         .failed = truth->failed,
         .timed_out = truth->timed_out,

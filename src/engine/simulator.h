@@ -33,6 +33,7 @@ typedef struct gx_simulator_result {
     char text[400]; /* what was wrong, or "" */
     uint32_t executors, tasks;
     uint64_t roots, acked, failed, timed_out, rejected, stopped;
+    uint64_t repeats, letters; /* emitted again; dead letters */
     uint64_t shed, overflowed; /* deliveries that found a queue at its limit */
     uint64_t deliveries, captured, steps, allocations, failed_allocations;
     int64_t elapsed; /* virtual ns */

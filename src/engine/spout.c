@@ -61,7 +61,7 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
     if (said >= 0) life->errors = 0;
     if (said != GALE_NEXT_NOTHING) life->idle = 0;
     switch (said) {
-    case GALE_NEXT_EMITTED: return true;
+    case GALE_NEXT_EMITTED: return true; /* what most say: burst does not ask each time */
     case GALE_NEXT_NOTHING:
         if (++life->idle > IDLE_PATIENCE) life->not_before = ex->now + IDLE_PAUSE;
         return false;
@@ -81,23 +81,34 @@ static void learn_pace(gx_task *task, int64_t spent, size_t calls) {
     task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
 }
 
+/* Nothing but what it emits and what others say about flow can end its turn. */
+GX_INLINE bool goes_on(gx_executor *ex, const gx_task *task) {
+    if (GX_UNLIKELY(task->spout.pending >= task->spout.max_pending)) return false;
+    if (GX_UNLIKELY(ex->local.bytes >= GX_SPOUT_BURST_BYTES)) return false;
+    return GX_LIKELY(!gx_executor_gates_changed(ex)) || may_emit(ex, task);
+}
+
+/* A turn of a spout that may emit. */
 static size_t burst(gx_executor *ex, gx_task *task) {
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
-    size_t emitted = 0;
+    size_t calls = 0;
+    bool more = true;
     task->spout.watching = false;
     int64_t began = gx_executor_tell_time(ex);
-    size_t calls = 0;
     gx_executor_call(ex, task);
-    for (; calls < GX_SPOUT_BURST && ex->local.bytes < GX_SPOUT_BURST_BYTES; calls++) {
-        if (!may_emit(ex, task)) break;
+    while (calls < GX_SPOUT_BURST && more && goes_on(ex, task)) {
         gale_wait wait = { 0, -1 };
         task->reported = false;
-        if (!take_answer(ex, task, next(task->self, &task->out, &wait), &wait)) break;
-        emitted++;
+        int said = next(task->self, &task->out, &wait);
+        calls++;
+        if (GX_LIKELY(said == GALE_NEXT_EMITTED)) continue;
+        if (calls > 1) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
+        more = take_answer(ex, task, said, &wait);
     }
+    if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
     gx_executor_call(ex, NULL);
     learn_pace(task, gx_executor_tell_time(ex) - began, calls + 1);
-    return emitted;
+    return more ? calls : calls - 1;
 }
 
 /* Whom the front of an outbox that is in the way waits for; 0: nobody. */
@@ -206,24 +217,22 @@ static bool is_taken(gx_executor *ex, gx_task *task, gx_answer *answer) {
     return gx_replay_takes(ex, task, answer, &failure);
 }
 
-static void tell_acked(gx_executor *ex, gx_task *task, uint64_t message_id) {
+static void tell_acked(gx_task *task, uint64_t message_id) {
     void (*ack)(void *, uint64_t) = task->plan->built->spout.ack;
-    task->spout.pending--;
-    gx_count(&task->counters.acked, 1);
     if (gx_hooks_any(task)) gx_hooks_call_ack(task, message_id);
     if (!ack) return;
     task->reported = false;
-    gx_executor_call(ex, task);
     ack(task->self, message_id);
 }
 
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     const gale_spout_ops *ops = &task->plan->built->spout;
+    task->spout.pending--;
     if (answer->state == GX_TREE_ACKED) {
-        tell_acked(ex, task, answer->message_id);
+        gx_count(&task->counters.acked, 1);
+        tell_acked(task, answer->message_id);
         return;
     }
-    task->spout.pending--;
     task->reported = false;
     count_failure(task, answer->state);
     set_done(task, false); /* it may want to emit it again, at once */
@@ -236,26 +245,34 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
-/* Trees that are complete, one after the other; all that were begun in one step have one latency. */
-static size_t tell_complete(gx_executor *ex) {
+/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. Their first
+ * is the next answer. */
+static size_t tell_alike(gx_executor *ex, gx_task *task, int64_t start) {
     gx_ledger *ledger = &ex->ledger;
-    size_t told = 0, same = 0;
-    int64_t start = 0;
+    bool heard = task->plan->built->spout.ack || gx_hooks_any(task);
+    size_t told = 0;
     uint64_t slot;
     gx_tree *tree;
+    gx_executor_call(ex, task);
     while ((tree = gx_ledger_next_complete(ledger, &slot)) != NULL) {
-        gx_task *task = ex->shared->tasks[tree->task];
-        if (GX_UNLIKELY(tree->start != start) && same) {
-            gx_histogram_add_many(ledger->complete, ex->now - start, same);
-            same = 0;
-        }
-        start = tree->start;
-        same++;
-        tell_acked(ex, task, tree->message_id);
-        gx_ledger_forget(ledger, tree, slot, ex->now);
+        task->spout.pending--;
         told++;
+        if (heard) tell_acked(task, tree->message_id);
+        gx_ledger_forget(ledger, tree, slot, ex->now);
+        tree = gx_ledger_first_answer(ledger);
+        if (!tree || tree->task != task->id || tree->start != start) break;
     }
-    if (same) gx_histogram_add_many(ledger->complete, ex->now - start, same);
+    gx_count(&task->counters.acked, told);
+    gx_histogram_add_many(ledger->complete, ex->now - start, told);
+    return told;
+}
+
+/* All complete trees before the first answer of another kind. */
+static size_t tell_complete(gx_executor *ex) {
+    size_t told = 0;
+    const gx_tree *tree;
+    while ((tree = gx_ledger_first_answer(&ex->ledger)) != NULL && tree->state == GX_TREE_ACKED)
+        told += tell_alike(ex, ex->shared->tasks[tree->task], tree->start);
     return told;
 }
 

@@ -148,8 +148,8 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .execute_nanoseconds_max = gx_load_relaxed(&c->nanoseconds_max),
     };
     for (uint32_t s = 0; s < task->plan->stream_count; s++) {
-        stats->emitted += gx_load_relaxed(&task->streams[s].counters.emitted);
-        stats->transferred += gx_load_relaxed(&task->streams[s].counters.transferred);
+        stats->emitted += gx_stream_emitted(&task->streams[s].counters);
+        stats->transferred += gx_stream_transferred(&task->streams[s].counters);
     }
     for (uint32_t i = 0; i < task->plan->drop_count; i++) stats->dropped += dropped(task, &task->plan->drops[i]);
     if (task->is_spout) read_spout(task, stats);
@@ -171,8 +171,8 @@ bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint3
     const gx_task *t = runtime->shared.tasks[task];
     if (stream >= t->plan->stream_count) return false;
     *ret_name = t->plan->schema.streams[stream].name;
-    *ret_emitted = gx_load_relaxed(&t->streams[stream].counters.emitted);
-    *ret_transferred = gx_load_relaxed(&t->streams[stream].counters.transferred);
+    *ret_emitted = gx_stream_emitted(&t->streams[stream].counters);
+    *ret_transferred = gx_stream_transferred(&t->streams[stream].counters);
     return true;
 }
 

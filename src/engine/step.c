@@ -96,6 +96,7 @@ static size_t run_phase(gx_executor *ex, int32_t phase) {
 size_t gx_step(gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     gx_executor_tell_time(ex);
+    ex->watched = gx_load_relaxed(&ex->shared->watched);
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex, phase);

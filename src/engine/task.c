@@ -35,7 +35,7 @@ static int make_streams(gx_task *task, gx_shared *shared) {
     for (uint32_t i = 0; i < c->stream_count; i++) {
         int rc = gx_router_init(&task->streams[i], &c->streams[i], heap, &task->random);
         if (rc < 0) return rc;
-        gx_router_place(&task->streams[i], shared->plan, &shared->flow, task->id);
+        gx_router_place(&task->streams[i], shared->plan, &shared->flow, task->id, (uint16_t)i);
     }
     return GALE_OK;
 }
@@ -50,6 +50,7 @@ static int find_hooks(gx_task *task, const gale_topology *topology, gx_heap *hea
     if (!task->hooks) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < topology->hook_count; i++)
         if (concerns(&topology->hooks[i], task)) task->hooks[task->hook_count++] = &topology->hooks[i].hook;
+    for (uint32_t i = 0; task->hook_count && i < task->stream_count; i++) task->streams[i].plain_count = SIZE_MAX;
     return GALE_OK;
 }
 
@@ -88,6 +89,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
     if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
+    task->acks_itself = task->simple && !task->hook_count;
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
     task->acker.progress = shared->plan->progress;
@@ -121,7 +123,7 @@ void gx_task_report(gx_task *task, const char *text) {
 void gx_task_sampled(gx_task *task, int64_t nanoseconds) {
     task->cost = task->cost ? (task->cost * 7 + nanoseconds) / 8 : nanoseconds;
     task->slow = task->cost > GX_TASK_SLOW_NS;
-    task->sample_in = GX_TASK_SAMPLE_EVERY;
+    task->sample_in = task->slow ? 1 : GX_TASK_SAMPLE_EVERY;
     gx_count(&task->counters.samples, 1);
     gx_count(&task->counters.nanoseconds, (uint64_t)nanoseconds);
     gx_count_max(&task->counters.nanoseconds_max, (uint64_t)nanoseconds);

@@ -84,8 +84,9 @@ typedef struct gx_task {
     bool is_acker;
     bool is_spout;
     bool simple;
-    bool slow;   /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
-    bool blocks; /* gale.blocking */
+    bool acks_itself; /* simple, and nobody wants to hear of it */
+    bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
+    bool blocks;      /* gale.blocking */
     bool congested;
     bool open;
     bool reported; /* `report` is of the call in progress */

@@ -30,8 +30,15 @@ GX_INLINE uint64_t gx_flat_scalar(const gale_value *value) {
 
 /* Most text is short: two loads and stores that may overlap are a third of a call of memcpy. */
 GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
-    if (size > 16) {
-        memcpy(to, from, size);
+    if (size > 32) {
+        for (size_t at = 0; at < size - 32; at += 32) memcpy(to + at, from + at, 32);
+        memcpy(to + size - 32, from + size - 32, 32);
+    } else if (size > 16) {
+        uint64_t words[4];
+        memcpy(words, from, 16);
+        memcpy(words + 2, from + size - 16, 16);
+        memcpy(to, words, 16);
+        memcpy(to + size - 16, words + 2, 16);
     } else if (size >= 8) {
         uint64_t first = gx_load64(from), last = gx_load64(from + size - 8);
         gx_store64(to, first);
@@ -47,16 +54,9 @@ GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
     }
 }
 
-/* How many bytes the body takes; 0 when it is not flat, or a value is not valid. */
-GX_INLINE size_t gx_flat_measure(const gale_value *values, size_t count) {
-    size_t text = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (values[i].type < GALE_TYPE_STRING) continue;
-        if (GX_UNLIKELY(values[i].type > GALE_TYPE_BYTES || (!values[i].as.string && values[i].size))) return 0;
-        text += (size_t)values[i].size + 1;
-    }
-    return gx_align_up(gx_flat_head(count) + text, 8);
-}
+/* Measures and writes at once, to `at`, 8-aligned, where there is `room`, of which more may be written than the body
+ * takes. Returns how many bytes that is; 0 when it is not flat, a value is not valid, or there is not room enough. */
+size_t gx_flat_write(const gale_value *values, size_t count, uint8_t *at, size_t room);
 
 /* Writes it to `at`, 8-aligned, of the size that was measured. `restrict`, because bytes that are written could else be
  * the values. */

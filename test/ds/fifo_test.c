@@ -157,6 +157,27 @@ static void a_push_without_memory_is_null_and_changes_nothing(void **state) {
     }
 }
 
+static void what_is_written_at_the_back_is_no_entry_until_it_is_committed(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    assert_false(gx_fifo_has_room(&f.fifo, 8)); /* no chunk yet */
+    push(&f, 8, 7);
+    assert_true(gx_fifo_has_room(&f.fifo, GX_CHUNK_ROOM - 8));
+    assert_false(gx_fifo_has_room(&f.fifo, GX_CHUNK_ROOM));
+    unsigned char *at = f.fifo.back;
+    gx_store32(at, 24);
+    memset(at + 4, 9, 20);
+    assert_int_equal(f.fifo.count, 1);
+    gx_fifo_commit(&f.fifo, 24);
+    assert_int_equal(f.fifo.bytes, 32);
+    assert_ptr_equal(push(&f, 16, 8), at + 24);
+    pop(&f, 8, 7);
+    pop(&f, 24, 9);
+    pop(&f, 16, 8);
+    teardown(&f);
+}
+
 static void random_pushes_and_pops_keep_order_contents_and_sums(void **state) {
     (void)state;
     fixture f;
@@ -194,6 +215,7 @@ int main(void) {
         cmocka_unit_test(largest_entries_share_no_chunk_that_has_no_room_for_them),
         cmocka_unit_test(chunks_go_back_as_soon_as_they_are_read),
         cmocka_unit_test(a_push_without_memory_is_null_and_changes_nothing),
+        cmocka_unit_test(what_is_written_at_the_back_is_no_entry_until_it_is_committed),
         cmocka_unit_test(random_pushes_and_pops_keep_order_contents_and_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,9 +142,9 @@ static void setup(field *f) {
         f->in[i] = gx_ring_consume(f->rings[i]);
         f->settle[i] = (gx_settle){ .outlets = &f->outlets[i], .chunks = &f->chunks, .blocks = &f->blocks };
     }
-    uint64_t root = UINT64_C(1) << GX_LEDGER_SHIFT, slot = gx_random_mix(root) % GX_SETTLE_SLOTS;
+    uint64_t root = UINT64_C(1) << GX_LEDGER_SHIFT, slot = gx_settle_place(root);
     for (uint32_t found = 0; found < TREES; root++)
-        if (gx_random_mix(root) % GX_SETTLE_SLOTS == slot) f->roots[found++] = root;
+        if (gx_settle_place(root) == slot) f->roots[found++] = root;
 }
 
 static void teardown(field *f) {

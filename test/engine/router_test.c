@@ -201,6 +201,7 @@ static void several_consumers_are_served_in_their_order_each_with_its_own_state(
 typedef struct site {
     gx_plan plan;
     gx_plan_task tasks[TARGETS_MAX];
+    gx_plan_component consumer;
     gx_flow flow;
     _Atomic(uint8_t) congested[TARGETS_MAX];
     gx_effort efforts[EXECUTORS];
@@ -212,11 +213,31 @@ static void place(fixture *f, site *at, bool load_aware, uint16_t task) {
     memset(at, 0, sizeof *at);
     for (uint16_t t = 0; t < TARGETS_MAX; t++) at->tasks[t].executor = t % EXECUTORS;
     at->plan.tasks = at->tasks;
+    at->plan.components = &at->consumer;
     at->plan.load_aware = load_aware;
     at->flow.congested = at->congested;
     at->flow.efforts = at->efforts;
     for (int i = 0; i < EXECUTORS; i++) at->efforts[i].waiting = &at->waiting;
-    gx_router_place(&f->routes, &at->plan, &at->flow, task);
+    gx_router_place(&f->routes, &at->plan, &at->flow, task, 0);
+}
+
+static void tuples_are_plain_with_one_consumer_that_drops_nothing_and_no_deadline(void **state) {
+    (void)state;
+    gx_plan_edge edges[] = { edge_of(GALE_GROUPING_SHUFFLE, 1, 2), edge_of(GALE_GROUPING_ALL, 1, 2) };
+    for (int which = 0; which < 5; which++) {
+        fixture f;
+        site at;
+        setup(&f, which == 4 ? &edges[1] : edges, which == 3 ? 2 : 1);
+        place(&f, &at, false, 3);
+        at.plan.deadline = which == 1;
+        at.consumer.drop_count = which == 2;
+        f.routes.plain_count = SIZE_MAX;
+        gx_router_place(&f.routes, &at.plan, &at.flow, 3, 5);
+        assert_int_equal(f.routes.plain_count, which == 0 ? f.routes.field_count : SIZE_MAX);
+        assert_int_equal(f.routes.head.source, 3);
+        assert_int_equal(f.routes.head.stream, 5);
+        teardown(&f);
+    }
 }
 
 static void congest(site *at, uint16_t task, bool congested) {
@@ -621,6 +642,7 @@ int main(void) {
         cmocka_unit_test(several_fields_count_in_the_order_of_the_grouping),
         cmocka_unit_test(all_names_every_task_once_and_global_the_first),
         cmocka_unit_test(several_consumers_are_served_in_their_order_each_with_its_own_state),
+        cmocka_unit_test(tuples_are_plain_with_one_consumer_that_drops_nothing_and_no_deadline),
         cmocka_unit_test(shuffle_with_load_awareness_off_ignores_place_and_congestion),
         cmocka_unit_test(heavy_work_that_waits_is_shared_by_all_that_are_free),
         cmocka_unit_test(heavy_work_stays_where_local_or_shuffle_keeps_it),

@@ -181,6 +181,55 @@ static void components_and_groupings_never_see_the_number_of_an_emission(void **
     gale_topology_free(t);
 }
 
+/* --- Replay --- */
+
+static int read_letter(void *self, const gale_tuple *tuple, gale_collector *out) {
+    seen *s = self;
+    (void)out;
+    gale_value list = gale_tuple_value(tuple, 3), reason;
+    s->tuples++;
+    s->wrong += gale_tuple_size(tuple) != 9 || !gale_tuple_get(tuple, "reason", &reason);
+    s->wrong += list.type != GALE_TYPE_LIST || list.size != 4 || gale_list_at(&list, 0).type != GALE_TYPE_I64;
+    return 0;
+}
+
+static int choose_by_size(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                          uint32_t *ret_indices) {
+    (void)targets, (void)values;
+    ((seen *)self)->wrong += count != 9;
+    ret_indices[0] = 0;
+    return 1;
+}
+
+static void failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them_whole(void **state) {
+    (void)state;
+    static const gale_bolt_ops ops = { sizeof ops, "letters", GALE_BOLT_SIMPLE, NULL, read_letter, NULL, NULL };
+    static const gale_custom_ops custom = { sizeof custom, "first", NULL, choose_by_size, NULL };
+    seen s = { 0, 0 };
+    gale_topology *t = make_topology(GX_SIM_WORK, 3, gale_shuffle(), 0);
+    gale_topology_add_bolt(t, "letters", (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops, .user = &s }, 2);
+    gale_topology_subscribe(t, "letters", "source", "__dead_letter", gale_custom(&custom, &s, NULL));
+    gale_topology_set(t, NULL, "topology.replay.attempts", gale_i64(2));
+    gale_topology_set(t, NULL, "topology.dead_letters.file", gale_text("/nowhere/letters")); /* left out */
+    gx_simulator *simulator = make_simulator((gx_simulator_options){
+        .topology = t, .keep_spouts = true, .keep_sinks = true, .faults = faults_of("fail=0.1") });
+    uint64_t repeats = 0, letters = 0, failed = 0, rejected = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        gx_simulator_result r = run_well(simulator, seed);
+        repeats += r.repeats;
+        letters += r.letters;
+        failed += r.failed;
+        rejected += r.rejected;
+        assert_int_equal(r.acked + r.failed + r.timed_out + r.rejected + r.stopped, r.roots);
+    }
+    assert_true(repeats > failed); /* what failed for good was tried twice, and some was acked at last */
+    assert_true(failed > 0 && rejected > 0 && letters > 0);
+    assert_true(s.tuples > 0);
+    assert_int_equal(s.wrong, 0);
+    gx_simulator_free(simulator);
+    gale_topology_free(t);
+}
+
 /* --- Faults by name --- */
 
 static void odds_are_read_by_name_and_what_is_wrong_changes_nothing(void **state) {
@@ -223,11 +272,12 @@ static void coverage_is_printed_in_order_of_places(void **state) {
     gx_coverage_count(&coverage, "count", GX_FAULT_SLOW);
     gx_coverage_count(&coverage, "split", GX_FAULT_HOLD);
     gx_coverage_print(&coverage, &out);
-    assert_string_equal(
-        gx_buf_text(&out),
-        "faults at                 slow      hold      fail    forget     twice     reset     stall     alloc\n"
-        "count                        1         0         0         0         0         0         0         0\n"
-        "split                        0         2         0         0         0         0         0         0\n");
+    assert_string_equal(gx_buf_text(&out), "faults at                 slow      hold      fail    forget     twice     "
+                                           "reset     stall      late     alloc\n"
+                                           "count                        1         0         0         0         0     "
+                                           "    0         0         0         0\n"
+                                           "split                        0         2         0         0         0     "
+                                           "    0         0         0         0\n");
     gx_buf_fini(&out);
     gx_coverage_fini(&coverage);
 }
@@ -307,6 +357,7 @@ int main(void) {
         cmocka_unit_test(each_fault_strikes_when_it_is_asked_for_and_never_else),
         cmocka_unit_test(what_a_component_forgets_times_out_and_is_no_violation),
         cmocka_unit_test(components_and_groupings_never_see_the_number_of_an_emission),
+        cmocka_unit_test(failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them_whole),
         cmocka_unit_test(odds_are_read_by_name_and_what_is_wrong_changes_nothing),
         cmocka_unit_test(coverage_is_printed_in_order_of_places),
         cmocka_unit_test(a_topology_with_an_error_is_refused_with_that_error),

@@ -13,7 +13,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 typedef struct sums {
-    uint64_t roots, acked, failed, timed_out, rejected, stopped, deliveries, steps, refused, scarce, shed, overflowed;
+    uint64_t roots, acked, failed, timed_out, rejected, stopped, deliveries, steps, refused, scarce, shed, overflowed,
+        repeats, letters;
 } sums;
 
 static void add(sums *sum, const gx_simulator_result *r) {
@@ -23,6 +24,8 @@ static void add(sums *sum, const gx_simulator_result *r) {
     sum->timed_out += r->timed_out;
     sum->rejected += r->rejected;
     sum->stopped += r->stopped;
+    sum->repeats += r->repeats;
+    sum->letters += r->letters;
     sum->shed += r->shed;
     sum->overflowed += r->overflowed;
     sum->deliveries += r->deliveries;
@@ -32,15 +35,16 @@ static void add(sums *sum, const gx_simulator_result *r) {
 }
 
 static void print(const sums *sum, uint64_t runs, uint64_t median, const gx_coverage *coverage) {
-    printf(
-        "%llu runs: %llu roots (%llu acked, %llu failed, %llu timed out, %llu rejected, %llu stopped), %llu "
-        "deliveries (median %llu), %llu shed, %llu overflowed; %llu steps; in %llu runs allocations failed, %llu could "
-        "not begin\n",
-        (unsigned long long)runs, (unsigned long long)sum->roots, (unsigned long long)sum->acked,
-        (unsigned long long)sum->failed, (unsigned long long)sum->timed_out, (unsigned long long)sum->rejected,
-        (unsigned long long)sum->stopped, (unsigned long long)sum->deliveries, (unsigned long long)median,
-        (unsigned long long)sum->shed, (unsigned long long)sum->overflowed, (unsigned long long)sum->steps,
-        (unsigned long long)sum->scarce, (unsigned long long)sum->refused);
+    printf("%llu runs: %llu roots (%llu acked, %llu failed, %llu timed out, %llu rejected, %llu stopped), %llu "
+           "deliveries (median %llu), %llu shed, %llu overflowed; %llu emitted again, %llu dead letters; %llu steps; "
+           "in %llu runs allocations failed, %llu could "
+           "not begin\n",
+           (unsigned long long)runs, (unsigned long long)sum->roots, (unsigned long long)sum->acked,
+           (unsigned long long)sum->failed, (unsigned long long)sum->timed_out, (unsigned long long)sum->rejected,
+           (unsigned long long)sum->stopped, (unsigned long long)sum->deliveries, (unsigned long long)median,
+           (unsigned long long)sum->shed, (unsigned long long)sum->overflowed, (unsigned long long)sum->repeats,
+           (unsigned long long)sum->letters, (unsigned long long)sum->steps, (unsigned long long)sum->scarce,
+           (unsigned long long)sum->refused);
     gx_buf table = GX_BUF_INIT(NULL);
     gx_coverage_print(coverage, &table);
     if (gx_buf_text(&table)) fputs(gx_buf_text(&table), stdout);

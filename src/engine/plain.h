@@ -1,0 +1,93 @@
+/* The plain path of a new tuple, which most take: scalars and short text, to one task, with one root or none. What is in
+ * its way (several consumers, many roots, hooks, deadlines, a queue that is full or needs more memory, a ring's end) is
+ * said no to, and engine/emit.h takes over.
+ *
+ * What:    the body is written where it will lie, behind room for head and root, before anything is counted or drawn:
+ *          one pass over the values. Then nothing can fail: the caller draws the edge, and gx_plain_send makes it a
+ *          record.
+ * Threads: the executor's own. */
+#ifndef GX_ENGINE_PLAIN_H
+#define GX_ENGINE_PLAIN_H
+
+#include "engine/executor.h"
+#include "tuple/flat.h"
+
+enum { GX_PLAIN_MAX = 1024 }; /* bytes of the record; a queue has this much room or is not asked */
+
+/* A tuple that is being written. */
+typedef struct gx_plain {
+    gx_stream_routes *routes;
+    gx_task *target;
+    gale_head *head;
+    size_t body_size;
+} gx_plain;
+
+/* The routes of a tuple that may be plain, or NULL. */
+GX_INLINE gx_stream_routes *gx_plain_routes(const gx_task *task, uint32_t stream, size_t count) {
+    if (GX_UNLIKELY(stream >= task->stream_count)) return NULL;
+    gx_stream_routes *routes = &task->streams[stream];
+    bool plain = count == routes->plain_count && !task->executor->watched;
+    return GX_LIKELY(plain) ? routes : NULL;
+}
+
+/* The target of all tuples with these routes, when that is known and there is nothing to prepare for it; else NULL, and
+ * gx_plain_choose finds it. So the usual case calls no function and needs no registers saved. */
+GX_INLINE gx_task *gx_plain_sole(const gx_executor *ex, const gx_stream_routes *routes) {
+    gx_task *target = routes->sole;
+    bool ready = target && (target->executor != ex || gx_fifo_has_room(&ex->local, GX_PLAIN_MAX));
+    return GX_LIKELY(ready) ? target : NULL;
+}
+
+GX_INLINE gx_task *gx_plain_choose(gx_executor *ex, gx_stream_routes *routes, const gale_value *values) {
+    gx_task *target = ex->shared->tasks[gx_route_one(&routes->routes[0], values)];
+    if (routes->routes[0].edge->task_count == 1) routes->sole = target;
+    if (target->executor == ex && !gx_fifo_has_room(&ex->local, GX_PLAIN_MAX)) gx_fifo_extend(&ex->local, &ex->chunks);
+    return target;
+}
+
+GX_INLINE void *gx_plain_reserve(gx_executor *ex, const gx_task *target) {
+    if (GX_LIKELY(target->executor == ex)) {
+        bool free = gx_fifo_has_room(&ex->local, GX_PLAIN_MAX) && target->queued <= ex->queue_high;
+        return GX_LIKELY(free) ? ex->local.back : NULL;
+    }
+    gx_outlet *outlet = &ex->outlets[target->executor->index];
+    return GX_LIKELY(outlet->outbox.count == 0) ? gx_ring_reserve(&outlet->ring, GX_PLAIN_MAX) : NULL;
+}
+
+/* Writes the body, behind room for so many roots, 0 or 1. False: it is not plain, and nothing was done. */
+GX_INLINE bool gx_plain_write(gx_executor *ex, gx_plain *p, const gale_value *values, size_t count, size_t roots) {
+    uint8_t *at = gx_plain_reserve(ex, p->target);
+    if (GX_UNLIKELY(!at)) return false;
+    p->head = (gale_head *)at;
+    size_t before = sizeof(gale_head) + roots * sizeof(gx_root);
+    p->body_size = gx_flat_write(values, count, at + before, GX_PLAIN_MAX - before);
+    return GX_LIKELY(p->body_size != 0);
+}
+
+/* With the root and edge of its tree, or none (0). */
+GX_INLINE void gx_plain_send(gx_executor *ex, const gx_plain *p, uint64_t root, uint64_t edge) {
+    gx_task *target = p->target;
+    gale_head *head = p->head;
+    uint32_t length = (uint32_t)(sizeof *head + p->body_size);
+    *head = p->routes->head;
+    head->target = target->id;
+    head->body_size = (uint32_t)p->body_size;
+    if (GX_LIKELY(root)) {
+        *(gx_root *)(head + 1) = (gx_root){ root, edge };
+        head->roots = 1;
+        length += (uint32_t)sizeof(gx_root);
+    }
+    head->length = length;
+    ex->scratch.targets[0] = target->id;
+    gx_count(&p->routes->counters.plain, 1);
+    if (GX_LIKELY(target->executor == ex)) {
+        gx_fifo_commit(&ex->local, length);
+        gx_executor_queued(ex, target, length);
+    } else {
+        gx_outlet *outlet = &ex->outlets[target->executor->index];
+        gx_ring_commit(&outlet->ring, length);
+        outlet->sent++;
+    }
+}
+
+#endif
