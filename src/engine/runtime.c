@@ -10,6 +10,7 @@
 #include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/inquest.h"
+#include "engine/patience.h"
 #include "engine/spout.h"
 #include "engine/step.h"
 
@@ -193,7 +194,8 @@ typedef struct body_arguments {
     gx_executor *executor;
 } body_arguments;
 
-static void park(gale_runtime *runtime, gx_executor *ex) {
+/* Until something wants it. */
+static void park(gale_runtime *runtime, gx_executor *ex, gx_patience *patience) {
     if (!gx_bell_may_park(&ex->bell)) return;
     int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
     bool controls = ex->index == 0 && gx_control_waits(&runtime->shared);
@@ -203,30 +205,22 @@ static void park(gale_runtime *runtime, gx_executor *ex) {
     gx_task *watchers[GX_WAKE_FDS_MAX];
     size_t count = gx_spout_descriptors(ex, fds, watchers, GX_WAKE_FDS_MAX);
     if (pause != 0 && !gx_step_has_news(ex)) {
-        gx_wake_park(&ex->bell.wake, fds, readable, count, pause);
+        gx_patience_slept(patience, gx_wake_park(&ex->bell.wake, fds, readable, count, pause));
         for (size_t i = 0; i < count; i++)
             if (readable[i]) watchers[i]->spout.not_before = 0;
     }
     gx_bell_wake(&ex->bell);
 }
 
-enum { PATIENCE_MIN = 16 };
-
-/* An empty step. How long an executor spins before it parks adapts: work that comes while it spins doubles its
- * patience, up to the option; having to park halves it. A busy flow is met awake, a slow one costs next to nothing. */
-static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times, uint32_t *patience) {
-    if (times < *patience / 4) {
+/* An empty step. */
+static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_patience *patience) {
+    if (times < patience->steps / 4) {
         gx_os_cpu_relax();
-    } else if (times < *patience) {
+    } else if (times < patience->steps) {
         gx_os_cpu_yield();
     } else {
-        if (times == *patience && *patience / 2 >= PATIENCE_MIN) *patience /= 2;
-        park(runtime, ex);
+        park(runtime, ex, patience);
     }
-}
-
-static void worked(const gale_runtime *runtime, uint32_t times, uint32_t *patience) {
-    if (times > 0 && times < *patience && *patience < runtime->spins) *patience *= 2;
 }
 
 /* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */
@@ -241,7 +235,7 @@ static void *executor_body(void *user) {
     free(arguments);
     ex->thread = gx_thread_self();
     gx_effort *effort = &ex->shared->flow.efforts[ex->index];
-    uint32_t patience = runtime->spins;
+    gx_patience patience = gx_patience_new(runtime->spins);
     size_t before = 0;
     for (uint32_t times = 0; !is_over(ex);) {
         int64_t began = ex->now;
@@ -250,7 +244,7 @@ static void *executor_body(void *user) {
         before = done;
         if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
         if (done) {
-            worked(runtime, times, &patience);
+            gx_patience_worked(&patience, times);
             times = 0;
         } else {
             idle(runtime, ex, ++times, &patience);

@@ -1,5 +1,7 @@
 #include "base/os/wake.h"
 
+#include "base/os/time.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -7,6 +9,7 @@
 #include <unistd.h>
 
 bool gx_wake_init(gx_wake *wake) {
+    gx_store_relaxed(&wake->rung, 0);
     wake->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return wake->fd >= 0;
 }
@@ -19,6 +22,7 @@ void gx_wake_fini(gx_wake *wake) {
 void gx_wake_ring(gx_wake *wake) {
     uint64_t one = 1;
     int saved = errno;
+    gx_store_relaxed(&wake->rung, (uint64_t)gx_os_monotonic());
     while (write(wake->fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
     errno = saved;
@@ -30,15 +34,26 @@ static void drain(int fd) {
     }
 }
 
-void gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds) {
+/* Several may ring at once, and one may have been late: what cannot be is not told. */
+static gx_nap nap(const gx_wake *wake, int64_t began, bool was_rung) {
+    int64_t now = gx_os_monotonic(), rung = was_rung ? (int64_t)gx_load_relaxed(&wake->rung) : now;
+    if (rung < began) rung = began;
+    if (rung > now) rung = now;
+    return (gx_nap){ rung - began, now - rung };
+}
+
+gx_nap gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds) {
     struct pollfd set[1 + GX_WAKE_FDS_MAX];
     if (count > GX_WAKE_FDS_MAX) count = GX_WAKE_FDS_MAX;
     set[0] = (struct pollfd){ .fd = wake->fd, .events = POLLIN };
     for (size_t i = 0; i < count; i++) set[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
     struct timespec time = { (time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000) };
+    int64_t began = gx_os_monotonic();
     int ready = ppoll(set, 1 + count, nanoseconds < 0 ? NULL : &time, NULL);
     for (size_t i = 0; i < count; i++) readable[i] = ready > 0 && set[1 + i].revents != 0;
-    if (ready > 0 && set[0].revents) drain(wake->fd);
+    bool was_rung = ready > 0 && set[0].revents;
+    if (was_rung) drain(wake->fd);
+    return nap(wake, began, was_rung);
 }
 
 bool gx_os_readable(int fd) {
