@@ -159,13 +159,22 @@ GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const
     return emit_tree(task, &e);
 }
 
+/* Acking is off: the tuple has no root, and its tree is complete from the first. */
+static void begin_complete(gx_task *task, const gx_plain *p, uint64_t message_id) {
+    gx_executor *ex = task->executor;
+    gx_plain_send(ex, p, 0, 0);
+    task->spout.pending++;
+    gx_answer_begin(ex, gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, 0), 0);
+}
+
 /* Where trees are kept here, the emit's own edge is in the entry from the first. */
 GX_INLINE int emit_tree_to(gx_task *task, gx_stream_routes *routes, gx_task *target, uint32_t stream,
                            const gale_value *values, size_t count, uint64_t message_id) {
     gx_executor *ex = task->executor;
     gx_plain p = { .routes = routes, .target = target };
-    bool room = ex->ledger.free && ex->acking && gx_plain_write(ex, &p, values, count, 1);
+    bool room = ex->ledger.free && gx_plain_write(ex, &p, values, count, ex->acking);
     if (GX_UNLIKELY(!room)) return emit_tree_otherwise(task, stream, values, count, message_id, target);
+    if (GX_UNLIKELY(!ex->acking)) return begin_complete(task, &p, message_id), 1;
     uint64_t edge = gx_draw_edge(ex);
     bool here = ex->keeper == ex->index + 1u;
     uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, here ? edge : 0);

@@ -97,30 +97,37 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
     gx_record_release(head, &ex->blocks);
 }
 
-/* A record with one root, all of it in its own bytes, for a task whose calls the engine acks. */
-GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+/* A record with one root or none, all of it in its own bytes, for a task whose calls the engine acks. */
+GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, uint32_t roots, tally *t) {
     gx_cursor *cursor = &ex->cursor;
     gx_root *pair = (gx_root *)(uintptr_t)(head + 1);
-    cursor->roots = (gx_roots){ pair, 1 };
-    cursor->tuple.body = (const gale_body *)(pair + 1);
+    cursor->roots = (gx_roots){ pair, roots };
+    cursor->tuple.body = (const gale_body *)(pair + roots);
     cursor->deadline = 0;
-    set_cursor(ex, task, head, pair->root);
+    set_cursor(ex, task, head, roots ? pair->root : 0);
     int rc = call_or_time(ex, task);
     t->executed++;
     if (GX_LIKELY(rc >= 0 && cursor->state == GX_CURSOR_OPEN && !cursor->failed)) {
-        gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
+        if (roots) gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
         t->acked++;
     } else {
         settle(ex, task, rc);
     }
 }
 
+/* Apart, so that what has roots has the registers. */
+GX_NOINLINE static void execute_rootless(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    execute_plain(ex, task, head, 0, t);
+}
+
 /* Its caller has marked whose functions run (begin_run), and ends the run with end_run. */
 GX_INLINE void execute(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    bool plain = head->roots == 1 && head->flags == 0 && task->acks_itself; /* a tick has no root */
+    bool plain = head->flags == 0 && task->acks_itself;
     t->run++;
-    if (GX_LIKELY(plain))
-        execute_plain(ex, task, head, t);
+    if (GX_LIKELY(plain && head->roots == 1))
+        execute_plain(ex, task, head, 1, t);
+    else if (plain && head->roots == 0 && head->source) /* not a tick */
+        execute_rootless(ex, task, head, t);
     else
         execute_any(ex, task, head, t);
 }
