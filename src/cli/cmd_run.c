@@ -8,6 +8,7 @@
 #include "front/flux.h"
 #include "front/letter_spout.h"
 #include "topology/builder.h"
+#include "topology/config.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -55,14 +56,33 @@ enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 /* --- The plan -------------------------------------------------------------------------------------------------------
  */
 
+static const gx_component *component_of(const gale_topology *topology, const char *name) {
+    for (uint32_t i = 0; i < topology->component_count; i++)
+        if (strcmp(topology->components[i]->name, name) == 0) return topology->components[i];
+    return NULL; /* the engine's own */
+}
+
+/* Why its tasks are where they are; topology/plan.h has the rules. */
+static const char *placement(const gale_topology *topology, const char *name) {
+    const gx_component *c = component_of(topology, name);
+    if (!c) return "spread"; /* acker tasks */
+    gale_config *config = gx_config_overlay(topology->config, c->config);
+    const char *why = gx_component_tasks(topology, c) > 1 ? "spread" : "with its pipeline";
+    if (config && gale_config_i64(config, "gale.executor", -1) >= 0) why = "gale.executor";
+    if (config && gale_config_bool(config, "gale.blocking", false)) why = "gale.blocking";
+    gale_config_free(config);
+    return why;
+}
+
 static void plan_tasks(const gale_topology *topology, const gale_runtime *runtime, gx_buf *out) {
     uint32_t tasks = gale_runtime_task_count(runtime);
-    gx_buf_format(out, "%s: %u tasks on %u executors\n\n%5s  %8s  component\n", gale_topology_name(topology), tasks,
-                  gale_runtime_executor_count(runtime), "task", "executor");
+    gx_buf_format(out, "%s: %u tasks on %u executors\n\n%5s  %8s  %-20s  %s\n", gale_topology_name(topology), tasks,
+                  gale_runtime_executor_count(runtime), "task", "executor", "component", "because");
     for (uint32_t i = 1; i <= tasks; i++) {
         gale_task_stats task = { .size = sizeof task };
         if (gale_runtime_task_stats(runtime, i, &task))
-            gx_buf_format(out, "%5u  %8u  %s\n", task.task, task.executor, task.component);
+            gx_buf_format(out, "%5u  %8u  %-20s  %s\n", task.task, task.executor, task.component,
+                          placement(topology, task.component));
     }
 }
 

@@ -134,7 +134,8 @@ static int place_apart(gx_plan *plan, const gx_plan_component *c, uint16_t *ret_
     return GALE_OK;
 }
 
-/* `shared` executors are for tasks that do not block. */
+/* `shared` executors are for tasks that do not block. The first tasks of a pipeline stand together, on another executor
+ * than those of the next pipeline. */
 static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint32_t shared, uint16_t *ret_executor,
                  gale_error *error) {
     if (!plan->inline_blocking && !is_system(c->built) && gale_config_bool(c->config, "gale.blocking", false))
@@ -144,7 +145,45 @@ static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint
         return gale_error_set(error, GALE_CONFIG,
                               "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
                               c->built->name, (long long)wanted, shared, shared - 1);
-    *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : (uint64_t)index * shared / c->task_count);
+    uint64_t own = ((uint64_t)index * shared / c->task_count + c->pipeline) % shared;
+    *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : own);
+    return GALE_OK;
+}
+
+static gx_plan_component *find(gx_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (strcmp(plan->components[i].built->name, name) == 0) return &plan->components[i];
+    GX_ASSERT(!"a checked topology names only components that exist");
+    return NULL;
+}
+
+/* The component that stands for a pipeline: each points to one before it, the first to itself. */
+static uint32_t first_of(uint32_t *heads, uint32_t component) {
+    while (heads[component] != component) component = heads[component] = heads[heads[component]];
+    return component;
+}
+
+static void join(uint32_t *heads, uint32_t a, uint32_t b) {
+    a = first_of(heads, a);
+    b = first_of(heads, b);
+    heads[a < b ? b : a] = a < b ? a : b;
+}
+
+/* Numbers the pipelines: components that streams connect are of one. Acker tasks are of none. */
+static int plan_pipelines(gx_plan *plan) {
+    uint32_t *heads = take(plan, plan->component_count, sizeof *heads), count = 0;
+    if (!heads) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < plan->component_count; i++) heads[i] = i;
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        const gx_component *built = plan->components[i].built;
+        for (uint32_t k = 0; k < built->input_count; k++)
+            join(heads, i, (uint32_t)(find(plan, built->inputs[k].source) - plan->components));
+    }
+    for (uint32_t i = 0; i < plan->component_count; i++) {
+        gx_plan_component *c = &plan->components[i];
+        if (is_system(c->built)) continue;
+        c->pipeline = heads[i] == i ? count++ : plan->components[first_of(heads, i)].pipeline;
+    }
     return GALE_OK;
 }
 
@@ -170,13 +209,6 @@ static int plan_tasks(gx_plan *plan, gale_error *error) {
 }
 
 /* --- Edges --- */
-
-static gx_plan_component *find(gx_plan *plan, const char *name) {
-    for (uint32_t i = 0; i < plan->component_count; i++)
-        if (strcmp(plan->components[i].built->name, name) == 0) return &plan->components[i];
-    GX_ASSERT(!"a checked topology names only components that exist");
-    return NULL;
-}
 
 /* The indices of the fields that a grouping names. A partial key that names none goes by the first value. */
 static int plan_fields(gx_plan *plan, const gx_subscription *sub, const gx_output *output, gx_plan_edge *edge) {
@@ -471,6 +503,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true)) plan_timeout(plan);
     plan->deadline = seconds(topology->config, "topology.message.deadline.secs");
     int rc = plan_components(plan);
+    if (rc == GALE_OK) rc = plan_pipelines(plan);
     if (rc == GALE_OK) rc = plan_tasks(plan, error);
     if (rc == GALE_OK) rc = plan_edges(plan);
     if (rc == GALE_OK) rc = plan_replay(plan, error);

@@ -358,6 +358,7 @@ Properties, in the order of constructorArgs:
         lines = result.out.decode().splitlines()
         self.assertEqual(lines[0], "word-count: 7 tasks on 2 executors")
         self.assertEqual([l.split()[2] for l in lines[3:10]], ["count"] * 4 + ["lines", "sink", "split"])
+        self.assertEqual([l.split(maxsplit=3)[3] for l in lines[3:10]], ["spread"] * 4 + ["with its pipeline"] * 3)
         self.assertEqual(lines[11:], ["lines --SHUFFLE--> split", "split --FIELDS(word)--> count",
                                       "count --GLOBAL--> sink"])
         self.assertFalse((self.path / "out.tsv").exists())

@@ -504,6 +504,34 @@ static void the_tasks_of_a_component_spread_evenly_and_first_tasks_stay_together
     }
 }
 
+static void pipelines_that_no_stream_connects_begin_at_executors_of_their_own(void **state) {
+    (void)state;
+    spout("a", 1);
+    spout("b", 1);
+    spout("c", 1);
+    bolt("x", 1);
+    bolt("y", 2);
+    bolt("z", 1);
+    edge("a", "x");
+    edge("c", "x"); /* a, c and x are the first pipeline, b, y and z the second */
+    edge("b", "z");
+    edge("z", "y");
+    set(NULL, "topology.acker.executors", gale_i64(1)); /* ackers are of none */
+    for (uint32_t executors = 1; executors <= 3; executors++) {
+        make(executors);
+        static const char *const names[] = { "a", "c", "x", "b", "z", "y" };
+        for (int i = 0; i < 6; i++) {
+            const gx_plan_component *c = named(names[i]);
+            assert_int_equal(c->pipeline, i < 3 ? 0 : 1);
+            assert_int_equal(plan->tasks[c->first_task].executor, c->pipeline % executors);
+        }
+        assert_int_equal(plan->tasks[named("y")->first_task + 1].executor, (executors / 2 + 1) % executors);
+        assert_int_equal(plan->tasks[plan->first_acker].executor, 0);
+        gx_plan_free(plan);
+        plan = NULL;
+    }
+}
+
 static void a_component_may_say_its_executor(void **state) {
     (void)state;
     spout("s", 2);
@@ -645,6 +673,7 @@ int main(void) {
         PLAN_TEST(every_small_graph_has_ranks_that_prove_its_gates_free_of_cycles),
         PLAN_TEST(a_long_chain_is_planned),
         PLAN_TEST(the_tasks_of_a_component_spread_evenly_and_first_tasks_stay_together),
+        PLAN_TEST(pipelines_that_no_stream_connects_begin_at_executors_of_their_own),
         PLAN_TEST(a_component_may_say_its_executor),
         PLAN_TEST(an_executor_that_does_not_exist_is_an_error_that_says_which_exist),
         PLAN_TEST(tick_period_and_pending_bound_come_from_the_overlaid_configuration),
