@@ -2,7 +2,7 @@
  *
  * What:    so many empty steps, between GX_PATIENCE_MIN and the runtime's option `spins`. Twice as many from then on when
  *          work comes while it spins, or when it parks and is rung sooner than twice the time that waking it takes: to
- *          spin would have been better. Half as many when it slept for longer. So a busy flow and a single tuple that goes to and fro
+ *          spin would have been better. Half as many when it slept for longer, or when there was no core to wake on. So a busy flow and a single tuple that goes to and fro
  *          are met awake, and a slow flow costs next to nothing.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_PATIENCE_H
@@ -10,7 +10,10 @@
 
 #include "base/os/wake.h"
 
-enum { GX_PATIENCE_MIN = 16 };
+enum {
+    GX_PATIENCE_MIN = 16,
+    GX_PATIENCE_WAKING = 100 * 1000, /* ns; waking that takes longer waited for a core, which others want */
+};
 
 typedef struct gx_patience {
     uint32_t steps;
@@ -32,7 +35,8 @@ GX_INLINE void gx_patience_worked(gx_patience *patience, uint32_t empty) {
 
 /* It slept. */
 GX_INLINE void gx_patience_slept(gx_patience *patience, gx_nap nap) {
-    if (nap.waited < 2 * nap.waking)
+    int64_t waking = nap.waking < GX_PATIENCE_WAKING ? nap.waking : 0;
+    if (nap.waited < 2 * waking)
         gx_patience_grow(patience);
     else if (patience->steps / 2 >= GX_PATIENCE_MIN)
         patience->steps /= 2;

@@ -92,9 +92,10 @@ static void check_replays(gx_world *world) {
     gx_truth *truth = &world->sim->truth;
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(world->sim->runtime, &stats);
-    if (stats.trees != truth->messages + truth->letters)
+    uint64_t begun = truth->messages + truth->letters;
+    if (stats.trees != begun)
         gx_truth_violated(truth, "there were %llu trees and dead letters, but the figure says %llu",
-                          (unsigned long long)(truth->messages + truth->letters), (unsigned long long)stats.trees);
+                          (unsigned long long)begun, (unsigned long long)stats.trees);
     if (stats.replayed != truth->repeats)
         gx_truth_violated(truth, "%llu tuples were emitted again, but the figure says %llu",
                           (unsigned long long)truth->repeats, (unsigned long long)stats.replayed);

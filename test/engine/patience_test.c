@@ -37,6 +37,13 @@ static void one_that_is_always_rung_sooner_than_it_wakes_comes_to_spin(void **st
     assert_true(p.steps >= 2000);
 }
 
+static void waking_that_waits_for_a_core_halves_it(void **state) {
+    (void)state;
+    gx_patience p = { 64, 2000 };
+    gx_patience_slept(&p, (gx_nap){ 0, GX_PATIENCE_WAKING });
+    assert_int_equal(p.steps, 32);
+}
+
 static void a_sleep_that_ends_by_the_clock_halves_it(void **state) {
     (void)state;
     gx_patience p = { 64, 2000 };
@@ -59,6 +66,7 @@ int main(void) {
         cmocka_unit_test(work_without_an_empty_step_before_says_nothing),
         cmocka_unit_test(long_sleeps_halve_it_down_to_the_least),
         cmocka_unit_test(one_that_is_always_rung_sooner_than_it_wakes_comes_to_spin),
+        cmocka_unit_test(waking_that_waits_for_a_core_halves_it),
         cmocka_unit_test(a_sleep_that_ends_by_the_clock_halves_it),
         cmocka_unit_test(no_spins_at_all_stay_none),
     };
