@@ -215,8 +215,8 @@ enum { GALE_OPEN_TREES_MAX = 1000 };
  * `ret_trees[0].size` is the caller's sizeof, for all. Asks the executors, each of which makes one pass over what is
  * queued, and waits for their answers for at most `nanoseconds`, twice; of one that is stuck in a component's call the
  * text says so. Not from inside a component's call, whose executor could not answer. After gale_runtime_step, only from
- * that thread. Returns how many; 0 when nothing runs; GALE_AGAIN while another thread asks; GALE_INVALID;
- * GALE_NO_MEMORY. */
+ * that thread. Returns how many; 0 when nothing runs or none is open; GALE_AGAIN while another thread asks, and when
+ * the executors of the spouts did not answer in time (they are in slow calls); GALE_INVALID; GALE_NO_MEMORY. */
 GALE_API int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room,
                                      int64_t nanoseconds);
 

@@ -358,6 +358,22 @@ void gx_inquest_fini(gx_shared *shared) {
 
 /* --- The application's --- */
 
+/* How many executors with a ledger have not taken the last question of this row. */
+static uint32_t silent(const gx_shared *shared, uint32_t row) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        count += shared->executors[i]->has_ledger && gx_load_acquire(mailbox(shared, row, i)) != NULL;
+    return count;
+}
+
+/* An executor that is still busy with what was asked before cannot be asked again. */
+static void wait_for_room(gx_shared *shared, uint32_t row, int64_t until) {
+    gx_monitor_lock(&shared->monitor);
+    while (silent(shared, row) && gx_os_monotonic() < until && gx_phase(shared) < GALE_PHASE_CLOSING)
+        gx_monitor_wait(&shared->monitor, LOOK_AGAIN);
+    gx_monitor_unlock(&shared->monitor);
+}
+
 /* Lays it, and waits until it is whole or the time is over. */
 static void ask(gx_shared *shared, gx_inquest *inquest, int64_t until, bool steps_by_caller) {
     uint32_t row = shared->executor_count;
@@ -385,14 +401,18 @@ static int by_start(const void *a, const void *b) {
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool steps_by_caller) {
+/* `ret_unheard`: executors that did not say what is open there. */
+static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool steps_by_caller,
+                        uint32_t *ret_unheard) {
     gx_inquest *listed = make(&shared->heap, shared->executor_count * room);
     if (!listed) return NULL;
     listed->lists = true;
     listed->each = room;
+    wait_for_room(shared, shared->executor_count, until);
     ask(shared, listed, until, steps_by_caller);
     gx_inquest *chosen = make(&shared->heap, room);
     uint32_t count = 0;
+    *ret_unheard = silent(shared, shared->executor_count);
     for (uint32_t i = 0; chosen && i < shared->executor_count; i++) {
         if (gx_load_acquire(mailbox(shared, shared->executor_count, i))) continue; /* it may be writing */
         for (uint32_t k = 0; k < room && listed->entries[i * room + k].root; k++)
@@ -422,7 +442,8 @@ int gx_inquest_open_trees(gx_shared *shared, gale_open_tree *trees, uint32_t roo
     uint32_t expected = 0;
     if (!gx_cas_seq(&shared->asking, &expected, 1)) return GALE_AGAIN;
     int told = GALE_NO_MEMORY;
-    gx_inquest *inquest = list(shared, room, until, steps_by_caller);
+    uint32_t unheard = 0;
+    gx_inquest *inquest = list(shared, room, until, steps_by_caller, &unheard);
     if (inquest) {
         qsort(inquest->entries, inquest->count, sizeof *inquest->entries, by_root);
         ask(shared, inquest, until, steps_by_caller);
@@ -433,6 +454,7 @@ int gx_inquest_open_trees(gx_shared *shared, gale_open_tree *trees, uint32_t roo
             qsort(sorted, room, sizeof *sorted, by_start);
             for (told = 0; (uint32_t)told < room && sorted[told].root; told++)
                 tell(shared, &sorted[told], &s, &trees[told]);
+            if (told == 0 && unheard) told = GALE_AGAIN; /* nothing is known, which is not nothing */
         }
         free(sorted);
         drop(shared, inquest);

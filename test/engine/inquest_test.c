@@ -346,6 +346,29 @@ static void a_tuple_in_an_endless_call_is_said_to_be_in_execution(void **state) 
     rig_fini(&r);
 }
 
+static void open_trees_of_an_executor_that_cannot_answer_are_not_said_to_be_none(void **state) {
+    (void)state;
+    rig r;
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.clock = &clock;
+    options.until_drained = true;
+    gate.inside = gate.released = false;
+    build(&r, 2, block);
+    rig_make_with(&r, options);
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
+    wait_for(&gate.inside);
+    gale_open_tree trees[4] = { { .size = sizeof trees[0] } };
+    for (int i = 0; i < 3; i++) /* also when the question before is still there */
+        assert_int_equal(gale_runtime_open_trees(r.runtime, trees, 4, GALE_MILLISECOND), GALE_AGAIN);
+    set(&gate.released);
+    if (gale_runtime_wait(r.runtime, 120 * GALE_SECOND, &error) < 0) fail_msg("%s", error.text);
+    assert_int_equal(spout.acks, 2);
+    rig_fini(&r);
+}
+
 #define ON_1_2_8(f)                                                                                                    \
     { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
 #f " on 8 executors", f, NULL, NULL, &eight                                                                    \
@@ -366,6 +389,7 @@ int main(void) {
         ON_1_2_8(without_progress_it_ends_between_T_and_a_quarter_more_after_the_last_ack),
         ON_1_2_8(open_trees_are_listed_oldest_first_with_their_places),
         ON_1_2_8(without_open_trees_the_list_is_empty),
+        cmocka_unit_test_prestate(open_trees_of_an_executor_that_cannot_answer_are_not_said_to_be_none, &one),
         cmocka_unit_test(a_tuple_in_an_endless_call_is_said_to_be_in_execution),
     };
     return rig_run_on_both_ledgers(tests);
