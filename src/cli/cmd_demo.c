@@ -126,6 +126,8 @@ static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_err
     if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", "now", gale_global());
     if (code >= 0) code = add(topology, "late", gale_callback_bolt(gx_demo_on_late, view, &bolt, error), &bolt, 1);
     if (code >= 0) code = gale_topology_subscribe(topology, "late", "clock", "late", gale_global());
+    if (code >= 0) code = add(topology, "bad", gale_callback_bolt(gx_demo_on_bad, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "bad", "parse", "bad", gale_global());
     return code;
 }
 
@@ -239,7 +241,8 @@ const gx_command gx_cmd_demo = {
     .more = "top-words        the ten words that came most often in the last 9 seconds, every second\n"
             "word-count       all words since the start; with --input, of that text, once\n"
             "unique-visitors  how many different visitors came each minute and each five minutes, by a made-up\n"
-            "                 access log, two seconds to a minute; with --input, by that log, once\n",
+            "                 access log, two seconds to a minute; with --input, by that log, once. Lines over 120\n"
+            "                 seconds behind are late, and those that are no line of a log are bad: neither counts.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

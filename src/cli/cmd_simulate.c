@@ -129,15 +129,20 @@ static int read_record(job *j, gale_error *error) {
     return rc;
 }
 
+static int put_record(const job *j, const gx_buf *text, gale_error *error) {
+    int rc = text->failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory")
+                          : gx_file_replace(j->chosen->record, text->data, text->size, error);
+    return rc < 0 ? gale_error_add(error, "the record '%s' could not be written", j->chosen->record) : rc;
+}
+
 static int write_record(job *j, gale_error *error) {
     if (!j->chosen->record || j->next == j->first) return GALE_OK;
     gx_buf all = GX_BUF_INIT(NULL);
     gx_buf_add(&all, j->past.data, j->past.size);
     gx_buf_format(&all, "done %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", j->first, j->next - 1, j->failures);
     gx_buf_add(&all, j->failed.data, j->failed.size);
-    int rc = all.failed || j->past.failed || j->failed.failed
-                 ? gale_error_set(error, GALE_NO_MEMORY, "no memory for the record")
-                 : gx_file_replace(j->chosen->record, all.data, all.size, error);
+    all.failed |= j->past.failed || j->failed.failed;
+    int rc = put_record(j, &all, error);
     gx_buf_fini(&all);
     return rc;
 }
@@ -262,6 +267,14 @@ static int load(const job *j, gale_topology **ret_topology, gale_error *error) {
     return gx_flux_load(j->path, gx_registry_builtin(), &flux, ret_topology, error);
 }
 
+/* Before the first run: a thousand runs whose spouts read nothing, or whose record is lost at their end, help nobody. */
+static int try_files(const job *j, gale_error *error) {
+    const choices *c = j->chosen;
+    int fd, rc = c->input ? gx_file_open(c->input, &fd, NULL, error) : GALE_OK;
+    if (rc >= 0 && c->input) gx_file_close(fd);
+    return rc >= 0 && c->record ? put_record(j, &j->past, error) : rc;
+}
+
 static int simulate(job *j) {
     const choices *c = j->chosen;
     gale_error error = GALE_ERROR_INIT;
@@ -276,7 +289,9 @@ static int simulate(job *j) {
     o.topology = topology;
     if (rc >= 0) rc = gx_simulator_new(&o, &j->simulator, &error);
     j->first = j->next;
-    int exit_code = rc < 0 ? gx_session_refuse(j->errors, &error, GX_EXIT_USAGE) : run_all(j);
+    int exit_code = GX_EXIT_USAGE;
+    if (rc >= 0 && (rc = try_files(j, &error)) < 0) exit_code = GX_EXIT_IO;
+    exit_code = rc < 0 ? gx_session_refuse(j->errors, &error, exit_code) : run_all(j);
     gx_simulator_free(j->simulator);
     gale_topology_free(topology);
     return exit_code;

@@ -697,6 +697,13 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         last = result.out.decode().splitlines()[-1]
         self.assertIn(" 1 late  | 20:55 UTC, 5 min 3, 20:59 UTC, 1 min 1, 20:56 UTC, 1 min 1, 20:55 UTC, 1 min 2", last)
 
+    def test_demo_unique_visitors_counts_lines_that_are_none_of_a_log(self):
+        (self.path / "in.txt").write_text("to be or\nnot to be\n")
+        result = self.gale("demo", "unique-visitors", "--input", "in.txt")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn(" 2 bad  | (no ranking yet)", result.out.decode().splitlines()[-1])
+        self.assertRegex(result.err, r"(?m)^bad +1 +2 ")
+
     def test_demo_unique_visitors_makes_a_log(self):
         result = self.gale("demo", "unique-visitors", "--seconds", "1", "--seed", "1")
         self.assertEqual(result.code, 0, result.err)

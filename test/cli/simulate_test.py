@@ -79,6 +79,16 @@ class Simulate(unittest.TestCase):
         (self.path / "done").write_text("nonsense\n")
         self.refused("done: line 1: this is not a record of gale simulate", *arguments)
 
+    def test_files_are_tried_before_the_first_run(self):
+        missing = "No such file or directory"
+        self.assertEqual(self.gale(WORD_COUNT, "--input", "nope", "--runs", "2", "--record", "done"),
+                         (3, "", f"gale: cannot open 'nope': {missing}\n"))
+        self.assertEqual(self.gale(WORD_COUNT, "--input", ".", "--runs", "2"), (3, "", "gale: '.' is a directory\n"))
+        self.assertEqual(self.gale("--random", "--runs", "2", "--record", "no/done"),
+                         (3, "", f"gale: cannot open 'no/done.new' for writing: {missing}\n"
+                                 "  the record 'no/done' could not be written\n"))
+        self.assertEqual(list(self.path.iterdir()), [])
+
     def test_what_is_wrong_is_said(self):
         self.refused("unknown fault 'slo'; did you mean 'slow'?", "--random", "--faults", "slo=1")
         self.refused("fault 'slow' has odds from 0 to 1, not '2'", "--random", "--faults", "slow=2")
