@@ -157,6 +157,10 @@ static bool say(job *j, gx_buf *line) {
     return said;
 }
 
+static const char *y_or_ies(uint64_t n) {
+    return n == 1 ? "y" : "ies";
+}
+
 static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
     gx_buf line = GX_BUF_INIT(NULL);
     if (!r->holds)
@@ -164,13 +168,14 @@ static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
     else if (r->refused)
         gx_buf_format(&line, "seed %" PRIu64 ": holds; an allocation failed before the start\n", seed);
     else
-        gx_buf_format(&line,
-                      "seed %" PRIu64 ": holds; %u tasks on %u executors, %" PRIu64 " roots (%" PRIu64
-                      " acked, %" PRIu64 " failed, %" PRIu64 " timed out, %" PRIu64 " rejected, %" PRIu64
-                      " stopped), %" PRIu64 " deliveries, %" PRIu64 " captured, %" PRIu64
-                      " steps, %.3f s, trace %016" PRIx64 "\n",
-                      seed, r->tasks, r->executors, r->roots, r->acked, r->failed, r->timed_out, r->rejected,
-                      r->stopped, r->deliveries, r->captured, r->steps, (double)r->elapsed / 1e9, r->trace);
+        gx_buf_format(
+            &line,
+            "seed %" PRIu64 ": holds; %u task%s on %u executor%s, %" PRIu64 " root%s (%" PRIu64 " acked, %" PRIu64
+            " failed, %" PRIu64 " timed out, %" PRIu64 " rejected, %" PRIu64 " stopped), %" PRIu64
+            " deliver%s, %" PRIu64 " captured, %" PRIu64 " step%s, %.3f s, trace %016" PRIx64 "\n",
+            seed, r->tasks, gx_plural(r->tasks), r->executors, gx_plural(r->executors), r->roots, gx_plural(r->roots),
+            r->acked, r->failed, r->timed_out, r->rejected, r->stopped, r->deliveries, y_or_ies(r->deliveries),
+            r->captured, r->steps, gx_plural(r->steps), (double)r->elapsed / 1e9, r->trace);
     if (r->holds && j->chosen->quiet) {
         gx_buf_fini(&line);
         return true;
@@ -212,9 +217,10 @@ static bool tell_end(job *j) {
     if (!j->chosen->quiet) gx_buf_add_text(&out, "\n");
     gx_coverage_print(gx_simulator_coverage(j->simulator), &out);
     uint64_t runs = j->next - j->first;
-    gx_buf_format(&out, "%" PRIu64 " runs, %" PRIu64 " roots, %" PRIu64 " deliveries: ", runs, j->roots, j->deliveries);
+    gx_buf_format(&out, "%" PRIu64 " run%s, %" PRIu64 " root%s, %" PRIu64 " deliver%s: ", runs, gx_plural(runs),
+                  j->roots, gx_plural(j->roots), j->deliveries, y_or_ies(j->deliveries));
     if (j->failures) {
-        gx_buf_format(&out, "%" PRIu64 " do not hold\n", j->failures);
+        gx_buf_format(&out, "%" PRIu64 " do%s not hold\n", j->failures, j->failures == 1 ? "es" : "");
         repeat_hint(j, &out);
     } else {
         gx_buf_add_text(&out, "all hold\n");
@@ -304,8 +310,8 @@ static int check(const choices *c, const gx_words *words, gale_error *error) {
     if (c->random && c->assignments.count)
         return gale_error_set(error, GALE_INVALID, "--random draws its configuration: no --config");
     if (!c->random && words->count != 1)
-        return gale_error_set(error, GALE_INVALID, "gale simulate takes one topology file, not %zu: gale %s",
-                              words->count, gx_cmd_simulate.usage);
+        return gale_error_set(error, GALE_INVALID, "simulate takes one topology file, not %zu: gale %s", words->count,
+                              gx_cmd_simulate.usage);
     for (size_t i = 0; i < c->assignments.count; i++)
         if (!strchr(c->assignments.items[i], '='))
             return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", c->assignments.items[i]);
