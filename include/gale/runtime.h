@@ -77,7 +77,7 @@ GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
 GALE_API void gale_runtime_activate(gale_runtime *runtime);
 
 /* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
- * not; the code and report of the component that stopped it (by gale_stop, or by an error from open or prepare), if one
+ * not; the code and report of the component that stopped it (by gale_stop, or by an error from open, prepare or finish), if one
  * did; else 0. */
 GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 

@@ -178,6 +178,12 @@ static void on_signal(watch *w, int number, int64_t now) {
     w->signal = number;
     w->stop_at = now + drain_bound;
     gale_runtime_drain(w->runtime);
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(w->runtime, &stats);
+    if (stats.open)
+        gale_log(&w->logger, GALE_LOG_INFO, NULL,
+                 "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now",
+                 (unsigned long long)stats.open, (double)drain_bound / 1e9);
 }
 
 static void look_at_signals(watch *w, int64_t now) {

@@ -46,13 +46,20 @@ static int find_anchor(gx_task *task, gale_handle handle, gx_anchor *ret) {
 
 /* --- Emitting --- */
 
+/* What a component emits by grouping where somebody wants to be named says more of the topology than of the tuple. */
+static int refused(gx_task *task, const gx_emission *e, int rc) {
+    if (rc == GALE_STATE && !e->direct && e->stream < task->stream_count)
+        gx_task_report(task, "a consumer of this stream has direct grouping, but the tuple was not emitted directly");
+    return misuse(task, rc);
+}
+
 /* A failed emit marks its anchors: their ack will count as a fail. */
 static int anchored(gx_task *task, const gx_emission *e, const gx_anchor *anchors, size_t anchor_count) {
     gx_origin from = { .anchors = anchors, .anchor_count = anchor_count };
     int rc = gx_emit(task, e, &from);
     if (GX_LIKELY(rc >= 0)) return rc;
     for (size_t i = 0; i < anchor_count; i++) *anchors[i].failed = true;
-    return misuse(task, rc);
+    return refused(task, e, rc);
 }
 
 /* Anchored to the tuple in execution, if there is one. */
@@ -95,7 +102,7 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
     if (!task->is_spout) return misuse(task, GALE_STATE);
     gx_origin from = { 0 };
     int rc = gx_emit_tree(task, e, &from);
-    if (rc < 0) return from.begun ? misuse(task, rc) : rc;
+    if (rc < 0) return from.begun ? refused(task, e, rc) : rc;
     task->spout.pending++;
     return rc;
 }

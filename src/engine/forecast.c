@@ -73,6 +73,19 @@ static void check_bound(const gx_shared *shared, const gx_plan_component *c) {
         rate, (double)c->max_pending / rate, (unsigned long long)c->max_pending, timeout);
 }
 
+static void check_ceiling(const gx_shared *shared) {
+    const gx_plan *plan = shared->plan;
+    if (!plan->progress)
+        gale_log(&shared->logger, GALE_LOG_WARN, NULL,
+                 "topology.message.timeout.ceiling.secs has no effect: topology.message.timeout.mode is not progress");
+    else if (plan->ceiling < plan->timeout)
+        gale_log(
+            &shared->logger, GALE_LOG_WARN, NULL,
+            "topology.message.timeout.ceiling.secs is %.3g and topology.message.timeout.secs %.3g: trees end at the "
+            "ceiling, whatever is acked",
+            (double)plan->ceiling / 1e9, (double)plan->timeout / 1e9);
+}
+
 void gx_forecast_start(const gx_shared *shared) {
     const gx_plan *plan = shared->plan;
     if (!plan->timeout || !plan->acking) return;
@@ -81,5 +94,6 @@ void gx_forecast_start(const gx_shared *shared) {
                  "topology.message.deadline.secs is %.3g and topology.message.timeout.secs %.3g: trees time out before "
                  "their tuples are over the deadline",
                  (double)plan->deadline / 1e9, (double)plan->timeout / 1e9);
+    if (plan->ceiling_given) check_ceiling(shared);
     for (uint32_t i = 0; i < plan->component_count; i++) check_bound(shared, &plan->components[i]);
 }

@@ -5,16 +5,21 @@
 #include "engine/remote.h"
 #include "engine/spout.h"
 
-static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
-    gx_shared *shared = ex->shared;
+/* What gale_runtime_wait returns, unless something was before it. */
+static void note_fatal(gx_task *task, int rc, const char *what) {
+    gx_shared *shared = task->executor->shared;
     gx_monitor_lock(&shared->monitor);
     if (shared->fatal.code == 0) {
         gale_error_set(&shared->fatal, rc, "%s", task->reported ? task->report : gale_error_text(rc));
-        gale_error_add(&shared->fatal, "%s '%s' (task %u) could not be %s", task->is_spout ? "spout" : "bolt",
-                       task->context.component, task->id, task->is_spout ? "opened" : "prepared");
+        gale_error_add(&shared->fatal, "%s '%s' (task %u) could not %s", task->is_spout ? "spout" : "bolt",
+                       task->context.component, task->id, what);
     }
     gx_monitor_unlock(&shared->monitor);
-    gx_executors_close(shared);
+}
+
+static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
+    note_fatal(task, rc, task->is_spout ? "be opened" : "be prepared");
+    gx_executors_close(ex->shared);
 }
 
 static int open_task(gx_task *task) {
@@ -55,9 +60,10 @@ void gx_life_finish(gx_executor *ex, uint32_t rank) {
         gx_executor_call(ex, task);
         int rc = ops->finish(task->self, &task->out);
         gx_executor_call(ex, NULL);
-        if (rc < 0 && !task->reported && gx_phase(ex->shared) < GALE_PHASE_CLOSING)
-            gx_task_report(task, gale_error_text(rc)); /* the end says it once */
         ex->work++;
+        if (rc >= 0 || gx_phase(ex->shared) >= GALE_PHASE_CLOSING) continue; /* the end says it once */
+        if (!task->reported) gx_task_report(task, gale_error_text(rc));
+        note_fatal(task, rc, "finish: what it had not emitted yet is lost"); /* the others finish all the same */
     }
 }
 

@@ -451,7 +451,8 @@ static void plan_timeout(gx_plan *plan) {
     plan->timeout = seconds(config, "topology.message.timeout.secs");
     plan->progress = gx_str_is(gale_config_text(config, "topology.message.timeout.mode", gx_str("")), "progress");
     plan->ceiling = seconds(config, "topology.message.timeout.ceiling.secs");
-    if (plan->ceiling) return;
+    plan->ceiling_given = plan->ceiling != 0;
+    if (plan->ceiling_given) return;
     plan->ceiling = plan->timeout > INT64_MAX / CEILING_TIMEOUTS ? INT64_MAX : plan->timeout * CEILING_TIMEOUTS;
 }
 

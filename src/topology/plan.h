@@ -95,6 +95,7 @@ typedef struct gx_plan {
     bool load_aware;         /* topology.disable.loadaware.messaging is not true */
     int64_t timeout;         /* ns; 0: never */
     int64_t ceiling;         /* ns; of a tree's age in progress mode */
+    bool ceiling_given;      /* by configuration */
     bool progress;           /* topology.message.timeout.mode: an ack begins the timeout of its tree anew */
     int64_t deadline;        /* ns that a tree's tuples may wait, from the spout's emit; 0: none */
     bool *feeds;             /* [from * executor_count + to]: a task on one executor feeds one on the other */

@@ -362,6 +362,18 @@ Properties, in the order of constructorArgs:
         self.assertRegex(lines[6], r"^complete latency p50 [\d.]+ \w+, p99 [\d.]+ \w+, max [\d.]+ \w+$")
         self.assertRegex(lines[7], r"^[\d.]+ s: [\d.,]+ trees/s, [\d.,]+ tuples/s$")
 
+    def test_a_bolt_that_cannot_finish_fails_the_run_and_says_why(self):
+        text = WHOLE.replace("streams:", '''  - {id: count, className: gale.bolt.Count, properties: [{name: emit, value: finish}]}
+  - {id: sink, className: gale.bolt.FileSink, constructorArgs: [out.tsv]}
+streams:
+  - {from: split, to: count, grouping: {type: FIELDS, args: [word]}}
+  - {from: count, to: sink, grouping: {type: DIRECT}}''').replace('"-"', "in.txt")
+        (self.path / "in.txt").write_text("a b\n")
+        result = self.run_text(text, "--until-drained", "-q")
+        self.assertEqual(result.code, 1)
+        self.assertIn("a consumer of this stream has direct grouping, but the tuple was not emitted directly", result.err)
+        self.assertIn("bolt 'count' (task 1) could not finish: what it had not emitted yet is lost", result.err)
+
     def test_plan_prints_and_runs_nothing(self):
         result = self.gale("run", WORD_COUNT, "--plan", "-j", "2", "--output", "out.tsv")
         self.assertEqual((result.code, result.err), (0, ""))

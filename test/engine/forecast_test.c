@@ -173,6 +173,26 @@ static void a_deadline_beyond_the_timeout_is_warned_of_at_the_start(void **state
     expect_at_start("topology.message.deadline.secs", gale_f64(9.9), NULL, NULL);
 }
 
+static void a_ceiling_that_does_not_do_what_it_seems_to_is_warned_of_at_the_start(void **state) {
+    (void)state;
+    static const char key[] = "topology.message.timeout.ceiling.secs";
+    expect_at_start(key, gale_i64(20), NULL,
+                    "ceiling.secs has no effect: topology.message.timeout.mode is not progress");
+    for (int ceiling = 9; ceiling <= 10; ceiling++) {
+        rig r;
+        lines l;
+        memset(&c, 0, sizeof c);
+        c.on = rig_take;
+        begin(&r, rig_simple(&c), 10, 1000);
+        gale_topology_set(r.topology, NULL, "topology.message.timeout.mode", gale_text("progress"));
+        gale_topology_set(r.topology, NULL, key, gale_i64(ceiling));
+        make(&r, 1, &l);
+        assert_int_equal(l.count, ceiling < 10);
+        if (ceiling < 10) assert_non_null(strstr(l.last, "is 9 and topology.message.timeout.secs 10"));
+        rig_fini(&r);
+    }
+}
+
 static void a_bound_that_the_rate_cannot_fill_in_time_is_warned_of_at_the_start(void **state) {
     (void)state;
     expect_at_start("gale.rate", gale_i64(50), "spout", "it takes 20 s until 1000 are pending");
@@ -192,6 +212,7 @@ int main(void) {
         ON_1_2_8(without_any_answer_nothing_is_known_before_the_first_timeouts),
         ON_1_2_8(without_timeouts_nothing_can_be_late),
         cmocka_unit_test(a_deadline_beyond_the_timeout_is_warned_of_at_the_start),
+        cmocka_unit_test(a_ceiling_that_does_not_do_what_it_seems_to_is_warned_of_at_the_start),
         cmocka_unit_test(a_bound_that_the_rate_cannot_fill_in_time_is_warned_of_at_the_start),
     };
     return rig_run_on_both_ledgers(tests);
