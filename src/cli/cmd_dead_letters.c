@@ -161,11 +161,12 @@ static int unknown_reason(const char *reason, const gx_nearest *nearest, gale_er
     gale_error_set(error, GALE_INVALID, "there is no reason '%s'%s", reason,
                    gx_nearest_hint(nearest, hint, sizeof hint));
     if (*hint) return GALE_INVALID;
-    char list[200];
-    size_t size = 0;
-    for (int32_t i = 0; i < GALE_REASON_COUNT; i++)
-        size += (size_t)snprintf(list + size, sizeof list - size, "%s, ", gale_reason_name(i));
-    return gale_error_add(error, "the reasons are %s%s", list, gale_reason_name(GALE_REASON_USER));
+    gx_buf list = GX_BUF_INIT(NULL);
+    for (int32_t i = 0; i < GALE_REASON_COUNT; i++) gx_buf_format(&list, "%s, ", gale_reason_name(i));
+    const char *text = gx_buf_text(&list);
+    if (text) gale_error_add(error, "the reasons are %s%s", text, gale_reason_name(GALE_REASON_USER));
+    gx_buf_fini(&list);
+    return GALE_INVALID;
 }
 
 static int check_reason(const char *reason, gale_error *error) {
