@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { TASKS_MAX = 1000 };
+
 /* One line a window. The bolt has one task, and so one thread. */
 static int print_window(void *user, const gale_tuple *tuple) {
     (void)user;
@@ -38,6 +40,14 @@ static int lines_of(const char *path, gale_spout *ret_spout, gale_error *error) 
     return path ? gale_file_spout(&file, ret_spout, error) : gale_access_log_spout(&made, ret_spout, error);
 }
 
+/* How many tasks count: the argument, or 4. 0 when it is no such number. */
+static uint32_t tasks_of(const char *argument) {
+    if (!argument) return 4;
+    char *end;
+    long tasks = strtol(argument, &end, 10);
+    return end != argument && !*end && tasks >= 1 && tasks <= TASKS_MAX ? (uint32_t)tasks : 0;
+}
+
 /* The first error sticks, and gale_runtime_new tells it. */
 static void connect(gale_topology *topology) {
     gale_topology_subscribe(topology, "parse", "lines", NULL, gale_shuffle());
@@ -65,6 +75,8 @@ static int run(gale_topology *topology, gale_error *error) {
 
 int main(int argc, char **argv) {
     static long long late, bad;
+    uint32_t tasks = tasks_of(argc > 2 ? argv[2] : NULL);
+    if (!tasks) return fprintf(stderr, "TASKS must be a whole number from 1 to %d, not '%s'\n", TASKS_MAX, argv[2]), 1;
     gale_error error = GALE_ERROR_INIT;
     gale_event_time_options by_time = { .size = sizeof by_time,
                                         .output = "time, host, agent",
@@ -84,15 +96,17 @@ int main(int argc, char **argv) {
     gale_topology_add_spout(topology, "lines", lines, 1);
     gale_topology_add_bolt(topology, "parse", parse_bolt, 1);
     gale_topology_add_bolt(topology, "clock", clock_bolt, 1);
-    gale_topology_add_bolt(topology, "unique", unique_bolt, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 4);
+    gale_topology_add_bolt(topology, "unique", unique_bolt, tasks);
     gale_topology_add_bolt(topology, "total", total_bolt, 1);
     gale_topology_add_bolt(topology, "print", print_bolt, 1);
     gale_topology_add_bolt(topology, "late", late_bolt, 1);
     gale_topology_add_bolt(topology, "bad", bad_bolt, 1);
     connect(topology);
     int code = run(topology, &error);
-    if (code < 0) fprintf(stderr, "%s\n", error.text);
-    printf("late\t%lld\nbad\t%lld\n", late, bad);
+    if (code < 0)
+        fprintf(stderr, "%s\n", error.text);
+    else
+        printf("late\t%lld\nbad\t%lld\n", late, bad);
     gale_topology_free(topology);
     return code < 0;
 }

@@ -43,6 +43,11 @@ GX_INLINE bool gx_str_next(gale_str *rest, char separator, gale_str *ret_piece) 
     return true;
 }
 
+/* For printf: "%u task%s", n, gx_plural(n). */
+GX_INLINE const char *gx_plural(uint64_t n) {
+    return n == 1 ? "" : "s";
+}
+
 /* For printf: "%.*s", GX_STR(s). */
 #define GX_STR(s) (int)(s).size, (s).data
 

@@ -115,7 +115,7 @@ static void add_row(const gx_letter *letter, const int widths[COLUMNS], gx_buf *
 static void add_counts(const gx_letters *letters, const choices *c, gx_buf *out) {
     size_t total = 0;
     for (size_t i = 0; i < letters->count; i++) total += is_wanted(&letters->items[i], c);
-    gx_buf_format(out, "%s dead letter%s", gx_figure_count(total, (char[GX_FIGURE_SIZE]){ 0 }), total == 1 ? "" : "s");
+    gx_buf_format(out, "%s dead letter%s", gx_figure_count(total, (char[GX_FIGURE_SIZE]){ 0 }), gx_plural(total));
     const char *before = ": ";
     for (size_t i = 0; i < letters->count; i++) {
         size_t same = 0, first = i;
@@ -156,17 +156,28 @@ static void add_lines(const gx_letters *letters, const choices *c, gx_buf *out) 
 
 /* --- The command --- */
 
-static int check_reason(const char *reason, gale_error *error) {
-    gx_nearest nearest = gx_nearest_to(gx_str(reason));
+static int unknown_reason(const char *reason, const gx_nearest *nearest, gale_error *error) {
     char hint[100];
-    for (int32_t i = 0; i <= GALE_REASON_COUNT && reason; i++) {
+    gale_error_set(error, GALE_INVALID, "there is no reason '%s'%s", reason,
+                   gx_nearest_hint(nearest, hint, sizeof hint));
+    if (*hint) return GALE_INVALID;
+    gx_buf list = GX_BUF_INIT(NULL);
+    for (int32_t i = 0; i < GALE_REASON_COUNT; i++) gx_buf_format(&list, "%s, ", gale_reason_name(i));
+    const char *text = gx_buf_text(&list);
+    if (text) gale_error_add(error, "the reasons are %s%s", text, gale_reason_name(GALE_REASON_USER));
+    gx_buf_fini(&list);
+    return GALE_INVALID;
+}
+
+static int check_reason(const char *reason, gale_error *error) {
+    if (!reason) return 0;
+    gx_nearest nearest = gx_nearest_to(gx_str(reason));
+    for (int32_t i = 0; i <= GALE_REASON_COUNT; i++) {
         const char *name = gale_reason_name(i < GALE_REASON_COUNT ? i : GALE_REASON_USER);
         if (strcmp(name, reason) == 0) return 0;
         gx_nearest_offer(&nearest, gx_str(name));
     }
-    if (!reason) return 0;
-    return gale_error_set(error, GALE_INVALID, "there is no reason '%s'%s", reason,
-                          gx_nearest_hint(&nearest, hint, sizeof hint));
+    return unknown_reason(reason, &nearest, error);
 }
 
 static int show(const char *path, const choices *c, gx_terminal *errors) {
@@ -175,11 +186,25 @@ static int show(const char *path, const choices *c, gx_terminal *errors) {
     int code = check_reason(c->reason, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     code = gx_letters_load(path, &letters, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_IO);
+    if (code < 0) return gx_session_refuse(errors, &error, gx_session_exit(code));
     gx_buf out = GX_BUF_INIT(NULL);
     (c->json ? add_lines : add_table)(&letters, c, &out);
     gx_letters_fini(&letters);
     return gx_session_print(errors, &out);
+}
+
+static int check(const gx_words *words, gale_error *error) {
+    const char *usage = gx_cmd_dead_letters.usage;
+    if (words->count && strcmp(words->items[0], "show") != 0) {
+        gx_nearest nearest = gx_nearest_to(gx_str(words->items[0]));
+        char hint[100];
+        gx_nearest_offer(&nearest, gx_str("show"));
+        gx_nearest_hint(&nearest, hint, sizeof hint);
+        return gale_error_set(error, GALE_INVALID, "dead-letters knows no '%s'%s%s", words->items[0],
+                              *hint ? hint : ": gale ", *hint ? "" : usage);
+    }
+    if (words->count == 2) return 0;
+    return gale_error_set(error, GALE_INVALID, "dead-letters wants 'show' and one file: gale %s", usage);
 }
 
 static int run(int argc, char **argv, gx_terminal *errors) {
@@ -187,9 +212,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     choices c = { 0 };
     gx_words words = { .count = 0 };
     int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
-    if (code == 0 && (words.count != 2 || strcmp(words.items[0], "show") != 0))
-        code = gale_error_set(&error, GALE_INVALID, "gale dead-letters wants 'show' and one file: gale %s",
-                              gx_cmd_dead_letters.usage);
+    if (code == 0) code = check(&words, &error);
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return show(words.items[1], &c, errors);
 }
@@ -200,7 +223,7 @@ const gx_command gx_cmd_dead_letters = {
     .text = "show what a run has given up",
     .more = "FILE is what topology.dead_letters.file named. gale run FILE.yaml --replay-dead-letters FILE emits them "
             "again.\n"
-            "Exit codes: 0 ok, 2 usage, 3 the file cannot be read.\n",
+            "Exit codes: 0 ok, 2 usage or not a dead-letter file, 3 the file cannot be read.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

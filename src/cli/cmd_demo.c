@@ -126,6 +126,8 @@ static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_err
     if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", "now", gale_global());
     if (code >= 0) code = add(topology, "late", gale_callback_bolt(gx_demo_on_late, view, &bolt, error), &bolt, 1);
     if (code >= 0) code = gale_topology_subscribe(topology, "late", "clock", "late", gale_global());
+    if (code >= 0) code = add(topology, "bad", gale_callback_bolt(gx_demo_on_bad, view, &bolt, error), &bolt, 1);
+    if (code >= 0) code = gale_topology_subscribe(topology, "bad", "parse", "bad", gale_global());
     return code;
 }
 
@@ -191,7 +193,7 @@ static int run_documents(const demo *d, const choices *c, const gx_documents *do
 
 static int find_demo(const gx_words *words, const demo **ret_demo, gale_error *error) {
     if (words->count != 1)
-        return gale_error_set(error, GALE_INVALID, "gale demo takes one name, not %zu: gale %s", words->count,
+        return gale_error_set(error, GALE_INVALID, "demo takes one name, not %zu: gale %s", words->count,
                               gx_cmd_demo.usage);
     gx_nearest nearest = gx_nearest_to(gx_str(words->items[0]));
     char hint[100];
@@ -199,8 +201,9 @@ static int find_demo(const gx_words *words, const demo **ret_demo, gale_error *e
         gx_nearest_offer(&nearest, gx_str(demos[i].name));
         if (strcmp(words->items[0], demos[i].name) == 0) return *ret_demo = &demos[i], 0;
     }
-    return gale_error_set(error, GALE_NOT_FOUND, "unknown demo '%s'%s", words->items[0],
-                          gx_nearest_hint(&nearest, hint, sizeof hint));
+    gx_nearest_hint(&nearest, hint, sizeof hint);
+    return gale_error_set(error, GALE_NOT_FOUND, "unknown demo '%s'%s%s", words->items[0], *hint ? hint : ": gale ",
+                          *hint ? "" : gx_cmd_demo.usage);
 }
 
 /* A demonstration goes round and round, in an order of its own. */
@@ -208,7 +211,7 @@ static int check_inputs(const gx_words *inputs, gale_error *error) {
     for (size_t i = 0; i < inputs->count; i++)
         if (strcmp(inputs->items[i], "-") == 0)
             return gale_error_set(error, GALE_UNSUPPORTED,
-                                  "gale demo reads files and folders, not the standard input (gale run does)");
+                                  "demo reads files and folders, not the standard input (gale run does)");
     return 0;
 }
 
@@ -239,7 +242,8 @@ const gx_command gx_cmd_demo = {
     .more = "top-words        the ten words that came most often in the last 9 seconds, every second\n"
             "word-count       all words since the start; with --input, of that text, once\n"
             "unique-visitors  how many different visitors came each minute and each five minutes, by a made-up\n"
-            "                 access log, two seconds to a minute; with --input, by that log, once\n",
+            "                 access log, two seconds to a minute; with --input, by that log, once. Lines over 120\n"
+            "                 seconds behind are late, and those that are no line of a log are bad: neither counts.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

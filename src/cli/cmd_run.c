@@ -76,8 +76,9 @@ static const char *placement(const gale_topology *topology, const char *name) {
 
 static void plan_tasks(const gale_topology *topology, const gale_runtime *runtime, gx_buf *out) {
     uint32_t tasks = gale_runtime_task_count(runtime);
-    gx_buf_format(out, "%s: %u tasks on %u executors\n\n%5s  %8s  %-20s  %s\n", gale_topology_name(topology), tasks,
-                  gale_runtime_executor_count(runtime), "task", "executor", "component", "because");
+    uint32_t executors = gale_runtime_executor_count(runtime);
+    gx_buf_format(out, "%s: %u task%s on %u executor%s\n\n%5s  %8s  %-20s  %s\n", gale_topology_name(topology), tasks,
+                  gx_plural(tasks), executors, gx_plural(executors), "task", "executor", "component", "because");
     for (uint32_t i = 1; i <= tasks; i++) {
         gale_task_stats task = { .size = sizeof task };
         if (gale_runtime_task_stats(runtime, i, &task))
@@ -133,13 +134,13 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
 }
 
 /* With the event log that was asked for. */
-static int run_topology(gx_session *session, gale_topology *topology, const choices *c) {
+static int run_topology(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_event_log events;
     if (!c->log_events.count) return gx_session_run(session, topology);
     int code = gx_event_log_open(&events, &c->log_events, c->events_file ? c->events_file : "events.jsonl", topology,
-                                 &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, code == GALE_IO ? GX_EXIT_IO : GX_EXIT_USAGE);
+                                 logger, &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     session->events = &events;
     int exit_code = gx_session_run(session, topology);
     gx_event_log_close(&events);
@@ -172,19 +173,15 @@ static int replay_letters(const char *path, gale_topology *topology, gx_letters 
     return code < 0 ? code : gx_letter_spouts(topology, letters, error);
 }
 
-static int exit_of(int code) {
-    return code == GALE_NO_MEMORY ? GX_EXIT_FAILED : code == GALE_IO ? GX_EXIT_IO : GX_EXIT_USAGE;
-}
-
-static int run_letters(gx_session *session, gale_topology *topology, const choices *c) {
+static int run_letters(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
     int code = gx_letters_load(c->replay, &letters, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, exit_of(code));
+    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     code = replay_letters(c->replay, topology, &letters, &error);
     session->until_drained = true;
-    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, exit_of(code))
-                             : run_topology(session, topology, c);
+    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
+                             : run_topology(session, topology, c, logger);
     gx_letters_fini(&letters);
     return exit_code;
 }
@@ -208,8 +205,8 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     session.json_fd = prints ? 2 : 1;
     session.no_live = prints && isatty(1);
     int exit_code = c->plan     ? print_plan(topology, session.executors, errors)
-                    : c->replay ? run_letters(&session, topology, c)
-                                : run_topology(&session, topology, c);
+                    : c->replay ? run_letters(&session, topology, c, &logger)
+                                : run_topology(&session, topology, c, &logger);
     gale_topology_free(topology);
     return exit_code;
 }
@@ -227,7 +224,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gx_words words = { .count = 0 };
     int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (code == 0 && words.count != 1)
-        code = gale_error_set(&error, GALE_INVALID, "gale run takes one topology file, not %zu: gale %s", words.count,
+        code = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
                               gx_cmd_run.usage);
     if (code == 0) code = check_assignments(&c.assignments, &error);
     if (code == 0 && c.replay && (c.input || c.rate > 0))

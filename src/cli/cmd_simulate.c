@@ -129,15 +129,20 @@ static int read_record(job *j, gale_error *error) {
     return rc;
 }
 
+static int put_record(const job *j, const gx_buf *text, gale_error *error) {
+    int rc = text->failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory")
+                          : gx_file_replace(j->chosen->record, text->data, text->size, error);
+    return rc < 0 ? gale_error_add(error, "the record '%s' could not be written", j->chosen->record) : rc;
+}
+
 static int write_record(job *j, gale_error *error) {
     if (!j->chosen->record || j->next == j->first) return GALE_OK;
     gx_buf all = GX_BUF_INIT(NULL);
     gx_buf_add(&all, j->past.data, j->past.size);
     gx_buf_format(&all, "done %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", j->first, j->next - 1, j->failures);
     gx_buf_add(&all, j->failed.data, j->failed.size);
-    int rc = all.failed || j->past.failed || j->failed.failed
-                 ? gale_error_set(error, GALE_NO_MEMORY, "no memory for the record")
-                 : gx_file_replace(j->chosen->record, all.data, all.size, error);
+    all.failed |= j->past.failed || j->failed.failed;
+    int rc = put_record(j, &all, error);
     gx_buf_fini(&all);
     return rc;
 }
@@ -152,6 +157,10 @@ static bool say(job *j, gx_buf *line) {
     return said;
 }
 
+static const char *y_or_ies(uint64_t n) {
+    return n == 1 ? "y" : "ies";
+}
+
 static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
     gx_buf line = GX_BUF_INIT(NULL);
     if (!r->holds)
@@ -159,13 +168,14 @@ static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
     else if (r->refused)
         gx_buf_format(&line, "seed %" PRIu64 ": holds; an allocation failed before the start\n", seed);
     else
-        gx_buf_format(&line,
-                      "seed %" PRIu64 ": holds; %u tasks on %u executors, %" PRIu64 " roots (%" PRIu64
-                      " acked, %" PRIu64 " failed, %" PRIu64 " timed out, %" PRIu64 " rejected, %" PRIu64
-                      " stopped), %" PRIu64 " deliveries, %" PRIu64 " captured, %" PRIu64
-                      " steps, %.3f s, trace %016" PRIx64 "\n",
-                      seed, r->tasks, r->executors, r->roots, r->acked, r->failed, r->timed_out, r->rejected,
-                      r->stopped, r->deliveries, r->captured, r->steps, (double)r->elapsed / 1e9, r->trace);
+        gx_buf_format(
+            &line,
+            "seed %" PRIu64 ": holds; %u task%s on %u executor%s, %" PRIu64 " root%s (%" PRIu64 " acked, %" PRIu64
+            " failed, %" PRIu64 " timed out, %" PRIu64 " rejected, %" PRIu64 " stopped), %" PRIu64
+            " deliver%s, %" PRIu64 " captured, %" PRIu64 " step%s, %.3f s, trace %016" PRIx64 "\n",
+            seed, r->tasks, gx_plural(r->tasks), r->executors, gx_plural(r->executors), r->roots, gx_plural(r->roots),
+            r->acked, r->failed, r->timed_out, r->rejected, r->stopped, r->deliveries, y_or_ies(r->deliveries),
+            r->captured, r->steps, gx_plural(r->steps), (double)r->elapsed / 1e9, r->trace);
     if (r->holds && j->chosen->quiet) {
         gx_buf_fini(&line);
         return true;
@@ -207,9 +217,10 @@ static bool tell_end(job *j) {
     if (!j->chosen->quiet) gx_buf_add_text(&out, "\n");
     gx_coverage_print(gx_simulator_coverage(j->simulator), &out);
     uint64_t runs = j->next - j->first;
-    gx_buf_format(&out, "%" PRIu64 " runs, %" PRIu64 " roots, %" PRIu64 " deliveries: ", runs, j->roots, j->deliveries);
+    gx_buf_format(&out, "%" PRIu64 " run%s, %" PRIu64 " root%s, %" PRIu64 " deliver%s: ", runs, gx_plural(runs),
+                  j->roots, gx_plural(j->roots), j->deliveries, y_or_ies(j->deliveries));
     if (j->failures) {
-        gx_buf_format(&out, "%" PRIu64 " do not hold\n", j->failures);
+        gx_buf_format(&out, "%" PRIu64 " do%s not hold\n", j->failures, j->failures == 1 ? "es" : "");
         repeat_hint(j, &out);
     } else {
         gx_buf_add_text(&out, "all hold\n");
@@ -262,6 +273,14 @@ static int load(const job *j, gale_topology **ret_topology, gale_error *error) {
     return gx_flux_load(j->path, gx_registry_builtin(), &flux, ret_topology, error);
 }
 
+/* Before the first run: a thousand runs whose spouts read nothing, or whose record is lost at their end, help nobody. */
+static int try_files(const job *j, gale_error *error) {
+    const choices *c = j->chosen;
+    int fd, rc = c->input ? gx_file_open(c->input, &fd, NULL, error) : GALE_OK;
+    if (rc >= 0 && c->input) gx_file_close(fd);
+    return rc >= 0 && c->record ? put_record(j, &j->past, error) : rc;
+}
+
 static int simulate(job *j) {
     const choices *c = j->chosen;
     gale_error error = GALE_ERROR_INIT;
@@ -276,7 +295,9 @@ static int simulate(job *j) {
     o.topology = topology;
     if (rc >= 0) rc = gx_simulator_new(&o, &j->simulator, &error);
     j->first = j->next;
-    int exit_code = rc < 0 ? gx_session_refuse(j->errors, &error, GX_EXIT_USAGE) : run_all(j);
+    int exit_code = GX_EXIT_USAGE;
+    if (rc >= 0 && (rc = try_files(j, &error)) < 0) exit_code = GX_EXIT_IO;
+    exit_code = rc < 0 ? gx_session_refuse(j->errors, &error, exit_code) : run_all(j);
     gx_simulator_free(j->simulator);
     gale_topology_free(topology);
     return exit_code;
@@ -289,8 +310,8 @@ static int check(const choices *c, const gx_words *words, gale_error *error) {
     if (c->random && c->assignments.count)
         return gale_error_set(error, GALE_INVALID, "--random draws its configuration: no --config");
     if (!c->random && words->count != 1)
-        return gale_error_set(error, GALE_INVALID, "gale simulate takes one topology file, not %zu: gale %s",
-                              words->count, gx_cmd_simulate.usage);
+        return gale_error_set(error, GALE_INVALID, "simulate takes one topology file, not %zu: gale %s", words->count,
+                              gx_cmd_simulate.usage);
     for (size_t i = 0; i < c->assignments.count; i++)
         if (!strchr(c->assignments.items[i], '='))
             return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", c->assignments.items[i]);

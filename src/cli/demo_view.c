@@ -109,22 +109,37 @@ int gx_demo_on_late(void *user, const gale_tuple *tuple) {
     return 0;
 }
 
+int gx_demo_on_bad(void *user, const gale_tuple *tuple) {
+    gx_demo_view *view = user;
+    (void)tuple;
+    pthread_mutex_lock(&view->mutex);
+    view->bad++;
+    pthread_mutex_unlock(&view->mutex);
+    return 0;
+}
+
 /* --- What is shown --------------------------------------------------------------------------------------------------
  */
 
-static size_t take_rows(gx_demo_view *view, gx_demo_row rows[GX_DEMO_ROWS], int64_t *ret_late) {
+typedef struct shown {
+    gx_demo_row rows[GX_DEMO_ROWS];
+    size_t count;
+    int64_t late, bad;
+} shown;
+
+static void take(gx_demo_view *view, shown *ret) {
     pthread_mutex_lock(&view->mutex);
-    size_t count = view->row_count;
-    *ret_late = view->late;
-    memcpy(rows, view->rows, sizeof view->rows);
-    if (count == 0)
-        for (; count < gx_rankings_size(view->totals); count++) {
+    ret->count = view->row_count;
+    ret->late = view->late;
+    ret->bad = view->bad;
+    memcpy(ret->rows, view->rows, sizeof view->rows);
+    if (ret->count == 0)
+        for (; ret->count < gx_rankings_size(view->totals); ret->count++) {
             gale_str word, payload;
-            int64_t n = gx_rankings_at(view->totals, count, &word, &payload);
-            set_row(&rows[count], word, n);
+            int64_t n = gx_rankings_at(view->totals, ret->count, &word, &payload);
+            set_row(&ret->rows[ret->count], word, n);
         }
     pthread_mutex_unlock(&view->mutex);
-    return count;
 }
 
 /* Since the last line; of the whole run at its end, because the last line may be microseconds old. */
@@ -133,7 +148,7 @@ static const char *rate_of(uint64_t now, uint64_t before, int64_t elapsed, char 
     return gx_figure_rate(now - before, elapsed, out);
 }
 
-static void figures(const gx_demo_view *view, const gale_run_stats *now, int64_t late, gx_buf *out) {
+static void figures(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
     char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
     static const gale_run_stats nothing = { .size = sizeof nothing };
     const gale_run_stats *before = now->phase >= GALE_PHASE_CLOSING ? &nothing : &view->before;
@@ -144,7 +159,8 @@ static void figures(const gx_demo_view *view, const gale_run_stats *now, int64_t
                   rate_of(now->executed, before->executed, elapsed, tuples), gx_figure_count(now->open, open));
     if (now->failed + now->timed_out)
         gx_buf_format(out, "  %s failed", gx_figure_count(now->failed + now->timed_out, lines));
-    if (late) gx_buf_format(out, "  %s late", gx_figure_count((uint64_t)late, lines));
+    if (what->late) gx_buf_format(out, "  %s late", gx_figure_count((uint64_t)what->late, lines));
+    if (what->bad) gx_buf_format(out, "  %s bad", gx_figure_count((uint64_t)what->bad, lines));
 }
 
 static const char *document_of(const gx_demo_view *view) {
@@ -160,19 +176,18 @@ static void bar(const gx_demo_view *view, int64_t count, int64_t most, gx_buf *o
 }
 
 /* A block of lines, for a terminal. */
-static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
-                       int64_t late, gx_buf *out) {
+static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
     char figure[GX_FIGURE_SIZE];
     int64_t most = 0;
-    for (size_t i = 0; i < count; i++) most = rows[i].count > most ? rows[i].count : most;
+    for (size_t i = 0; i < what->count; i++) most = what->rows[i].count > most ? what->rows[i].count : most;
     gx_buf_format(out, "%s: ", view->title);
-    figures(view, now, late, out);
+    figures(view, now, what, out);
     gx_buf_format(out, "\nreading %s\n\n", document_of(view));
     for (size_t i = 0; i < GX_DEMO_ROWS; i++) {
-        if (i < count) {
-            gx_buf_format(out, "%3zu  %-20s %9s  ", i + 1, rows[i].word,
-                          gx_figure_count((uint64_t)rows[i].count, figure));
-            bar(view, rows[i].count, most, out);
+        if (i < what->count) {
+            gx_buf_format(out, "%3zu  %-20s %9s  ", i + 1, what->rows[i].word,
+                          gx_figure_count((uint64_t)what->rows[i].count, figure));
+            bar(view, what->rows[i].count, most, out);
         }
         gx_buf_add_text(out, "\n");
     }
@@ -180,24 +195,22 @@ static void draw_block(const gx_demo_view *view, const gale_run_stats *now, cons
 }
 
 /* One line, for a pipe or a file. */
-static void draw_line(const gx_demo_view *view, const gale_run_stats *now, const gx_demo_row *rows, size_t count,
-                      int64_t late, gx_buf *out) {
-    figures(view, now, late, out);
+static void draw_line(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
+    figures(view, now, what, out);
     gx_buf_add_text(out, "  |");
-    for (size_t i = 0; i < count; i++)
-        gx_buf_format(out, "%s %s %lld", i ? "," : "", rows[i].word, (long long)rows[i].count);
-    gx_buf_format(out, "%s\n", count ? "" : " (no ranking yet)");
+    for (size_t i = 0; i < what->count; i++)
+        gx_buf_format(out, "%s %s %lld", i ? "," : "", what->rows[i].word, (long long)what->rows[i].count);
+    gx_buf_format(out, "%s\n", what->count ? "" : " (no ranking yet)");
 }
 
 static void show(gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
-    gx_demo_row rows[GX_DEMO_ROWS];
-    int64_t late;
-    size_t count = take_rows(view, rows, &late);
+    shown what;
+    take(view, &what);
     bool at_end = now->phase >= GALE_PHASE_CLOSING;
     if (view->terminal->is_tty)
-        draw_block(view, now, rows, count, late, out);
+        draw_block(view, now, &what, out);
     else
-        draw_line(view, now, rows, count, late, out);
+        draw_line(view, now, &what, out);
     const char *text = gx_buf_text(out);
     if (!text) return;
     if (view->terminal->is_tty && !at_end)

@@ -28,7 +28,7 @@ typedef struct gx_demo_view {
     pthread_mutex_t mutex;
     gx_demo_row rows[GX_DEMO_ROWS]; /* under the mutex */
     size_t row_count;
-    int64_t late;
+    int64_t late, bad;
     gx_heap heap;
     gx_rankings *totals; /* for the word count */
     gale_run_stats before;
@@ -39,11 +39,13 @@ bool gx_demo_view_init(gx_demo_view *view, const char *title, gx_terminal *termi
 void gx_demo_view_fini(gx_demo_view *view);
 
 /* For gale_callback_bolt; `user` is the view. A ranking as the total rankings bolt emits it; a word and its count; a
- * window and its count as the unique total bolt emits them; what is late, as the event time bolt does. */
+ * window and its count as the unique total bolt emits them; what is late, as the event time bolt does; what is no line of a
+ * log, as the access log bolt does. */
 int gx_demo_on_rankings(void *user, const gale_tuple *tuple);
 int gx_demo_on_count(void *user, const gale_tuple *tuple);
 int gx_demo_on_window(void *user, const gale_tuple *tuple);
 int gx_demo_on_late(void *user, const gale_tuple *tuple);
+int gx_demo_on_bad(void *user, const gale_tuple *tuple);
 
 /* For the session. */
 void gx_demo_on_tick(void *user, gale_runtime *runtime);

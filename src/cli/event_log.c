@@ -18,13 +18,13 @@ enum { FULL = 64 << 10 };
  */
 
 typedef struct choice {
-    const char *component; /* the topology's */
+    const gx_component *component;
     double percent;
 } choice;
 
-static const char *find(const gale_topology *topology, gale_str name) {
+static const gx_component *find(const gale_topology *topology, gale_str name) {
     for (uint32_t i = 0; i < topology->component_count; i++)
-        if (gx_str_is(name, topology->components[i]->name)) return topology->components[i]->name;
+        if (gx_str_is(name, topology->components[i]->name)) return topology->components[i];
     return NULL;
 }
 
@@ -124,11 +124,14 @@ static void on_event(void *user, const gale_event *event) {
  */
 
 int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *path, const gale_topology *topology,
-                      gale_error *error) {
+                      const gale_logger *logger, gale_error *error) {
     choice made;
     for (size_t i = 0; i < wanted->count; i++) {
         int code = read_choice(wanted->items[i], topology, &made, error);
         if (code < 0) return code;
+        if (made.component->output_count == 0)
+            gale_log(logger, GALE_LOG_WARN, NULL, "--log-events: '%s' has no outputs: it emits nothing to be logged",
+                     made.component->name);
     }
     int fd;
     int code = gx_file_create(path, true, &fd, error);
@@ -143,7 +146,7 @@ int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *er
     for (size_t i = 0; i < log->wanted->count; i++) {
         choice made = { NULL, 0 };
         int code = read_choice(log->wanted->items[i], log->topology, &made, error);
-        if (code == 0) code = gale_runtime_log_events(runtime, made.component, made.percent, on_event, log);
+        if (code == 0) code = gale_runtime_log_events(runtime, made.component->name, made.percent, on_event, log);
         if (code < 0) return gale_error_set(error, code, "no event log: %s", gale_error_text(code));
     }
     return 0;

@@ -30,9 +30,9 @@ typedef struct gx_event_log {
 } gx_event_log;
 
 /* Checks the words against the topology, then opens the file behind what it holds already ("-" is the standard output).
- * GALE_INVALID, GALE_NOT_FOUND, GALE_IO: then nothing is open. */
+ * Warns of a component that has no outputs. GALE_INVALID, GALE_NOT_FOUND, GALE_IO: then nothing is open. */
 int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *path, const gale_topology *topology,
-                      gale_error *error);
+                      const gale_logger *logger, gale_error *error);
 
 /* Begins, before the runtime is started. GALE_NO_MEMORY. */
 int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *error);

@@ -34,7 +34,7 @@ static int help_classes(int argc, char **argv, gx_terminal *errors) {
     gx_buf out = GX_BUF_INIT(NULL);
     char hint[GX_HINT_SIZE];
     if (argc > 1) {
-        gale_error_set(&error, GALE_INVALID, "gale help classes takes one name, not %d", argc);
+        gale_error_set(&error, GALE_INVALID, "help classes takes one name, not %d", argc);
         return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     }
     const gx_class *class_ = argc ? gx_registry_find(registry, gx_str(argv[0])) : NULL;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { LEFT = 26 }; /* the column of help's texts */
+
 typedef struct reader {
     const gx_option *options;
     size_t count;
@@ -127,6 +129,7 @@ int gx_options_read(const gx_option *options, size_t count, int argc, char *cons
     return code;
 }
 
+/* What stands on the left may be too long for its column: then the text has a line of its own. */
 void gx_options_help(const gx_option *options, size_t count, gx_buf *out) {
     for (size_t i = 0; i < count; i++) {
         const gx_option *option = &options[i];
@@ -134,6 +137,7 @@ void gx_options_help(const gx_option *options, size_t count, gx_buf *out) {
         snprintf(left, sizeof left, "%c%c%s --%s%s%s", option->letter ? '-' : ' ',
                  option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
                  option->argument ? " " : "", option->argument ? option->argument : "");
-        gx_buf_format(out, "  %-26s %s\n", left, option->text);
+        gx_buf_format(out, "  %-*s%s%*s %s\n", LEFT, left, strlen(left) > LEFT ? "\n" : "",
+                      strlen(left) > LEFT ? 2 + LEFT : 0, "", option->text);
     }
 }

@@ -92,8 +92,7 @@ static bool is_io(int code) {
     return code == GALE_IO || code == GALE_CLOSED_PIPE || code == GALE_TOO_LARGE;
 }
 
-/* What goes wrong while components open is the topology's fault, but for input, output and memory. */
-static int start_exit(int code) {
+int gx_session_exit(int code) {
     if (is_io(code)) return GX_EXIT_IO;
     return code == GALE_NO_MEMORY || code == GALE_COMPONENT ? GX_EXIT_FAILED : GX_EXIT_USAGE;
 }
@@ -139,13 +138,13 @@ static void look_at_figures(watch *w) {
     if (!w->session->quiet && !w->session->no_live) status_line(w, &now);
 }
 
-/* The exit code, which an event log that cannot be written changes. */
-static int write_events(const gx_session *session, int exit_code) {
+/* False when the event log could not be written, now or before. */
+static bool write_events(const gx_session *session) {
     gale_error error = GALE_ERROR_INIT;
     bool news = false;
-    if (!session->events || gx_event_log_flush(session->events, &news, &error) == 0) return exit_code;
+    if (!session->events || gx_event_log_flush(session->events, &news, &error) == 0) return true;
     if (news) gx_session_refuse(session->terminal, &error, 0);
-    return GX_EXIT_IO;
+    return false;
 }
 
 static void tick(watch *w, int64_t now) {
@@ -157,7 +156,7 @@ static void tick(watch *w, int64_t now) {
         session->on_tick(session->user, w->runtime);
     else
         look_at_figures(w);
-    write_events(session, 0);
+    write_events(session);
     gx_terminal_flush(session->terminal);
 }
 
@@ -249,12 +248,12 @@ static int print_json(const gx_session *session, const gx_summary *summary, int 
 }
 
 /* Returns the exit code, which a summary that cannot be written changes. */
-static int print_summary(const gx_session *session, const gx_summary *summary, bool incomplete, int exit_code) {
+static int print_summary(const gx_session *session, const gx_summary *summary, const char *incomplete, int exit_code) {
     if (session->json) return print_json(session, summary, exit_code);
     if (session->quiet) return exit_code;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_summary_text(summary, &out);
-    if (incomplete) gx_buf_add_text(&out, "the output is incomplete\n");
+    if (incomplete) gx_buf_format(&out, "the %s is incomplete\n", incomplete);
     const char *text = gx_buf_text(&out);
     if (text) gx_terminal_print(session->terminal, text);
     gx_buf_fini(&out);
@@ -275,8 +274,10 @@ static int conclude(watch *w, gale_topology *topology, int code, const gale_erro
     gx_terminal_flush(session->terminal);
     if (code < 0 && code != GALE_TIMED_OUT) gx_session_refuse(session->terminal, error, 0);
     if (!gx_summary_gather(topology, w->runtime, &summary)) return exit_code_of(w, code, true);
-    int exit_code = write_events(session, exit_code_of(w, code, gx_summary_lost(&summary)));
-    exit_code = print_summary(session, &summary, is_io(code), exit_code);
+    bool logged = write_events(session);
+    int exit_code = logged ? exit_code_of(w, code, gx_summary_lost(&summary)) : GX_EXIT_IO;
+    const char *incomplete = is_io(code) ? "output" : logged ? NULL : "event log";
+    exit_code = print_summary(session, &summary, incomplete, exit_code);
     gx_summary_fini(&summary);
     return exit_code;
 }
@@ -340,7 +341,7 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
                 .stop_at = INT64_MAX };
     int code = start(&w, &error);
     if (code < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
-    if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
+    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     code = wait_for_end(&w, &error);
     *ret_stuck = code == GALE_TIMED_OUT;
     return conclude(&w, topology, code, &error);
@@ -358,7 +359,7 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     options.executors = session->executors;
     options.until_drained = session->until_drained;
     int code = gale_runtime_new(topology, &options, &runtime, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, start_exit(code));
+    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     if (session->events) code = gx_event_log_attach(session->events, runtime, &error);
     bool stuck = false;
     int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, GX_EXIT_FAILED)

@@ -46,6 +46,10 @@ int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_e
 /* Prints "gale: text" and returns `exit_code`. */
 int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code);
 
+/* The exit code for what goes wrong before anything runs: the topology's or the caller's fault, but for input, output
+ * and memory. */
+int gx_session_exit(int code);
+
 /* Prints `out` to the standard output, frees it, and returns the exit code: what cannot be written is said to `errors`.
  */
 int gx_session_print(gx_terminal *errors, gx_buf *out);

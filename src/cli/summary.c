@@ -214,8 +214,9 @@ static void text_table(const gx_summary *summary, gx_buf *out) {
 
 static void text_trees(const gx_reading *total, gx_buf *out) {
     const gale_run_stats *run = &total->run;
-    gx_buf_format(out, "%s trees: %s acked, %s failed, %s timed out, %s stopped, %s open\n", COUNT(run->trees),
-                  COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out), COUNT(run->stopped), COUNT(run->open));
+    gx_buf_format(out, "%s tree%s: %s acked, %s failed, %s timed out, %s stopped, %s open\n", COUNT(run->trees),
+                  gx_plural(run->trees), COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out),
+                  COUNT(run->stopped), COUNT(run->open));
     if (run->rejected) gx_buf_format(out, "%s rejected\n", COUNT(run->rejected));
     if (run->replayed || run->given_up)
         gx_buf_format(out, "%s emitted again, %s given up, dead letters: %s", COUNT(run->replayed),
@@ -223,7 +224,8 @@ static void text_trees(const gx_reading *total, gx_buf *out) {
     if (run->dead_letters_lost) gx_buf_format(out, ", of which %s are lost", COUNT(run->dead_letters_lost));
     if (run->replayed || run->given_up) gx_buf_add_text(out, "\n");
     if (untracked(total))
-        gx_buf_format(out, "%s more tuples, not tracked, emitted by spouts\n", COUNT(untracked(total)));
+        gx_buf_format(out, "%s more tuple%s, not tracked, emitted by spouts\n", COUNT(untracked(total)),
+                      gx_plural(untracked(total)));
     if (run->acked)
         gx_buf_format(out, "complete latency p50 %s, p99 %s, max %s\n", TIME(run->complete_p50),
                       TIME(run->complete_p99), TIME(run->complete_max));

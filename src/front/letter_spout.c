@@ -163,8 +163,9 @@ static int check(const place *p) {
     uint32_t count = gale_value_owned_view(p->letter->tuple).size;
     if (count != output->field_count)
         return gale_error_set(p->error, GALE_FIELDS,
-                              "%s:%u: the tuple has %u values, and stream '%s' of '%s' has %u fields", p->letters->name,
-                              p->letter->number, count, output->name, spout->name, output->field_count);
+                              "%s:%u: the tuple has %u value%s, and stream '%s' of '%s' has %u field%s",
+                              p->letters->name, p->letter->number, count, gx_plural(count), output->name, spout->name,
+                              output->field_count, gx_plural(output->field_count));
     if (!is_direct(p, spout, output->name)) return 0;
     return gale_error_set(p->error, GALE_UNSUPPORTED,
                           "%s:%u: stream '%s' of '%s' has a consumer with direct grouping, and the letter does not say "

@@ -137,8 +137,8 @@ static int parse_object(const reader *r, json_t **ret_object) {
     json_t *json = json_loadb(r->line.data, r->line.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
     if (!json && !*why.text) return no_memory(r); /* it says nothing then */
     if (!json)
-        return gale_error_set(r->error, GALE_SYNTAX, "%s:%u:%d: %s", r->letters.name, r->number,
-                              why.column > 0 ? why.column : 1, why.text);
+        return gale_error_set(r->error, GALE_SYNTAX, "%s:%u:%d: this is no line of a dead-letter file: %s",
+                              r->letters.name, r->number, why.column > 0 ? why.column : 1, why.text);
     if (json_is_object(json)) {
         *ret_object = json;
         return 0;

@@ -142,9 +142,9 @@ static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint
         return place_apart(plan, c, ret_executor, error);
     int64_t wanted = gale_config_i64(c->config, "gale.executor", -1);
     if (wanted >= (int64_t)shared)
-        return gale_error_set(error, GALE_CONFIG,
-                              "component '%s': gale.executor is %lld, but there are %u executors (0 to %u)",
-                              c->built->name, (long long)wanted, shared, shared - 1);
+        return gale_error_set(
+            error, GALE_CONFIG, "component '%s': gale.executor is %lld, but there %s %u executor%s (0 to %u)",
+            c->built->name, (long long)wanted, shared == 1 ? "is" : "are", shared, gx_plural(shared), shared - 1);
     uint64_t own = ((uint64_t)index * shared / c->task_count + c->pipeline) % shared;
     *ret_executor = (uint16_t)(wanted >= 0 ? (uint64_t)wanted : own);
     return GALE_OK;

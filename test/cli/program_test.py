@@ -101,6 +101,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.gale("help", name).out, result.out)
             self.assertEqual(self.gale(name, "-h").out, result.out)
 
+    def test_texts_of_help_stand_in_one_column(self):
+        for name in ("run", "dead-letters", "demo", "simulate"):
+            lines = self.gale(name, "--help").out.decode().splitlines()
+            options = [i for i, line in enumerate(lines) if re.match(r"  (-\w,|   ) --", line)]
+            self.assertTrue(options)
+            for i in options:
+                if not re.match(r".{28} \S", lines[i]):  # too long for the column: the text is below
+                    self.assertNotIn(" ", lines[i].split("--")[1].split(" ", 1)[1])
+                    self.assertRegex(lines[i + 1], r"^ {29}\S")
+
     def test_no_command_prints_help_and_is_a_usage_error(self):
         result = self.gale()
         self.assertEqual(result.code, 2)
@@ -134,7 +144,7 @@ class CommandLine(unittest.TestCase):
         for arguments in ([], ["a", "b"]):
             result = self.gale("run", *arguments)
             self.assertEqual(result.code, 2)
-            self.assertEqual(result.err, f"gale: gale run takes one topology file, not {len(arguments)}: "
+            self.assertEqual(result.err, f"gale: run takes one topology file, not {len(arguments)}: "
                                          "gale run FILE.yaml [options]\n")
 
     # --- What a topology file can name
@@ -167,7 +177,7 @@ Properties, in the order of constructorArgs:
             result = self.gale("help", "classes", name)
             self.assertEqual((result.code, result.err), (2, f"gale: unknown class '{name}'{hint}\n"))
         result = self.gale("help", "classes", "a", "b")
-        self.assertEqual((result.code, result.err), (2, "gale: gale help classes takes one name, not 2\n"))
+        self.assertEqual((result.code, result.err), (2, "gale: help classes takes one name, not 2\n"))
 
     def test_the_reference_of_classes_is_what_the_program_says(self):
         page = EXAMPLES.parent / "docs" / "reference" / "classes.md"
@@ -348,7 +358,7 @@ Properties, in the order of constructorArgs:
         lines = result.err.splitlines()
         self.assertEqual(lines[0].split(), "component tasks executed emitted acked execute".split())
         self.assertEqual([l.split()[0] for l in lines[1:5]], ["count", "lines", "sink", "split"])
-        self.assertEqual(lines[5], "1 trees: 1 acked, 0 failed, 0 timed out, 0 stopped, 0 open")
+        self.assertEqual(lines[5], "1 tree: 1 acked, 0 failed, 0 timed out, 0 stopped, 0 open")
         self.assertRegex(lines[6], r"^complete latency p50 [\d.]+ \w+, p99 [\d.]+ \w+, max [\d.]+ \w+$")
         self.assertRegex(lines[7], r"^[\d.]+ s: [\d.,]+ trees/s, [\d.,]+ tuples/s$")
 
@@ -476,16 +486,25 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_dead_letters_that_cannot_be_read_are_said_where(self):
         cases = {
-            ("show",): (2, "gale dead-letters wants 'show' and one file: gale dead-letters show FILE [options]"),
-            ("list", "letters"): (2, "gale dead-letters wants 'show' and one file: gale dead-letters show FILE [options]"),
+            ("show",): (2, "dead-letters wants 'show' and one file: gale dead-letters show FILE [options]"),
+            ("list", "letters"): (2, "dead-letters knows no 'list': gale dead-letters show FILE [options]"),
+            ("shwo",): (2, "dead-letters knows no 'shwo'; did you mean 'show'?"),
+            ("show", "letters", "--reason", "foo"):
+                (2, "there is no reason 'foo'\n  the reasons are failed, rejected, timeout, deadline, overflow, stopped, "
+                    "no memory, child exited, user"),
             ("show", "letters", "--reason", "time out"): (2, "there is no reason 'time out'; did you mean 'timeout'?"),
             ("show", "nix"): (3, "cannot open 'nix': No such file or directory"),
-            ("show", "letters"): (3, "letters:2:5: '}' expected near end of file"),
+            ("show", "letters"): (2, "letters:2:4: this is no line of a dead-letter file: ':' expected near end of file"),
         }
         for arguments, (code, message) in cases.items():
             result = self.letters(*arguments, text=self.LETTERS.splitlines(True)[0] + '{"a"')
-            self.assertEqual((result.code, result.err), (code, f"gale: {message}\n" if arguments != ("show", "letters")
-                                                         else result.err))
+            self.assertEqual((result.code, result.err), (code, f"gale: {message}\n"))
+
+    def test_what_is_no_dead_letter_file_is_refused_alike_by_show_and_replay(self):
+        text = "to be or\n"
+        message = "gale: letters:1:2: this is no line of a dead-letter file: '[' or '{' expected near 'to'\n"
+        for result in self.letters("show", "letters", text=text), self.replay(text=text):
+            self.assertEqual((result.code, result.out, result.err), (2, b"", message))
 
     def replay(self, *arguments, text=LETTERS):
         (self.path / "letters").write_text(text)
@@ -500,7 +519,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         cases = {
             ("lines", "linse"): "letters:1: the topology has no spout 'linse'; did you mean 'lines'?",
             ("default", "defautl"): "letters:1: spout 'lines' has no stream 'defautl'; did you mean 'default'?",
-            ('["a0 b"]', '[1, 2]'): "letters:1: the tuple has 2 values, and stream 'default' of 'lines' has 1 fields",
+            ('["a0 b"]', '[1, 2]'): "letters:1: the tuple has 2 values, and stream 'default' of 'lines' has 1 field",
         }
         for (old, new), message in cases.items():
             result = self.replay(text=self.LETTERS.replace(old, new, 1))
@@ -603,6 +622,15 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         result = self.count("--log-events", "split", "--events-file", "/dev/full", stdin=b"a b a\n" * 50000)
         self.assertEqual((result.code, sorted(result.out.splitlines())), (3, [b"a\t100000", b"b\t50000"]))
         self.assertEqual(result.err, "gale: cannot write '/dev/full': No space left on device\n")
+        result = self.gale("run", WORD_COUNT, "--until-drained", "--log-events", "split", "--events-file", "/dev/full",
+                           stdin=b"a b a\n")
+        self.assertEqual(result.code, 3)
+        self.assertTrue(result.said.endswith("\nthe event log is incomplete\n"), result.said)
+
+    def test_an_event_log_of_a_component_without_outputs_is_warned_about(self):
+        result = self.count("--log-events", "sink", stdin=b"a\n")
+        self.assertEqual((result.code, result.out), (0, b"a\t1\n"))
+        self.assertRegex(result.err, r"^\S+ WARN --log-events: 'sink' has no outputs: it emits nothing to be logged\n$")
 
     # --- Signals
 
@@ -622,7 +650,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 128 + number)
-            match = re.search(rb"(\S+) trees: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
+            match = re.search(rb"(\S+) trees?: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
             self.assertIsNotNone(match)
             self.assertEqual(match.group(1), match.group(2))
 
@@ -709,6 +737,13 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         last = result.out.decode().splitlines()[-1]
         self.assertIn(" 1 late  | 20:55 UTC, 5 min 3, 20:59 UTC, 1 min 1, 20:56 UTC, 1 min 1, 20:55 UTC, 1 min 2", last)
 
+    def test_demo_unique_visitors_counts_lines_that_are_none_of_a_log(self):
+        (self.path / "in.txt").write_text("to be or\nnot to be\n")
+        result = self.gale("demo", "unique-visitors", "--input", "in.txt")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn(" 2 bad  | (no ranking yet)", result.out.decode().splitlines()[-1])
+        self.assertRegex(result.err, r"(?m)^bad +1 +2 ")
+
     def test_demo_unique_visitors_makes_a_log(self):
         result = self.gale("demo", "unique-visitors", "--seconds", "1", "--seed", "1")
         self.assertEqual(result.code, 0, result.err)
@@ -716,9 +751,10 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_demo_is_checked(self):
         cases = {
-            (): "gale demo takes one name, not 0: gale demo top-words|word-count|unique-visitors [options]",
+            (): "demo takes one name, not 0: gale demo top-words|word-count|unique-visitors [options]",
             ("top-word",): "unknown demo 'top-word'; did you mean 'top-words'?",
-            ("word-count", "--input", "-"): "gale demo reads files and folders, not the standard input (gale run does)",
+            ("foo",): "unknown demo 'foo': gale demo top-words|word-count|unique-visitors [options]",
+            ("word-count", "--input", "-"): "demo reads files and folders, not the standard input (gale run does)",
             ("top-words", "--second", "1"): "unknown option '--second'; did you mean '--seconds'?",
         }
         for arguments, message in cases.items():

@@ -14,8 +14,8 @@ from pathlib import Path
 GALE = str(Path(sys.argv[1]).resolve())
 WORD_COUNT = str(Path(sys.argv[2]).resolve() / "word-count" / "topology.yaml")
 
-RUN = re.compile(r"seed (\d+): holds; \d+ tasks on \d+ executors, (\d+) roots \((\d+) acked, (\d+) failed, "
-                 r"(\d+) timed out, (\d+) rejected, (\d+) stopped\), (\d+) deliveries, \d+ captured, \d+ steps, "
+RUN = re.compile(r"seed (\d+): holds; \d+ tasks? on \d+ executors?, (\d+) roots? \((\d+) acked, (\d+) failed, "
+                 r"(\d+) timed out, (\d+) rejected, (\d+) stopped\), (\d+) deliver(?:y|ies), \d+ captured, \d+ steps?, "
                  r"[\d.]+ s, trace [0-9a-f]{16}")
 
 
@@ -79,13 +79,23 @@ class Simulate(unittest.TestCase):
         (self.path / "done").write_text("nonsense\n")
         self.refused("done: line 1: this is not a record of gale simulate", *arguments)
 
+    def test_files_are_tried_before_the_first_run(self):
+        missing = "No such file or directory"
+        self.assertEqual(self.gale(WORD_COUNT, "--input", "nope", "--runs", "2", "--record", "done"),
+                         (3, "", f"gale: cannot open 'nope': {missing}\n"))
+        self.assertEqual(self.gale(WORD_COUNT, "--input", ".", "--runs", "2"), (3, "", "gale: '.' is a directory\n"))
+        self.assertEqual(self.gale("--random", "--runs", "2", "--record", "no/done"),
+                         (3, "", f"gale: cannot open 'no/done.new' for writing: {missing}\n"
+                                 "  the record 'no/done' could not be written\n"))
+        self.assertEqual(list(self.path.iterdir()), [])
+
     def test_what_is_wrong_is_said(self):
         self.refused("unknown fault 'slo'; did you mean 'slow'?", "--random", "--faults", "slo=1")
         self.refused("fault 'slow' has odds from 0 to 1, not '2'", "--random", "--faults", "slow=2")
         self.refused("--random takes no topology file; 'x.yaml' is one", "x.yaml", "--random")
         self.refused("--random has spouts of its own: no --input", "--random", "--input", "x")
         self.refused("--random draws its configuration: no --config", "--random", "-c", "a=1")
-        self.refused("gale simulate takes one topology file, not 0: gale simulate FILE.yaml|--random [options]")
+        self.refused("simulate takes one topology file, not 0: gale simulate FILE.yaml|--random [options]")
         self.refused("--runs must be a whole number from 1 to 1000000000, not '0'", "--random", "--runs", "0")
 
 

@@ -118,7 +118,7 @@ static void an_unknown_place_is_null(void **state) {
 
 static void what_is_no_letter_is_refused_with_its_place(void **state) {
     (void)state;
-    refuses("{\"a\":1", GALE_SYNTAX, "f:1:6: '}' expected near end of file");
+    refuses("{\"a\":1", GALE_SYNTAX, "f:1:6: this is no line of a dead-letter file: '}' expected near end of file");
     refuses("\n\n[1]", GALE_TYPE, "f:3:1: a dead letter must be a JSON object");
     refuses("{\"tupel\":[]}", GALE_NOT_FOUND, "f:1:2: a dead letter has no field 'tupel'; did you mean 'tuple'?");
     refuses("{\"tuple\":[\"stram\",{\"stram\":1}],\"stram\":1}", GALE_NOT_FOUND,
@@ -133,7 +133,7 @@ static void what_is_no_letter_is_refused_with_its_place(void **state) {
     refuses(LETTER("a", "s", "[{\"base64\":\"###\"}]"), GALE_TYPE,
             "f:1:31: 'tuple' must be a list of values, not too deep, with base64 where it says so");
     refuses("{\"component\":\"c\",\"component\":\"c\"}", GALE_SYNTAX,
-            "f:1:28: duplicate object key near '\"component\"'");
+            "f:1:28: this is no line of a dead-letter file: duplicate object key near '\"component\"'");
 }
 
 static void a_tuple_that_is_too_deep_is_refused(void **state) {
@@ -315,7 +315,7 @@ static void letters_that_do_not_fit_the_topology_are_refused_before_anything_is_
     does_not_fit(gale_shuffle(), LETTER("lines", "__dead_letter", "[1]"), GALE_NOT_FOUND,
                  "f:1: spout 'lines' has no stream '__dead_letter'");
     does_not_fit(gale_shuffle(), LETTER("lines", "side", "[1]"), GALE_FIELDS,
-                 "f:1: the tuple has 1 values, and stream 'side' of 'lines' has 2 fields");
+                 "f:1: the tuple has 1 value, and stream 'side' of 'lines' has 2 fields");
     does_not_fit(
         gale_direct(), LETTER("lines", "default", "[1]"), GALE_UNSUPPORTED,
         "f:1: stream 'default' of 'lines' has a consumer with direct grouping, and the letter does not say which "

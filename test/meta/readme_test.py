@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What the README shows works as it stands: its C program compiles by the command beside it and counts words, its YAML
-topology runs; and the files that the documents link to are there.
+"""What the documents show works as it stands: the README's C program compiles by the command beside it and counts words,
+its YAML topology runs; so do the programs of docs/maps, and the example of docs/semantics/replay.md; and the files that the
+documents link to are there.
 
 usage: readme_test.py ROOT BUILD CC
 """
 
 import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -50,6 +52,30 @@ def check_yaml(readme, build, folder):
     assert found == EXPECTED, f"the README's topology counted {found}"
 
 
+def check_maps(root, build, compiler, folder):
+    expected = {"rotating-map.md": b"42 is forgotten\n", "time-cache-map.md": b"a\nb\n"}
+    for page, output in expected.items():
+        (folder / "map.c").write_text(block((root / "docs" / "maps" / page).read_text(), "c"))
+        run([compiler, "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", folder / "map.c",
+             build / "libgale.a", "-o", folder / "map"])
+        found = run([folder / "map"], input=b"a\nb\na\n")
+        assert found == output, f"{page}: its program printed {found}"
+
+
+def check_replay(root, build, folder):
+    text = (root / "docs" / "semantics" / "replay.md").read_text()
+    text = text[text.index("## An example"):]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S)
+    log, first, said, second = [text for language, text in blocks if not language][:4]
+    (folder / "access.log").write_text(log)
+    (folder / "status.yaml").write_text(block(text, "yaml"))
+    environment = dict(os.environ, PATH=f"{build}:{os.environ['PATH']}")
+    for commands, code, status, words in (first, 1, b"10.0.0.1\t200\n10.0.0.3\t200\n", said), \
+                                         (second, 0, b"10.0.0.2\t404\n", "1 tree: 1 acked"):
+        done = subprocess.run(["sh", "-c", commands], capture_output=True, timeout=60, cwd=folder, env=environment)
+        assert done.returncode == code and done.stdout.endswith(status) and words in done.stderr.decode(), done
+
+
 def broken_links(root):
     for page in [root / "README.md", root / "CHANGES.md", *sorted((root / "docs").rglob("*.md"))]:
         for number, line in enumerate(page.read_text().splitlines(), 1):
@@ -66,6 +92,8 @@ def main(root, build, compiler):
     with tempfile.TemporaryDirectory() as folder:
         check_c(readme, root, build, compiler, pathlib.Path(folder))
         check_yaml(readme, build, pathlib.Path(folder))
+        check_maps(root, build, compiler, pathlib.Path(folder))
+        check_replay(root, build, pathlib.Path(folder))
     return 1 if links else 0
 
 

@@ -182,10 +182,23 @@ streams:
         len(wanted["windows"]), len(wanted["late"]), wanted["bad"]))
 
 
+def check_refusals(example, log):
+    cases = {
+        ("no.log",): "cannot open 'no.log': No such file or directory\nspout 'lines' (task 4) could not be opened\n",
+    }
+    for tasks in ("x", "0", "-1", "4x", "1001", ""):
+        cases[log, tasks] = "TASKS must be a whole number from 1 to 1000, not '%s'\n" % tasks
+    for arguments, message in cases.items():
+        made = subprocess.run([example, *arguments], capture_output=True, check=False)
+        if (made.returncode, made.stdout, made.stderr.decode()) != (1, b"", message):
+            sys.exit("%s: %s" % (arguments, made))
+
+
 def main():
     gale, example, source, lines = sys.argv[1:5]
     with tempfile.TemporaryDirectory() as folder:
         check_known(gale, example, source, folder, int(lines))
+        check_refusals(example, folder + "/access.log")
         check_made_up(gale, source, folder)
 
 
