@@ -95,7 +95,9 @@ static void plan_stream(const gx_component *bolt, const gx_subscription *input, 
     for (const char *c = gale_grouping_name(input->grouping); *c; c++)
         gx_buf_add_byte(out, (char)toupper((unsigned char)*c));
     for (uint32_t i = 0; i < input->field_count; i++) gx_buf_format(out, "%s%s", i ? ", " : "(", input->fields[i]);
-    gx_buf_format(out, "%s--> %s\n", input->field_count ? ")" : "", bolt->name);
+    gx_buf_format(out, "%s--> %s", input->field_count ? ")" : "", bolt->name);
+    if (input->drop) gx_buf_format(out, " (drops the %s)", input->drop == GALE_DROP_OLDEST ? "oldest" : "newest");
+    gx_buf_add_text(out, "\n");
 }
 
 static void plan_streams(const gale_topology *topology, gx_buf *out) {

@@ -374,6 +374,11 @@ streams:
         self.assertIn("a consumer of this stream has direct grouping, but the tuple was not emitted directly", result.err)
         self.assertIn("bolt 'count' (task 1) could not finish: what it had not emitted yet is lost", result.err)
 
+    def test_plan_says_which_inputs_drop(self):
+        result = self.run_text(WHOLE.replace("SHUFFLE}", "SHUFFLE, drop: newest}"), "--plan")
+        self.assertEqual(result.code, 0)
+        self.assertTrue(result.out.endswith(b"lines --SHUFFLE--> split (drops the newest)\n"))
+
     def test_plan_prints_and_runs_nothing(self):
         result = self.gale("run", WORD_COUNT, "--plan", "-j", "2", "--output", "out.tsv")
         self.assertEqual((result.code, result.err), (0, ""))
