@@ -93,7 +93,7 @@ def java(heap):
     if failed:
         say(f"skipped: {what}: javac failed\n{failed}")
         return {}
-    return {name: ["java", f"-Xms{heap}", f"-Xmx{heap}", "-cp", f"{classes}:{jars}/*", "Maps", name] for name in JAVA}
+    return {name: ["java", f"-Xms{heap}", f"-Xmx{heap}", "-cp", f"{classes}:{jars}/*", "maps.Maps", name] for name in JAVA}
 
 
 def rust():

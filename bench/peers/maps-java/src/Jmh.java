@@ -1,5 +1,7 @@
 // The same gets and puts under JMH: `script/bench maps jmh` shows whether Maps.java, which takes turns with the other
 // peers and so cannot be a JMH benchmark, measures these maps as JMH does.
+package maps;
+
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

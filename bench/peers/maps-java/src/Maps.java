@@ -1,5 +1,7 @@
 // Storm's own maps, Caffeine and Guava as peers of `script/bench maps`: the same commands, streams and checks as
 // ../../workload.h. One map a process, so that the compiler sees one class behind the interface and inlines it.
+package maps;
+
 import com.google.common.base.Ticker;
 import com.google.common.cache.CacheBuilder;
 import java.io.BufferedReader;
