@@ -199,7 +199,7 @@ static uint32_t add_key(gx_bytes_map *map, gale_str key) {
     return (uint32_t)at;
 }
 
-static void *add(gx_bytes_map *map, gale_str key, uint32_t tag) {
+GX_NOINLINE static void *add(gx_bytes_map *map, gale_str key, uint32_t tag) {
     if (!reserve(map, key.size)) return NULL;
     size_t at = find(map, key, tag); /* again: the index may have grown */
     entry *made = entry_at(map, map->size);

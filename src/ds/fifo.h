@@ -80,10 +80,14 @@ GX_INLINE const void *gx_fifo_next(gx_fifo_cursor *cursor) {
     return entry;
 }
 
-/* Removes the oldest entry, whose length is given, but for the sums: gx_fifo_popped takes those of many off at once. */
-GX_INLINE void gx_fifo_step(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
-    fifo->front += length;
-    if (GX_UNLIKELY(fifo->front == fifo->back || fifo->front == fifo->front_end)) gx_fifo_turn(fifo, pool);
+/* Removes the oldest entry, whose length is given, but for the sums: gx_fifo_popped takes those of many off at once.
+ * Returns the one that is the oldest then, or NULL. */
+GX_INLINE void *gx_fifo_step(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
+    unsigned char *front = fifo->front + length;
+    fifo->front = front;
+    if (GX_LIKELY(front != fifo->back && front != fifo->front_end)) return front;
+    gx_fifo_turn(fifo, pool);
+    return gx_fifo_front(fifo);
 }
 
 GX_INLINE void gx_fifo_popped(gx_fifo *fifo, uint64_t bytes, uint64_t count) {
@@ -91,9 +95,9 @@ GX_INLINE void gx_fifo_popped(gx_fifo *fifo, uint64_t bytes, uint64_t count) {
     fifo->count -= count;
 }
 
-GX_INLINE void gx_fifo_pop(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
+GX_INLINE void *gx_fifo_pop(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
     gx_fifo_popped(fifo, length, 1);
-    gx_fifo_step(fifo, pool, length);
+    return gx_fifo_step(fifo, pool, length);
 }
 
 #endif

@@ -122,36 +122,43 @@ GX_INLINE uint64_t plain_roots(const gx_task *task, const gx_cursor *cursor) {
     return GX_LIKELY(cursor->state == GX_CURSOR_OPEN) ? cursor->roots.count : 2;
 }
 
-GX_INLINE int emit_to(gx_task *task, gx_stream_routes *routes, gx_task *target, uint32_t stream,
-                      const gale_value *values, size_t count) {
+/* Without a root: acking is off, or a spout does not want to hear of it. */
+GX_NOINLINE static int emit_rootless(gx_task *task, gx_plain p, uint32_t stream, const gale_value *values,
+                                     size_t count) {
+    gx_executor *ex = task->executor;
+    if (plain_roots(task, &ex->cursor) || !gx_plain_write(&p, values, count, 0))
+        return emit_otherwise(task, stream, values, count, p.target);
+    gx_plain_send(ex, p, 0, 0, 0);
+    return 1;
+}
+
+GX_INLINE int emit_to(gx_task *task, gx_plain p, uint32_t stream, const gale_value *values, size_t count) {
     gx_executor *ex = task->executor;
     gx_cursor *cursor = &ex->cursor;
-    gx_plain p = { .routes = routes, .target = target };
-    uint64_t roots = plain_roots(task, cursor);
-    if (GX_UNLIKELY(roots > 1 || !gx_plain_write(ex, &p, values, count, roots)))
-        return emit_otherwise(task, stream, values, count, target);
-    if (GX_LIKELY(roots)) {
-        uint64_t edge = gx_draw_edge(ex);
-        cursor->ack ^= edge;
-        gx_plain_send(ex, &p, cursor->roots.pairs[0].root, edge);
-    } else {
-        gx_plain_send(ex, &p, 0, 0);
-    }
+    if (GX_UNLIKELY(plain_roots(task, cursor) != 1)) return emit_rootless(task, p, stream, values, count);
+    if (GX_UNLIKELY(!gx_plain_write(&p, values, count, 1)))
+        return emit_otherwise(task, stream, values, count, p.target);
+    uint64_t edge = gx_draw_edge(ex);
+    cursor->ack ^= edge;
+    gx_plain_send(ex, p, 1, cursor->roots.pairs[0].root, edge);
     return 1;
 }
 
 GX_NOINLINE static int emit_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
                                    size_t count) {
-    return emit_to(task, routes, gx_plain_choose(task->executor, routes, values), stream, values, count);
+    gx_plain p = gx_plain_choose(task->executor, routes, values);
+    return GX_LIKELY(p.head != NULL) ? emit_to(task, p, stream, values, count)
+                                     : emit_otherwise(task, stream, values, count, p.target);
 }
 
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     gx_task *task = task_of(out);
     gx_stream_routes *routes = wrong_thread(task) ? NULL : gx_plain_routes(task, stream, count);
     if (GX_UNLIKELY(!routes)) return emit_otherwise(task, stream, values, count, NULL);
-    gx_task *target = gx_plain_sole(task->executor, routes);
-    if (GX_UNLIKELY(!target)) return emit_routed(task, routes, stream, values, count);
-    return emit_to(task, routes, target, stream, values, count);
+    gx_plain p = { .routes = routes };
+    return GX_LIKELY(count == 1 && gx_plain_sole(task->executor, &p))
+               ? emit_to(task, p, stream, values, 1)
+               : emit_routed(task, routes, stream, values, count);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -167,45 +174,49 @@ GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const
 }
 
 /* Acking is off: the tuple has no root, and its tree is complete from the first. */
-static void begin_complete(gx_task *task, const gx_plain *p, uint64_t message_id) {
+static int begin_complete(gx_task *task, gx_plain p, uint64_t message_id) {
     gx_executor *ex = task->executor;
-    gx_plain_send(ex, p, 0, 0);
+    gx_plain_send(ex, p, 0, 0, 0);
     task->spout.pending++;
     gx_answer_begin(ex, gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, 0), 0);
-}
-
-/* Where trees are kept here, the emit's own edge is in the entry from the first. */
-GX_INLINE int emit_tree_to(gx_task *task, gx_stream_routes *routes, gx_task *target, uint32_t stream,
-                           const gale_value *values, size_t count, uint64_t message_id) {
-    gx_executor *ex = task->executor;
-    gx_plain p = { .routes = routes, .target = target };
-    bool room = ex->ledger.free && gx_plain_write(ex, &p, values, count, ex->acking);
-    if (GX_UNLIKELY(!room)) return emit_tree_otherwise(task, stream, values, count, message_id, target);
-    if (GX_UNLIKELY(!ex->acking)) return begin_complete(task, &p, message_id), 1;
-    uint64_t edge = gx_draw_edge(ex);
-    bool here = ex->keeper == ex->index + 1u;
-    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, here ? edge : 0);
-    gx_plain_send(ex, &p, root, edge);
-    task->spout.pending++;
-    if (GX_UNLIKELY(!here)) gx_answer_begin(ex, root, edge);
     return 1;
 }
 
-GX_NOINLINE static int emit_tree_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream,
-                                        const gale_value *values, size_t count, uint64_t message_id) {
-    return emit_tree_to(task, routes, gx_plain_choose(task->executor, routes, values), stream, values, count,
-                        message_id);
+/* Where trees are kept here, the emit's own edge is in the entry from the first. */
+GX_INLINE int begin_tree(gx_task *task, gx_plain p, uint64_t message_id, bool here) {
+    gx_executor *ex = task->executor;
+    uint64_t edge = gx_draw_edge(ex);
+    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, here ? edge : 0);
+    gx_plain_send(ex, p, 1, root, edge);
+    task->spout.pending++;
+    if (!here) gx_answer_begin(ex, root, edge);
+    return 1;
+}
+
+GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                        uint64_t message_id) {
+    gx_executor *ex = task->executor;
+    bool plain = !wrong_thread(task) && task->is_spout && ex->plain && !task->slow;
+    gx_stream_routes *routes = plain ? gx_plain_routes(task, stream, count) : NULL;
+    if (GX_UNLIKELY(!routes)) return emit_tree_otherwise(task, stream, values, count, message_id, NULL);
+    gx_plain p = gx_plain_choose(ex, routes, values);
+    if (GX_UNLIKELY(!p.head || !ex->ledger.free || !gx_plain_write(&p, values, count, ex->acking)))
+        return emit_tree_otherwise(task, stream, values, count, message_id, p.target);
+    if (!ex->acking) return begin_complete(task, p, message_id);
+    return begin_tree(task, p, message_id, ex->keeper == ex->index + 1u);
 }
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
     gx_task *task = task_of(out);
-    gx_stream_routes *routes = gx_plain_routes(task, stream, count);
-    bool plain = !wrong_thread(task) && task->is_spout && task->executor->plain && !task->slow;
-    if (GX_UNLIKELY(!plain || !routes)) return emit_tree_otherwise(task, stream, values, count, message_id, NULL);
-    gx_task *target = gx_plain_sole(task->executor, routes);
-    if (GX_UNLIKELY(!target)) return emit_tree_routed(task, routes, stream, values, count, message_id);
-    return emit_tree_to(task, routes, target, stream, values, count, message_id);
+    gx_executor *ex = task->executor;
+    bool quick = task->quick && !wrong_thread(task) && count == 1 && ex->ledger.free;
+    gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, 1) : NULL };
+    if (GX_UNLIKELY(!p.routes || !gx_plain_sole(ex, &p)))
+        return emit_tree_routed(task, stream, values, count, message_id);
+    if (GX_UNLIKELY(!gx_plain_write(&p, values, 1, 1)))
+        return emit_tree_otherwise(task, stream, values, 1, message_id, p.target);
+    return begin_tree(task, p, message_id, true);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */
@@ -379,5 +390,4 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
     }
     if (GX_UNLIKELY(rc < 0) && !task->reported) gx_task_report(task, gale_error_text(rc));
     cursor->state = GX_CURSOR_NONE;
-    cursor->task = NULL;
 }

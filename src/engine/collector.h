@@ -10,7 +10,8 @@
 
 const gale_collector_ops *gx_collector_ops(void);
 
-/* Answers the tuple in execution when its call has returned: `rc` is what it returned. */
+/* Answers the tuple in execution when its call has returned: `rc` is what it returned. The cursor stays the task's, for
+ * the next of its run. */
 void gx_collector_settle_current(gx_executor *ex, int rc);
 
 #endif

@@ -45,11 +45,16 @@ typedef struct gx_cursor {
     uint64_t ack; /* XOR of the edges of its children */
     gx_roots roots;
     int64_t deadline; /* of the tuple; 0: none */
-    uint32_t generation;
     uint32_t held_index;
     uint8_t state; /* gx_cursor_state */
     bool failed;   /* an emit anchored to it failed: its ack is a fail */
 } gx_cursor;
+
+/* Not answered, and no reason not to ack it. */
+GX_INLINE bool gx_cursor_is_open(const gx_cursor *cursor) {
+    static const uint8_t open[2] = { GX_CURSOR_OPEN, false };
+    return memcmp(&cursor->state, open, sizeof open) == 0; /* one comparison of both */
+}
 
 /* A tuple that a new one is anchored to: in execution, or held. */
 typedef struct gx_anchor {

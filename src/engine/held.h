@@ -27,6 +27,16 @@ typedef struct gx_held {
     uint32_t count;
 } gx_held;
 
+/* The generation is in the lowest 24 bits. */
+GX_INLINE uint32_t gx_handle_generation(gale_handle handle) {
+    return (uint32_t)handle & 0xffffff;
+}
+
+/* The same with the next generation. */
+GX_INLINE gale_handle gx_handle_next(gale_handle handle) {
+    return (handle & ~(gale_handle)0xffffff) | ((handle + 1) & 0xffffff);
+}
+
 GX_INLINE gale_handle gx_handle(uint16_t task, uint32_t index, uint32_t generation) {
     return (uint64_t)task << 48 | (uint64_t)index << 24 | (generation & 0xffffff);
 }

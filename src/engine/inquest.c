@@ -402,8 +402,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* `ret_unheard`: executors that did not say what is open there. */
-static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool steps_by_caller,
-                        uint32_t *ret_unheard) {
+static gx_inquest *list(gx_shared *shared, uint32_t room, int64_t until, bool steps_by_caller, uint32_t *ret_unheard) {
     gx_inquest *listed = make(&shared->heap, shared->executor_count * room);
     if (!listed) return NULL;
     listed->lists = true;

@@ -4,7 +4,7 @@
  *
  * What:    the body is written where it will lie, behind room for head and root, before anything is counted or drawn:
  *          one pass over the values. Then nothing can fail: the caller draws the edge, and gx_plain_send makes it a
- *          record.
+ *          record. For one value and a target that is known, no function is called and no register saved.
  * Threads: the executor's own. */
 #ifndef GX_ENGINE_PLAIN_H
 #define GX_ENGINE_PLAIN_H
@@ -18,7 +18,7 @@ enum { GX_PLAIN_MAX = 1024 }; /* bytes of the record; a queue has this much room
 typedef struct gx_plain {
     gx_stream_routes *routes;
     gx_task *target;
-    gale_head *head;
+    gale_head *head; /* where it may be written; NULL: something is to be prepared, or said, first */
     size_t body_size;
 } gx_plain;
 
@@ -30,21 +30,6 @@ GX_INLINE gx_stream_routes *gx_plain_routes(const gx_task *task, uint32_t stream
     return GX_LIKELY(plain) ? routes : NULL;
 }
 
-/* The target of all tuples with these routes, when that is known and there is nothing to prepare for it; else NULL, and
- * gx_plain_choose finds it. So the usual case calls no function and needs no registers saved. */
-GX_INLINE gx_task *gx_plain_sole(const gx_executor *ex, const gx_stream_routes *routes) {
-    gx_task *target = routes->sole;
-    bool ready = target && (target->executor != ex || gx_fifo_has_room(&ex->local, GX_PLAIN_MAX));
-    return GX_LIKELY(ready) ? target : NULL;
-}
-
-GX_INLINE gx_task *gx_plain_choose(gx_executor *ex, gx_stream_routes *routes, const gale_value *values) {
-    gx_task *target = ex->shared->tasks[gx_route_one(&routes->routes[0], values)];
-    if (routes->routes[0].edge->task_count == 1) routes->sole = target;
-    if (target->executor == ex && !gx_fifo_has_room(&ex->local, GX_PLAIN_MAX)) gx_fifo_extend(&ex->local, &ex->chunks);
-    return target;
-}
-
 GX_INLINE void *gx_plain_reserve(gx_executor *ex, const gx_task *target) {
     if (GX_LIKELY(target->executor == ex)) {
         bool free = gx_fifo_has_room(&ex->local, GX_PLAIN_MAX) && target->queued <= ex->queue_high;
@@ -54,35 +39,48 @@ GX_INLINE void *gx_plain_reserve(gx_executor *ex, const gx_task *target) {
     return GX_LIKELY(outlet->outbox.count == 0) ? gx_ring_reserve(&outlet->ring, GX_PLAIN_MAX) : NULL;
 }
 
+/* For routes that have one target, ever. False: gx_plain_choose is to do it. */
+GX_INLINE bool gx_plain_sole(gx_executor *ex, gx_plain *p) {
+    p->target = p->routes->sole;
+    p->head = p->target ? gx_plain_reserve(ex, p->target) : NULL;
+    return GX_LIKELY(p->head != NULL);
+}
+
+/* The target, and a new chunk for the queue whose last one is nearly full. */
+GX_INLINE gx_plain gx_plain_choose(gx_executor *ex, gx_stream_routes *routes, const gale_value *values) {
+    gx_task *target = routes->sole;
+    if (!target) target = ex->shared->tasks[gx_route_one(&routes->routes[0], values)];
+    if (routes->routes[0].edge->task_count == 1) routes->sole = target;
+    if (target->executor == ex && !gx_fifo_has_room(&ex->local, GX_PLAIN_MAX)) gx_fifo_extend(&ex->local, &ex->chunks);
+    return (gx_plain){ .routes = routes, .target = target, .head = gx_plain_reserve(ex, target) };
+}
+
 /* Writes the body, behind room for so many roots, 0 or 1. False: it is not plain, and nothing was done. */
-GX_INLINE bool gx_plain_write(gx_executor *ex, gx_plain *p, const gale_value *values, size_t count, size_t roots) {
-    uint8_t *at = gx_plain_reserve(ex, p->target);
-    if (GX_UNLIKELY(!at)) return false;
-    p->head = (gale_head *)at;
+GX_INLINE bool gx_plain_write(gx_plain *p, const gale_value *values, size_t count, size_t roots) {
     size_t before = sizeof(gale_head) + roots * sizeof(gx_root);
-    p->body_size = gx_flat_write(values, count, at + before, GX_PLAIN_MAX - before);
+    p->body_size = gx_flat_write(values, count, (uint8_t *)p->head + before, GX_PLAIN_MAX - before);
     return GX_LIKELY(p->body_size != 0);
 }
 
-/* With the root and edge of its tree, or none (0). */
-GX_INLINE void gx_plain_send(gx_executor *ex, const gx_plain *p, uint64_t root, uint64_t edge) {
-    gx_task *target = p->target;
-    gale_head *head = p->head;
-    uint32_t length = (uint32_t)(sizeof *head + p->body_size);
-    *head = p->routes->head;
+/* With the root and edge of its tree, or none. */
+GX_INLINE void gx_plain_send(gx_executor *ex, gx_plain p, uint32_t roots, uint64_t root, uint64_t edge) {
+    gx_task *target = p.target;
+    gale_head *head = p.head;
+    uint32_t length = (uint32_t)(sizeof *head + p.body_size);
+    *head = p.routes->head;
     head->target = target->id;
-    head->body_size = (uint32_t)p->body_size;
-    if (GX_LIKELY(root)) {
+    head->body_size = (uint32_t)p.body_size;
+    if (GX_LIKELY(roots)) {
         *(gx_root *)(head + 1) = (gx_root){ root, edge };
         head->roots = 1;
         length += (uint32_t)sizeof(gx_root);
     }
     head->length = length;
     ex->scratch.targets[0] = target->id;
-    gx_count(&p->routes->counters.plain, 1);
+    gx_count(&p.routes->counters.plain, 1);
     if (GX_LIKELY(target->executor == ex)) {
         gx_fifo_commit(&ex->local, length);
-        gx_executor_queued(ex, target, length);
+        target->queued += length; /* if that is above the mark, the next tuple is not plain, and tells */
     } else {
         gx_outlet *outlet = &ex->outlets[target->executor->index];
         gx_ring_commit(&outlet->ring, length);

@@ -17,13 +17,11 @@ static void restart_tick(gx_executor *ex, gx_task *task) {
     gx_count(&task->counters.ticks, 1);
 }
 
-/* What every tuple in execution begins with. */
+/* What every tuple in execution begins with; what those of a run have in common is set by begin_run. */
 GX_INLINE void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head, uint64_t root) {
     gx_cursor *cursor = &ex->cursor;
-    cursor->generation++;
-    cursor->task = task;
     cursor->tuple.head = head;
-    cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, cursor->generation);
+    cursor->tuple.handle = gx_handle_next(cursor->tuple.handle);
     cursor->ack = 0;
     cursor->state = GX_CURSOR_OPEN;
     cursor->failed = false;
@@ -59,11 +57,11 @@ GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *
     gx_record_release(head, &ex->blocks);
 }
 
-/* What a run of records for one task has come to. */
+/* A run of records for one task: how many there were, and of those the exceptions. */
 typedef struct tally {
     size_t run;
-    size_t executed; /* ticks do not count, nor what was too late */
-    size_t acked;    /* by the engine, in the plain way */
+    size_t not_counted; /* ticks, and what was too late */
+    size_t not_acked;   /* by the engine, in the plain way */
 } tally;
 
 static int call_or_time(gx_executor *ex, gx_task *task) {
@@ -75,12 +73,15 @@ static void settle(gx_executor *ex, gx_task *task, int rc) {
     gx_collector_settle_current(ex, rc);
 }
 
-/* Any record. */
-GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+/* Any record. Returns its weight. */
+GX_NOINLINE static uint64_t execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
     gx_cursor *cursor = &ex->cursor;
+    uint64_t weight = gx_record_weight(head);
+    t->not_acked++;
     if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE) && gx_record_deadline(head) < ex->now) {
         expire(ex, task, head);
-        return;
+        t->not_counted++;
+        return weight;
     }
     bool tick = head->source == 0;
     cursor->roots = gx_record_roots(head);
@@ -93,8 +94,10 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
         restart_tick(ex, task);
     }
     settle(ex, task, rc);
-    t->executed += !tick;
+    cursor->deadline = 0;
+    t->not_counted += tick;
     gx_record_release(head, &ex->blocks);
+    return weight;
 }
 
 /* A record with one root or none, all of it in its own bytes, for a task whose calls the engine acks. */
@@ -103,14 +106,12 @@ GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *he
     gx_root *pair = (gx_root *)(uintptr_t)(head + 1);
     cursor->roots = (gx_roots){ pair, roots };
     cursor->tuple.body = (const gale_body *)(pair + roots);
-    cursor->deadline = 0;
     set_cursor(ex, task, head, roots ? pair->root : 0);
     int rc = call_or_time(ex, task);
-    t->executed++;
-    if (GX_LIKELY(rc >= 0 && cursor->state == GX_CURSOR_OPEN && !cursor->failed)) {
+    if (GX_LIKELY(rc >= 0 && gx_cursor_is_open(cursor))) {
         if (roots) gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
-        t->acked++;
     } else {
+        t->not_acked++;
         settle(ex, task, rc);
     }
 }
@@ -120,16 +121,17 @@ GX_NOINLINE static void execute_rootless(gx_executor *ex, gx_task *task, const g
     execute_plain(ex, task, head, 0, t);
 }
 
-/* Its caller has marked whose functions run (begin_run), and ends the run with end_run. */
-GX_INLINE void execute(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    bool plain = head->flags == 0 && task->acks_itself;
+/* Its caller has marked whose functions run (begin_run), and ends the run with end_run. Returns what it weighed. */
+GX_INLINE uint64_t execute(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    uint32_t length = head->length;
     t->run++;
-    if (GX_LIKELY(plain && head->roots == 1))
+    if (GX_LIKELY(gx_record_is(head, 1, 0) && task->acks_itself))
         execute_plain(ex, task, head, 1, t);
-    else if (plain && head->roots == 0 && head->source) /* not a tick */
+    else if (gx_record_is(head, 0, 0) && task->acks_itself && head->source) /* not a tick */
         execute_rootless(ex, task, head, t);
     else
-        execute_any(ex, task, head, t);
+        return execute_any(ex, task, head, t);
+    return length;
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {
@@ -152,6 +154,10 @@ static bool out_of_time(const gx_executor *ex) {
 }
 
 static void begin_run(gx_executor *ex, gx_task *task) {
+    gx_cursor *cursor = &ex->cursor;
+    cursor->task = task;
+    cursor->deadline = 0;
+    cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, gx_handle_generation(cursor->tuple.handle));
     gx_executor_call(ex, task);
 }
 
@@ -159,8 +165,8 @@ static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
     ex->cursor.state = GX_CURSOR_NONE;
     ex->cursor.task = NULL;
     gx_executor_call(ex, NULL);
-    if (t->executed) gx_count(&task->counters.executed, t->executed);
-    if (t->acked) gx_count(&task->counters.acked, t->acked);
+    if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
+    if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
     gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
 }
 
@@ -199,10 +205,8 @@ static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *he
     do {
         uint32_t length = head->length;
         bytes += length;
-        weight += gx_record_weight(head);
-        execute(ex, task, head, &t);
-        gx_fifo_step(&ex->local, &ex->chunks, length);
-        head = gx_fifo_front(&ex->local);
+        weight += execute(ex, task, head, &t);
+        head = gx_fifo_step(&ex->local, &ex->chunks, length);
     } while (head && head->target == task->id && t.run < budget && !out_of_time(ex) && still_runs(ex, task));
     gx_fifo_popped(&ex->local, bytes, t.run);
     gx_executor_dequeued(ex, task, weight);
@@ -221,8 +225,7 @@ size_t gx_run_local(gx_executor *ex) {
             head = gx_fifo_front(&ex->local);
         } else {
             if (!park(ex, task, head, true)) break;
-            gx_fifo_pop(&ex->local, &ex->chunks, head->length);
-            head = gx_fifo_front(&ex->local);
+            head = gx_fifo_pop(&ex->local, &ex->chunks, head->length);
             done++;
         }
     }
@@ -233,10 +236,9 @@ size_t gx_run_local(gx_executor *ex) {
 
 /* The first of a list. What its call emits must not push it out of the list that it lies in. */
 static void run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head, tally *t) {
-    uint64_t weight = gx_record_weight(head);
     const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
     if (GX_UNLIKELY(lane)) task->lanes->busy = (uint16_t)lane;
-    execute(ex, task, head, t);
+    uint64_t weight = execute(ex, task, head, t);
     if (GX_UNLIKELY(lane)) task->lanes->busy = 0;
     gx_waiting_pop(ex, task, lane, head->length);
     if (GX_UNLIKELY(drop != NULL))

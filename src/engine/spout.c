@@ -77,8 +77,9 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
 }
 
 /* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
-static void learn_pace(gx_task *task, int64_t spent, size_t calls) {
+static void learn_pace(gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
     task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
+    task->quick = !task->slow && ex->plain && ex->acking && ex->keeper == ex->index + 1u;
 }
 
 /* Nothing but what it emits and what others say about flow can end its turn. */
@@ -107,7 +108,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     }
     if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
     gx_executor_call(ex, NULL);
-    learn_pace(task, gx_executor_tell_time(ex) - began, calls + 1);
+    learn_pace(ex, task, gx_executor_tell_time(ex) - began, calls + 1);
     return more ? calls : calls - 1;
 }
 
@@ -245,23 +246,23 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
-/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. Their first
- * is the next answer. */
-static size_t tell_alike(gx_executor *ex, gx_task *task, int64_t start) {
+/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. `tree`, in
+ * `slot`, is the first, and the next answer. */
+static size_t tell_alike(gx_executor *ex, gx_tree *tree, uint64_t slot) {
     gx_ledger *ledger = &ex->ledger;
+    gx_task *task = ex->shared->tasks[tree->task];
+    int64_t start = tree->start;
     bool heard = task->plan->built->spout.ack || gx_hooks_any(task);
     size_t told = 0;
-    uint64_t slot;
-    gx_tree *tree;
     gx_executor_call(ex, task);
-    while ((tree = gx_ledger_next_complete(ledger, &slot)) != NULL) {
+    do {
+        gx_ledger_unlist(ledger, tree);
         task->spout.pending--;
         told++;
         if (heard) tell_acked(task, tree->message_id);
         gx_ledger_forget(ledger, tree, slot, ex->now);
-        tree = gx_ledger_first_answer(ledger);
-        if (!tree || tree->task != task->id || tree->start != start) break;
-    }
+        tree = gx_ledger_first_answer(ledger, &slot);
+    } while (tree && tree->state == GX_TREE_ACKED && tree->task == task->id && tree->start == start);
     gx_count(&task->counters.acked, told);
     gx_histogram_add_many(ledger->complete, ex->now - start, told);
     return told;
@@ -270,9 +271,10 @@ static size_t tell_alike(gx_executor *ex, gx_task *task, int64_t start) {
 /* All complete trees before the first answer of another kind. */
 static size_t tell_complete(gx_executor *ex) {
     size_t told = 0;
-    const gx_tree *tree;
-    while ((tree = gx_ledger_first_answer(&ex->ledger)) != NULL && tree->state == GX_TREE_ACKED)
-        told += tell_alike(ex, ex->shared->tasks[tree->task], tree->start);
+    uint64_t slot;
+    gx_tree *tree;
+    while ((tree = gx_ledger_first_answer(&ex->ledger, &slot)) != NULL && tree->state == GX_TREE_ACKED)
+        told += tell_alike(ex, tree, slot);
     return told;
 }
 

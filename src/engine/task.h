@@ -85,6 +85,7 @@ typedef struct gx_task {
     bool is_spout;
     bool simple;
     bool acks_itself; /* simple, and nobody wants to hear of it */
+    bool quick;       /* its trees are plain, kept on its own executor, and born in time; see engine/plain.h */
     bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
     bool blocks;      /* gale.blocking */
     bool congested;

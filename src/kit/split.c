@@ -36,7 +36,7 @@ static bool next_word(gale_str *rest, gale_str *ret_word) {
     const char *at = rest->data, *end = at + rest->size;
     while (at < end && gx_letters_is_space((unsigned char)*at)) at++;
     const char *begin = at;
-    while (at < end && !gx_letters_is_space((unsigned char)*at)) at++;
+    at = gx_letters_word_end(at, end);
     *rest = (gale_str){ at, (size_t)(end - at) };
     *ret_word = (gale_str){ begin, (size_t)(at - begin) };
     return at > begin;

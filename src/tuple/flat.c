@@ -1,23 +1,6 @@
 #include "tuple/flat.h"
 
-/* A single value, as most tuples have: count and tag are one word. */
-GX_INLINE size_t write_one(const gale_value *value, uint8_t *at, size_t room) {
-    const gale_value v = *value;
-    gx_store64(at, 1 | (uint64_t)v.type << 32);
-    if (v.type < GALE_TYPE_STRING) {
-        gx_store64(at + 8, gx_flat_scalar(&v));
-        return 16;
-    }
-    bool valid = v.type <= GALE_TYPE_BYTES && (v.as.string || !v.size);
-    if (GX_UNLIKELY(!valid || v.size > room - 32)) return 0;
-    gx_store64(at + 8, (uint64_t)v.size << 32 | 16);
-    gx_flat_copy(at + 16, v.as.bytes, v.size);
-    gx_store64(at + 16 + v.size, 0); /* NUL and padding */
-    return gx_align_up(17 + (size_t)v.size, 8);
-}
-
-GX_NOINLINE static size_t write_several(const gale_value *restrict values, size_t count, uint8_t *restrict at,
-                                        size_t room) {
+size_t gx_flat_write_several(const gale_value *restrict values, size_t count, uint8_t *restrict at, size_t room) {
     if (GX_UNLIKELY(count > room / 16 || room < 64)) return 0;
     uint8_t *slots = at + gx_align_up(4 + count, 8);
     size_t text = gx_flat_head(count);
@@ -40,8 +23,4 @@ GX_NOINLINE static size_t write_several(const gale_value *restrict values, size_
     }
     gx_store64(at + text, 0); /* padding behind the text */
     return gx_align_up(text, 8);
-}
-
-size_t gx_flat_write(const gale_value *values, size_t count, uint8_t *at, size_t room) {
-    return GX_LIKELY(count == 1 && room >= 32) ? write_one(values, at, room) : write_several(values, count, at, room);
 }

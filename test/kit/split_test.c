@@ -1,5 +1,8 @@
 #include "harness/fake_collector.h"
 
+#include "base/random.h"
+#include "kit/letters.h"
+
 #include <gale/kit.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,6 +57,20 @@ static void a_word_that_is_not_utf8_comes_out_as_bytes(void **state) {
     assert_string_equal(fake_text(&f.fake.emitted),
                         "[\"ok\"]\n[{\"base64\":\"//4=\"}]\n[\"\xc3\xa4\"]\n[\"a\\u0000b\"]\n");
     end(&f);
+}
+
+/* The search looks at eight bytes at a time: words of all lengths, at all places, among bytes that are nearly white. */
+static void a_word_ends_at_its_first_white_byte_wherever_it_is(void **state) {
+    (void)state;
+    static const char alphabet[] = "abc\x01\x1f\x21\x80\xff \t\r\0";
+    gx_random random = gx_random_new(5, 1);
+    for (int round = 0; round < 20000; round++) {
+        char text[40];
+        size_t size = gx_random_below(&random, sizeof text + 1), naive = 0;
+        for (size_t i = 0; i < size; i++) text[i] = alphabet[gx_random_below(&random, round % 2 ? 9 : sizeof alphabet)];
+        while (naive < size && !gx_letters_is_space((unsigned char)text[naive])) naive++;
+        assert_int_equal(gx_letters_word_end(text, text + size) - text, naive);
+    }
 }
 
 static void words_are_dressed_as_the_options_say(void **state) {
@@ -142,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_cut_at_every_kind_of_white_space),
         cmocka_unit_test(a_word_that_is_not_utf8_comes_out_as_bytes),
+        cmocka_unit_test(a_word_ends_at_its_first_white_byte_wherever_it_is),
         cmocka_unit_test(words_are_dressed_as_the_options_say),
         cmocka_unit_test(min_letters_counts_characters_not_bytes),
         cmocka_unit_test(what_is_no_text_fails_with_component_field_and_type),
