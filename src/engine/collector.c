@@ -5,6 +5,7 @@
 #include "engine/hooks.h"
 #include "engine/plain.h"
 #include "engine/remote.h"
+#include "engine/spread.h"
 
 static gx_task *task_of(gale_collector *out) {
     return (gx_task *)out;
@@ -111,7 +112,8 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
 
 GX_NOINLINE static int emit_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                       gx_task *chosen) {
-    const gx_emission e = { 0, stream, values, count, NULL, chosen };
+    if (chosen) task->executor->scratch.targets[0] = chosen->id;
+    const gx_emission e = { 0, stream, values, count, NULL, chosen ? 1 : 0 };
     return emit_current(task, &e);
 }
 
@@ -144,8 +146,24 @@ GX_INLINE int emit_to(gx_task *task, gx_plain p, uint32_t stream, const gale_val
     return 1;
 }
 
+/* To several tasks. */
+static int emit_spread(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
+                       size_t count) {
+    gx_executor *ex = task->executor;
+    gx_cursor *cursor = &ex->cursor;
+    gx_spread s = { 0 };
+    uint64_t roots = plain_roots(task, cursor);
+    if (GX_UNLIKELY(roots > 1 || !gx_spread_prepare(ex, routes, values, count, (uint32_t)roots, &s))) {
+        const gx_emission e = { 0, stream, values, count, NULL, s.count };
+        return emit_current(task, &e);
+    }
+    cursor->ack ^= gx_spread_send(ex, &s, roots ? cursor->roots.pairs[0].root : 0);
+    return (int)s.count;
+}
+
 GX_NOINLINE static int emit_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
                                    size_t count) {
+    if (routes->spread) return emit_spread(task, routes, stream, values, count);
     gx_plain p = gx_plain_choose(task->executor, routes, values);
     return GX_LIKELY(p.head != NULL) ? emit_to(task, p, stream, values, count)
                                      : emit_otherwise(task, stream, values, count, p.target);
@@ -163,13 +181,14 @@ static int do_emit(gale_collector *out, uint32_t stream, const gale_value *value
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                             const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { 0, stream, values, count, NULL, NULL };
+    const gx_emission e = { 0, stream, values, count, NULL, 0 };
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
 GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                            uint64_t message_id, gx_task *chosen) {
-    const gx_emission e = { 0, stream, values, count, &message_id, chosen };
+    if (chosen) task->executor->scratch.targets[0] = chosen->id;
+    const gx_emission e = { 0, stream, values, count, &message_id, chosen ? 1 : 0 };
     return emit_tree(task, &e);
 }
 
@@ -193,12 +212,27 @@ GX_INLINE int begin_tree(gx_task *task, gx_plain p, uint64_t message_id, bool he
     return 1;
 }
 
+static int emit_tree_spread(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
+                            size_t count, uint64_t message_id) {
+    gx_executor *ex = task->executor;
+    gx_spread s = { 0 };
+    if (GX_UNLIKELY(!ex->ledger.free || !gx_spread_prepare(ex, routes, values, count, ex->acking, &s))) {
+        const gx_emission e = { 0, stream, values, count, &message_id, s.count };
+        return emit_tree(task, &e);
+    }
+    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, 0);
+    task->spout.pending++;
+    gx_answer_begin(ex, root, gx_spread_send(ex, &s, root));
+    return (int)s.count;
+}
+
 GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                         uint64_t message_id) {
     gx_executor *ex = task->executor;
     bool plain = !wrong_thread(task) && task->is_spout && ex->plain && !task->slow;
     gx_stream_routes *routes = plain ? gx_plain_routes(task, stream, count) : NULL;
     if (GX_UNLIKELY(!routes)) return emit_tree_otherwise(task, stream, values, count, message_id, NULL);
+    if (routes->spread) return emit_tree_spread(task, routes, stream, values, count, message_id);
     gx_plain p = gx_plain_choose(ex, routes, values);
     if (GX_UNLIKELY(!p.head || !ex->ledger.free || !gx_plain_write(&p, values, count, ex->acking)))
         return emit_tree_otherwise(task, stream, values, count, message_id, p.target);
@@ -225,19 +259,19 @@ static uint32_t direct_to(uint32_t task) {
 }
 
 static int do_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL, NULL };
+    const gx_emission e = { direct_to(to), stream, values, count, NULL, 0 };
     return emit_current(task_of(out), &e);
 }
 
 static int do_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                    size_t count, const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL, NULL };
+    const gx_emission e = { direct_to(to), stream, values, count, NULL, 0 };
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
 static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                   size_t count, uint64_t message_id) {
-    const gx_emission e = { direct_to(to), stream, values, count, &message_id, NULL };
+    const gx_emission e = { direct_to(to), stream, values, count, &message_id, 0 };
     return emit_tree(task_of(out), &e);
 }
 

@@ -280,10 +280,7 @@ static int choose_targets(gx_task *task, const gx_emission *e) {
     if (GX_UNLIKELY(most > s->target_capacity) &&
         !gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, most, sizeof *s->targets))
         return GALE_NO_MEMORY;
-    if (e->chosen) {
-        s->targets[0] = e->chosen->id;
-        return 1;
-    }
+    if (e->chosen) return (int)e->chosen;
     if (GX_LIKELY(!e->direct)) {
         if (GX_UNLIKELY(routes->direct)) return GALE_STATE;
         return (int)gx_router_targets(routes, e->values, s->targets);

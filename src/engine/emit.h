@@ -18,7 +18,7 @@ typedef struct gx_emission {
     const gale_value *values;
     size_t count;
     const uint64_t *message_id; /* a spout's tracked tuple; else NULL */
-    const gx_task *chosen;      /* what the groupings chose already, or NULL */
+    uint32_t chosen;            /* targets that the groupings chose already, in the scratch; 0: none yet */
 } gx_emission;
 
 /* Where a new tuple's roots come from: nowhere, a tree that a spout begins, or anchors. */

@@ -71,6 +71,8 @@ typedef struct gx_member {
     uint32_t at; /* its place among the union's roots */
 } gx_member;
 
+enum { GX_PLAIN_MAX = 1024 }; /* bytes of a record on the plain path */
+
 /* Memory that emits use and that grows to what the largest one needs. */
 typedef struct gx_scratch {
     uint16_t *targets; /* of the last emit; never NULL */
@@ -83,6 +85,7 @@ typedef struct gx_scratch {
     size_t value_capacity;
     gx_anchor *anchors;
     size_t anchor_capacity;
+    alignas(8) uint8_t body[GX_PLAIN_MAX]; /* of a tuple for several tasks */
 } gx_scratch;
 
 typedef struct gx_executor {

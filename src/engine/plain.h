@@ -1,5 +1,5 @@
-/* The plain path of a new tuple, which most take: scalars and short text, to one task, with one root or none. What is in
- * its way (several consumers, many roots, hooks, deadlines, a queue that is full or needs more memory, a ring's end) is
+/* The plain path of a new tuple, which most take: scalars and short text, to one task, with one root or none. Several
+ * targets have a plain path of their own (engine/spread.h). What is in its way (many roots, hooks, deadlines, a queue that is full or needs more memory, a ring's end) is
  * said no to, and engine/emit.h takes over.
  *
  * What:    the body is written where it will lie, behind room for head and root, before anything is counted or drawn:
@@ -12,8 +12,6 @@
 #include "engine/executor.h"
 #include "tuple/flat.h"
 
-enum { GX_PLAIN_MAX = 1024 }; /* bytes of the record; a queue has this much room or is not asked */
-
 /* A tuple that is being written. */
 typedef struct gx_plain {
     gx_stream_routes *routes;
@@ -22,7 +20,7 @@ typedef struct gx_plain {
     size_t body_size;
 } gx_plain;
 
-/* The routes of a tuple that may be plain, or NULL. */
+/* The routes of a tuple that may be plain, or NULL. A queue has room for GX_PLAIN_MAX bytes, or is not asked. */
 GX_INLINE gx_stream_routes *gx_plain_routes(const gx_task *task, uint32_t stream, size_t count) {
     if (GX_UNLIKELY(stream >= task->stream_count)) return NULL;
     gx_stream_routes *routes = &task->streams[stream];

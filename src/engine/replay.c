@@ -20,7 +20,7 @@ static int post(gx_task *task, const gx_dead_letter *letter) {
     gale_value values[GX_DEAD_LETTER_FIELDS];
     gx_origin from = { .letter = true };
     gx_dead_letter_values(letter, values);
-    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id, NULL };
+    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id, 0 };
     int rc = gx_emit_tree(task, &e, &from);
     return rc < 0 ? rc : GALE_OK;
 }

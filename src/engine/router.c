@@ -147,14 +147,19 @@ static void place_route(gx_route *route, const gx_plan *plan, const gx_flow *flo
 }
 
 static bool is_plain(const gx_stream_routes *stream, const gx_plan *plan) {
-    if (stream->count != 1 || stream->routes[0].many || plan->deadline) return false;
-    return plan->components[stream->routes[0].edge->component].drop_count == 0;
+    for (uint32_t i = 0; i < stream->count; i++) {
+        const gx_plan_edge *edge = stream->routes[i].edge;
+        bool chosen = edge->grouping == GALE_GROUPING_CUSTOM || edge->grouping == GALE_GROUPING_DIRECT;
+        if (chosen || plan->components[edge->component].drop_count) return false;
+    }
+    return stream->count && !plan->deadline;
 }
 
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
                      uint16_t number) {
     stream->head = (gale_head){ .source = task, .stream = number };
     if (is_plain(stream, plan)) stream->plain_count = stream->field_count;
+    stream->spread = stream->count > 1 || (stream->count && stream->routes[0].many);
     for (uint32_t i = 0; i < stream->count; i++) {
         gx_route *route = &stream->routes[i];
         place_route(route, plan, flow, plan->tasks[task].executor);

@@ -56,9 +56,10 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
-    /* One consumer, whose grouping names one task, which has no inputs that drop; no deadlines: field_count. Else no
-     * number of values. */
+    /* No consumer has a direct or custom grouping, or inputs that drop; no deadlines: field_count. Else no number of
+     * values. */
     size_t plain_count;
+    bool spread;          /* such a tuple may have several targets */
     struct gx_task *sole; /* the only target of plain tuples, once it is known; see engine/plain.h */
     gale_head head;       /* of a plain tuple, but for what changes */
     gx_stream_counters counters;

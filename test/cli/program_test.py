@@ -4,7 +4,6 @@
 usage: program_test.py GALE EXAMPLES
 """
 
-import fcntl
 import json
 import os
 import re
@@ -642,11 +641,12 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def wait_for_line(self, process):
         self.assertTrue(process.stdout.readline())
 
-    def endless(self, *arguments):
+    def endless(self, *arguments, pipesize=-1):
         text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
         (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))
         return subprocess.Popen([GALE, "run", "t.yaml", "--rate", "500", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name,
+                                pipesize=pipesize)
 
     def test_signals_drain_and_give_128_and_their_number(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -661,8 +661,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_a_second_signal_stops_what_does_not_drain(self):
         # The printer fills a small pipe that nobody reads any more, and stays in its write.
-        process = self.endless("--rate", "100000000")
-        fcntl.fcntl(process.stdout, 1031, 4096)  # F_SETPIPE_SZ
+        process = self.endless("--rate", "100000000", pipesize=4096)
         self.wait_for_line(process)
         while process.poll() is None:
             process.send_signal(signal.SIGINT)
@@ -676,8 +675,8 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def test_a_drain_that_is_given_up_says_what_is_open_and_where(self):
         (self.path / "t.yaml").write_text(STUCK)
         process = subprocess.Popen([GALE, "run", "t.yaml", "-j", "2"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
-        fcntl.fcntl(process.stdout, 1031, 4096)  # F_SETPIPE_SZ
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name,
+                                   pipesize=4096)
         self.wait_for_line(process)
         while process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -221,19 +221,37 @@ static void place(fixture *f, site *at, bool load_aware, uint16_t task) {
     gx_router_place(&f->routes, &at->plan, &at->flow, task, 0);
 }
 
-static void tuples_are_plain_with_one_consumer_that_drops_nothing_and_no_deadline(void **state) {
+/* What edges a stream has, and what is in the way of its tuples. */
+typedef struct plainness {
+    gale_grouping_kind groupings[2];
+    uint32_t edges;
+    bool deadline, drops, plain, spread;
+} plainness;
+
+static void tuples_are_plain_when_groupings_choose_nothing_is_dropped_and_none_is_too_late(void **state) {
     (void)state;
-    gx_plan_edge edges[] = { edge_of(GALE_GROUPING_SHUFFLE, 1, 2), edge_of(GALE_GROUPING_ALL, 1, 2) };
-    for (int which = 0; which < 5; which++) {
+    static const plainness cases[] = {
+        { { GALE_GROUPING_SHUFFLE }, 1, .plain = true },
+        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_ALL }, 2, .plain = true, .spread = true },
+        { { GALE_GROUPING_ALL }, 1, .plain = true, .spread = true },
+        { { GALE_GROUPING_SHUFFLE }, 1, .deadline = true },
+        { { GALE_GROUPING_SHUFFLE }, 1, .drops = true },
+        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_DIRECT }, 2, .spread = true },
+        { { GALE_GROUPING_SHUFFLE }, 0, .plain = false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const plainness *c = &cases[i];
+        gx_plan_edge edges[] = { edge_of(c->groupings[0], 1, 2), edge_of(c->groupings[1], 1, 2) };
         fixture f;
         site at;
-        setup(&f, which == 4 ? &edges[1] : edges, which == 3 ? 2 : 1);
+        setup(&f, edges, c->edges);
         place(&f, &at, false, 3);
-        at.plan.deadline = which == 1;
-        at.consumer.drop_count = which == 2;
+        at.plan.deadline = c->deadline;
+        at.consumer.drop_count = c->drops;
         f.routes.plain_count = SIZE_MAX;
         gx_router_place(&f.routes, &at.plan, &at.flow, 3, 5);
-        assert_int_equal(f.routes.plain_count, which == 0 ? f.routes.field_count : SIZE_MAX);
+        assert_int_equal(f.routes.plain_count, c->plain ? f.routes.field_count : SIZE_MAX);
+        assert_int_equal(f.routes.spread, c->spread);
         assert_int_equal(f.routes.head.source, 3);
         assert_int_equal(f.routes.head.stream, 5);
         teardown(&f);
@@ -642,7 +660,7 @@ int main(void) {
         cmocka_unit_test(several_fields_count_in_the_order_of_the_grouping),
         cmocka_unit_test(all_names_every_task_once_and_global_the_first),
         cmocka_unit_test(several_consumers_are_served_in_their_order_each_with_its_own_state),
-        cmocka_unit_test(tuples_are_plain_with_one_consumer_that_drops_nothing_and_no_deadline),
+        cmocka_unit_test(tuples_are_plain_when_groupings_choose_nothing_is_dropped_and_none_is_too_late),
         cmocka_unit_test(shuffle_with_load_awareness_off_ignores_place_and_congestion),
         cmocka_unit_test(heavy_work_that_waits_is_shared_by_all_that_are_free),
         cmocka_unit_test(heavy_work_stays_where_local_or_shuffle_keeps_it),
