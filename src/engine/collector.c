@@ -174,9 +174,9 @@ static int do_emit(gale_collector *out, uint32_t stream, const gale_value *value
     gx_stream_routes *routes = wrong_thread(task) ? NULL : gx_plain_routes(task, stream, count);
     if (GX_UNLIKELY(!routes)) return emit_otherwise(task, stream, values, count, NULL);
     gx_plain p = { .routes = routes };
-    return GX_LIKELY(count == 1 && gx_plain_sole(task->executor, &p))
-               ? emit_to(task, p, stream, values, 1)
-               : emit_routed(task, routes, stream, values, count);
+    if (count != 1 || !routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(task->executor, &p)))
+        return emit_routed(task, routes, stream, values, count);
+    return emit_to(task, p, stream, values, 1);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -226,12 +226,10 @@ static int emit_tree_spread(gx_task *task, gx_stream_routes *routes, uint32_t st
     return (int)s.count;
 }
 
-GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
-                                        uint64_t message_id) {
+/* To a task that is to be chosen. */
+GX_NOINLINE static int emit_tree_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream,
+                                        const gale_value *values, size_t count, uint64_t message_id) {
     gx_executor *ex = task->executor;
-    bool plain = !wrong_thread(task) && task->is_spout && ex->plain && !task->slow;
-    gx_stream_routes *routes = plain ? gx_plain_routes(task, stream, count) : NULL;
-    if (GX_UNLIKELY(!routes)) return emit_tree_otherwise(task, stream, values, count, message_id, NULL);
     if (routes->spread) return emit_tree_spread(task, routes, stream, values, count, message_id);
     gx_plain p = gx_plain_choose(ex, routes, values);
     if (GX_UNLIKELY(!p.head || !ex->ledger.free || !gx_plain_write(&p, values, count, ex->acking)))
@@ -240,14 +238,24 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     return begin_tree(task, p, message_id, ex->keeper == ex->index + 1u);
 }
 
+/* What is not quick (engine/task.h) may be plain. */
+GX_NOINLINE static int emit_tree_slowly(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                        uint64_t message_id) {
+    bool plain = !wrong_thread(task) && task->is_spout && task->executor->plain && !task->slow;
+    gx_stream_routes *routes = plain ? gx_plain_routes(task, stream, count) : NULL;
+    return routes ? emit_tree_routed(task, routes, stream, values, count, message_id)
+                  : emit_tree_otherwise(task, stream, values, count, message_id, NULL);
+}
+
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
     gx_task *task = task_of(out);
     gx_executor *ex = task->executor;
-    bool quick = task->quick && !wrong_thread(task) && count == 1 && ex->ledger.free;
-    gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, 1) : NULL };
-    if (GX_UNLIKELY(!p.routes || !gx_plain_sole(ex, &p)))
-        return emit_tree_routed(task, stream, values, count, message_id);
+    bool quick = task->quick && !wrong_thread(task) && ex->ledger.free;
+    gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, count) : NULL };
+    if (GX_UNLIKELY(!p.routes)) return emit_tree_slowly(task, stream, values, count, message_id);
+    if (count != 1 || !p.routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(ex, &p)))
+        return emit_tree_routed(task, p.routes, stream, values, count, message_id);
     if (GX_UNLIKELY(!gx_plain_write(&p, values, 1, 1)))
         return emit_tree_otherwise(task, stream, values, 1, message_id, p.target);
     return begin_tree(task, p, message_id, true);

@@ -38,9 +38,9 @@ GX_INLINE void *gx_plain_reserve(gx_executor *ex, const gx_task *target) {
 }
 
 /* For routes that have one target, ever. False: gx_plain_choose is to do it. */
-GX_INLINE bool gx_plain_sole(gx_executor *ex, gx_plain *p) {
+GX_INLINE bool gx_plain_reserve_sole(gx_executor *ex, gx_plain *p) {
     p->target = p->routes->sole;
-    p->head = p->target ? gx_plain_reserve(ex, p->target) : NULL;
+    p->head = gx_plain_reserve(ex, p->target);
     return GX_LIKELY(p->head != NULL);
 }
 

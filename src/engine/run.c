@@ -149,6 +149,11 @@ static void begin_stage(gx_executor *ex) {
     ex->slow_ns = 0;
 }
 
+/* After the last run of a stage no function runs. */
+static void end_stage(gx_executor *ex) {
+    gx_executor_call(ex, NULL);
+}
+
 static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
@@ -164,7 +169,6 @@ static void begin_run(gx_executor *ex, gx_task *task) {
 static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
     ex->cursor.state = GX_CURSOR_NONE;
     ex->cursor.task = NULL;
-    gx_executor_call(ex, NULL);
     if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
     if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
     gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
@@ -229,6 +233,7 @@ size_t gx_run_local(gx_executor *ex) {
             done++;
         }
     }
+    end_stage(ex);
     return done;
 }
 
@@ -268,6 +273,7 @@ size_t gx_run_parked(gx_executor *ex) {
         gx_task *task = ex->tasks[(first + i) % ex->task_count];
         if (gx_waiting_any(task)) done += run_parked_task(ex, task);
     }
+    end_stage(ex);
     return done;
 }
 
@@ -322,6 +328,7 @@ size_t gx_run_inlets(gx_executor *ex) {
         }
         if (is_read(inlet)) gx_ready_done(&ex->ready, i);
     }
+    end_stage(ex);
     return done;
 }
 
