@@ -55,8 +55,9 @@ class Plan:
 def cells_of(flow, plan):
     """What is measured of a flow as fast as it goes, and with one tree in flight."""
     cells = [cell(flow), cell(flow, executors=2, peers=flow in PEER_FLOWS), cell(flow, acks=False)]
-    if not plan.quick or flow == "word-count":
-        cells += [cell(flow, acks=False, executors=2), cell(flow, executors=2, place="engine")]
+    if not plan.quick or flow in ("const-null", "word-count"):
+        cells += [cell(flow, acks=False, executors=2, peers=flow in PEER_FLOWS),
+                  cell(flow, executors=2, place="engine")]
     if flow == "const-null":
         cells += [cell(flow, executors=2, pending=1, peers=True), cell(flow, pending=1)]
     return cells
