@@ -60,8 +60,11 @@ class Programs(unittest.TestCase):
             for acks in ("on", "off"):
                 for executors in (1, 2):
                     with self.subTest(flow=flow, acks=acks, executors=executors):
-                        seconds = 0.1 if flow in ("low-throughput", "back-pressure") else 0.03
-                        trial, = ask(GALE, {"flow": flow, "acks": acks, "executors": executors, "seconds": seconds})
+                        for seconds in (0.1 if flow in run.BY_RATE else 0.03, 1, 10):  # others may want the cores
+                            trial, = ask(GALE, {"flow": flow, "acks": acks, "executors": executors,
+                                                "seconds": seconds})
+                            if trial["trees"] > 0:
+                                break
                         self.assertEqual((flow, acks == "on", executors),
                                          (trial["flow"], trial["acks"], trial["executors"]))
                         self.assertGreater(trial["trees"], 0)
