@@ -3,6 +3,8 @@ whether the two cores are near each other just now."""
 
 import json
 import os
+import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -187,3 +189,28 @@ def has_valgrind():
         return True
     say("skipped: instructions: there is no valgrind (apt-get install valgrind)")
     return False
+
+
+def commit():
+    """What is measured; with a + when it is not what was committed."""
+    def git(*words):
+        return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False).stdout.strip()
+    changed = git("status", "--porcelain", "--", "src", "include", "bench", ":!bench/results")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
+
+
+def machine():
+    """Which kind of machine."""
+    words = [platform.machine(), f"{os.cpu_count()} cores"]
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return ", ".join(words)
+    for key in ("model name", "cache size"):
+        found = re.search(rf"^{key}\s*: (.*)$", text, re.M)
+        if found:
+            words.append(found.group(1).strip() + (" of cache" if key == "cache size" else ""))
+    if " hypervisor" in text:
+        words.append("virtual")
+    return ", ".join(words)

@@ -9,7 +9,6 @@ bench/README.md says what the numbers mean."""
 import collections
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -23,12 +22,14 @@ LATENCY_FLOWS = ["const-null", "const-id-null", "word-count", "top-words"]
 LOADS = [10, 50, 90]  # % of the peak that was just measured
 A_MILLION = 1_000_000
 PEER_FLOWS = ["const-null", "const-id-null", "word-count"]
+PEERS = ("storm", "timely", "jet")
 BY_RATE = ["low-throughput", "back-pressure"]  # their time a tree is given; latency is what counts
 
 Cell = collections.namedtuple("Cell", "flow acks executors place pending rate load peers")
 
 
-def cell(flow, acks=True, executors=1, place="spread", pending=0, rate=0, load="", peers=False):
+def cell(flow, acks=True, executors=1, place="spread", pending=0, rate=0, load="", peers=()):
+    """`peers`: the names of the other engines that it is measured with."""
     return Cell(flow, acks, executors, place, pending, rate, load, peers)
 
 
@@ -54,12 +55,14 @@ class Plan:
 
 def cells_of(flow, plan):
     """What is measured of a flow as fast as it goes, and with one tree in flight."""
-    cells = [cell(flow), cell(flow, executors=2, peers=flow in PEER_FLOWS), cell(flow, acks=False)]
+    peers = PEERS if flow in PEER_FLOWS else ()
+    alone = [name for name in peers if name == "timely"]  # the only one that can do with one thread
+    cells = [cell(flow, peers=alone), cell(flow, executors=2, peers=peers), cell(flow, acks=False)]
     if not plan.quick or flow in ("const-null", "word-count"):
-        cells += [cell(flow, acks=False, executors=2, peers=flow in PEER_FLOWS),
+        cells += [cell(flow, acks=False, executors=2, peers=peers),
                   cell(flow, executors=2, place="engine")]
     if flow == "const-null":
-        cells += [cell(flow, executors=2, pending=1, peers=True), cell(flow, pending=1)]
+        cells += [cell(flow, executors=2, pending=1, peers=peers), cell(flow, pending=1)]
     return cells
 
 
@@ -140,7 +143,7 @@ def take_turns(programs, c, plan, line):
 
 def measure(c, plan, commands, line):
     """The cell's figures, or None when nobody has it."""
-    able = {name: command for name, command in commands.items() if name in measured.ours() or c.peers}
+    able = {name: command for name, command in commands.items() if name in measured.ours() or name in c.peers}
     programs = [p for p in (begin(name, command, c, plan) for name, command in able.items()) if p]
     if not programs:
         return None
@@ -179,7 +182,7 @@ def loads_of(flow, cells, plan):
         loads.append(cell(flow, executors=2, rate=A_MILLION, load="a million trees a second"))
     storm = figure(cells, name_of(cell(flow, executors=2)), "storm", "trees_a_second")
     if storm and (flow == "const-null" or not plan.quick):
-        loads.append(cell(flow, executors=2, rate=round(storm / 2), load="half of storm's peak", peers=True))
+        loads.append(cell(flow, executors=2, rate=round(storm / 2), load="half of storm's peak", peers=PEERS))
     return loads
 
 
@@ -198,26 +201,6 @@ def measure_flow(flow, plan, commands, peer_flows, line):
 
 
 # --- Results ---
-
-
-def commit():
-    """What is measured; with a + when it is not what was committed."""
-    def git(*words):
-        return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False).stdout.strip()
-    changed = git("status", "--porcelain", "--", "src", "include", "bench", ":!bench/results")
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
-
-
-def machine():
-    """The class of machine, in general words."""
-    words = [platform.machine(), f"{os.cpu_count()} cores"]
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            if " hypervisor" in file.read():
-                words.append("virtual")
-    except OSError:
-        pass
-    return ", ".join(words)
 
 
 def read(path):
@@ -261,11 +244,11 @@ def better(cells, best, of):
 
 def keep(flow, cells, plan, of):
     path = os.path.join(plan.folder, f"{flow}.json")
-    write(path, {"flow": flow, "commit": of, "machine": machine(), "trials": plan.trials, "seconds": plan.seconds,
+    write(path, {"flow": flow, "commit": of, "machine": measured.machine(), "trials": plan.trials, "seconds": plan.seconds,
                  "cells": cells})
     best_path = os.path.join(plan.folder, "best", f"{flow}.json")
     best = (read(best_path) or {}).get("cells", [])
-    write(best_path, {"flow": flow, "machine": machine(), "cells": better(cells, best, of)})
+    write(best_path, {"flow": flow, "machine": measured.machine(), "cells": better(cells, best, of)})
 
 
 def number(value, width=9):
@@ -328,7 +311,7 @@ def print_instructions():
             print(f"  {flow:18}{'acks' if acks == 'on' else 'no acks':9}limit{number(counted['limit'])}   gale"
                   f"{number(counted['gale'])}{times(counted['gale'], counted['limit'])}", flush=True)
     write(os.path.join(HERE, "results/instructions.json"),
-          {"commit": commit(), "machine": machine(), "instructions": lines})
+          {"commit": measured.commit(), "machine": measured.machine(), "instructions": lines})
 
 
 def print_scale(quick):
@@ -377,7 +360,7 @@ def run_flows(flows, plan, again):
     found = measured.peers()
     commands = {**measured.ours(), **{name: command for name, (command, _) in found.items()}}
     peer_flows = {name: has for name, (_, has) in found.items()}
-    of = commit()
+    of = measured.commit()
     line = measured.Line()
     for flow in flows:
         old = read(os.path.join(plan.folder, f"{flow}.json"))
@@ -415,7 +398,7 @@ def main(words):
             print_instructions()
         if what == "full" and not plan.late("scale"):
             print_scale(True)
-    print(f"\n{machine()}; commit {commit()}; load before {load:.1f}, after {os.getloadavg()[0]:.1f}")
+    print(f"\n{measured.machine()}; commit {measured.commit()}; load before {load:.1f}, after {os.getloadavg()[0]:.1f}")
     return 0
 
 

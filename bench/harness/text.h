@@ -1,6 +1,6 @@
 /* What flows and limits read: the same words, sentences and keys for both, the same in every run.
  *
- * Sentences: ten words each, drawn uniformly of 10,000 words of 3 to 7 letters. Keys: drawn by Zipf's law (key i from 0
+ * Sentences: ten words each, drawn uniformly of "word0" to "word9999", as in the texts of bench/peers. Keys: drawn by Zipf's law (key i from 0
  * with weight 1 / (i + 1)). */
 #ifndef BENCH_HARNESS_TEXT_H
 #define BENCH_HARNESS_TEXT_H
@@ -9,7 +9,7 @@
 
 #include <gale/base.h>
 
-enum { BENCH_WORDS = 10000, BENCH_LINES = 4096, BENCH_LINE_WORDS = 10, BENCH_KEYS_DRAWN = 1 << 20 };
+enum { BENCH_WORDS = 10000, BENCH_LINES = 16384, BENCH_LINE_WORDS = 10, BENCH_KEYS_DRAWN = 1 << 20 };
 
 /* BENCH_LINES sentences, made at the first call; not to be freed; 16 bytes more may be read
  * behind each. Ends the program when memory is out. */

@@ -1,7 +1,8 @@
 /* The limits: hand-written loops that do the essential work of a flow and nothing else, compiled with gale's flags. What
  * is essential: an id drawn for every delivery from gale's own generator; a record of 64 bytes written for it and read;
- * a call through a function pointer a delivery; a ledger entry a tree, whose place is its name; an XOR a hop, and
- * nothing dropped or counted in bulk. No settings, no groupings but the one that the flow needs, no timeouts, no
+ * a call through a function pointer a delivery; a ledger entry a tree, whose place is its name; an XOR a hop.
+ * Between two threads, acks of one tree are summed before they cross, as gale's are; without acks, what is complete is
+ * counted by the burst. No settings, no groupings but the one that the flow needs, no timeouts, no
  * figures. */
 #ifndef BENCH_LIMIT_LIMIT_H
 #define BENCH_LIMIT_LIMIT_H

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import measured
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, "build", "peers")
@@ -345,7 +348,7 @@ def main():
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         told = [{"aim": what, "figure": figure, "reached": yes} for what, figure, yes in reached]
-        json.dump({"trials": plan.trials, "seconds": round(took), "cores": os.cpu_count(),
+        json.dump({"commit": measured.commit(), "machine": measured.machine(), "trials": plan.trials, "seconds": round(took), "cores": os.cpu_count(),
                    "load_before": round(load, 2), "load_after": round(load_after, 2), "memory_keys": plan.memory_keys,
                    "times": cells, "memory": figures, "aims": told}, out, indent=1)
         out.write("\n")

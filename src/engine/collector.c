@@ -251,7 +251,7 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
                            uint64_t message_id) {
     gx_task *task = task_of(out);
     gx_executor *ex = task->executor;
-    bool quick = task->quick && !wrong_thread(task) && ex->ledger.free;
+    bool quick = !wrong_thread(task) && task->quick && ex->ledger.free;
     gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, count) : NULL };
     if (GX_UNLIKELY(!p.routes)) return emit_tree_slowly(task, stream, values, count, message_id);
     if (count != 1 || !p.routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(ex, &p)))

@@ -71,6 +71,7 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->cursor.tuple.schema = &shared->plan->schema;
     ex->acking = shared->plan->acking;
     ex->queue_high = shared->flow.high;
+    ex->queue_plain = shared->flow.high < shared->queue_limit ? shared->flow.high : shared->queue_limit;
     ex->plain = !shared->plan->deadline && !ex->retention.segments;
     ex->keeper = shared->plan->acker_count ? UINT32_MAX : index + 1u;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;

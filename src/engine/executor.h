@@ -53,7 +53,8 @@ typedef struct gx_cursor {
 /* Not answered, and no reason not to ack it. */
 GX_INLINE bool gx_cursor_is_open(const gx_cursor *cursor) {
     static const uint8_t open[2] = { GX_CURSOR_OPEN, false };
-    return memcmp(&cursor->state, open, sizeof open) == 0; /* one comparison of both */
+    static_assert(offsetof(gx_cursor, failed) == offsetof(gx_cursor, state) + 1, "one comparison of both");
+    return memcmp((const char *)cursor + offsetof(gx_cursor, state), open, sizeof open) == 0;
 }
 
 /* A tuple that a new one is anchored to: in execution, or held. */
@@ -122,7 +123,9 @@ typedef struct gx_executor {
     bool acking;         /* as the plan has it */
     bool watched;        /* events are logged: as of this step */
     uint64_t queue_high; /* shared->flow.high */
-    bool plain;          /* no deadlines, no tuples that are retained: trees may be what engine/plain.h is for */
+    uint64_t
+        queue_plain; /* up to here a queue's next tuple may be plain: the mark, or the hard limit when that is lower */
+    bool plain;      /* no deadlines, no tuples that are retained: trees may be what engine/plain.h is for */
     bool has_ledger;
     uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */

@@ -262,7 +262,7 @@ GX_INLINE void gx_ledger_touch(const gx_ledger *ledger, gx_tree *tree) {
     tree->state = GX_TREE_OPEN; /* it may be expiring */
 }
 
-/* One or more acks of tuples of this tree. A root is the engine's own, so that its slot exists. */
+/* One or more acks of tuples of this tree. */
 GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     uint64_t slot;
     gx_tree *tree = gx_ledger_find(ledger, root, &slot);
@@ -303,8 +303,8 @@ bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
 /* The tree that the next answer is about and its slot, or NULL. One that is complete may be answered in place, without
- * gx_ledger_next_answer's copy: gx_ledger_unlist takes it off the list, then the spout is told, and gx_ledger_forget frees
- * the entry. The latency is the caller's to add. */
+ * gx_ledger_next_answer's copy: gx_ledger_unlist takes it off the list, then the spout is told, and gx_ledger_forget
+ * frees the entry. The latency is the caller's to add. */
 GX_INLINE gx_tree *gx_ledger_first_answer(const gx_ledger *ledger, uint64_t *ret_slot) {
     if (!ledger->answers.head) return NULL;
     *ret_slot = ledger->answers.head - 1;

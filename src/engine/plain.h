@@ -1,6 +1,6 @@
 /* The plain path of a new tuple, which most take: scalars and short text, to one task, with one root or none. Several
- * targets have a plain path of their own (engine/spread.h). What is in its way (many roots, hooks, deadlines, a queue that is full or needs more memory, a ring's end) is
- * said no to, and engine/emit.h takes over.
+ * targets have a plain path of their own (engine/spread.h). What is in its way (many roots, hooks, deadlines, a queue
+ * that is full or needs more memory, a ring's end) is said no to, and engine/emit.h takes over.
  *
  * What:    the body is written where it will lie, behind room for head and root, before anything is counted or drawn:
  *          one pass over the values. Then nothing can fail: the caller draws the edge, and gx_plain_send makes it a
@@ -30,7 +30,7 @@ GX_INLINE gx_stream_routes *gx_plain_routes(const gx_task *task, uint32_t stream
 
 GX_INLINE void *gx_plain_reserve(gx_executor *ex, const gx_task *target) {
     if (GX_LIKELY(target->executor == ex)) {
-        bool free = gx_fifo_has_room(&ex->local, GX_PLAIN_MAX) && target->queued <= ex->queue_high;
+        bool free = gx_fifo_has_room(&ex->local, GX_PLAIN_MAX) && target->queued <= ex->queue_plain;
         return GX_LIKELY(free) ? ex->local.back : NULL;
     }
     gx_outlet *outlet = &ex->outlets[target->executor->index];
@@ -44,9 +44,17 @@ GX_INLINE bool gx_plain_reserve_sole(gx_executor *ex, gx_plain *p) {
     return GX_LIKELY(p->head != NULL);
 }
 
-/* The target, and a new chunk for the queue whose last one is nearly full. */
+/* May the grouping look at its fields? What is no value must be refused first, and lists are not plain. */
+GX_INLINE bool gx_plain_keys(const gx_plan_edge *edge, const gale_value *values) {
+    for (uint32_t i = 0; i < edge->field_count; i++)
+        if (!gx_flat_is_valid(&values[edge->fields[i]])) return false;
+    return true;
+}
+
+/* The target, and a new chunk for the queue whose last one is nearly full. No target: the tuple is not plain. */
 GX_INLINE gx_plain gx_plain_choose(gx_executor *ex, gx_stream_routes *routes, const gale_value *values) {
     gx_task *target = routes->sole;
+    if (GX_UNLIKELY(!gx_plain_keys(routes->routes[0].edge, values))) return (gx_plain){ .routes = routes };
     if (!target) target = ex->shared->tasks[gx_route_one(&routes->routes[0], values)];
     if (routes->routes[0].edge->task_count == 1) routes->sole = target;
     if (target->executor == ex && !gx_fifo_has_room(&ex->local, GX_PLAIN_MAX)) gx_fifo_extend(&ex->local, &ex->chunks);

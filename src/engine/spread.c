@@ -4,14 +4,14 @@
 
 /* Room for as many records as there are targets, wherever they go, and nobody at a mark. */
 static bool has_room(gx_executor *ex, const gx_spread *s, const gx_task *target) {
-    if (GX_LIKELY(target->executor == ex)) return target->queued <= ex->queue_high;
+    if (GX_LIKELY(target->executor == ex)) return target->queued <= ex->queue_plain;
     gx_outlet *outlet = &ex->outlets[target->executor->index];
     return gx_outlet_is_clear(outlet) && gx_ring_reserve(&outlet->ring, s->length * s->count);
 }
 
 static bool make_room(gx_executor *ex, const gx_spread *s) {
+    if (s->count > GX_CHUNK_ROOM / 2 / s->length) return false;
     uint32_t all = s->length * s->count;
-    if (all > GX_CHUNK_ROOM / 2) return false;
     if (!gx_fifo_has_room(&ex->local, all) && !gx_fifo_extend(&ex->local, &ex->chunks)) return false;
     for (uint32_t i = 0; i < s->count; i++)
         if (GX_UNLIKELY(!has_room(ex, s, ex->shared->tasks[ex->scratch.targets[i]]))) return false;
@@ -24,10 +24,11 @@ bool gx_spread_prepare(gx_executor *ex, gx_stream_routes *routes, const gale_val
     gx_spread s = { .routes = routes, .roots = roots };
     ret_spread->count = 0;
     if (GX_UNLIKELY(routes->fanout > scratch->target_capacity)) return false;
-    s.count = ret_spread->count = (uint32_t)gx_router_targets(routes, values, scratch->targets);
     s.body_size = gx_flat_write(values, count, scratch->body, sizeof scratch->body);
+    if (GX_UNLIKELY(!s.body_size)) return false; /* groupings look at values that are valid */
+    s.count = ret_spread->count = (uint32_t)gx_router_targets(routes, values, scratch->targets);
     s.length = (uint32_t)(sizeof(gale_head) + roots * sizeof(gx_root) + s.body_size);
-    if (GX_UNLIKELY(!s.body_size || !make_room(ex, &s))) return false;
+    if (GX_UNLIKELY(!make_room(ex, &s))) return false;
     *ret_spread = s;
     return true;
 }
@@ -36,7 +37,7 @@ GX_INLINE void *claim(gx_executor *ex, gx_task *target, uint32_t length) {
     if (GX_LIKELY(target->executor == ex)) {
         void *at = ex->local.back;
         gx_fifo_commit(&ex->local, length);
-        target->queued += length; /* as on the plain path, the next tuple sees that it is above the mark */
+        gx_executor_queued(ex, target, length);
         return at;
     }
     gx_outlet *outlet = &ex->outlets[target->executor->index];

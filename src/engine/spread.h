@@ -1,7 +1,7 @@
 /* The plain path (engine/plain.h) of a tuple that goes to several tasks: several consumers, or an all grouping. What is
  * in its way is the same, and engine/emit.h takes over with the targets that were chosen.
  *
- * What:    targets are chosen, the body is written once, to the scratch, and room is made sure of in every queue; then
+ * What:    the body is written once, to the scratch, targets are chosen, and room is made sure of in every queue; then
  *          nothing can fail, and each target is given a record with a copy of the body and an edge of its own.
  * Threads: the executor's own. */
 #ifndef GX_ENGINE_SPREAD_H
@@ -17,7 +17,7 @@ typedef struct gx_spread {
     size_t body_size;
 } gx_spread;
 
-/* False: it is not plain; only `count` was set, and the targets chosen. */
+/* False: it is not plain; at the most `count` was set, and the targets chosen. */
 bool gx_spread_prepare(gx_executor *ex, gx_stream_routes *routes, const gale_value *values, size_t count,
                        uint32_t roots, gx_spread *ret_spread);
 

@@ -12,6 +12,11 @@ GX_INLINE bool gx_flat_is_text(uint8_t type) {
     return type == GALE_TYPE_STRING || type == GALE_TYPE_BYTES;
 }
 
+/* A scalar, or text that is there. */
+GX_INLINE bool gx_flat_is_valid(const gale_value *value) {
+    return value->type < GALE_TYPE_STRING || (value->type <= GALE_TYPE_BYTES && (value->as.string || value->size == 0));
+}
+
 /* Tags and slots: where the text begins. */
 GX_INLINE size_t gx_flat_head(size_t count) {
     return gx_align_up(4 + count, 8) + 8 * count;

@@ -95,15 +95,15 @@ GX_INLINE int64_t gx_record_deadline(const gale_head *head) {
     return deadline;
 }
 
-/* What the record costs in flow control: its place and its share of blocks, which is all of them: a tuple that waits
- * for
- * ten tasks holds ten of them back. */
 /* Has it this many roots in place, and these flags? */
 GX_INLINE bool gx_record_is(const gale_head *head, uint8_t roots, uint8_t flags) {
     const uint8_t wanted[2] = { roots, flags };
-    return memcmp(&head->roots, wanted, sizeof wanted) == 0; /* one comparison of both */
+    static_assert(offsetof(gale_head, flags) == offsetof(gale_head, roots) + 1, "one comparison of both");
+    return memcmp((const char *)head + offsetof(gale_head, roots), wanted, sizeof wanted) == 0;
 }
 
+/* What the record costs in flow control: its place and its share of blocks, which is all of them: a tuple that waits
+ * for ten tasks holds ten of them back. */
 GX_INLINE uint64_t gx_record_weight(const gale_head *head) {
     return head->length + ((head->flags & GX_RECORD_BODY_IN_BLOCK) ? head->body_size : 0u);
 }

@@ -377,6 +377,31 @@ static int emit_in_vain(source *s, gale_collector *out, const gale_value *values
     return 0;
 }
 
+/* Text without bytes. Who hashed it would crash. */
+static int emit_what_is_no_value(source *s, gale_collector *out, const gale_value *values, size_t count) {
+    gale_value broken[3];
+    assert_int_equal(count, 3);
+    memcpy(broken, values, sizeof broken);
+    broken[2] = (gale_value){ .type = GALE_TYPE_STRING, .size = 5 };
+    assert_int_equal(gale_emit_tracked(out, 0, broken, count, s->emitted), GALE_INVALID);
+    assert_int_equal(gale_emit(out, 0, broken, count), GALE_INVALID);
+    assert_int_equal(gale_pending(out), 0);
+    s->acked++; /* nobody else will */
+    return 0;
+}
+
+static void a_key_that_is_no_value_is_refused_before_a_grouping_looks_at_it(void **state) {
+    for (int consumers = 1; consumers <= 2; consumers++) {
+        rig r;
+        begin(&r, emit_what_is_no_value);
+        add(&r, "c", 7, NULL, gale_fields("key"));
+        if (consumers == 2) add(&r, "d", 2, NULL, gale_partial_key("key"));
+        run(&r, *(uint32_t *)*state);
+        assert_int_equal(rig_stats(&r)->trees, 0);
+        rig_fini(&r);
+    }
+}
+
 static void an_emit_whose_choice_is_not_valid_goes_nowhere(void **state) {
     static const gale_custom_ops ops = { .size = sizeof ops, .name = "wrong", .choose = choose_wrongly };
     rig r;
@@ -469,6 +494,7 @@ int main(void) {
         ON_1_2_5(partial_key_without_names_goes_by_the_first_field),
         ON_1_2_5(direct_reaches_the_task_that_the_emitter_names),
         ON_1_2_5(custom_reaches_the_tasks_that_its_function_chooses),
+        ON_1_2_5(a_key_that_is_no_value_is_refused_before_a_grouping_looks_at_it),
         ON_1_2_5(an_emit_whose_choice_is_not_valid_goes_nowhere),
         ON_1_2_5(several_consumers_of_one_stream_are_each_served_by_their_own_grouping),
         ON_1_2_5(a_bolt_may_take_two_streams_each_by_a_grouping_of_its_own),

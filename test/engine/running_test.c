@@ -224,6 +224,41 @@ static void a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow(v
     rig_fini(&r);
 }
 
+static int emit_a_thousand(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    for (int i = 0; i < 1000; i++) assert_true(rig_pass(bolt, tuple, out) >= 0);
+    return 0;
+}
+
+/* The limit may be below flow control's mark, and one call may go beyond both. */
+static void a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two(void **state) {
+    (void)state;
+    for (int consumers = 1; consumers <= 2; consumers++) {
+        rig r;
+        reset(1);
+        rig_init(&r);
+        a.on = emit_a_thousand;
+        b.on = c.on = rig_take;
+        gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+        gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+        gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+        gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 1);
+        gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+        gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
+        gale_topology_subscribe(r.topology, "c", consumers == 2 ? "a" : "spout", NULL, gale_shuffle());
+        gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+        options.executors = 1;
+        options.queue_limit = 4096;
+        rig_make_with(&r, options);
+        for (int i = 0; i < 100; i++) gale_runtime_step(r.runtime);
+        assert_in_range(b.seen, 4096 / 64, 4096 / 56 + 1);
+        assert_int_equal(b.seen + rig_task(&r, "b", 0).overflowed, 1000);
+        if (consumers == 2) assert_int_equal(c.seen, b.seen);
+        assert_int_equal(spout.fails, 1);
+        assert_int_equal(spout.last_failure.reason, GALE_REASON_OVERFLOW);
+        rig_fini(&r);
+    }
+}
+
 /* --- Order --- */
 
 static int in_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
@@ -444,6 +479,7 @@ int main(void) {
         ON_1_2_5(a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call),
         ON_1_2_5(a_cycle_ends_when_its_tuples_do),
         ON_1_2_5(a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow),
+        cmocka_unit_test(a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two),
         ON_1_2_5(tuples_between_two_tasks_keep_their_order),
         ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
         ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),
