@@ -195,7 +195,7 @@ def commit():
     """What is measured; with a + when it is not what was committed."""
     def git(*words):
         return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False).stdout.strip()
-    changed = git("status", "--porcelain", "--", "src", "include", "bench", ":!bench/results")
+    changed = git("status", "--porcelain", "--", "src", "include", "bench", ":!bench/results", ":!*.md")
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
 
 
