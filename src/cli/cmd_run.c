@@ -56,16 +56,10 @@ enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 /* --- The plan -------------------------------------------------------------------------------------------------------
  */
 
-static const gx_component *component_of(const gale_topology *topology, const char *name) {
-    for (uint32_t i = 0; i < topology->component_count; i++)
-        if (strcmp(topology->components[i]->name, name) == 0) return topology->components[i];
-    return NULL; /* the engine's own */
-}
-
 /* Why its tasks are where they are; topology/plan.h has the rules. */
 static const char *placement(const gale_topology *topology, const char *name) {
-    const gx_component *c = component_of(topology, name);
-    if (!c) return "spread"; /* acker tasks */
+    const gx_component *c = gx_topology_find(topology, name);
+    if (!c) return "spread"; /* the engine's own: acker tasks */
     gale_config *config = gx_config_overlay(topology->config, c->config);
     const char *why = gx_component_tasks(topology, c) > 1 ? "spread" : "with its pipeline";
     if (config && gale_config_i64(config, "gale.executor", -1) >= 0) why = "gale.executor";

@@ -110,10 +110,15 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
 
 /* --- The plain path --- */
 
+/* A target that was chosen goes to the scratch, where an emission has its targets. Returns how many there are. */
+static uint32_t keep_choice(const gx_task *task, const gx_task *chosen) {
+    if (chosen) task->executor->scratch.targets[0] = chosen->id;
+    return chosen != NULL;
+}
+
 GX_NOINLINE static int emit_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                       gx_task *chosen) {
-    if (chosen) task->executor->scratch.targets[0] = chosen->id;
-    const gx_emission e = { 0, stream, values, count, NULL, chosen ? 1 : 0 };
+    const gx_emission e = { 0, stream, values, count, NULL, keep_choice(task, chosen) };
     return emit_current(task, &e);
 }
 
@@ -187,8 +192,7 @@ static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_val
 
 GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                            uint64_t message_id, gx_task *chosen) {
-    if (chosen) task->executor->scratch.targets[0] = chosen->id;
-    const gx_emission e = { 0, stream, values, count, &message_id, chosen ? 1 : 0 };
+    const gx_emission e = { 0, stream, values, count, &message_id, keep_choice(task, chosen) };
     return emit_tree(task, &e);
 }
 

@@ -33,18 +33,13 @@ bool gx_spread_prepare(gx_executor *ex, gx_stream_routes *routes, const gale_val
     return true;
 }
 
+/* There is room. */
 GX_INLINE void *claim(gx_executor *ex, gx_task *target, uint32_t length) {
     if (GX_LIKELY(target->executor == ex)) {
-        void *at = ex->local.back;
-        gx_fifo_commit(&ex->local, length);
         gx_executor_queued(ex, target, length);
-        return at;
+        return gx_fifo_push(&ex->local, &ex->chunks, length);
     }
-    gx_outlet *outlet = &ex->outlets[target->executor->index];
-    void *at = outlet->ring.bytes + (outlet->ring.tail & (outlet->ring.capacity - 1));
-    gx_ring_commit(&outlet->ring, length);
-    outlet->sent++;
-    return at;
+    return gx_outlet_claim(&ex->outlets[target->executor->index], &ex->chunks, length);
 }
 
 uint64_t gx_spread_send(gx_executor *ex, const gx_spread *spread, uint64_t root) {

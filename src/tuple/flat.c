@@ -14,8 +14,7 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
             gx_store64(slots + 8 * i, gx_flat_scalar(&v));
             continue;
         }
-        bool valid = v.type <= GALE_TYPE_BYTES && (v.as.string || !v.size);
-        if (GX_UNLIKELY(!valid || text > most || v.size > most - text)) return 0;
+        if (GX_UNLIKELY(!gx_flat_is_valid(&v) || text > most || v.size > most - text)) return 0;
         gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
         gx_flat_copy(at + text, v.as.bytes, v.size);
         at[text + v.size] = 0;

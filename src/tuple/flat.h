@@ -67,8 +67,7 @@ GX_INLINE size_t gx_flat_write_one(const gale_value *value, uint8_t *at, size_t 
         gx_store64(at + 8, gx_flat_scalar(&v));
         return 16;
     }
-    bool valid = v.type <= GALE_TYPE_BYTES && (v.as.string || !v.size);
-    if (GX_UNLIKELY(!valid || v.size > room - 32)) return 0;
+    if (GX_UNLIKELY(!gx_flat_is_valid(&v) || v.size > room - 32)) return 0;
     gx_store64(at + 8, (uint64_t)v.size << 32 | 16);
     gx_flat_copy(at + 16, v.as.bytes, v.size);
     gx_store64(at + 16 + v.size, 0); /* NUL and padding */

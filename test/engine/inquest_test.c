@@ -309,23 +309,33 @@ static int block(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     return gale_ack(out, gale_tuple_handle(tuple));
 }
 
+/* A topology of two tuples, whose bolt is in an endless call when it has started. */
+static void build_gated(rig *r) {
+    gate.inside = gate.released = false;
+    build(r, 2, block);
+}
+
+static void start_gated(rig *r, uint32_t executors) {
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    gale_error error = GALE_ERROR_INIT;
+    options.executors = executors;
+    options.clock = &clock;
+    options.until_drained = true;
+    rig_make_with(r, options);
+    if (gale_runtime_start(r->runtime, &error) < 0) fail_msg("%s", error.text);
+    wait_for(&gate.inside);
+}
+
 static void a_tuple_in_an_endless_call_is_said_to_be_in_execution(void **state) {
     (void)state;
     rig r;
-    gale_clock clock = gale_clock_monotonic();
-    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = 2;
-    options.clock = &clock;
-    options.until_drained = true;
-    gate.inside = gate.released = false;
-    build(&r, 2, block);
+    build_gated(&r);
     gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
     gale_topology_set(r.topology, "c", "gale.executor", gale_i64(1));
     gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_f64(0.4));
-    rig_make_with(&r, options);
+    start_gated(&r, 2);
     gale_error error = GALE_ERROR_INIT;
-    if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
-    wait_for(&gate.inside);
     gale_open_tree trees[4] = { { .size = sizeof trees[0] } };
     int count;
     do { /* the second tuple may be on its way */
@@ -349,17 +359,9 @@ static void a_tuple_in_an_endless_call_is_said_to_be_in_execution(void **state) 
 static void open_trees_of_an_executor_that_cannot_answer_are_not_said_to_be_none(void **state) {
     (void)state;
     rig r;
-    gale_clock clock = gale_clock_monotonic();
-    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = 1;
-    options.clock = &clock;
-    options.until_drained = true;
-    gate.inside = gate.released = false;
-    build(&r, 2, block);
-    rig_make_with(&r, options);
+    build_gated(&r);
+    start_gated(&r, 1);
     gale_error error = GALE_ERROR_INIT;
-    if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
-    wait_for(&gate.inside);
     gale_open_tree trees[4] = { { .size = sizeof trees[0] } };
     for (int i = 0; i < 3; i++) /* also when the question before is still there */
         assert_int_equal(gale_runtime_open_trees(r.runtime, trees, 4, GALE_MILLISECOND), GALE_AGAIN);
