@@ -22,7 +22,8 @@
 
 GALE_BEGIN
 
-/* Why a tuple failed. Numbers from GALE_REASON_USER are the application's own. */
+/* Why a tuple failed. Numbers from GALE_REASON_USER are the application's own; those between GALE_REASON_COUNT and it are
+ * kept for later versions of this table. */
 typedef enum gale_reason {
     GALE_REASON_FAILED,       /* a bolt failed it */
     GALE_REASON_REJECTED,     /* a bolt said: never again */
@@ -36,7 +37,7 @@ typedef enum gale_reason {
     GALE_REASON_USER = 1000
 } gale_reason;
 
-/* "timeout" for GALE_REASON_TIMEOUT, "user" for the application's own. Static storage. */
+/* "timeout" for GALE_REASON_TIMEOUT, "user" for the application's own, "unknown" for what is none. Static storage. */
 GALE_API const char *gale_reason_name(int32_t reason);
 
 /* What a spout hears of a tuple that failed. Borrowed for the call. */
@@ -167,7 +168,10 @@ static inline int gale_ack(gale_collector *out, gale_handle tuple) {
     return out->ops->ack(out, tuple);
 }
 
-/* `text` (may be NULL) is copied, up to GALE_FAILURE_TEXT bytes, and reaches the spout. */
+/* `text` (may be NULL) is copied, up to GALE_FAILURE_TEXT bytes, and reaches the spout. `reason` is one of gale_reason but
+ * GALE_REASON_STOPPED, which only the end of a run can be, or GALE_REASON_USER or above. Any other number (negative, or
+ * between GALE_REASON_COUNT and GALE_REASON_USER) is GALE_INVALID, counted: the tuple is not answered, but marked like the
+ * anchor of an emit that failed, so that its ack counts as a fail. */
 enum { GALE_FAILURE_TEXT = 200 };
 static inline int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
     return out->ops->fail(out, tuple, reason, text);

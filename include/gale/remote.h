@@ -9,7 +9,7 @@
  * Owner:   each gale_remote_open has its gale_remote_close. A remote may outlive the runtime: then every call says
  *          GALE_STOPPED.
  * Errors:  GALE_AGAIN: the inbox is full, nothing happened, try again. GALE_STOPPED: the runtime has ended or, for a
- *          spout's tuple, drains. GALE_INVALID, GALE_TOO_LARGE: a value. GALE_NO_MEMORY.
+ *          spout's tuple, drains. GALE_INVALID, GALE_TOO_LARGE: a value, or a reason. GALE_NO_MEMORY.
  * Limits:  GALE_REMOTE_INBOX bytes of commands wait for an executor; one larger than that is taken when nothing waits.
  */
 #ifndef GALE_REMOTE_H
@@ -61,7 +61,7 @@ static inline int gale_remote_emit_tracked(gale_remote *remote, uint32_t stream,
     return remote->ops->emit_tracked(remote, stream, values, count, message_id);
 }
 
-/* Answers a tuple that the task holds. */
+/* Answers a tuple that the task holds. A reason that gale_fail does not take is GALE_INVALID at once, without effect. */
 static inline int gale_remote_ack(gale_remote *remote, gale_handle tuple) {
     return remote->ops->ack(remote, tuple);
 }

@@ -181,7 +181,7 @@ GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
 GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
 
 /* How many trees failed at `component` (NULL: the place is not known) for `reason` (gale_reason; all of the application's
- * own count as one). What a spout hears, counted where it went wrong. */
+ * own count as one; 0 for what is none). What a spout hears, counted where it went wrong. */
 GALE_API uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason);
 
 /* Where a tuple of an open tree was found. */

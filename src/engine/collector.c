@@ -318,6 +318,10 @@ static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, c
     if (wrong_thread(task)) return GALE_THREAD;
     int rc = find_anchor(task, handle, &anchor);
     if (rc < 0) return misuse(task, rc);
+    if (!ack && !gx_reason_is_valid(reason)) {
+        *anchor.failed = true;
+        return misuse(task, GALE_INVALID);
+    }
     if (ack)
         ack_anchor(task, handle, &anchor);
     else

@@ -52,6 +52,7 @@ static int do_ack(gale_remote *face, gale_handle tuple) {
 
 static int do_fail(gale_remote *face, gale_handle tuple, int32_t reason, const char *text) {
     remote *r = inside(face);
+    if (!gx_reason_is_valid(reason)) return GALE_INVALID;
     gx_command head = { .task = r->task, .kind = GX_COMMAND_FAIL, .id = tuple, .reason = reason };
     return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, NULL, NULL, 0, text ? text : "");
 }

@@ -351,6 +351,16 @@ static int64_t draw_due(gx_sim_task *task, bool late) {
     return now + scale * gx_random_below(random, 1000) / 2000;
 }
 
+/* A number that is no reason must be refused, and only mark the tuple. */
+static int fail_wrongly(gx_sim_task *task, gale_handle handle, int32_t reason) {
+    gx_sim_delivery *delivery = find_delivery(task, handle);
+    int rc = task->engine->ops->fail(task->engine, handle, reason, "for no reason");
+    if (rc != (delivery ? GALE_INVALID : GALE_SETTLED))
+        gx_truth_violated(&task->sim->truth, "task %u could fail a tuple for reason %d", task->context->task, reason);
+    if (delivery) delivery->failed = true;
+    return rc;
+}
+
 bool gx_sim_meet_fate(gx_sim_task *task) {
     int fate = task->fate;
     bool engine_answers = task->component->built->bolt.kind == GALE_BOLT_SIMPLE;
@@ -370,6 +380,7 @@ bool gx_sim_meet_fate(gx_sim_task *task) {
     }
     gx_sim_struck(task, fate);
     int32_t reason = gx_random_below(&task->sim->random, 4) ? GALE_REASON_USER : GALE_REASON_REJECTED;
+    if (fate == GX_FAULT_FAIL) fail_wrongly(task, task->handle, reason == GALE_REASON_USER ? INT32_MIN : -1);
     gx_sim_answer(task, NULL, fate == GX_FAULT_TWICE, reason, "drawn to fail");
     if (fate == GX_FAULT_TWICE) use_answered(task);
     return true;
@@ -384,6 +395,7 @@ static int do_ack(gale_collector *out, gale_handle handle) {
 
 static int do_fail(gale_collector *out, gale_handle handle, int32_t reason, const char *text) {
     gx_sim_task *task = (gx_sim_task *)out;
+    if (!gx_reason_is_valid(reason)) return fail_wrongly(task, handle, reason);
     if (is_open(task, handle)) return gx_sim_answer(task, NULL, false, reason, text);
     gx_sim_kept *kept = gx_sim_find_kept(task, handle);
     return kept ? gx_sim_answer(task, kept, false, reason, text)

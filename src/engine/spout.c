@@ -205,9 +205,9 @@ static void count_failure(gx_task *task, uint8_t state) {
 
 /* By the component where it failed, and the reason. */
 static void count_place(gx_executor *ex, const gale_failure *failure) {
-    uint32_t reason = failure->reason < GALE_REASON_COUNT ? (uint32_t)failure->reason : GALE_REASON_COUNT;
+    uint32_t reason = (uint32_t)failure->reason, others = GX_REASONS - 1;
     uint32_t place = failure->task ? ex->shared->tasks[failure->task]->component : ex->shared->plan->component_count;
-    gx_count(&ex->failures[place * GX_REASONS + reason], 1);
+    gx_count(&ex->failures[place * GX_REASONS + (reason < others ? reason : others)], 1);
 }
 
 /* Is it not the spout's to hear? */

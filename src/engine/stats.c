@@ -72,8 +72,8 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
 
 uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason) {
     const gx_shared *shared = &runtime->shared;
-    uint32_t place = 0, kind = reason >= GALE_REASON_USER ? GALE_REASON_COUNT : (uint32_t)reason;
-    if (reason < 0 || kind > GALE_REASON_COUNT) return 0;
+    uint32_t place = 0, kind = reason >= GALE_REASON_USER ? GX_REASONS - 1 : (uint32_t)reason;
+    if (reason < 0 || (reason >= GALE_REASON_COUNT && reason < GALE_REASON_USER)) return 0;
     while (place < shared->plan->component_count &&
            (!component || strcmp(shared->plan->components[place].built->name, component) != 0))
         place++;

@@ -1,5 +1,5 @@
-/* What a bolt can ask about its inputs: the streams that it subscribed to, by component and stream. Made by the plan.
- * */
+/* What a bolt can ask about its inputs (the streams that it subscribed to, by component and stream, made by the plan), and
+ * which reasons of a failure there are. */
 #ifndef GX_TOPOLOGY_COMPONENT_H
 #define GX_TOPOLOGY_COMPONENT_H
 
@@ -17,5 +17,11 @@ struct gale_inputs {
     const gx_input *inputs;
     uint32_t count;
 };
+
+/* A reason that a component may give. */
+GX_INLINE bool gx_reason_is_valid(int32_t reason) {
+    bool named = reason >= 0 && reason < GALE_REASON_COUNT && reason != GALE_REASON_STOPPED;
+    return named || reason >= GALE_REASON_USER;
+}
 
 #endif

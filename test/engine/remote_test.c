@@ -133,9 +133,30 @@ static void misuse_of_a_remote_is_counted_or_told(void **state) {
     gale_value one = gale_i64(1);
     assert_int_equal(gale_remote_emit_tracked(state_.spout, 0, &one, 1, 7), 0); /* too few fields: told */
     assert_int_equal(gale_remote_emit_tracked(state_.bolt, 0, &one, 1, 7), GALE_STATE);
+    assert_int_equal(gale_remote_fail(state_.bolt, 12345, GALE_REASON_FAILED, NULL), 0);
     rig_settle(&r);
-    assert_int_equal(rig_task(&r, "holder", 0).misused, 1);
+    assert_int_equal(rig_task(&r, "holder", 0).misused, 2);
     assert_int_equal(state_.fails, 1);
+    rig_fini(&r);
+    close_remotes();
+}
+
+static void a_remote_cannot_fail_a_tuple_for_what_is_no_reason(void **state) {
+    (void)state;
+    static const int32_t no_reasons[] = { -1, INT32_MIN, GALE_REASON_STOPPED, GALE_REASON_COUNT, GALE_REASON_USER - 1 };
+    rig r;
+    build(&r);
+    rig_make(&r, 2);
+    rig_settle(&r);
+    assert_int_equal(emit_tracked(0), 0);
+    rig_settle(&r);
+    for (size_t i = 0; i < sizeof no_reasons / sizeof no_reasons[0]; i++)
+        assert_int_equal(gale_remote_fail(state_.bolt, state_.handles[0], no_reasons[i], "no"), GALE_INVALID);
+    rig_settle(&r);
+    assert_int_equal(state_.fails, 0);
+    assert_int_equal(gale_remote_ack(state_.bolt, state_.handles[0]), 0); /* nothing had happened to it */
+    rig_settle(&r);
+    assert_int_equal(state_.acks, 1);
     rig_fini(&r);
     close_remotes();
 }
@@ -305,6 +326,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remote_emits_for_its_spout_and_answers_for_its_bolt),
         cmocka_unit_test(misuse_of_a_remote_is_counted_or_told),
+        cmocka_unit_test(a_remote_cannot_fail_a_tuple_for_what_is_no_reason),
         cmocka_unit_test(a_full_inbox_says_again_and_loses_nothing),
         cmocka_unit_test(a_draining_runtime_emits_what_it_took_and_takes_no_more),
         cmocka_unit_test(four_threads_lose_nothing_when_the_runtime_drains),

@@ -455,6 +455,50 @@ static void a_failed_emit_fails_its_anchor(void **state) {
     rig_fini(&r);
 }
 
+static const int32_t no_reasons[] = {
+    -1, INT32_MIN, INT32_MIN / 8, GALE_REASON_STOPPED, GALE_REASON_COUNT, GALE_REASON_USER - 1
+};
+
+static int fail_for_no_reason(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_handle handle = gale_tuple_handle(tuple);
+    int32_t reason = no_reasons[bolt->seen++ % 6];
+    assert_int_equal(gale_fail(out, handle, reason, "for no reason"), GALE_INVALID);
+    if (bolt->user) assert_int_equal(gale_fail(out, handle, GALE_REASON_USER + 1, "for a reason"), 0);
+    return 0;
+}
+
+static uint64_t failures_of(const rig *r, const char *component) {
+    uint64_t sum = gale_runtime_failures(r->runtime, component, GALE_REASON_USER);
+    for (int32_t i = -1; i <= GALE_REASON_COUNT; i++) sum += gale_runtime_failures(r->runtime, component, i);
+    return sum;
+}
+
+static void a_failure_for_what_is_no_reason_is_refused_and_the_tuple_can_still_be_failed(void **state) {
+    rig r;
+    reset(6);
+    c.on = fail_for_no_reason;
+    c.user = &c;
+    chain_run(&r, state, rig_simple(&a), rig_simple(&c));
+    assert_int_equal(spout.fails, 6);
+    assert_int_equal(spout.last_failure.reason, GALE_REASON_USER + 1);
+    assert_int_equal(rig_task(&r, "c", 0).misused, 6);
+    assert_int_equal(gale_runtime_failures(r.runtime, "c", GALE_REASON_USER), 6);
+    assert_int_equal(failures_of(&r, "c"), 6);
+    assert_int_equal(failures_of(&r, "a") + failures_of(&r, "spout") + failures_of(&r, NULL), 0);
+    rig_fini(&r);
+}
+
+static void a_tuple_that_was_failed_for_what_is_no_reason_is_not_acked(void **state) {
+    rig r;
+    reset(6);
+    c.on = fail_for_no_reason;
+    chain_run(&r, state, rig_simple(&a), rig_simple(&c));
+    assert_int_equal(spout.acks, 0);
+    assert_int_equal(spout.fails, 6);
+    assert_int_equal(gale_runtime_failures(r.runtime, "c", GALE_REASON_FAILED), 6);
+    rig_fini(&r);
+}
+
 static int hold_then_answer_by_either_name(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     gale_handle held, current = gale_tuple_handle(tuple);
     assert_int_equal(gale_tuple_hold(out, current, &held), 0);
@@ -546,6 +590,8 @@ int main(void) {
         ON_1_2_8(a_second_answer_and_a_late_emit_are_errors_without_effect),
         ON_1_2_8(a_handle_that_was_not_held_is_settled_in_the_next_call),
         ON_1_2_8(a_failed_emit_fails_its_anchor),
+        ON_1_2_8(a_failure_for_what_is_no_reason_is_refused_and_the_tuple_can_still_be_failed),
+        ON_1_2_8(a_tuple_that_was_failed_for_what_is_no_reason_is_not_acked),
         ON_1_2_8(a_held_tuple_has_two_names_until_execute_returns),
         ON_1_2_8(large_bodies_are_shared_and_given_back),
     };

@@ -1,6 +1,7 @@
 #include "harness/fake_collector.h"
 
 #include "base/json.h"
+#include "topology/component.h"
 #include "tuple/json.h"
 
 #include <setjmp.h>
@@ -99,7 +100,8 @@ static int ack(gale_collector *out, gale_handle tuple) {
 }
 
 static int count_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
-    (void)tuple, (void)reason, (void)text;
+    (void)tuple, (void)text;
+    assert_true(gx_reason_is_valid(reason));
     of(out)->fails++;
     return 0;
 }
