@@ -2,7 +2,9 @@
 
 #include "base/os/thread.h"
 #include "harness/cm.h"
+#include "harness/faulty_disk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -262,6 +264,62 @@ static void a_non_blocking_pipe_is_waited_for_at_both_ends(void **state) {
     close(ends[0]);
 }
 
+/* --- Faults --- */
+
+static bool holds(const char *path, const char *text) {
+    char *bytes = NULL;
+    size_t size = 0;
+    if (gx_file_read_all(path, 1 << 20, &bytes, &size, NULL) < 0) return false;
+    bool same = size == strlen(text) && memcmp(bytes, text, size) == 0;
+    free(bytes);
+    return same;
+}
+
+/* Replaces "before" by "the next one" while the n-th call fails; true when there was one. */
+static bool replace_under(faulty_plan plan, int *ret_code) {
+    const char *path = path_of("a");
+    put(path, false, "before");
+    faulty_disk_use(plan);
+    *ret_code = gx_file_replace(path, "the next one", 12, NULL);
+    bool hit = faulty_disk_end() > 0;
+    assert_true(holds(path, "the next one") || (*ret_code < 0 && holds(path, "before")));
+    return hit;
+}
+
+static void any_call_may_fail_and_a_replaced_file_is_the_old_one_or_the_new(void **state) {
+    (void)state;
+    static const faulty_plan plans[] = {
+        { directory, FAULTY_ONCE, EIO, 0 },
+        { directory, FAULTY_ONCE, ENOSPC, 0 },
+        { directory, FAULTY_FULL, 0, 0 },
+        { directory, FAULTY_DEAD, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        faulty_plan plan = plans[i];
+        int failures = 0, code;
+        for (plan.at = 1; replace_under(plan, &code); plan.at++) failures += code < 0;
+        assert_int_equal(code, GALE_OK);
+        assert_true(failures >= 3); /* open, write, sync and rename at the least, or one write and what follows */
+        assert_true(plan.at > 5);
+    }
+    unlink(path_of("a"));
+    unlink(path_of("a.new"));
+}
+
+static void a_call_that_is_interrupted_or_short_is_gone_on_with(void **state) {
+    (void)state;
+    static const faulty_plan plans[] = { { directory, FAULTY_ONCE, EINTR, 0 }, { directory, FAULTY_SHORT, 0, 0 } };
+    for (size_t i = 0; i < 2; i++)
+        for (uint64_t n = 1; n <= 5; n++) { /* open, write, sync, close; rename is never interrupted */
+            faulty_plan plan = plans[i];
+            int code;
+            plan.at = n;
+            replace_under(plan, &code);
+            if (strcmp(faulty_disk_hit(), "rename") != 0) assert_int_equal(code, GALE_OK);
+        }
+    unlink(path_of("a"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
@@ -276,6 +334,8 @@ int main(void) {
         cmocka_unit_test(the_standard_streams_are_dashes_and_stay_open),
         cmocka_unit_test(a_pipe_without_reader_is_told_apart),
         cmocka_unit_test(a_non_blocking_pipe_is_waited_for_at_both_ends),
+        cmocka_unit_test(any_call_may_fail_and_a_replaced_file_is_the_old_one_or_the_new),
+        cmocka_unit_test(a_call_that_is_interrupted_or_short_is_gone_on_with),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

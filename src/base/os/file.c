@@ -1,5 +1,7 @@
 #include "base/os/file.h"
 
+#include "base/os/disk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +26,7 @@ static int refuse_directory(const char *path, gale_error *error) {
 
 static int open_again(const char *path, int flags) {
     int fd;
-    do fd = open(path, flags | O_CLOEXEC, 0666);
+    do fd = gx_disk_now()->open(path, flags | O_CLOEXEC, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -32,7 +34,7 @@ static int open_again(const char *path, int flags) {
 /* Looks at what was opened: a directory is refused here, because reading it would fail only later. */
 static int look(int fd, const char *path, bool *ret_seekable, gale_error *error) {
     struct stat about;
-    if (fstat(fd, &about) != 0)
+    if (gx_disk_now()->about(fd, &about) != 0)
         return gale_error_set(error, GALE_IO, "cannot open '%s': %s", called(path, "standard input"), strerror(errno));
     if (S_ISDIR(about.st_mode)) return refuse_directory(called(path, "standard input"), error);
     if (ret_seekable) *ret_seekable = S_ISREG(about.st_mode);
@@ -63,7 +65,7 @@ int gx_file_create(const char *path, bool append, int *ret_fd, gale_error *error
 }
 
 void gx_file_close(int fd) {
-    if (fd > STDERR_FILENO) close(fd);
+    if (fd > STDERR_FILENO) gx_disk_now()->close(fd);
 }
 
 /* After a call that failed: may it be repeated? A descriptor that somebody else made non-blocking (terminals are
@@ -86,14 +88,14 @@ static size_t at_once(size_t size) {
 
 int64_t gx_file_read(int fd, void *bytes, size_t size, const char *path, gale_error *error) {
     ssize_t got;
-    do got = read(fd, bytes, at_once(size));
+    do got = gx_disk_now()->read(fd, bytes, at_once(size));
     while (got < 0 && resume(fd, POLLIN));
     return got >= 0 ? got : refuse_read(path, error);
 }
 
 int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const char *path, gale_error *error) {
     ssize_t got;
-    do got = pread(fd, bytes, at_once(size), offset);
+    do got = gx_disk_now()->pread(fd, bytes, at_once(size), offset);
     while (got < 0 && resume(fd, POLLIN));
     return got >= 0 ? got : refuse_read(path, error);
 }
@@ -107,7 +109,7 @@ static int refuse_write(const char *path, gale_error *error) {
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
     const char *at = bytes;
     while (size > 0) {
-        ssize_t put = write(fd, at, at_once(size));
+        ssize_t put = gx_disk_now()->write(fd, at, at_once(size));
         if (put < 0 && !resume(fd, POLLOUT)) return refuse_write(path, error);
         if (put <= 0) continue;
         at += put;
@@ -126,21 +128,22 @@ static int refuse_look(const char *path, gale_error *error) {
 
 int gx_file_about_open(int fd, const char *path, gx_file_about *ret_about, gale_error *error) {
     struct stat found;
-    if (fstat(fd, &found) != 0) return refuse_look(called(path, "standard input"), error);
+    if (gx_disk_now()->about(fd, &found) != 0) return refuse_look(called(path, "standard input"), error);
     *ret_about = about_of(&found);
     return GALE_OK;
 }
 
 int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *error) {
     struct stat found;
-    if (stat(path, &found) != 0) return errno == ENOENT ? GALE_NOT_FOUND : refuse_look(path, error);
+    if (gx_disk_now()->about_path(path, &found) != 0)
+        return errno == ENOENT ? GALE_NOT_FOUND : refuse_look(path, error);
     *ret_about = about_of(&found);
     return GALE_OK;
 }
 
 static int sync_fd(int fd) {
     int rc;
-    do rc = fsync(fd);
+    do rc = gx_disk_now()->sync(fd);
     while (rc != 0 && errno == EINTR);
     return rc;
 }
@@ -182,9 +185,9 @@ int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error
     memcpy(new_path, path, path_size);
     memcpy(new_path + path_size, ".new", sizeof ".new");
     int rc = write_synced(new_path, bytes, size, error);
-    if (rc == GALE_OK && rename(new_path, path) != 0) rc = refuse_write(path, error);
+    if (rc == GALE_OK && gx_disk_now()->rename(new_path, path) != 0) rc = refuse_write(path, error);
     if (rc < 0) {
-        unlink(new_path);
+        gx_disk_now()->unlink(new_path);
         return rc;
     }
     return sync_folder(path, error);

@@ -1,0 +1,182 @@
+#include "harness/faulty_disk.h"
+
+#include "base/os/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { FDS = 4096 };
+
+static struct {
+    faulty_plan plan;
+    gx_atomic64 calls;
+    gx_atomic64 faults;
+    gx_atomic32 filled; /* FAULTY_FULL: a write took the rest */
+    _Atomic(const char *) hit;
+    gx_atomic32 mine[FDS]; /* descriptors of files below the folder */
+} at;
+
+static bool is_below(const char *path) {
+    return strncmp(path, at.plan.folder, strlen(at.plan.folder)) == 0;
+}
+
+static bool is_mine(int fd) {
+    return fd >= 0 && fd < FDS && gx_load_relaxed(&at.mine[fd]);
+}
+
+/* Which call is this: before the n-th, the n-th, or one after it? */
+typedef enum turn { BEFORE, NOW, AFTER } turn;
+
+static turn count(void) {
+    uint64_t number = gx_add_relaxed(&at.calls, 1) + 1;
+    if (!at.plan.at || number < at.plan.at) return BEFORE;
+    return number == at.plan.at ? NOW : AFTER;
+}
+
+static void hit(const char *name) {
+    if (gx_add_relaxed(&at.faults, 1) == 0) gx_store_relaxed(&at.hit, name);
+}
+
+/* The calls that move no bytes: must this one fail? `makes`: it needs room. */
+static bool fails(const char *name, bool makes) {
+    turn now = count();
+    bool bad = false;
+    switch (at.plan.kind) {
+    case FAULTY_ONCE: bad = now == NOW; break;
+    case FAULTY_SHORT: break;
+    case FAULTY_FULL: bad = now != BEFORE && makes; break;
+    case FAULTY_DEAD: bad = now != BEFORE; break;
+    }
+    if (!bad) return false;
+    hit(name);
+    errno = at.plan.kind == FAULTY_ONCE ? at.plan.error : at.plan.kind == FAULTY_FULL ? ENOSPC : EIO;
+    return true;
+}
+
+/* How much of a transfer is done: all, half, or nothing and errno. */
+static ssize_t share(const char *name, size_t size, bool writes) {
+    turn now = count();
+    bool half = false, bad = false;
+    switch (at.plan.kind) {
+    case FAULTY_ONCE: bad = now == NOW; break;
+    case FAULTY_SHORT: half = now == NOW && size > 1; break;
+    case FAULTY_FULL:
+        if (!writes || now == BEFORE) break;
+        bad = gx_exchange_relaxed(&at.filled, 1) != 0;
+        half = !bad;
+        break;
+    case FAULTY_DEAD:
+        half = writes && now == NOW;
+        bad = !half && now != BEFORE;
+        break;
+    }
+    if (bad || half) hit(name);
+    if (bad) errno = at.plan.kind == FAULTY_ONCE ? at.plan.error : at.plan.kind == FAULTY_FULL ? ENOSPC : EIO;
+    return bad ? -1 : half ? (ssize_t)((size + 1) / 2) : (ssize_t)size;
+}
+
+static int faulty_open(const char *path, int flags, mode_t mode) {
+    bool mine = is_below(path);
+    if (mine && fails("open", (flags & O_CREAT) != 0)) return -1;
+    int fd = gx_disk_system.open(path, flags, mode);
+    if (fd >= 0 && fd < FDS) gx_store_relaxed(&at.mine[fd], mine);
+    return fd;
+}
+
+static int faulty_close(int fd) {
+    bool bad = is_mine(fd) && fails("close", false);
+    int error = errno;
+    if (fd >= 0 && fd < FDS) gx_store_relaxed(&at.mine[fd], 0);
+    int rc = gx_disk_system.close(fd);
+    if (!bad) return rc;
+    errno = error;
+    return -1;
+}
+
+static ssize_t faulty_read(int fd, void *bytes, size_t size) {
+    ssize_t part = is_mine(fd) ? share("read", size, false) : (ssize_t)size;
+    return part < 0 ? -1 : gx_disk_system.read(fd, bytes, (size_t)part);
+}
+
+static ssize_t faulty_pread(int fd, void *bytes, size_t size, off_t offset) {
+    ssize_t part = is_mine(fd) ? share("pread", size, false) : (ssize_t)size;
+    return part < 0 ? -1 : gx_disk_system.pread(fd, bytes, (size_t)part, offset);
+}
+
+/* The write in which the process dies does not return what it did. */
+static ssize_t faulty_write(int fd, const void *bytes, size_t size) {
+    ssize_t part = is_mine(fd) ? share("write", size, true) : (ssize_t)size;
+    if (part < 0) return -1;
+    ssize_t put = gx_disk_system.write(fd, bytes, (size_t)part);
+    if (at.plan.kind != FAULTY_DEAD || (size_t)part == size) return put;
+    errno = EIO;
+    return -1;
+}
+
+static off_t faulty_seek(int fd, off_t offset, int whence) {
+    return gx_disk_system.seek(fd, offset, whence);
+}
+
+static int faulty_truncate(int fd, off_t size) {
+    return is_mine(fd) && fails("truncate", false) ? -1 : gx_disk_system.truncate(fd, size);
+}
+
+static int faulty_sync(int fd) {
+    if (!is_mine(fd)) return gx_disk_system.sync(fd);
+    return fails("sync", true) ? -1 : 0;
+}
+
+static int faulty_about(int fd, struct stat *ret_about) {
+    return is_mine(fd) && fails("about", false) ? -1 : gx_disk_system.about(fd, ret_about);
+}
+
+static int faulty_about_path(const char *path, struct stat *ret_about) {
+    return is_below(path) && fails("about_path", false) ? -1 : gx_disk_system.about_path(path, ret_about);
+}
+
+static int faulty_rename(const char *from, const char *to) {
+    return is_below(to) && fails("rename", true) ? -1 : gx_disk_system.rename(from, to);
+}
+
+static int faulty_unlink(const char *path) {
+    return is_below(path) && fails("unlink", false) ? -1 : gx_disk_system.unlink(path);
+}
+
+static const gx_disk disk = {
+    .open = faulty_open,
+    .close = faulty_close,
+    .read = faulty_read,
+    .pread = faulty_pread,
+    .write = faulty_write,
+    .seek = faulty_seek,
+    .truncate = faulty_truncate,
+    .sync = faulty_sync,
+    .about = faulty_about,
+    .about_path = faulty_about_path,
+    .rename = faulty_rename,
+    .unlink = faulty_unlink,
+};
+
+void faulty_disk_use(faulty_plan plan) {
+    at.plan = plan;
+    gx_store_relaxed(&at.calls, 0);
+    gx_store_relaxed(&at.faults, 0);
+    gx_store_relaxed(&at.filled, 0);
+    gx_store_relaxed(&at.hit, "");
+    for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.mine[fd], 0);
+    gx_disk_use(&disk);
+}
+
+uint64_t faulty_disk_end(void) {
+    gx_disk_use(NULL);
+    return gx_load_relaxed(&at.faults);
+}
+
+uint64_t faulty_disk_calls(void) {
+    return gx_load_relaxed(&at.calls);
+}
+
+const char *faulty_disk_hit(void) {
+    return gx_load_relaxed(&at.hit);
+}
