@@ -76,13 +76,21 @@ void gx_json_f64(gx_json *json, double value) {
     if (whole) gx_buf_add(json->out, ".0", 2);
 }
 
-static void add_escape(gx_buf *out, unsigned char c) {
+static void add_escape(gx_buf *out, unsigned number) {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-    const char *found = c ? strchr(plain, c) : NULL;
+    const char *found = number ? strchr(plain, (int)number) : NULL;
     if (found)
         gx_buf_format(out, "\\%c", letter[found - plain]);
     else
-        gx_buf_format(out, "\\u%04x", c);
+        gx_buf_format(out, "\\u%04x", number);
+}
+
+/* The size of what must be written out at `text`, or 0. RFC 8259 leaves DEL and the C1 controls (U+0080 to U+009F, two
+ * bytes) alone; a terminal that the line is shown on would obey them. */
+static size_t to_escape(const char *text, size_t size) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) return 1;
+    return c == 0xc2 && size > 1 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0 ? 2 : 0;
 }
 
 void gx_json_string(gx_json *json, gale_str value) {
@@ -90,10 +98,11 @@ void gx_json_string(gx_json *json, gale_str value) {
     gx_buf_add_byte(json->out, '"');
     size_t from = 0;
     for (size_t at = 0; at < value.size; at++) {
-        unsigned char c = (unsigned char)value.data[at];
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        size_t size = to_escape(value.data + at, value.size - at);
+        if (size == 0) continue;
         gx_buf_add(json->out, value.data + from, at - from);
-        add_escape(json->out, c);
+        at += size - 1;
+        add_escape(json->out, (unsigned char)value.data[at]); /* of the two bytes, the second is the number */
         from = at + 1;
     }
     if (value.size > from) gx_buf_add(json->out, value.data + from, value.size - from);

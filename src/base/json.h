@@ -1,5 +1,5 @@
 /* Writing JSON (RFC 8259), into a gx_buf. The writer puts commas and colons; the caller opens and closes. Strings are
- * UTF-8 and written unescaped but for the quotation mark, the backslash and control characters. Parsing is
+ * UTF-8 and written unescaped but for the quotation mark, the backslash and control characters (C0, DEL, C1). Parsing is
  * jansson's. */
 #ifndef GX_BASE_JSON_H
 #define GX_BASE_JSON_H

@@ -1,12 +1,13 @@
 #include "base/log.h"
 
 #include "base/os/time.h"
+#include "base/visible.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { LINE = 1000 };
+enum { LINE = 1000, NAME = 200, WRITTEN_OUT = 6 }; /* at most six bytes for one: \u009b */
 
 const char *gx_log_level_name(int32_t level) {
     static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
@@ -43,9 +44,11 @@ static void write_stderr(void *user, int32_t level, const char *component, const
     time_t seconds = (time_t)(now / 1000000000);
     struct tm parts;
     char clock[16] = "";
+    char name[NAME + 1], line[WRITTEN_OUT * LINE + 1]; /* others may have written them */
     if (localtime_r(&seconds, &parts)) strftime(clock, sizeof clock, "%H:%M:%S", &parts);
     fprintf(stderr, "%s.%03d %s %s%s%s\n", clock, (int)(now / 1000000 % 1000), gx_log_level_name(level),
-            component ? component : "", component ? ": " : "", text);
+            gx_visible_copy(name, sizeof name, component), component ? ": " : "",
+            gx_visible_copy(line, sizeof line, text));
 }
 
 gale_logger gale_logger_stderr(int32_t level) {

@@ -31,6 +31,12 @@ static size_t character_size(const unsigned char *at, size_t left) {
     return (size_t)f.more + 1;
 }
 
+size_t gx_utf8_step(const char *text, size_t size) {
+    const unsigned char *at = (const unsigned char *)text;
+    if (size == 0) return 0;
+    return at[0] < 0x80 ? 1 : character_size(at, size);
+}
+
 bool gx_utf8_valid(const char *text, size_t size) {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t at = 0;

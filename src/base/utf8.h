@@ -6,6 +6,9 @@
 
 bool gx_utf8_valid(const char *text, size_t size);
 
+/* The size of the character that `text` begins with; 0 when it is malformed, cut off or missing. */
+size_t gx_utf8_step(const char *text, size_t size);
+
 /* Copies at most `room - 1` bytes of `text` (NULL: nothing) to `to`, ended by a NUL; cuts between characters. */
 void gx_utf8_copy(char *to, size_t room, const char *text);
 

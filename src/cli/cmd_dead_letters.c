@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "base/visible.h"
 #include "front/letters.h"
 #include "tuple/json.h"
 
@@ -36,17 +36,16 @@ static const char *const headers[COLUMNS] = {
     "spout", "stream", "message", "attempts", "reason", "place", "text", "tuple",
 };
 
-/* At most TEXT_MAX bytes of it, in one line. */
+/* At most TEXT_MAX bytes of it, in one line. What a terminal would obey is a space, so that the columns stay. */
 static void add_short(gx_buf *out, gale_str text) {
-    char copy[TEXT_MAX + 1];
-    size_t size = text.size < TEXT_MAX ? text.size : TEXT_MAX;
-    memcpy(copy, text.data ? text.data : "", size);
-    copy[size] = 0;
-    for (size_t i = 0; i < size; i++)
-        if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f) copy[i] = ' ';
-    while (size && !gx_utf8_valid(copy, size)) copy[--size] = 0;
-    gx_buf_add(out, copy, size);
-    if (size < text.size) gx_buf_add_text(out, "...");
+    size_t at = 0;
+    for (size_t step; at < text.size; at += step) {
+        bool shows;
+        step = gx_visible_step(text.data + at, text.size - at, &shows);
+        if (at + step > TEXT_MAX) break;
+        gx_buf_add(out, shows ? text.data + at : " ", shows ? step : 1);
+    }
+    if (at < text.size) gx_buf_add_text(out, "...");
 }
 
 static void add_tuple(gx_buf *out, const gx_letter *letter) {

@@ -1,6 +1,6 @@
 #include "cli/demo_view.h"
 
-#include "base/utf8.h"
+#include "base/visible.h"
 #include "cli/figures.h"
 
 #include <stdio.h>
@@ -25,16 +25,18 @@ void gx_demo_view_fini(gx_demo_view *view) {
 /* --- What comes in --------------------------------------------------------------------------------------------------
  */
 
-/* Words that are no UTF-8, or hold control characters, must not reach a terminal as they are. */
+/* As much of a word as there is room for. What cannot be shown is a question mark, so that the columns stay. */
 static void set_row(gx_demo_row *row, gale_str word, int64_t count) {
-    bool utf8 = gx_utf8_valid(word.data, word.size);
-    size_t size = word.size < GX_DEMO_WORD ? word.size : GX_DEMO_WORD - 1;
-    while (utf8 && size < word.size && size > 0 && ((unsigned char)word.data[size] & 0xc0) == 0x80) size--;
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)word.data[i];
-        row->word[i] = c < 0x20 || c == 0x7f || (c >= 0x80 && !utf8) ? '?' : (char)c;
+    size_t used = 0;
+    for (size_t at = 0, step; at < word.size; at += step) {
+        bool shows;
+        step = gx_visible_step(word.data + at, word.size - at, &shows);
+        size_t size = shows ? step : 1;
+        if (used + size >= GX_DEMO_WORD) break;
+        memcpy(row->word + used, shows ? word.data + at : "?", size);
+        used += size;
     }
-    row->word[size] = 0;
+    row->word[used] = 0;
     row->count = count;
 }
 

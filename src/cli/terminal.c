@@ -2,6 +2,8 @@
 
 #include "base/os/file.h"
 #include "base/os/time.h"
+#include "base/str.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <gale/clock.h>
@@ -25,8 +27,10 @@ static bool locale_is_utf8(void) {
 
 void gx_terminal_init(gx_terminal *terminal, int fd) {
     const char *kind = getenv("TERM");
+    bool shown = isatty(fd);
     *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8() };
-    terminal->is_tty = isatty(fd) && (!kind || strcmp(kind, "dumb") != 0);
+    terminal->is_tty = shown && (!kind || strcmp(kind, "dumb") != 0);
+    terminal->visible = shown || fd != STDOUT_FILENO;
     pthread_mutex_init(&terminal->mutex, NULL);
 }
 
@@ -51,7 +55,10 @@ static void write_out(gx_terminal *terminal, gx_buf *out) {
 static void print(gx_terminal *terminal, const char *text) {
     gx_buf out = GX_BUF_INIT(NULL);
     erase(&out, terminal->live_lines);
-    gx_buf_add_text(&out, text);
+    if (terminal->visible)
+        gx_visible_add(&out, gx_str(text), "\n\t");
+    else
+        gx_buf_add_text(&out, text);
     gx_buf_add(&out, terminal->live.data, terminal->live.size);
     write_out(terminal, &out);
 }
@@ -84,7 +91,11 @@ void gx_terminal_live(gx_terminal *terminal, const char *text) {
     pthread_mutex_lock(&terminal->mutex);
     erase(&out, terminal->live_lines);
     gx_buf_reset(&terminal->live);
-    terminal->live_lines = cut_lines(&terminal->live, text, width_of(terminal) - 1);
+    gx_buf whole = GX_BUF_INIT(NULL);
+    gx_visible_add(&whole, gx_str(text), "\n");
+    const char *shown = gx_buf_text(&whole);
+    terminal->live_lines = cut_lines(&terminal->live, shown ? shown : "", width_of(terminal) - 1);
+    gx_buf_fini(&whole);
     gx_buf_add(&out, terminal->live.data, terminal->live.size);
     write_out(terminal, &out);
     pthread_mutex_unlock(&terminal->mutex);

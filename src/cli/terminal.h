@@ -1,7 +1,10 @@
 /* What the program writes for people: lines that stay, and below them a live block that is redrawn in place.
  *
  * What:    one terminal stands before one descriptor. Lines that come while a block is shown are written above it. When
- *          the descriptor is no terminal there is no live block: gx_terminal_live does nothing.
+ *          the descriptor is no terminal there is no live block: gx_terminal_live does nothing. Whatever text says (a
+ *          path, a value of a topology file, a message of a component), a person reads it: what could steer a terminal
+ *          is written out (base/visible.h) by the functions here, on every descriptor but a standard output that is no
+ *          terminal, where what is printed may be meant for another program.
  * Threads: any; a mutex keeps lines whole.
  * Limits:  lines of a live block are cut at the width of the window.
  */
@@ -16,7 +19,8 @@
 typedef struct gx_terminal {
     int fd;
     bool is_tty;
-    bool utf8; /* does the environment say so? */
+    bool utf8;    /* does the environment say so? */
+    bool visible; /* is what could steer a terminal written out? */
     pthread_mutex_t mutex;
     gx_buf live; /* what is shown, line ends included */
     size_t live_lines;

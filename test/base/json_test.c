@@ -46,11 +46,26 @@ static void strings_escape_only_what_must_be(void **state) {
     gx_buf buf = GX_BUF_INIT(NULL);
     gx_json json = gx_json_to(&buf);
     gx_json_string(&json, (gale_str){ "a\"b\\c\n\r\t\b\f\x01\x1f/\x7f\xc3\xa9\0z", 18 });
-    assert_string_equal(gx_buf_text(&buf), "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f/\x7f\xc3\xa9\\u0000z\"");
+    assert_string_equal(gx_buf_text(&buf), "\"a\\\"b\\\\c\\n\\r\\t\\b\\f\\u0001\\u001f/\\u007f\xc3\xa9\\u0000z\"");
     gx_buf_reset(&buf);
     json = gx_json_to(&buf);
     gx_json_string(&json, (gale_str){ NULL, 0 });
     assert_string_equal(gx_buf_text(&buf), "\"\"");
+    gx_buf_fini(&buf);
+}
+
+static void control_characters_of_two_bytes_are_escaped_too(void **state) {
+    (void)state;
+    gx_buf buf = GX_BUF_INIT(NULL);
+    gx_json json = gx_json_to(&buf);
+    gx_json_string(&json, gx_str("\xc2\x80"
+                                 "a\xc2\x9b"
+                                 "2J\xc2\x9f\xc2\xa0\xc3\x9b"));
+    assert_string_equal(gx_buf_text(&buf), "\"\\u0080a\\u009b2J\\u009f\xc2\xa0\xc3\x9b\"");
+    gx_buf_reset(&buf);
+    json = gx_json_to(&buf);
+    gx_json_string(&json, (gale_str){ "\xc2\x9b", 1 }); /* cut off: what follows is not looked at */
+    assert_string_equal(gx_buf_text(&buf), "\"\xc2\"");
     gx_buf_fini(&buf);
 }
 
@@ -133,9 +148,13 @@ static void base64_is_padded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_and_colons_are_the_writers),     cmocka_unit_test(strings_escape_only_what_must_be),
-        cmocka_unit_test(floats_are_short_and_look_like_floats), cmocka_unit_test(any_finite_float_reads_back_the_same),
-        cmocka_unit_test(the_point_does_not_follow_the_locale),  cmocka_unit_test(base64_is_padded),
+        cmocka_unit_test(commas_and_colons_are_the_writers),
+        cmocka_unit_test(strings_escape_only_what_must_be),
+        cmocka_unit_test(control_characters_of_two_bytes_are_escaped_too),
+        cmocka_unit_test(floats_are_short_and_look_like_floats),
+        cmocka_unit_test(any_finite_float_reads_back_the_same),
+        cmocka_unit_test(the_point_does_not_follow_the_locale),
+        cmocka_unit_test(base64_is_padded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@ usage: program_test.py GALE EXAMPLES
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -635,6 +636,95 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         result = self.count("--log-events", "sink", stdin=b"a\n")
         self.assertEqual((result.code, result.out), (0, b"a\t1\n"))
         self.assertRegex(result.err, r"^\S+ WARN --log-events: 'sink' has no outputs: it emits nothing to be logged\n$")
+
+    # --- What terminals obey
+
+    HOSTILE = "a\x1b[2Jb\x9b2Jc\x7fd\u202ee\u2066f"  # clears the screen, twice; deletes; turns the rest of the line
+
+    def no_controls(self, text):
+        found = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text)
+        self.assertEqual(found, [], text)
+
+    def test_nothing_that_others_wrote_steers_the_terminal(self):
+        quoted = json.dumps(self.HOSTILE)
+        cases = [self.run_text(WHOLE.replace("gale.bolt.Split", quoted[1:-1])),
+                 self.run_text(WHOLE.replace("SHUFFLE", quoted)),
+                 self.run_text(WHOLE.replace("parallelism", quoted)),
+                 self.run_text(WHOLE.replace("parallelism: 2", "config: {topology.workers: 1, topology.%s: 2}"
+                                             % quoted[1:-1])),
+                 self.run_text(WHOLE.replace('id: "split"', "id: " + quoted)),
+                 self.run_text(WHOLE.replace('["-"]', f"[{quoted}]"), "--until-drained"),
+                 self.run_text("name: " + quoted),
+                 self.gale("run", self.HOSTILE),
+                 self.gale("run", b"caf\xe9\x9b2J"),
+                 self.gale(self.HOSTILE),
+                 self.gale("run", WORD_COUNT, "--" + self.HOSTILE),
+                 self.gale("run", WORD_COUNT, "-c", self.HOSTILE),
+                 self.gale("run", WORD_COUNT, "--input", self.HOSTILE),
+                 self.gale("demo", self.HOSTILE),
+                 self.gale("demo", "word-count", "--input", self.HOSTILE),
+                 self.gale("simulate", WORD_COUNT, "--faults", self.HOSTILE),
+                 self.letters("show", self.HOSTILE),
+                 self.letters("show", "letters", "--reason", self.HOSTILE),
+                 self.letters("show", "letters", text="{\x1b[2J"),
+                 self.letters("show", "letters", text=self.LETTERS.replace("reason", self.HOSTILE))]
+        for result in cases:
+            self.assertNotEqual(result.code, 0)
+            self.assertRegex(result.err, r"^gale: |\ngale: ")
+            self.no_controls(result.err)
+        self.assertEqual(self.gale("run", b"caf\xe9\x9b2J\xc3\xa9").err,
+                         "gale: cannot open 'caf\\xe9\\x9b2J\u00e9': No such file or directory\n")
+        self.assertTrue(cases[9].err.startswith(
+            r"gale: unknown command 'a\u001b[2Jb\u009b2Jc\u007fd\u202ee\u2066f' (gale help"))
+
+    def test_a_log_line_does_not_steer_the_terminal(self):
+        text = WHOLE.replace('id: "split"', 'id: "a\\u009b2Jb"').replace('to: "split"', 'to: "a\\u009b2Jb"')
+        result = self.run_text(text.replace("gale.bolt.Split", "gale.bolt.IntermediateRankings"), "--until-drained",
+                               stdin=b"a\n")
+        self.assertEqual(result.code, 1)
+        self.assertIn("a\\u009b2Jb", result.err)
+        self.no_controls(result.err)
+
+    def test_dead_letters_do_not_steer_the_terminal(self):
+        letter = json.loads(self.LETTERS.splitlines()[0])
+        letter.update(component=self.HOSTILE, reason=self.HOSTILE, text=self.HOSTILE, place=self.HOSTILE,
+                      stream=self.HOSTILE, tuple=[self.HOSTILE])
+        line = json.dumps(letter, ensure_ascii=False) + "\n"
+        out = self.letters("show", "letters", text=line).out.decode()
+        self.no_controls(out)
+        self.assertIn("a [2Jb 2Jc d e f", out)
+        self.assertEqual(self.letters("show", "letters", "--json", text=line).out.decode(), line)
+        shown = self.on_terminal("dead-letters", "show", "letters", "--json").replace("\r\n", "\n")
+        self.no_controls(shown)
+        self.assertEqual(json.loads(shown), letter)
+
+    def on_terminal(self, *arguments):
+        """What a terminal is sent that is the standard output."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([GALE, *arguments], stdin=subprocess.DEVNULL, stdout=theirs, cwd=self.folder.name,
+                                   stderr=subprocess.PIPE)
+        os.close(theirs)
+        sent = b""
+        try:
+            while piece := os.read(ours, 65536):
+                sent += piece
+        except OSError:  # what Linux says when the other end is closed
+            pass
+        os.close(ours)
+        self.no_controls(process.communicate(timeout=60)[1].decode())
+        self.assertEqual(process.returncode, 0)
+        return sent.decode()
+
+    def test_a_demo_does_not_steer_the_terminal(self):
+        (self.path / "in.txt").write_text(f"x {self.HOSTILE} x\n")
+        result = self.gale("demo", "word-count", "--input", "in.txt")
+        self.assertEqual(result.code, 0)
+        self.no_controls(result.out.decode())
+        self.assertTrue(result.out.endswith(b"| x 2, a?[2Jb?2Jc?d?e?f 1\n"), result.out)
+        os.rename(self.path / "in.txt", self.path / self.HOSTILE)
+        sent = self.on_terminal("demo", "word-count", "--input", self.HOSTILE)
+        self.assertIn(r"a\u001b[2Jb\u009b2J", sent)
+        self.no_controls(re.sub(r"\r\n|\r\x1b\[\d+A\x1b\[J", "", sent))  # but for what the program itself draws with
 
     # --- Signals
 
