@@ -1,4 +1,4 @@
-/* Powers of two, alignment, unaligned loads and stores. */
+/* Ranges, powers of two, alignment, unaligned loads and stores. */
 #ifndef GX_BASE_BITS_H
 #define GX_BASE_BITS_H
 
@@ -8,6 +8,12 @@
 
 GX_INLINE size_t gx_align_up(size_t n, size_t power) {
     return (n + power - 1) & ~(power - 1);
+}
+
+/* first <= n < first + count. Of 16-bit numbers, too: written out, their difference would be an int, and could be below
+ * every count. */
+GX_INLINE bool gx_is_within(uint32_t n, uint32_t first, uint32_t count) {
+    return n - first < count;
 }
 
 GX_INLINE bool gx_is_power(uint64_t n) {

@@ -173,7 +173,8 @@ void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flo
 int gx_router_direct(gx_stream_routes *stream, uint32_t task) {
     for (uint32_t i = 0; i < stream->count; i++) {
         const gx_plan_edge *edge = stream->routes[i].edge;
-        if (edge->grouping == GALE_GROUPING_DIRECT && task - edge->first_task < edge->task_count) return GALE_OK;
+        if (edge->grouping == GALE_GROUPING_DIRECT && gx_is_within(task, edge->first_task, edge->task_count))
+            return GALE_OK;
     }
     return GALE_NOT_FOUND;
 }

@@ -42,6 +42,7 @@ static uint32_t draw_tasks(sketch *s) {
 static drawn *draw_component(sketch *s, const char *what, uint32_t layer) {
     drawn *d = &s->components[s->count];
     snprintf(d->name, sizeof d->name, "%s-%u", what, s->count);
+    if (s->count % 2) d->name[0] = (char)(d->name[0] - 'a' + 'A'); /* before and behind "__acker" */
     d->layer = layer;
     d->streams = 1 + below(s, 3);
     for (uint32_t i = 0; i < d->streams; i++) d->direct |= (below(s, 10) == 0 ? 1u : 0u) << i;

@@ -291,7 +291,7 @@ static bool is_loose(const gx_truth *truth, const gx_sim_emission *e, uint16_t t
     const gx_plan_component *c = &truth->plan->components[truth->plan->tasks[e->task].component];
     const gx_plan_stream *stream = &c->streams[e->stream];
     for (uint32_t i = 0; i < stream->edge_count; i++)
-        if ((uint32_t)target - stream->edges[i].first_task < stream->edges[i].task_count)
+        if (gx_is_within(target, stream->edges[i].first_task, stream->edges[i].task_count))
             return stream->edges[i].drop != GALE_DROP_NOTHING;
     return false;
 }
@@ -357,7 +357,7 @@ static void check_groupings(gx_truth *truth, const gx_sim_emission *e, const gal
         uint32_t mine = 0;
         uint16_t last = 0;
         for (uint32_t t = 0; t < count; t++) {
-            if ((uint32_t)targets[t] - edge->first_task >= edge->task_count) continue;
+            if (!gx_is_within(targets[t], edge->first_task, edge->task_count)) continue;
             mine++;
             last = targets[t];
         }

@@ -76,7 +76,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->component = planned->component;
     task->plan = &shared->plan->components[planned->component];
     task->is_spout = task->plan->built->is_spout;
-    task->is_acker = shared->plan->acker_count && id - shared->plan->first_acker < shared->plan->acker_count;
+    task->is_acker = gx_plan_is_acker(shared->plan, id);
     task->execute = task->plan->built->bolt.execute;
     task->simple = !task->is_spout && task->plan->built->bolt.kind == GALE_BOLT_SIMPLE;
     task->sample_in = 1;

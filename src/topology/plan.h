@@ -12,6 +12,7 @@
 #define GX_TOPOLOGY_PLAN_H
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "topology/builder.h"
@@ -110,6 +111,10 @@ typedef struct gx_plan {
 int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors, bool inline_blocking,
                 gx_plan **ret_plan, gale_error *error);
 void gx_plan_free(gx_plan *plan);
+
+static inline bool gx_plan_is_acker(const gx_plan *plan, uint32_t task) {
+    return gx_is_within(task, plan->first_acker, plan->acker_count);
+}
 
 /* The acker task of a tree. There are acker tasks. */
 static inline uint16_t gx_plan_acker(const gx_plan *plan, uint64_t root) {

@@ -114,6 +114,29 @@ static void a_hook_of_one_component_sees_that_one_only(void **state) {
     rig_fini(&r);
 }
 
+static void a_hook_sees_components_whose_names_sort_before_the_ackers(void **state) {
+    (void)state;
+    rig r;
+    seen s = { 0 };
+    memset(&spout, 0, sizeof spout);
+    memset(&a, 0, sizeof a);
+    spout.to_emit = 100;
+    a.on = rig_take;
+    rig_init(&r);
+    gale_topology_add_spout(r.topology, "Spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "1st", rig_simple(&a), 2);
+    gale_topology_subscribe(r.topology, "1st", "Spout", NULL, gale_shuffle());
+    gale_topology_set(r.topology, NULL, "topology.acker.executors", gale_i64(3));
+    assert_int_equal(gale_topology_add_hook(r.topology, NULL, hook_of(&s)), 0);
+    rig_make(&r, 2);
+    rig_settle(&r);
+    assert_int_equal(s.prepares, 3); /* acker tasks have no hooks */
+    assert_int_equal(s.executes, 100);
+    assert_int_equal(s.acks, 200);
+    assert_int_equal(rig_stats(&r)->executed, 100);
+    rig_fini(&r);
+}
+
 static void a_hook_with_no_functions_is_legal(void **state) {
     (void)state;
     rig r;
@@ -207,6 +230,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hook_of_all_sees_each_event_of_every_task_once),
         cmocka_unit_test(a_hook_of_one_component_sees_that_one_only),
+        cmocka_unit_test(a_hook_sees_components_whose_names_sort_before_the_ackers),
         cmocka_unit_test(a_hook_with_no_functions_is_legal),
         cmocka_unit_test(a_hook_for_a_component_that_is_not_there_is_an_error),
         cmocka_unit_test(all_events_of_a_component_are_logged_once_and_nothing_changes),
