@@ -2,6 +2,7 @@
 
 /* As many as a slot counter has slots: the two go together. */
 #define MOMENTS_MAX ((int64_t)1 << 24)
+#define SECOND INT64_C(1000000000)
 
 struct gx_last_modified {
     int64_t *moments;
@@ -44,7 +45,8 @@ static int64_t remove_oldest(gx_last_modified *tracker) {
 
 int64_t gx_last_modified_seconds_since_oldest(gx_last_modified *tracker, int64_t now) {
     if (tracker->size == 0) return 0;
-    return (now - remove_oldest(tracker)) / INT64_C(1000000000);
+    int64_t nanoseconds = now - remove_oldest(tracker) + SECOND / 2, seconds = nanoseconds / SECOND;
+    return seconds - (nanoseconds < seconds * SECOND); /* a division cuts towards zero */
 }
 
 void gx_last_modified_mark(gx_last_modified *tracker, int64_t now) {

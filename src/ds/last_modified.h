@@ -1,4 +1,6 @@
-/* NthLastModifiedTimeTracker of storm-starter: a FIFO of the last n moments, filled with n times `now` at the start.
+/* NthLastModifiedTimeTracker of storm-starter: a FIFO of the last n moments, filled with n times `now` at the start. Storm
+ * cuts seconds off; here they are rounded, because ticks keep their cadence: what n of them span is now a little more, now
+ * a little less than n periods, where Storm's timer, which drifts, hardly ever gives less.
  * Threads: one at a time. */
 #ifndef GX_DS_LAST_MODIFIED_H
 #define GX_DS_LAST_MODIFIED_H
@@ -13,7 +15,7 @@ typedef struct gx_last_modified gx_last_modified;
 int gx_last_modified_new(gx_heap *heap, int64_t n, int64_t now, gx_last_modified **ret_tracker, gale_error *error);
 void gx_last_modified_free(gx_last_modified *tracker);
 
-/* Removes the oldest moment and returns the whole seconds since then (towards zero); with none left (Storm would
+/* Removes the oldest moment and returns the seconds since then, to the nearest whole one (a half up); with none left (Storm would
  * block), 0. */
 int64_t gx_last_modified_seconds_since_oldest(gx_last_modified *tracker, int64_t now);
 

@@ -25,6 +25,7 @@ typedef struct rolling {
     gx_last_modified *modified;
     gx_buf object;
     int64_t window_seconds;
+    int64_t filling; /* ticks until the window is as long as it is to be */
     bool warned;
 } rolling;
 
@@ -43,6 +44,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     gx_heap *heap = &bolt->instance.heap;
     gale_error error = GALE_ERROR_INIT;
     bolt->window_seconds = given->window_seconds;
+    bolt->filling = given->slots;
     bolt->object = (gx_buf)GX_BUF_INIT(heap);
     int rc = gx_sliding_window_new(heap, given->slots, gale_context_random(context), &bolt->window, &error);
     if (rc >= 0) {
@@ -57,14 +59,15 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-/* Storm says it at every tick; here once, until the length is right again. */
+/* Storm says it at every tick, also while the window fills; here once, until the length is right again. */
 static void compare_length(rolling *bolt, int64_t actual) {
-    bool right = actual == bolt->window_seconds;
+    if (bolt->filling) bolt->filling--;
+    bool right = actual == bolt->window_seconds || (bolt->filling && actual < bolt->window_seconds);
     if (!right && !bolt->warned) {
         const gale_context *context = bolt->instance.context;
         gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "the window's actual length is %lld second%s, it should be %lld (to be expected while starting)",
-                 (long long)actual, actual == 1 ? "" : "s", (long long)bolt->window_seconds);
+                 "the window's actual length is %lld second%s, it should be %lld", (long long)actual,
+                 actual == 1 ? "" : "s", (long long)bolt->window_seconds);
     }
     bolt->warned = !right;
 }

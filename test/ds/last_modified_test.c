@@ -100,13 +100,17 @@ static void an_empty_tracker_answers_zero_and_goes_on(void **state) {
     gx_last_modified_free(tracker);
 }
 
-static void seconds_are_cut_towards_zero(void **state) {
+static void seconds_are_rounded(void **state) {
     (void)state;
-    gx_last_modified *tracker = make(3, 0);
-    assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, GALE_SECOND - 1), 0);
-    assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, 2 * GALE_SECOND - 1), 1);
-    assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, -2 * GALE_SECOND + 1), -1);
-    gx_last_modified_free(tracker);
+    static const int64_t halves[][2] = { { 0, 0 }, { 1, 1 }, { 2, 1 }, { 3, 2 }, { -1, 0 }, { -2, -1 }, { -3, -1 } };
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        int64_t at = halves[i][0] * GALE_SECOND / 2, seconds = halves[i][1], half = halves[i][0] % 2 != 0;
+        gx_last_modified *tracker = make(3, 0);
+        assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, at), seconds);
+        assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, at + 1), seconds);
+        assert_int_equal(gx_last_modified_seconds_since_oldest(tracker, at - 1), seconds - half);
+        gx_last_modified_free(tracker);
+    }
 }
 
 static void any_failing_allocation_makes_nothing(void **state) {
@@ -130,7 +134,7 @@ int main(void) {
         TEST(marking_before_asking_gives_one_slot_less),
         TEST(a_full_tracker_forgets_its_oldest_moment),
         TEST(an_empty_tracker_answers_zero_and_goes_on),
-        TEST(seconds_are_cut_towards_zero),
+        TEST(seconds_are_rounded),
         TEST(any_failing_allocation_makes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

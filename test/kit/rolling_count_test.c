@@ -111,16 +111,50 @@ static void a_wrong_length_is_warned_of_once(void **state) {
     (void)state;
     fixture f;
     begin(&f, 9, 3);
-    expect_tick(&f, 3, "");
-    assert_string_equal(fake_text(&f.fake.logged),
-                        "the window's actual length is 3 seconds, it should be 9 (to be expected while starting)\n");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         expect_tick(&f, 3, "");
-        assert_string_equal(fake_text(&f.fake.logged), "");
+        assert_string_equal(fake_text(&f.fake.logged), ""); /* nothing is wrong while it fills */
     }
     expect_tick(&f, 4, "");
-    assert_non_null(strstr(fake_text(&f.fake.logged), "is 10 seconds"));
+    assert_string_equal(fake_text(&f.fake.logged), "the window's actual length is 10 seconds, it should be 9\n");
+    expect_tick(&f, 3, "");
+    assert_string_equal(fake_text(&f.fake.logged), "");
     end(&f);
+}
+
+static void a_window_that_is_too_long_before_it_is_full_is_warned_of(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, 9, 3);
+    expect_tick(&f, 10, "");
+    assert_string_equal(fake_text(&f.fake.logged), "the window's actual length is 10 seconds, it should be 9\n");
+    end(&f);
+}
+
+/* Ticks keep their cadence, but each is executed a little late: now more, now less than the one a window before. */
+static void the_length_is_the_windows_however_late_each_tick_is(void **state) {
+    (void)state;
+    static const int64_t windows[][2] = { { 3, 1 }, { 9, 3 }, { 60, 5 }, { 300, 60 } };
+    gx_random late = gx_random_new(7, 7);
+    for (size_t w = 0; w < 4; w++)
+        for (int run = 0; run < 100; run++) {
+            int64_t window = windows[w][0], emit = windows[w][1], before = 0;
+            fixture f;
+            begin(&f, window, emit);
+            for (int64_t i = 1; i <= 3 * window / emit; i++) {
+                int64_t at = i * emit * GALE_SECOND + gx_random_below(&late, 499) * GALE_MILLISECOND;
+                gale_manual_clock_advance(f.fake.clock, at - before);
+                before = at;
+                take(&f, "a");
+                assert_int_equal(tick(&f, 0), 0);
+                char wanted[40];
+                int64_t length = i * emit < window ? i * emit : window;
+                snprintf(wanted, sizeof wanted, ",%lld]\n", (long long)length);
+                assert_non_null(strstr(fake_text(&f.fake.emitted), wanted));
+                assert_string_equal(fake_text(&f.fake.logged), "");
+            }
+            end(&f);
+        }
 }
 
 static void a_window_that_is_no_multiple_is_cut_as_storm_does(void **state) {
@@ -233,6 +267,8 @@ int main(void) {
         cmocka_unit_test(the_example_of_storms_documentation_holds),
         cmocka_unit_test(the_length_follows_irregular_ticks),
         cmocka_unit_test(a_wrong_length_is_warned_of_once),
+        cmocka_unit_test(a_window_that_is_too_long_before_it_is_full_is_warned_of),
+        cmocka_unit_test(the_length_is_the_windows_however_late_each_tick_is),
         cmocka_unit_test(a_window_that_is_no_multiple_is_cut_as_storm_does),
         cmocka_unit_test(any_type_is_counted),
         cmocka_unit_test(a_tuple_without_values_fails_unacked),

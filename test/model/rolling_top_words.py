@@ -92,7 +92,7 @@ class LastModified:
         self.count = count
 
     def seconds_since_oldest(self, now):
-        return (now - self.times.popleft()) // 1000
+        return (now - self.times.popleft() + 500) // 1000  # to the nearest second
 
     def mark(self, now):
         if len(self.times) == self.count:
