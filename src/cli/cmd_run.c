@@ -19,7 +19,7 @@ typedef struct choices {
     const char *input, *output, *replay, *log_level, *events_file;
     double rate;
     uint64_t jobs, seed;
-    bool until_drained, quiet, json, plan;
+    bool until_drained, exit_by_signal, quiet, json, plan;
     gx_words assignments, log_events;
 } choices;
 
@@ -36,6 +36,8 @@ static const gx_option options[] = {
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
       "threads that run the tasks (default: one a core)" },
     { 0, "until-drained", NULL, GX_OPTION_FLAG, AT(until_drained), 0, 0, "end when a finite input has been answered" },
+    { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
+      "exit with 128 + signal after every end by a signal" },
     { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
       "set a key of the configuration; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
@@ -192,6 +194,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .executors = (uint32_t)c->jobs,
                            .seed = c->seed,
                            .until_drained = c->until_drained,
+                           .exit_by_signal = c->exit_by_signal,
                            .quiet = c->quiet,
                            .json = c->json,
                            .period = GALE_SECOND };
@@ -237,10 +240,16 @@ const gx_command gx_cmd_run = {
     .usage = "run FILE.yaml [options]",
     .text = "run a topology from a Flux file",
     .more =
-        "Ends with Ctrl-C (what is in flight is finished first; a second one stops at once), or with --until-drained.\n"
+        "Ends with Ctrl-C, SIGTERM or SIGHUP, or with --until-drained. A signal drains: spouts stop, and what is in "
+        "flight\n"
+        "is finished, for 10 s at the most; a second Ctrl-C or SIGTERM stops at once.\n"
         "What fails for good: what is out of attempts, where the engine tries again (topology.replay.attempts); what\n"
         "is rejected; dead letters; and what spouts give up.\n"
-        "Exit codes: 0 ok, 1 something failed for good, 2 usage or topology, 3 input or output, 128 + signal.\n",
+        "Exit codes: 0 ok, a drained end by a signal too; 1 something failed for good; 2 usage or topology; 3 input "
+        "or\n"
+        "output; 128 + signal: it cut the run short, before all in flight was finished or, with --until-drained, "
+        "before\n"
+        "the input had ended.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

@@ -10,12 +10,10 @@
 #include "front/flux.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct choices {
@@ -189,17 +187,6 @@ static void note_failure(job *j, uint64_t seed, const gx_simulator_result *r) {
     gx_buf_format(&j->failed, "failed %" PRIu64 " %s\n", seed, r->text);
 }
 
-/* The signal that asks for an end, or 0. They are blocked (gx_session_prepare). */
-static int asked_to_end(void) {
-    sigset_t set;
-    struct timespec at_once = { 0, 0 };
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    int number = sigtimedwait(&set, NULL, &at_once);
-    return number > 0 ? number : 0;
-}
-
 static void repeat_hint(const job *j, gx_buf *out) {
     const choices *c = j->chosen;
     gx_buf_format(out, "repeat the first with: gale simulate %s --seed %" PRIu64 " --runs 1",
@@ -244,7 +231,7 @@ static int run_all(job *j) {
         note_failure(j, seed, &result);
         said = tell_run(j, seed, &result);
         if ((j->next - j->first) % RECORD_EVERY == 0) rc = write_record(j, &error);
-        number = asked_to_end();
+        number = gx_session_asked();
     }
     said = said && tell_end(j);
     if (rc >= 0) rc = write_record(j, &error);

@@ -16,11 +16,14 @@ static const int64_t slice = 20 * GALE_MILLISECOND;
 static const int64_t drain_bound = 10 * GALE_SECOND;
 static const int64_t free_bound = 2 * GALE_SECOND;
 
+/* A blocked signal is kept for who waits for it, even when it is ignored: what nohup ignores is not waited for. */
 static sigset_t waited_for(void) {
     sigset_t set;
+    struct sigaction hangup;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
     return set;
 }
 
@@ -28,6 +31,13 @@ void gx_session_prepare(void) {
     sigset_t set = waited_for();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+int gx_session_asked(void) {
+    sigset_t set = waited_for();
+    struct timespec at_once = { 0, 0 };
+    int number = sigtimedwait(&set, NULL, &at_once);
+    return number > 0 ? number : 0;
 }
 
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error) {
@@ -109,6 +119,8 @@ typedef struct watch {
     int64_t next_tick;
     int64_t stop_at; /* the drain's bound; INT64_MAX while there is no drain */
     int signal;      /* the first one, or 0 */
+    bool complete;   /* the input had ended when it came */
+    bool cut;        /* what was open when the drain began was not all finished */
     bool drained;    /* drain_after has been seen to */
     bool told;       /* that the input has ended */
 } watch;
@@ -162,6 +174,7 @@ static void tick(watch *w, int64_t now) {
 
 /* The drain did not come to its end: says what it waits for. */
 static void give_up(watch *w) {
+    w->cut = true;
     gx_buf text = GX_BUF_INIT(NULL);
     gx_open_trees_text(w->runtime, &text);
     if (!w->session->quiet && text.size && gx_buf_text(&text))
@@ -171,10 +184,13 @@ static void give_up(watch *w) {
 }
 
 static void on_signal(watch *w, int number, int64_t now) {
+    gx_reading reading;
     if (w->signal) {
-        give_up(w);
+        if (number != SIGHUP) give_up(w);
         return;
     }
+    gx_summary_read(w->runtime, &reading);
+    w->complete = reading.done;
     w->signal = number;
     w->stop_at = now + drain_bound;
     gale_runtime_drain(w->runtime);
@@ -187,10 +203,8 @@ static void on_signal(watch *w, int number, int64_t now) {
 }
 
 static void look_at_signals(watch *w, int64_t now) {
-    sigset_t set = waited_for();
-    struct timespec at_once = { 0, 0 };
-    int number = sigtimedwait(&set, NULL, &at_once);
-    if (number > 0) on_signal(w, number, now);
+    int number = gx_session_asked();
+    if (number) on_signal(w, number, now);
 }
 
 static void look_at_bounds(watch *w, int64_t now) {
@@ -260,9 +274,16 @@ static int print_summary(const gx_session *session, const gx_summary *summary, c
     return exit_code;
 }
 
+/* A run that only a signal ends has done all that it was to do when the drain is over, and says so to a service manager.
+ * One that was to end with its input has not. */
+static bool is_cut_short(const watch *w) {
+    if (!w->signal) return false;
+    return w->cut || w->session->exit_by_signal || (w->session->until_drained && !w->complete);
+}
+
 static int exit_code_of(const watch *w, int code, bool lost) {
     if (is_io(code)) return GX_EXIT_IO;
-    if (w->signal) return GX_EXIT_SIGNAL + w->signal;
+    if (is_cut_short(w)) return GX_EXIT_SIGNAL + w->signal;
     return code < 0 || lost ? GX_EXIT_FAILED : GX_EXIT_OK;
 }
 
@@ -344,6 +365,7 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
     if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     code = wait_for_end(&w, &error);
     *ret_stuck = code == GALE_TIMED_OUT;
+    w.cut |= *ret_stuck;
     return conclude(&w, topology, code, &error);
 }
 

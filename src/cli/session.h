@@ -1,8 +1,9 @@
 /* One run of a topology by the program: start, signals, live figures, the end, its summary and exit code.
  *
- * What:    SIGINT and SIGTERM drain the runtime within 10 s, a second one stops it at once. SIGPIPE is ignored: a
- * closed pipe is an error of the component that writes. Threads: the main thread, once it has called gx_session_prepare
- * and before any other is started.
+ * What:    SIGINT, SIGTERM and SIGHUP drain the runtime within 10 s; a second SIGINT or SIGTERM stops it at once. A
+ *          second SIGHUP does not: who closes a terminal may send several. SIGPIPE is ignored: a closed pipe is an error
+ *          of the component that writes.
+ * Threads: the main thread, once it has called gx_session_prepare and before any other is started.
  */
 #ifndef GX_CLI_SESSION_H
 #define GX_CLI_SESSION_H
@@ -14,10 +15,10 @@
 
 typedef enum gx_exit {
     GX_EXIT_OK = 0,
-    GX_EXIT_FAILED = 1, /* something failed for good */
-    GX_EXIT_USAGE = 2,  /* usage or topology */
-    GX_EXIT_IO = 3,     /* input or output */
-    GX_EXIT_SIGNAL = 128
+    GX_EXIT_FAILED = 1,  /* something failed for good */
+    GX_EXIT_USAGE = 2,   /* usage or topology */
+    GX_EXIT_IO = 3,      /* input or output */
+    GX_EXIT_SIGNAL = 128 /* and the signal's number: it cut the run short */
 } gx_exit;
 
 typedef struct gx_session {
@@ -26,9 +27,10 @@ typedef struct gx_session {
     uint32_t executors;    /* 0: as many as there are cores */
     uint64_t seed;         /* 0: from the machine's entropy */
     bool until_drained;
-    bool quiet;   /* no live figures, no summary */
-    bool no_live; /* no live figures: something else writes to the same screen */
-    bool json;    /* a summary as JSON to `json_fd` */
+    bool exit_by_signal; /* an exit code of GX_EXIT_SIGNAL and more for every run that a signal ended */
+    bool quiet;          /* no live figures, no summary */
+    bool no_live;        /* no live figures: something else writes to the same screen */
+    bool json;           /* a summary as JSON to `json_fd` */
     int json_fd;
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
     int64_t period;                                     /* of on_tick */
@@ -37,8 +39,11 @@ typedef struct gx_session {
     gx_event_log *events; /* open, or NULL; written while it runs and at the end */
 } gx_session;
 
-/* Blocks the signals that the session waits for, and ignores SIGPIPE. */
+/* Blocks the signals that the session waits for, and ignores SIGPIPE. SIGHUP stays ignored where it was (nohup). */
 void gx_session_prepare(void);
+
+/* The signal that asked for an end since the last call, or 0. */
+int gx_session_asked(void);
 
 /* Reads `log_level`. GALE_INVALID with the nearest name. */
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error);

@@ -335,7 +335,7 @@ Properties, in the order of constructorArgs:
         line = process.stderr.readline().decode()
         self.assertRegex(line, r"INFO the input has ended; Ctrl-C ends the run \(--until-drained does so by itself\)\n$")
         process.send_signal(signal.SIGINT)
-        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 130))
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
 
     # --- What a run says
 
@@ -602,7 +602,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             process.send_signal(signal.SIGINT)
             for line in pipe:
                 self.assertEqual(json.loads(line)["component"], "lines")
-        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 130))
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
 
     def test_what_is_wrong_with_an_event_log_is_said_before_anything_runs(self):
         cases = {
@@ -731,23 +731,92 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def wait_for_line(self, process):
         self.assertTrue(process.stdout.readline())
 
-    def endless(self, *arguments, pipesize=-1):
+    def endless(self, *arguments, **more):
         text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
         (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))
         return subprocess.Popen([GALE, "run", "t.yaml", "--rate", "500", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name,
-                                pipesize=pipesize)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name, **more)
 
-    def test_signals_drain_and_give_128_and_their_number(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def ends_drained(self, process, code):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code, err)
+        match = re.search(rb"(\S+) trees?: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
+        self.assertIsNotNone(match, err)
+        self.assertEqual(match.group(1), match.group(2))
+
+    def test_a_run_that_only_a_signal_ends_drains_and_exits_with_0(self):
+        for number in self.SIGNALS:
             process = self.endless()
             self.wait_for_line(process)
             process.send_signal(number)
-            out, err = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 128 + number)
-            match = re.search(rb"(\S+) trees?: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
-            self.assertIsNotNone(match)
-            self.assertEqual(match.group(1), match.group(2))
+            self.ends_drained(process, 0)
+
+    def test_a_run_until_drained_that_a_signal_ends_before_its_input_gives_128_and_its_number(self):
+        for number in self.SIGNALS:
+            process = self.endless("--until-drained")
+            self.wait_for_line(process)
+            process.send_signal(number)
+            self.ends_drained(process, 128 + number)
+
+    def test_a_signal_gives_128_and_its_number_where_that_was_asked_for(self):
+        for number in self.SIGNALS:
+            process = self.endless("--exit-by-signal")
+            self.wait_for_line(process)
+            process.send_signal(number)
+            self.ends_drained(process, 128 + number)
+        self.assertEqual(self.count("--exit-by-signal", stdin=b"a\n").code, 0)
+
+    def test_what_failed_for_good_is_told_by_the_exit_code_of_a_drain_too(self):
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
+        (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.IntermediateRankings"))
+        process = subprocess.Popen([GALE, "run", "t.yaml", "--rate", "100", "-q"], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder.name)
+        while b"given up" not in process.stderr.readline():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+
+    def test_several_hangups_are_one(self):
+        # Printing is slower than the signals are sent: the drain is still going on when the last one comes.
+        process = self.endless("--rate", "100000000", pipesize=4096)
+        self.wait_for_line(process)
+        for _ in range(20):
+            process.send_signal(signal.SIGHUP)
+            try:
+                process.wait(0.03)
+            except subprocess.TimeoutExpired:
+                pass
+        self.ends_drained(process, 0)
+
+    def test_what_nohup_ignores_stays_ignored(self):
+        process = self.endless(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for_line(process)
+        process.send_signal(signal.SIGHUP)
+        for _ in range(500):  # a second of the rate: a drain would long have ended it
+            self.wait_for_line(process)
+        process.send_signal(signal.SIGTERM)
+        self.ends_drained(process, 0)
+
+    def test_a_terminal_that_closes_begins_a_drain_and_does_not_end_it(self):
+        text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
+        text = text.replace("gale.bolt.Split", "gale.bolt.FileSink").replace("parallelism: 2",
+                                                                             "constructorArgs: [out.txt]")
+        (self.path / "t.yaml").write_text(text)
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder.name)
+            os.execv(GALE, [GALE, "run", "t.yaml", "--rate", "500", "--log-events", "lines", "--events-file",
+                            "events", "--log-level", "debug"])
+        while b" trees/s " not in os.read(terminal, 65536):
+            pass
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        emitted = self.events("events")
+        self.assertEqual(len((self.path / "out.txt").read_text().splitlines()), len(emitted))
+        self.assertGreater(len(emitted), 0)
 
     def test_a_second_signal_stops_what_does_not_drain(self):
         # The printer fills a small pipe that nobody reads any more, and stays in its write.
@@ -814,7 +883,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130)
+        self.assertEqual(process.returncode, 0)
         self.assertIn(b"0 failed, 0 timed out, 0 stopped, 0 open", err)
 
     def test_demo_over_what_the_machine_has(self):
