@@ -23,11 +23,16 @@ GALE_BEGIN
  * there when it opens again, after a crash too: at least once, because everything before that place was acked or given
  * up. The state file is replaced as a whole and synced to the disk, on the spout's thread: when it opens, when it
  * closes, when all is answered, and at most once in `state_interval` seconds while answers move. What was answered
- * after the last write comes again. Task i > 0 keeps `state`.i; one run at a time.
+ * after the last write comes again. Task i > 0 keeps `state`.i.
+ *
+ * A state belongs to one run at a time: beside it stands `state`.lock, locked as long as the task is open, and a second
+ * run is refused (GALE_STATE) with the number of the process that has it. A new state is written to `state`.new, which
+ * then takes the name. All three are their owner's alone (mode 0600); a symbolic link, a pipe or the like in the place
+ * of one of them is refused, neither followed nor waited for.
  *
  * The file may grow between runs, be moved and copied. Errors that say so are: a file that was truncated below the
  * place, another file (its first 4 KiB or the 4 KiB before the place differ), another number of tasks, a damaged state
- * file, and an input that is not a regular file. None of them is passed over, because the place would be lost: who
+ * file, and an input that is not a regular file or is the state itself. None of them is passed over, because the place would be lost: who
  * wants to begin anew removes the state file. */
 typedef struct gale_file_spout_options {
     size_t size;

@@ -187,6 +187,107 @@ static void a_file_that_cannot_be_replaced_stays(void **state) {
     assert_int_equal(gx_file_replace(long_path, "x", 1, &error), GALE_TOO_LARGE);
 }
 
+static const char *new_of(const char *path) {
+    static char name[120];
+    snprintf(name, sizeof name, "%s.new", path);
+    return name;
+}
+
+static void what_a_killed_run_left_beside_it_is_replaced_too(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    char other[100];
+    snprintf(other, sizeof other, "%s/other", directory);
+    put(new_of(path), false, "half of");
+    replace(path, "whole");
+    put(other, false, "mine");
+    assert_int_equal(link(other, new_of(path)), 0);
+    replace(path, "whole again");
+    check_content(other, "mine");
+    unlink(other);
+    unlink(path);
+}
+
+static void refuse_replace(const char *path, const char *what) {
+    gale_error error = GALE_ERROR_INIT;
+    char wanted[200];
+    snprintf(wanted, sizeof wanted, "'%s.new' is in the way: it is %s; remove it", path, what);
+    assert_int_equal(gx_file_replace(path, "x", 1, &error), GALE_IO);
+    assert_string_equal(error.text, wanted);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_link_beside_it_is_not_followed_and_a_pipe_not_waited_for(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    char other[100];
+    snprintf(other, sizeof other, "%s/other", directory);
+    put(other, false, "mine");
+    assert_int_equal(symlink(other, new_of(path)), 0);
+    refuse_replace(path, "a symbolic link");
+    check_content(other, "mine");
+    unlink(other);
+    refuse_replace(path, "a symbolic link"); /* that leads nowhere */
+    assert_int_equal(access(other, F_OK), -1);
+    unlink(new_of(path));
+    alarm(60);
+    assert_int_equal(mkfifo(new_of(path), 0600), 0);
+    refuse_replace(path, "a pipe");
+    unlink(new_of(path));
+    alarm(0);
+    assert_int_equal(mkdir(new_of(path), 0700), 0);
+    refuse_replace(path, "a directory");
+    rmdir(new_of(path));
+}
+
+static void a_file_that_was_replaced_is_its_owners_alone(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    mode_t before = umask(0);
+    struct stat found;
+    put(path, false, "everybody's");
+    replace(path, "mine");
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+    umask(before);
+    unlink(path);
+}
+
+static void refuse_own(const char *path, const char *what) {
+    gale_error error = GALE_ERROR_INIT;
+    char wanted[200], *bytes = NULL;
+    size_t size = 0;
+    snprintf(wanted, sizeof wanted, "'%s' must be a regular file, and is %s", path, what);
+    assert_int_equal(gx_file_read_own(path, 10, &bytes, &size, &error), GALE_INVALID);
+    assert_string_equal(error.text, wanted);
+    assert_null(bytes);
+}
+
+static void a_file_of_ones_own_is_read_and_nothing_else_in_its_place(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    char *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(gx_file_read_own(path, 10, &bytes, &size, NULL), GALE_NOT_FOUND);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    refuse_own(path, "a symbolic link");
+    unlink(path);
+    alarm(60);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    refuse_own(path, "a pipe");
+    unlink(path);
+    alarm(0);
+    refuse_own(directory, "a directory");
+    refuse_own("/dev/zero", "a device");
+    put(path, false, "0123456789");
+    assert_int_equal(gx_file_read_own(path, 9, &bytes, &size, NULL), GALE_TOO_LARGE);
+    assert_int_equal(gx_file_read_own(path, 10, &bytes, &size, NULL), GALE_OK);
+    assert_int_equal(size, 10);
+    assert_string_equal(bytes, "0123456789");
+    free(bytes);
+    unlink(path);
+}
+
 static void a_file_is_looked_at_open_and_by_name(void **state) {
     (void)state;
     const char *path = path_of("a");
@@ -330,6 +431,10 @@ int main(void) {
         cmocka_unit_test(a_large_file_is_read_whole),
         cmocka_unit_test(a_file_is_replaced_as_a_whole),
         cmocka_unit_test(a_file_that_cannot_be_replaced_stays),
+        cmocka_unit_test(what_a_killed_run_left_beside_it_is_replaced_too),
+        cmocka_unit_test(a_link_beside_it_is_not_followed_and_a_pipe_not_waited_for),
+        cmocka_unit_test(a_file_that_was_replaced_is_its_owners_alone),
+        cmocka_unit_test(a_file_of_ones_own_is_read_and_nothing_else_in_its_place),
         cmocka_unit_test(a_file_is_looked_at_open_and_by_name),
         cmocka_unit_test(the_standard_streams_are_dashes_and_stay_open),
         cmocka_unit_test(a_pipe_without_reader_is_told_apart),

@@ -135,6 +135,14 @@ static int faulty_about_path(const char *path, struct stat *ret_about) {
     return is_below(path) && fails("about_path", false) ? -1 : gx_disk_system.about_path(path, ret_about);
 }
 
+static int faulty_about_link(const char *path, struct stat *ret_about) {
+    return is_below(path) && fails("about_link", false) ? -1 : gx_disk_system.about_link(path, ret_about);
+}
+
+static int faulty_lock(int fd) {
+    return is_mine(fd) && fails("lock", false) ? -1 : gx_disk_system.lock(fd);
+}
+
 static int faulty_rename(const char *from, const char *to) {
     return is_below(to) && fails("rename", true) ? -1 : gx_disk_system.rename(from, to);
 }
@@ -154,6 +162,8 @@ static const gx_disk disk = {
     .sync = faulty_sync,
     .about = faulty_about,
     .about_path = faulty_about_path,
+    .about_link = faulty_about_link,
+    .lock = faulty_lock,
     .rename = faulty_rename,
     .unlink = faulty_unlink,
 };

@@ -4,10 +4,15 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static int system_open(const char *path, int flags, mode_t mode) {
     return open(path, flags, mode);
+}
+
+static int system_lock(int fd) {
+    return flock(fd, LOCK_EX | LOCK_NB);
 }
 
 const gx_disk gx_disk_system = {
@@ -21,6 +26,8 @@ const gx_disk gx_disk_system = {
     .sync = fsync,
     .about = fstat,
     .about_path = stat,
+    .about_link = lstat,
+    .lock = system_lock,
     .rename = rename,
     .unlink = unlink,
 };

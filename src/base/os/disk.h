@@ -26,6 +26,8 @@ typedef struct gx_disk {
     int (*sync)(int fd);
     int (*about)(int fd, struct stat *ret_about);
     int (*about_path)(const char *path, struct stat *ret_about);
+    int (*about_link)(const char *path, struct stat *ret_about); /* of a link itself: lstat */
+    int (*lock)(int fd);                                         /* flock: for this descriptor alone, without waiting */
     int (*rename)(const char *from, const char *to);
     int (*unlink)(const char *path);
 } gx_disk;

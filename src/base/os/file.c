@@ -24,9 +24,9 @@ static int refuse_directory(const char *path, gale_error *error) {
     return gale_error_set(error, GALE_IO, "'%s' is a directory", path);
 }
 
-static int open_again(const char *path, int flags) {
+static int open_again(const char *path, int flags, mode_t mode) {
     int fd;
-    do fd = gx_disk_now()->open(path, flags | O_CLOEXEC, 0666);
+    do fd = gx_disk_now()->open(path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -42,7 +42,7 @@ static int look(int fd, const char *path, bool *ret_seekable, gale_error *error)
 }
 
 int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error) {
-    int fd = is_standard(path) ? STDIN_FILENO : open_again(path, O_RDONLY);
+    int fd = is_standard(path) ? STDIN_FILENO : open_again(path, O_RDONLY, 0);
     if (fd < 0) return gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(errno));
     int failed = look(fd, path, ret_seekable, error);
     if (failed)
@@ -52,14 +52,18 @@ int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *
     return failed;
 }
 
+static int refuse_create(const char *path, gale_error *error) {
+    if (errno == EISDIR) return refuse_directory(path, error);
+    return gale_error_set(error, GALE_IO, "cannot open '%s' for writing: %s", path, strerror(errno));
+}
+
 int gx_file_create(const char *path, bool append, int *ret_fd, gale_error *error) {
     if (is_standard(path)) {
         *ret_fd = STDOUT_FILENO;
         return GALE_OK;
     }
-    int fd = open_again(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC));
-    if (fd < 0 && errno == EISDIR) return refuse_directory(path, error);
-    if (fd < 0) return gale_error_set(error, GALE_IO, "cannot open '%s' for writing: %s", path, strerror(errno));
+    int fd = open_again(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0666);
+    if (fd < 0) return refuse_create(path, error);
     *ret_fd = fd;
     return GALE_OK;
 }
@@ -148,13 +152,58 @@ static int sync_fd(int fd) {
     return rc;
 }
 
+/* --- Files that belong to a run ----------------------------------------------------------------------------------- */
+
+static const char *kind_name(mode_t mode) {
+    if (S_ISLNK(mode)) return "a symbolic link";
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+int gx_file_beside(const char *path, const char *ending, char name[GX_FILE_NAME_SIZE], gale_error *error) {
+    size_t size = strlen(path);
+    if (size > GX_FILE_PATH_MAX)
+        return gale_error_set(error, GALE_TOO_LARGE, "'%.100s...': a path of %zu bytes, at most %d allowed", path, size,
+                              GX_FILE_PATH_MAX);
+    snprintf(name, GX_FILE_NAME_SIZE, "%s%s", path, ending);
+    return GALE_OK;
+}
+
+/* A regular file in the way is what a run left that was killed. Anything else was put there by somebody. */
+static int remove_left(const char *path, gale_error *error) {
+    struct stat found;
+    if (gx_disk_now()->about_link(path, &found) != 0) return errno == ENOENT ? GALE_OK : refuse_look(path, error);
+    if (!S_ISREG(found.st_mode))
+        return gale_error_set(error, GALE_IO, "'%s' is in the way: it is %s; remove it", path,
+                              kind_name(found.st_mode));
+    return gx_disk_now()->unlink(path) == 0 || errno == ENOENT ? GALE_OK : refuse_write(path, error);
+}
+
+/* A file that was not there, and that nobody else may read. */
+static int create_new(const char *path, int *ret_fd, gale_error *error) {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int fd = open_again(path, flags, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        int rc = remove_left(path, error);
+        if (rc < 0) return rc;
+        fd = open_again(path, flags, 0600);
+    }
+    if (fd < 0) return refuse_create(path, error);
+    *ret_fd = fd;
+    return GALE_OK;
+}
+
+/* Nothing is left of it when it fails. */
 static int write_synced(const char *path, const void *bytes, size_t size, gale_error *error) {
-    int fd;
-    int rc = gx_file_create(path, false, &fd, error);
+    int fd = -1;
+    int rc = create_new(path, &fd, error);
     if (rc < 0) return rc;
     rc = gx_file_write(fd, bytes, size, path, error);
     if (rc == GALE_OK && sync_fd(fd) != 0) rc = refuse_write(path, error);
     gx_file_close(fd);
+    if (rc < 0) gx_disk_now()->unlink(path);
     return rc;
 }
 
@@ -168,7 +217,7 @@ static int sync_folder(const char *path, gale_error *error) {
         memcpy(folder, path, size);
         folder[size] = 0;
     }
-    int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) return refuse_write(path, error);
     int rc = sync_fd(fd) == 0 || errno == EINVAL ? GALE_OK : refuse_write(path, error);
     gx_file_close(fd);
@@ -176,17 +225,12 @@ static int sync_folder(const char *path, gale_error *error) {
 }
 
 int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error *error) {
-    char new_path[GX_FILE_PATH_MAX + sizeof ".new"];
-    size_t path_size = strlen(path);
-    if (path_size > GX_FILE_PATH_MAX) {
-        return gale_error_set(error, GALE_TOO_LARGE, "'%.100s...': a path of %zu bytes, at most %d allowed", path,
-                              path_size, GX_FILE_PATH_MAX);
-    }
-    memcpy(new_path, path, path_size);
-    memcpy(new_path + path_size, ".new", sizeof ".new");
-    int rc = write_synced(new_path, bytes, size, error);
-    if (rc == GALE_OK && gx_disk_now()->rename(new_path, path) != 0) rc = refuse_write(path, error);
-    if (rc < 0) {
+    char new_path[GX_FILE_NAME_SIZE];
+    int rc = gx_file_beside(path, ".new", new_path, error);
+    if (rc == GALE_OK) rc = write_synced(new_path, bytes, size, error);
+    if (rc < 0) return rc;
+    if (gx_disk_now()->rename(new_path, path) != 0) {
+        rc = refuse_write(path, error);
         gx_disk_now()->unlink(new_path);
         return rc;
     }
@@ -217,10 +261,8 @@ static int64_t read_to_end(int fd, const char *path, size_t limit, char **bytes,
     return (int64_t)size;
 }
 
-int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
-    int fd;
-    int failed = gx_file_open(path, &fd, NULL, error);
-    if (failed) return failed;
+/* Takes `fd`. */
+static int read_whole(int fd, const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
     char *bytes = NULL;
     int64_t size = read_to_end(fd, path, limit, &bytes, error);
     gx_file_close(fd);
@@ -231,4 +273,22 @@ int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *r
     *ret_bytes = bytes;
     *ret_size = (size_t)size;
     return GALE_OK;
+}
+
+int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
+    int fd;
+    int failed = gx_file_open(path, &fd, NULL, error);
+    return failed ? failed : read_whole(fd, path, limit, ret_bytes, ret_size, error);
+}
+
+int gx_file_read_own(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
+    struct stat found = { .st_mode = S_IFLNK };
+    int fd = open_again(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0 && errno == ENOENT) return GALE_NOT_FOUND;
+    if (fd < 0 && errno != ELOOP) return gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (fd >= 0 && gx_disk_now()->about(fd, &found) != 0) found.st_mode = S_IFCHR;
+    if (S_ISREG(found.st_mode)) return read_whole(fd, path, limit, ret_bytes, ret_size, error);
+    if (fd >= 0) gx_file_close(fd);
+    return gale_error_set(error, GALE_INVALID, "'%s' must be a regular file, and is %s", path,
+                          kind_name(found.st_mode));
 }

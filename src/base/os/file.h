@@ -38,12 +38,22 @@ typedef struct gx_file_about {
 int gx_file_about_open(int fd, const char *path, gx_file_about *ret_about, gale_error *error);
 int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *error);
 
+enum { GX_FILE_PATH_MAX = 4000, GX_FILE_NAME_SIZE = GX_FILE_PATH_MAX + 16 };
+
+/* `path` with `ending` (at most 15 bytes) behind it. GALE_TOO_LARGE for a path of more than GX_FILE_PATH_MAX bytes. */
+int gx_file_beside(const char *path, const char *ending, char name[GX_FILE_NAME_SIZE], gale_error *error);
+
 /* Makes `path` hold these bytes, durably, and all of them or what it held before, whatever happens meanwhile: they go
- * to `path`.new, which then takes its name. The path has at most GX_FILE_PATH_MAX bytes (GALE_TOO_LARGE). */
-enum { GX_FILE_PATH_MAX = 4000 };
+ * to `path`.new, which then takes its name. That one is made anew and for its owner alone; a regular file of its name is
+ * taken for what a killed process left and goes, anything else there is refused: a link is not followed, a pipe not
+ * waited for. One process at a time (base/os/lock.h). The path has at most GX_FILE_PATH_MAX bytes (GALE_TOO_LARGE). */
 int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error *error);
 
 /* The whole file, with a NUL behind it, from malloc; at most `limit` bytes (GALE_TOO_LARGE). */
 int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error);
+
+/* The same of a file that gx_file_replace wrote. GALE_NOT_FOUND, with no report, when there is none; GALE_INVALID, at
+ * once, when it is a link, a pipe or anything else that is no regular file. */
+int gx_file_read_own(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error);
 
 #endif

@@ -67,13 +67,10 @@ static int check_tasks(const gx_file_resume *resume, const gx_file_state *found,
 
 /* GALE_NOT_FOUND, with no report, when there is no state file. */
 static int read_state(const char *path, gx_file_state *ret_state, gale_error *error) {
-    gx_file_about about;
-    int rc = gx_file_about_path(path, &about, error);
-    if (rc < 0) return rc;
-    if (!about.regular) return gale_error_set(error, GALE_INVALID, "state file '%s' is not a regular file", path);
     char *bytes;
     size_t size;
-    rc = gx_file_read_all(path, STATE_FILE_MAX, &bytes, &size, error);
+    int rc = gx_file_read_own(path, STATE_FILE_MAX, &bytes, &size, error);
+    if (rc == GALE_INVALID) gale_error_add(error, "it is named as the state of a file spout");
     if (rc < 0) return rc;
     rc = gx_file_state_parse(path, (gale_str){ bytes, size }, ret_state, error);
     free(bytes);
@@ -125,6 +122,33 @@ static bool name_path(gx_file_resume *resume, const char *path, uint32_t index) 
     return true;
 }
 
+/* Neither the state file nor what stands beside it may be the input, which would be replaced or removed. */
+static int check_apart(const char *path, const gx_file_about *input, const char *input_path, gale_error *error) {
+    static const char *const endings[] = { "", ".new", ".lock" };
+    char name[GX_FILE_NAME_SIZE];
+    gx_file_about about;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        int rc = gx_file_beside(path, endings[i], name, error);
+        if (rc < 0) return rc;
+        rc = gx_file_about_path(name, &about, error);
+        if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
+        if (rc == 0 && about.device == input->device && about.inode == input->inode)
+            return gale_error_set(error, GALE_INVALID, "%s: is read, and '%s' would be written to keep the place in it",
+                                  input_path, name);
+    }
+    return 0;
+}
+
+/* Takes the place that was kept, with the lock that says whose it is. */
+static int take_place(gx_file_resume *resume, const gx_file_about *about, const gale_context *context,
+                      gx_file_reader *reader, gale_error *error) {
+    int rc = check_apart(resume->path, about, reader->path, error);
+    if (rc == 0) rc = gx_lock_take(&resume->lock, resume->path, error);
+    if (rc == GALE_STATE) gale_error_add(error, "a state file belongs to one run at a time");
+    if (rc == 0) rc = go_on(resume, about, context, reader, error);
+    return rc < 0 ? rc : gx_file_resume_write(resume, gx_file_reader_next_at(reader), reader->number, error);
+}
+
 int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path, int64_t interval,
                         const gale_context *context, gx_file_reader *reader, gale_error *error) {
     gx_file_about about;
@@ -139,8 +163,7 @@ int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path,
     made.state.task = context->task_index;
     made.state.tasks = context->task_count;
     if (!name_path(&made, path, context->task_index)) return GALE_NO_MEMORY;
-    rc = go_on(&made, &about, context, reader, error);
-    if (rc == 0) rc = gx_file_resume_write(&made, gx_file_reader_next_at(reader), reader->number, error);
+    rc = take_place(&made, &about, context, reader, error);
     if (rc < 0) {
         gx_file_resume_fini(&made);
         return rc;
@@ -151,7 +174,9 @@ int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path,
 }
 
 void gx_file_resume_fini(gx_file_resume *resume) {
-    if (resume->path) gx_free(resume->heap, GX_TAG_OTHER, resume->path, resume->path_size);
+    if (!resume->path) return;
+    gx_lock_release(&resume->lock, resume->path);
+    gx_free(resume->heap, GX_TAG_OTHER, resume->path, resume->path_size);
     resume->path = NULL;
 }
 

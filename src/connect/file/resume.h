@@ -6,6 +6,7 @@
 #ifndef GX_CONNECT_FILE_RESUME_H
 #define GX_CONNECT_FILE_RESUME_H
 
+#include "base/os/lock.h"
 #include "connect/file/reader.h"
 #include "connect/file/state.h"
 
@@ -18,6 +19,7 @@ typedef struct gx_file_resume {
     const gx_file_reader *reader;
     char *path; /* NULL: nothing is kept */
     size_t path_size;
+    gx_lock lock;        /* on `path`, from open to fini */
     gx_file_state state; /* as the state file has it */
     int64_t interval;    /* between two writes, in nanoseconds */
     int64_t due;         /* of the next one */
@@ -25,8 +27,9 @@ typedef struct gx_file_resume {
 
 /* Takes the place from the state file of this task (`path`, with .i behind it for task i > 0), if there is one, moves
  * the open reader there, and writes the state file, so that a folder that cannot be written is known at once.
- * GALE_INVALID: not a regular file, or the state is another file's, another number of tasks', or lies behind the end;
- * what gx_file_state_parse says; GALE_IO; GALE_NO_MEMORY. `resume` is untouched then. */
+ * GALE_INVALID: not a regular file, or the state is another file's, another number of tasks', or lies behind the end, or
+ * is the input itself; GALE_STATE: another run has it; what gx_file_state_parse says; GALE_IO; GALE_NO_MEMORY. `resume`
+ * is untouched then. */
 int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path, int64_t interval,
                         const gale_context *context, gx_file_reader *reader, gale_error *error);
 void gx_file_resume_fini(gx_file_resume *resume);

@@ -377,9 +377,65 @@ static void a_damaged_state_is_refused_and_left_alone(void **state) {
            "beginning\n",
            f->state);
     unlink(f->state);
-    snprintf(f->state, sizeof f->state, "%s", f->path); /* the input itself survives that */
-    assert_int_equal(try_open(f, 0), GALE_SYNTAX);
+}
+
+static void expect_input_is_safe(fixture *f, const char *written) {
+    char wanted[300];
+    assert_int_equal(try_open(f, 0), GALE_INVALID);
+    snprintf(wanted, sizeof wanted, "%s: is read, and '%s' would be written to keep the place in it\n", f->path,
+             written);
+    assert_string_equal(fake_text(&f->fake.reports), wanted);
     assert_string_equal(content(f, f->path), "a\n");
+}
+
+static void a_state_that_would_take_the_inputs_place_is_refused(void **state) {
+    fixture *f = *state;
+    static const char *const endings[] = { "", ".new", ".lock" };
+    char written[70];
+    for (int i = 0; i < 3; i++) {
+        snprintf(f->path, sizeof f->path, "%s/s%s", f->folder, endings[i]);
+        snprintf(f->state, sizeof f->state, "%s/./s", f->folder);
+        snprintf(written, sizeof written, "%s%s", f->state, endings[i]);
+        write_file(f, "a\n");
+        expect_input_is_safe(f, written);
+        unlink(f->path);
+    }
+}
+
+static void a_state_that_another_task_keeps_is_refused(void **state) {
+    fixture *f = *state;
+    char wanted[300];
+    write_file(f, "a\nb\n");
+    start(f);
+    void *first = f->self;
+    ack(f, emit(f));
+    assert_int_equal(try_open(f, 0), GALE_STATE);
+    snprintf(
+        wanted, sizeof wanted,
+        "'%s' is in use by this process already, which holds '%s.lock'\na state file belongs to one run at a time\n",
+        f->state, f->state);
+    assert_string_equal(fake_text(&f->fake.reports), wanted);
+    f->self = first;
+    stop(f);
+    expect_state(f, 2, 1);
+    start(f); /* whoever held it has let it go */
+    expect_rest(f, "[\"b\"] #0\n");
+}
+
+static void a_state_that_is_a_link_is_refused_and_left_alone(void **state) {
+    fixture *f = *state;
+    char other[70], wanted[300];
+    write_file(f, "a\n");
+    snprintf(other, sizeof other, "%s/other", f->folder);
+    write_to(other, "wb", "mine");
+    assert_int_equal(symlink(other, f->state), 0);
+    assert_int_equal(try_open(f, 0), GALE_INVALID);
+    snprintf(wanted, sizeof wanted,
+             "'%s' must be a regular file, and is a symbolic link\nit is named as the state of a file spout\n",
+             f->state);
+    assert_string_equal(fake_text(&f->fake.reports), wanted);
+    assert_string_equal(content(f, other), "mine");
+    unlink(other);
 }
 
 static void a_state_larger_than_one_can_be_is_refused(void **state) {
@@ -397,7 +453,7 @@ static void a_state_that_is_no_file_is_refused(void **state) {
     write_file(f, "a\n");
     assert_int_equal(mkfifo(f->state, 0600), 0);
     assert_int_equal(try_open(f, 0), GALE_INVALID);
-    assert_non_null(strstr(fake_text(&f->fake.reports), "is not a regular file"));
+    assert_non_null(strstr(fake_text(&f->fake.reports), "must be a regular file, and is a pipe"));
 }
 
 static void a_pipe_has_no_place(void **state) {
@@ -418,7 +474,7 @@ static void a_folder_that_does_not_exist_is_told_at_the_start(void **state) {
     write_file(f, "a\n");
     snprintf(f->state, sizeof f->state, "/no/such/folder/state");
     assert_int_equal(try_open(f, 0), GALE_IO);
-    assert_non_null(strstr(fake_text(&f->fake.reports), "'/no/such/folder/state.new'"));
+    assert_non_null(strstr(fake_text(&f->fake.reports), "'/no/such/folder/state.lock'"));
 }
 
 static void a_state_that_cannot_be_written_later_stops_the_run_once(void **state) {
@@ -504,6 +560,9 @@ int main(void) {
         CASE(a_long_file_is_known_by_both_ends_of_what_was_read),
         CASE(a_damaged_state_is_refused_and_left_alone),
         CASE(a_state_larger_than_one_can_be_is_refused),
+        CASE(a_state_that_would_take_the_inputs_place_is_refused),
+        CASE(a_state_that_another_task_keeps_is_refused),
+        CASE(a_state_that_is_a_link_is_refused_and_left_alone),
         CASE(a_state_that_is_no_file_is_refused),
         CASE(a_pipe_has_no_place),
         CASE(a_folder_that_does_not_exist_is_told_at_the_start),
