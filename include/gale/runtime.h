@@ -21,7 +21,7 @@ GALE_BEGIN
 
 typedef struct gale_runtime gale_runtime;
 
-/* Zero means the default everywhere. Initialise with GALE_RUNTIME_OPTIONS_INIT. */
+/* Zero means the default everywhere. Initialise with GALE_RUNTIME_OPTIONS_INIT: without a `size` they are refused. */
 typedef struct gale_runtime_options {
     size_t size;
     const gale_allocator *allocator; /* default: malloc */
@@ -43,7 +43,9 @@ typedef struct gale_runtime_options {
 #define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
     { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, 0, false }
 
-/* Plans the topology and allocates all that it needs to run; starts nothing. */
+/* Plans the topology and allocates all that it needs to run; starts nothing. `options` NULL: all defaults. GALE_INVALID
+ * for options whose size was not set, and for a handle in them that lacks a function; GALE_UNSUPPORTED for an option of a
+ * newer gale; GALE_NO_MEMORY; what gale_topology_check says. */
 GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
                                             gale_runtime **ret_runtime, gale_error *error);
 

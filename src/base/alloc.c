@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 
 #include "base/bits.h"
+#include "base/options.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,16 @@ static void default_release(void *user, void *block, size_t size) {
 const gale_allocator *gale_allocator_default(void) {
     static const gale_allocator allocator = { sizeof allocator, default_alloc, default_resize, default_release, NULL };
     return &allocator;
+}
+
+int gx_allocator_take(gale_allocator *to, const gale_allocator *given, const char *what, gale_error *error) {
+    gale_allocator taken = *gale_allocator_default();
+    int rc = given ? gx_options_take(&taken, sizeof taken, given, what, error) : GALE_OK;
+    if (rc < 0) return rc;
+    if (!taken.alloc || !taken.resize || !taken.release)
+        return gale_error_set(error, GALE_INVALID, "%s lacks a function: alloc, resize or release", what);
+    *to = taken;
+    return GALE_OK;
 }
 
 void gx_heap_init(gx_heap *heap, const gale_allocator *allocator) {

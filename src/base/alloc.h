@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 
 #include <gale/alloc.h>
+#include <gale/error.h>
 
 typedef enum gx_tag {
     GX_TAG_PLAN,   /* tables made at start */
@@ -23,6 +24,10 @@ typedef struct gx_heap {
     gx_atomic64 calls;
     gx_atomic64 reserved[GX_TAG_COUNT];
 } gx_heap;
+
+/* A handle that an application gave (NULL: the C library's), as gx_options_take takes it. GALE_INVALID when a function is
+ * missing. `what` is how a report calls it. */
+int gx_allocator_take(gale_allocator *to, const gale_allocator *given, const char *what, gale_error *error);
 
 void gx_heap_init(gx_heap *heap, const gale_allocator *allocator);
 uint64_t gx_heap_reserved(const gx_heap *heap);

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include "base/atomic.h"
+#include "base/options.h"
 #include "base/os/time.h"
 
 #include <stdlib.h>
@@ -21,6 +22,15 @@ gale_clock gale_clock_monotonic(void) {
 
 gale_clock gale_clock_wall(void) {
     return (gale_clock){ sizeof(gale_clock), wall_now, NULL };
+}
+
+int gx_clock_take(gale_clock *to, const gale_clock *given, const char *what, gale_error *error) {
+    gale_clock taken = gale_clock_monotonic();
+    int rc = given ? gx_options_take(&taken, sizeof taken, given, what, error) : GALE_OK;
+    if (rc < 0) return rc;
+    if (!taken.now) return gale_error_set(error, GALE_INVALID, "%s has no function", what);
+    *to = taken;
+    return GALE_OK;
 }
 
 struct gale_manual_clock {

@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include "base/options.h"
 #include "base/os/time.h"
 #include "base/visible.h"
 
@@ -24,6 +25,18 @@ static void finish(char *text, size_t size) {
     text[size] = 0;
     for (size_t i = 0; i < size; i++)
         if (text[i] == '\n' || text[i] == '\r') text[i] = ' '; /* one line is one line, also in a log file */
+}
+
+static void silence(void *user, int32_t level, const char *component, const char *text) {
+    (void)user, (void)level, (void)component, (void)text;
+}
+
+int gx_logger_take(gale_logger *to, const gale_logger *given, const char *what, gale_error *error) {
+    static const gale_logger silent = { sizeof silent, GALE_LOG_OFF, silence, NULL };
+    gale_logger taken = silent;
+    int rc = given ? gx_options_take(&taken, sizeof taken, given, what, error) : GALE_OK;
+    if (rc == GALE_OK) *to = taken.write ? taken : silent;
+    return rc;
 }
 
 void gale_log(const gale_logger *logger, int32_t level, const char *component, const char *format, ...) {

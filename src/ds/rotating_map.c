@@ -1,6 +1,7 @@
 #include "ds/rotating_map.h"
 
 #include "base/hash.h"
+#include "base/options.h"
 #include "base/os/entropy.h"
 #include "ds/age_table.h"
 #include "ds/map_key.h"
@@ -54,20 +55,6 @@ static void set_dying(gale_rotating_map *map, uint8_t age) {
 
 /* --- Making and ending --- */
 
-int gx_map_options(void *to, size_t size, const void *from, gale_error *error) {
-    size_t given;
-    memcpy(&given, from, sizeof given);
-    if (given < sizeof given)
-        return gale_error_set(error, GALE_INVALID, "options.size is %zu; set it to the size of the structure", given);
-    for (size_t i = size; i < given; i++)
-        if (((const char *)from)[i])
-            return gale_error_set(error, GALE_UNSUPPORTED, "an option is set that gale %s does not know",
-                                  GALE_VERSION_TEXT);
-    memset(to, 0, size);
-    memcpy(to, from, given < size ? given : size);
-    return GALE_OK;
-}
-
 int gx_rotating_map_check(uint32_t buckets, int32_t key_type, size_t value_size, gale_error *error) {
     if (buckets == 1 || buckets > GALE_ROTATING_MAP_BUCKETS_MAX)
         return gale_error_set(error, GALE_INVALID, "a rotating map has 2 to %d buckets, not %u",
@@ -110,13 +97,15 @@ int gx_rotating_map_make(gx_heap *heap, const gale_rotating_map_options *options
 }
 
 int gale_rotating_map_new(const gale_rotating_map_options *given, gale_rotating_map **ret_map, gale_error *error) {
-    gale_rotating_map_options options = GALE_ROTATING_MAP_OPTIONS_INIT;
+    gale_rotating_map_options options;
+    gale_allocator allocator;
     if (!ret_map) return gale_error_set(error, GALE_INVALID, "a new rotating map needs a place for its pointer");
-    int rc = given ? gx_map_options(&options, sizeof options, given, error) : GALE_OK;
+    int rc = gx_options_take(&options, sizeof options, given, "rotating map: options", error);
     if (rc == GALE_OK) rc = gx_rotating_map_check(options.buckets, options.key_type, options.value_size, error);
+    if (rc == GALE_OK) rc = gx_allocator_take(&allocator, options.allocator, "rotating map: options.allocator", error);
     if (rc < 0) return rc;
     if (!options.seed) options.seed = gx_os_entropy();
-    gx_heap *heap = gx_own_heap_new(options.allocator);
+    gx_heap *heap = gx_own_heap_new(&allocator);
     gale_rotating_map *map = NULL;
     if (!heap || gx_rotating_map_make(heap, &options, &map) < 0) {
         gx_own_heap_free(heap);

@@ -15,9 +15,6 @@
  * allocator is not looked at. GALE_OK or GALE_NO_MEMORY. */
 int gx_rotating_map_make(gx_heap *heap, const gale_rotating_map_options *options, gale_rotating_map **ret_map);
 
-/* Copies options whose structure begins with its size, as this version knows it. GALE_INVALID, GALE_UNSUPPORTED. */
-int gx_map_options(void *to, size_t size, const void *from, gale_error *error);
-
 /* GALE_OK, or GALE_INVALID and what is wrong with the number of buckets, the type of keys or the size of values. */
 int gx_rotating_map_check(uint32_t buckets, int32_t key_type, size_t value_size, gale_error *error);
 

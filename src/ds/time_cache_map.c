@@ -1,6 +1,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/options.h"
 #include "base/os/cpu.h"
 #include "base/os/entropy.h"
 #include "base/os/thread.h"
@@ -83,7 +84,6 @@ static int check_options(const gale_time_cache_map_options *options, gale_error 
     if (options->shards > SHARDS_MAX || (options->shards & (options->shards - 1)) != 0)
         return gale_error_set(error, GALE_INVALID, "shards is a power of two up to %d, not %u", SHARDS_MAX,
                               options->shards);
-    if (options->clock && !options->clock->now) return gale_error_set(error, GALE_INVALID, "clock has no function");
     return gx_rotating_map_check(options->buckets, options->key_type, options->value_size, error);
 }
 
@@ -108,7 +108,7 @@ static int make_shards(gale_time_cache_map *map, const gale_time_cache_map_optio
 static void set(gale_time_cache_map *map, const gale_time_cache_map_options *options) {
     int64_t parts = (int64_t)(options->buckets ? options->buckets : GALE_ROTATING_MAP_BUCKETS) - 1;
     gale_clock machine = gale_clock_monotonic();
-    map->clock = options->clock ? *options->clock : machine;
+    map->clock = *options->clock;
     map->looks = map->clock.now != machine.now;
     map->shard_count = options->shards ? options->shards : SHARDS;
     map->shift = 63 - gx_log2(map->shard_count); /* and one more: a shift by 64 is none */
@@ -132,12 +132,18 @@ static int start_cleaner(gale_time_cache_map *map) {
 int gale_time_cache_map_new(const gale_time_cache_map_options *given, gale_time_cache_map **ret_map,
                             gale_error *error) {
     gale_time_cache_map_options options;
+    gale_allocator allocator;
+    gale_clock clock;
     if (!given || !ret_map)
         return gale_error_set(error, GALE_INVALID, "a time cache map needs options, and a place for its pointer");
-    int rc = gx_map_options(&options, sizeof options, given, error);
+    int rc = gx_options_take(&options, sizeof options, given, "time cache map: options", error);
     if (rc == GALE_OK) rc = check_options(&options, error);
+    if (rc == GALE_OK) rc = gx_clock_take(&clock, options.clock, "time cache map: options.clock", error);
+    if (rc == GALE_OK)
+        rc = gx_allocator_take(&allocator, options.allocator, "time cache map: options.allocator", error);
     if (rc < 0) return rc;
-    gx_heap *heap = gx_own_heap_new(options.allocator);
+    options.clock = &clock;
+    gx_heap *heap = gx_own_heap_new(&allocator);
     gale_time_cache_map *map = heap ? gx_alloc_apart(heap, TAG, sizeof *map) : NULL;
     if (!map) {
         gx_own_heap_free(heap);

@@ -2,6 +2,8 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/options.h"
 #include "base/os/cpu.h"
 #include "base/os/entropy.h"
 #include "base/os/time.h"
@@ -77,18 +79,13 @@ static int make_tables(gale_runtime *runtime) {
                : GALE_NO_MEMORY;
 }
 
-static void silence(void *user, int32_t level, const char *component, const char *text) {
-    (void)user, (void)level, (void)component, (void)text;
-}
-
 static void take_options(gale_runtime *runtime, const gale_runtime_options *options, const gx_knobs *knobs) {
     gx_shared *shared = &runtime->shared;
     if (knobs) shared->knobs = *knobs;
     shared->flow.high = shared->knobs.queue_high ? shared->knobs.queue_high : GX_FLOW_HIGH;
     shared->flow.low = shared->knobs.queue_high ? shared->knobs.queue_high / 2 : GX_FLOW_LOW;
-    shared->logger = options->logger ? *options->logger
-                                     : (gale_logger){ sizeof(gale_logger), GALE_LOG_OFF, silence, NULL };
-    shared->clock = options->clock ? *options->clock : gale_clock_monotonic();
+    shared->logger = *options->logger;
+    shared->clock = *options->clock;
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
     shared->queue_limit = options->queue_limit ? options->queue_limit : QUEUE_LIMIT;
@@ -119,29 +116,42 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
     return GALE_OK;
 }
 
-/* Options of a program that was built with an older, smaller structure have zeros at their end. */
-static gale_runtime_options whole_options(const gale_runtime_options *given) {
-    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    options.size = sizeof options;
-    return options;
+/* The options as this version knows them, with the handles that they name. */
+typedef struct wishes {
+    gale_runtime_options options;
+    gale_allocator allocator;
+    gale_logger logger;
+    gale_clock clock;
+} wishes;
+
+static int take_wishes(wishes *to, const gale_runtime_options *given, gale_error *error) {
+    gale_runtime_options *options = &to->options;
+    int rc = gx_options_take(options, sizeof *options, given, "runtime: options", error);
+    if (rc == GALE_OK) rc = gx_allocator_take(&to->allocator, options->allocator, "runtime: options.allocator", error);
+    if (rc == GALE_OK) rc = gx_logger_take(&to->logger, options->logger, "runtime: options.logger", error);
+    if (rc == GALE_OK) rc = gx_clock_take(&to->clock, options->clock, "runtime: options.clock", error);
+    if (rc < 0) return rc;
+    options->allocator = &to->allocator;
+    options->logger = &to->logger;
+    options->clock = &to->clock;
+    if (options->executors <= GALE_EXECUTORS_MAX) return GALE_OK;
+    return gale_error_set(error, GALE_INVALID, "%u executors are more than the %d that are possible",
+                          options->executors, GALE_EXECUTORS_MAX);
 }
 
-int gx_runtime_make(gale_topology *topology, const gale_runtime_options *given, const gx_knobs *knobs,
+int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options, const gx_knobs *knobs,
                     gale_runtime **ret_runtime, gale_error *error) {
-    gale_runtime_options options = whole_options(given);
-    if (options.executors > GALE_EXECUTORS_MAX)
-        return gale_error_set(error, GALE_INVALID, "%u executors are more than the %d that are possible",
-                              options.executors, GALE_EXECUTORS_MAX);
-    int rc = gale_topology_check(topology, error);
+    wishes given;
+    int rc = take_wishes(&given, options, error);
+    if (rc == GALE_OK) rc = gale_topology_check(topology, error);
     if (rc < 0) return rc;
     gx_heap heap;
-    gx_heap_init(&heap, options.allocator);
+    gx_heap_init(&heap, &given.allocator);
     gale_runtime *runtime = gx_alloc_apart(&heap, GX_TAG_PLAN, sizeof *runtime);
     if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
     runtime->shared.heap = heap;
-    take_options(runtime, &options, knobs);
-    rc = make(runtime, topology, &options, error);
+    take_options(runtime, &given.options, knobs);
+    rc = make(runtime, topology, &given.options, error);
     if (rc < 0) {
         release(runtime);
         return rc;

@@ -154,7 +154,7 @@ static gale_setting tick_of(const settings *made) {
 int gale_dedupe_bolt(const gale_dedupe_options *options, gale_bolt *ret_bolt, gale_error *error) {
     gale_dedupe_options given;
     settings made = { .horizon = 0 };
-    int rc = gx_define_options(&given, sizeof given, options, "dedupe bolt", error);
+    int rc = gx_options_take(&given, sizeof given, options, "dedupe bolt: options", error);
     if (rc < 0) return rc;
     if (given.horizon_seconds == 0) given.horizon_seconds = HORIZON_DEFAULT;
     if (!given.buckets) given.buckets = GALE_ROTATING_MAP_BUCKETS;

@@ -8,24 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gx_define_options(void *to, size_t size, const void *from, const char *what, gale_error *error) {
-    size_t given = sizeof given;
-    if (from) memcpy(&given, from, sizeof given);
-    if (given < sizeof given) {
-        return gale_error_set(error, GALE_INVALID, "%s: options.size is %zu; set it to the size of the structure", what,
-                              given);
-    }
-    for (size_t i = size; i < given; i++) {
-        if (((const char *)from)[i]) {
-            return gale_error_set(error, GALE_UNSUPPORTED, "%s: an option is set that gale %s does not know", what,
-                                  GALE_VERSION_TEXT);
-        }
-    }
-    memset(to, 0, size);
-    if (from) memcpy(to, from, given < size ? given : size);
-    return 0;
-}
-
 void *gx_define_user(const void *from, size_t size, const char *what, gale_error *error) {
     void *user = malloc(size);
     if (user) return memcpy(user, from, size);

@@ -1,11 +1,12 @@
-/* What every ready-made component needs: options copied from a size-first structure, a definition filled in, a task's
- * instance with a heap of its own, and reports that name component, field and type.
+/* What every ready-made component needs: a definition filled in, a task's instance with a heap of its own, and reports
+ * that name component, field and type.
  * Threads: the defining functions any thread; instances belong to their task.
  * Owner:   a user block is freed by gx_define_free, which the definition carries as free_user. */
 #ifndef GX_KIT_DEFINE_H
 #define GX_KIT_DEFINE_H
 
 #include "base/buf.h"
+#include "base/options.h"
 
 #include <gale/component.h>
 #include <gale/error.h>
@@ -16,10 +17,6 @@ typedef struct gx_instance {
     const gale_context *context;
     size_t size;
 } gx_instance;
-
-/* Copies options that begin with their size; what a caller of an older release does not know is zero. NULL is all zero.
- * GALE_INVALID when the size was not set, GALE_UNSUPPORTED when a newer option is used. `to` is untouched then. */
-int gx_define_options(void *to, size_t size, const void *from, const char *what, gale_error *error);
 
 /* A copy of `size` bytes at `from`, or NULL with a report. */
 void *gx_define_user(const void *from, size_t size, const char *what, gale_error *error);

@@ -132,7 +132,7 @@ static int check(const gale_event_time_options *given, settings *made, gale_erro
 int gale_event_time_bolt(const gale_event_time_options *options, gale_bolt *ret_bolt, gale_error *error) {
     gale_event_time_options given;
     settings made = { .lateness = 0 };
-    int rc = gx_define_options(&given, sizeof given, options, "event time bolt", error);
+    int rc = gx_options_take(&given, sizeof given, options, "event time bolt: options", error);
     if (rc >= 0) rc = check(&given, &made, error);
     if (rc < 0) return rc;
     settings *user = gx_define_user(&made, sizeof made, "event time bolt", error);

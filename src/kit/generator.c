@@ -102,7 +102,7 @@ static const gale_spout_ops ops = {
 int gale_generator_spout(const gale_generator_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
     gale_generator_options made;
-    int rc = gx_define_options(&made, sizeof made, options, "generator spout", error);
+    int rc = gx_options_take(&made, sizeof made, options, "generator spout: options", error);
     if (rc < 0) return rc;
     if (!made.words) made.words = DEFAULT_WORDS;
     if (!made.vocabulary) made.vocabulary = DEFAULT_VOCABULARY;

@@ -195,7 +195,7 @@ static int check(const gale_access_log_spout_options *made, gale_error *error) {
 int gale_access_log_spout(const gale_access_log_spout_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
     gale_access_log_spout_options made;
-    int rc = gx_define_options(&made, sizeof made, options, "access log spout", error);
+    int rc = gx_options_take(&made, sizeof made, options, "access log spout: options", error);
     if (rc < 0) return rc;
     if (!made.visitors) made.visitors = DEFAULT_VISITORS;
     if (!made.lines_a_minute) made.lines_a_minute = DEFAULT_LINES_A_MINUTE;

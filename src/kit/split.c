@@ -132,7 +132,7 @@ static const gale_bolt_ops ops = {
 int gale_split_bolt(const gale_split_options *options, gale_bolt *ret_bolt, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "word" } };
     gale_split_options given;
-    int rc = gx_define_options(&given, sizeof given, options, "split bolt", error);
+    int rc = gx_options_take(&given, sizeof given, options, "split bolt: options", error);
     if (rc < 0) return rc;
     gale_str stop = gx_str(given.stop_words);
     settings *user = calloc(1, sizeof *user + stop.size);

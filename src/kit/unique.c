@@ -279,7 +279,7 @@ int gale_unique_bolt(const gale_unique_options *options, gale_bolt *ret_bolt, ga
     };
     gale_unique_options given;
     settings made = { .length_count = 0 };
-    int rc = gx_define_options(&given, sizeof given, options, "unique bolt", error);
+    int rc = gx_options_take(&given, sizeof given, options, "unique bolt: options", error);
     if (rc >= 0) rc = check(&given, &made, error);
     if (rc < 0) return rc;
     settings *user = gx_define_user(&made, sizeof made, "unique bolt", error);

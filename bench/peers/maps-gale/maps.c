@@ -81,7 +81,7 @@ static int64_t cache_now(void *user) {
 static void *cache_make(void) {
     cache *c = calloc(1, sizeof *c);
     if (!c) exit(1);
-    gale_clock clock = { .now = cache_now, .user = c };
+    gale_clock clock = { .size = sizeof clock, .now = cache_now, .user = c };
     gale_time_cache_map_options options = GALE_TIME_CACHE_MAP_OPTIONS_INIT;
     options.expiration = gale_time_cache_map_seconds(30);
     options.buckets = BUCKETS;

@@ -190,7 +190,7 @@ static int check(const gale_file_sink_options *given, gale_error *error) {
 
 int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt, gale_error *error) {
     gale_file_sink_options given;
-    int rc = gx_define_options(&given, sizeof given, options, "file sink", error);
+    int rc = gx_options_take(&given, sizeof given, options, "file sink: options", error);
     if (rc == 0) rc = check(&given, error);
     if (rc < 0) return rc;
     size_t path_size = strlen(given.path) + 1;

@@ -230,7 +230,7 @@ static settings *copy_settings(const gale_file_spout_options *given) {
 int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
     gale_file_spout_options given;
-    int rc = gx_define_options(&given, sizeof given, options, "file spout", error);
+    int rc = gx_options_take(&given, sizeof given, options, "file spout: options", error);
     if (rc == 0) rc = check(&given, error);
     if (rc < 0) return rc;
     settings *user = copy_settings(&given);
