@@ -39,7 +39,7 @@ static const gx_option options[] = {
     { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
       "exit with 128 + signal after every end by a signal" },
     { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
-      "set a key of the configuration; may be repeated" },
+      "set a key of the topology's configuration; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0,
       "the summary as one JSON object on the standard output (of a topology that prints there: standard error)" },

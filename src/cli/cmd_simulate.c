@@ -39,7 +39,7 @@ static const gx_option options[] = {
     { 0, "record", "PATH", GX_OPTION_TEXT, AT(record), 0, 0,
       "keep what was done in this file, and go on where it ends" },
     { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
-      "set a key of the configuration; may be repeated" },
+      "set a key of the topology's configuration; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no line for a run that holds" },
 };
 

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "front/assign.h"
 #include "front/overlap.h"
 #include "front/shape.h"
 #include "topology/builder.h"
@@ -110,19 +111,10 @@ static int config(loader *l, const gx_yaml *map, const char *component) {
 
 static int assign(loader *l, const char *assignment) {
     gale_error inner = GALE_ERROR_INIT;
-    gale_config *one = gale_config_new();
-    if (!one) return no_memory(l);
-    gale_str key;
-    gale_value value;
-    int code = gale_config_set_text(one, assignment, &inner);
-    if (code >= 0 && gale_config_at(one, 0, &key, &value)) {
-        const char *name = key.data;
-        int set = gale_topology_set(l->topology, NULL, name, value);
-        if (set < 0) inner = l->topology->error, code = set;
-        if (set > 0 && warn_first_time(l, key) && l->options)
-            gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s has no effect here", name);
-    }
-    gale_config_free(one);
+    int code = gx_assign(l->doc, l->topology, assignment, &inner);
+    gale_str key = gx_assign_key(assignment);
+    if (code > 0 && warn_first_time(l, key) && l->options)
+        gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%.*s has no effect here", GX_STR(key));
     if (code >= 0) return 0;
     return gale_error_set(l->error, code, "%s", inner.length ? inner.text : gale_error_text(code));
 }

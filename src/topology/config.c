@@ -303,10 +303,27 @@ static bool has_prefix(gale_str key, const char *prefix) {
 /* --- Checking a key and its value -----------------------------------------------------------------------------------
  */
 
-static int refuse_unknown(gale_str key, gale_error *error) {
+static const char *after_prefix(const char *name) {
+    return strchr(name, '.') + 1;
+}
+
+/* The key that is meant by a word without its "topology." or "gale.", or NULL. */
+static const char *nearest_without_prefix(gale_str wanted) {
+    gx_nearest nearest = gx_nearest_to(wanted);
+    for (size_t i = 0; i < TABLE_SIZE; i++) gx_nearest_offer(&nearest, gx_str(after_prefix(table[i].name)));
+    gale_str word = gx_nearest_word(&nearest);
+    for (size_t i = 0; word.size && i < TABLE_SIZE; i++)
+        if (after_prefix(table[i].name) == word.data) return table[i].name;
+    return NULL;
+}
+
+int gx_config_refuse(gale_str key, gale_error *error) {
     char hint[160];
     gx_nearest nearest = gx_nearest_to(key);
     for (size_t i = 0; i < TABLE_SIZE; i++) gx_nearest_offer(&nearest, gx_str(table[i].name));
+    const char *longer = gx_nearest_word(&nearest).size ? NULL : nearest_without_prefix(key);
+    if (longer)
+        return gale_error_set(error, GALE_CONFIG, "unknown key '%.*s'; did you mean '%s'?", GX_STR(key), longer);
     return gale_error_set(error, GALE_CONFIG, "unknown key '%.*s'%s", GX_STR(key),
                           gx_nearest_hint(&nearest, hint, sizeof hint));
 }
@@ -382,7 +399,7 @@ static int check_entry(gale_str key, const gale_value *value, gale_error *error)
     if (key.size == 0) return gale_error_set(error, GALE_CONFIG, "a configuration key is empty");
     const gx_key *known = gx_config_find(key);
     if (known) return check_known(known, value, error);
-    if (has_prefix(key, "topology.") || has_prefix(key, "gale.")) return refuse_unknown(key, error);
+    if (has_prefix(key, "topology.") || has_prefix(key, "gale.")) return gx_config_refuse(key, error);
     return 0;
 }
 

@@ -26,6 +26,10 @@ typedef struct gx_key {
 const gx_key *gx_config_keys(size_t *ret_count);
 const gx_key *gx_config_find(gale_str name);
 
+/* "unknown key 'x'; did you mean 'y'?", where the nearest key may be one whose first words were left out. Returns
+ * GALE_CONFIG. */
+int gx_config_refuse(gale_str key, gale_error *error);
+
 /* The strings that the key allows, separated by spaces; NULL: any. */
 const char *gx_config_words(const gx_key *key);
 

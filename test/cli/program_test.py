@@ -135,6 +135,9 @@ class CommandLine(unittest.TestCase):
             ("-c", "x"): "-c wants key=value; 'x' has no '='",
             ("-c", "topology.max.spout.pendin=1"): "unknown key 'topology.max.spout.pendin'; "
                                                    "did you mean 'topology.max.spout.pending'?",
+            ("-c", "nonsense=5"): "unknown key 'nonsense'",
+            ("-c", "count.parallelism=3"): f"unknown key 'count.parallelism': -c sets keys of the whole topology; 'count' "
+                                           f"is at {WORD_COUNT}:14:9, and how many tasks it has, its 'parallelism' says",
         }
         for arguments, message in cases.items():
             result = self.gale("run", WORD_COUNT, *arguments)

@@ -127,10 +127,13 @@ static void assignments_lie_over_the_file(void **state) {
     const char *assignments[] = { "topology.max.spout.pending=7", "my.key=x" };
     gale_setting setting = { "gale.input", gale_text("b.txt") };
     gx_flux_options options = { assignments, 2, &setting, 1, NULL, NULL };
-    gale_topology *topology = loaded(whole, &options);
+    gx_buf text = with("{topology.debug: false}", "{my.key: 1}");
+    gale_topology *topology = loaded(gx_buf_text(&text), &options);
     assert_int_equal(gale_config_i64(topology->config, "topology.max.spout.pending", 0), 7);
+    assert_true(gx_str_is(gale_config_text(topology->config, "my.key", gx_str("")), "x"));
     assert_true(gx_str_is(gale_config_text(topology->config, "gale.input", gx_str("")), "b.txt"));
     gale_topology_free(topology);
+    gx_buf_fini(&text);
 }
 
 static bool prints(const char *text, const char *output) {
@@ -156,6 +159,20 @@ static void who_writes_to_the_standard_output_is_known(void **state) {
     assert_true(prints(gx_buf_text(&sink), "-"));
     gx_buf_fini(&sink);
     gx_buf_fini(&printer);
+}
+
+static void keys_of_a_cluster_are_warned_about(void **state) {
+    (void)state;
+    log_lines lines = { GX_BUF_INIT(NULL) };
+    gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
+    const char *assignments[] = { "nimbus.seeds=a", "worker.childopts=-Xmx1g" };
+    gx_flux_options options = { assignments, 2, NULL, 0, NULL, &logger };
+    gx_buf text = with("{topology.debug: false}", "{}");
+    gale_topology_free(loaded(gx_buf_text(&text), &options));
+    assert_string_equal(gx_buf_text(&lines.text), "nimbus.seeds has no effect here\n"
+                                                  "worker.childopts has no effect here\n");
+    gx_buf_fini(&text);
+    gx_buf_fini(&lines.text);
 }
 
 static void key_without_effect_is_warned_about_once(void **state) {
@@ -390,6 +407,42 @@ static void bad_assignments_are_refused(void **state) {
     expect_error_with("", "", &options, "'x' is no 'key=value'");
 }
 
+static void assignments_that_nothing_reads_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *assignment, *message;
+    } rows[] = {
+        { "nonsense=5", "unknown key 'nonsense'" },
+        { "max.spout.pendng=5", "unknown key 'max.spout.pendng'; did you mean 'topology.max.spout.pending'?" },
+        { "worker=5", "unknown key 'worker'; did you mean 'topology.workers'?" },
+        { "storm=5", "unknown key 'storm'" },
+        { " count.parallelism = 3",
+          "unknown key 'count.parallelism': -c sets keys of the whole topology; 'count' is at "
+          "t.yaml:11:9, and how many tasks it has, its 'parallelism' says" },
+        { "count.tasks=3", "unknown key 'count.tasks': -c sets keys of the whole topology; 'count' is at t.yaml:11:9, "
+                           "and how many tasks it has, its 'parallelism' says" },
+        { "lines.path=x", "unknown key 'lines.path': -c sets keys of the whole topology; 'lines' is at t.yaml:4:9, and "
+                          "what it is made with, its 'properties' say" },
+        { "split.gale.executor=0",
+          "unknown key 'split.gale.executor': -c sets keys of the whole topology; 'split' is at "
+          "t.yaml:8:9, and this key stands under its 'config'" },
+        { "=5", "a configuration key is empty" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gx_flux_options options = { &rows[i].assignment, 1, NULL, 0, NULL, NULL };
+        expect_error_with("", "", &options, rows[i].message);
+    }
+}
+
+static void an_assignment_may_change_what_the_file_gives_a_component(void **state) {
+    (void)state;
+    const char *assignments[] = { "my.own=2" };
+    gx_flux_options options = { assignments, 1, NULL, 0, NULL, NULL };
+    gx_buf text = with("    parallelism: 3\n", "    parallelism: 3\n    config: {my.own: 1}\n");
+    gale_topology_free(loaded(gx_buf_text(&text), &options));
+    gx_buf_fini(&text);
+}
+
 static void empty_and_absent_files_are_refused(void **state) {
     (void)state;
     gale_topology *topology = NULL;
@@ -410,6 +463,7 @@ int main(void) {
         cmocka_unit_test(component_configuration_is_its_own),
         cmocka_unit_test(assignments_lie_over_the_file),
         cmocka_unit_test(who_writes_to_the_standard_output_is_known),
+        cmocka_unit_test(keys_of_a_cluster_are_warned_about),
         cmocka_unit_test(key_without_effect_is_warned_about_once),
         cmocka_unit_test(missing_fields_are_named),
         cmocka_unit_test(wrong_types_are_refused),
@@ -425,6 +479,8 @@ int main(void) {
         cmocka_unit_test(unknown_components_class_is_refused),
         cmocka_unit_test(setting_that_no_component_reads_is_an_error),
         cmocka_unit_test(bad_assignments_are_refused),
+        cmocka_unit_test(assignments_that_nothing_reads_are_refused),
+        cmocka_unit_test(an_assignment_may_change_what_the_file_gives_a_component),
         cmocka_unit_test(empty_and_absent_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,105 @@
+#include "front/assign.h"
+
+#include "base/nearest.h"
+#include "base/str.h"
+#include "front/shape.h"
+#include "topology/builder.h"
+#include "topology/config.h"
+
+/* What the keys of Storm's daemons begin with: they say how a cluster runs. */
+#define DAEMONS                                                                                                        \
+    "blobstore cgroup client drpc executor java logs logviewer nimbus pacemaker resource scheduler storm supervisor "  \
+    "task transactional ui worker zmq"
+
+gale_str gx_assign_key(const char *assignment) {
+    const char *equals = strchr(assignment, '=');
+    return gx_str_trim((gale_str){ assignment, equals ? (size_t)(equals - assignment) : strlen(assignment) });
+}
+
+/* The part before the first dot, or all of it. */
+static gale_str first_word(gale_str key) {
+    const char *dot = memchr(key.data, '.', key.size);
+    return (gale_str){ key.data, dot ? (size_t)(dot - key.data) : key.size };
+}
+
+static bool is_daemons(gale_str key) {
+    gale_str rest = gx_str(DAEMONS), word, first = first_word(key);
+    while (first.size < key.size && gx_str_next(&rest, ' ', &word))
+        if (gx_str_equal(first, word)) return true;
+    return false;
+}
+
+/* Does the file give this key a value, for the topology or one of its components? */
+static bool is_files(const gale_topology *topology, const char *key) {
+    gale_value value;
+    bool found = gale_config_get(topology->config, key, &value);
+    for (uint32_t i = 0; i < topology->component_count && !found; i++)
+        found = gale_config_get(topology->components[i]->config, key, &value);
+    return found;
+}
+
+/* --- What is refused --------------------------------------------------------------------------------------------------
+ */
+
+/* Where a spout or bolt stands: the longest name that `key` begins with, followed by a dot. */
+static const gx_yaml *find_vertex(const gx_yaml_doc *doc, gale_str key, const gx_yaml **ret_id) {
+    static const char *const lists[] = { "spouts", "bolts" };
+    const gx_yaml *found = NULL;
+    *ret_id = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        const gx_yaml *list = gx_yaml_get(gx_yaml_root(doc), lists[i]);
+        for (const gx_yaml *item = list && list->type == GALE_TYPE_LIST ? list->as.first : NULL; item;
+             item = item->next) {
+            const gx_yaml *id = gx_yaml_get(item, "id");
+            bool begins = id && gx_yaml_is_scalar(id) && id->text.size && id->text.size < key.size &&
+                          key.data[id->text.size] == '.' && memcmp(key.data, id->text.data, id->text.size) == 0;
+            if (begins && (!found || id->text.size > (*ret_id)->text.size)) found = item, *ret_id = id;
+        }
+    }
+    return found;
+}
+
+/* "count.parallelism": the file says how many tasks it has, what it is made with, and its own configuration. */
+static int refuse_vertex(const gx_yaml_doc *doc, gale_str key, const gx_yaml *id, gale_error *error) {
+    gale_str rest = { key.data + id->text.size + 1, key.size - id->text.size - 1 };
+    char hint[GX_HINT_SIZE];
+    bool tasks = *gx_shape_hint(rest, "parallelism numTasks", hint) || gx_str_is(rest, "tasks");
+    const char *where = gx_config_find(rest) ? "this key stands under its 'config'"
+                        : tasks              ? "how many tasks it has, its 'parallelism' says"
+                                             : "what it is made with, its 'properties' say";
+    return gale_error_set(error, GALE_CONFIG,
+                          "unknown key '%.*s': -c sets keys of the whole topology; '%.*s' is at "
+                          "%s:%u:%u, and %s",
+                          GX_STR(key), GX_STR(id->text), gx_yaml_name(doc), id->line, id->column, where);
+}
+
+static int check_key(const gx_yaml_doc *doc, const gale_topology *topology, const char *key, gale_error *error) {
+    const gx_yaml *id;
+    gale_str name = gx_str(key);
+    if (gx_config_find(name) || is_files(topology, key)) return 0;
+    if (find_vertex(doc, name, &id)) return refuse_vertex(doc, name, id, error);
+    return is_daemons(name) ? 1 : gx_config_refuse(name, error);
+}
+
+/* --- Setting ----------------------------------------------------------------------------------------------------------
+ */
+
+static int set(const gx_yaml_doc *doc, gale_topology *topology, const gale_config *one, gale_error *error) {
+    gale_str key;
+    gale_value value;
+    if (!gale_config_at(one, 0, &key, &value)) return 0;
+    int no_effect = check_key(doc, topology, key.data, error);
+    if (no_effect < 0) return no_effect;
+    int code = gale_topology_set(topology, NULL, key.data, value);
+    if (code < 0) *error = topology->error;
+    return code != 0 ? code : no_effect;
+}
+
+int gx_assign(const gx_yaml_doc *doc, gale_topology *topology, const char *assignment, gale_error *error) {
+    gale_config *one = gale_config_new();
+    if (!one) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int code = gale_config_set_text(one, assignment, error);
+    if (code >= 0) code = set(doc, topology, one, error);
+    gale_config_free(one);
+    return code;
+}
