@@ -66,12 +66,21 @@ typedef enum gale_count_emit {
 } gale_count_emit;
 GALE_API GALE_MUST_USE int gale_count_bolt(int32_t emit, gale_bolt *ret_bolt, gale_error *error);
 
+/* Counts equal values of `field` (NULL or "": of the first), which every stream that comes in must have. A fields
+ * grouping must go by the same field: else equal values are counted in several tasks. GALE_INVALID for two names. */
+GALE_API GALE_MUST_USE int gale_field_count_bolt(const char *field, int32_t emit, gale_bolt *ret_bolt,
+                                                 gale_error *error);
+
 /* storm-starter's RollingCountBolt: counts over a sliding window of `window_seconds`, emitted every `emit_seconds`
  * (window / emit slots, by integer division, at least 2). Output: (obj, count, actualWindowLengthInSeconds). An object
  * whose count fell to zero is reported once with 0. Inputs are acked at once; what is emitted is not anchored. When the
  * topology has drained, what the window holds is emitted once more. */
 GALE_API GALE_MUST_USE int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt,
                                                    gale_error *error);
+
+/* The same of `field`, as gale_field_count_bolt. */
+GALE_API GALE_MUST_USE int gale_field_rolling_count_bolt(const char *field, int64_t window_seconds,
+                                                         int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error);
 
 /* storm-starter's RollingCountAggBolt, behind several counters of the same objects (partial key grouping): keeps the
  * last count of each object and source task, and emits the object with the sum of these for every input, at once and

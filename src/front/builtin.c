@@ -123,20 +123,23 @@ static int make_split(const gale_value *v, gale_bolt *ret, gale_error *error) {
 
 static const gx_param count_params[] = {
     WORD("emit", "each", "each finish", "'each': the new count for every input; 'finish': all totals at the end"),
+    TEXT("field", "", "the field whose values it counts; none: the first. A FIELDS grouping goes by the same"),
 };
 
 static int make_count(const gale_value *v, gale_bolt *ret, gale_error *error) {
-    return gale_count_bolt(is_word(&v[0], "finish") ? GALE_COUNT_EMIT_FINISH : GALE_COUNT_EMIT_EACH, ret, error);
+    int32_t emit = is_word(&v[0], "finish") ? GALE_COUNT_EMIT_FINISH : GALE_COUNT_EMIT_EACH;
+    return gale_field_count_bolt(text_of(&v[1]), emit, ret, error);
 }
 
 /* The defaults are Storm's. What these numbers may be, the kit says. */
 static const gx_param rolling_params[] = {
     WHOLE("windowLengthInSeconds", "300", 0, 0, "the length of the sliding window"),
     WHOLE("emitFrequencyInSeconds", "60", 0, 0, "how often the counts of the window are emitted"),
+    TEXT("field", "", "the field whose values it counts; none: the first. A FIELDS grouping goes by the same"),
 };
 
 static int make_rolling(const gale_value *v, gale_bolt *ret, gale_error *error) {
-    return gale_rolling_count_bolt(v[0].as.i64, v[1].as.i64, ret, error);
+    return gale_field_rolling_count_bolt(text_of(&v[2]), v[0].as.i64, v[1].as.i64, ret, error);
 }
 
 static int make_rolling_agg(const gale_value *v, gale_bolt *ret, gale_error *error) {
@@ -291,10 +294,10 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.Split", .kind = BOLT, PARAMS(split_params),
       .outputs = "word", .text = "splits a line into words", .make_bolt = make_split },
     { .name = "gale.bolt.Count", .aliases = { "org.apache.storm.testing.TestWordCounter" }, .kind = BOLT,
-      PARAMS(count_params),
-      .outputs = "word, count", .text = "counts equal first values", .make_bolt = make_count },
+      PARAMS(count_params), .key = 2,
+      .outputs = "word, count", .text = "counts equal values of a field", .make_bolt = make_count },
     { .name = "gale.bolt.RollingCount", .aliases = { "org.apache.storm.starter.bolt.RollingCountBolt" }, .kind = BOLT,
-      PARAMS(rolling_params),
+      PARAMS(rolling_params), .key = 3,
       .outputs = "obj, count, actualWindowLengthInSeconds", .text = "counts over a sliding window",
       .make_bolt = make_rolling },
     { .name = "gale.bolt.RollingCountAgg", .aliases = { "org.apache.storm.starter.bolt.RollingCountAggBolt" },
@@ -311,12 +314,12 @@ static const gx_class classes[] = {
       .outputs = "host, user, time, request, status, bytes, referer, agent",
       .text = "reads lines of an access log; what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_access_log },
-    { .name = "gale.bolt.Dedupe", .kind = BOLT, PARAMS(dedupe_params),
+    { .name = "gale.bolt.Dedupe", .kind = BOLT, PARAMS(dedupe_params), .key = 1,
       .text = "passes a tuple on when its key is new", .make_bolt = make_dedupe },
     { .name = "gale.bolt.EventTime", .kind = BOLT, PARAMS(event_time_params),
       .text = "sends what is late by its own time to the stream `late`, and tells the stream `watermark`",
       .make_bolt = make_event_time },
-    { .name = "gale.bolt.Unique", .kind = BOLT, PARAMS(unique_params),
+    { .name = "gale.bolt.Unique", .kind = BOLT, PARAMS(unique_params), .key = 1,
       .outputs = "window, start, new", .text = "counts different keys in windows of the tuples' own time",
       .make_bolt = make_unique },
     { .name = "gale.bolt.UniqueTotal", .kind = BOLT, PARAMS(unique_total_params),

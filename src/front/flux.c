@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "front/assign.h"
+#include "front/keyed.h"
 #include "front/overlap.h"
 #include "front/shape.h"
 #include "topology/builder.h"
@@ -24,6 +25,8 @@ typedef struct loader {
     gx_refs refs;
     gx_used *used; /* the spouts and bolts */
     size_t used_count, used_capacity;
+    gx_keyed *keyed; /* the bolts that have a key */
+    size_t keyed_count;
     bool prints;             /* a component writes to the standard output, whatever gale.output says */
     bool sink_prints;        /* one does that gale.output would lead elsewhere */
     bool warned[WARNED_MAX]; /* by the key's place in the table */
@@ -207,6 +210,16 @@ static bool note_use(loader *l, const gx_class *class_, const char *id, const ga
     return true;
 }
 
+/* Notes a bolt that has a key. There is room for all bolts. */
+static void note_key(loader *l, const gx_yaml *item, const gx_class *class_, const char *id, const gale_value *values) {
+    if (!class_->key) return;
+    const gx_yaml *name = gx_yaml_get(item, "className");
+    const gale_value *key = &values[class_->key - 1];
+    bool given = key->type == GALE_TYPE_STRING && key->size;
+    l->keyed[l->keyed_count++] = (gx_keyed){ id, class_, given ? key->as.string : NULL,
+                                             name && !gx_str_is(name->text, class_->name) };
+}
+
 /* Makes the component and adds it, which hands it over even when adding fails. */
 static int add_vertex(loader *l, const gx_yaml *item, const gx_class *class_, const char *id, const gale_value *values,
                       uint32_t tasks) {
@@ -273,12 +286,15 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
     if (code == 0) code = config(l, gx_yaml_get(item, "config"), id->text.data);
     if (code < 0) return code;
     warn_loads(l, item);
+    note_key(l, item, class_, id->text.data, values);
     return note_use(l, class_, id->text.data, values) ? 0 : no_memory(l);
 }
 
 static int vertices(loader *l, const gx_yaml *root, const char *key, const char *what, int32_t kind) {
     const gx_yaml *list;
     int code = gx_shape_list(l->doc, root, "a topology", key, &list, l->error);
+    if (code == 0 && list && kind == GX_CLASS_BOLT && !(l->keyed = calloc(list->count, sizeof *l->keyed)))
+        return no_memory(l);
     for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
         code = vertex(l, item, what, kind);
     return code;
@@ -416,6 +432,22 @@ static void warn_replaced(const loader *l, const gx_yaml *from, const gx_compone
              gx_yaml_name(l->doc), from->line, from->column, bolt->name, output->name, GX_STR(from->text));
 }
 
+/* A file of Storm's runs as it does there: then it is only said. */
+static int check_key(const loader *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
+                     const gx_output *output, const char *fields) {
+    gale_error inner = GALE_ERROR_INIT;
+    for (size_t i = 0; i < l->keyed_count; i++) {
+        const gx_keyed *keyed = &l->keyed[i];
+        if (strcmp(keyed->id, bolt->name) != 0) continue;
+        if (gx_keyed_check(keyed, source->name, output, fields, &inner) == 0) return 0;
+        if (!keyed->storms) return gx_yaml_error_at(l->doc, node, l->error, &inner);
+        if (l->options)
+            gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%s:%u:%u: %s", gx_yaml_name(l->doc), node->line,
+                     node->column, inner.text);
+    }
+    return 0;
+}
+
 static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const gx_component *source,
                     const gx_component *bolt) {
     const gx_yaml *type, *stream = NULL, *fields = NULL;
@@ -432,6 +464,7 @@ static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const g
         code = gx_shape_text(l->doc, node, "a grouping", "streamId", &stream, l->error);
     if (code == 0) code = find_output(l, source, stream, from, &output);
     if (code == 0) code = add_fields(l, source, output, fields, custom, &names);
+    if (code == 0 && names.size) code = check_key(l, node, source, bolt, output, gx_buf_text(&names));
     if (code == 0) {
         gale_grouping taken = gale_grouping_of(kind, fields ? gx_buf_text(&names) : NULL);
         taken.drop = drop;
@@ -544,6 +577,7 @@ static int build_from(gx_yaml_doc *doc, const gx_registry *registry, const gx_fl
         *ret_topology = l.topology;
     free(l.refs.refs);
     free(l.used);
+    free(l.keyed);
     gx_yaml_free(doc);
     return code;
 }

@@ -34,8 +34,10 @@ typedef struct gx_class {
     const char *keys;    /* the configuration keys that it reads, separated by blanks, or NULL */
     const char *outputs; /* the fields of its default stream, "word, count", or NULL */
     const char *text;    /* a sentence */
-    int reads;           /* 1 + the index of the parameter that names a file to read (gale.input may name another) */
-    int writes;          /* 1 + the index of the one that names a file to write (gale.output, too); 0: none */
+    int key;    /* 1 + the index of the parameter that names the fields by which it keeps what it knows; when the
+                          * parameter is not given, by the first field; 0: it keeps nothing so */
+    int reads;  /* 1 + the index of the parameter that names a file to read (gale.input may name another) */
+    int writes; /* 1 + the index of the one that names a file to write (gale.output, too); 0: none */
     /* One value a parameter, all there (null for a string without default). Errors need no place; the caller adds it.
      */
     int (*make_spout)(const gale_value *values, gale_spout *ret_spout, gale_error *error);

@@ -1,18 +1,24 @@
-/* How often each value came: gale_count_bolt. A value is known by its canonical bytes. */
+/* How often each value came: gale_count_bolt, gale_field_count_bolt. A value is known by its canonical bytes. */
 #include "base/buf.h"
 #include "ds/bytes_map.h"
-#include "kit/define.h"
+#include "kit/fields.h"
 #include "tuple/value.h"
 
 #include <gale/kit.h>
 
 static const char who[] = "count";
 
+typedef struct settings {
+    int32_t emit;
+    gx_fields field; /* empty: the first */
+} settings;
+
 typedef struct count_bolt {
     gx_instance instance;
+    const settings *given;
     gx_bytes_map *counts;
     gx_buf key;
-    int32_t emit;
+    gx_field_places places;
 } count_bolt;
 
 static void bolt_cleanup(void *self) {
@@ -26,7 +32,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     (void)out;
     count_bolt *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
-    bolt->emit = *(const int32_t *)user;
+    bolt->given = user;
     bolt->key = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
     bolt->counts = gx_bytes_map_new(&bolt->instance.heap, sizeof(int64_t), gale_context_random(context));
     if (!bolt->counts) {
@@ -40,15 +46,14 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     count_bolt *bolt = self;
     if (gale_tuple_is_tick(tuple)) return 0;
-    if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
     gale_str key;
-    int rc = gx_define_key(tuple, &bolt->key, &key);
+    int rc = gx_fields_key(&bolt->given->field, &bolt->places, who, tuple, out, &bolt->key, &key);
     if (rc < 0) return rc;
     int64_t *count = gx_bytes_map_put(bolt->counts, key, NULL);
     if (!count) return GALE_NO_MEMORY;
     ++*count;
-    if (bolt->emit == GALE_COUNT_EMIT_FINISH) return 0;
-    const gale_value values[2] = { gale_tuple_value(tuple, 0), gale_i64(*count) };
+    if (bolt->given->emit == GALE_COUNT_EMIT_FINISH) return 0;
+    const gale_value values[2] = { gale_tuple_value(tuple, bolt->places.at[0]), gale_i64(*count) };
     rc = gale_emit(out, 0, values, 2);
     /* A tuple that fails comes again: what was not told must not have been counted. */
     if (rc >= 0) return 0;
@@ -58,7 +63,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
 
 static int bolt_finish(void *self, gale_collector *out) {
     count_bolt *bolt = self;
-    if (bolt->emit != GALE_COUNT_EMIT_FINISH) return 0;
+    if (bolt->given->emit != GALE_COUNT_EMIT_FINISH) return 0;
     for (size_t i = 0; i < gx_bytes_map_size(bolt->counts); i++) {
         gale_str key;
         const int64_t *count = gx_bytes_map_at(bolt->counts, i, &key);
@@ -79,14 +84,21 @@ static const gale_bolt_ops ops = {
     .cleanup = bolt_cleanup,
 };
 
-int gale_count_bolt(int32_t emit, gale_bolt *ret_bolt, gale_error *error) {
+int gale_field_count_bolt(const char *field, int32_t emit, gale_bolt *ret_bolt, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "word, count" } };
     if (emit != GALE_COUNT_EMIT_EACH && emit != GALE_COUNT_EMIT_FINISH) {
         return gale_error_set(error, GALE_INVALID, "count bolt: emit is %d, which is neither each (%d) nor finish (%d)",
                               emit, GALE_COUNT_EMIT_EACH, GALE_COUNT_EMIT_FINISH);
     }
-    void *user = gx_define_user(&emit, sizeof emit, "count bolt", error);
+    settings given = { .emit = emit };
+    int rc = gx_fields_parse_one(field, "count bolt: field", &given.field, error);
+    if (rc < 0) return rc;
+    void *user = gx_define_user(&given, sizeof given, "count bolt", error);
     if (!user) return GALE_NO_MEMORY;
     *ret_bolt = gx_define_bolt(&ops, user, outputs, 1);
     return 0;
+}
+
+int gale_count_bolt(int32_t emit, gale_bolt *ret_bolt, gale_error *error) {
+    return gale_field_count_bolt(NULL, emit, ret_bolt, error);
 }

@@ -74,3 +74,26 @@ int gx_fields_pack(const gale_value *values, uint32_t count, gx_buf *key) {
     gale_value all = gale_list(values, count);
     return gx_value_pack(count == 1 ? values : &all, key);
 }
+
+int gx_fields_parse_one(const char *text, const char *what, gx_fields *ret_fields, gale_error *error) {
+    gx_fields fields = { .count = 0 };
+    int rc = text && *text ? gx_fields_parse(text, what, &fields, error) : 0;
+    if (rc < 0) return rc;
+    if (fields.count > 1)
+        return gale_error_set(error, GALE_INVALID, "%s names %u fields, must name one: '%s'", what, fields.count, text);
+    *ret_fields = fields;
+    return 0;
+}
+
+int gx_fields_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                  gale_collector *out, gx_buf *scratch, gale_str *ret_key) {
+    if (!fields->count)
+        return gale_tuple_size(tuple) < 1 ? gx_define_need(out, who, tuple, 1) : gx_define_key(tuple, scratch, ret_key);
+    gale_value value;
+    int rc = gx_fields_take(fields, places, who, tuple, out, &value);
+    if (rc < 0) return rc;
+    gx_buf_reset(scratch);
+    rc = gx_value_pack(&value, scratch);
+    if (rc >= 0) *ret_key = (gale_str){ scratch->data, scratch->size };
+    return rc;
+}

@@ -30,6 +30,15 @@ int gx_fields_parse(const char *text, const char *what, gx_fields *ret_fields, g
 int gx_fields_take(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
                    gale_collector *out, gale_value *ret_values);
 
+/* What counters are told to count: `text` names one field, or is NULL or "" for the first value (an empty list). Errors
+ * as gx_fields_parse. */
+int gx_fields_parse_one(const char *text, const char *what, gx_fields *ret_fields, gale_error *error);
+
+/* The canonical bytes of what such a list names: borrowed from the tuple or packed into `scratch`. Then the value itself
+ * is at `places->at[0]`. GALE_FIELDS with a report when the tuple has none, else what gx_value_pack returns. */
+int gx_fields_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                  gale_collector *out, gx_buf *scratch, gale_str *ret_key);
+
 /* Appends the canonical bytes of such values together to `key`. What gx_value_pack returns. */
 int gx_fields_pack(const gale_value *values, uint32_t count, gx_buf *key);
 

@@ -1,10 +1,10 @@
-/* storm-starter's RollingCountBolt: gale_rolling_count_bolt. At a tick it reports what the window holds and moves it on
+/* storm-starter's RollingCountBolt: gale_rolling_count_bolt, gale_field_rolling_count_bolt. At a tick it reports what the window holds and moves it on
  * by one slot. Objects are reported in the order of the counter's dense array: the order in which they were first seen,
  * but that an object which is dropped leaves its place to the last one. (Storm's order is that of a Java hash map.) */
 #include "base/buf.h"
 #include "ds/last_modified.h"
 #include "ds/sliding_window.h"
-#include "kit/define.h"
+#include "kit/fields.h"
 #include "tuple/value.h"
 
 #include <gale/kit.h>
@@ -17,6 +17,7 @@ typedef struct settings {
     gale_setting tick;
     int64_t window_seconds;
     int64_t slots;
+    gx_fields field; /* empty: the first */
 } settings;
 
 typedef struct rolling {
@@ -24,6 +25,8 @@ typedef struct rolling {
     gx_sliding_window *window;
     gx_last_modified *modified;
     gx_buf object;
+    const gx_fields *field;
+    gx_field_places places;
     int64_t window_seconds;
     int64_t filling; /* ticks until the window is as long as it is to be */
     bool warned;
@@ -46,6 +49,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     bolt->window_seconds = given->window_seconds;
     bolt->filling = given->slots;
     bolt->object = (gx_buf)GX_BUF_INIT(heap);
+    bolt->field = &given->field;
     int rc = gx_sliding_window_new(heap, given->slots, gale_context_random(context), &bolt->window, &error);
     if (rc >= 0) {
         rc = gx_last_modified_new(heap, given->slots, gale_context_now(context), &bolt->modified, &error);
@@ -110,9 +114,8 @@ static int bolt_finish(void *self, gale_collector *out) {
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     rolling *bolt = self;
     if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
-    if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
     gale_str object;
-    int rc = gx_define_key(tuple, &bolt->object, &object);
+    int rc = gx_fields_key(bolt->field, &bolt->places, who, tuple, out, &bolt->object, &object);
     if (rc >= 0) rc = gx_sliding_window_increment(bolt->window, object);
     return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
 }
@@ -127,8 +130,7 @@ static const gale_bolt_ops ops = {
     .cleanup = bolt_cleanup,
 };
 
-int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
-    static const gale_output outputs[] = { { NULL, "obj, count, actualWindowLengthInSeconds" } };
+static int check(int64_t window_seconds, int64_t emit_seconds, gale_error *error) {
     if (emit_seconds < 1 || emit_seconds > INT32_MAX) {
         return gale_error_set(error, GALE_INVALID, "rolling count bolt: emit_seconds is %lld, must be 1 to %d",
                               (long long)emit_seconds, INT32_MAX);
@@ -141,11 +143,26 @@ int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_b
                               (long long)window_seconds, (long long)emit_seconds, (long long)slots, SLOTS_MIN,
                               SLOTS_MAX);
     }
-    settings given = { gx_define_tick(emit_seconds), window_seconds, slots };
+    return 0;
+}
+
+int gale_field_rolling_count_bolt(const char *field, int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt,
+                                  gale_error *error) {
+    static const gale_output outputs[] = { { NULL, "obj, count, actualWindowLengthInSeconds" } };
+    settings given = { .window_seconds = window_seconds };
+    int rc = check(window_seconds, emit_seconds, error);
+    if (rc >= 0) rc = gx_fields_parse_one(field, "rolling count bolt: field", &given.field, error);
+    if (rc < 0) return rc;
+    given.tick = gx_define_tick(emit_seconds);
+    given.slots = window_seconds / emit_seconds;
     settings *user = gx_define_user(&given, sizeof given, "rolling count bolt", error);
     if (!user) return GALE_NO_MEMORY;
     *ret_bolt = gx_define_bolt(&ops, user, outputs, 1);
     ret_bolt->settings = &user->tick;
     ret_bolt->setting_count = 1;
     return 0;
+}
+
+int gale_rolling_count_bolt(int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
+    return gale_field_rolling_count_bolt(NULL, window_seconds, emit_seconds, ret_bolt, error);
 }

@@ -162,15 +162,17 @@ class CommandLine(unittest.TestCase):
     def test_a_class_is_described_whatever_it_is_called(self):
         result = self.gale("help", "classes", "org.apache.storm.testing.TestWordCounter")
         self.assertEqual(result.out.decode(), """\
-gale.bolt.Count: counts equal first values
+gale.bolt.Count: counts equal values of a field
 
   kind         bolt
   also called  org.apache.storm.testing.TestWordCounter
   output       (word, count)
 
 Properties, in the order of constructorArgs:
-  emit  string, default each
-        'each': the new count for every input; 'finish': all totals at the end
+  emit   string, default each
+         'each': the new count for every input; 'finish': all totals at the end
+  field  string, default none
+         the field whose values it counts; none: the first. A FIELDS grouping goes by the same
 """)
 
     def test_an_unknown_class_is_refused_by_help_too(self):
@@ -392,6 +394,29 @@ streams:
         self.assertEqual(lines[11:], ["lines --SHUFFLE--> split", "split --FIELDS(word)--> count",
                                       "count --GLOBAL--> sink"])
         self.assertFalse((self.path / "out.tsv").exists())
+
+    def test_a_field_is_counted_that_it_is_grouped_by(self):
+        text = """
+name: requests
+spouts: [{id: lines, className: gale.spout.AccessLog, properties: [{name: lines, value: 2000}, {name: seed, value: 1}]}]
+bolts:
+  - {id: parse, className: gale.bolt.AccessLog}
+  - id: count
+    className: gale.bolt.Count
+    parallelism: 4
+    properties: [{name: emit, value: finish}, {name: field, value: status}]
+  - {id: sink, className: gale.bolt.FileSink, constructorArgs: ["-"]}
+streams:
+  - {from: lines, to: parse, grouping: {type: SHUFFLE}}
+  - {from: parse, to: count, grouping: {type: FIELDS, args: [status]}}
+  - {from: count, to: sink, grouping: {type: GLOBAL}}
+"""
+        result = self.run_text(text, "--until-drained", "-q")
+        self.assertEqual(result.code, 0, result.err)
+        rows = [line.split(b"\t") for line in result.out.splitlines()]
+        self.assertTrue({b"200", b"404"} <= {row[0] for row in rows}, rows)
+        self.assertEqual(len(rows), len({row[0] for row in rows}))
+        self.assertGreater(sum(int(row[1]) for row in rows), 1900)
 
     def test_key_without_effect_is_warned_about(self):
         result = self.run_text(WHOLE + "config:\n  topology.workers: 2\n", "--until-drained", "-q")

@@ -407,6 +407,66 @@ static void bad_assignments_are_refused(void **state) {
     expect_error_with("", "", &options, "'x' is no 'key=value'");
 }
 
+/* An access log: host, user, time, request... */
+static const char requests[] = "name: t\n"
+                               "spouts:\n"
+                               "  - {id: lines, className: gale.spout.AccessLog}\n"
+                               "bolts:\n"
+                               "  - {id: parse, className: gale.bolt.AccessLog}\n"
+                               "  - {id: count, className: %s, parallelism: 2, properties: [%s]}\n"
+                               "streams:\n"
+                               "  - {from: lines, to: parse, grouping: {type: SHUFFLE}}\n"
+                               "  - {from: parse, to: count, grouping: %s}\n";
+
+static void expect_grouped(const char *class_, const char *properties, const char *grouping, const char *message) {
+    gx_buf text = GX_BUF_INIT(NULL);
+    log_lines lines = { GX_BUF_INIT(NULL) };
+    gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
+    gx_flux_options options = { .logger = &logger };
+    gale_topology *topology = NULL;
+    gale_error error;
+    gx_buf_format(&text, requests, class_, properties, grouping);
+    int code = load(gx_buf_text(&text), &options, &topology, &error);
+    bool warned = lines.text.size > 0;
+    if (warned) lines.text.size--; /* the line's end */
+    assert_string_equal(warned ? gx_buf_text(&lines.text) : code < 0 ? error.text : "", message);
+    assert_int_equal(code, *message && !warned ? GALE_TOPOLOGY : 0);
+    gale_topology_free(topology);
+    gx_buf_fini(&lines.text);
+    gx_buf_fini(&text);
+}
+
+static void a_bolt_with_a_key_is_not_grouped_by_another_field(void **state) {
+    (void)state;
+    static const char by_request[] = "{type: FIELDS, args: [request]}", count[] = "gale.bolt.Count";
+    expect_grouped(
+        count, "", by_request,
+        "t.yaml:9:40: 'count' is grouped by 'request', but counts 'host', the first field of 'parse': give it "
+        "the property 'field' with the value request, or group it by host");
+    expect_grouped("gale.bolt.RollingCount", "{name: field, value: agent}", "{type: PARTIAL_KEY, args: [request]}",
+                   "t.yaml:9:40: 'count' is grouped by 'request', but its 'field' is 'agent': what is equal would come "
+                   "to several tasks");
+    expect_grouped(count, "", "{type: FIELDS, args: [host, user]}",
+                   "t.yaml:9:40: 'count' is grouped by 'user', but counts 'host', the first field of 'parse': give it "
+                   "the property 'field' with the value user, or group it by host");
+    expect_grouped("gale.bolt.Dedupe", "{name: key, value: 'host, agent'}", by_request,
+                   "t.yaml:9:40: 'count' is grouped by 'request', but its 'key' is 'host, agent': what is equal would "
+                   "come to several tasks");
+    expect_grouped(count, "{name: field, value: request}", by_request, "");
+    expect_grouped(count, "", "{type: FIELDS, args: [host]}", "");
+    expect_grouped(count, "", "{type: SHUFFLE}", "");
+    expect_grouped("gale.bolt.Unique", "{name: key, value: 'host, agent'}", "{type: FIELDS, args: [agent]}", "");
+    expect_grouped("gale.bolt.Null", "", by_request, "");
+}
+
+static void a_file_of_storms_that_counts_another_field_runs_with_a_warning(void **state) {
+    (void)state;
+    expect_grouped(
+        "org.apache.storm.testing.TestWordCounter", "", "{type: FIELDS, args: [request]}",
+        "t.yaml:9:40: 'count' is grouped by 'request', but counts 'host', the first field of 'parse': give it "
+        "the property 'field' with the value request, or group it by host");
+}
+
 static void assignments_that_nothing_reads_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -478,6 +538,8 @@ int main(void) {
         cmocka_unit_test(error_of_a_component_gets_its_place),
         cmocka_unit_test(unknown_components_class_is_refused),
         cmocka_unit_test(setting_that_no_component_reads_is_an_error),
+        cmocka_unit_test(a_bolt_with_a_key_is_not_grouped_by_another_field),
+        cmocka_unit_test(a_file_of_storms_that_counts_another_field_runs_with_a_warning),
         cmocka_unit_test(bad_assignments_are_refused),
         cmocka_unit_test(assignments_that_nothing_reads_are_refused),
         cmocka_unit_test(an_assignment_may_change_what_the_file_gives_a_component),

@@ -79,6 +79,37 @@ static void only_the_first_value_counts(void **state) {
     end(&f);
 }
 
+static void a_field_counts_wherever_it_stands(void **state) {
+    (void)state;
+    fixture f;
+    gale_value pair[2] = { gale_text("h"), gale_text("r") };
+    fake_init(&f.fake);
+    assert_int_equal(gale_field_count_bolt("request", GALE_COUNT_EMIT_EACH, &f.bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), 0);
+    static const char *const streams[] = { "host, request", "request, host", "host, request" };
+    for (int i = 0; i < 3; i++) {
+        fake_source(&f.fake, "parse", streams[i]);
+        assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, pair, 2), &f.fake.collector), 0);
+    }
+    assert_string_equal(fake_text(&f.fake.emitted), "[\"r\",1]\n[\"h\",1]\n[\"r\",2]\n");
+    fake_source(&f.fake, "parse", "host, requests");
+    assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, pair, 2), &f.fake.collector), GALE_FIELDS);
+    assert_string_equal(fake_text(&f.fake.reports), "count: component 'parse', stream 'default', has no field "
+                                                    "'request'; did you mean 'requests'?\n");
+    end(&f);
+}
+
+static void more_than_one_field_is_refused(void **state) {
+    (void)state;
+    gale_bolt bolt = { 0 };
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_field_count_bolt("host, agent", GALE_COUNT_EMIT_EACH, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "count bolt: field names 2 fields, must name one: 'host, agent'");
+    assert_int_equal(gale_field_rolling_count_bolt("host, agent", 2, 1, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "rolling count bolt: field names 2 fields, must name one: 'host, agent'");
+    assert_null(bolt.ops);
+}
+
 static void a_tuple_without_values_fails(void **state) {
     (void)state;
     fixture f;
@@ -133,6 +164,8 @@ int main(void) {
         cmocka_unit_test(finish_tells_all_totals_in_order_of_first_sight),
         cmocka_unit_test(a_count_that_was_not_told_is_not_counted),
         cmocka_unit_test(only_the_first_value_counts),
+        cmocka_unit_test(a_field_counts_wherever_it_stands),
+        cmocka_unit_test(more_than_one_field_is_refused),
         cmocka_unit_test(a_tuple_without_values_fails),
         cmocka_unit_test(another_way_to_emit_is_refused),
         cmocka_unit_test(every_failing_allocation_is_survived_and_counts_stay_right),

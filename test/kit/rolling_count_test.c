@@ -180,6 +180,21 @@ static void any_type_is_counted(void **state) {
     end(&f);
 }
 
+static void a_field_is_counted_that_is_not_the_first(void **state) {
+    (void)state;
+    fixture f;
+    gale_value pair[2] = { gale_text("h"), gale_text("r") };
+    fake_init(&f.fake);
+    assert_int_equal(gale_field_rolling_count_bolt("request", 2, 1, &f.bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), 0);
+    fake_source(&f.fake, "parse", "host, request");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, pair, 2), &f.fake.collector), 0);
+    assert_int_equal(f.fake.acks, 3);
+    expect_tick(&f, 1, "~[\"r\",3,1]\n");
+    end(&f);
+}
+
 static void a_tuple_without_values_fails_unacked(void **state) {
     (void)state;
     fixture f;
@@ -271,6 +286,7 @@ int main(void) {
         cmocka_unit_test(the_length_is_the_windows_however_late_each_tick_is),
         cmocka_unit_test(a_window_that_is_no_multiple_is_cut_as_storm_does),
         cmocka_unit_test(any_type_is_counted),
+        cmocka_unit_test(a_field_is_counted_that_is_not_the_first),
         cmocka_unit_test(a_tuple_without_values_fails_unacked),
         cmocka_unit_test(a_failing_emit_is_told_and_the_window_moves_on),
         cmocka_unit_test(arguments_are_checked),
