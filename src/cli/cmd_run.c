@@ -1,5 +1,6 @@
 /* gale run FILE.yaml */
 #include "cli/command.h"
+#include "cli/layout.h"
 #include "cli/session.h"
 
 #include "base/os/file.h"
@@ -8,9 +9,7 @@
 #include "front/flux.h"
 #include "front/letter_spout.h"
 #include "topology/builder.h"
-#include "topology/config.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +41,8 @@ static const gx_option options[] = {
       "set a key of the topology's configuration; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0,
-      "the summary as one JSON object on the standard output (of a topology that prints there: standard error)" },
+      "the summary as one JSON object on the standard output (of a topology that prints there: standard error); with "
+      "--plan, the plan" },
     { 0, "plan", NULL, GX_OPTION_FLAG, AT(plan), 0, 0, "print tasks, executors and streams, and run nothing" },
     { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of all random numbers" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
@@ -54,68 +54,6 @@ static const gx_option options[] = {
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
-
-/* --- The plan -------------------------------------------------------------------------------------------------------
- */
-
-/* Why its tasks are where they are; topology/plan.h has the rules. */
-static const char *placement(const gale_topology *topology, const char *name) {
-    const gx_component *c = gx_topology_find(topology, name);
-    if (!c) return "spread"; /* the engine's own: acker tasks */
-    gale_config *config = gx_config_overlay(topology->config, c->config);
-    const char *why = gx_component_tasks(topology, c) > 1 ? "spread" : "with its pipeline";
-    if (config && gale_config_i64(config, "gale.executor", -1) >= 0) why = "gale.executor";
-    if (config && gale_config_bool(config, "gale.blocking", false)) why = "gale.blocking";
-    gale_config_free(config);
-    return why;
-}
-
-static void plan_tasks(const gale_topology *topology, const gale_runtime *runtime, gx_buf *out) {
-    uint32_t tasks = gale_runtime_task_count(runtime);
-    uint32_t executors = gale_runtime_executor_count(runtime);
-    gx_buf_format(out, "%s: %u task%s on %u executor%s\n\n%5s  %8s  %-20s  %s\n", gale_topology_name(topology), tasks,
-                  gx_plural(tasks), executors, gx_plural(executors), "task", "executor", "component", "because");
-    for (uint32_t i = 1; i <= tasks; i++) {
-        gale_task_stats task = { .size = sizeof task };
-        if (gale_runtime_task_stats(runtime, i, &task))
-            gx_buf_format(out, "%5u  %8u  %-20s  %s\n", task.task, task.executor, task.component,
-                          placement(topology, task.component));
-    }
-}
-
-/* "split --FIELDS(word)--> count", as Flux prints it. */
-static void plan_stream(const gx_component *bolt, const gx_subscription *input, gx_buf *out) {
-    gx_buf_format(out, "%s", input->source);
-    if (strcmp(input->stream, "default") != 0) gx_buf_format(out, ":%s", input->stream);
-    gx_buf_add_text(out, " --");
-    for (const char *c = gale_grouping_name(input->grouping); *c; c++)
-        gx_buf_add_byte(out, (char)toupper((unsigned char)*c));
-    for (uint32_t i = 0; i < input->field_count; i++) gx_buf_format(out, "%s%s", i ? ", " : "(", input->fields[i]);
-    gx_buf_format(out, "%s--> %s", input->field_count ? ")" : "", bolt->name);
-    if (input->drop) gx_buf_format(out, " (drops the %s)", input->drop == GALE_DROP_OLDEST ? "oldest" : "newest");
-    gx_buf_add_text(out, "\n");
-}
-
-static void plan_streams(const gale_topology *topology, gx_buf *out) {
-    gx_buf_add_text(out, "\n");
-    for (uint32_t c = 0; c < topology->component_count; c++)
-        for (uint32_t i = 0; i < topology->components[c]->input_count; i++)
-            plan_stream(topology->components[c], &topology->components[c]->inputs[i], out);
-}
-
-static int print_plan(gale_topology *topology, uint32_t executors, gx_terminal *errors) {
-    gale_error error = GALE_ERROR_INIT;
-    gale_runtime *runtime;
-    gale_runtime_options runtime_options = GALE_RUNTIME_OPTIONS_INIT;
-    runtime_options.executors = executors;
-    int code = gale_runtime_new(topology, &runtime_options, &runtime, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    gx_buf out = GX_BUF_INIT(NULL);
-    plan_tasks(topology, runtime, &out);
-    plan_streams(topology, &out);
-    gale_runtime_free(runtime, -1, NULL);
-    return gx_session_print(errors, &out);
-}
 
 /* --- The run --------------------------------------------------------------------------------------------------------
  */
@@ -184,6 +122,19 @@ static int run_letters(gx_session *session, gale_topology *topology, const choic
     return exit_code;
 }
 
+static int print_plan(gale_topology *topology, const choices *c, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_runtime *runtime;
+    gale_runtime_options runtime_options = GALE_RUNTIME_OPTIONS_INIT;
+    runtime_options.executors = (uint32_t)c->jobs;
+    int code = gale_runtime_new(topology, &runtime_options, &runtime, &error);
+    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    gx_buf out = GX_BUF_INIT(NULL);
+    (c->json ? gx_layout_json : gx_layout_text)(topology, runtime, &out);
+    gale_runtime_free(runtime, -1, NULL);
+    return gx_session_print(errors, &out);
+}
+
 static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
@@ -203,7 +154,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
     session.json_fd = prints ? 2 : 1;
     session.no_live = prints && isatty(1);
-    int exit_code = c->plan     ? print_plan(topology, session.executors, errors)
+    int exit_code = c->plan     ? print_plan(topology, c, errors)
                     : c->replay ? run_letters(&session, topology, c, &logger)
                                 : run_topology(&session, topology, c, &logger);
     gale_topology_free(topology);

@@ -85,10 +85,8 @@ int gx_fields_parse_one(const char *text, const char *what, gx_fields *ret_field
     return 0;
 }
 
-int gx_fields_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
-                  gale_collector *out, gx_buf *scratch, gale_str *ret_key) {
-    if (!fields->count)
-        return gale_tuple_size(tuple) < 1 ? gx_define_need(out, who, tuple, 1) : gx_define_key(tuple, scratch, ret_key);
+int gx_fields_named_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                        gale_collector *out, gx_buf *scratch, gale_str *ret_key) {
     gale_value value;
     int rc = gx_fields_take(fields, places, who, tuple, out, &value);
     if (rc < 0) return rc;

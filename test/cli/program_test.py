@@ -395,6 +395,25 @@ streams:
                                       "count --GLOBAL--> sink"])
         self.assertFalse((self.path / "out.tsv").exists())
 
+    def test_plan_as_json(self):
+        text = WHOLE.replace("SHUFFLE}", "SHUFFLE, drop: newest}").replace("parallelism: 2", "config: {gale.executor: 1}")
+        text = text.replace("streams:", """  - {id: count, className: gale.bolt.Count, parallelism: 2}
+streams:
+  - {from: split, to: count, grouping: {type: FIELDS, args: [word]}}""")
+        result = self.run_text(text, "--plan", "--json", "-j", "2")
+        self.assertEqual((result.code, result.err, result.out.count(b"\n")), (0, "", 1))
+        plan = json.loads(result.out)
+        self.assertEqual((plan["topology"], plan["executors"]), ("t", 2))
+        self.assertEqual([(t["task"], t["component"], t["because"]) for t in plan["tasks"]],
+                         [(1, "count", "spread"), (2, "count", "spread"), (3, "lines", "with its pipeline"),
+                          (4, "split", "gale.executor")])
+        self.assertEqual(plan["tasks"][3]["executor"], 1)
+        self.assertEqual(plan["streams"], [
+            {"from": "lines", "stream": "default", "to": "split", "grouping": "shuffle", "fields": [],
+             "drop": "newest"},
+            {"from": "split", "stream": "default", "to": "count", "grouping": "fields", "fields": ["word"],
+             "drop": None}])
+
     def test_a_field_is_counted_that_it_is_grouped_by(self):
         text = """
 name: requests
