@@ -436,6 +436,21 @@ static void tell(gx_shared *shared, const gx_inquest_entry *entry, const stuck *
     *tree = told;
 }
 
+/* A copy, by age. An executor that is late may still be merging. */
+static gx_inquest_entry *sorted_by_start(gx_inquest *inquest, uint32_t room) {
+    gx_inquest_entry *sorted = malloc(room * sizeof *sorted);
+    for (uint32_t i = 0; sorted && i < room; i++) {
+        gx_inquest_entry *from = &inquest->entries[i];
+        sorted[i] = (gx_inquest_entry){ .root = from->root,
+                                        .found = gx_load_acquire(&from->found),
+                                        .message_id = from->message_id,
+                                        .start = from->start,
+                                        .spout = from->spout };
+    }
+    if (sorted) qsort(sorted, room, sizeof *sorted, by_start);
+    return sorted;
+}
+
 int gx_inquest_open_trees(gx_shared *shared, gale_open_tree *trees, uint32_t room, int64_t until,
                           bool steps_by_caller) {
     uint32_t expected = 0;
@@ -447,10 +462,8 @@ int gx_inquest_open_trees(gx_shared *shared, gale_open_tree *trees, uint32_t roo
         qsort(inquest->entries, inquest->count, sizeof *inquest->entries, by_root);
         ask(shared, inquest, until, steps_by_caller);
         stuck s = look_at_stuck(shared, inquest, shared->executor_count);
-        gx_inquest_entry *sorted = malloc(room * sizeof *sorted);
+        gx_inquest_entry *sorted = sorted_by_start(inquest, room);
         if (sorted) {
-            memcpy(sorted, inquest->entries, room * sizeof *sorted);
-            qsort(sorted, room, sizeof *sorted, by_start);
             for (told = 0; (uint32_t)told < room && sorted[told].root; told++)
                 tell(shared, &sorted[told], &s, &trees[told]);
             if (told == 0 && unheard) told = GALE_AGAIN; /* nothing is known, which is not nothing */

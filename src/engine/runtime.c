@@ -286,12 +286,15 @@ int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
     gx_shared *shared = &runtime->shared;
     if (!gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING))
         return gale_error_set(error, GALE_STATE, "the runtime was started before");
+    gx_store_relaxed(&runtime->threaded, 1);
     while (runtime->threads_started < shared->executor_count && start_thread(runtime, runtime->threads_started))
         runtime->threads_started++;
     if (runtime->threads_started < shared->executor_count) {
         /* Those that never ran have nothing to close. */
+        gx_store_relaxed(&runtime->threaded, runtime->threads_started > 0);
         gx_executors_close(shared);
         for (uint32_t i = runtime->threads_started; i < shared->executor_count; i++) gx_add_release(&shared->closed, 1);
+        if (!runtime->threads_started) gx_control_step(&runtime->control, shared); /* nobody else would close it */
         return gale_error_set(error, GALE_NO_MEMORY, "the system refuses thread %u of %u", runtime->threads_started + 1,
                               shared->executor_count);
     }
@@ -321,7 +324,7 @@ static size_t step_all(gale_runtime *runtime) {
 
 int64_t gale_runtime_step(gale_runtime *runtime) {
     gx_shared *shared = &runtime->shared;
-    if (runtime->threads_started || runtime->plan->blocking_count) return GALE_STATE;
+    if (gx_load_relaxed(&runtime->threaded) || runtime->plan->blocking_count) return GALE_STATE;
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
     if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
     return (int64_t)step_all(runtime);
@@ -410,7 +413,9 @@ int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, ui
     if (room == 0 || phase < GALE_PHASE_RUNNING || phase >= GALE_PHASE_CLOSING) return 0;
     gale_open_tree *trees = calloc(room, sizeof *trees);
     if (!trees) return GALE_NO_MEMORY;
-    int count = gx_inquest_open_trees(shared, trees, room, gx_os_monotonic() + nanoseconds, !runtime->threads_started);
+    /* Who sees it running sees whether by threads: see gale_runtime_start. */
+    bool steps_by_caller = !gx_load_relaxed(&runtime->threaded);
+    int count = gx_inquest_open_trees(shared, trees, room, gx_os_monotonic() + nanoseconds, steps_by_caller);
     for (int i = 0; i < count; i++) {
         trees[i].size = stride;
         memcpy((char *)ret_trees + (size_t)i * stride, &trees[i], stride);
@@ -433,7 +438,7 @@ static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
 }
 
 int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
-    if (!runtime->threads_started && gx_phase(&runtime->shared) != GALE_PHASE_CLOSED)
+    if (!gx_load_relaxed(&runtime->threaded) && gx_phase(&runtime->shared) != GALE_PHASE_CLOSED)
         return gale_error_set(error, GALE_STATE, "the runtime has no threads to wait for");
     if (!wait_closed(runtime, nanoseconds))
         return gale_error_set(error, GALE_TIMED_OUT, "the runtime is still %s",

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { T = 8 };
 
@@ -371,6 +373,74 @@ static void open_trees_of_an_executor_that_cannot_answer_are_not_said_to_be_none
     rig_fini(&r);
 }
 
+/* A call as long as the asker waits: it hears c's executor list its trees, and not where they are. What that executor says
+ * too late, and what the asker reads, are for the thread sanitizer. */
+static int nap(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    const struct timespec millisecond = { 0, GALE_MILLISECOND };
+    bolt->seen++;
+    nanosleep(&millisecond, NULL);
+    return gale_ack(out, gale_tuple_handle(tuple));
+}
+
+static void an_executor_that_answers_late_writes_nothing_that_is_being_read(void **state) {
+    (void)state;
+    rig r;
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = { .size = sizeof options, .executors = 2, .clock = &clock, .until_drained = true };
+    gale_error error = GALE_ERROR_INIT;
+    gale_open_tree trees[8] = { { .size = sizeof trees[0] } };
+    build(&r, 300, nap);
+    gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
+    gale_topology_set(r.topology, "c", "gale.executor", gale_i64(1));
+    gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(60));
+    rig_make_with(&r, options);
+    if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
+    while (rig_stats(&r)->acked < 300) {
+        int count = gale_runtime_open_trees(r.runtime, trees, 8, GALE_MILLISECOND);
+        assert_true(count >= 0 || count == GALE_AGAIN);
+    }
+    if (gale_runtime_wait(r.runtime, 120 * GALE_SECOND, &error) < 0) fail_msg("%s", error.text);
+    assert_int_equal(spout.acks, 300);
+    rig_fini(&r);
+}
+
+static atomic_bool asked_enough;
+static atomic_int refused; /* asserting is the test's own thread's */
+
+static void *ask_without_end(void *user) {
+    gale_open_tree trees[8] = { { .size = sizeof trees[0] } };
+    gale_error error = GALE_ERROR_INIT;
+    while (!atomic_load(&asked_enough)) {
+        int count = gale_runtime_open_trees(user, trees, 8, GALE_MILLISECOND);
+        if ((count < 0 && count != GALE_AGAIN) || gale_runtime_wait(user, 0, &error) == 0)
+            atomic_fetch_add(&refused, 1);
+    }
+    return NULL;
+}
+
+/* Who asks as threads are being started must not take the runtime for one that its caller steps, and look into queues
+ * that are in use. */
+static void open_trees_may_be_asked_for_while_the_runtime_starts(void **state) {
+    for (int i = 0; i < 20; i++) {
+        rig r;
+        pthread_t asker;
+        gale_clock clock = gale_clock_monotonic();
+        gale_runtime_options options = { .size = sizeof options, .executors = executors_of(state), .clock = &clock };
+        gale_error error = GALE_ERROR_INIT;
+        atomic_store(&asked_enough, false);
+        build(&r, UINT64_MAX, sink);
+        gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(100));
+        rig_make_with(&r, options);
+        assert_int_equal(pthread_create(&asker, NULL, ask_without_end, r.runtime), 0);
+        if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
+        while (rig_stats(&r)->acked < 100) sched_yield();
+        atomic_store(&asked_enough, true);
+        pthread_join(asker, NULL);
+        assert_int_equal(refused, 0);
+        rig_fini(&r);
+    }
+}
+
 #define ON_1_2_8(f)                                                                                                    \
     { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
 #f " on 8 executors", f, NULL, NULL, &eight                                                                    \
@@ -392,6 +462,9 @@ int main(void) {
         ON_1_2_8(open_trees_are_listed_oldest_first_with_their_places),
         ON_1_2_8(without_open_trees_the_list_is_empty),
         cmocka_unit_test_prestate(open_trees_of_an_executor_that_cannot_answer_are_not_said_to_be_none, &one),
+        cmocka_unit_test(an_executor_that_answers_late_writes_nothing_that_is_being_read),
+        cmocka_unit_test_prestate(open_trees_may_be_asked_for_while_the_runtime_starts, &one),
+        cmocka_unit_test_prestate(open_trees_may_be_asked_for_while_the_runtime_starts, &two),
         cmocka_unit_test(a_tuple_in_an_endless_call_is_said_to_be_in_execution),
     };
     return rig_run_on_both_ledgers(tests);

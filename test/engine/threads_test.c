@@ -2,7 +2,12 @@
  * sanitizer, too; times are only bounds after which something is wrong. */
 #include "engine/rig.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static rig_spout spouts[3];
 static rig_bolt a, c;
@@ -218,6 +223,57 @@ static void shuffle_shares_heavy_work_among_executors(void **state) {
     rig_fini(&r);
 }
 
+/* --- Without threads --- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 }; /* which wants more memory than a limit could tell from a thread's */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { STACK = 64 << 20 }; /* larger than those that earlier threads left */
+
+/* So much more address space, and no more. */
+static void limit_memory(uint64_t more) {
+    unsigned long long pages = 0;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, STACK) || pthread_setattr_default_np(&attributes)) _exit(1);
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%llu", &pages) != 1) _exit(2);
+    fclose(file);
+    rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;
+    if (setrlimit(RLIMIT_AS, &(struct rlimit){ most, most }) != 0) _exit(3);
+}
+
+/* In a process of its own. 0: the start was refused, and there was an end to wait for. */
+static int start_with(uint64_t more) {
+    rig r;
+    build(&r, 100, 1);
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = { .size = sizeof options, .executors = 8, .clock = &clock };
+    gale_error error = GALE_ERROR_INIT;
+    rig_make_with(&r, options);
+    limit_memory(more);
+    if (gale_runtime_start(r.runtime, &error) != GALE_NO_MEMORY) return 4;
+    if (!strstr(error.text, "the system refuses thread")) return 5;
+    if (gale_runtime_wait(r.runtime, -1, &error) < 0) return 6;
+    return gale_runtime_free(r.runtime, 10 * GALE_SECOND, &error) < 0 ? 7 : 0;
+}
+
+static void a_start_without_memory_for_threads_comes_to_an_end(void **state) {
+    (void)state;
+    if (SANITIZED) skip();
+    for (uint64_t more = STACK / 2; more < 6 * STACK; more += 2 * STACK) { /* for none, two, four of eight */
+        pid_t child = fork();
+        int status = 0;
+        if (child == 0) _exit(start_with(more));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_acked_on_one_thread),
@@ -229,6 +285,7 @@ int main(void) {
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
+        cmocka_unit_test(a_start_without_memory_for_threads_comes_to_an_end),
         cmocka_unit_test(shuffle_shares_heavy_work_among_executors),
     };
     return rig_run_on_both_ledgers(tests);
