@@ -1,6 +1,6 @@
 /* gale/base.h: the words every other public header uses.
  *
- * What:    version numbers, the export mark, the must-use mark, a borrowed piece of text.
+ * What:    version numbers, the marks of functions (exported, inline, must-use), a borrowed piece of text.
  * Threads: everything here may be called from any thread.
  */
 #ifndef GALE_BASE_H
@@ -23,6 +23,12 @@
 #define GALE_API
 #define GALE_MUST_USE
 #define GALE_PRINTF(format_at, first_at)
+#endif
+
+/* Marks a function that a header defines, so that it costs no call. Each C or C++ file that uses one has its own copy;
+ * libgale exports one more under the same name, for languages that call functions but include no header. */
+#ifndef GALE_INLINE
+#define GALE_INLINE static inline
 #endif
 
 #ifdef __cplusplus

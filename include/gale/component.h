@@ -69,12 +69,12 @@ typedef struct gale_context {
 } gale_context;
 
 /* The runtime's clock, in nanoseconds. */
-static inline int64_t gale_context_now(const gale_context *context) {
+GALE_INLINE int64_t gale_context_now(const gale_context *context) {
     return context->clock.now(context->clock.user);
 }
 
 /* 64 random bits from the task's own generator, which a seeded run repeats. */
-static inline uint64_t gale_context_random(const gale_context *context) {
+GALE_INLINE uint64_t gale_context_random(const gale_context *context) {
     return context->random(context);
 }
 
@@ -120,51 +120,50 @@ struct gale_collector {
  * Emitting never blocks and never runs another component. Returns how many tasks it goes to, or GALE_FIELDS,
  * GALE_NOT_FOUND (no such stream), GALE_INVALID (a value is not valid), GALE_TOO_LARGE, GALE_NO_MEMORY: then nothing
  * was emitted, and the anchors are marked, so that their ack counts as a fail. */
-static inline int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+GALE_INLINE int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     return out->ops->emit(out, stream, values, count);
 }
 
 /* The same, anchored to the given tuples: none, one or many; the same twice is legal. GALE_SETTLED when one of them has
  * been answered: nothing was emitted. For bolts. */
-static inline int gale_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
-                                     const gale_handle *anchors, size_t anchor_count) {
+GALE_INLINE int gale_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                   const gale_handle *anchors, size_t anchor_count) {
     return out->ops->emit_anchored(out, stream, values, count, anchors, anchor_count);
 }
 
-static inline int gale_emit_unanchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+GALE_INLINE int gale_emit_unanchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     return out->ops->emit_anchored(out, stream, values, count, NULL, 0);
 }
 
 /* The same, and opens a tree: `ack` or `fail` of the spout will be called with `message_id` exactly once, later, never
  * from inside this call. Message ids need not be unique. For spouts. Also GALE_AGAIN, when no more trees can be
  * open. */
-static inline int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
-                                    uint64_t message_id) {
+GALE_INLINE int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                  uint64_t message_id) {
     return out->ops->emit_tracked(out, stream, values, count, message_id);
 }
 
 /* The same three, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
  * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly
  * does not allow the calls above: GALE_STATE. */
-static inline int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
-                                   size_t count) {
+GALE_INLINE int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                                 size_t count) {
     return out->ops->emit_direct(out, task, stream, values, count);
 }
 
-static inline int gale_emit_direct_anchored(gale_collector *out, uint32_t task, uint32_t stream,
-                                            const gale_value *values, size_t count, const gale_handle *anchors,
-                                            size_t anchor_count) {
+GALE_INLINE int gale_emit_direct_anchored(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                                          size_t count, const gale_handle *anchors, size_t anchor_count) {
     return out->ops->emit_direct_anchored(out, task, stream, values, count, anchors, anchor_count);
 }
 
-static inline int gale_emit_direct_tracked(gale_collector *out, uint32_t task, uint32_t stream,
-                                           const gale_value *values, size_t count, uint64_t message_id) {
+GALE_INLINE int gale_emit_direct_tracked(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
+                                         size_t count, uint64_t message_id) {
     return out->ops->emit_direct_tracked(out, task, stream, values, count, message_id);
 }
 
 /* Answers a tuple. A simple bolt's input is answered for it when execute returns. A second answer is GALE_SETTLED,
  * counted and without effect. */
-static inline int gale_ack(gale_collector *out, gale_handle tuple) {
+GALE_INLINE int gale_ack(gale_collector *out, gale_handle tuple) {
     return out->ops->ack(out, tuple);
 }
 
@@ -173,46 +172,46 @@ static inline int gale_ack(gale_collector *out, gale_handle tuple) {
  * between GALE_REASON_COUNT and GALE_REASON_USER) is GALE_INVALID, counted: the tuple is not answered, but marked like the
  * anchor of an emit that failed, so that its ack counts as a fail. */
 enum { GALE_FAILURE_TEXT = 200 };
-static inline int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
+GALE_INLINE int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
     return out->ops->fail(out, tuple, reason, text);
 }
 
 /* Says: never again. Each tree of the tuple ends, `rejected`, and is not emitted again where replay is configured. */
-static inline int gale_reject(gale_collector *out, gale_handle tuple, const char *text) {
+GALE_INLINE int gale_reject(gale_collector *out, gale_handle tuple, const char *text) {
     return out->ops->fail(out, tuple, GALE_REASON_REJECTED, text);
 }
 
 /* Keeps the tuple in execution beyond execute. The task now owes the answer; until it is given, `*ret_held` names the
  * tuple and gale_held reads it. GALE_NO_MEMORY leaves all as it was. */
-static inline int gale_tuple_hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
+GALE_INLINE int gale_tuple_hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
     return out->ops->hold(out, tuple, ret_held);
 }
 
 /* The held tuple, or NULL when it has been answered. Valid until it is answered. */
-static inline const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) {
+GALE_INLINE const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) {
     return out->ops->held(out, tuple);
 }
 
 /* The timeouts of the trees that the tuple (in execution, or held) belongs to begin anew: for work that takes longer than
  * topology.message.timeout.secs. GALE_SETTLED when it has been answered. */
-static inline int gale_reset_timeout(gale_collector *out, gale_handle tuple) {
+GALE_INLINE int gale_reset_timeout(gale_collector *out, gale_handle tuple) {
     return out->ops->reset_timeout(out, tuple);
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an
  * error. */
-static inline void gale_report(gale_collector *out, const char *text) {
+GALE_INLINE void gale_report(gale_collector *out, const char *text) {
     out->ops->report(out, text);
 }
 
 /* How many trees of this spout task are open. */
-static inline uint64_t gale_pending(gale_collector *out) {
+GALE_INLINE uint64_t gale_pending(gale_collector *out) {
     return out->ops->pending(out);
 }
 
 /* Asks the whole runtime to stop, because the work cannot go on (a full disk, a closed pipe): the first such call's
  * negative `code` and `text` are what gale_runtime_wait returns. The current call goes on as usual. */
-static inline void gale_stop(gale_collector *out, int code, const char *text) {
+GALE_INLINE void gale_stop(gale_collector *out, int code, const char *text) {
     out->ops->stop(out, code, text);
 }
 

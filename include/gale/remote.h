@@ -38,35 +38,35 @@ struct gale_remote {
 };
 
 /* A remote for the task of this collector. GALE_NO_MEMORY. */
-static inline int gale_remote_open(gale_collector *out, gale_remote **ret_remote) {
+GALE_INLINE int gale_remote_open(gale_collector *out, gale_remote **ret_remote) {
     return out->ops->remote(out, ret_remote);
 }
 
 /* NULL is allowed. */
-static inline void gale_remote_close(gale_remote *remote) {
+GALE_INLINE void gale_remote_close(gale_remote *remote) {
     if (remote) remote->ops->close(remote);
 }
 
 /* Emits anchored to tuples that the task holds (gale_tuple_hold): none, one or many. A bolt's tuple, or one of a
  * spout's that is not tracked. */
-static inline int gale_remote_emit(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
-                                   const gale_handle *anchors, size_t anchor_count) {
+GALE_INLINE int gale_remote_emit(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
+                                 const gale_handle *anchors, size_t anchor_count) {
     return remote->ops->emit(remote, stream, values, count, anchors, anchor_count);
 }
 
 /* Emits a spout's tracked tuple. It waits in the inbox while the spout is held, inactive, or at its
  * topology.max.spout.pending. Once this returns 0, `ack` or `fail` of the spout is called exactly once. */
-static inline int gale_remote_emit_tracked(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
-                                           uint64_t message_id) {
+GALE_INLINE int gale_remote_emit_tracked(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
+                                         uint64_t message_id) {
     return remote->ops->emit_tracked(remote, stream, values, count, message_id);
 }
 
 /* Answers a tuple that the task holds. A reason that gale_fail does not take is GALE_INVALID at once, without effect. */
-static inline int gale_remote_ack(gale_remote *remote, gale_handle tuple) {
+GALE_INLINE int gale_remote_ack(gale_remote *remote, gale_handle tuple) {
     return remote->ops->ack(remote, tuple);
 }
 
-static inline int gale_remote_fail(gale_remote *remote, gale_handle tuple, int32_t reason, const char *text) {
+GALE_INLINE int gale_remote_fail(gale_remote *remote, gale_handle tuple, int32_t reason, const char *text) {
     return remote->ops->fail(remote, tuple, reason, text);
 }
 

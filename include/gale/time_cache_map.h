@@ -41,7 +41,7 @@ typedef struct gale_time_cache_map_options {
     { sizeof(gale_time_cache_map_options), 0, 0, 0, 0, 0, false, 0, 0, NULL, NULL, NULL, NULL }
 
 /* Nanoseconds, rounded up to a whole one; 0, which no map takes, for what is not above 0 or does not fit. */
-static inline int64_t gale_time_cache_map_seconds(double seconds) {
+GALE_INLINE int64_t gale_time_cache_map_seconds(double seconds) {
     if (!(seconds > 0) || seconds > 9.2e9) return 0;
     double nanoseconds = seconds * 1e9;
     int64_t whole = (int64_t)nanoseconds;

@@ -48,7 +48,7 @@ typedef struct gale_targets {
 } gale_targets;
 
 /* 64 random bits from the emitting task's own generator, which a seeded run repeats. */
-static inline uint64_t gale_targets_random(const gale_targets *targets) {
+GALE_INLINE uint64_t gale_targets_random(const gale_targets *targets) {
     return targets->random(targets);
 }
 
@@ -93,7 +93,7 @@ typedef struct gale_grouping {
     int32_t drop;                  /* gale_drop */
 } gale_grouping;
 
-static inline gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
+GALE_INLINE gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
     gale_grouping g = { sizeof g, kind, fields, NULL, NULL, NULL, GALE_DROP_NOTHING };
     return g;
 }
@@ -101,45 +101,45 @@ static inline gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
 /* Round robin over a shuffled list of the tasks. Tasks on the emitting task's executor come first, while one of them is
  * not congested; then all that are not congested; when all are, all. Exactly even over all tasks when
  * topology.disable.loadaware.messaging is true. */
-static inline gale_grouping gale_shuffle(void) {
+GALE_INLINE gale_grouping gale_shuffle(void) {
     return gale_grouping_of(GALE_GROUPING_SHUFFLE, NULL);
 }
 
 /* Equal values of the named fields go to the same task, in this run and in every other with as many tasks. */
-static inline gale_grouping gale_fields(const char *names) {
+GALE_INLINE gale_grouping gale_fields(const char *names) {
     return gale_grouping_of(GALE_GROUPING_FIELDS, names);
 }
-static inline gale_grouping gale_all(void) {
+GALE_INLINE gale_grouping gale_all(void) {
     return gale_grouping_of(GALE_GROUPING_ALL, NULL);
 }
-static inline gale_grouping gale_global(void) {
+GALE_INLINE gale_grouping gale_global(void) {
     return gale_grouping_of(GALE_GROUPING_GLOBAL, NULL);
 }
 
 /* Each tuple goes to a task that is drawn anew. */
-static inline gale_grouping gale_none(void) {
+GALE_INLINE gale_grouping gale_none(void) {
     return gale_grouping_of(GALE_GROUPING_NONE, NULL);
 }
 
 /* The producer names the task (gale_emit_direct). A regular emit to a stream that has such a consumer is an error. */
-static inline gale_grouping gale_direct(void) {
+GALE_INLINE gale_grouping gale_direct(void) {
     return gale_grouping_of(GALE_GROUPING_DIRECT, NULL);
 }
 
 /* As gale_shuffle, but never to another executor when the emitting task's own has one of the tasks. */
-static inline gale_grouping gale_local_or_shuffle(void) {
+GALE_INLINE gale_grouping gale_local_or_shuffle(void) {
     return gale_grouping_of(GALE_GROUPING_LOCAL_OR_SHUFFLE, NULL);
 }
 
 /* As gale_fields, but each key has two tasks, of which the one gets a tuple that this emitting task has used less: for
  * keys of very different frequency. `names` NULL or empty: the stream's first field. */
-static inline gale_grouping gale_partial_key(const char *names) {
+GALE_INLINE gale_grouping gale_partial_key(const char *names) {
     return gale_grouping_of(GALE_GROUPING_PARTIAL_KEY, names);
 }
 
 /* A grouping of one's own. `user` is freed with `free_user` (may be NULL) when the topology is freed, when the
  * subscription is replaced, or when subscribing fails. */
-static inline gale_grouping gale_custom(const gale_custom_ops *custom, void *user, void (*free_user)(void *user)) {
+GALE_INLINE gale_grouping gale_custom(const gale_custom_ops *custom, void *user, void (*free_user)(void *user)) {
     gale_grouping g = { sizeof g, GALE_GROUPING_CUSTOM, NULL, custom, user, free_user, GALE_DROP_NOTHING };
     return g;
 }
@@ -148,13 +148,13 @@ static inline gale_grouping gale_custom(const gale_custom_ops *custom, void *use
  * than the high mark (256 KiB) waits for a task, each tuple that comes by this subscription costs the oldest one that
  * waits from it. What is dropped counts as acked in its tree (it is not wanted, so it is not to come again), and is
  * counted: gale_runtime_input_stats. */
-static inline gale_grouping gale_drop_oldest(gale_grouping grouping) {
+GALE_INLINE gale_grouping gale_drop_oldest(gale_grouping grouping) {
     grouping.drop = GALE_DROP_OLDEST;
     return grouping;
 }
 
 /* The same, but it is the tuple that comes which is dropped. */
-static inline gale_grouping gale_drop_newest(gale_grouping grouping) {
+GALE_INLINE gale_grouping gale_drop_newest(gale_grouping grouping) {
     grouping.drop = GALE_DROP_NEWEST;
     return grouping;
 }

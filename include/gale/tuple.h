@@ -46,18 +46,18 @@ typedef struct gale_tuple {
 } gale_tuple;
 
 /* How many values a body has. Reads bytes: a body that was packed into a key may lie at any address. */
-static inline uint32_t gale_body_count(const gale_body *body) {
+GALE_INLINE uint32_t gale_body_count(const gale_body *body) {
     uint32_t count;
     memcpy(&count, body, sizeof count);
     return count;
 }
 
-static inline const uint8_t *gale_body_slots(const gale_body *body) {
+GALE_INLINE const uint8_t *gale_body_slots(const gale_body *body) {
     return (const uint8_t *)body + ((4u + (size_t)gale_body_count(body) + 7u) & ~(size_t)7u);
 }
 
 /* Value `index` of a body; the null value when there is none. */
-static inline gale_value gale_body_value(const gale_body *body, size_t index) {
+GALE_INLINE gale_value gale_body_value(const gale_body *body, size_t index) {
     gale_value v = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
     if (index >= gale_body_count(body)) return v;
     v.type = ((const uint8_t *)body)[4 + index];
@@ -78,17 +78,17 @@ static inline gale_value gale_body_value(const gale_body *body, size_t index) {
 }
 
 /* How many values the tuple has. */
-static inline size_t gale_tuple_size(const gale_tuple *tuple) {
+GALE_INLINE size_t gale_tuple_size(const gale_tuple *tuple) {
     return tuple->body->count;
 }
 
 /* Value `index`, in the order of the stream's fields; the null value when there is none. Constant time. */
-static inline gale_value gale_tuple_value(const gale_tuple *tuple, size_t index) {
+GALE_INLINE gale_value gale_tuple_value(const gale_tuple *tuple, size_t index) {
     return gale_body_value(tuple->body, index);
 }
 
 /* The handle to acknowledge, fail, hold or anchor with. */
-static inline gale_handle gale_tuple_handle(const gale_tuple *tuple) {
+GALE_INLINE gale_handle gale_tuple_handle(const gale_tuple *tuple) {
     return tuple->handle;
 }
 

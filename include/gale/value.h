@@ -49,45 +49,45 @@ typedef struct gale_value {
     } as;
 } gale_value;
 
-static inline gale_value gale_null(void) {
+GALE_INLINE gale_value gale_null(void) {
     gale_value v = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
     return v;
 }
 
-static inline gale_value gale_bool(bool boolean) {
+GALE_INLINE gale_value gale_bool(bool boolean) {
     gale_value v = { GALE_TYPE_BOOL, 0, 0, 0, { 0 } };
     v.as.i64 = 0;
     v.as.boolean = boolean;
     return v;
 }
 
-static inline gale_value gale_i64(int64_t number) {
+GALE_INLINE gale_value gale_i64(int64_t number) {
     gale_value v = { GALE_TYPE_I64, 0, 0, 0, { 0 } };
     v.as.i64 = number;
     return v;
 }
 
-static inline gale_value gale_f64(double number) {
+GALE_INLINE gale_value gale_f64(double number) {
     gale_value v = { GALE_TYPE_F64, 0, 0, 0, { 0 } };
     v.as.f64 = number;
     return v;
 }
 
 /* Text of `size` bytes (at most 1 GiB), UTF-8, borrowed; it need not be ended by a NUL. */
-static inline gale_value gale_string(const char *text, size_t size) {
+GALE_INLINE gale_value gale_string(const char *text, size_t size) {
     gale_value v = { GALE_TYPE_STRING, 0, 0, (uint32_t)size, { 0 } };
     v.as.string = text;
     return v;
 }
 
-static inline gale_value gale_bytes(const void *bytes, size_t size) {
+GALE_INLINE gale_value gale_bytes(const void *bytes, size_t size) {
     gale_value v = { GALE_TYPE_BYTES, 0, 0, (uint32_t)size, { 0 } };
     v.as.bytes = bytes;
     return v;
 }
 
 /* A list of `count` values, borrowed. */
-static inline gale_value gale_list(const gale_value *items, size_t count) {
+GALE_INLINE gale_value gale_list(const gale_value *items, size_t count) {
     gale_value v = { GALE_TYPE_LIST, 0, 0, (uint32_t)count, { 0 } };
     v.as.items = items;
     return v;
@@ -95,7 +95,7 @@ static inline gale_value gale_list(const gale_value *items, size_t count) {
 
 /* A map of `count` entries: `pairs` holds key, value, key, value. Keys are strings; they may come in any order, and are
  * sorted by byte when the tuple is built; a key that comes twice makes the emit fail with GALE_INVALID. */
-static inline gale_value gale_map(const gale_value *pairs, size_t count) {
+GALE_INLINE gale_value gale_map(const gale_value *pairs, size_t count) {
     gale_value v = { GALE_TYPE_MAP, 0, 0, (uint32_t)count, { 0 } };
     v.as.items = pairs;
     return v;

@@ -17,8 +17,13 @@ def exported(text):
 
 
 def inlined(text):
-    """Names of the public functions that a header defines itself."""
-    return re.findall(r"\bstatic inline\b[^;({]*?\b(gale_\w+)\s*\(", without_comments(text))
+    """Names of the functions that a header defines itself; the library exports a copy of each."""
+    return re.findall(r"\bGALE_INLINE\b[^;({]*?\b(\w+)\s*\(", without_comments(text))
+
+
+def private(text):
+    """Names of the functions that a header defines and nobody exports: there should be none."""
+    return re.findall(r"\bstatic\b[^;({]*?\b(\w+)\s*\(", without_comments(text))
 
 
 def public_headers(root):
