@@ -27,6 +27,22 @@ size_t gx_visible_step(const char *text, size_t size, bool *ret_shows) {
     return whole ? whole : 1;
 }
 
+size_t gx_visible_columns(const char *text, size_t size) {
+    /* Unicode's East_Asian_Width W and F, in ranges that hold a little more. */
+    static const struct {
+        uint32_t first, last;
+    } wide[] = { { 0x1100, 0x115f },  { 0x231a, 0x231b },   { 0x23e9, 0x23f3 },   { 0x25fd, 0x25fe },
+                 { 0x2614, 0x27bf },  { 0x2b1b, 0x2b55 },   { 0x2e80, 0xa4cf },   { 0xa960, 0xa97c },
+                 { 0xac00, 0xd7a3 },  { 0xf900, 0xfaff },   { 0xfe10, 0xfe6f },   { 0xff01, 0xff60 },
+                 { 0xffe0, 0xffe6 },  { 0x16fe0, 0x18cff }, { 0x1aff0, 0x1b2ff }, { 0x1f000, 0x1faff },
+                 { 0x20000, 0x3fffd } };
+    size_t whole = gx_utf8_step(text, size);
+    uint32_t number = whole ? number_of((const unsigned char *)text, whole) : 0;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide && number >= wide[i].first; i++)
+        if (number <= wide[i].last) return 2;
+    return 1;
+}
+
 /* How the first character of `text` is shown: as it is, or written out in `escape`. */
 static gale_str shown(const char *text, size_t size, const char *kept, char escape[ESCAPE], size_t *ret_step) {
     size_t whole = gx_utf8_step(text, size);

@@ -14,6 +14,10 @@
 /* The size of the first character of `text` (at least one byte of it); `ret_shows`: may it be shown as it is? */
 size_t gx_visible_step(const char *text, size_t size, bool *ret_shows);
 
+/* How many columns of a terminal the first character takes: 2 for those of East Asia and for pictures, else 1. Characters
+ * that lie over others count too: what is measured may be narrower, and is never wider. */
+size_t gx_visible_columns(const char *text, size_t size);
+
 /* Appends `text`; the characters of `kept` (ASCII; "" for none, "\n" for lines) stay as they are. */
 void gx_visible_add(gx_buf *out, gale_str text, const char *kept);
 

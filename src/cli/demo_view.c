@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WORD = 20 }; /* columns */
+
 bool gx_demo_view_init(gx_demo_view *view, const char *title, gx_terminal *terminal, gx_demo_source *source) {
     memset(view, 0, sizeof *view);
     view->title = title;
@@ -177,23 +179,50 @@ static void bar(const gx_demo_view *view, int64_t count, int64_t most, gx_buf *o
     for (int64_t i = 0; i < length; i++) gx_buf_add_text(out, view->terminal->utf8 ? "\xe2\x96\x88" : "#");
 }
 
+/* What of the block there is room for: at the end, all of it. */
+typedef struct frame {
+    size_t rows;
+    bool reading, hint;
+} frame;
+
+enum { TITLE = 1, READING = 2, HINT = 2, ROWS_MIN = 3 }; /* lines, with the empty ones */
+
+static frame frame_in(size_t room, bool at_end) {
+    frame all = { GX_DEMO_ROWS, true, !at_end };
+    if (at_end || room >= TITLE + READING + GX_DEMO_ROWS + HINT) return all;
+    frame fit = { .reading = room >= TITLE + READING + ROWS_MIN, .hint = room >= TITLE + READING + ROWS_MIN + HINT };
+    size_t others = TITLE + (fit.reading ? READING : 0) + (fit.hint ? HINT : 0);
+    fit.rows = room > others ? room - others : 0;
+    return fit;
+}
+
+static void draw_row(const gx_demo_view *view, size_t place, const gx_demo_row *row, int64_t most, gx_buf *out) {
+    char figure[GX_FIGURE_SIZE];
+    size_t columns = 0;
+    for (size_t at = 0, step, size = strlen(row->word); at < size; at += step) {
+        bool shows;
+        step = gx_visible_step(row->word + at, size - at, &shows);
+        columns += gx_visible_columns(row->word + at, size - at);
+    }
+    gx_buf_format(out, "%3zu  %s%*s %9s  ", place, row->word, columns < WORD ? (int)(WORD - columns) : 0, "",
+                  gx_figure_count((uint64_t)row->count, figure));
+    bar(view, row->count, most, out);
+}
+
 /* A block of lines, for a terminal. */
 static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
-    char figure[GX_FIGURE_SIZE];
+    frame fit = frame_in(gx_terminal_room(view->terminal), now->phase >= GALE_PHASE_CLOSING);
     int64_t most = 0;
     for (size_t i = 0; i < what->count; i++) most = what->rows[i].count > most ? what->rows[i].count : most;
     gx_buf_format(out, "%s: ", view->title);
     figures(view, now, what, out);
-    gx_buf_format(out, "\nreading %s\n\n", document_of(view));
-    for (size_t i = 0; i < GX_DEMO_ROWS; i++) {
-        if (i < what->count) {
-            gx_buf_format(out, "%3zu  %-20s %9s  ", i + 1, what->rows[i].word,
-                          gx_figure_count((uint64_t)what->rows[i].count, figure));
-            bar(view, what->rows[i].count, most, out);
-        }
+    gx_buf_add_text(out, "\n");
+    if (fit.reading) gx_buf_format(out, "reading %s\n\n", document_of(view));
+    for (size_t i = 0; i < fit.rows; i++) {
+        if (i < what->count) draw_row(view, i + 1, &what->rows[i], most, out);
         gx_buf_add_text(out, "\n");
     }
-    if (now->phase < GALE_PHASE_CLOSING) gx_buf_add_text(out, "\nCtrl-C ends it\n");
+    if (fit.hint) gx_buf_add_text(out, "\nCtrl-C ends it\n");
 }
 
 /* One line, for a pipe or a file. */

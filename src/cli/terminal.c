@@ -34,15 +34,44 @@ void gx_terminal_init(gx_terminal *terminal, int fd) {
     pthread_mutex_init(&terminal->mutex, NULL);
 }
 
-static size_t width_of(const gx_terminal *terminal) {
-    struct winsize size;
-    if (ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
-    return 80;
+static struct winsize size_of(const gx_terminal *terminal) {
+    struct winsize size = { .ws_col = 0 };
+    if (ioctl(terminal->fd, TIOCGWINSZ, &size) != 0) size = (struct winsize){ .ws_col = 0 };
+    if (size.ws_col < 2) size.ws_col = 80;
+    if (size.ws_row < 2) size.ws_row = 24;
+    return size;
 }
 
-/* Up to the first line of the live block, and everything below it gone. */
-static void erase(gx_buf *out, size_t lines) {
-    if (lines) gx_buf_format(out, "\r\x1b[%zuA\x1b[J", lines);
+/* The cursor stands below the block. */
+size_t gx_terminal_room(const gx_terminal *terminal) {
+    return (size_t)size_of(terminal).ws_row - 1;
+}
+
+/* How many rows the block takes: it was drawn without a line that is too long, but a window that became narrower since
+ * has broken its lines. */
+static size_t rows_of(const gx_buf *block, size_t width) {
+    size_t rows = 0, columns = 0;
+    for (size_t at = 0, step; at < block->size; at += step) {
+        bool shows;
+        step = gx_visible_step(block->data + at, block->size - at, &shows);
+        if (block->data[at] != '\n') {
+            columns += gx_visible_columns(block->data + at, block->size - at);
+            continue;
+        }
+        rows += columns > width ? (columns + width - 1) / width : 1;
+        columns = 0;
+    }
+    return rows;
+}
+
+/* To the first line of the live block, with nothing from there on. Line by line: who clears the whole screen at once has
+ * it kept above by some terminals, and a block that fills the window would be there once a second. */
+static void erase(const gx_terminal *terminal, gx_buf *out) {
+    size_t rows = rows_of(&terminal->live, size_of(terminal).ws_col);
+    if (rows == 0) return;
+    gx_buf_format(out, "\r\x1b[%zuA", rows);
+    for (size_t i = 0; i < rows; i++) gx_buf_add_text(out, "\x1b[K\x1b[B");
+    gx_buf_format(out, "\x1b[K\x1b[%zuA", rows);
 }
 
 static void write_out(gx_terminal *terminal, gx_buf *out) {
@@ -54,7 +83,7 @@ static void write_out(gx_terminal *terminal, gx_buf *out) {
 /* With the mutex held. */
 static void print(gx_terminal *terminal, const char *text) {
     gx_buf out = GX_BUF_INIT(NULL);
-    erase(&out, terminal->live_lines);
+    erase(terminal, &out);
     if (terminal->visible)
         gx_visible_add(&out, gx_str(text), "\n\t");
     else
@@ -71,34 +100,30 @@ bool gx_terminal_print(gx_terminal *terminal, const char *text) {
     return whole;
 }
 
-/* Copies the lines of `text`, each cut after `width` characters. */
-static size_t cut_lines(gx_buf *out, const char *text, size_t width) {
-    size_t lines = 0, column = 0;
-    for (const char *c = text; *c; c++) {
-        bool begins_character = ((unsigned char)*c & 0xc0) != 0x80;
-        if (*c == '\n')
-            lines++, column = 0;
-        else if (begins_character)
-            column++;
-        if (column <= width) gx_buf_add_byte(out, *c);
+/* Copies the first lines of `text`, at most `rows`, each cut before it is wider than `width`. */
+static void cut_lines(gx_buf *out, const gx_buf *text, size_t rows, size_t width) {
+    size_t column = 0;
+    for (size_t at = 0, step; at < text->size && rows > 0; at += step) {
+        bool shows, ends = text->data[at] == '\n';
+        step = gx_visible_step(text->data + at, text->size - at, &shows);
+        column = ends ? 0 : column + gx_visible_columns(text->data + at, text->size - at);
+        if (column <= width) gx_buf_add(out, text->data + at, step);
+        rows -= ends;
     }
-    return lines;
 }
 
 void gx_terminal_live(gx_terminal *terminal, const char *text) {
     if (!terminal->is_tty) return;
-    gx_buf out = GX_BUF_INIT(NULL);
-    pthread_mutex_lock(&terminal->mutex);
-    erase(&out, terminal->live_lines);
-    gx_buf_reset(&terminal->live);
-    gx_buf whole = GX_BUF_INIT(NULL);
+    gx_buf out = GX_BUF_INIT(NULL), whole = GX_BUF_INIT(NULL);
     gx_visible_add(&whole, gx_str(text), "\n");
-    const char *shown = gx_buf_text(&whole);
-    terminal->live_lines = cut_lines(&terminal->live, shown ? shown : "", width_of(terminal) - 1);
-    gx_buf_fini(&whole);
+    pthread_mutex_lock(&terminal->mutex);
+    erase(terminal, &out);
+    gx_buf_reset(&terminal->live);
+    cut_lines(&terminal->live, &whole, gx_terminal_room(terminal), (size_t)size_of(terminal).ws_col - 1);
     gx_buf_add(&out, terminal->live.data, terminal->live.size);
     write_out(terminal, &out);
     pthread_mutex_unlock(&terminal->mutex);
+    gx_buf_fini(&whole);
 }
 
 /* --- Log lines ------------------------------------------------------------------------------------------------------

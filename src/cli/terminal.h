@@ -6,7 +6,8 @@
  *          is written out (base/visible.h) by the functions here, on every descriptor but a standard output that is no
  *          terminal, where what is printed may be meant for another program.
  * Threads: any; a mutex keeps lines whole.
- * Limits:  lines of a live block are cut at the width of the window.
+ * Limits:  a live block is cut at the width of the window, and at its height: what scrolled out at the top could not be
+ *          drawn over again. The window is asked for its size each time.
  */
 #ifndef GX_CLI_TERMINAL_H
 #define GX_CLI_TERMINAL_H
@@ -22,8 +23,7 @@ typedef struct gx_terminal {
     bool utf8;    /* does the environment say so? */
     bool visible; /* is what could steer a terminal written out? */
     pthread_mutex_t mutex;
-    gx_buf live; /* what is shown, line ends included */
-    size_t live_lines;
+    gx_buf live;     /* what is shown, line ends included */
     int broken;      /* the errno of the first write that failed, or 0 */
     gx_buf last_log; /* what was logged last, without its time */
     int64_t last_log_time;
@@ -35,6 +35,9 @@ void gx_terminal_fini(gx_terminal *terminal);
 
 /* Writes `text` (lines with their ends), above the live block. False when a write has failed; `broken` says why. */
 bool gx_terminal_print(gx_terminal *terminal, const char *text);
+
+/* How many lines a live block may have. */
+size_t gx_terminal_room(const gx_terminal *terminal);
 
 /* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
 void gx_terminal_live(gx_terminal *terminal, const char *text);

@@ -91,6 +91,16 @@ static void nothing_that_steers_comes_out_of_any_three_bytes(void **state) {
     }
 }
 
+static void wide_characters_take_two_columns(void **state) {
+    (void)state;
+    static const char *const one[] = { "a", "\u00e9", "\u2588", "\u20ac", "\u0301", "\xff", "\ua4d0" };
+    static const char *const two[] = { "\u65e5", "\uac00", "\uff21", "\u3042", "\U0001f32a", "\U00020000", "\u1100" };
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        assert_int_equal(gx_visible_columns(one[i], strlen(one[i])), 1);
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        assert_int_equal(gx_visible_columns(two[i], strlen(two[i])), 2);
+}
+
 static void a_copy_is_cut_between_what_it_shows(void **state) {
     (void)state;
     char out[8];
@@ -112,6 +122,7 @@ int main(void) {
         cmocka_unit_test(only_what_is_kept_stays),
         cmocka_unit_test(bytes_that_are_no_characters_are_written_out_one_by_one),
         cmocka_unit_test(nothing_that_steers_comes_out_of_any_three_bytes),
+        cmocka_unit_test(wide_characters_take_two_columns),
         cmocka_unit_test(a_copy_is_cut_between_what_it_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

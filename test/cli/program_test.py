@@ -4,14 +4,17 @@
 usage: program_test.py GALE EXAMPLES
 """
 
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -54,6 +57,45 @@ class Result:
         self.err = err.decode("utf-8", "replace")
         # Log lines begin with the time of day.
         self.said = "".join(l for l in self.err.splitlines(True) if not re.match(r"\d\d:\d\d:\d\d\.\d\d\d ", l))
+
+
+class Screen:
+    """As much of a terminal as the program draws with. What scrolls out at the top, or is cleared all at once (as tmux
+    does), is kept in `past`."""
+
+    def __init__(self, rows):
+        self.rows, self.past, self.rest = [""] * rows, [], ""
+        self.row = 0
+
+    def take(self, text):
+        text = self.rest + text
+        whole = re.match(r"(?:\x1b\[\d*[A-Za-z]|[^\x1b])*", text).end()
+        self.rest = text[whole:]
+        for times, letter, character in re.findall(r"\x1b\[(\d*)([A-Za-z])|([^\x1b])", text[:whole]):
+            self.control(letter, int(times or 1)) if letter else self.put(character)
+
+    def control(self, letter, times):
+        if letter == "A":
+            self.row = max(self.row - times, 0)
+        elif letter == "B":
+            self.row = min(self.row + times, len(self.rows) - 1)
+        elif letter == "K":
+            self.rows[self.row] = ""
+        elif letter == "J":
+            if self.row == 0:
+                self.past += self.rows
+            self.rows[self.row:] = [""] * (len(self.rows) - self.row)
+        else:
+            raise AssertionError(f"what does ESC [ {letter} do?")
+
+    def put(self, character):
+        if character == "\n" and self.row == len(self.rows) - 1:
+            self.past.append(self.rows.pop(0))
+            self.rows.append("")
+        elif character == "\n":
+            self.row += 1
+        elif character != "\r":
+            self.rows[self.row] += character
 
 
 class CommandLine(unittest.TestCase):
@@ -771,7 +813,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         os.rename(self.path / "in.txt", self.path / self.HOSTILE)
         sent = self.on_terminal("demo", "word-count", "--input", self.HOSTILE)
         self.assertIn(r"a\u001b[2Jb\u009b2J", sent)
-        self.no_controls(re.sub(r"\r\n|\r\x1b\[\d+A\x1b\[J", "", sent))  # but for what the program itself draws with
+        self.no_controls(re.sub(r"\r|\x1b\[\d*[ABK]", "", sent))  # but for what the program itself draws with
 
     # --- Signals
 
@@ -932,6 +974,53 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"0 failed, 0 timed out, 0 stopped, 0 open", err)
+
+    def demo_in_window(self, rows):
+        """A demonstration on a terminal of 80 columns."""
+        text = self.path / "in.txt"
+        if not text.exists():
+            text.write_text(" ".join(f"word{letter}" for letter in "abcdefghijklmno") + "\n")
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
+        process = subprocess.Popen([GALE, "demo", "top-words", "--input", "in.txt", "--rate", "100"],
+                                   stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.folder.name)
+        os.close(theirs)
+        return ours, process
+
+    def see(self, terminal, screen, is_so):
+        pieces = 0
+        while not is_so(screen.rows):
+            pieces += 1
+            self.assertLess(pieces, 200, screen.rows)
+            screen.take(os.read(terminal, 65536).decode())
+            self.assertEqual([line for line in screen.past if line], [])
+
+    def leave(self, terminal, process):
+        process.send_signal(signal.SIGHUP)
+        os.close(terminal)
+        process.wait(60)
+
+    def test_a_demo_fits_its_window(self):
+        def ranked(rows):
+            return len([row for row in rows if re.match(r" +\d+  word. +[\d,]+  ", row)])
+        windows = ((12, 6, True), (8, 4, False), (5, 3, False), (30, 10, True))
+        demos = [self.demo_in_window(rows) for rows, _, _ in windows]
+        for (terminal, process), (height, ranks, hint) in zip(demos, windows):
+            screen = Screen(height)
+            self.see(terminal, screen, lambda rows: ranked(rows) == ranks)
+            self.assertTrue(screen.rows[0].startswith("top-words: "), screen.rows)
+            self.assertEqual("Ctrl-C ends it" in screen.rows, hint)
+            self.leave(terminal, process)
+
+    def test_a_demo_follows_its_window(self):
+        terminal, process = self.demo_in_window(12)
+        screen = Screen(12)
+        self.see(terminal, screen, lambda rows: rows[10] == "Ctrl-C ends it")
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 80, 0, 0))
+        screen.rows += [""] * 8
+        self.see(terminal, screen, lambda rows: rows[14] == "Ctrl-C ends it")
+        self.assertTrue(screen.rows[0].startswith("top-words: "))
+        self.leave(terminal, process)
 
     def test_demo_over_what_the_machine_has(self):
         result = self.gale("demo", "top-words", "--seconds", "1")
