@@ -26,12 +26,17 @@ static void activate(gx_executor *ex, gx_task *task, bool active) {
     gx_executor_call(ex, NULL);
 }
 
-void gx_spout_activation(gx_executor *ex) {
+size_t gx_spout_activation(gx_executor *ex) {
     bool active = wanted(ex);
-    if (GX_LIKELY(active == ex->activated)) return;
+    size_t told = 0;
+    if (GX_LIKELY(active == ex->activated)) return 0;
     ex->activated = active;
-    for (uint32_t i = 0; i < ex->spout_count; i++)
-        if (ex->spouts[i]->open && ex->spouts[i]->spout.active != active) activate(ex, ex->spouts[i], active);
+    for (uint32_t i = 0; i < ex->spout_count; i++) {
+        if (!ex->spouts[i]->open || ex->spouts[i]->spout.active == active) continue;
+        activate(ex, ex->spouts[i], active);
+        told++;
+    }
+    return told;
 }
 
 static bool may_emit(gx_executor *ex, const gx_task *task) {

@@ -14,8 +14,8 @@ enum {
     GX_SPOUT_BURST_BYTES = 96 << 10, /* of the local FIFO */
 };
 
-/* Activates or deactivates what the phase asks for. */
-void gx_spout_activation(gx_executor *ex);
+/* Activates or deactivates what the phase asks for. Returns how many spouts: each may have emitted. */
+size_t gx_spout_activation(gx_executor *ex);
 
 /* Returns how many tuples were emitted. */
 size_t gx_spout_run(gx_executor *ex);

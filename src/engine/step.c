@@ -87,7 +87,7 @@ static size_t run_phase(gx_executor *ex, int32_t phase) {
     done += gx_run_local(ex);
     done += gx_replay_run(ex);
     done += gx_spout_answers(ex);
-    gx_spout_activation(ex);
+    done += gx_spout_activation(ex);
     done += gx_spout_run(ex);
     /* Where a failure may not be the last word, none is shown that has not been looked at. */
     if (GX_UNLIKELY(ex->retention.segments != NULL)) done += gx_spout_answers(ex);
