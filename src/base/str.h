@@ -43,6 +43,19 @@ GX_INLINE bool gx_str_next(gale_str *rest, char separator, gale_str *ret_piece) 
     return true;
 }
 
+/* All of `word` as a number of at most `max`, in digits of `base` (up to 16; a to f are lower case) and nothing else. */
+GX_INLINE bool gx_str_number(gale_str word, unsigned base, uint64_t max, uint64_t *ret_number) {
+    uint64_t number = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        unsigned c = (unsigned char)word.data[i];
+        unsigned digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+        if (digit >= base || digit > max || number > (max - digit) / base) return false;
+        number = number * base + digit;
+    }
+    *ret_number = number;
+    return word.size > 0;
+}
+
 /* For printf: "%u task%s", n, gx_plural(n). */
 GX_INLINE const char *gx_plural(uint64_t n) {
     return n == 1 ? "" : "s";

@@ -1,5 +1,6 @@
 /* gale simulate FILE.yaml, gale simulate --random */
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 #include "base/hash.h"
@@ -59,14 +60,7 @@ typedef struct job {
 } job;
 
 /* --- The record -----------------------------------------------------------------------------------------------------
- *
- *     gale simulate record 1
- *     what 0123456789abcdef        a hash of what is simulated, and how
- *     done 1 5000 0                seeds from, to, and how many of them failed
- *     failed 17 what was wrong
  */
-
-static const char record_head[] = "gale simulate record 1\n";
 
 static uint64_t what_of(const job *j) {
     const choices *c = j->chosen;
@@ -82,47 +76,22 @@ static uint64_t what_of(const job *j) {
 }
 
 /* Reads where to go on. */
-static int take_record(job *j, const char *text, size_t size, gale_error *error) {
-    const char *path = j->chosen->record;
-    char what[40];
-    snprintf(what, sizeof what, "what %016" PRIx64 "\n", what_of(j));
-    size_t head = sizeof record_head - 1;
-    if (strlen(text) != size || strncmp(text, record_head, head) != 0)
-        return gale_error_set(error, GALE_INVALID, "%s: line 1: this is not a record of gale simulate", path);
-    if (strncmp(text + head, what, strlen(what)) != 0)
-        return gale_error_set(error, GALE_INVALID,
-                              "%s: line 2: this is the record of another topology or other options; name another file",
-                              path);
-    int number = 3;
-    for (const char *line = text + head + strlen(what); *line; number++) {
-        uint64_t from, to, failures;
-        if (sscanf(line, "done %" SCNu64 " %" SCNu64 " %" SCNu64, &from, &to, &failures) == 3) {
-            if (to >= j->next && to < UINT64_MAX) j->next = to + 1;
-        } else if (strncmp(line, "failed ", 7) != 0) {
-            return gale_error_set(error, GALE_INVALID,
-                                  "%s: line %d is neither 'done FROM TO FAILURES' nor 'failed SEED'", path, number);
-        }
-        const char *end = strchr(line, '\n');
-        line = end ? end + 1 : line + strlen(line);
-    }
-    gx_buf_add(&j->past, text, size);
-    return GALE_OK;
-}
-
 static int read_record(job *j, gale_error *error) {
     gx_file_about about;
     const char *path = j->chosen->record;
     j->past = (gx_buf)GX_BUF_INIT(NULL);
     int rc = gx_file_about_path(path, &about, error);
     if (rc == GALE_NOT_FOUND) {
-        gx_buf_format(&j->past, "%swhat %016" PRIx64 "\n", record_head, what_of(j));
+        gx_progress_begin(&j->past, what_of(j));
         return GALE_OK;
     }
     char *text;
     size_t size;
     if (rc >= 0) rc = gx_file_read_all(path, RECORD_LIMIT, &text, &size, error);
     if (rc < 0) return rc;
-    rc = take_record(j, text, size, error);
+    rc = gx_progress_parse(path, (gale_str){ text, size }, what_of(j), &j->next, error);
+    gx_buf_add(&j->past, text, size);
+    if (size && text[size - 1] != '\n') gx_buf_add_byte(&j->past, '\n');
     free(text);
     return rc;
 }
@@ -137,7 +106,7 @@ static int write_record(job *j, gale_error *error) {
     if (!j->chosen->record || j->next == j->first) return GALE_OK;
     gx_buf all = GX_BUF_INIT(NULL);
     gx_buf_add(&all, j->past.data, j->past.size);
-    gx_buf_format(&all, "done %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", j->first, j->next - 1, j->failures);
+    gx_progress_done(&all, j->first, j->next - 1, j->failures);
     gx_buf_add(&all, j->failed.data, j->failed.size);
     all.failed |= j->past.failed || j->failed.failed;
     int rc = put_record(j, &all, error);
@@ -184,7 +153,7 @@ static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
 static void note_failure(job *j, uint64_t seed, const gx_simulator_result *r) {
     if (r->holds) return;
     if (!j->failures++) j->first_failure = seed;
-    gx_buf_format(&j->failed, "failed %" PRIu64 " %s\n", seed, r->text);
+    gx_progress_failed(&j->failed, seed, r->text);
 }
 
 static void repeat_hint(const job *j, gx_buf *out) {

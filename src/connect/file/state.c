@@ -19,23 +19,10 @@ gale_str gx_file_state_format(const gx_file_state *state, char text[GX_FILE_STAT
     return (gale_str){ text, (size_t)size };
 }
 
-static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-}
-
 /* The next word as a number of at most `max`. */
 static bool next_number(gale_str *rest, unsigned base, uint64_t max, uint64_t *ret_number) {
     gale_str word;
-    uint64_t number = 0;
-    if (!gx_str_next(rest, ' ', &word) || !word.size) return false;
-    for (size_t i = 0; i < word.size; i++) {
-        unsigned digit = (unsigned)digit_of(word.data[i]);
-        if (digit >= base || number > (max - digit) / base) return false;
-        number = number * base + digit;
-    }
-    *ret_number = number;
-    return true;
+    return gx_str_next(rest, ' ', &word) && gx_str_number(word, base, max, ret_number);
 }
 
 static bool read_fields(gale_str *rest, gx_file_state *state) {
