@@ -134,7 +134,7 @@ typedef struct gale_run_stats {
     uint64_t replayed;          /* emits after the first of a tree (topology.replay.attempts) */
     uint64_t given_up;          /* where replay or dead letters are configured: trees that failed for good */
     uint64_t dead_letters;      /* made of those; one with a subscriber is a tree of its own */
-    uint64_t dead_letters_lost; /* of those, what the subscriber failed or the file did not take */
+    uint64_t dead_letters_lost; /* of those, what the subscriber did not take */
     uint64_t retained_bytes;    /* in memory, for tuples that may be emitted again */
 } gale_run_stats;
 

@@ -31,6 +31,7 @@ void gx_session_prepare(void) {
     sigset_t set = waited_for();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error of its writer, as a full disk is */
 }
 
 int gx_session_asked(void) {

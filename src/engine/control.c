@@ -1,5 +1,7 @@
 #include "engine/control.h"
 
+#include "engine/dead_letter.h"
+
 /* A reading of all executors; true when they are quiet and nothing is on its way. */
 static bool read_quiet(gx_shared *shared, uint64_t *ret_work) {
     uint64_t received = 0, sent = 0, work = 0;
@@ -62,6 +64,7 @@ static size_t open_all(gx_shared *shared) {
 
 static size_t close_all(gx_shared *shared) {
     if (gx_load_acquire(&shared->closed) < shared->executor_count) return 0;
+    gx_dead_letters_close(shared);
     gx_store_release(&shared->ended_at, (uint64_t)shared->clock.now(shared->clock.user) + 1);
     gx_monitor_lock(&shared->monitor);
     gx_executors_move(shared, GALE_PHASE_CLOSING, GALE_PHASE_CLOSED);

@@ -53,7 +53,7 @@ typedef struct gx_tree_counters {
     uint64_t replayed; /* emits after the first of a tree, that succeeded */
     uint64_t given_up; /* trees that failed or were rejected, and are not emitted again */
     uint64_t dead_letters;
-    uint64_t dead_letters_lost; /* of those, what was not taken: by the subscriber, or by the file */
+    uint64_t dead_letters_lost; /* of those, what the subscriber did not take */
     uint64_t retained_bytes;    /* blocks that hold tuples which may be emitted again */
 } gx_tree_counters;
 

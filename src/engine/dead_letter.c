@@ -1,8 +1,10 @@
 #include "engine/dead_letter.h"
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/os/file.h"
 #include "base/str.h"
+#include "engine/letter_tail.h"
 #include "tuple/json.h"
 
 typedef struct gx_dead_letters {
@@ -75,13 +77,35 @@ static void free_letters(gx_shared *shared, gx_dead_letters *letters) {
     gx_free(&shared->heap, GX_TAG_OTHER, letters, sizeof *letters);
 }
 
+static void tell_mended(const gx_shared *shared, const char *path, int mended) {
+    if (mended == GX_LETTER_TAIL_WHOLE || !gx_log_wanted(&shared->logger, GALE_LOG_WARN)) return;
+    gale_log(&shared->logger, GALE_LOG_WARN, NULL,
+             mended == GX_LETTER_TAIL_CUT
+                 ? "%s: half a dead letter stood at its end, of a run that died, and was cut off"
+                 : "%s: the last line had no newline, and has one now",
+             path);
+}
+
+static int open_file(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    const char *path = gx_buf_text(&letters->path);
+    if (!path) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int code = gx_file_create(path, true, &letters->fd, error);
+    if (code < 0) return code;
+    int mended = gx_letter_tail_mend(letters->fd, path, error);
+    if (mended < 0) {
+        gx_file_close(letters->fd);
+        return mended;
+    }
+    tell_mended(shared, path, mended);
+    return GALE_OK;
+}
+
 static int make(gx_shared *shared, gale_str path, gale_error *error) {
     gx_dead_letters *letters = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *letters);
     if (!letters) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     letters->path = letters->line = (gx_buf)GX_BUF_INIT(&shared->heap);
     gx_buf_add(&letters->path, path.data, path.size);
-    int code = gx_buf_text(&letters->path) ? gx_file_create(letters->path.data, true, &letters->fd, error)
-                                           : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int code = open_file(shared, letters, error);
     if (code < 0) {
         free_letters(shared, letters);
         return code;
@@ -103,17 +127,20 @@ int gx_dead_letters_open(gx_shared *shared) {
 }
 
 void gx_dead_letters_close(gx_shared *shared) {
-    if (!shared->dead_letters) return;
-    gx_file_close(shared->dead_letters->fd);
-    free_letters(shared, shared->dead_letters);
+    gale_error error = GALE_ERROR_INIT;
+    gx_monitor_lock(&shared->monitor);
+    gx_dead_letters *letters = shared->dead_letters;
     shared->dead_letters = NULL;
+    if (letters && gx_file_close_written(letters->fd, letters->path.data, &error) < 0) note_fatal(shared, &error);
+    if (letters) free_letters(shared, letters);
+    gx_monitor_unlock(&shared->monitor);
 }
 
 static int write_line(gx_dead_letters *letters, const gx_dead_letter *letter, gale_error *error) {
     gx_buf_reset(&letters->line);
     add_line(&letters->line, letter);
     if (letters->line.failed) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the line of a dead letter");
-    return gx_file_write(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
+    return gx_file_append(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
 }
 
 bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {

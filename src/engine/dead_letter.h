@@ -6,7 +6,8 @@
  *              {"component":"lines","stream":"default","message_id":7,"tuple":["..."],"reason":"failed","text":"...",
  *               "place":"split","task":3,"attempts":3}
  *
- *          A line is written whole, by one write, before the spout hears of it. A write that fails stops the run.
+ *          A line is written whole, by one write, before the spout hears of it. A write that fails leaves nothing
+ *          behind and stops the run, and its tuple is answered as what was stopped: it is not given up.
  * Threads: any; the file has one lock.
  * Owner:   the runtime owns the file. */
 #ifndef GX_ENGINE_DEAD_LETTER_H
@@ -31,9 +32,11 @@ void gx_dead_letter_values(const gx_dead_letter *letter, gale_value values[GX_DE
 /* Opens the file that the plan names; does nothing when it names none or is open already. GALE_IO, GALE_NO_MEMORY: the
  * run is stopped. */
 int gx_dead_letters_open(gx_shared *shared);
+
+/* When nobody writes any more. What fails then is the run's error, too. */
 void gx_dead_letters_close(gx_shared *shared);
 
-/* Writes it; false when it is not in the file. */
+/* Writes it; false when it is not in the file, now or later. */
 bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter);
 
 #endif

@@ -222,6 +222,18 @@ bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer
     return true;
 }
 
+static void take_back(gx_tree_counters *c, uint8_t state) {
+    GX_ASSERT(state == GX_TREE_FAILED || state == GX_TREE_REJECTED || state == GX_TREE_LATE);
+    (*(state == GX_TREE_LATE ? &c->timed_out : state == GX_TREE_REJECTED ? &c->rejected : &c->failed))--;
+}
+
+void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer) {
+    take_back(&ledger->counters, answer->state);
+    ledger->counters.stopped++;
+    answer->state = GX_TREE_STOPPED;
+    answer->note = NULL; /* the entry keeps it until it is free */
+}
+
 /* The tree's root is over. False when its generation wrapped. */
 static bool renew(gx_ledger *ledger, gx_tree *tree) {
     if (has_note(tree)) {
@@ -255,7 +267,7 @@ bool gx_ledger_defer(gx_ledger *ledger, const gx_answer *answer, int64_t until) 
     gx_tree *tree = gx_ledger_at(ledger, answer->slot);
     gx_tree_counters *c = &ledger->counters;
     GX_ASSERT(tree->state == GX_TREE_FAILED || tree->state == GX_TREE_LATE);
-    (*(tree->state == GX_TREE_LATE ? &c->timed_out : &c->failed))--;
+    take_back(c, tree->state);
     c->open++;
     bool fresh = renew(ledger, tree);
     tree->state = GX_TREE_WAITING;

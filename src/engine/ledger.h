@@ -300,6 +300,9 @@ void gx_ledger_stop(gx_ledger *ledger);
 /* The next answer for a spout, oldest first; false when there is none. After the spout has been told, the entry goes
  * back with gx_ledger_answered: `now` is for the rest of slots whose generation wraps. */
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer);
+
+/* In between: a failed, late or rejected tree is answered as one that was stopped. */
+void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
 /* The tree that the next answer is about and its slot, or NULL. One that is complete may be answered in place, without

@@ -25,23 +25,26 @@ static int post(gx_task *task, const gx_dead_letter *letter) {
     return rc < 0 ? rc : GALE_OK;
 }
 
-static void bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
+/* Is it where it was asked to be? False when it is not in the file, or nobody can take it any more: then it is not given
+ * up. */
+static bool bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
                  const gale_failure *failure) {
     bool posted = task->streams[task->stream_count].count > 0, filed = ex->shared->plan->dead_letters_file.size > 0;
-    if (!posted && !filed) return;
+    bool over = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
+    if (!posted && !filed) return true;
     const gx_dead_letter letter = { .component = task->context.component,
                                     .stream = task->plan->schema.streams[kept->stream].name,
                                     .message_id = answer->message_id,
                                     .tuple = (const gale_body *)kept->body->bytes,
                                     .failure = failure,
                                     .attempts = kept->attempts };
+    if (filed ? !gx_dead_letters_write(ex->shared, &letter) : over) return false;
     ex->ledger.counters.dead_letters++;
-    if (filed && !gx_dead_letters_write(ex->shared, &letter))
-        lose(ex, task, answer->message_id, "it is not in the file");
-    if (!posted) return;
-    int rc = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? post(task, &letter) : GALE_STOPPED;
+    if (!posted) return true;
+    int rc = over ? GALE_STOPPED : post(task, &letter);
     if (GX_MUTANT(letter_twice)) (void)post(task, &letter);
     if (rc < 0) lose(ex, task, answer->message_id, gale_error_text(rc));
+    return true;
 }
 
 /* --- Answers --- */
@@ -60,6 +63,18 @@ static void end_letter(gx_executor *ex, const gx_task *task, const gx_answer *an
     gx_ledger_answered(&ex->ledger, answer, ex->now);
 }
 
+/* It is given up when its attempts are used up, or none can help, and its letter is safe. Failed at the very end, with
+ * attempts left or a letter that could not be kept, it is as unanswered as what was stopped. */
+static void end_failed(gx_executor *ex, gx_task *task, gx_answer *answer, const gx_retained *kept,
+                       const gale_failure *failure) {
+    bool over = answer->state == GX_TREE_REJECTED || kept->attempts >= task->plan->attempts;
+    answer->final = over && bury(ex, task, answer, kept, failure);
+    if (answer->final)
+        ex->ledger.counters.given_up++;
+    else
+        gx_ledger_unanswered(&ex->ledger, answer);
+}
+
 bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const gale_failure *failure) {
     gx_retained *kept = gx_retention_at(&ex->retention, answer->slot);
     if (!kept) return false;
@@ -73,14 +88,7 @@ bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const ga
         end_letter(ex, task, answer, failure);
         return true;
     }
-    /* Failed at the very end, with attempts left, it is as unanswered as what was stopped. */
-    answer->final = answer->state == GX_TREE_REJECTED ||
-                    (answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED &&
-                     kept->attempts >= task->plan->attempts);
-    if (answer->final) {
-        ex->ledger.counters.given_up++;
-        bury(ex, task, answer, kept, failure);
-    }
+    if (answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED) end_failed(ex, task, answer, kept, failure);
     gx_retention_drop(&ex->retention, answer->slot);
     return false;
 }

@@ -4,13 +4,15 @@
  *       ^ |---failed, attempts left --> waiting (engine/retention.h) --+
  *       | |---failed, none left --+                                    |
  *       | |---rejected -----------+--> dead letter -----------------------> the spout hears fail, once
- *       | +---stopped, while open or waiting ------------------------------> the spout hears fail
+ *       | |                              +--cannot be kept--+
+ *       | +---stopped, while open or waiting ---------------+--------------> the spout hears fail: stopped
  *       +----------------- when its wait is over ----------------------+
  *
  * What:    another attempt has the same message id, values, stream and, if the spout named one, task; its targets are
  *          chosen anew. It is made while the spout is not held, also when it is inactive or drains, and not when the
  *          run closes. A dead letter with a subscriber is a tree of its own: tried as often as others; when that fails
  *          it is lost, counted and logged, and the spout does not hear of it.
+ *          What fails with attempts left while the run closes was stopped.
  *          When an emit itself fails (no memory, a grouping of one's own), that attempt has failed.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_REPLAY_H

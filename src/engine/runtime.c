@@ -8,7 +8,6 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
-#include "engine/dead_letter.h"
 #include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/inquest.h"
@@ -173,7 +172,6 @@ static void release(gale_runtime *runtime) {
     for (uint32_t i = 0; shared->executors && i < n; i++)
         if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
     for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
-    gx_dead_letters_close(shared);
     if (runtime->plan) {
         uint32_t tasks = runtime->plan->task_count;
         gx_free(heap, GX_TAG_PLAN, shared->tasks, (tasks + 1u) * sizeof *shared->tasks);

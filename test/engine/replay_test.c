@@ -710,7 +710,12 @@ static void a_write_that_fails_stops_the_run(void **state) {
     assert_non_null(strstr(error.text, "/dev/full"));
     assert_true(w.spout->fails > 0);
     for (int n = 0; n < 10; n++) assert_int_equal(w.spout->failed[n], (uint64_t)n < w.spout->emitted);
-    assert_int_equal(rig_stats(&w.r)->dead_letters_lost, rig_stats(&w.r)->dead_letters);
+    assert_int_equal(w.spout->finals, 0);
+    assert_int_equal(w.spout->last_failure.reason, GALE_REASON_STOPPED);
+    const gale_run_stats *s = rig_stats(&w.r);
+    assert_int_equal(s->stopped, s->trees);
+    assert_int_equal(s->given_up + s->dead_letters + s->dead_letters_lost + s->failed, 0);
+    assert_int_equal(s->retained_bytes, 0);
     end(&w);
 }
 

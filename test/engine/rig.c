@@ -70,6 +70,7 @@ static void spout_ack(void *self, uint64_t id) {
 static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
     rig_spout *s = self;
     s->fails++;
+    s->finals += failure->final;
     s->failed[id % RIG_TUPLES_MAX]++;
     s->answered_at[id % RIG_TUPLES_MAX] = gale_context_now(s->context);
     s->last_failure = *failure;

@@ -17,7 +17,7 @@ typedef struct rig_spout {
     bool untracked;
     uint32_t keys; /* the second value is number % keys, if keys */
     uint64_t pending_max;
-    uint64_t acks, fails;
+    uint64_t acks, fails, finals;                          /* of the failures, those that were final */
     uint8_t acked[RIG_TUPLES_MAX], failed[RIG_TUPLES_MAX]; /* times, by id modulo RIG_TUPLES_MAX */
     gale_failure last_failure;
     char last_text[256];

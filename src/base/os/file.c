@@ -110,16 +110,72 @@ static int refuse_write(const char *path, gale_error *error) {
     return gale_error_set(error, GALE_IO, "cannot write '%s': %s", name, strerror(errno));
 }
 
-int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t put = gx_disk_now()->write(fd, at, at_once(size));
-        if (put < 0 && !resume(fd, POLLOUT)) return refuse_write(path, error);
-        if (put <= 0) continue;
-        at += put;
-        size -= (size_t)put;
+/* Counts in `*put` what was written. */
+static int write_on(int fd, const char *bytes, size_t size, size_t *put, const char *path, gale_error *error) {
+    while (*put < size) {
+        ssize_t more = gx_disk_now()->write(fd, bytes + *put, at_once(size - *put));
+        if (more < 0 && !resume(fd, POLLOUT)) return refuse_write(path, error);
+        if (more > 0) *put += (size_t)more;
     }
     return GALE_OK;
+}
+
+int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
+    size_t put = 0;
+    return write_on(fd, bytes, size, &put, path, error);
+}
+
+int gx_file_close_written(int fd, const char *path, gale_error *error) {
+    if (fd <= STDERR_FILENO || gx_disk_now()->close(fd) == 0 || errno == EINTR) return GALE_OK; /* closed in any case */
+    return refuse_write(path, error);
+}
+
+int gx_file_cut(int fd, int64_t size, const char *path, gale_error *error) {
+    int rc;
+    do rc = gx_disk_now()->truncate(fd, size);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 ? GALE_OK : refuse_write(path, error);
+}
+
+/* Takes back the last `size` bytes that were written. They are not the end any more when another process has written
+ * behind them. */
+static void take_back(int fd, size_t size) {
+    struct stat about;
+    off_t end = gx_disk_now()->seek(fd, 0, SEEK_CUR);
+    if (!size || end < (off_t)size || gx_disk_now()->about(fd, &about) != 0) return;
+    if (S_ISREG(about.st_mode) && about.st_size == end) (void)gx_file_cut(fd, end - (off_t)size, "", NULL);
+}
+
+int gx_file_append(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
+    size_t put = 0;
+    int rc = write_on(fd, bytes, size, &put, path, error);
+    if (rc < 0) take_back(fd, put);
+    return rc;
+}
+
+/* Reads until `size` bytes are there or the file ends. */
+static int64_t read_all_at(int fd, char *bytes, size_t size, int64_t offset, const char *path, gale_error *error) {
+    size_t have = 0;
+    while (have < size) {
+        int64_t got = gx_file_read_at(fd, bytes + have, size - have, offset + (int64_t)have, path, error);
+        if (got < 0) return got;
+        if (got == 0) break;
+        have += (size_t)got;
+    }
+    return (int64_t)have;
+}
+
+int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *error) {
+    char bytes[4096];
+    for (int64_t end = size; end > 0;) {
+        int64_t begin = end > (int64_t)sizeof bytes ? end - (int64_t)sizeof bytes : 0;
+        int64_t got = read_all_at(fd, bytes, (size_t)(end - begin), begin, path, error);
+        if (got < 0) return got;
+        const char *newline = got ? memrchr(bytes, '\n', (size_t)got) : NULL;
+        if (newline) return begin + (newline - bytes) + 1;
+        end = begin;
+    }
+    return 0;
 }
 
 static gx_file_about about_of(const struct stat *found) {

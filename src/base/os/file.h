@@ -17,6 +17,9 @@ int gx_file_create(const char *path, bool append, int *ret_fd, gale_error *error
 /* Closes; leaves the standard descriptors open. */
 void gx_file_close(int fd);
 
+/* The same for what was written, to a file system that may say only now that it has not kept it. */
+int gx_file_close_written(int fd, const char *path, gale_error *error);
+
 /* Reads up to `size` bytes; 0 at the end. */
 int64_t gx_file_read(int fd, void *bytes, size_t size, const char *path, gale_error *error);
 
@@ -25,6 +28,17 @@ int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const 
 
 /* Writes all. GALE_CLOSED_PIPE when the reader has gone, else GALE_IO. A program must ignore SIGPIPE. */
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
+
+/* Writes all at the end of a file, or nothing: what a write that failed has left there is cut off again, if it is the
+ * end of a regular file still. */
+int gx_file_append(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
+
+/* Makes it `size` bytes long. */
+int gx_file_cut(int fd, int64_t size, const char *path, gale_error *error);
+
+/* Where the last line begins of the `size` bytes that a regular file, open for reading, has: what stands behind the
+ * last newline. Negative when it cannot be read. */
+int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *error);
 
 /* What a file is: device and inode name it as long as it exists. */
 typedef struct gx_file_about {
