@@ -123,7 +123,9 @@ static bool can_flush(gx_outlet *outlet) {
     return outlet->outbox.count && gx_ring_has_room(&outlet->ring, GX_FIFO_ENTRY_MAX);
 }
 
+/* Before all is open nothing is taken in: what lies in a ring is no news yet, and the next phase rings the bell. */
 bool gx_step_has_news(gx_executor *ex) {
+    if (!phase_runs(gx_phase(ex->shared))) return gx_flow_epoch(&ex->shared->flow) != ex->epoch;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];
         if (inlet->data.ring && gx_ring_refresh(&inlet->data)) return true;

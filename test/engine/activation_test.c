@@ -3,20 +3,24 @@
 
 typedef struct lamp {
     gale_collector *out;
+    gale_runtime *off_in_open; /* deactivated as it opens, after a tuple */
     uint64_t acks;
 } lamp;
+
+static void emit_one(void *self) {
+    const gale_value value = gale_i64(1);
+    assert_int_equal(gale_emit_tracked(((lamp *)self)->out, 0, &value, 1, 1), 1);
+}
 
 static int open_lamp(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     (void)context;
     lamp *self = user;
     self->out = out;
     *ret_self = self;
+    if (!self->off_in_open) return GALE_OK;
+    emit_one(self);
+    gale_runtime_deactivate(self->off_in_open);
     return GALE_OK;
-}
-
-static void emit_one(void *self) {
-    const gale_value value = gale_i64(1);
-    assert_int_equal(gale_emit_tracked(((lamp *)self)->out, 0, &value, 1, 1), 1);
 }
 
 static int have_nothing_more(void *self, gale_collector *out, gale_wait *wait) {
@@ -29,7 +33,7 @@ static void count_ack(void *self, uint64_t message_id) {
     ((lamp *)self)->acks++;
 }
 
-static void build(rig *r, lamp *spout, rig_bolt *bolt) {
+static void build(rig *r, lamp *spout, rig_bolt *bolt, uint32_t executors) {
     static const gale_spout_ops ops = { sizeof ops, "lamp", open_lamp, emit_one, have_nothing_more,
                                         count_ack,  NULL,   emit_one,  NULL };
     static const gale_output outputs[] = { { NULL, "value" } };
@@ -38,9 +42,13 @@ static void build(rig *r, lamp *spout, rig_bolt *bolt) {
         r->topology, "lamp",
         (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = spout, .outputs = outputs, .output_count = 1 },
         1);
-    gale_topology_add_bolt(r->topology, "bolt", rig_simple(bolt), 1);
+    gale_bolt last = rig_simple(bolt);
+    gale_setting place = { "gale.executor", gale_i64(executors - 1) };
+    last.settings = &place;
+    last.setting_count = 1;
+    gale_topology_add_bolt(r->topology, "bolt", last, 1);
     gale_topology_subscribe(r->topology, "bolt", "lamp", NULL, gale_shuffle());
-    rig_make(r, 1);
+    rig_make(r, executors);
 }
 
 /* As a caller does that has nothing else to wait for. */
@@ -54,7 +62,7 @@ static void what_a_spout_emits_when_it_is_activated_or_deactivated_is_not_left_l
     rig r;
     lamp spout = { 0 };
     rig_bolt bolt = { .on = rig_take };
-    build(&r, &spout, &bolt);
+    build(&r, &spout, &bolt, 1);
     step_while_there_is_something_to_do(&r);
     assert_int_equal(bolt.seen, 1);
     assert_int_equal(spout.acks, 1);
@@ -65,9 +73,27 @@ static void what_a_spout_emits_when_it_is_activated_or_deactivated_is_not_left_l
     rig_fini(&r);
 }
 
+static void a_run_that_is_deactivated_while_it_opens_has_nothing_to_do_until_it_is_activated(void **state) {
+    (void)state;
+    rig r;
+    lamp spout = { 0 };
+    rig_bolt bolt = { .on = rig_take };
+    build(&r, &spout, &bolt, 2); /* the second executor sees that the run is inactive, and opens nothing */
+    spout.off_in_open = r.runtime;
+    int64_t steps = 0;
+    while (gale_runtime_step(r.runtime) > 0) assert_true(++steps < 100);
+    assert_int_equal(rig_stats(&r)->phase, GALE_PHASE_OPENING);
+    gale_runtime_activate(r.runtime);
+    step_while_there_is_something_to_do(&r);
+    assert_int_equal(spout.acks, bolt.seen);
+    assert_int_equal(bolt.seen, 2); /* of open and of activate */
+    rig_fini(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_spout_emits_when_it_is_activated_or_deactivated_is_not_left_lying),
+        cmocka_unit_test(a_run_that_is_deactivated_while_it_opens_has_nothing_to_do_until_it_is_activated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
