@@ -119,7 +119,9 @@ struct gale_collector {
  * execution; a spout's is not tracked. `values` are borrowed for the call and must be as many as the declared fields.
  * Emitting never blocks and never runs another component. Returns how many tasks it goes to, or GALE_FIELDS,
  * GALE_NOT_FOUND (no such stream), GALE_INVALID (a value is not valid), GALE_TOO_LARGE, GALE_NO_MEMORY: then nothing
- * was emitted, and the anchors are marked, so that their ack counts as a fail. */
+ * was emitted, and the anchors are marked, so that their ack counts as a fail; and GALE_STOPPED when the task's executor
+ * closes (in `close` and `cleanup`, in `deactivate` at a stop): nobody would execute or answer it. So for all that emit
+ * or answer. */
 GALE_INLINE int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     return out->ops->emit(out, stream, values, count);
 }
@@ -252,7 +254,8 @@ typedef enum gale_bolt_kind {
 } gale_bolt_kind;
 
 /* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
- * called once when everything before this bolt has drained; it may emit (its tuples are not tracked). */
+ * called once when everything before this bolt has drained; it may emit (its tuples are not tracked), and answer what
+ * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED. */
 typedef struct gale_bolt_ops {
     size_t size;
     const char *name;

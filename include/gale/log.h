@@ -2,7 +2,7 @@
  *
  * What:    a handle that is given one finished line at a time. The library itself prints nothing: without a handle,
  *          messages are dropped.
- * Threads: `write` is called from every thread that runs executors, at the same time.
+ * Threads: `write` is called from every thread that runs executors or waits for a runtime's end, at the same time.
  * Owner:   the text is borrowed for the call; the handle is copied.
  */
 #ifndef GALE_LOG_H

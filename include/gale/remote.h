@@ -8,8 +8,9 @@
  * Threads: any, at the same time, for every function but gale_remote_open, which is the task's own thread's.
  * Owner:   each gale_remote_open has its gale_remote_close. A remote may outlive the runtime: then every call says
  *          GALE_STOPPED.
- * Errors:  GALE_AGAIN: the inbox is full, nothing happened, try again. GALE_STOPPED: the runtime has ended or, for a
- *          spout's tuple, drains. GALE_INVALID, GALE_TOO_LARGE: a value, or a reason. GALE_NO_MEMORY.
+ * Errors:  GALE_AGAIN: the inbox is full, nothing happened, try again; or the runtime drains, and the bolt holds nothing
+ *          that could be answered, or emitted for. GALE_STOPPED: the runtime has ended or, for a spout's tuple,
+ *          drains. GALE_INVALID, GALE_TOO_LARGE: a value, or a reason. GALE_NO_MEMORY.
  * Limits:  GALE_REMOTE_INBOX bytes of commands wait for an executor; one larger than that is taken when nothing waits.
  */
 #ifndef GALE_REMOTE_H

@@ -67,7 +67,7 @@ GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
 
 /* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
- * Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing
+ * A drain that makes no progress for 0.6 s names who holds it up in the log. Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing
  * more. */
 GALE_API void gale_runtime_drain(gale_runtime *runtime);
 

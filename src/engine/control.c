@@ -1,14 +1,16 @@
 #include "engine/control.h"
 
 #include "engine/dead_letter.h"
+#include "engine/drain_watch.h"
 
-/* A reading of all executors; true when they are quiet and nothing is on its way. */
-static bool read_quiet(gx_shared *shared, uint64_t *ret_work) {
+/* A reading of all executors; true when they are quiet in this phase, which each has shown that it saw, and nothing is
+ * on its way. */
+static bool read_quiet(gx_shared *shared, gale_phase phase, uint64_t *ret_work) {
     uint64_t received = 0, sent = 0, work = 0;
     bool quiet = true;
     for (uint32_t i = 0; i < shared->executor_count; i++) {
         gx_executor *ex = shared->executors[i];
-        quiet &= gx_load_acquire(&ex->seen_quiet) != 0;
+        quiet &= gx_load_acquire(&ex->seen_quiet) == (uint32_t)phase;
         received += gx_load_acquire(&ex->seen_received);
     }
     for (uint32_t i = 0; i < shared->executor_count; i++) {
@@ -20,9 +22,9 @@ static bool read_quiet(gx_shared *shared, uint64_t *ret_work) {
     return quiet && sent == received;
 }
 
-static bool nothing_moves(gx_control *control, gx_shared *shared) {
+static bool nothing_moves(gx_control *control, gx_shared *shared, gale_phase phase) {
     uint64_t work;
-    bool quiet = read_quiet(shared, &work);
+    bool quiet = read_quiet(shared, phase, &work);
     bool twice = quiet && control->seen_quiet && control->seen_work == work;
     control->seen_quiet = quiet;
     control->seen_work = work;
@@ -41,9 +43,9 @@ static bool all_finished(gx_shared *shared, uint32_t rank) {
 
 static size_t finish_next(gx_control *control, gx_shared *shared) {
     uint32_t rank = gx_load_acquire(&shared->finish_rank);
-    if (!all_finished(shared, rank) || !nothing_moves(control, shared)) return 0;
+    if (!all_finished(shared, rank) || !nothing_moves(control, shared, GALE_PHASE_FINISHING)) return 0;
     forget(control);
-    if (rank + 1 >= shared->plan->component_count) {
+    if (rank >= shared->plan->component_count) {
         gx_executors_move(shared, GALE_PHASE_FINISHING, GALE_PHASE_CLOSING);
         return 1;
     }
@@ -73,21 +75,27 @@ static size_t close_all(gx_shared *shared) {
     return 1;
 }
 
-size_t gx_control_step(gx_control *control, gx_shared *shared) {
+static size_t move_on(gx_control *control, gx_shared *shared) {
     switch (gx_phase(shared)) {
     case GALE_PHASE_OPENING: return open_all(shared);
     case GALE_PHASE_RUNNING:
-        if (!shared->until_drained || !nothing_moves(control, shared)) return 0;
+        if (!shared->until_drained || !nothing_moves(control, shared, GALE_PHASE_RUNNING)) return 0;
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
     case GALE_PHASE_DRAINING:
-        if (!nothing_moves(control, shared)) return 0;
+        if (!nothing_moves(control, shared, GALE_PHASE_DRAINING)) return 0;
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_DRAINING, GALE_PHASE_FINISHING);
     case GALE_PHASE_FINISHING: return finish_next(control, shared);
     case GALE_PHASE_CLOSING: return close_all(shared);
     default: return 0;
     }
+}
+
+size_t gx_control_step(gx_control *control, gx_shared *shared) {
+    size_t moved = move_on(control, shared);
+    if (!moved && gx_control_waits(shared)) gx_drain_watch(shared, shared->executors[0]->now);
+    return moved;
 }
 
 bool gx_control_waits(gx_shared *shared) {

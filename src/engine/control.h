@@ -4,15 +4,16 @@
  *     opening ------> running     control: every executor has opened its tasks
  *     running ------> draining    gale_runtime_drain; control: until_drained and nothing moves
  *     draining -----> finishing   control: nothing moves
- *     finishing ----> finishing   control: rank by rank, when nothing moves
- *     finishing ----> closing     control: after the last rank
+ *     finishing ----> finishing   control: rank by rank, when nothing moves; after the last one, inboxes close
+ *     finishing ----> closing     control: when they have, and nothing moves
  *     any of these -> closing     gale_runtime_stop, gale_stop, an error from open or prepare
  *     closing ------> closed      control: every executor has closed its tasks
  *
- * Nothing moves: every executor says that it is quiet (nothing queued, held or open, its spouts done or inactive), and
- *                all
- * that was sent has been received: read twice, with no work in between (Mattern's four counters). An executor that is
- * quiet becomes busy only by receiving or by a timer, and both count as work.
+ * Nothing moves: every executor says that it is quiet in this very phase (nothing queued or open, nothing held but for
+ *                `finish`, its spouts done or inactive), and all that was sent has been received: read twice, with no
+ *                work in between (Mattern's four counters). An executor that is quiet becomes busy only by receiving or
+ *                by a timer, and both count as work. What it shows of an earlier phase says nothing of this one: only
+ *                in a step of this one does it close what this phase closes (test/proof/phases.pml).
  * Threads: executor 0's calls gx_control_step after each of its steps. */
 #ifndef GX_ENGINE_CONTROL_H
 #define GX_ENGINE_CONTROL_H

@@ -159,7 +159,7 @@ typedef struct gx_executor {
     alignas(GX_APART) gx_atomic64 seen_work;
     gx_atomic64 seen_sent;
     gx_atomic64 seen_received;
-    gx_atomic32 seen_quiet;
+    gx_atomic32 seen_quiet; /* the gale_phase that it was quiet in; 0: it was not */
     gx_atomic32 seen_finished;
 } gx_executor;
 

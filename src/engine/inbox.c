@@ -33,22 +33,16 @@ void gx_inbox_release(gx_inbox *inbox) {
     free(inbox);
 }
 
-/* Whether a lane takes `length` more bytes; under the lock. */
-static int admit(gx_inbox *inbox, gx_lane_name name, size_t length) {
+/* Whether a lane takes `length` more bytes for a task; under the lock. */
+static int admit(gx_inbox *inbox, gx_lane_name name, size_t length, gx_atomic64 *held) {
     const gx_lane *lane = &inbox->lanes[name];
-    if (!inbox->bell || (name == GX_LANE_SPOUTS && inbox->spouts_closed)) return GALE_STOPPED;
+    if (inbox->closed & 1u << name) return GALE_STOPPED;
+    if (inbox->closed && gx_load_relaxed(held) == 0) return GALE_AGAIN;
     if (lane->incoming.size && lane->incoming.size + length > GALE_REMOTE_INBOX) return GALE_AGAIN;
     return gx_buf_reserve(&inbox->lanes[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
 }
 
-typedef struct content {
-    const gale_handle *anchors;
-    const gale_value *values;
-    size_t count;
-    const char *text;
-} content;
-
-static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const content *what) {
+static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const gx_command_content *what) {
     gx_buf *incoming = &inbox->lanes[name].incoming;
     gx_command *command = (gx_command *)(incoming->data + incoming->size);
     memset(command, 0, head->length);
@@ -64,19 +58,18 @@ static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, c
     gx_bell_ring(inbox->bell);
 }
 
-int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gale_handle *anchors,
-                 const gale_value *values, size_t count, const char *text) {
-    int64_t size = text ? GALE_FAILURE_TEXT + 1 : values ? gx_body_measure(values, count) : 0;
+int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_command_content *what,
+                 gx_atomic64 *held) {
+    int64_t size = what->text ? GALE_FAILURE_TEXT + 1 : what->values ? gx_body_measure(what->values, what->count) : 0;
     if (size < 0) return (int)size;
-    size_t length = gx_align_up(sizeof head + head.anchor_count * sizeof *anchors + (size_t)size, 8);
+    size_t length = gx_align_up(sizeof head + head.anchor_count * sizeof *what->anchors + (size_t)size, 8);
     if (length > GX_BODY_MAX) return GALE_TOO_LARGE;
     head.length = (uint32_t)length;
     head.body_size = (uint32_t)size;
-    const content what = { anchors, values, count, text };
     gx_monitor_lock(&inbox->lock);
-    int rc = admit(inbox, lane, length);
+    int rc = admit(inbox, lane, length, held);
     if (rc == GALE_NO_MEMORY) inbox->lanes[lane].incoming.failed = false;
-    if (rc == GALE_OK) append(inbox, lane, &head, &what);
+    if (rc == GALE_OK) append(inbox, lane, &head, what);
     gx_monitor_unlock(&inbox->lock);
     return rc;
 }
@@ -114,15 +107,16 @@ bool gx_inbox_is_empty(gx_inbox *inbox) {
     return true;
 }
 
-void gx_inbox_close_spouts(gx_inbox *inbox) {
+void gx_inbox_close_lane(gx_inbox *inbox, gx_lane_name lane) {
+    if (inbox->closed & 1u << lane) return; /* who calls this is the only one that writes it */
     gx_monitor_lock(&inbox->lock);
-    inbox->spouts_closed = true;
+    inbox->closed |= 1u << lane;
     gx_monitor_unlock(&inbox->lock);
 }
 
 void gx_inbox_close(gx_inbox *inbox) {
     gx_monitor_lock(&inbox->lock);
-    inbox->spouts_closed = true;
+    inbox->closed = (1u << GX_LANE_COUNT) - 1;
     inbox->bell = NULL;
     gx_monitor_unlock(&inbox->lock);
 }

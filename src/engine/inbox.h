@@ -5,7 +5,7 @@
  *          behind a spout that waits for answers. Bodies are encoded by the thread that emits. The owner takes a
  *          lane's bytes by swapping buffers, and works through them as it may.
  *
- *              open --drain--> no spout's tuples --close--> closed
+ *              open --drain--> no spout's tuples --all have finished--> nothing more --close--> closed
  *
  * Threads: gx_inbox_put any; the rest the owner's. The mutex is held for a copy or a swap.
  * Owner:   counted references: the executor's and one a remote. The last one frees it; its memory is malloc's, because
@@ -47,7 +47,7 @@ typedef struct gx_inbox {
     gx_atomic32 refs;
     gx_monitor lock;
     gx_bell *bell;       /* of the executor; under the lock; NULL: closed */
-    bool spouts_closed;  /* under the lock */
+    uint32_t closed;     /* bit a lane: it takes nothing more; under the lock */
     gx_atomic32 waiting; /* bit a lane: there is something in `incoming` */
     gx_lane lanes[GX_LANE_COUNT];
 } gx_inbox;
@@ -57,9 +57,20 @@ gx_inbox *gx_inbox_new(gx_bell *bell);
 void gx_inbox_ref(gx_inbox *inbox);
 void gx_inbox_release(gx_inbox *inbox);
 
-/* Appends a command: its head (length and sizes are filled in here), anchors, and values or text. */
-int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gale_handle *anchors,
-                 const gale_value *values, size_t count, const char *text);
+/* What a command carries: anchors (as many as its head says), and values, or text. */
+typedef struct gx_command_content {
+    const gale_handle *anchors;
+    const gale_value *values;
+    size_t count;
+    const char *text;
+} gx_command_content;
+
+/* Appends a command: its head, whose length and sizes are filled in here, and `what`. `held` counts what the task
+ * holds; it is looked at only while the inbox is open. GALE_AGAIN: the lane is full; or spouts' tuples are refused
+ * already, and a bolt that holds nothing has nothing to answer or to emit for: else one that emits without end would
+ * keep a drain from ending. */
+int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_command_content *what,
+                 gx_atomic64 *held);
 
 /* The next command of a lane, or NULL; valid until gx_inbox_done. */
 const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name lane);
@@ -80,8 +91,9 @@ GX_INLINE bool gx_inbox_has_news(gx_inbox *inbox) {
 /* Is there nothing at all? */
 bool gx_inbox_is_empty(gx_inbox *inbox);
 
-/* From now on spouts' tuples are refused; from now on everything is. What is inside stays. */
-void gx_inbox_close_spouts(gx_inbox *inbox);
+/* From now on a lane refuses everything; from now on both do, and the bell is not rung any more. What is inside
+ * stays. */
+void gx_inbox_close_lane(gx_inbox *inbox, gx_lane_name lane);
 void gx_inbox_close(gx_inbox *inbox);
 
 #endif

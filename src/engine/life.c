@@ -1,6 +1,7 @@
 #include "engine/life.h"
 
 #include "engine/dead_letter.h"
+#include "engine/ended_collector.h"
 #include "engine/hooks.h"
 #include "engine/remote.h"
 #include "engine/spout.h"
@@ -55,7 +56,9 @@ void gx_life_finish(gx_executor *ex, uint32_t rank) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         const gale_bolt_ops *ops = &task->plan->built->bolt;
-        if (task->is_spout || !task->open || task->plan->rank != rank || !ops->finish) continue;
+        if (task->plan->rank != rank) continue;
+        task->finished = true;
+        if (task->is_spout || !task->open || !ops->finish) continue;
         task->reported = false;
         gx_executor_call(ex, task);
         int rc = ops->finish(task->self, &task->out);
@@ -80,6 +83,7 @@ static void close_task(gx_executor *ex, gx_task *task) {
 }
 
 void gx_life_close(gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_ended_collector_give(ex->tasks[i]);
     gx_remote_close(ex);
     if (ex->has_ledger) {
         gx_ledger_stop(&ex->ledger);

@@ -7,6 +7,7 @@ enum { COMMANDS_A_STEP = 1024 };
 typedef struct remote {
     gale_remote face; /* first: what the application has */
     gx_inbox *inbox;
+    gx_atomic64 *held; /* the task's; there while the inbox is open */
     uint16_t task;
     bool is_spout;
 } remote;
@@ -33,7 +34,8 @@ static int do_emit(gale_remote *face, uint32_t stream, const gale_value *values,
     gx_command head = {
         .task = r->task, .kind = GX_COMMAND_EMIT, .stream = stream, .anchor_count = (uint32_t)anchor_count
     };
-    return gx_inbox_put(r->inbox, lane_of(r), head, anchors, values, count, NULL);
+    const gx_command_content what = { .anchors = anchors, .values = values, .count = count };
+    return gx_inbox_put(r->inbox, lane_of(r), head, &what, r->held);
 }
 
 static int do_emit_tracked(gale_remote *face, uint32_t stream, const gale_value *values, size_t count,
@@ -41,28 +43,30 @@ static int do_emit_tracked(gale_remote *face, uint32_t stream, const gale_value 
     remote *r = inside(face);
     if (!r->is_spout) return GALE_STATE;
     gx_command head = { .task = r->task, .kind = GX_COMMAND_TRACKED, .stream = stream, .id = message_id };
-    return gx_inbox_put(r->inbox, GX_LANE_SPOUTS, head, NULL, values, count, NULL);
+    const gx_command_content what = { .values = values, .count = count };
+    return gx_inbox_put(r->inbox, GX_LANE_SPOUTS, head, &what, r->held);
 }
 
 static int do_ack(gale_remote *face, gale_handle tuple) {
     remote *r = inside(face);
     gx_command head = { .task = r->task, .kind = GX_COMMAND_ACK, .id = tuple };
-    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, NULL, NULL, 0, NULL);
+    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, &(gx_command_content){ 0 }, r->held);
 }
 
 static int do_fail(gale_remote *face, gale_handle tuple, int32_t reason, const char *text) {
     remote *r = inside(face);
     if (!gx_reason_is_valid(reason)) return GALE_INVALID;
     gx_command head = { .task = r->task, .kind = GX_COMMAND_FAIL, .id = tuple, .reason = reason };
-    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, NULL, NULL, 0, text ? text : "");
+    const gx_command_content what = { .text = text ? text : "" };
+    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, &what, r->held);
 }
 
 int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
     static const gale_remote_ops ops = { sizeof ops, do_close, do_emit, do_emit_tracked, do_ack, do_fail };
-    const gx_task *task = (const gx_task *)out;
+    gx_task *task = (gx_task *)out;
     remote *r = malloc(sizeof *r);
     if (!r) return GALE_NO_MEMORY;
-    *r = (remote){ { &ops }, task->executor->inbox, task->id, task->is_spout };
+    *r = (remote){ { &ops }, task->executor->inbox, &task->counters.held, task->id, task->is_spout };
     gx_inbox_ref(r->inbox);
     *ret_remote = &r->face;
     return GALE_OK;

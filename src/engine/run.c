@@ -14,7 +14,6 @@ static void restart_tick(gx_executor *ex, gx_task *task) {
     tick->due += tick->period; /* keeps its cadence; what was missed is skipped */
     if (tick->due <= ex->now) tick->due = ex->now + tick->period;
     if (tick->due < ex->tick_due) ex->tick_due = tick->due;
-    gx_count(&task->counters.ticks, 1);
 }
 
 /* What every tuple in execution begins with; what those of a run have in common is set by begin_run. */
@@ -84,6 +83,11 @@ GX_NOINLINE static uint64_t execute_any(gx_executor *ex, gx_task *task, const ga
         return weight;
     }
     bool tick = head->source == 0;
+    if (tick && gx_task_is_over(task)) { /* it finished after the tick was made */
+        restart_tick(ex, task);
+        t->not_counted++;
+        return weight;
+    }
     cursor->roots = gx_record_roots(head);
     cursor->tuple.body = gx_record_body(head);
     cursor->deadline = gx_record_deadline(head);
@@ -92,6 +96,7 @@ GX_NOINLINE static uint64_t execute_any(gx_executor *ex, gx_task *task, const ga
     if (tick) {
         cursor->state = cursor->state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : cursor->state;
         restart_tick(ex, task);
+        gx_count(&task->counters.ticks, 1);
     }
     settle(ex, task, rc);
     cursor->deadline = 0;
@@ -403,7 +408,9 @@ size_t gx_run_ticks(gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         if (!task->tick.period || task->tick.waiting) continue;
-        if (ex->now >= task->tick.due && queue_tick(ex, task))
+        if (ex->now >= task->tick.due && gx_task_is_over(task))
+            restart_tick(ex, task);
+        else if (ex->now >= task->tick.due && queue_tick(ex, task))
             queued++;
         else if (task->tick.due < ex->tick_due)
             ex->tick_due = task->tick.due;

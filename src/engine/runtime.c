@@ -8,6 +8,7 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
+#include "engine/drain_watch.h"
 #include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/inquest.h"
@@ -23,6 +24,7 @@ enum {
     RING_MIN = 32 << 10, /* four of the largest records */
     SPINS = 2000,
     CONTROL_PAUSE = 1 * GALE_MILLISECOND,
+    WAIT_LOOK = 250 * GALE_MILLISECOND,
 };
 
 static_assert(RING_MIN >= 4 * GX_RECORD_MAX, "a record is at most a quarter of a ring");
@@ -422,6 +424,16 @@ int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, ui
     return count;
 }
 
+/* With the monitor's lock, which is free for the while. A drain is watched from here too, in case that executor 0 is in
+ * a call; that one begins tells nobody, since a signal handler may begin it. */
+static void wait_a_while(gx_shared *shared, int64_t left) {
+    int64_t pause = gx_control_waits(shared) ? GX_DRAIN_WATCH_LOOK : WAIT_LOOK;
+    gx_monitor_wait(&shared->monitor, left < 0 || left > pause ? pause : left);
+    gx_monitor_unlock(&shared->monitor);
+    gx_drain_watch(shared, shared->clock.now(shared->clock.user));
+    gx_monitor_lock(&shared->monitor);
+}
+
 static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
     gx_shared *shared = &runtime->shared;
     int64_t until = nanoseconds < 0 ? INT64_MAX : gx_os_monotonic() + nanoseconds;
@@ -429,7 +441,7 @@ static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
     while (gx_phase(shared) != GALE_PHASE_CLOSED) {
         int64_t left = nanoseconds < 0 ? -1 : until - gx_os_monotonic();
         if (nanoseconds >= 0 && left <= 0) break;
-        gx_monitor_wait(&shared->monitor, left);
+        wait_a_while(shared, left);
     }
     gx_monitor_unlock(&shared->monitor);
     return gx_phase(shared) == GALE_PHASE_CLOSED;

@@ -16,6 +16,14 @@ typedef struct gx_knobs {
     uint64_t queue_high;    /* the mark of flow control; the low one is half of it */
 } gx_knobs;
 
+/* When a drain is looked at, and what was seen; see engine/drain_watch.h. */
+typedef struct gx_drain_pace {
+    gx_atomic64 look_due;  /* ns */
+    gx_atomic64 progress;  /* as of the last look that saw some */
+    gx_atomic64 since;     /* ns; of that look */
+    gx_atomic64 say_after; /* ns without progress; 0: nothing drains */
+} gx_drain_pace;
+
 typedef struct gx_shared {
     gx_heap heap;
     const gx_plan *plan;
@@ -43,12 +51,14 @@ typedef struct gx_shared {
 
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
-    gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish */
+    gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
     gx_atomic32 inactive;                /* spouts were deactivated by the application */
     gx_atomic32 opened;                  /* executors whose tasks are all open */
     gx_atomic32 closed;                  /* executors whose tasks are all closed */
     gx_atomic64 started_at;              /* ns + 1; 0: not yet */
     gx_atomic64 ended_at;
+
+    gx_drain_pace drain_pace;
 
     struct gx_dead_letters *dead_letters; /* the file, when it is open; under the monitor's lock */
 

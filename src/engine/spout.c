@@ -236,7 +236,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     task->spout.pending--;
     if (answer->state == GX_TREE_ACKED) {
         gx_count(&task->counters.acked, 1);
-        tell_acked(task, answer->message_id);
+        if (task->open) tell_acked(task, answer->message_id);
         return;
     }
     task->reported = false;
@@ -247,6 +247,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     gale_failure failure;
     fill_failure(ex, answer, &failure);
     count_place(ex, &failure);
+    if (!task->open) return; /* its `open` failed: it is told nothing more */
     if (gx_hooks_any(task)) gx_hooks_call_fail(task, answer->message_id, &failure);
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
@@ -257,7 +258,7 @@ static size_t tell_alike(gx_executor *ex, gx_tree *tree, uint64_t slot) {
     gx_ledger *ledger = &ex->ledger;
     gx_task *task = ex->shared->tasks[tree->task];
     int64_t start = tree->start;
-    bool heard = task->plan->built->spout.ack || gx_hooks_any(task);
+    bool heard = task->open && (task->plan->built->spout.ack || gx_hooks_any(task));
     size_t told = 0;
     gx_executor_call(ex, task);
     do {

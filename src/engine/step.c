@@ -15,7 +15,7 @@ static bool phase_runs(int32_t phase) {
 static size_t follow_phase(gx_executor *ex, int32_t phase) {
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING)) return 0;
     if (phase == GALE_PHASE_DRAINING) {
-        gx_inbox_close_spouts(ex->inbox);
+        gx_inbox_close_lane(ex->inbox, GX_LANE_SPOUTS);
         return 0;
     }
     if (phase == GALE_PHASE_OPENING && !ex->opened && !gx_load_relaxed(&ex->shared->inactive)) {
@@ -25,6 +25,7 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
     if (phase == GALE_PHASE_FINISHING) {
         uint32_t rank = gx_load_acquire(&ex->shared->finish_rank);
         if (ex->finished_rank > rank) return 0;
+        if (rank == ex->shared->plan->component_count) gx_inbox_close_lane(ex->inbox, GX_LANE_BOLTS);
         gx_life_finish(ex, rank);
         ex->finished_rank = rank + 1;
         return 1;
@@ -43,9 +44,13 @@ static bool outboxes_are_empty(const gx_executor *ex) {
     return true;
 }
 
+/* What a bolt holds of trees that are over, or of none, it may mean to answer in `finish`: it is not waited for before
+ * that. What is held of open trees is: those are open. */
 static bool holds_nothing(const gx_executor *ex) {
-    for (uint32_t i = 0; i < ex->task_count; i++)
-        if (ex->tasks[i]->held.count) return false;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        const gx_task *task = ex->tasks[i];
+        if (task->held.count && (task->finished || !task->plan->built->bolt.finish)) return false;
+    }
     return true;
 }
 
@@ -70,14 +75,14 @@ static void show(gx_executor *ex, int32_t phase) {
     gx_store_release(&ex->seen_received, received);
     gx_store_release(&ex->seen_sent, sent);
     gx_store_release(&ex->seen_work, ex->work);
-    gx_store_release(&ex->seen_quiet, is_quiet(ex, phase));
+    gx_store_release(&ex->seen_quiet, is_quiet(ex, phase) ? (uint32_t)phase : 0);
     gx_store_release(&ex->seen_finished, ex->finished_rank); /* last: who sees it sees the rest */
 }
 
-static size_t run_phase(gx_executor *ex, int32_t phase) {
+static size_t run_phase(gx_executor *ex) {
     gx_ready_take(&ex->ready, ex->idle);
     size_t done = gx_run_acks(ex);
-    if (phase != GALE_PHASE_FINISHING) done += gx_run_ticks(ex);
+    done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
     done += gx_inquest_run(ex);
     gx_run_rotations(ex);
@@ -100,7 +105,7 @@ size_t gx_step(gx_executor *ex) {
     ex->watched = gx_load_relaxed(&ex->shared->watched);
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
-    if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex, phase);
+    if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
     gx_executor_publish(ex);
     ex->work += done;
     ex->idle = done == 0;
@@ -112,7 +117,7 @@ int64_t gx_step_due(const gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     if (!phase_runs(phase)) return INT64_MAX;
     int64_t due = gx_spout_due(ex);
-    if (phase != GALE_PHASE_FINISHING && ex->tick_due < due) due = ex->tick_due;
+    if (ex->tick_due < due) due = ex->tick_due;
     if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
     if (gx_inquest_due(ex) < due) due = gx_inquest_due(ex);
     if (gx_replay_due(ex) < due) due = gx_replay_due(ex);

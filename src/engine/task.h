@@ -90,6 +90,7 @@ typedef struct gx_task {
     bool blocks;      /* gale.blocking */
     bool congested;
     bool open;
+    bool finished; /* its `finish` has had its turn */
     bool reported; /* `report` is of the call in progress */
     uint32_t sample_in;
     gx_lanes *lanes; /* NULL: no input drops */
@@ -113,6 +114,11 @@ typedef struct gx_task {
     gx_atomic32 done_seen;   /* `spout.done` */
     char report[GALE_FAILURE_TEXT + 1];
 } gx_task;
+
+/* Does it want no more ticks? One that has finished does when it holds something, which it may answer at one. */
+GX_INLINE bool gx_task_is_over(const gx_task *task) {
+    return task->finished && task->held.count == 0;
+}
 
 /* A task of the plan, not open yet. NULL when memory is out. */
 gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops);

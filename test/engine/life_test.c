@@ -330,8 +330,146 @@ static void figures_fill_no_more_than_the_caller_has_room_for(void **state) {
     rig_fini(&r);
 }
 
+/* --- What is emitted at the very end --- */
+
+typedef struct speaker {
+    gale_collector *out;
+    gale_remote *remote;
+    bool tracked, emits_in_open;
+    int in_open, in_deactivate, in_close, in_fail, remotely;
+    uint64_t heard;
+    int open_returns;
+} speaker;
+
+static speaker spout_speaker, bolt_speaker;
+
+static int speak(speaker *s) {
+    gale_value values[] = { gale_i64(1), gale_i64(1) };
+    return s->tracked ? gale_emit_tracked(s->out, 0, values, 2, 9) : gale_emit(s->out, 0, values, 2);
+}
+
+static int speaker_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    speaker *s = user;
+    (void)context;
+    s->out = out;
+    *ret_self = s;
+    if (s->emits_in_open) s->in_open = speak(s);
+    return s->open_returns;
+}
+
+static int speaker_next(void *self, gale_collector *out, gale_wait *wait) {
+    (void)self, (void)out, (void)wait;
+    return GALE_NEXT_DONE;
+}
+
+static void speaker_ack(void *self, uint64_t id) {
+    (void)id;
+    ((speaker *)self)->heard++;
+}
+
+static void speaker_fail(void *self, uint64_t id, const gale_failure *failure) {
+    speaker *s = self;
+    (void)id, (void)failure;
+    s->heard++;
+    s->in_fail = speak(s);
+}
+
+static void speaker_deactivate(void *self) {
+    ((speaker *)self)->in_deactivate = speak(self);
+}
+
+static void speaker_close(void *self) {
+    ((speaker *)self)->in_close = speak(self);
+}
+
+static int speaker_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    gale_handle held;
+    (void)self;
+    return gale_tuple_hold(out, gale_tuple_handle(tuple), &held);
+}
+
+static void build_speakers(rig *r) {
+    static const gale_spout_ops spout_ops = { sizeof spout_ops, "speaker",   speaker_open, NULL,
+                                              speaker_next,     speaker_ack, speaker_fail, speaker_deactivate,
+                                              speaker_close };
+    static const gale_bolt_ops bolt_ops = { .size = sizeof bolt_ops,
+                                            .name = "speaker",
+                                            .kind = GALE_BOLT_MANUAL,
+                                            .prepare = speaker_open,
+                                            .execute = speaker_execute,
+                                            .cleanup = speaker_close };
+    static const gale_output outputs[] = { { NULL, "number, key" } };
+    gale_spout from = { .size = sizeof from, .ops = &spout_ops, .user = &spout_speaker, .outputs = outputs };
+    gale_bolt to = { .size = sizeof to, .ops = &bolt_ops, .user = &bolt_speaker, .outputs = outputs };
+    from.output_count = to.output_count = 1;
+    memset(&spout_speaker, 0, sizeof spout_speaker);
+    memset(&bolt_speaker, 0, sizeof bolt_speaker);
+    memset(&c, 0, sizeof c);
+    c.on = rig_take;
+    spout_speaker.tracked = true;
+    rig_init(r);
+    gale_topology_add_spout(r->topology, "from", from, 1);
+    gale_topology_add_bolt(r->topology, "to", to, 1);
+    gale_topology_add_bolt(r->topology, "last", rig_simple(&c), 1);
+    gale_topology_subscribe(r->topology, "to", "from", NULL, gale_shuffle());
+    gale_topology_subscribe(r->topology, "last", "to", NULL, gale_shuffle());
+}
+
+static void what_is_emitted_when_nobody_would_answer_is_refused(void **state) {
+    (void)state;
+    rig r;
+    build_speakers(&r);
+    spout_speaker.emits_in_open = true;
+    rig_make(&r, 2);
+    rig_settle(&r);
+    assert_int_equal(spout_speaker.in_open, 1);
+    gale_runtime_stop(r.runtime);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
+    assert_int_equal(spout_speaker.heard, 1); /* what it emitted in open was held, and is stopped */
+    assert_int_equal(spout_speaker.in_fail, GALE_STOPPED);
+    assert_int_equal(spout_speaker.in_deactivate, GALE_STOPPED);
+    assert_int_equal(spout_speaker.in_close, GALE_STOPPED);
+    assert_int_equal(bolt_speaker.in_close, GALE_STOPPED);
+    assert_int_equal(rig_stats(&r)->open, 0);
+    assert_int_equal(r.stats.trees, 1);
+    rig_fini(&r);
+}
+
+static void what_is_emitted_in_deactivate_before_the_end_is_answered(void **state) {
+    (void)state;
+    rig r;
+    build_speakers(&r);
+    rig_make(&r, 2);
+    rig_settle(&r);
+    gale_runtime_deactivate(r.runtime);
+    rig_settle(&r);
+    assert_int_equal(spout_speaker.in_deactivate, 1);
+    gale_runtime_stop(r.runtime);
+    rig_fini(&r);
+    assert_int_equal(spout_speaker.heard, 1);
+}
+
+static void a_spout_that_could_not_be_opened_hears_of_nothing(void **state) {
+    (void)state;
+    rig r;
+    build_speakers(&r);
+    spout_speaker.emits_in_open = true;
+    spout_speaker.open_returns = GALE_IO;
+    rig_make(&r, 1);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
+    assert_int_equal(spout_speaker.in_open, 1);
+    assert_int_equal(spout_speaker.heard, 0);
+    assert_int_equal(rig_stats(&r)->stopped, 1);
+    rig_fini(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_emitted_when_nobody_would_answer_is_refused),
+        cmocka_unit_test(what_is_emitted_in_deactivate_before_the_end_is_answered),
+        cmocka_unit_test(a_spout_that_could_not_be_opened_hears_of_nothing),
         cmocka_unit_test(a_spout_is_opened_activated_deactivated_and_closed),
         cmocka_unit_test(bolts_finish_in_the_order_of_the_flow_and_may_emit),
         cmocka_unit_test(a_stopped_bolt_does_not_finish_but_is_cleaned_up),

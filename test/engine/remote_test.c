@@ -286,6 +286,68 @@ static void four_threads_lose_nothing_when_the_runtime_stops(void **state) {
     from_four_threads(gale_runtime_stop);
 }
 
+/* --- While a run drains by itself --- */
+
+static int spout_done(void *self, gale_collector *out, gale_wait *wait) {
+    (void)self, (void)out, (void)wait;
+    return GALE_NEXT_DONE;
+}
+
+/* Emits now and then, so that the run is at rest in between. */
+static void *emit_now_and_then(void *user) {
+    uint64_t id = 0;
+    (void)user;
+    for (int rc = 0; rc != GALE_STOPPED;) {
+        rc = emit_tracked(id);
+        if (rc == 0) atomic_fetch_add(&accepted, 1);
+        for (uint64_t i = id++ % 16 * 20; i; i--) sched_yield();
+    }
+    return NULL;
+}
+
+static void run_until_drained_beside_an_emitter(void) {
+    static const gale_spout_ops ops = { .size = sizeof ops,
+                                        .name = "remote",
+                                        .open = spout_open,
+                                        .next = spout_done,
+                                        .ack = spout_ack,
+                                        .fail = spout_fail };
+    static const gale_output outputs[] = { { NULL, "number, key" } };
+    rig r;
+    pthread_t thread;
+    memset(&state_, 0, sizeof state_);
+    last = (rig_bolt){ .on = rig_take };
+    atomic_store(&accepted, 0);
+    rig_init(&r);
+    gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = &state_, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(r.topology, "spout", spout, 1);
+    gale_topology_add_bolt(r.topology, "last", rig_simple(&last), 1);
+    gale_topology_subscribe(r.topology, "last", "spout", NULL, gale_shuffle());
+    gale_topology_set(r.topology, "spout", "gale.executor", gale_i64(1));
+    gale_topology_set(r.topology, "last", "gale.executor", gale_i64(0));
+    gale_clock clock = gale_clock_monotonic();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 2;
+    options.clock = &clock;
+    options.until_drained = true;
+    rig_make_with(&r, options);
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_runtime_start(r.runtime, &error) < 0) fail_msg("%s", error.text);
+    pthread_create(&thread, NULL, emit_now_and_then, NULL);
+    if (gale_runtime_wait(r.runtime, 30 * GALE_SECOND, &error) < 0) fail_msg("%s", error.text);
+    pthread_join(thread, NULL);
+    rig_fini(&r);
+    assert_int_equal(state_.acks, accepted);
+    assert_int_equal(state_.fails, 0);
+    assert_int_equal(last.seen, accepted);
+    gale_remote_close(state_.spout);
+}
+
+static void a_run_until_drained_ends_though_a_remote_emits_meanwhile(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) run_until_drained_beside_an_emitter();
+}
+
 /* --- Submitted inactive --- */
 
 static void an_inactive_runtime_opens_nothing_before_it_is_activated(void **state) {
@@ -331,6 +393,7 @@ int main(void) {
         cmocka_unit_test(a_draining_runtime_emits_what_it_took_and_takes_no_more),
         cmocka_unit_test(four_threads_lose_nothing_when_the_runtime_drains),
         cmocka_unit_test(four_threads_lose_nothing_when_the_runtime_stops),
+        cmocka_unit_test(a_run_until_drained_ends_though_a_remote_emits_meanwhile),
         cmocka_unit_test(an_inactive_runtime_opens_nothing_before_it_is_activated),
         cmocka_unit_test(an_inactive_runtime_that_is_drained_ends_without_opening),
     };
