@@ -1,4 +1,5 @@
 /* gale run FILE.yaml */
+#include "cli/bad_letters.h"
 #include "cli/command.h"
 #include "cli/layout.h"
 #include "cli/session.h"
@@ -109,15 +110,29 @@ static int replay_letters(const char *path, gale_topology *topology, gx_letters 
     return code < 0 ? code : gx_letter_spouts(topology, letters, error);
 }
 
+/* Lines that are no letters are said, and left out. A file of nothing else is no file of dead letters. */
+static int load_letters(gx_session *session, const char *path, gx_letters *ret_letters) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_bad_letters bad = { session->terminal, 0 };
+    gx_letters_told told = gx_bad_letters_told(&bad);
+    int code = gx_letters_load(path, &told, ret_letters, &error);
+    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
+    gx_bad_letters_end(&bad, path);
+    session->skipped = bad.count > 0;
+    if (!bad.count || ret_letters->count) return GX_EXIT_OK;
+    gx_letters_fini(ret_letters);
+    return GX_EXIT_USAGE;
+}
+
 static int run_letters(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
-    int code = gx_letters_load(c->replay, &letters, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
-    code = replay_letters(c->replay, topology, &letters, &error);
+    int exit_code = load_letters(session, c->replay, &letters);
+    if (exit_code != GX_EXIT_OK) return exit_code;
+    int code = replay_letters(c->replay, topology, &letters, &error);
     session->until_drained = true;
-    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
-                             : run_topology(session, topology, c, logger);
+    exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
+                         : run_topology(session, topology, c, logger);
     gx_letters_fini(&letters);
     return exit_code;
 }

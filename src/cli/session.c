@@ -285,7 +285,7 @@ static bool is_cut_short(const watch *w) {
 static int exit_code_of(const watch *w, int code, bool lost) {
     if (is_io(code)) return GX_EXIT_IO;
     if (is_cut_short(w)) return GX_EXIT_SIGNAL + w->signal;
-    return code < 0 || lost ? GX_EXIT_FAILED : GX_EXIT_OK;
+    return code < 0 || lost || w->session->skipped ? GX_EXIT_FAILED : GX_EXIT_OK;
 }
 
 static int conclude(watch *w, gale_topology *topology, int code, const gale_error *error) {

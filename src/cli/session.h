@@ -30,6 +30,7 @@ typedef struct gx_session {
     bool exit_by_signal; /* an exit code of GX_EXIT_SIGNAL and more for every run that a signal ended */
     bool quiet;          /* no live figures, no summary */
     bool no_live;        /* no live figures: something else writes to the same screen */
+    bool skipped;        /* some of what was to be run could not be read: the exit code is not GX_EXIT_OK */
     bool json;           /* a summary as JSON to `json_fd` */
     int json_fd;
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */

@@ -24,11 +24,11 @@ typedef struct letter_spout {
 
 /* --- The spout --- */
 
-static bool is_of(const gx_letter *letter, const gx_component *component) {
+static bool is_of(const gx_kept_letter *letter, const gx_component *component) {
     return gx_str_is(letter->component, component->name);
 }
 
-static int letter_stream(const gx_letter *letter, const gx_component *component) {
+static int letter_stream(const gx_kept_letter *letter, const gx_component *component) {
     for (uint32_t i = 0; i < component->output_count; i++)
         if (gx_str_is(letter->stream, component->outputs[i].name)) return (int)i;
     return -1;
@@ -57,7 +57,7 @@ static void spout_close(void *self) {
     free(self);
 }
 
-static void report(letter_spout *spout, const gx_letter *letter, const char *reason, const char *text) {
+static void report(letter_spout *spout, const gx_kept_letter *letter, const char *reason, const char *text) {
     char line[500];
     snprintf(line, sizeof line, "%s:%u: the letter failed again: %s%s%s", spout->source->letters->name, letter->number,
              reason, *text ? ": " : "", text);
@@ -65,7 +65,7 @@ static void report(letter_spout *spout, const gx_letter *letter, const char *rea
 }
 
 /* Moves on to the next letter of this task. */
-static const gx_letter *find_next(letter_spout *spout) {
+static const gx_kept_letter *find_next(letter_spout *spout) {
     const gx_letters *letters = spout->source->letters;
     for (; spout->next < letters->count; spout->next++) {
         if (!is_of(&letters->items[spout->next], spout->source->component)) continue;
@@ -78,7 +78,7 @@ static const gx_letter *find_next(letter_spout *spout) {
 static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     letter_spout *spout = self;
     (void)wait;
-    const gx_letter *letter = find_next(spout);
+    const gx_kept_letter *letter = find_next(spout);
     if (!letter) return GALE_NEXT_DONE;
     gale_value tuple = gale_value_owned_view(letter->tuple);
     for (uint32_t i = 0; i < tuple.size; i++) spout->values[i] = gale_list_at(&tuple, i);
@@ -112,7 +112,7 @@ static const gale_spout_ops ops = {
 typedef struct place {
     const gale_topology *topology;
     const gx_letters *letters;
-    const gx_letter *letter;
+    const gx_kept_letter *letter;
     gale_error *error;
 } place;
 

@@ -1,174 +1,106 @@
 #include "front/letters.h"
 
-#include "base/nearest.h"
 #include "base/os/file.h"
-#include "base/str.h"
-#include "front/json_value.h"
-#include "topology/builder.h"
 
-#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct reader {
-    gx_letters letters;
-    gale_str line;
-    uint32_t number;
-    gale_error *error;
-} reader;
+enum { FIRST_SIZE = 64 << 10 };
 
-static int no_memory(const reader *r) {
-    return gale_error_set(r->error, GALE_NO_MEMORY, "%s: out of memory", r->letters.name);
+/* --- One by one --- */
+
+static int no_memory(const char *name, gale_error *error) {
+    return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", name);
 }
 
-/* --- Places --- */
-
-/* Behind the string that begins at `at`. */
-static size_t skip_string(gale_str line, size_t at) {
-    for (at++; at < line.size && line.data[at] != '"'; at++) at += line.data[at] == '\\';
-    return at + 1;
+static int begin(gx_letter_reader *reader, const char *name, gale_error *error) {
+    char *copy = strdup(name);
+    if (!copy) return no_memory(name, error);
+    *reader = (gx_letter_reader){ .name = copy, .fd = -1 };
+    return 0;
 }
 
-static bool is_key(gale_str line, size_t begin, size_t end, const char *key) {
-    size_t size = strlen(key);
-    if (end != begin + size + 2 || memcmp(line.data + begin + 1, key, size) != 0) return false;
-    while (end < line.size && (line.data[end] == ' ' || line.data[end] == '\t')) end++;
-    return end < line.size && line.data[end] == ':';
+int gx_letter_reader_open(gx_letter_reader *reader, const char *path, gale_error *error) {
+    int fd;
+    int code = gx_file_open(path, &fd, NULL, error);
+    if (code < 0) return code;
+    code = begin(reader, path, error);
+    if (code < 0)
+        gx_file_close(fd);
+    else
+        reader->fd = fd;
+    return code;
 }
 
-/* Where a key of the object that the line is stands, from 1; the line is JSON. */
-static unsigned column_of(gale_str line, const char *key) {
-    int depth = 0;
-    for (size_t at = 0; at < line.size;) {
-        char c = line.data[at];
-        if (c == '"') {
-            size_t end = skip_string(line, at);
-            if (depth == 1 && is_key(line, at, end, key)) return (unsigned)at + 1;
-            at = end;
-            continue;
+/* A reader of text alone, all of which it has read. */
+static int open_text(gx_letter_reader *reader, const char *name, gale_str text, gale_error *error) {
+    int code = begin(reader, name, error);
+    if (code < 0) return code;
+    reader->bytes = malloc(text.size + 1);
+    if (!reader->bytes) {
+        gx_letter_reader_close(reader);
+        return no_memory(name, error);
+    }
+    if (text.size) memcpy(reader->bytes, text.data, text.size);
+    reader->end = text.size;
+    reader->at_end = true;
+    return 0;
+}
+
+void gx_letter_reader_close(gx_letter_reader *reader) {
+    gx_letter_fini(&reader->letter);
+    gx_file_close(reader->fd);
+    free(reader->bytes);
+    free(reader->name);
+    *reader = (gx_letter_reader){ .fd = -1 };
+}
+
+/* Makes room behind `end`: what is left goes to the front, and a line that fills the buffer gets a larger one. */
+static int have_room(gx_letter_reader *reader, gale_error *error) {
+    size_t left = reader->end - reader->begin;
+    if (reader->begin) memmove(reader->bytes, reader->bytes + reader->begin, left);
+    reader->begin = 0;
+    reader->end = left;
+    if (left < reader->capacity) return 0;
+    if (left >= GX_LETTERS_LINE)
+        return gale_error_set(error, GALE_TOO_LARGE, "%s:%u: the line is longer than %d bytes", reader->name,
+                              reader->number + 1, GX_LETTERS_LINE);
+    size_t capacity = reader->capacity ? 2 * reader->capacity : FIRST_SIZE;
+    char *bytes = realloc(reader->bytes, capacity);
+    if (!bytes) return no_memory(reader->name, error);
+    reader->bytes = bytes;
+    reader->capacity = capacity;
+    return 0;
+}
+
+static int fill(gx_letter_reader *reader, gale_error *error) {
+    int code = have_room(reader, error);
+    if (code < 0) return code;
+    int64_t got = gx_file_read(reader->fd, reader->bytes + reader->end, reader->capacity - reader->end, reader->name,
+                               error);
+    if (got < 0) return (int)got;
+    reader->end += (size_t)got;
+    reader->at_end = got == 0;
+    return 0;
+}
+
+/* 1 and the next line, 0 at the end, or a negative code. */
+static int next_line(gx_letter_reader *reader, gale_str *ret_line, gale_error *error) {
+    for (size_t searched = 0;;) {
+        size_t left = reader->end - reader->begin;
+        const char *begin = left ? reader->bytes + reader->begin : NULL;
+        const char *newline = left > searched ? memchr(begin + searched, '\n', left - searched) : NULL;
+        if (newline || (reader->at_end && left)) {
+            *ret_line = (gale_str){ begin, newline ? (size_t)(newline - begin) : left };
+            reader->begin += ret_line->size + (newline != NULL);
+            reader->number++;
+            return 1;
         }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        at++;
+        if (reader->at_end) return 0;
+        searched = left;
+        int code = fill(reader, error);
+        if (code < 0) return code;
     }
-    return 1;
-}
-
-#define AT(r, column) (r)->letters.name, (r)->number, (column)
-
-/* --- Fields --- */
-
-static int check_fields(const reader *r, json_t *object) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value) {
-        gale_str rest = gx_str(GX_DEAD_LETTER_STREAM_FIELDS), name;
-        gx_nearest nearest = gx_nearest_to(gx_str(key));
-        char hint[100];
-        bool known = false;
-        while (gx_str_next(&rest, ',', &name)) {
-            gx_nearest_offer(&nearest, name);
-            known |= gx_str_is(name, key);
-        }
-        if (!known)
-            return gale_error_set(r->error, GALE_NOT_FOUND, "%s:%u:%u: a dead letter has no field '%.40s'%s",
-                                  AT(r, column_of(r->line, key)), key, gx_nearest_hint(&nearest, hint, sizeof hint));
-    }
-    return 0;
-}
-
-static int wrong(const reader *r, const char *key, const char *wanted) {
-    return gale_error_set(r->error, GALE_TYPE, "%s:%u:%u: '%s' must be %s", AT(r, column_of(r->line, key)), key,
-                          wanted);
-}
-
-static int field(const reader *r, json_t *object, const char *key, json_t **ret_value) {
-    *ret_value = json_object_get(object, key);
-    if (*ret_value) return 0;
-    return gale_error_set(r->error, GALE_NOT_FOUND, "%s:%u:1: a dead letter needs the field '%s'", r->letters.name,
-                          r->number, key);
-}
-
-static int text_field(const reader *r, json_t *object, const char *key, bool may_be_null, gale_str *ret_text) {
-    json_t *value;
-    int code = field(r, object, key, &value);
-    if (code < 0) return code;
-    *ret_text = (gale_str){ NULL, 0 };
-    if (may_be_null && json_is_null(value)) return 0;
-    if (!json_is_string(value)) return wrong(r, key, may_be_null ? "a string or null" : "a string");
-    *ret_text = (gale_str){ json_string_value(value), json_string_length(value) };
-    return 0;
-}
-
-static int number_field(const reader *r, json_t *object, const char *key, int64_t *ret_number) {
-    json_t *value;
-    int code = field(r, object, key, &value);
-    if (code < 0) return code;
-    if (!json_is_integer(value)) return wrong(r, key, "a whole number");
-    *ret_number = json_integer_value(value);
-    return 0;
-}
-
-static int tuple_field(const reader *r, json_t *object, gale_value_owned **ret_tuple) {
-    json_t *value;
-    int code = field(r, object, "tuple", &value);
-    if (code < 0) return code;
-    if (!json_is_array(value)) return wrong(r, "tuple", "a list");
-    code = gx_json_to_value(value, ret_tuple);
-    if (code == GALE_NO_MEMORY) return no_memory(r);
-    return code < 0 ? wrong(r, "tuple", "a list of values, not too deep, with base64 where it says so") : 0;
-}
-
-static int read_fields(const reader *r, json_t *object, gx_letter *letter) {
-    int code = check_fields(r, object);
-    if (code == 0) code = text_field(r, object, "component", false, &letter->component);
-    if (code == 0) code = text_field(r, object, "stream", false, &letter->stream);
-    if (code == 0) code = number_field(r, object, "message_id", &letter->message_id);
-    if (code == 0) code = text_field(r, object, "reason", false, &letter->reason);
-    if (code == 0) code = text_field(r, object, "text", false, &letter->text);
-    if (code == 0) code = text_field(r, object, "place", true, &letter->place);
-    if (code == 0) code = number_field(r, object, "task", &letter->task);
-    if (code == 0) code = number_field(r, object, "attempts", &letter->attempts);
-    return code == 0 ? tuple_field(r, object, &letter->tuple) : code;
-}
-
-/* --- Lines --- */
-
-static int parse_object(const reader *r, json_t **ret_object) {
-    json_error_t why;
-    json_t *json = json_loadb(r->line.data, r->line.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    if (!json && !*why.text) return no_memory(r); /* it says nothing then */
-    if (!json)
-        return gale_error_set(r->error, GALE_SYNTAX, "%s:%u:%d: this is no line of a dead-letter file: %s",
-                              r->letters.name, r->number, why.column > 0 ? why.column : 1, why.text);
-    if (json_is_object(json)) {
-        *ret_object = json;
-        return 0;
-    }
-    json_decref(json);
-    return gale_error_set(r->error, GALE_TYPE, "%s:%u:1: a dead letter must be a JSON object", r->letters.name,
-                          r->number);
-}
-
-static int read_line(reader *r) {
-    gx_letters *letters = &r->letters;
-    gx_letter letter = { .line = r->line, .number = r->number };
-    if (letters->count == letters->capacity) {
-        size_t capacity = letters->capacity ? 2 * letters->capacity : 16;
-        gx_letter *grown = realloc(letters->items, capacity * sizeof *grown);
-        if (!grown) return no_memory(r);
-        letters->items = grown;
-        letters->capacity = capacity;
-    }
-    json_t *object = NULL;
-    int code = parse_object(r, &object);
-    if (code < 0) return code;
-    letter.json = object;
-    code = read_fields(r, object, &letter);
-    if (code < 0) {
-        json_decref(object);
-        return code;
-    }
-    letters->items[letters->count++] = letter;
-    return 0;
 }
 
 static bool is_blank(gale_str line) {
@@ -177,51 +109,99 @@ static bool is_blank(gale_str line) {
     return true;
 }
 
-static int read_lines(reader *r, gale_str text) {
-    const char *at = text.data, *end = text.data + text.size;
-    int code = 0;
-    while (at < end && code == 0) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        r->line = (gale_str){ at, (size_t)((newline ? newline : end) - at) };
-        r->number++;
-        if (!is_blank(r->line)) code = read_line(r);
-        at = newline ? newline + 1 : end;
+int gx_letter_reader_next(gx_letter_reader *reader, const gx_letter **ret_letter, gale_error *error) {
+    gale_str line;
+    int code;
+    gx_letter_fini(&reader->letter);
+    do code = next_line(reader, &line, error);
+    while (code > 0 && is_blank(line));
+    if (code <= 0) return code;
+    code = gx_letter_parse(reader->name, reader->number, line, &reader->letter, error);
+    if (code < 0) return code;
+    *ret_letter = &reader->letter;
+    return 1;
+}
+
+bool gx_letter_is_bad(int code) {
+    return code == GALE_SYNTAX || code == GALE_TYPE || code == GALE_NOT_FOUND;
+}
+
+/* --- All of them --- */
+
+static bool have_item(gx_letters *letters) {
+    if (letters->count < letters->capacity) return true;
+    size_t capacity = letters->capacity ? 2 * letters->capacity : 16;
+    gx_kept_letter *grown = realloc(letters->items, capacity * sizeof *grown);
+    if (!grown) return false;
+    letters->items = grown;
+    letters->capacity = capacity;
+    return true;
+}
+
+/* Takes the tuple; the names are copied. */
+static int keep(gx_letters *letters, gx_letter *letter, gale_error *error) {
+    size_t component = letter->component.size, stream = letter->stream.size;
+    char *names = have_item(letters) ? malloc(component + stream + 1) : NULL;
+    if (!names) return no_memory(letters->name, error);
+    memcpy(names, letter->component.data, component);
+    memcpy(names + component, letter->stream.data, stream);
+    letters->items[letters->count++] = (gx_kept_letter){ .number = letter->number,
+                                                         .component = { names, component },
+                                                         .stream = { names + component, stream },
+                                                         .tuple = letter->tuple,
+                                                         .names = names };
+    letter->tuple = NULL;
+    return 0;
+}
+
+static int read_all(gx_letter_reader *reader, const gx_letters_told *told, gx_letters *letters, gale_error *error) {
+    for (;;) {
+        gale_error why = GALE_ERROR_INIT;
+        const gx_letter *letter;
+        int code = gx_letter_reader_next(reader, &letter, &why);
+        if (code > 0) {
+            code = keep(letters, &reader->letter, error);
+            if (code < 0) return code;
+        } else if (code < 0 && told && gx_letter_is_bad(code)) {
+            told->bad(told->user, &why);
+        } else {
+            if (code < 0 && error) *error = why;
+            return code;
+        }
     }
-    return code;
 }
 
-/* Takes `bytes`, from malloc, also when it fails. */
-static int parse(const char *name, char *bytes, size_t size, gx_letters *ret_letters, gale_error *error) {
-    reader r = { .letters = { .name = strdup(name), .bytes = bytes }, .error = error };
-    int code = r.letters.name && bytes ? read_lines(&r, (gale_str){ bytes, size })
-                                       : gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", name);
+/* Closes the reader. */
+static int gather(gx_letter_reader *reader, const gx_letters_told *told, gx_letters *ret_letters, gale_error *error) {
+    gx_letters letters = { .name = strdup(reader->name) };
+    int code = letters.name ? read_all(reader, told, &letters, error) : no_memory(reader->name, error);
+    gx_letter_reader_close(reader);
     if (code < 0)
-        gx_letters_fini(&r.letters);
+        gx_letters_fini(&letters);
     else
-        *ret_letters = r.letters;
+        *ret_letters = letters;
     return code;
 }
 
-int gx_letters_parse(const char *name, gale_str text, gx_letters *ret_letters, gale_error *error) {
-    char *bytes = malloc(text.size + 1);
-    if (bytes && text.size) memcpy(bytes, text.data, text.size);
-    return parse(name, bytes, text.size, ret_letters, error);
+int gx_letters_load(const char *path, const gx_letters_told *told, gx_letters *ret_letters, gale_error *error) {
+    gx_letter_reader reader;
+    int code = gx_letter_reader_open(&reader, path, error);
+    return code < 0 ? code : gather(&reader, told, ret_letters, error);
 }
 
-int gx_letters_load(const char *path, gx_letters *ret_letters, gale_error *error) {
-    char *bytes;
-    size_t size;
-    int code = gx_file_read_all(path, GX_LETTERS_BYTES, &bytes, &size, error);
-    return code < 0 ? code : parse(path, bytes, size, ret_letters, error);
+int gx_letters_parse(const char *name, gale_str text, const gx_letters_told *told, gx_letters *ret_letters,
+                     gale_error *error) {
+    gx_letter_reader reader;
+    int code = open_text(&reader, name, text, error);
+    return code < 0 ? code : gather(&reader, told, ret_letters, error);
 }
 
 void gx_letters_fini(gx_letters *letters) {
     for (size_t i = 0; i < letters->count; i++) {
         gale_value_owned_free(letters->items[i].tuple);
-        json_decref(letters->items[i].json);
+        free(letters->items[i].names);
     }
     free(letters->items);
     free(letters->name);
-    free(letters->bytes);
     *letters = (gx_letters){ .items = NULL };
 }

@@ -588,17 +588,50 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
                     "no memory, child exited, user"),
             ("show", "letters", "--reason", "time out"): (2, "there is no reason 'time out'; did you mean 'timeout'?"),
             ("show", "nix"): (3, "cannot open 'nix': No such file or directory"),
-            ("show", "letters"): (2, "letters:2:4: this is no line of a dead-letter file: ':' expected near end of file"),
         }
         for arguments, (code, message) in cases.items():
-            result = self.letters(*arguments, text=self.LETTERS.splitlines(True)[0] + '{"a"')
+            result = self.letters(*arguments)
             self.assertEqual((result.code, result.err), (code, f"gale: {message}\n"))
 
     def test_what_is_no_dead_letter_file_is_refused_alike_by_show_and_replay(self):
-        text = "to be or\n"
-        message = "gale: letters:1:2: this is no line of a dead-letter file: '[' or '{' expected near 'to'\n"
-        for result in self.letters("show", "letters", text=text), self.replay(text=text):
-            self.assertEqual((result.code, result.out, result.err), (2, b"", message))
+        text = "to be or\n" * 3000
+        message = "gale: letters:{}:2: this is no line of a dead-letter file: '[' or '{{' expected near 'to'\n"
+        messages = "".join(message.format(number) for number in range(1, 11))
+        messages += "gale: letters: 3,000 lines were skipped: no dead letters\n"
+        for result in (self.letters("show", "letters", text=text), self.letters("show", "letters", "--json", text=text),
+                       self.replay(text=text)):
+            self.assertEqual((result.code, result.out, result.err), (2, b"", messages))
+
+    def test_a_line_that_is_no_dead_letter_is_said_and_skipped(self):
+        whole = self.LETTERS.splitlines(True)
+        text = whole[0] + '{"a"\n' + whole[1] + whole[2].replace("tuple", "tupel") + whole[2] + whole[0][:50]
+        messages = ("gale: letters:2:4: this is no line of a dead-letter file: ':' expected near end of file\n"
+                    "gale: letters:4:62: a dead letter has no field 'tupel'; did you mean 'tuple'?\n"
+                    "gale: letters:6:50: this is no line of a dead-letter file: premature end of input near '\"messa'\n"
+                    "gale: letters: 3 lines were skipped: no dead letters\n")
+        result = self.letters("show", "letters", text=text)
+        self.assertEqual((result.code, result.err), (1, messages))
+        self.assertTrue(result.out.decode().endswith("\n\n3 dead letters: 2 failed, 1 timeout\n"), result.out)
+        result = self.letters("show", "letters", "--json", text=text)
+        self.assertEqual((result.code, result.out.decode(), result.err), (1, self.LETTERS, messages))
+        result = self.replay(text=text)
+        self.assertEqual((result.code, result.err), (1, messages))
+        self.assertEqual(sorted(result.out.splitlines()), [b"a0\t1", b"a1\t1", b"a2\t1", b"b\t3"])
+        mended = self.letters("show", "letters", text=self.LETTERS.rstrip("\n"))
+        self.assertEqual((mended.code, mended.err), (0, ""))
+
+    def test_the_columns_of_many_dead_letters_grow_as_they_are_read(self):
+        letter = json.loads(self.LETTERS.splitlines()[0])
+        lines = [json.dumps(letter | {"message_id": 10 ** 9 * (number > 1000)}) + "\n" for number in range(2500)]
+        out = self.letters("show", "letters", text="".join(lines)).out.decode().splitlines()
+        self.assertEqual(len(out), 2500 + 3)
+        for number, row in enumerate(out[1:-2]):
+            self.assertEqual(row.index("failed"), out[0].index("reason") if number < 1000 else 38)
+        self.assertEqual(out[-1], "2,500 dead letters: 2,500 failed")
+        reasons = "".join(json.dumps(letter | {"reason": f"r{number % 40}"}) + "\n" for number in range(80))
+        last = self.letters("show", "letters", text=reasons).out.decode().splitlines()[-1]
+        self.assertTrue(last.startswith("80 dead letters: 2 r0, 2 r1, "), last)
+        self.assertTrue(last.endswith(", 2 r30, 18 for other reasons"), last)
 
     def replay(self, *arguments, text=LETTERS):
         (self.path / "letters").write_text(text)

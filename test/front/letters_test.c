@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REST "\"message_id\":7,\"reason\":\"failed\",\"text\":\"no\",\"place\":\"b\",\"task\":2,\"attempts\":3"
 #define LETTER(component, stream, tuple)                                                                               \
@@ -21,14 +22,14 @@
 static gx_letters letters_of(const char *text) {
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
-    if (gx_letters_parse("f", gx_str(text), &letters, &error) < 0) fail_msg("%s", error.text);
+    if (gx_letters_parse("f", gx_str(text), NULL, &letters, &error) < 0) fail_msg("%s", error.text);
     return letters;
 }
 
 static void refuses_bytes(gale_str text, int code, const char *message) {
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters = { .count = 77 };
-    assert_int_equal(gx_letters_parse("f", text, &letters, &error), code);
+    assert_int_equal(gx_letters_parse("f", text, NULL, &letters, &error), code);
     assert_string_equal(error.text, message);
     assert_int_equal(letters.count, 77);
 }
@@ -37,8 +38,8 @@ static void refuses(const char *text, int code, const char *message) {
     refuses_bytes(gx_str(text), code, message);
 }
 
-static void is_json(const gx_letter *letter, const char *expected) {
-    gale_value tuple = gale_value_owned_view(letter->tuple);
+static void is_json(const gale_value_owned *owned, const char *expected) {
+    gale_value tuple = gale_value_owned_view(owned);
     gx_buf out = GX_BUF_INIT(NULL);
     gx_json json = gx_json_to(&out);
     gx_json_value(&json, &tuple);
@@ -60,19 +61,36 @@ static void nothing_and_blank_lines_hold_no_letter(void **state) {
 
 static void a_line_is_a_letter(void **state) {
     (void)state;
-    gx_letters letters = letters_of(LETTER("lines", "default", "[\"a\"]"));
-    assert_int_equal(letters.count, 1);
-    const gx_letter *l = &letters.items[0];
-    assert_true(gx_str_is(l->component, "lines"));
-    assert_true(gx_str_is(l->stream, "default"));
-    assert_true(gx_str_is(l->reason, "failed"));
-    assert_true(gx_str_is(l->text, "no"));
-    assert_true(gx_str_is(l->place, "b"));
-    assert_int_equal(l->message_id, 7);
-    assert_int_equal(l->task, 2);
-    assert_int_equal(l->attempts, 3);
-    assert_int_equal(l->number, 1);
-    is_json(l, "[\"a\"]");
+    gale_error error = GALE_ERROR_INIT;
+    gale_str line = gx_str(LETTER("lines", "default", "[\"a\"]"));
+    gx_letter l;
+    assert_int_equal(gx_letter_parse("f", 17, line, &l, &error), 0);
+    assert_true(gx_str_equal(l.line, line));
+    assert_true(gx_str_is(l.component, "lines"));
+    assert_true(gx_str_is(l.stream, "default"));
+    assert_true(gx_str_is(l.reason, "failed"));
+    assert_true(gx_str_is(l.text, "no"));
+    assert_true(gx_str_is(l.place, "b"));
+    assert_int_equal(l.message_id, 7);
+    assert_int_equal(l.task, 2);
+    assert_int_equal(l.attempts, 3);
+    assert_int_equal(l.number, 17);
+    is_json(l.tuple, "[\"a\"]");
+    gx_letter_fini(&l);
+    assert_null(l.tuple);
+}
+
+static void a_set_keeps_what_a_replay_needs(void **state) {
+    (void)state;
+    gx_letters letters = letters_of(LETTER("lines", "default", "[\"a\"]") LETTER("", "s", "[1]"));
+    assert_string_equal(letters.name, "f");
+    assert_int_equal(letters.count, 2);
+    assert_true(gx_str_is(letters.items[0].component, "lines"));
+    assert_true(gx_str_is(letters.items[0].stream, "default"));
+    assert_true(gx_str_is(letters.items[1].component, ""));
+    assert_true(gx_str_is(letters.items[1].stream, "s"));
+    assert_int_equal(letters.items[1].number, 2);
+    is_json(letters.items[0].tuple, "[\"a\"]");
     gx_letters_fini(&letters);
 }
 
@@ -102,18 +120,85 @@ static void values_come_back_as_they_were_written(void **state) {
         char line[600];
         snprintf(line, sizeof line, "{\"component\":\"c\",\"stream\":\"s\",\"tuple\":%s," REST "}", tuples[i]);
         gx_letters letters = letters_of(line);
-        is_json(&letters.items[0], tuples[i]);
+        is_json(letters.items[0].tuple, tuples[i]);
         gx_letters_fini(&letters);
     }
 }
 
 static void an_unknown_place_is_null(void **state) {
     (void)state;
-    gx_letters letters = letters_of(
-        "{\"component\":\"c\",\"stream\":\"s\",\"message_id\":0,\"tuple\":[],\"reason\":\"timeout\","
-        "\"text\":\"\",\"place\":null,\"task\":0,\"attempts\":1}");
-    assert_null(letters.items[0].place.data);
+    gx_letter l;
+    gale_str line = gx_str("{\"component\":\"c\",\"stream\":\"s\",\"message_id\":0,\"tuple\":[],"
+                           "\"reason\":\"timeout\",\"text\":\"\",\"place\":null,\"task\":0,\"attempts\":1}");
+    assert_int_equal(gx_letter_parse("f", 1, line, &l, NULL), 0);
+    assert_null(l.place.data);
+    gx_letter_fini(&l);
+}
+
+/* --- Files --- */
+
+typedef struct told {
+    int count;
+    char last[1000];
+} told;
+
+static void note_bad(void *user, const gale_error *error) {
+    told *t = user;
+    t->count++;
+    snprintf(t->last, sizeof t->last, "%s", error->text);
+}
+
+static void a_line_that_is_no_letter_is_told_and_the_next_ones_are_read(void **state) {
+    (void)state;
+    told t = { 0 };
+    gx_letters_told tell = { note_bad, &t };
+    gale_error error = GALE_ERROR_INIT;
+    gx_letters letters;
+    const char *text = LETTER("a", "s", "[1]") "\n{\"component\":\"a\n" LETTER("a", "s", "[2]") "[]\n{}\n" LETTER(
+        "a", "s", "[3]") "{\"comp";
+    assert_int_equal(gx_letters_parse("f", gx_str(text), &tell, &letters, &error), 0);
+    assert_int_equal(error.length, 0);
+    assert_int_equal(letters.count, 3);
+    assert_int_equal(letters.items[1].number, 4);
+    assert_int_equal(letters.items[2].number, 7);
+    is_json(letters.items[2].tuple, "[3]");
+    assert_int_equal(t.count, 4);
+    assert_string_equal(t.last, "f:8:6: this is no line of a dead-letter file: premature end of input near '\"comp'");
     gx_letters_fini(&letters);
+}
+
+static void letters_of_any_length_are_read_from_a_file_one_by_one(void **state) {
+    (void)state;
+    static const int sizes[] = { 0, 60000, 65400, 65536, 3, 200000, 1, 70000 };
+    char path[] = "/tmp/gale-letters-XXXXXX";
+    static char text[200001];
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(text, 'a', sizeof text);
+        text[sizes[i]] = 0;
+        fprintf(file, "{\"component\":\"c\",\"stream\":\"s\",\"tuple\":[\"%s\"]," REST "}%s", text,
+                i == 7  ? ""
+                : i % 2 ? "\n\n"
+                        : "\r\n");
+    }
+    fclose(file);
+    gx_letter_reader reader;
+    const gx_letter *letter;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gx_letter_reader_open(&reader, path, &error), 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_int_equal(gx_letter_reader_next(&reader, &letter, &error), 1);
+        gale_value tuple = gale_value_owned_view(letter->tuple);
+        assert_int_equal(gale_list_at(&tuple, 0).size, sizes[i]);
+        assert_int_equal(letter->number, i + 1 + i / 2);
+    }
+    assert_int_equal(gx_letter_reader_next(&reader, &letter, &error), 0);
+    assert_int_equal(gx_letter_reader_next(&reader, &letter, &error), 0);
+    assert_true(reader.capacity < 600000);
+    gx_letter_reader_close(&reader);
+    remove(path);
 }
 
 static void what_is_no_letter_is_refused_with_its_place(void **state) {
@@ -144,16 +229,16 @@ static void a_tuple_that_is_too_deep_is_refused(void **state) {
     strcat(deep, "," REST "}");
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
-    assert_int_equal(gx_letters_parse("f", gx_str(deep), &letters, &error), GALE_TYPE);
+    assert_int_equal(gx_letters_parse("f", gx_str(deep), NULL, &letters, &error), GALE_TYPE);
 }
 
 static void bytes_that_are_no_text_are_refused(void **state) {
     (void)state;
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
-    assert_int_equal(gx_letters_parse("f", (gale_str){ "{\"a\xff\":1}", 8 }, &letters, &error), GALE_SYNTAX);
-    assert_int_equal(gx_letters_parse("f", (gale_str){ "\0\0", 2 }, &letters, &error), GALE_SYNTAX);
-    assert_int_equal(gx_letters_load("/no/such/file", &letters, &error), GALE_IO);
+    assert_int_equal(gx_letters_parse("f", (gale_str){ "{\"a\xff\":1}", 8 }, NULL, &letters, &error), GALE_SYNTAX);
+    assert_int_equal(gx_letters_parse("f", (gale_str){ "\0\0", 2 }, NULL, &letters, &error), GALE_SYNTAX);
+    assert_int_equal(gx_letters_load("/no/such/file", NULL, &letters, &error), GALE_IO);
 }
 
 /* So that the linker sends the library's calls this way, too. */
@@ -175,7 +260,7 @@ static void every_allocation_may_fail_while_letters_are_read(void **state) {
         gale_error error = GALE_ERROR_INIT;
         gx_letters letters = { .count = 77 };
         fail_call(n);
-        int code = gx_letters_parse("f", gx_str(text), &letters, &error);
+        int code = gx_letters_parse("f", gx_str(text), NULL, &letters, &error);
         bool met = has_failed;
         fail_call(0);
         if (code == 0) gx_letters_fini(&letters);
@@ -326,6 +411,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_and_blank_lines_hold_no_letter),
         cmocka_unit_test(a_line_is_a_letter),
+        cmocka_unit_test(a_set_keeps_what_a_replay_needs),
+        cmocka_unit_test(a_line_that_is_no_letter_is_told_and_the_next_ones_are_read),
+        cmocka_unit_test(letters_of_any_length_are_read_from_a_file_one_by_one),
         cmocka_unit_test(many_lines_are_many_letters_and_know_their_numbers),
         cmocka_unit_test(values_come_back_as_they_were_written),
         cmocka_unit_test(an_unknown_place_is_null),
