@@ -176,8 +176,11 @@ size_t gx_spout_run(gx_executor *ex) {
 
 /* --- Answers --- */
 
-static const char *component_of(const gx_executor *ex, uint32_t task) {
-    return task ? ex->shared->tasks[task]->context.component : NULL;
+/* A task that the plan does not have is a place that is not known. */
+static void fill_place(const gx_executor *ex, uint32_t task, gale_failure *failure) {
+    if (task == 0 || task > ex->shared->plan->task_count) return;
+    failure->task = task;
+    failure->component = ex->shared->tasks[task]->context.component;
 }
 
 static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_failure *failure) {
@@ -197,9 +200,8 @@ static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_fa
     }
     if (answer->note) {
         failure->reason = answer->note->reason;
-        failure->task = answer->note->task;
-        failure->component = component_of(ex, answer->note->task);
         failure->text = answer->note->text;
+        fill_place(ex, answer->note->task, failure);
     }
 }
 

@@ -1,14 +1,8 @@
 /* Bodies from elsewhere: what gx_body_valid accepts can be read, and is what gx_body_encode writes. */
+#include "fuzz.h"
+
 #include "tuple/body.h"
 #include "tuple/json.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool what) {
-    if (!what) abort();
-}
 
 static void encode_again(const gale_value *values, size_t count, const void *body, size_t size) {
     expect(gx_body_measure(values, count) == (int64_t)size);

@@ -1,7 +1,7 @@
 /* Bytes, read as the state file of a file spout. What is accepted must be what would be written. */
-#include "connect/file/state.h"
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "connect/file/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gx_file_state state;
@@ -9,8 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gale_str text = { (const char *)data, size };
     char again[GX_FILE_STATE_TEXT];
     int code = gx_file_state_parse("state", text, &state, &error);
-    if ((code < 0) != (error.length > 0)) __builtin_trap();
-    if (code == 0 && !gx_str_equal(gx_file_state_format(&state, again), text)) __builtin_trap();
-    if (code == 0 && (state.offset < 0 || state.task >= state.tasks)) __builtin_trap();
+    expect((code < 0) == (error.length > 0));
+    if (code < 0) return 0;
+    expect(gx_str_equal(gx_file_state_format(&state, again), text));
+    expect(state.offset >= 0 && state.task < state.tasks);
     return 0;
 }

@@ -1,11 +1,11 @@
 /* Bytes, read as a file of dead letters. What is accepted can be written again, and read again. */
+#include "fuzz.h"
+
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "front/letters.h"
 #include "tuple/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void write_letter(gx_json *json, const gx_kept_letter *letter) {
     gale_value tuple = gale_value_owned_view(letter->tuple);
@@ -16,7 +16,7 @@ static void write_letter(gx_json *json, const gx_kept_letter *letter) {
 }
 
 static void count_bad(void *user, const gale_error *error) {
-    if (!error->length) __builtin_trap();
+    expect(error->length > 0);
     ++*(size_t *)user;
 }
 
@@ -26,8 +26,8 @@ static void check_skipping(gale_str text, bool all_good, size_t count) {
     gale_error error = GALE_ERROR_INIT;
     gx_letters letters;
     gx_letters_told told = { count_bad, &bad };
-    if (gx_letters_parse("letters", text, &told, &letters, &error) < 0 || error.length) __builtin_trap();
-    if (all_good != (bad == 0) || (all_good && letters.count != count)) __builtin_trap();
+    expect(gx_letters_parse("letters", text, &told, &letters, &error) >= 0 && !error.length);
+    expect(all_good == (bad == 0) && (!all_good || letters.count == count));
     gx_letters_fini(&letters);
 }
 
@@ -36,13 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gale_error error = GALE_ERROR_INIT;
     gale_str text = { (const char *)data, size };
     int code = gx_letters_parse("letters", text, NULL, &letters, &error);
-    if ((code < 0) != (error.length > 0)) __builtin_trap();
+    expect((code < 0) == (error.length > 0));
     check_skipping(text, code >= 0, code < 0 ? 0 : letters.count);
     if (code < 0) return 0;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_json json = gx_json_to(&out);
     for (size_t i = 0; i < letters.count; i++) write_letter(&json, &letters.items[i]);
-    if (gx_letters_parse("letters", text, NULL, &again, &error) < 0 || again.count != letters.count) __builtin_trap();
+    expect(gx_letters_parse("letters", text, NULL, &again, &error) >= 0 && again.count == letters.count);
     gx_buf_fini(&out);
     gx_letters_fini(&again);
     gx_letters_fini(&letters);

@@ -1,15 +1,10 @@
 /* Bytes, read as a line of an access log. What is accepted must lie within the line, and have a time that its text can
  * say. */
+#include "fuzz.h"
+
 #include "kit/log_line.h"
 
 #include <gale/error.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool what) {
-    if (!what) abort();
-}
 
 static void inside(gale_str piece, gale_str line) {
     if (piece.data) expect(piece.data >= line.data && piece.data + piece.size <= line.data + line.size);
