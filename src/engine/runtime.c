@@ -375,16 +375,27 @@ static int find_component(const gx_plan *plan, const char *name) {
     return -1;
 }
 
-/* Kept until the end, because an executor may be reading the one that was there before. */
+/* Kept until the end, because an executor may be reading the one that was there before. Under the monitor's lock. */
 static gx_events *keep_events(gale_runtime *runtime, gx_events made) {
     gx_events *events = gx_alloc(&runtime->shared.heap, GX_TAG_OTHER, sizeof *events);
     if (!events) return NULL;
     *events = made;
-    gx_monitor_lock(&runtime->shared.monitor);
     events->next = runtime->events;
     runtime->events = events;
-    gx_monitor_unlock(&runtime->shared.monitor);
     return events;
+}
+
+/* Under the monitor's lock. When nothing is logged any more, emits are as they were. */
+static int set_events(gale_runtime *runtime, uint32_t index, const gx_events *made) {
+    gx_shared *shared = &runtime->shared;
+    gx_events *events = made ? keep_events(runtime, *made) : NULL;
+    if (made && !events) return GALE_NO_MEMORY;
+    gx_store_release(&shared->events[index], events); /* R1 */
+    uint32_t watched = 0;
+    for (uint32_t i = 0; i < runtime->plan->component_count; i++)
+        watched |= gx_load_relaxed(&shared->events[i]) != NULL;
+    gx_store_relaxed(&shared->watched, watched);
+    return GALE_OK;
 }
 
 int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
@@ -393,15 +404,12 @@ int gale_runtime_log_events(gale_runtime *runtime, const char *component, double
     int index = find_component(runtime->plan, component);
     if (index < 0) return GALE_NOT_FOUND;
     if (!(percent >= 0 && percent <= 100) || (percent > 0 && !on_event)) return GALE_INVALID;
-    gx_events *events = NULL;
-    if (percent > 0) {
-        uint64_t below = percent >= 100 ? UINT64_MAX : (uint64_t)(percent / 100 * 18446744073709551615.0);
-        events = keep_events(runtime, (gx_events){ NULL, on_event, user, below });
-        if (!events) return GALE_NO_MEMORY;
-    }
-    gx_store_release(&shared->events[index], events); /* R1 */
-    gx_store_relaxed(&shared->watched, 1);
-    return GALE_OK;
+    uint64_t below = percent >= 100 ? UINT64_MAX : (uint64_t)(percent / 100 * 18446744073709551615.0);
+    const gx_events events = { NULL, on_event, user, below };
+    gx_monitor_lock(&shared->monitor);
+    int rc = set_events(runtime, (uint32_t)index, percent > 0 ? &events : NULL);
+    gx_monitor_unlock(&shared->monitor);
+    return rc;
 }
 
 int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room, int64_t nanoseconds) {

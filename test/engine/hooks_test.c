@@ -1,6 +1,8 @@
 /* Hooks and the event log: they see each event once, and change nothing. */
 #include "engine/rig.h"
 
+#include "engine/runtime.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +202,36 @@ static void all_events_of_a_component_are_logged_once_and_nothing_changes(void *
     rig_fini(&r);
 }
 
+static uint64_t plain_emits(const rig *r, const char *component) {
+    const gx_task *task = r->runtime->shared.tasks[rig_task_number(r, component, 0)];
+    return gx_load_relaxed(&task->streams[0].counters.plain);
+}
+
+static void when_nothing_is_logged_any_more_emits_cost_what_they_did_before(void **state) {
+    (void)state;
+    rig r;
+    logged all = { 0 };
+    build(&r, UINT64_MAX);
+    a.on = rig_pass;
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(1));
+    rig_make(&r, 1);
+    for (int i = 0; i < 20; i++) gale_runtime_step(r.runtime);
+    uint64_t before = plain_emits(&r, "spout");
+    assert_true(before > 0);
+    assert_int_equal(gale_runtime_log_events(r.runtime, "spout", 100, on_event, &all), 0);
+    assert_int_equal(gale_runtime_log_events(r.runtime, "a", 100, on_event, &all), 0);
+    assert_int_equal(gale_runtime_log_events(r.runtime, "a", 0, NULL, NULL), 0);
+    for (int i = 0; i < 20; i++) gale_runtime_step(r.runtime);
+    assert_int_equal(plain_emits(&r, "spout"), before); /* the spout is still logged */
+    assert_true(all.count > 0);
+    assert_int_equal(gale_runtime_log_events(r.runtime, "spout", 0, NULL, NULL), 0);
+    uint64_t logged_until_then = all.count;
+    for (int i = 0; i < 20; i++) gale_runtime_step(r.runtime);
+    assert_int_equal(all.count, logged_until_then);
+    assert_true(plain_emits(&r, "spout") > before);
+    rig_fini(&r);
+}
+
 static void a_sample_is_about_as_large_as_it_was_asked_for(void **state) {
     (void)state;
     rig r;
@@ -234,6 +266,7 @@ int main(void) {
         cmocka_unit_test(a_hook_with_no_functions_is_legal),
         cmocka_unit_test(a_hook_for_a_component_that_is_not_there_is_an_error),
         cmocka_unit_test(all_events_of_a_component_are_logged_once_and_nothing_changes),
+        cmocka_unit_test(when_nothing_is_logged_any_more_emits_cost_what_they_did_before),
         cmocka_unit_test(a_sample_is_about_as_large_as_it_was_asked_for),
         cmocka_unit_test(the_event_log_refuses_what_is_not_there),
     };
