@@ -3,7 +3,8 @@
  * What:    a runtime runs one topology on one or more executors. An executor is a thread of the runtime's own
  *          (gale_runtime_start), or the caller's (gale_runtime_step).
  * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from any
- *          thread, but not during _free. Signals are blocked in the runtime's threads.
+ *          thread, but not during _free. Signals are blocked in the runtime's threads,
+ *          but for those that a thread raises itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT).
  * Owner:   the topology must outlive the runtime.
  *
  *      new --start or first step--> opening --all opened--> running --drain--> draining --nothing left--> finishing

@@ -56,7 +56,8 @@ static void put_free(gx_ledger *ledger, uint64_t slot) {
 }
 
 int64_t gx_ledger_rest(const gx_ledger *ledger) {
-    return 2 * (ledger->timeout ? ledger->timeout : 30 * GALE_SECOND);
+    int64_t late = ledger->timeout ? ledger->timeout : 30 * GALE_SECOND;
+    return late < INT64_MAX / 2 ? 2 * late : INT64_MAX;
 }
 
 /* A slot whose generation came round may be used again when no late answer to its old trees can be on its way any

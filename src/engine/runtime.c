@@ -423,7 +423,7 @@ int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, ui
     if (!trees) return GALE_NO_MEMORY;
     /* Who sees it running sees whether by threads: see gale_runtime_start. */
     bool steps_by_caller = !gx_load_relaxed(&runtime->threaded);
-    int count = gx_inquest_open_trees(shared, trees, room, gx_os_monotonic() + nanoseconds, steps_by_caller);
+    int count = gx_inquest_open_trees(shared, trees, room, gx_os_deadline(nanoseconds), steps_by_caller);
     for (int i = 0; i < count; i++) {
         trees[i].size = stride;
         memcpy((char *)ret_trees + (size_t)i * stride, &trees[i], stride);
@@ -444,7 +444,7 @@ static void wait_a_while(gx_shared *shared, int64_t left) {
 
 static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
     gx_shared *shared = &runtime->shared;
-    int64_t until = nanoseconds < 0 ? INT64_MAX : gx_os_monotonic() + nanoseconds;
+    int64_t until = gx_os_deadline(nanoseconds);
     gx_monitor_lock(&shared->monitor);
     while (gx_phase(shared) != GALE_PHASE_CLOSED) {
         int64_t left = nanoseconds < 0 ? -1 : until - gx_os_monotonic();

@@ -346,6 +346,14 @@ static void without_a_timeout_a_slot_rests_for_a_minute(void **state) {
     teardown(&f);
 }
 
+static void with_the_longest_timeout_a_slot_rests_for_ever(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f, INT64_C(9000000000) * GALE_SECOND);
+    assert_true(gx_ledger_rest(&f.ledger) == INT64_MAX);
+    teardown(&f);
+}
+
 static void a_full_ledger_says_again_and_changes_nothing(void **state) {
     (void)state;
     fixture f;
@@ -759,6 +767,7 @@ int main(void) {
         cmocka_unit_test(a_stop_answers_every_open_tree_and_only_those),
         cmocka_unit_test(a_slot_whose_generation_wraps_rests_for_two_timeouts),
         cmocka_unit_test(without_a_timeout_a_slot_rests_for_a_minute),
+        cmocka_unit_test(with_the_longest_timeout_a_slot_rests_for_ever),
         cmocka_unit_test(a_full_ledger_says_again_and_changes_nothing),
         cmocka_unit_test(many_trees_take_many_segments_which_never_move),
         cmocka_unit_test(the_allocation_that_fails_leaves_a_ledger_that_can_be_ended_and_used),

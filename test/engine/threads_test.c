@@ -223,6 +223,21 @@ static void shuffle_shares_heavy_work_among_executors(void **state) {
     rig_fini(&r);
 }
 
+static void the_longest_bound_is_no_bound(void **state) {
+    (void)state;
+    rig r;
+    gale_error error = GALE_ERROR_INIT;
+    gale_open_tree trees[4] = { { .size = sizeof trees[0] } };
+    build(&r, UINT64_MAX, 2);
+    start(&r, 2, false);
+    assert_true(gale_runtime_open_trees(r.runtime, trees, 4, INT64_MAX) >= 0);
+    gale_runtime_drain(r.runtime);
+    assert_int_equal(gale_runtime_wait(r.runtime, INT64_MAX, &error), 0);
+    assert_int_equal(gale_runtime_free(r.runtime, INT64_MAX, &error), 0);
+    r.runtime = NULL;
+    rig_fini(&r);
+}
+
 /* --- Without threads --- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -285,6 +300,7 @@ int main(void) {
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
+        cmocka_unit_test(the_longest_bound_is_no_bound),
         cmocka_unit_test(a_start_without_memory_for_threads_comes_to_an_end),
         cmocka_unit_test(shuffle_shares_heavy_work_among_executors),
     };

@@ -1,13 +1,25 @@
 #include "base/os/thread.h"
 
+#include "base/os/time.h"
+
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 
+enum { PAUSE_FIRST = 16384, PAUSE_MAX = 1 << 20 }; /* ns */
+
+/* What a thread raises by what it does itself goes to its handlers, and to no other thread. */
+static void block_signals(sigset_t *ret_before) {
+    static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&blocked, own[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, ret_before);
+}
+
 bool gx_thread_start(gx_thread *thread, const char *name, void *(*body)(void *user), void *user) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    block_signals(&before);
     int failed = pthread_create(&thread->id, NULL, body, user);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) return false;
@@ -18,23 +30,34 @@ bool gx_thread_start(gx_thread *thread, const char *name, void *(*body)(void *us
     return true;
 }
 
-static struct timespec after(clockid_t clock, int64_t nanoseconds) {
+static struct timespec after(int64_t nanoseconds) {
     struct timespec t;
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     int64_t sum = t.tv_nsec + nanoseconds % 1000000000;
     t.tv_sec += (time_t)(nanoseconds / 1000000000 + sum / 1000000000);
     t.tv_nsec = sum % 1000000000;
     return t;
 }
 
+/* The bound is the monotonic clock's: pthread_timedjoin_np goes by the time of day, which somebody may set, and
+ * pthread_clockjoin_np is unknown to the thread sanitizer. Threads that are joined have as good as ended. */
+static bool join_within(pthread_t id, int64_t nanoseconds) {
+    int64_t until = gx_os_deadline(nanoseconds);
+    long pause = PAUSE_FIRST;
+    while (pthread_tryjoin_np(id, NULL) != 0) {
+        if (gx_os_monotonic() >= until) return false;
+        nanosleep(&(struct timespec){ 0, pause }, NULL);
+        if (pause < PAUSE_MAX) pause *= 2;
+    }
+    return true;
+}
+
 bool gx_thread_join(gx_thread *thread, int64_t nanoseconds) {
     if (!thread->started) return true;
-    if (nanoseconds < 0) {
+    if (nanoseconds < 0)
         pthread_join(thread->id, NULL);
-    } else {
-        struct timespec until = after(CLOCK_REALTIME, nanoseconds);
-        if (pthread_timedjoin_np(thread->id, NULL, &until) != 0) return false;
-    }
+    else if (!join_within(thread->id, nanoseconds))
+        return false;
     thread->started = false;
     return true;
 }
@@ -75,6 +98,6 @@ void gx_monitor_notify(gx_monitor *monitor) {
 
 bool gx_monitor_wait(gx_monitor *monitor, int64_t nanoseconds) {
     if (nanoseconds < 0) return pthread_cond_wait(&monitor->changed, &monitor->mutex) == 0;
-    struct timespec until = after(CLOCK_MONOTONIC, nanoseconds);
+    struct timespec until = after(nanoseconds);
     return pthread_cond_timedwait(&monitor->changed, &monitor->mutex, &until) == 0;
 }

@@ -1,4 +1,5 @@
-/* Threads: started with all signals blocked and a name, joined with a bound. */
+/* Threads: started with a name and all signals blocked but those that a thread raises itself (SIGSEGV and its like, SIGABRT),
+ * so that the application's crash handlers run; joined with a bound. */
 #ifndef GX_BASE_OS_THREAD_H
 #define GX_BASE_OS_THREAD_H
 

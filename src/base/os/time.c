@@ -12,6 +12,11 @@ int64_t gx_os_monotonic(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t gx_os_deadline(int64_t nanoseconds) {
+    int64_t now = gx_os_monotonic();
+    return nanoseconds < 0 || nanoseconds > INT64_MAX - now ? INT64_MAX : now + nanoseconds;
+}
+
 int64_t gx_os_wall(void) {
     return read_clock(CLOCK_REALTIME);
 }
