@@ -5,7 +5,8 @@
  *          read (a list taken from a tuple points into the tuple's body); the functions below hide the difference.
  * Owner:   a view borrows. A value read from a tuple lives as long as that tuple; a value that is built lives as long
  *          as the memory it was made from.
- * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body; strings are UTF-8, whoever brings them in
+ * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body, and what is larger is GALE_TOO_LARGE where it is
+ *          emitted or copied, never when it is made; strings are UTF-8, whoever brings them in
  *          checks it (gale_utf8_valid) and makes bytes of what is not.
  * Equality is by type and content: i64 1 and f64 1.0 are two values. Every NaN is one NaN, and -0.0 is 0.0.
  */
@@ -32,7 +33,8 @@ typedef enum gale_type {
 enum { GALE_VALUE_DEPTH = 32 };
 
 /* `type` is a gale_type. `encoded` says that a list or map points into a tuple's body. `size` counts the bytes of a
- * string or of bytes (without the NUL), the items of a list, the entries of a map. */
+ * string or of bytes (without the NUL), the items of a list, the entries of a map; what is larger than it can say is as
+ * large as it can: no tuple has room for that, and its emit returns GALE_TOO_LARGE. */
 typedef struct gale_value {
     uint8_t type;
     uint8_t encoded;
@@ -75,20 +77,20 @@ GALE_INLINE gale_value gale_f64(double number) {
 
 /* Text of `size` bytes (at most 1 GiB), UTF-8, borrowed; it need not be ended by a NUL. */
 GALE_INLINE gale_value gale_string(const char *text, size_t size) {
-    gale_value v = { GALE_TYPE_STRING, 0, 0, (uint32_t)size, { 0 } };
+    gale_value v = { GALE_TYPE_STRING, 0, 0, (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX), { 0 } };
     v.as.string = text;
     return v;
 }
 
 GALE_INLINE gale_value gale_bytes(const void *bytes, size_t size) {
-    gale_value v = { GALE_TYPE_BYTES, 0, 0, (uint32_t)size, { 0 } };
+    gale_value v = { GALE_TYPE_BYTES, 0, 0, (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX), { 0 } };
     v.as.bytes = bytes;
     return v;
 }
 
 /* A list of `count` values, borrowed. */
 GALE_INLINE gale_value gale_list(const gale_value *items, size_t count) {
-    gale_value v = { GALE_TYPE_LIST, 0, 0, (uint32_t)count, { 0 } };
+    gale_value v = { GALE_TYPE_LIST, 0, 0, (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX), { 0 } };
     v.as.items = items;
     return v;
 }
@@ -96,7 +98,7 @@ GALE_INLINE gale_value gale_list(const gale_value *items, size_t count) {
 /* A map of `count` entries: `pairs` holds key, value, key, value. Keys are strings; they may come in any order, and are
  * sorted by byte when the tuple is built; a key that comes twice makes the emit fail with GALE_INVALID. */
 GALE_INLINE gale_value gale_map(const gale_value *pairs, size_t count) {
-    gale_value v = { GALE_TYPE_MAP, 0, 0, (uint32_t)count, { 0 } };
+    gale_value v = { GALE_TYPE_MAP, 0, 0, (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX), { 0 } };
     v.as.items = pairs;
     return v;
 }
@@ -132,7 +134,7 @@ GALE_API uint64_t gale_value_hash(const gale_value *value);
 GALE_API bool gale_utf8_valid(const char *text, size_t size);
 
 /* A copy that owns all that it points to, in one allocation. NULL when memory is out or the value is not valid (too
- * deep, a map's key that is no string or comes twice). The view to read it with is gale_value_owned_view. */
+ * deep, too large, a map's key that is no string or comes twice). The view to read it with is gale_value_owned_view. */
 typedef struct gale_value_owned gale_value_owned;
 GALE_API GALE_MUST_USE gale_value_owned *gale_value_copy(const gale_value *value);
 GALE_API gale_value gale_value_owned_view(const gale_value_owned *owned);

@@ -455,6 +455,23 @@ static void a_failed_emit_fails_its_anchor(void **state) {
     rig_fini(&r);
 }
 
+static int emit_too_much(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)bolt, (void)tuple;
+    gale_value values[] = { gale_bytes("", (size_t)1 << 32), gale_i64(2) };
+    assert_int_equal(gale_emit(out, 0, values, 2), GALE_TOO_LARGE);
+    return 0;
+}
+
+static void what_is_too_large_for_its_size_is_refused_and_not_emitted_empty(void **state) {
+    rig r;
+    reset(1);
+    a.on = emit_too_much;
+    chain_run(&r, state, rig_simple(&a), rig_simple(&c));
+    assert_int_equal(spout.fails, 1);
+    assert_int_equal(c.seen, 0);
+    rig_fini(&r);
+}
+
 static const int32_t no_reasons[] = {
     -1, INT32_MIN, INT32_MIN / 8, GALE_REASON_STOPPED, GALE_REASON_COUNT, GALE_REASON_USER - 1
 };
@@ -590,6 +607,7 @@ int main(void) {
         ON_1_2_8(a_second_answer_and_a_late_emit_are_errors_without_effect),
         ON_1_2_8(a_handle_that_was_not_held_is_settled_in_the_next_call),
         ON_1_2_8(a_failed_emit_fails_its_anchor),
+        ON_1_2_8(what_is_too_large_for_its_size_is_refused_and_not_emitted_empty),
         ON_1_2_8(a_failure_for_what_is_no_reason_is_refused_and_the_tuple_can_still_be_failed),
         ON_1_2_8(a_tuple_that_was_failed_for_what_is_no_reason_is_not_acked),
         ON_1_2_8(a_held_tuple_has_two_names_until_execute_returns),

@@ -181,6 +181,23 @@ static void what_passes_a_gibibyte_is_too_large(void **state) {
     assert_int_equal(gx_body_measure(values, SIZE_MAX), GALE_TOO_LARGE);
 }
 
+/* A size that is cut to 32 bits could be small: a list of 2^32 items was an empty one. */
+static void what_passes_32_bits_is_too_large_and_never_small(void **state) {
+    (void)state;
+    static const size_t sizes[] = { UINT32_MAX, (size_t)1 << 32, ((size_t)1 << 32) + 3, (size_t)1 << 63, SIZE_MAX };
+    gale_value item = gale_i64(1);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const gale_value values[] = { gale_string("", sizes[i]), gale_bytes("", sizes[i]), gale_list(&item, sizes[i]),
+                                      gale_map(&item, sizes[i]) };
+        for (size_t k = 0; k < 4; k++) {
+            assert_int_equal(values[k].size, UINT32_MAX);
+            assert_int_equal(gx_body_measure(&values[k], 1), GALE_TOO_LARGE);
+            assert_null(gale_value_copy(&values[k]));
+        }
+        assert_int_equal(gale_string("", sizes[i] & 3).size, sizes[i] & 3);
+    }
+}
+
 static void lists_nest_to_the_limit_and_no_further_built_or_encoded(void **state) {
     (void)state;
     gale_value nest[GALE_VALUE_DEPTH + 2];
@@ -358,6 +375,7 @@ int main(void) {
         cmocka_unit_test(a_map_of_one_key_only_is_refused_whatever_its_size),
         cmocka_unit_test(values_that_are_not_valid_are_refused),
         cmocka_unit_test(what_passes_a_gibibyte_is_too_large),
+        cmocka_unit_test(what_passes_32_bits_is_too_large_and_never_small),
         cmocka_unit_test(lists_nest_to_the_limit_and_no_further_built_or_encoded),
         cmocka_unit_test(random_values_come_back_equal_and_encode_to_the_same_bytes),
         cmocka_unit_test(mutated_bodies_are_refused_or_can_be_read),
