@@ -39,12 +39,12 @@ static gale_value make_load(rt_values *made, const rt_plan *plan, rt_word word, 
 
 /* The word in hexadecimal, and mostly nothing or little behind it. */
 static gale_value make_text(rt_values *made, rt_word word, int64_t packed, uint64_t random) {
-    int used = snprintf(made->text, sizeof made->text, "%" PRIx64 "~", (uint64_t)packed);
-    int most = random >> 8 & 0x3f ? TEXT_MOST : TEXT_LONG;
-    int more = random % 4 ? 0 : (int)(random >> 16 & 0xffff) % most;
-    memcpy(made->text + used, pattern_of(word), (size_t)more);
+    size_t used = (size_t)snprintf(made->text, sizeof made->text, "%" PRIx64 "~", (uint64_t)packed);
+    size_t most = random >> 8 & 0x3f ? TEXT_MOST : TEXT_LONG;
+    size_t more = random % 4 ? 0 : (random >> 16 & 0xffff) % most;
+    memcpy(made->text + used, pattern_of(word), more);
     made->text[used + more] = 0; /* for whoever reads it before it is a tuple's */
-    return gale_string(made->text, (size_t)(used + more));
+    return gale_string(made->text, used + more);
 }
 
 void rt_values_make(rt_values *made, const rt_plan *plan, rt_shape shape, rt_word word, uint64_t random) {
