@@ -8,6 +8,7 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
+#include "engine/debug.h"
 #include "engine/drain_watch.h"
 #include "engine/forecast.h"
 #include "engine/hooks.h"
@@ -108,6 +109,7 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
                          error);
     if (rc < 0) return rc;
     shared->plan = runtime->plan;
+    shared->debug = gx_debug_hook();
     shared->executor_count = runtime->plan->executor_count;
     rc = make_tables(runtime);
     if (rc == GALE_OK) rc = make_executors(runtime, options);

@@ -40,8 +40,9 @@ typedef struct gx_shared {
 
     /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */
     _Atomic(struct gx_events *) *events;
-    gx_atomic32 watched; /* some component's events are logged */
-    gx_atomic64 *warned; /* by component: when it was last warned of timeouts, ns + 1; 0: never */
+    gx_atomic32 watched;    /* some component's events are logged */
+    const gale_hook *debug; /* of components with topology.debug */
+    gx_atomic64 *warned;    /* by component: when it was last warned of timeouts, ns + 1; 0: never */
 
     /* Mailboxes of inquests: [asker * executor_count + executor], the last row for the application. */
     _Atomic(struct gx_inquest *) *mailboxes;

@@ -203,6 +203,10 @@ static int wrap(gx_sim *sim, const gale_topology *topology) {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < topology->components[i]->input_count && rc >= 0; k++)
             rc = subscribe(sim, topology, topology->components[i], &topology->components[i]->inputs[k]);
+    for (uint32_t i = 0; i < count && rc >= 0; i++)
+        if (topology->components[i]->ticks)
+            rc = gale_topology_subscribe(sim->wrapped, topology->components[i]->name, GX_SYSTEM_COMPONENT,
+                                         topology->components[i]->ticks->stream, gale_all());
     return rc;
 }
 

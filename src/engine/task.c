@@ -44,10 +44,17 @@ static bool concerns(const gx_hook *hook, const gx_task *task) {
     return !hook->component || strcmp(hook->component, task->context.component) == 0;
 }
 
-static int find_hooks(gx_task *task, const gale_topology *topology, gx_heap *heap) {
-    if (topology->hook_count == 0 || task->is_acker) return GALE_OK;
-    task->hooks = gx_alloc_array(heap, GX_TAG_PLAN, topology->hook_count, sizeof *task->hooks);
+/* The topology's, and the engine's own. */
+static size_t hooks_room(const gale_topology *topology) {
+    return topology->hook_count + 1u;
+}
+
+static int find_hooks(gx_task *task, const gx_shared *shared, gx_heap *heap) {
+    const gale_topology *topology = shared->plan->topology;
+    if ((topology->hook_count == 0 && !task->plan->debug) || task->is_acker) return GALE_OK;
+    task->hooks = gx_alloc_array(heap, GX_TAG_PLAN, hooks_room(topology), sizeof *task->hooks);
     if (!task->hooks) return GALE_NO_MEMORY;
+    if (task->plan->debug) task->hooks[task->hook_count++] = shared->debug;
     for (uint32_t i = 0; i < topology->hook_count; i++)
         if (concerns(&topology->hooks[i], task)) task->hooks[task->hook_count++] = &topology->hooks[i].hook;
     for (uint32_t i = 0; task->hook_count && i < task->stream_count; i++) task->streams[i].plain_count = SIZE_MAX;
@@ -88,7 +95,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     fill_context(task, shared);
     int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
-    if (rc == GALE_OK) rc = find_hooks(task, shared->plan->topology, &shared->heap);
+    if (rc == GALE_OK) rc = find_hooks(task, shared, &shared->heap);
     task->acks_itself = task->simple && !task->hook_count;
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
@@ -107,7 +114,7 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
     if (task->lanes) gx_free(&shared->heap, GX_TAG_PLAN, task->lanes, lanes_size(task->plan));
     if (task->hooks)
-        gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, shared->plan->topology->hook_count * sizeof *task->hooks);
+        gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, hooks_room(shared->plan->topology) * sizeof *task->hooks);
     gx_free_apart(&shared->heap, GX_TAG_PLAN, task, sizeof *task);
 }
 

@@ -313,6 +313,14 @@ static int find_component(const loader *l, const gx_yaml *name, gx_component **r
                          GX_STR(name->text), gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
+static int find_source(const loader *l, const gx_yaml *name, const gx_component **ret_source) {
+    gx_component *found = NULL;
+    bool system = gx_str_is(name->text, GX_SYSTEM_COMPONENT);
+    int code = system ? 0 : find_component(l, name, &found);
+    if (code == 0) *ret_source = system ? gx_topology_system() : found;
+    return code;
+}
+
 /* Output `stream` (a node, or NULL for the default one) of `source`; `place` is for messages when there is no node. */
 static int find_output(const loader *l, const gx_component *source, const gx_yaml *stream, const gx_yaml *place,
                        const gx_output **ret_output) {
@@ -478,11 +486,12 @@ static int grouping(loader *l, const gx_yaml *node, const gx_yaml *from, const g
 
 static int stream(loader *l, const gx_yaml *item) {
     const gx_yaml *from, *to;
-    gx_component *source, *bolt;
+    const gx_component *source = NULL;
+    gx_component *bolt;
     int code = gx_shape_map(l->doc, item, "a stream", "id name from to grouping", l->error);
     if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
     if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
-    if (code == 0) code = find_component(l, from, &source);
+    if (code == 0) code = find_source(l, from, &source);
     if (code == 0) code = find_component(l, to, &bolt);
     if (code < 0) return code;
     if (bolt->is_spout)
@@ -500,7 +509,7 @@ static int check_reached(const loader *l, const gx_yaml *root) {
          item = item->next) {
         const gx_yaml *id = gx_yaml_get(item, "id");
         const gx_component *bolt = gx_topology_find(l->topology, id->text.data);
-        if (bolt && bolt->input_count == 0)
+        if (bolt && bolt->input_count == 0 && !bolt->ticks)
             return gx_yaml_error(l->doc, id, l->error, GALE_TOPOLOGY, "bolt '%s' has no input: no stream leads to it",
                                  bolt->name);
     }

@@ -53,6 +53,18 @@ int gx_output_field(const gx_output *output, const char *name) {
     return -1;
 }
 
+const gx_component *gx_topology_system(void) {
+    static char name[] = GX_SYSTEM_COMPONENT, stream[] = "__tick", field[] = "rate_secs";
+    static char *fields[] = { field };
+    static gx_output outputs[] = { { stream, fields, 1 } };
+    static const gx_component system = { .name = name, .outputs = outputs, .output_count = 1 };
+    return &system;
+}
+
+static bool is_system(const char *name) {
+    return name && strcmp(name, GX_SYSTEM_COMPONENT) == 0;
+}
+
 /* As Storm reads it: the component's own key, else the topology's. */
 static int64_t own_or_topology(const gale_topology *topology, const gx_component *component, const char *key,
                                int64_t fallback) {
@@ -119,6 +131,8 @@ static void component_free(gx_component *component) {
     if (component->free_user) component->free_user(component->user);
     for (uint32_t i = 0; component->outputs && i <= component->output_count; i++) output_fini(&component->outputs[i]);
     for (uint32_t i = 0; i < component->input_count; i++) subscription_fini(&component->inputs[i]);
+    if (component->ticks) subscription_fini(component->ticks);
+    free(component->ticks);
     free(component->outputs);
     free(component->inputs);
     free(component->name);
@@ -379,13 +393,23 @@ static int take_grouping(gx_subscription *subscription, const gale_grouping *gro
 
 static int fill_subscription(gx_subscription *subscription, const char *source, const char *stream,
                              const gale_grouping *grouping, gale_error *error) {
-    int code = gx_name_check("component", source, error);
-    if (code >= 0 && strcmp(stream, GX_DEAD_LETTER_STREAM) != 0) code = gx_name_check("stream", stream, error);
+    bool of_the_engine = is_system(source) || strcmp(stream, GX_DEAD_LETTER_STREAM) == 0;
+    int code = is_system(source) ? 0 : gx_name_check("component", source, error);
+    if (code >= 0 && !of_the_engine) code = gx_name_check("stream", stream, error);
     if (code >= 0) code = take_grouping(subscription, grouping, error);
     if (code < 0) return code;
     subscription->source = gx_name_copy(gx_str(source));
     subscription->stream = gx_name_copy(gx_str(stream));
     return subscription->source && subscription->stream ? 0 : no_memory(error);
+}
+
+/* The same for the system's one stream. */
+static int put_ticks(gx_component *bolt, const gx_subscription *subscription, gale_error *error) {
+    bool replaces = bolt->ticks != NULL;
+    if (!replaces && !(bolt->ticks = calloc(1, sizeof *bolt->ticks))) return no_memory(error);
+    subscription_fini(bolt->ticks);
+    *bolt->ticks = *subscription;
+    return replaces;
 }
 
 /* Storm keeps one grouping for a stream: the last. Returns 1 when there was one. */
@@ -412,7 +436,9 @@ static int subscribe(gale_topology *topology, const char *bolt, const char *sour
     int code = find_bolt(topology, bolt, &component);
     if (code < 0) return code;
     code = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
-    if (code >= 0) code = put_subscription(component, subscription, error);
+    if (code >= 0)
+        code = is_system(source) ? put_ticks(component, subscription, error)
+                                 : put_subscription(component, subscription, error);
     return code < 0 ? gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source)) : code;
 }
 
@@ -468,7 +494,8 @@ static int check_fields(const gx_component *bolt, const gx_subscription *input, 
 static int check_input(const gale_topology *topology, const gx_component *bolt, const gx_subscription *input,
                        gale_error *error) {
     char text[HINT];
-    const gx_component *source = gx_topology_find(topology, input->source);
+    const gx_component *source = is_system(input->source) ? gx_topology_system()
+                                                          : gx_topology_find(topology, input->source);
     if (!source)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' subscribes to component '%s', which does not exist%s",
                               bolt->name, input->source, component_hint(topology, input->source, text));
@@ -479,11 +506,24 @@ static int check_input(const gale_topology *topology, const gx_component *bolt, 
     return check_fields(bolt, input, &source->outputs[stream], error);
 }
 
+/* Ticks are asked for by a key; the subscription alone makes none, in Storm neither. */
+static int check_ticks(const gale_topology *topology, const gx_component *bolt, gale_error *error) {
+    static const char key[] = "topology.tick.tuple.freq.secs";
+    if (!bolt->ticks) return 0;
+    int code = check_input(topology, bolt, bolt->ticks, error);
+    if (code < 0 || gale_config_f64(bolt->config, key, gale_config_f64(topology->config, key, 0)) > 0) return code;
+    return gale_error_set(
+        error, GALE_TOPOLOGY,
+        "bolt '%s' subscribes to the ticks of '%s', but would get none: %s is set neither for it nor for "
+        "the topology",
+        bolt->name, GX_SYSTEM_COMPONENT, key);
+}
+
 static int check_component(const gale_topology *topology, const gx_component *component, gale_error *error) {
     if (component->is_spout) return 0;
-    if (component->input_count == 0)
+    if (component->input_count == 0 && !component->ticks)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no input", component->name);
-    int code = 0;
+    int code = check_ticks(topology, component, error);
     for (uint32_t i = 0; i < component->input_count && code >= 0; i++)
         code = check_input(topology, component, &component->inputs[i], error);
     return code;

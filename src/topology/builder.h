@@ -16,6 +16,9 @@ typedef struct gx_output {
     uint32_t field_count;
 } gx_output;
 
+/* Where ticks come from, whoever subscribes to them. */
+#define GX_SYSTEM_COMPONENT "__system"
+
 /* A subscription of a bolt. `fields` are names; the plan finds their indices. */
 typedef struct gx_subscription {
     char *source;
@@ -40,7 +43,8 @@ typedef struct gx_component {
     uint32_t output_count;
     gx_subscription *inputs; /* bolts */
     uint32_t input_count;
-    gale_config *config; /* the component's own keys */
+    gx_subscription *ticks; /* a subscription to the system's, or NULL; every task of the bolt gets them, in any case */
+    gale_config *config;    /* the component's own keys */
     uint32_t parallelism;
 } gx_component;
 
@@ -66,6 +70,9 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
 
 /* NULL when there is none. */
 gx_component *gx_topology_find(const gale_topology *topology, const char *name);
+
+/* The component "__system", with its one stream "__tick". Static storage; no topology has it. */
+const gx_component *gx_topology_system(void);
 
 /* The index of stream `name` (NULL: "default") in a component's outputs, or -1; a spout's dead letters are behind them.
  * The index of a field in it, or -1. */

@@ -93,8 +93,9 @@ static const gx_key table[] = {
       "There is no cluster that schedules." },
     { "topology.dead_letters.file", GX_KEY_WORKS, STRING, "", NO_RANGE, false,
       "Spout tuples that fail for good, or are rejected, are appended to this file, a line of JSON each." },
-    { "topology.debug", GX_KEY_ACCEPTED, BOOL, "false", NO_RANGE, true,
-      "Storm logs every tuple; here gale run --log-events does, or a log bolt." },
+    { "topology.debug", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
+      "true: every tuple that is emitted or executed, and every ack and failure, is a line of the log, at level "
+      "info." },
     { "topology.disable.loadaware.messaging", GX_KEY_WORKS, BOOL, "false", NO_RANGE, false,
       "true: shuffle is exactly even; false: tasks on the same executor come first while its work is light." },
     { "topology.enable.message.timeouts", GX_KEY_WORKS, BOOL, "true", NO_RANGE, false,

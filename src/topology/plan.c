@@ -81,6 +81,7 @@ static int plan_component(gx_plan *plan, gx_plan_component *c, const gx_componen
     c->tick_period = ticks ? seconds(c->config, "topology.tick.tuple.freq.secs") : 0;
     int64_t pending = gale_config_i64(c->config, "topology.max.spout.pending", 0);
     c->max_pending = pending > 0 ? (uint64_t)pending : UINT64_MAX;
+    c->debug = gale_config_bool(c->config, "topology.debug", false);
     c->attempts = built->is_spout ? (uint32_t)gale_config_i64(c->config, "topology.replay.attempts", 1) : 1;
     return plan_schema(plan, c);
 }
@@ -275,8 +276,9 @@ static void plan_drop(gx_plan *plan, gx_plan_component *c, uint32_t input, const
 }
 
 static int plan_inputs(gx_plan *plan, gx_plan_component *c) {
-    uint32_t count = c->built->input_count;
-    c->inputs = take(plan, count, sizeof *c->inputs);
+    const gx_schema_component *system = gx_schema_system();
+    uint32_t count = c->built->input_count, ticks = c->built->ticks != NULL;
+    c->inputs = take(plan, count + ticks, sizeof *c->inputs);
     c->drops = take(plan, count, sizeof *c->drops);
     if (!c->inputs || !c->drops) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
@@ -285,7 +287,8 @@ static int plan_inputs(gx_plan *plan, gx_plan_component *c) {
         c->inputs[i] = (gx_input){ source->built->name, &source->schema.streams[stream] };
         plan_drop(plan, c, i, source, (uint32_t)stream);
     }
-    c->input_table = (struct gale_inputs){ c->inputs, count };
+    if (ticks) c->inputs[count] = (gx_input){ system->name, &system->streams[GX_STREAM_TICK] };
+    c->input_table = (struct gale_inputs){ c->inputs, count + ticks };
     return GALE_OK;
 }
 

@@ -66,6 +66,7 @@ typedef struct gx_plan_component {
     int64_t tick_period;  /* ns; 0: none */
     bool *executors;      /* those that have a task of it */
     uint64_t max_pending; /* open trees a task; UINT64_MAX: no bound */
+    bool debug;           /* topology.debug: what its tasks do is logged */
     uint32_t attempts;    /* of a spout's tuple, in all */
     bool retains;         /* a spout: its tuples are kept, to be emitted again or to be dead letters */
 } gx_plan_component;

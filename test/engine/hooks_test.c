@@ -3,6 +3,7 @@
 
 #include "engine/runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static gale_hook hook_of(seen *s) {
 static rig_spout spout;
 static rig_bolt a, c;
 
-static void build(rig *r, uint64_t to_emit) {
+static void build_with(rig *r, uint64_t to_emit, uint32_t tasks) {
     memset(&spout, 0, sizeof spout);
     memset(&a, 0, sizeof a);
     memset(&c, 0, sizeof c);
@@ -69,10 +70,14 @@ static void build(rig *r, uint64_t to_emit) {
     c.on = rig_take;
     rig_init(r);
     gale_topology_add_spout(r->topology, "spout", rig_spout_of(&spout), 1);
-    gale_topology_add_bolt(r->topology, "a", rig_simple(&a), 2);
+    gale_topology_add_bolt(r->topology, "a", rig_simple(&a), tasks);
     gale_topology_add_bolt(r->topology, "c", rig_simple(&c), 1);
     gale_topology_subscribe(r->topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r->topology, "c", "a", NULL, gale_shuffle());
+}
+
+static void build(rig *r, uint64_t to_emit) {
+    build_with(r, to_emit, 2);
 }
 
 static void a_hook_of_all_sees_each_event_of_every_task_once(void **state) {
@@ -159,6 +164,125 @@ static void a_hook_for_a_component_that_is_not_there_is_an_error(void **state) {
     gale_topology_add_hook(r.topology, "spoot", hook_of(&s));
     assert_int_equal(gale_topology_check(r.topology, &error), GALE_TOPOLOGY);
     assert_string_equal(error.text, "a hook is for component 'spoot', which does not exist; did you mean 'spout'?");
+    rig_fini(&r);
+}
+
+/* --- topology.debug --- */
+
+typedef struct journal {
+    char text[20000];
+    size_t size;
+} journal;
+
+static void write_down(void *user, int32_t level, const char *component, const char *text) {
+    journal *j = user;
+    if (level != GALE_LOG_INFO) return; /* what a bolt reported */
+    int size = snprintf(j->text + j->size, sizeof j->text - j->size, "%s: %s\n", component, text);
+    assert_in_range(size, 1, sizeof j->text - j->size - 1);
+    j->size += (size_t)size;
+}
+
+static void run_with_journal(rig *r, journal *j, int32_t level) {
+    static const gale_runtime_options empty = GALE_RUNTIME_OPTIONS_INIT;
+    gale_logger logger = { sizeof logger, level, write_down, j };
+    gale_runtime_options options = empty;
+    options.executors = 1;
+    options.logger = &logger;
+    rig_make_with(r, options);
+    rig_settle(r);
+}
+
+/* Are these lines in the journal, in this order? Of a tuple's number, which the engine draws, any will do. */
+static void expect_in_order(const journal *j, const char *const *lines, size_t count) {
+    const char *at = j->text;
+    for (size_t i = 0; i < count; i++) {
+        const char *found = strstr(at, lines[i]);
+        if (!found) fail_msg("'%s' is not where it should be in:\n%s", lines[i], j->text);
+        at = found + strlen(lines[i]);
+    }
+}
+
+static void a_topology_that_is_debugged_logs_each_emit_execution_ack_and_failure(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "spout: task 3 emits on 'default' to 1 task: [0,0]\n",
+        "a: task 1 emits on 'default' to 1 task: [0,0]\n",
+        "a: task 1 executed tuple ",
+        " from 'spout' (task 3, stream 'default'): [0,0]\n",
+        "a: task 1 acks tuple ",
+        "c: task 2 executed tuple ",
+        " from 'a' (task 1, stream 'default'), a component reported an error: [0,0]\n",
+        "c: task 2 fails tuple ",
+        ", failed: no, thanks\n",
+        "spout: task 3 is told that message 0 failed, failed: no, thanks\n",
+    };
+    static journal j;
+    rig r;
+    j.size = 0;
+    build_with(&r, 1, 1);
+    a.on = rig_pass;
+    c.on = rig_refuse;
+    gale_topology_set(r.topology, NULL, "topology.debug", gale_bool(true));
+    run_with_journal(&r, &j, GALE_LOG_INFO);
+    expect_in_order(&j, lines, sizeof lines / sizeof lines[0]);
+    rig_fini(&r);
+}
+
+static void only_the_component_that_is_debugged_is_logged_and_hooks_go_on(void **state) {
+    (void)state;
+    static const char *const lines[] = { "c: task 2 executed tuple ", "c: task 2 acks tuple " };
+    static journal j;
+    rig r;
+    seen s = { 0 };
+    j.size = 0;
+    build_with(&r, 5, 1);
+    a.on = rig_pass;
+    gale_topology_add_hook(r.topology, NULL, hook_of(&s));
+    gale_topology_set(r.topology, "c", "topology.debug", gale_bool(true));
+    run_with_journal(&r, &j, GALE_LOG_INFO);
+    expect_in_order(&j, lines, 2);
+    assert_null(strstr(j.text, "a: "));
+    assert_null(strstr(j.text, "spout: "));
+    assert_int_equal(s.executes, 10);
+    assert_int_equal(spout.acks, 5);
+    rig_fini(&r);
+}
+
+static void what_a_debugged_component_does_is_not_even_formatted_below_info(void **state) {
+    (void)state;
+    static journal j;
+    rig r;
+    j.size = 0;
+    build_with(&r, 5, 1);
+    gale_topology_set(r.topology, NULL, "topology.debug", gale_bool(true));
+    run_with_journal(&r, &j, GALE_LOG_WARN);
+    assert_int_equal(j.size, 0);
+    rig_fini(&r);
+}
+
+static int emit_long(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    static char text[5000];
+    (void)bolt, (void)tuple;
+    memset(text, 'x', sizeof text);
+    gale_value values[] = { gale_string(text, sizeof text), gale_list(NULL, 0) };
+    int rc = gale_emit(out, 0, values, 2);
+    return rc < 0 ? rc : 0;
+}
+
+static void a_long_tuple_is_cut_in_the_log_and_nowhere_else(void **state) {
+    (void)state;
+    static journal j;
+    rig r;
+    j.size = 0;
+    build_with(&r, 1, 1);
+    a.on = emit_long;
+    gale_topology_set(r.topology, "a", "topology.debug", gale_bool(true));
+    run_with_journal(&r, &j, GALE_LOG_INFO);
+    const char *at = strstr(j.text, "to 1 task: [\"xxx");
+    assert_non_null(at);
+    assert_true(strcspn(at, "\n") < 1000);
+    assert_int_equal(c.seen, 1);
+    assert_int_equal(spout.acks, 1);
     rig_fini(&r);
 }
 
@@ -265,6 +389,10 @@ int main(void) {
         cmocka_unit_test(a_hook_sees_components_whose_names_sort_before_the_ackers),
         cmocka_unit_test(a_hook_with_no_functions_is_legal),
         cmocka_unit_test(a_hook_for_a_component_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_topology_that_is_debugged_logs_each_emit_execution_ack_and_failure),
+        cmocka_unit_test(only_the_component_that_is_debugged_is_logged_and_hooks_go_on),
+        cmocka_unit_test(what_a_debugged_component_does_is_not_even_formatted_below_info),
+        cmocka_unit_test(a_long_tuple_is_cut_in_the_log_and_nowhere_else),
         cmocka_unit_test(all_events_of_a_component_are_logged_once_and_nothing_changes),
         cmocka_unit_test(when_nothing_is_logged_any_more_emits_cost_what_they_did_before),
         cmocka_unit_test(a_sample_is_about_as_large_as_it_was_asked_for),

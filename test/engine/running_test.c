@@ -362,6 +362,32 @@ static void the_first_tick_comes_a_period_after_prepare_and_none_is_made_up_for(
     rig_fini(&r);
 }
 
+static int take_tick_by_task(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    assert_true(gale_tuple_is_tick(tuple));
+    bolt->ticks++;
+    return 0;
+}
+
+/* Whatever the grouping: each of the five tasks gets each tick. */
+static void a_bolt_may_live_by_ticks_alone(void **state) {
+    rig r;
+    reset(0);
+    add_chain(&r);
+    b.on = take_tick_by_task;
+    gale_topology_add_bolt(r.topology, "clock", rig_simple(&b), 5);
+    gale_topology_subscribe(r.topology, "clock", "__system", "__tick", gale_global());
+    gale_topology_set(r.topology, "clock", "topology.tick.tuple.freq.secs", gale_i64(2));
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    rig_advance(&r, 20 * GALE_SECOND, GALE_SECOND);
+    assert_int_equal(b.ticks, 50);
+    for (uint32_t i = 0; i < 5; i++) assert_int_equal(rig_task(&r, "clock", i).ticks, 10);
+    assert_int_equal(c.ticks, 0);
+    rig_drain(&r);
+    rig_fini(&r);
+}
+
 static int check_tick(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     (void)out;
     assert_true(gale_tuple_is_tick(tuple));
@@ -484,6 +510,7 @@ int main(void) {
         ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
         ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),
         ON_1_2_5(the_first_tick_comes_a_period_after_prepare_and_none_is_made_up_for),
+        ON_1_2_5(a_bolt_may_live_by_ticks_alone),
         ON_1_2_5(a_tick_says_that_it_is_one_and_its_period),
         ON_1_2_5(in_the_steady_state_nothing_is_allocated),
         ON_1_2_5(every_byte_goes_back_to_the_allocator),

@@ -364,6 +364,25 @@ static void a_second_grouping_for_one_stream_replaces_the_first_with_a_warning(v
     gx_buf_fini(&lines.text);
 }
 
+static void a_stream_may_come_from_the_system(void **state) {
+    (void)state;
+    expect_error("{from: lines, to: split, grouping: {type: SHUFFLE}}",
+                 "{from: __system, to: split, grouping: {type: ALL, streamId: __tick}}",
+                 "t.yaml:16:3: bolt 'split' subscribes to the ticks of '__system', but would get none: "
+                 "topology.tick.tuple.freq.secs is set "
+                 "neither for it nor for the topology");
+    expect_error("{from: lines, to: split, grouping: {type: SHUFFLE}}",
+                 "{from: __system, to: split, grouping: {type: ALL, streamId: __tock}}",
+                 "t.yaml:16:65: '__system' has no stream '__tock'; did you mean '__tick'?");
+    gx_buf file = with("{topology.debug: false}", "{topology.tick.tuple.freq.secs: 1}");
+    gx_buf_add_text(&file, "  - {from: __system, to: count, grouping: {type: ALL, streamId: __tick}}\n");
+    gale_topology *topology = loaded(gx_buf_text(&file), NULL);
+    assert_non_null(gx_topology_find(topology, "count")->ticks);
+    assert_int_equal(gx_topology_find(topology, "count")->input_count, 1);
+    gale_topology_free(topology);
+    gx_buf_fini(&file);
+}
+
 static void shape_of_the_graph_is_checked(void **state) {
     (void)state;
     expect_error("  - {from: lines, to: split, grouping: {type: SHUFFLE}}\n", "",
@@ -534,6 +553,7 @@ int main(void) {
         cmocka_unit_test(storms_partial_key_class_is_known),
         cmocka_unit_test(a_custom_grouping_that_cannot_be_made_is_refused),
         cmocka_unit_test(a_second_grouping_for_one_stream_replaces_the_first_with_a_warning),
+        cmocka_unit_test(a_stream_may_come_from_the_system),
         cmocka_unit_test(shape_of_the_graph_is_checked),
         cmocka_unit_test(error_of_a_component_gets_its_place),
         cmocka_unit_test(unknown_components_class_is_refused),

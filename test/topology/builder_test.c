@@ -186,6 +186,38 @@ static void a_bolt_without_input_is_refused(void **state) {
     check_says("bolt 'x' has no input");
 }
 
+static const char tick_key[] = "topology.tick.tuple.freq.secs";
+
+static void a_bolt_may_have_ticks_for_its_only_input(void **state) {
+    (void)state;
+    add_spout("lines");
+    assert_int_equal(gale_topology_add_bolt(topology, "x", work_bolt(), 1), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_shuffle()), 0);
+    check_says(
+        "bolt 'x' subscribes to the ticks of '__system', but would get none: topology.tick.tuple.freq.secs is set "
+        "neither for it nor for the topology");
+    assert_int_equal(gale_topology_set(topology, "x", tick_key, gale_i64(1)), 0);
+    assert_int_equal(gale_topology_check(topology, NULL), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_all()), 1); /* replaced */
+    assert_int_equal(gale_topology_check(topology, NULL), 0);
+}
+
+static void the_system_has_one_stream_of_one_field(void **state) {
+    (void)state;
+    add_spout("lines");
+    assert_int_equal(gale_topology_set(topology, NULL, tick_key, gale_f64(0.5)), 0);
+    assert_int_equal(gale_topology_add_bolt(topology, "x", work_bolt(), 1), 0);
+    assert_int_equal(gale_topology_subscribe(topology, "x", "__system", NULL, gale_all()), 0);
+    check_says("bolt 'x' subscribes to stream 'default' of '__system', which declares: __tick");
+    assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_fields("rate")), 1);
+    check_says("fields grouping of bolt 'x' on '__system' names field 'rate', which stream '__tick' does not declare");
+    assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_fields("rate_secs")), 1);
+    assert_int_equal(gale_topology_check(topology, NULL), 0);
+    sticks(gale_topology_subscribe(topology, "x", "__acker", NULL, gale_all()),
+           "component name '__acker' begins with '__', which is kept for the system\n"
+           "in a subscription of bolt 'x' to '__acker'");
+}
+
 static void an_unknown_source_is_refused_with_the_nearest_one(void **state) {
     (void)state;
     add_spout("lines");
@@ -539,6 +571,8 @@ int main(void) {
         CASE(a_bad_name_of_a_topology_is_its_first_error),
         CASE(a_topology_without_a_spout_is_refused),
         CASE(a_bolt_without_input_is_refused),
+        CASE(a_bolt_may_have_ticks_for_its_only_input),
+        CASE(the_system_has_one_stream_of_one_field),
         CASE(an_unknown_source_is_refused_with_the_nearest_one),
         CASE(an_unknown_stream_is_refused_with_those_there_are),
         CASE(an_unknown_field_is_refused_with_the_nearest_one),
