@@ -582,6 +582,50 @@ static void large_bodies_are_shared_and_given_back(void **state) {
 #f " on 8 executors", f, NULL, NULL, &eight                                                                    \
     }
 
+/* --- Streams --- */
+
+static int fork_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    gale_value pair[] = { gale_tuple_value(tuple, 0), gale_tuple_value(tuple, 1) };
+    (void)self;
+    int rc = gale_emit(out, 1, pair, 2);
+    if (rc >= 0) rc = gale_emit(out, 2, pair, 1);
+    return rc < 0 ? rc : 0;
+}
+
+/* Counts the tuples that have as many fields as `user` says. */
+static int count_sizes(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    if (gale_tuple_size(tuple) == *(const size_t *)bolt->user) bolt->seen++;
+    return 0;
+}
+
+/* The stream that is the first's number of fields, and so on: numbers and counts must not be taken for each other. */
+static void each_of_several_streams_takes_its_own_tuples(void **state) {
+    (void)state;
+    static const gale_bolt_ops ops = { .size = sizeof ops, .name = "fork", .execute = fork_execute };
+    static const gale_output outputs[] = { { NULL, "a, b, c" }, { "pair", "a, b" }, { "single", "a" } };
+    static size_t sizes[] = { 2, 1 };
+    rig r;
+    static rig_spout s;
+    rig_bolt pairs = { .on = count_sizes, .user = &sizes[0] }, singles = { .on = count_sizes, .user = &sizes[1] };
+    rig_init(&r);
+    s = (rig_spout){ .to_emit = 10 };
+    gale_bolt fork = { .size = sizeof fork, .ops = &ops, .outputs = outputs, .output_count = 3 };
+    gale_topology_add_spout(r.topology, "s", rig_spout_of(&s), 1);
+    gale_topology_add_bolt(r.topology, "fork", fork, 1);
+    gale_topology_add_bolt(r.topology, "pairs", rig_simple(&pairs), 1);
+    gale_topology_add_bolt(r.topology, "singles", rig_simple(&singles), 1);
+    assert_int_equal(gale_topology_subscribe(r.topology, "fork", "s", NULL, gale_shuffle()), 0);
+    assert_int_equal(gale_topology_subscribe(r.topology, "pairs", "fork", "pair", gale_shuffle()), 0);
+    assert_int_equal(gale_topology_subscribe(r.topology, "singles", "fork", "single", gale_shuffle()), 0);
+    rig_make(&r, 1);
+    rig_settle(&r);
+    assert_int_equal(s.acks, 10);
+    assert_int_equal(pairs.seen, 10);
+    assert_int_equal(singles.seen, 10);
+    rig_fini(&r);
+}
+
 int main(void) {
     static uint32_t one = 1, two = 2, eight = 8;
     const struct CMUnitTest tests[] = {
@@ -612,6 +656,7 @@ int main(void) {
         ON_1_2_8(a_tuple_that_was_failed_for_what_is_no_reason_is_not_acked),
         ON_1_2_8(a_held_tuple_has_two_names_until_execute_returns),
         ON_1_2_8(large_bodies_are_shared_and_given_back),
+        cmocka_unit_test(each_of_several_streams_takes_its_own_tuples),
     };
     return rig_run_on_both_ledgers(tests);
 }
