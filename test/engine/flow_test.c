@@ -35,6 +35,25 @@ static void a_task_is_gated_while_any_of_its_gates_is_congested_and_by_no_other(
     }
 }
 
+static void who_held_it_last_is_blamed_while_congested_and_no_longer(void **state) {
+    (void)state;
+    static const uint16_t gates[] = { 2, 3, 6 };
+    gx_plan_task task = { .gate_count = 3, .gates = gates };
+    gx_flow flow;
+    clear(&flow);
+    assert_int_equal(gx_flow_holder(&flow, &task, 0), 0);
+    assert_int_equal(gx_flow_holder(&flow, &task, 6), 0); /* it was, but nobody is any more */
+    gx_flow_mark(&flow, 3, true);
+    gx_flow_mark(&flow, 6, true);
+    assert_int_equal(gx_flow_holder(&flow, &task, 0), 3);
+    assert_int_equal(gx_flow_holder(&flow, &task, 6), 6); /* still */
+    gx_flow_mark(&flow, 6, false);
+    assert_int_equal(gx_flow_holder(&flow, &task, 6), 3); /* another is */
+    gx_flow_mark(&flow, 2, true);
+    assert_int_equal(gx_flow_holder(&flow, &task, 3), 3);
+    assert_int_equal(gx_flow_holder(&flow, &task, 6), 2);
+}
+
 static void every_mark_and_every_clearing_changes_the_epoch(void **state) {
     (void)state;
     static const uint16_t gates[] = { 1 };
@@ -121,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_without_gates_may_always_run),
         cmocka_unit_test(a_task_is_gated_while_any_of_its_gates_is_congested_and_by_no_other),
+        cmocka_unit_test(who_held_it_last_is_blamed_while_congested_and_no_longer),
         cmocka_unit_test(every_mark_and_every_clearing_changes_the_epoch),
         cmocka_unit_test(who_sees_an_epoch_sees_the_marks_that_made_it),
         cmocka_unit_test(a_step_that_takes_long_is_heavy_however_much_it_does),

@@ -298,6 +298,63 @@ static void a_stop_answers_every_open_tree_and_only_those(void **state) {
     teardown(&f);
 }
 
+/* --- Trees whose tuple is emitted again --- */
+
+/* Sweeps have 255 numbers: the one that a reset left behind must not be taken for a reset of today. */
+static void a_tree_that_is_opened_again_is_as_old_as_that_whatever_had_touched_it(void **state) {
+    (void)state;
+    enum { T = 800, EIGHTH = T / 8, SWEEPS = 255 };
+    for (int waited = 0; waited <= SWEEPS + 9; waited++) {
+        fixture f;
+        setup(&f, T);
+        int64_t now = EIGHTH;
+        uint64_t edge, root = begin(&f, 1, 0, &edge);
+        sweep(&f.ledger, now);
+        gx_ledger_reset(&f.ledger, root);
+        gx_ledger_fail(&f.ledger, root, GALE_REASON_FAILED, 2, "");
+        gx_answer failed = answer(&f, now);
+        gx_ledger_defer(&f.ledger, &failed, now);
+        for (int i = 0; i < waited; i++) sweep(&f.ledger, now += EIGHTH);
+        root = gx_ledger_reopen(&f.ledger, failed.slot, now);
+        gx_ledger_begin(&f.ledger, root, edge);
+        for (int i = 0; i < 8; i++) sweep(&f.ledger, now += EIGHTH);
+        no_answer(&f);
+        sweep(&f.ledger, now += EIGHTH);
+        hear(&f, 1, GX_TREE_LATE);
+        teardown(&f);
+    }
+}
+
+static uint64_t latencies(const fixture *f) {
+    gx_histogram_reading reading;
+    memset(&reading, 0, sizeof reading);
+    gx_histogram_read(f->ledger.complete, &reading);
+    return reading.count;
+}
+
+static void only_trees_that_are_complete_have_a_latency(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f, 100);
+    uint64_t edge, failed = begin(&f, 1, 0, &edge), rejected = begin(&f, 2, 0, &edge);
+    begin(&f, 3, 0, &edge);
+    gx_ledger_fail(&f.ledger, failed, GALE_REASON_FAILED, 2, "no");
+    gx_ledger_fail(&f.ledger, rejected, GALE_REASON_REJECTED, 2, "never");
+    hear(&f, 1, GX_TREE_FAILED);
+    hear(&f, 2, GX_TREE_REJECTED);
+    sweep(&f.ledger, 1000);
+    hear(&f, 3, GX_TREE_LATE);
+    begin(&f, 4, 0, &edge);
+    gx_ledger_stop(&f.ledger);
+    hear(&f, 4, GX_TREE_STOPPED);
+    assert_int_equal(latencies(&f), 0);
+    uint64_t complete = begin(&f, 5, 0, &edge);
+    gx_ledger_ack(&f.ledger, complete, edge);
+    hear(&f, 5, GX_TREE_ACKED);
+    assert_int_equal(latencies(&f), 1);
+    teardown(&f);
+}
+
 /* --- Bounds --- */
 
 static void a_slot_whose_generation_wraps_rests_for_two_timeouts(void **state) {
@@ -765,6 +822,8 @@ int main(void) {
         cmocka_unit_test(a_reused_slot_has_another_generation),
         cmocka_unit_test(answers_come_in_the_order_in_which_trees_were_answered),
         cmocka_unit_test(a_stop_answers_every_open_tree_and_only_those),
+        cmocka_unit_test(a_tree_that_is_opened_again_is_as_old_as_that_whatever_had_touched_it),
+        cmocka_unit_test(only_trees_that_are_complete_have_a_latency),
         cmocka_unit_test(a_slot_whose_generation_wraps_rests_for_two_timeouts),
         cmocka_unit_test(without_a_timeout_a_slot_rests_for_a_minute),
         cmocka_unit_test(with_the_longest_timeout_a_slot_rests_for_ever),

@@ -259,6 +259,43 @@ static void a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two(void **
     }
 }
 
+static int take_slowly(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_manual_clock_advance(the_clock, 10 * GALE_MILLISECOND);
+    return rig_take(bolt, tuple, out);
+}
+
+/* What is lost with a word to its spout, and what is lost with none: at the emitter's executor and at another's. */
+static void what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_shed(void **state) {
+    for (int tracked = 0; tracked <= 1; tracked++) {
+        rig r;
+        reset(1);
+        rig_init(&r);
+        the_clock = r.clock;
+        spout.untracked = !tracked;
+        a.on = emit_a_thousand;
+        b.on = take_slowly;
+        gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+        gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+        gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+        gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+        gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
+        gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
+        gale_topology_set(r.topology, "b", "gale.executor", gale_i64(executors_of(state) - 1));
+        gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+        options.executors = executors_of(state);
+        options.queue_limit = 4096;
+        rig_make_with(&r, options);
+        rig_settle(&r);
+        gale_task_stats stats = rig_task(&r, "b", 0);
+        uint64_t lost = 1000 - b.seen;
+        assert_true(lost > 0);
+        assert_int_equal(stats.overflowed, tracked ? lost : 0);
+        assert_int_equal(stats.shed, tracked ? 0 : lost);
+        assert_int_equal(spout.fails, tracked && lost);
+        rig_fini(&r);
+    }
+}
+
 /* --- Order --- */
 
 static int in_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
@@ -506,6 +543,7 @@ int main(void) {
         ON_1_2_5(a_cycle_ends_when_its_tuples_do),
         ON_1_2_5(a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow),
         cmocka_unit_test(a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two),
+        ON_1_2_5(what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_shed),
         ON_1_2_5(tuples_between_two_tasks_keep_their_order),
         ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
         ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),
