@@ -48,6 +48,20 @@ void gx_buf_add_byte(gx_buf *buf, char byte) {
     gx_buf_add(buf, &byte, 1);
 }
 
+/* Decimal digits; printf takes ten times as long. */
+void gx_buf_add_u64(gx_buf *buf, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    gx_buf_add(buf, digits + at, sizeof digits - at);
+}
+
+void gx_buf_add_i64(gx_buf *buf, int64_t number) {
+    if (number < 0) gx_buf_add_byte(buf, '-');
+    gx_buf_add_u64(buf, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
 void gx_buf_format(gx_buf *buf, const char *format, ...) {
     va_list args, again;
     va_start(args, format);

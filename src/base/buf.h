@@ -24,6 +24,8 @@ bool gx_buf_reserve(gx_buf *buf, size_t more);
 void gx_buf_add(gx_buf *buf, const void *bytes, size_t size);
 void gx_buf_add_text(gx_buf *buf, const char *text);
 void gx_buf_add_byte(gx_buf *buf, char byte);
+void gx_buf_add_u64(gx_buf *buf, uint64_t number);
+void gx_buf_add_i64(gx_buf *buf, int64_t number);
 void gx_buf_format(gx_buf *buf, const char *format, ...) GALE_PRINTF(2, 3);
 GX_INLINE void gx_buf_reset(gx_buf *buf) {
     buf->size = 0;

@@ -42,12 +42,12 @@ void gx_json_bool(gx_json *json, bool value) {
 
 void gx_json_i64(gx_json *json, int64_t value) {
     begin_item(json);
-    gx_buf_format(json->out, "%" PRId64, value);
+    gx_buf_add_i64(json->out, value);
 }
 
 void gx_json_u64(gx_json *json, uint64_t value) {
     begin_item(json);
-    gx_buf_format(json->out, "%" PRIu64, value);
+    gx_buf_add_u64(json->out, value);
 }
 
 /* 15 digits name every short decimal, 17 every double. Subnormal numbers have fewer digits to tell apart. */

@@ -3,6 +3,9 @@
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void an_empty_buffer_is_an_empty_text(void **state) {
     (void)state;
     gx_buf buf = GX_BUF_INIT(NULL);
@@ -25,6 +28,21 @@ static void appends_follow_each_other(void **state) {
     gx_buf_reset(&buf);
     assert_string_equal(gx_buf_text(&buf), "");
     gx_buf_fini(&buf);
+}
+
+static void numbers_are_decimal_digits(void **state) {
+    (void)state;
+    static const int64_t numbers[] = { 0, 9, 10, -1, -10, 1234567890, INT64_MAX, INT64_MIN };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char wanted[50];
+        gx_buf buf = GX_BUF_INIT(NULL);
+        gx_buf_add_i64(&buf, numbers[i]);
+        gx_buf_add_byte(&buf, ' ');
+        gx_buf_add_u64(&buf, (uint64_t)numbers[i]);
+        snprintf(wanted, sizeof wanted, "%" PRId64 " %" PRIu64, numbers[i], (uint64_t)numbers[i]);
+        assert_string_equal(gx_buf_text(&buf), wanted);
+        gx_buf_fini(&buf);
+    }
 }
 
 static void growth_across_every_size_keeps_the_bytes(void **state) {
@@ -88,6 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_buffer_is_an_empty_text),
         cmocka_unit_test(appends_follow_each_other),
+        cmocka_unit_test(numbers_are_decimal_digits),
         cmocka_unit_test(growth_across_every_size_keeps_the_bytes),
         cmocka_unit_test(a_format_longer_than_the_room_is_written_whole),
         cmocka_unit_test(a_size_that_overflows_fails_and_sticks),
