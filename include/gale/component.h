@@ -9,7 +9,7 @@
  *          `next` it makes the spout back off. gale_report says why in words.
  *
  *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close
- *      bolt:   prepare -> execute* -> finish (only when drained) -> cleanup
+ *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup
  */
 #ifndef GALE_COMPONENT_H
 #define GALE_COMPONENT_H
@@ -109,6 +109,8 @@ typedef struct gale_collector_ops {
                                size_t count, uint64_t message_id);
     int (*remote)(gale_collector *out, gale_remote **ret_remote);
     int (*reset_timeout)(gale_collector *out, gale_handle tuple);
+    void (*resume)(gale_collector *out);
+    bool (*resumed)(gale_collector *out);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -217,6 +219,18 @@ GALE_INLINE void gale_stop(gale_collector *out, int code, const char *text) {
     out->ops->stop(out, code, text);
 }
 
+/* For a spout, in `open`: says that it goes on from where an earlier run stopped, so that what that run wrote is the
+ * first part of what this one writes. */
+GALE_INLINE void gale_resume(gale_collector *out) {
+    out->ops->resume(out);
+}
+
+/* Has a spout of this run said so? A bolt that would begin its output anew goes on with it then. To be asked once
+ * everything is open: in execute, flush and finish, not in prepare. */
+GALE_INLINE bool gale_resumed(gale_collector *out) {
+    return out->ops->resumed(out);
+}
+
 /* --- Spouts ------------------------------------------------------------------------------------------------------- */
 
 /* What `next` returns, apart from negative error codes. */
@@ -249,13 +263,22 @@ typedef struct gale_spout_ops {
 /* --- Bolts -------------------------------------------------------------------------------------------------------- */
 
 typedef enum gale_bolt_kind {
-    GALE_BOLT_SIMPLE, /* the input is acked when execute returns 0, failed when it returns an error */
-    GALE_BOLT_MANUAL  /* the bolt answers each input itself, at once or later */
+    GALE_BOLT_SIMPLE, /* the input is acked when execute returns 0 (and flush, if there is one), failed when it returns an
+                         error */
+    GALE_BOLT_MANUAL /* the bolt answers each input itself, at once or later */
 } gale_bolt_kind;
 
 /* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
  * called once when everything before this bolt has drained; it may emit (its tuples are not tracked), and answer what
- * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED. */
+ * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED.
+ *
+ * `flush` is for bolts that gather what they are given, to write or emit it in one go. It is called when `execute` was,
+ * after all that was there to execute and before the executor looks for more: at a low rate after each tuple, at a high
+ * one after thousands, so that nothing waits for a tick or for more to come. A simple bolt that has it is answered for
+ * by it: the tuples since the last flush are acked when it returns 0, and failed when it returns an error, except where
+ * the run is to stop (gale_stop): then they are left open, and their spouts hear `stopped`. What execute failed stays
+ * failed. A manual bolt answers there what it holds; an error is reported and answers nothing. What a flush emits is not
+ * tracked, or anchored to held tuples (gale_emit_anchored). */
 typedef struct gale_bolt_ops {
     size_t size;
     const char *name;
@@ -264,6 +287,7 @@ typedef struct gale_bolt_ops {
     int (*execute)(void *self, const gale_tuple *tuple, gale_collector *out);
     int (*finish)(void *self, gale_collector *out);
     void (*cleanup)(void *self);
+    int (*flush)(void *self, gale_collector *out);
 } gale_bolt_ops;
 
 /* --- What a topology is given ------------------------------------------------------------------------------------- */

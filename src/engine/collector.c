@@ -2,6 +2,7 @@
 
 #include "engine/answer.h"
 #include "engine/emit.h"
+#include "engine/flush.h"
 #include "engine/hooks.h"
 #include "engine/plain.h"
 #include "engine/remote.h"
@@ -401,6 +402,15 @@ static void do_stop(gale_collector *out, int code, const char *text) {
     gx_executors_close(shared);
 }
 
+static void do_resume(gale_collector *out) {
+    gx_store_relaxed(&task_of(out)->executor->shared->resumed, 1);
+}
+
+/* Everybody sees what was said before all was open. */
+static bool do_resumed(gale_collector *out) {
+    return gx_load_relaxed(&task_of(out)->executor->shared->resumed) != 0;
+}
+
 const gale_collector_ops *gx_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -419,8 +429,23 @@ const gale_collector_ops *gx_collector_ops(void) {
         .emit_direct_anchored = do_emit_direct_anchored,
         .emit_direct_tracked = do_emit_direct_tracked,
         .reset_timeout = do_reset_timeout,
+        .resume = do_resume,
+        .resumed = do_resumed,
     };
     return &ops;
+}
+
+/* Answered with the next flush; at once when there is no memory to remember it until then. */
+static void owe(gx_task *task, const gx_anchor *anchor) {
+    gx_cursor *cursor = &task->executor->cursor;
+    gale_handle handle = cursor->tuple.handle;
+    if (gx_flush_owe(task, handle, anchor->roots, *anchor->ack) == GALE_OK) return;
+    cursor->state = GX_CURSOR_NONE; /* what the flush emits is not anchored to it */
+    int rc = gx_flush_now(task);
+    if (rc >= 0)
+        ack_anchor(task, handle, anchor);
+    else if (rc != GALE_STOPPED)
+        fail_anchor(task, handle, anchor, GALE_REASON_FAILED, task->report);
 }
 
 void gx_collector_settle_current(gx_executor *ex, int rc) {
@@ -431,6 +456,8 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
         if (GX_UNLIKELY(rc < 0)) {
             const char *text = task->reported ? task->report : gale_error_text(rc);
             fail_anchor(task, cursor->tuple.handle, &anchor, GALE_REASON_FAILED, text);
+        } else if (task->gathers && !cursor->failed) {
+            owe(task, &anchor);
         } else if (task->simple) {
             ack_anchor(task, cursor->tuple.handle, &anchor);
         } else if (cursor->roots.count) {

@@ -66,6 +66,14 @@ static uint64_t end_pending(gale_collector *out) {
     return gx_collector_ops()->pending(out);
 }
 
+static void end_resume(gale_collector *out) {
+    gx_collector_ops()->resume(out);
+}
+
+static bool end_resumed(gale_collector *out) {
+    return gx_collector_ops()->resumed(out);
+}
+
 static void end_stop(gale_collector *out, int code, const char *text) {
     gx_collector_ops()->stop(out, code, text);
 }
@@ -88,6 +96,8 @@ void gx_ended_collector_give(gx_task *task) {
         .emit_direct_anchored = end_emit_direct_anchored,
         .emit_direct_tracked = end_emit_direct_tracked,
         .reset_timeout = end_answer,
+        .resume = end_resume,
+        .resumed = end_resumed,
     };
     task->out.ops = &ended;
 }

@@ -38,6 +38,7 @@ static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
         ex->tasks[ex->task_count++] = task;
         if (task->is_spout) ex->spouts[ex->spout_count++] = task;
         ex->has_ackers |= task->is_acker;
+        ex->has_flushes |= gx_task_flushes(task);
     }
     return GALE_OK;
 }

@@ -130,6 +130,7 @@ typedef struct gx_executor {
     uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
     bool has_ackers;       /* some of its tasks are */
+    bool has_flushes;      /* some of its bolts gather */
     int64_t acker_due;     /* the next rotation of one of them */
 
     gx_task **tasks;

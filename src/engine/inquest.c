@@ -86,6 +86,10 @@ static void look_at_task(gx_inquest *inquest, const gx_task *task) {
         look_into_fifo(inquest, &task->lanes->list[i].fifo, GALE_PLACE_PARKED);
     for (uint32_t i = 0; i < task->held.made; i++)
         if (task->held.slots[i].copy) look_at(inquest, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
+    for (size_t i = 0; i < task->owed.root_count; i++) {
+        gx_inquest_entry *entry = find_entry(inquest, task->owed.roots[i].root);
+        if (entry) merge(entry, find_word(GALE_PLACE_HELD, task->id, 0));
+    }
 }
 
 static void look_at_forgotten(gx_inquest *inquest, const gx_forgotten *forgotten) {

@@ -54,6 +54,7 @@ typedef struct gx_shared {
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
     gx_atomic32 inactive;                /* spouts were deactivated by the application */
+    gx_atomic32 resumed;                 /* a spout goes on from an earlier run; known once all is open */
     gx_atomic32 opened;                  /* executors whose tasks are all open */
     gx_atomic32 closed;                  /* executors whose tasks are all closed */
     gx_atomic64 started_at;              /* ns + 1; 0: not yet */

@@ -446,6 +446,16 @@ static void do_stop(gale_collector *out, int code, const char *text) {
     task->engine->ops->stop(task->engine, code, text);
 }
 
+static void do_resume(gale_collector *out) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    task->engine->ops->resume(task->engine);
+}
+
+static bool do_resumed(gale_collector *out) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return task->engine->ops->resumed(task->engine);
+}
+
 /* Another thread's calls could not be repeated. */
 static int do_remote(gale_collector *out, gale_remote **ret_remote) {
     (void)out, (void)ret_remote;
@@ -470,6 +480,8 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .emit_direct_anchored = do_emit_direct_anchored,
         .emit_direct_tracked = do_emit_direct_tracked,
         .reset_timeout = do_reset_timeout,
+        .resume = do_resume,
+        .resumed = do_resumed,
     };
     return &ops;
 }

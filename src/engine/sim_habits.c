@@ -231,15 +231,28 @@ static int join(void *self_, const gale_tuple *input, gale_collector *out) {
     return self->waiting_count == JOIN_MAX || below(self, 3) == 0 ? join_all(self, out) : 0;
 }
 
+/* At the end of a step, sometimes: what waits longer is held. */
+static int join_now(void *self_, gale_collector *out) {
+    instance *self = self_;
+    return below(self, 2) ? join_all(self, out) : 0;
+}
+
+static int gather_now(void *self_, gale_collector *out) {
+    instance *self = self_;
+    (void)out;
+    return below(self, 16) ? 0 : GALE_COMPONENT;
+}
+
 gale_bolt gx_sim_worker(gx_sim_habit habit, uint32_t fan, uint32_t direct) {
     static const gale_bolt_ops tables[] = {
-        { sizeof *tables, "pass", GALE_BOLT_SIMPLE, make_instance, pass, NULL, free },
-        { sizeof *tables, "pass", GALE_BOLT_SIMPLE, make_instance, pass, NULL, free },
-        { sizeof *tables, "work", GALE_BOLT_MANUAL, make_instance, work, NULL, free },
-        { sizeof *tables, "work", GALE_BOLT_MANUAL, make_instance, work_blindly, NULL, free },
-        { sizeof *tables, "join", GALE_BOLT_MANUAL, make_instance, join, NULL, free },
-        { sizeof *tables, "loose", GALE_BOLT_MANUAL, make_instance, loose, NULL, free },
-        { sizeof *tables, "bury", GALE_BOLT_SIMPLE, make_instance, bury, NULL, free },
+        { sizeof *tables, "pass", GALE_BOLT_SIMPLE, make_instance, pass, NULL, free, NULL },
+        { sizeof *tables, "pass", GALE_BOLT_SIMPLE, make_instance, pass, NULL, free, NULL },
+        { sizeof *tables, "work", GALE_BOLT_MANUAL, make_instance, work, NULL, free, NULL },
+        { sizeof *tables, "work", GALE_BOLT_MANUAL, make_instance, work_blindly, NULL, free, NULL },
+        { sizeof *tables, "join", GALE_BOLT_MANUAL, make_instance, join, NULL, free, join_now },
+        { sizeof *tables, "gather", GALE_BOLT_SIMPLE, make_instance, pass, NULL, free, gather_now },
+        { sizeof *tables, "loose", GALE_BOLT_MANUAL, make_instance, loose, NULL, free, NULL },
+        { sizeof *tables, "bury", GALE_BOLT_SIMPLE, make_instance, bury, NULL, free, NULL },
     };
     static_assert(sizeof tables / sizeof *tables == GX_SIM_HABIT_COUNT, "every habit has a table");
     nature what = { habit, fan, direct };

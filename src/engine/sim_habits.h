@@ -1,4 +1,4 @@
-/* The components of random topologies: a source, and bolts of four habits (engine/sim_random.h). Tuples have four
+/* The components of random topologies: a source, and bolts of several habits (engine/sim_random.h). Tuples have four
  * fields: key, energy, hops, load.
  * Threads: a component's own. Owner: the topology frees `user`. */
 #ifndef GX_ENGINE_SIM_HABITS_H
@@ -12,6 +12,7 @@ typedef enum gx_sim_habit {
     GX_SIM_WORK,         /* manual, answers at once */
     GX_SIM_WORK_BLINDLY, /* the same, and does not look whether its emits failed */
     GX_SIM_JOIN,         /* holds some, emits anchored to all, answers all */
+    GX_SIM_GATHER,       /* simple, answered by its flush, which fails sometimes */
     GX_SIM_LOOSE,        /* emits some unanchored, fails some, forgets some */
     GX_SIM_BURY,         /* takes dead letters, and makes a little of each */
     GX_SIM_HABIT_COUNT

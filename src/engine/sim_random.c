@@ -62,7 +62,8 @@ static int add_spout(sketch *s) {
 }
 
 static int add_bolt(sketch *s, uint32_t layer) {
-    static const char *const names[] = { "pass", "pass", "work", "work", "join", "loose" };
+    static const char *const names[] = { "pass", "pass", "work", "work", "join", "gather", "loose" };
+    static_assert(sizeof names / sizeof *names == GX_SIM_BURY, "a name for every habit");
     gx_sim_habit habit = (gx_sim_habit)below(s, GX_SIM_BURY);
     const drawn *d = draw_component(s, names[habit], layer);
     gale_bolt bolt = gx_sim_worker(habit, 1 + below(s, 5), d->direct);

@@ -39,6 +39,7 @@ void gx_sim_task_free(gx_sim_task *task) {
         gx_free(heap, GX_TAG_OTHER, task->kept[i], sizeof *task->kept[i]);
     }
     gx_free(heap, GX_TAG_OTHER, task->kept, task->kept_capacity * sizeof *task->kept);
+    gx_free(heap, GX_TAG_OTHER, task->owed, task->owed_capacity * sizeof *task->owed);
     gx_free(heap, GX_TAG_OTHER, task->input.body, task->input.capacity);
     gx_free(heap, GX_TAG_OTHER, task->values, task->value_capacity * sizeof *task->values);
     gx_free(heap, GX_TAG_OTHER, task->anchors, task->anchor_capacity * sizeof *task->anchors);
@@ -115,6 +116,21 @@ static int run(gx_sim_task *task, const gale_tuple *tuple) {
     return task->component->built->bolt.execute(task->self, tuple, &task->out);
 }
 
+static bool gathers(const gx_sim_task *task) {
+    return task->component->built->bolt.flush && !task->component->captured;
+}
+
+/* The engine answers it with the next flush. */
+static void owe(gx_sim_task *task) {
+    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->owed, &task->owed_capacity, task->owed_count + 1,
+                 sizeof *task->owed)) {
+        gx_truth_violated(&task->sim->truth, "the simulator has no memory");
+        return;
+    }
+    task->owed[task->owed_count++] = task->delivery;
+    gx_truth_kept(&task->sim->truth, &task->delivery, true);
+}
+
 /* What the engine makes of the tuple once the call returns `rc`. */
 static void settle(gx_sim_task *task, int rc) {
     gx_truth *truth = &task->sim->truth;
@@ -122,10 +138,26 @@ static void settle(gx_sim_task *task, int rc) {
     if (task->state != GX_SIM_OPEN) return;
     if (rc < 0)
         gx_truth_failed(truth, id, &task->delivery, GALE_REASON_FAILED);
+    else if (task->component->built->bolt.kind == GALE_BOLT_SIMPLE && gathers(task) && !task->delivery.failed)
+        owe(task);
     else if (task->component->built->bolt.kind == GALE_BOLT_SIMPLE)
         gx_truth_acked(truth, id, &task->delivery);
     else
         gx_truth_forgotten(truth, id, &task->delivery);
+}
+
+static void settle_owed(gx_sim_task *task, int rc) {
+    gx_truth *truth = &task->sim->truth;
+    bool stopping = gx_phase(engine_task(task)->executor->shared) >= GALE_PHASE_CLOSING;
+    for (size_t i = 0; i < task->owed_count; i++) {
+        const gx_sim_delivery *delivery = &task->owed[i];
+        gx_truth_kept(truth, delivery, false);
+        if (rc >= 0)
+            gx_truth_acked(truth, (uint16_t)task->context->task, delivery);
+        else if (!stopping)
+            gx_truth_failed(truth, (uint16_t)task->context->task, delivery, GALE_REASON_FAILED);
+    }
+    task->owed_count = 0;
 }
 
 static int execute_tuple(gx_sim_task *task, const gale_tuple *tuple) {
@@ -188,6 +220,17 @@ static int bolt_finish(void *self, gale_collector *out) {
     return rc;
 }
 
+static int bolt_flush(void *self, gale_collector *out) {
+    gx_sim_task *task = self;
+    const gale_bolt_ops *ops = &task->component->built->bolt;
+    (void)out;
+    enter(task);
+    int rc = gx_sim_strikes(task, GX_FAULT_FAIL) ? GALE_COMPONENT : ops->flush(task->self, &task->out);
+    leave(task);
+    settle_owed(task, rc);
+    return rc;
+}
+
 static void bolt_cleanup(void *self) {
     gx_sim_task *task = self;
     const gale_bolt_ops *ops = &task->component->built->bolt;
@@ -197,13 +240,18 @@ static void bolt_cleanup(void *self) {
     gx_sim_task_free(task);
 }
 
+/* By whether the component answers itself, and whether it gathers: what has no flush is given none. */
+#define OPS(kind, flush)                                                                                               \
+    { sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, bolt_execute, bolt_finish, bolt_cleanup, flush }
+static const gale_bolt_ops bolts[2][2] = {
+    { OPS(GALE_BOLT_SIMPLE, NULL), OPS(GALE_BOLT_SIMPLE, bolt_flush) },
+    { OPS(GALE_BOLT_MANUAL, NULL), OPS(GALE_BOLT_MANUAL, bolt_flush) },
+};
+
 gale_bolt gx_sim_bolt(gx_sim_component *component) {
-    static const gale_bolt_ops simple = { sizeof simple, "sim",       GALE_BOLT_SIMPLE, bolt_prepare,
-                                          bolt_execute,  bolt_finish, bolt_cleanup };
-    static const gale_bolt_ops manual = { sizeof manual, "sim",       GALE_BOLT_MANUAL, bolt_prepare,
-                                          bolt_execute,  bolt_finish, bolt_cleanup };
-    bool is_simple = component->built->bolt.kind == GALE_BOLT_SIMPLE;
-    return (gale_bolt){ .size = sizeof(gale_bolt), .ops = is_simple ? &simple : &manual, .user = component };
+    const gale_bolt_ops *built = &component->built->bolt;
+    const gale_bolt_ops *ops = &bolts[built->kind != GALE_BOLT_SIMPLE][built->flush && !component->captured];
+    return (gale_bolt){ .size = sizeof(gale_bolt), .ops = ops, .user = component };
 }
 
 /* --- Spouts --- */

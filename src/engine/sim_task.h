@@ -55,7 +55,9 @@ typedef struct gx_sim_task {
     gx_sim_kept **kept;
     size_t kept_capacity;
     uint32_t kept_count;
-    int64_t due; /* the earliest of theirs, or earlier */
+    int64_t due;           /* the earliest of theirs, or earlier */
+    gx_sim_delivery *owed; /* executed by a simple component, and answered by its next flush */
+    size_t owed_count, owed_capacity;
     gale_value *values;
     size_t value_capacity;
     gx_sim_delivery **anchors;

@@ -1,5 +1,6 @@
 #include "engine/step.h"
 
+#include "engine/flush.h"
 #include "engine/inquest.h"
 #include "engine/life.h"
 #include "engine/remote.h"
@@ -49,6 +50,7 @@ static bool outboxes_are_empty(const gx_executor *ex) {
 static bool holds_nothing(const gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         const gx_task *task = ex->tasks[i];
+        if (task->owed.tuples) return false;
         if (task->held.count && (task->finished || !task->plan->built->bolt.finish)) return false;
     }
     return true;
@@ -90,6 +92,7 @@ static size_t run_phase(gx_executor *ex) {
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);
     done += gx_run_local(ex);
+    gx_flush_run(ex);
     done += gx_replay_run(ex);
     done += gx_spout_answers(ex);
     done += gx_spout_activation(ex);

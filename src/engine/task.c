@@ -96,7 +96,8 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
     if (rc == GALE_OK) rc = find_hooks(task, shared, &shared->heap);
-    task->acks_itself = task->simple && !task->hook_count;
+    task->gathers = task->simple && gx_task_flushes(task);
+    task->acks_itself = task->simple && !task->hook_count && !task->gathers;
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
     task->acker.progress = shared->plan->progress;
@@ -112,6 +113,8 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = streams * sizeof *task->streams;
     gx_free(&shared->heap, GX_TAG_PLAN, task->streams, size ? size : 1);
+    gx_free(&shared->heap, GX_TAG_OTHER, task->owed.roots, task->owed.root_capacity * sizeof *task->owed.roots);
+    gx_free(&shared->heap, GX_TAG_OTHER, task->owed.handles, task->owed.handle_capacity * sizeof *task->owed.handles);
     if (task->lanes) gx_free(&shared->heap, GX_TAG_PLAN, task->lanes, lanes_size(task->plan));
     if (task->hooks)
         gx_free(&shared->heap, GX_TAG_PLAN, task->hooks, hooks_room(shared->plan->topology) * sizeof *task->hooks);

@@ -74,6 +74,14 @@ typedef struct gx_lanes {
     gx_dropping list[];
 } gx_lanes;
 
+/* Tuples that the next flush answers; see engine/flush.h. */
+typedef struct gx_owed {
+    gx_root *roots;       /* with the sums of their edges */
+    gale_handle *handles; /* of each tuple, where hooks want to hear of it */
+    size_t root_count, root_capacity;
+    size_t tuples, handle_capacity;
+} gx_owed;
+
 typedef struct gx_task {
     gale_collector out; /* first: what the component is given */
     struct gx_executor *executor;
@@ -85,6 +93,7 @@ typedef struct gx_task {
     bool is_spout;
     bool simple;
     bool acks_itself; /* simple, and nobody wants to hear of it */
+    bool gathers;     /* simple, and answered by its flush */
     bool quick;       /* its trees are plain, kept on its own executor, and born in time; see engine/plain.h */
     bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
     bool blocks;      /* gale.blocking */
@@ -101,6 +110,8 @@ typedef struct gx_task {
     int64_t cost;          /* ns a call, smoothed */
 
     gx_held held;
+    gx_owed owed;
+    uint64_t flushed; /* `counters.executed` at the last flush */
     gx_spout_life spout;
     gx_tick_life tick;
     gx_acker acker;
@@ -125,6 +136,11 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
 
 /* Frees what the task holds; its queues were emptied by its executor. */
 void gx_task_free(gx_task *task, gx_shared *shared);
+
+/* Has it a `flush`? */
+GX_INLINE bool gx_task_flushes(const gx_task *task) {
+    return !task->is_acker && !task->is_spout && task->plan->built->bolt.flush;
+}
 
 /* Keeps the words of an error for whoever asks next: the log, a failure. */
 void gx_task_report(gx_task *task, const char *text);

@@ -110,6 +110,11 @@ static int bolt_finish(void *self, gale_collector *out) {
     return b->on_finish ? b->on_finish(b, out) : 0;
 }
 
+static int bolt_flush(void *self, gale_collector *out) {
+    rig_bolt *b = self;
+    return b->on_flush(b, out);
+}
+
 static void bolt_cleanup(void *self) {
     rig_bolt *b = self;
     note(b->log, b->name);
@@ -121,16 +126,20 @@ static gale_bolt bolt_of(rig_bolt *bolt, const gale_bolt_ops *ops) {
     return (gale_bolt){ .size = sizeof(gale_bolt), .ops = ops, .user = bolt, .outputs = outputs, .output_count = 2 };
 }
 
+/* By whether it answers itself, and whether it gathers. */
+#define OPS(kind, flush)                                                                                               \
+    { sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, bolt_execute, bolt_finish, bolt_cleanup, flush }
+static const gale_bolt_ops tables[2][2] = {
+    { OPS(GALE_BOLT_SIMPLE, NULL), OPS(GALE_BOLT_SIMPLE, bolt_flush) },
+    { OPS(GALE_BOLT_MANUAL, NULL), OPS(GALE_BOLT_MANUAL, bolt_flush) },
+};
+
 gale_bolt rig_simple(rig_bolt *bolt) {
-    static const gale_bolt_ops ops = { sizeof ops,   "rig",       GALE_BOLT_SIMPLE, bolt_prepare,
-                                       bolt_execute, bolt_finish, bolt_cleanup };
-    return bolt_of(bolt, &ops);
+    return bolt_of(bolt, &tables[0][bolt->on_flush != NULL]);
 }
 
 gale_bolt rig_manual(rig_bolt *bolt) {
-    static const gale_bolt_ops ops = { sizeof ops,   "rig",       GALE_BOLT_MANUAL, bolt_prepare,
-                                       bolt_execute, bolt_finish, bolt_cleanup };
-    return bolt_of(bolt, &ops);
+    return bolt_of(bolt, &tables[1][bolt->on_flush != NULL]);
 }
 
 int rig_pass(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {

@@ -38,6 +38,7 @@ gale_spout rig_spout_of(rig_spout *spout);
 typedef struct rig_bolt {
     int (*on)(struct rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out);
     int (*on_finish)(struct rig_bolt *bolt, gale_collector *out);
+    int (*on_flush)(struct rig_bolt *bolt, gale_collector *out); /* set before rig_simple or rig_manual; NULL: none */
     void *user;
     uint64_t seen; /* single-task use */
     uint64_t ticks;

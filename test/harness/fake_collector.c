@@ -132,6 +132,14 @@ static void stop(gale_collector *out, int code, const char *text) {
     snprintf(of(out)->stop_text, sizeof of(out)->stop_text, "%s", text);
 }
 
+static void resume(gale_collector *out) {
+    of(out)->resumed = true;
+}
+
+static bool resumed(gale_collector *out) {
+    return of(out)->resumed;
+}
+
 static const gale_collector_ops ops = {
     .size = sizeof ops,
     .emit = emit,
@@ -144,6 +152,8 @@ static const gale_collector_ops ops = {
     .report = report,
     .pending = pending,
     .stop = stop,
+    .resume = resume,
+    .resumed = resumed,
 };
 
 /* --- The context -------------------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ typedef struct fake_collector {
     uint64_t fails;
     gale_handle last_acked;
     uint64_t last_message;
+    bool resumed; /* a spout goes on from an earlier run; may be set before */
     int stop_code;
     char stop_text[GALE_ERROR_TEXT];
 
