@@ -20,7 +20,7 @@ GALE_BEGIN
  * path) and `gale.rate` (lines a second and task).
  *
  * With `state`, the spout keeps the place of its oldest unanswered line in a small file of that name, and goes on from
- * there when it opens again, after a crash too: at least once, because everything before that place was acked or given
+ * there when it opens again, after a crash too (and says so, gale_resume): at least once, because everything before that place was acked or given
  * up. The state file is replaced as a whole and synced to the disk, on the spout's thread: when it opens, when it
  * closes, when all is answered, and at most once in `state_interval` seconds while answers move. What was answered
  * after the last write comes again. Task i > 0 keeps `state`.i.
@@ -45,11 +45,20 @@ typedef struct gale_file_spout_options {
 GALE_API GALE_MUST_USE int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout,
                                            gale_error *error);
 
-/* Writes each tuple as a line. Simple: a tuple is acked when its line is in the writer's buffer; the buffer is written
- * out every second, when it is full and at the end. What is in the buffer is lost when the process is killed, though
- * its tuples were acked; with `sync` a line is handed to the operating system before the ack (one write a tuple), and
- * survives the process, not the machine. A write that fails stops the run. With several tasks, task i > 0 writes to
- * `path`.i. Obeys `gale.output` (another path). */
+/* Writes each tuple as a line. A tuple is acked once its line was handed to the operating system: lines gather while
+ * there are more tuples to execute, are written in one go, and then their tuples are acked (`flush` of gale/component.h).
+ * What was acked survives the process, kill -9 included; with `sync` the disk is waited for as well, and it survives the
+ * machine. A write that fails stops the run, names the file and acks nothing: what the file took of those lines is cut
+ * off again, and the spouts hear `stopped`.
+ *
+ * An existing file is replaced when the run begins anew, and gone on with when it is the rest of an earlier one: when a
+ * file spout goes on from its state, or another spout says so (gale_resume). Half a line that a killed run left at the
+ * end is cut then; its tuple was not acked, and comes again. With `append` the file is always gone on with; half a line
+ * at the end is given its newline, unless the run is the rest of an earlier one. All this happens with the first line, or
+ * at the end of the input: a run that cannot start leaves the file as it is.
+ *
+ * With several tasks, task i > 0 writes to `path`.i. The state of a file spout is not written to. Obeys `gale.output`
+ * (another path). */
 typedef enum gale_file_format {
     GALE_FILE_TSV, /* values as they are, with tabs between them; a tab, newline or return inside a value becomes
                       \t, \n, \r, null is \N. Who must tell those from a backslash and a letter takes JSON */
@@ -59,8 +68,8 @@ typedef struct gale_file_sink_options {
     size_t size;
     const char *path; /* "-" is the standard output */
     int32_t format;
-    bool append; /* default: an existing file is replaced */
-    bool sync;   /* write each line before its tuple is acked */
+    bool append; /* what the file holds stays, also when the run begins anew */
+    bool sync;   /* wait for the disk before tuples are acked */
 } gale_file_sink_options;
 GALE_API GALE_MUST_USE int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt,
                                                gale_error *error);

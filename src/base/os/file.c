@@ -208,6 +208,11 @@ static int sync_fd(int fd) {
     return rc;
 }
 
+int gx_file_sync(int fd, const char *path, gale_error *error) {
+    if (sync_fd(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return GALE_OK;
+    return refuse_write(path, error);
+}
+
 /* --- Files that belong to a run ----------------------------------------------------------------------------------- */
 
 static const char *kind_name(mode_t mode) {

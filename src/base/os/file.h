@@ -36,6 +36,9 @@ int gx_file_append(int fd, const void *bytes, size_t size, const char *path, gal
 /* Makes it `size` bytes long. */
 int gx_file_cut(int fd, int64_t size, const char *path, gale_error *error);
 
+/* Waits until the disk has what was written. Does nothing for pipes and the like, which have none. */
+int gx_file_sync(int fd, const char *path, gale_error *error);
+
 /* Where the last line begins of the `size` bytes that a regular file, open for reading, has: what stands behind the
  * last newline. Negative when it cannot be read. */
 int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *error);

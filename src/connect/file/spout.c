@@ -116,6 +116,7 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
         free_spout(lines);
         return rc;
     }
+    if (lines->resume.path && gx_file_reader_next_at(&lines->reader) > 0) gale_resume(out);
     *ret_self = lines;
     return 0;
 }

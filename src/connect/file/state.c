@@ -9,6 +9,12 @@ static const char mark[] = "gale-file-state";
 
 enum { VERSION = 1 };
 
+bool gx_file_state_begins(gale_str text) {
+    static_assert(sizeof mark == GX_FILE_STATE_MARK, "the mark and a blank");
+    return text.size >= sizeof mark && memcmp(text.data, mark, sizeof mark - 1) == 0 &&
+           text.data[sizeof mark - 1] == ' ';
+}
+
 gale_str gx_file_state_format(const gx_file_state *state, char text[GX_FILE_STATE_TEXT]) {
     int size = snprintf(text, GX_FILE_STATE_TEXT,
                         "%s %d %" PRIu64 " %" PRIu64 " %016" PRIx64 " %" PRIu32 " %" PRIu32 " %" PRId64 " %" PRIu64,

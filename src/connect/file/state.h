@@ -27,6 +27,10 @@ typedef struct gx_file_state {
 /* The text, ended by a newline and a NUL. */
 gale_str gx_file_state_format(const gx_file_state *state, char text[GX_FILE_STATE_TEXT]);
 
+/* Does a file that begins so look like a state? GX_FILE_STATE_MARK bytes are enough. */
+enum { GX_FILE_STATE_MARK = 16 };
+bool gx_file_state_begins(gale_str text);
+
 /* GALE_SYNTAX, or GALE_UNSUPPORTED for a version of the future; `path` is how the report calls the file. */
 int gx_file_state_parse(const char *path, gale_str text, gx_file_state *ret_state, gale_error *error);
 

@@ -1,5 +1,7 @@
 #include "harness/fake_collector.h"
+#include "harness/faulty_disk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gale/file.h>
 #include <setjmp.h>
@@ -51,8 +53,21 @@ static int execute(fixture *f, gale_value value) {
     return f->bolt.ops->execute(f->self, fake_tuple(&f->fake, values, 2), &f->fake.collector);
 }
 
-static int tick(fixture *f) {
-    return f->bolt.ops->execute(f->self, fake_tick(&f->fake, 1), &f->fake.collector);
+static int flush(fixture *f) {
+    return f->bolt.ops->flush(f->self, &f->fake.collector);
+}
+
+static void stop(fixture *f) {
+    fake_cleanup(&f->bolt, f->self);
+    f->self = NULL;
+    f->bolt.free_user = NULL;
+}
+
+static void put(const char *path, const char *mode, const char *text) {
+    FILE *file = fopen(path, mode);
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
 }
 
 static const char *content(fixture *f, const char *path) {
@@ -63,19 +78,28 @@ static const char *content(fixture *f, const char *path) {
     return f->read;
 }
 
-static void lines_are_written_by_the_tick_and_not_before(void **state) {
+static void lines_are_written_by_a_flush_which_answers_their_tuples(void **state) {
     fixture *f = *state;
     begin(f, GALE_FILE_TSV, false);
-    assert_string_equal(f->bolt.settings[0].key, "topology.tick.tuple.freq.secs");
-    assert_int_equal(f->bolt.settings[0].value.as.i64, 1);
+    assert_int_equal(f->bolt.ops->kind, GALE_BOLT_SIMPLE);
+    assert_int_equal(f->bolt.setting_count, 0); /* nothing waits for a tick */
     assert_int_equal(execute(f, gale_text("a")), 0);
     assert_string_equal(content(f, f->path), "");
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_string_equal(content(f, f->path), "a\t3\n");
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_int_equal(execute(f, gale_text("b")), 0);
     assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), 0);
     assert_string_equal(content(f, f->path), "a\t3\nb\t3\n");
+    assert_int_equal(f->fake.acks, 0); /* the engine acks, when a flush has succeeded */
+}
+
+static void a_tick_is_no_line(void **state) {
+    fixture *f = *state;
+    begin(f, GALE_FILE_TSV, false);
+    assert_int_equal(f->bolt.ops->execute(f->self, fake_tick(&f->fake, 1), &f->fake.collector), 0);
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, f->path), "");
 }
 
 static void cleanup_writes_what_is_left(void **state) {
@@ -93,7 +117,7 @@ static void a_full_buffer_is_written(void **state) {
     for (int i = 0; i < 20000; i++) assert_int_equal(execute(f, gale_text("word")), 0);
     size_t size = strlen(content(f, f->path));
     assert_in_range(size, 65536, 20000 * 7 - 1);
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_int_equal(strlen(content(f, f->path)), 20000 * 7);
     uint64_t before = f->fake.allocations;
     for (int i = 0; i < 20000; i++) assert_int_equal(execute(f, gale_text("word")), 0);
@@ -109,7 +133,7 @@ static void every_type_has_its_text_and_what_would_break_a_line_is_escaped(void 
         gale_bytes("\xff\t", 2),    gale_list(items, 2)
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) assert_int_equal(execute(f, values[i]), 0);
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_string_equal(content(f, f->path), "a\\tb\\nc\\rd\\e\t3\n\t3\n\\N\t3\ntrue\t3\n0.5\t3\n\xff\\t\t3\n"
                                              "[1,\"x\"]\t3\n");
 }
@@ -118,8 +142,111 @@ static void json_lines_carry_the_fields(void **state) {
     fixture *f = *state;
     begin(f, GALE_FILE_JSON, false);
     assert_int_equal(execute(f, gale_text("a\n")), 0);
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_string_equal(content(f, f->path), "{\"word\":\"a\\n\",\"count\":3}\n");
+}
+
+/* --- Beginning ---------------------------------------------------------------------------------------------------- */
+
+static void what_the_file_holds_stays_until_there_is_a_line_or_the_end(void **state) {
+    fixture *f = *state;
+    put(f->path, "w", "from before\n");
+    begin(f, GALE_FILE_TSV, false);
+    assert_string_equal(content(f, f->path), "from before\n");
+    stop(f); /* the run could not start */
+    assert_string_equal(content(f, f->path), "from before\n");
+    begin(f, GALE_FILE_TSV, false);
+    assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), 0);
+    assert_string_equal(content(f, f->path), "");
+    put(f->path, "w", "from before\n");
+    stop(f);
+    begin(f, GALE_FILE_TSV, false);
+    assert_int_equal(execute(f, gale_text("a")), 0);
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, f->path), "a\t3\n");
+}
+
+static void a_run_that_goes_on_keeps_what_the_one_before_wrote(void **state) {
+    fixture *f = *state;
+    put(f->path, "w", "a\t1\n");
+    begin(f, GALE_FILE_TSV, false);
+    f->fake.resumed = true; /* a spout may say so after this one was prepared */
+    assert_int_equal(execute(f, gale_text("b")), 0);
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, f->path), "a\t1\nb\t3\n");
+    char wanted[100];
+    snprintf(wanted, sizeof wanted, "%s: goes on behind 4 bytes\n", f->path);
+    assert_string_equal(fake_text(&f->fake.logged), wanted);
+}
+
+/* What a run leaves that was killed in the middle of a write. */
+static void a_line_that_was_torn_is_cut_by_the_run_that_goes_on(void **state) {
+    fixture *f = *state;
+    put(f->path, "w", "a\t1\nb\t12");
+    begin(f, GALE_FILE_TSV, true);
+    f->fake.resumed = true;
+    assert_int_equal(execute(f, gale_text("b")), 0);
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, f->path), "a\t1\nb\t3\n");
+    assert_non_null(strstr(fake_text(&f->fake.logged),
+                           ": the last line had no end, as of a run that was killed: it was cut (4 bytes)\n"));
+}
+
+static void a_line_without_an_end_is_ended_where_nobody_would_write_it_again(void **state) {
+    fixture *f = *state;
+    static const char *const befores[] = { "a\t1\nb\t1", "header" };
+    static const char *const afters[] = { "a\t1\nb\t1\nb\t3\n", "header\nb\t3\n" };
+    for (int i = 0; i < 2; i++) {
+        put(f->path, "w", befores[i]);
+        f->fake.resumed = i == 1; /* without a whole line before it, it is none of a run's */
+        begin(f, GALE_FILE_TSV, true);
+        assert_int_equal(execute(f, gale_text("b")), 0);
+        assert_int_equal(flush(f), 0);
+        assert_string_equal(content(f, f->path), afters[i]);
+        assert_non_null(strstr(fake_text(&f->fake.logged), "it was given one"));
+        fake_forget(&f->fake);
+        stop(f);
+    }
+}
+
+static const char state_text[] = "gale-file-state 1 1 1 0000000000000000 0 1 0 0 0000000000000000\n";
+
+static void a_state_of_a_file_spout_is_not_written_to(void **state) {
+    fixture *f = *state;
+    char wanted[200];
+    put(f->path, "w", state_text);
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path };
+    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), GALE_INVALID);
+    snprintf(wanted, sizeof wanted, "'%s' is the state of a file spout, and would be written to\n", f->path);
+    assert_string_equal(fake_text(&f->fake.reports), wanted);
+    assert_string_equal(content(f, f->path), state_text);
+}
+
+static void nor_one_that_took_the_place_of_the_file_meanwhile(void **state) {
+    fixture *f = *state;
+    char other[50];
+    snprintf(other, sizeof other, "%s.new", f->path);
+    begin(f, GALE_FILE_TSV, false);
+    put(other, "w", state_text);
+    assert_int_equal(rename(other, f->path), 0);
+    assert_int_equal(execute(f, gale_text("a")), 0);
+    assert_int_equal(f->fake.stop_code, GALE_INVALID);
+    assert_non_null(strstr(f->fake.stop_text, "is the state of a file spout"));
+    assert_int_equal(flush(f), GALE_INVALID);
+    assert_string_equal(content(f, f->path), state_text);
+}
+
+static void a_file_that_was_moved_before_the_first_line_is_made_anew(void **state) {
+    fixture *f = *state;
+    char other[50];
+    snprintf(other, sizeof other, "%s.1", f->path);
+    begin(f, GALE_FILE_TSV, false);
+    assert_int_equal(rename(f->path, other), 0);
+    assert_int_equal(execute(f, gale_text("a")), 0);
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, f->path), "a\t3\n");
+    unlink(other);
 }
 
 static void a_file_is_replaced_or_appended_to(void **state) {
@@ -139,7 +266,7 @@ static void other_tasks_write_beside_it(void **state) {
     f->fake.context.task_index = 2;
     begin(f, GALE_FILE_TSV, false);
     assert_int_equal(execute(f, gale_text("a")), 0);
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     char path[50];
     snprintf(path, sizeof path, "%s.2", f->path);
     assert_string_equal(content(f, path), "a\t3\n");
@@ -165,7 +292,7 @@ static void tasks_share_the_standard_output_in_whole_lines(void **state) {
     fflush(stdout);
     int kept = dup(1), file = open(f->path, O_WRONLY);
     dup2(file, 1);
-    int rc = tick(f);
+    int rc = flush(f);
     dup2(kept, 1);
     close(kept);
     close(file);
@@ -182,7 +309,7 @@ static void configuration_replaces_the_path(void **state) {
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
     assert_int_equal(execute(f, gale_text("a")), 0);
-    assert_int_equal(tick(f), 0);
+    assert_int_equal(flush(f), 0);
     assert_string_equal(content(f, f->path), "a\t3\n");
 }
 
@@ -194,53 +321,103 @@ static void what_cannot_be_created_is_reported_by_name(void **state) {
     assert_non_null(strstr(fake_text(&f->fake.reports), "'/no/such/place'"));
 }
 
-static void a_full_disk_stops_the_run_and_fails_what_follows(void **state) {
-    fixture *f = *state;
-    if (access("/dev/full", W_OK) != 0) skip();
-    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full" };
+/* Where every write fails. */
+static bool begin_full(fixture *f, bool sync) {
+    if (access("/dev/full", W_OK) != 0) return false;
+    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full", .sync = sync };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+    return true;
+}
+
+static void a_full_disk_stops_the_run_and_nothing_more_is_acked(void **state) {
+    fixture *f = *state;
+    if (!begin_full(f, false)) skip();
     assert_int_equal(execute(f, gale_text("a")), 0);
-    assert_int_equal(tick(f), GALE_IO);
+    assert_int_equal(flush(f), GALE_IO);
     assert_int_equal(f->fake.stop_code, GALE_IO);
-    assert_non_null(strstr(f->fake.stop_text, "/dev/full"));
-    assert_int_equal(execute(f, gale_text("b")), GALE_IO);
+    assert_string_equal(f->fake.stop_text, "cannot write '/dev/full': No space left on device\n"
+                                           "it is incomplete: what it lacks was not acked");
+    assert_int_equal(execute(f, gale_text("b")), 0); /* not failed, which would count as an attempt */
+    assert_int_equal(flush(f), GALE_IO);
     assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), GALE_IO);
 }
 
-static void with_sync_a_line_is_written_before_its_ack(void **state) {
+static void a_full_buffer_that_cannot_be_written_fails_the_next_flush(void **state) {
     fixture *f = *state;
-    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .sync = true };
-    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
-    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
-    assert_int_equal(execute(f, gale_text("a")), 0);
-    assert_string_equal(content(f, f->path), "a\t3\n");
-    assert_int_equal(execute(f, gale_text("b")), 0);
-    assert_string_equal(content(f, f->path), "a\t3\nb\t3\n");
-    assert_int_equal(tick(f), 0);
-    assert_string_equal(content(f, f->path), "a\t3\nb\t3\n");
-}
-
-static void with_sync_a_line_that_cannot_be_written_is_not_acked(void **state) {
-    fixture *f = *state;
-    if (access("/dev/full", W_OK) != 0) skip();
-    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full", .sync = true };
-    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
-    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
-    assert_int_equal(execute(f, gale_text("a")), GALE_IO);
+    if (!begin_full(f, false)) skip();
+    for (int i = 0; i < 20000; i++) assert_int_equal(execute(f, gale_text("word")), 0);
     assert_int_equal(f->fake.stop_code, GALE_IO);
+    assert_int_equal(flush(f), GALE_IO);
 }
 
 static void a_write_that_fails_in_cleanup_is_told_too(void **state) {
     fixture *f = *state;
-    if (access("/dev/full", W_OK) != 0) skip();
-    gale_file_sink_options options = { .size = sizeof options, .path = "/dev/full" };
-    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
-    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+    if (!begin_full(f, false)) skip();
     assert_int_equal(execute(f, gale_text("a")), 0);
     f->bolt.ops->cleanup(f->self);
     f->self = NULL;
     assert_int_equal(f->fake.stop_code, GALE_IO);
+}
+
+/* --- Faults ------------------------------------------------------------------------------------------------------- */
+
+static bool are_whole_lines(const char *text, const char *line) {
+    while (*text) {
+        size_t size = strlen(line);
+        if (strncmp(text, line, size) != 0) return false;
+        text += size;
+    }
+    return true;
+}
+
+/* Three batches of 100 lines while the n-th call fails. Returns how many of them the engine would have acked;
+ * false in `ret_hit` when there was no n-th call. */
+static int write_under(fixture *f, faulty_plan plan, bool sync, bool *ret_hit) {
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .sync = sync };
+    int acked = 0;
+    faulty_disk_use(plan);
+    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
+    if (fake_prepare(&f->fake, &f->bolt, &f->self) == 0) {
+        for (int batch = 0; batch < 3; batch++) {
+            for (int i = 0; i < 100; i++) assert_int_equal(execute(f, gale_text("word")), 0);
+            acked += flush(f) == 0;
+        }
+        f->bolt.ops->cleanup(f->self);
+    }
+    *ret_hit = faulty_disk_calls() >= plan.at;
+    faulty_disk_end();
+    f->self = NULL;
+    f->bolt.free_user(f->bolt.user);
+    f->bolt.free_user = NULL;
+    return acked;
+}
+
+static void whatever_call_fails_what_was_acked_is_in_the_file_and_no_line_is_torn(void **state) {
+    fixture *f = *state;
+    static const faulty_plan plans[] = {
+        { "/tmp/gale_sink_", FAULTY_ONCE, EIO, 0 }, { "/tmp/gale_sink_", FAULTY_ONCE, EINTR, 0 },
+        { "/tmp/gale_sink_", FAULTY_SHORT, 0, 0 },  { "/tmp/gale_sink_", FAULTY_FULL, 0, 0 },
+        { "/tmp/gale_sink_", FAULTY_DEAD, 0, 0 },
+    };
+    for (size_t i = 0; i < 2 * (sizeof plans / sizeof *plans); i++) {
+        faulty_plan plan = plans[i / 2];
+        uint64_t unharmed = 0;
+        for (bool hit = true; hit;) {
+            plan.at++;
+            put(f->path, "w", "of an earlier run\n");
+            f->fake.stop_code = 0;
+            int acked = write_under(f, plan, i % 2, &hit);
+            const char *text = content(f, f->path);
+            bool begun = strncmp(text, "of an", 5) != 0;
+            if (acked == 3) unharmed++;
+            assert_true(begun || acked == 0);
+            assert_true(!begun || strlen(text) >= (size_t)acked * 700);
+            assert_true(!begun || plan.kind == FAULTY_DEAD || are_whole_lines(text, "word\t3\n"));
+            assert_true(acked == 3 || f->fake.stop_code < 0 || !begun);
+        }
+        assert_true(plan.at > 6 && unharmed > 0);
+    }
 }
 
 static void a_reader_that_has_gone_is_told_as_that(void **state) {
@@ -255,7 +432,7 @@ static void a_reader_that_has_gone_is_told_as_that(void **state) {
     close(ends[0]);
     close(ends[1]);
     assert_int_equal(execute(f, gale_text("a")), 0);
-    assert_int_equal(tick(f), GALE_CLOSED_PIPE);
+    assert_int_equal(flush(f), GALE_CLOSED_PIPE);
     assert_int_equal(f->fake.stop_code, GALE_CLOSED_PIPE);
 }
 
@@ -297,20 +474,28 @@ static void every_failing_allocation_is_survived_and_no_line_is_lost(void **stat
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
-        CASE(lines_are_written_by_the_tick_and_not_before),
+        CASE(lines_are_written_by_a_flush_which_answers_their_tuples),
+        CASE(a_tick_is_no_line),
         CASE(cleanup_writes_what_is_left),
         CASE(a_full_buffer_is_written),
         CASE(every_type_has_its_text_and_what_would_break_a_line_is_escaped),
         CASE(json_lines_carry_the_fields),
+        CASE(what_the_file_holds_stays_until_there_is_a_line_or_the_end),
+        CASE(a_run_that_goes_on_keeps_what_the_one_before_wrote),
+        CASE(a_line_that_was_torn_is_cut_by_the_run_that_goes_on),
+        CASE(a_line_without_an_end_is_ended_where_nobody_would_write_it_again),
+        CASE(a_state_of_a_file_spout_is_not_written_to),
+        CASE(nor_one_that_took_the_place_of_the_file_meanwhile),
+        CASE(a_file_that_was_moved_before_the_first_line_is_made_anew),
         CASE(a_file_is_replaced_or_appended_to),
         CASE(other_tasks_write_beside_it),
         CASE(tasks_share_the_standard_output_in_whole_lines),
         CASE(configuration_replaces_the_path),
         CASE(what_cannot_be_created_is_reported_by_name),
-        CASE(a_full_disk_stops_the_run_and_fails_what_follows),
-        CASE(with_sync_a_line_is_written_before_its_ack),
-        CASE(with_sync_a_line_that_cannot_be_written_is_not_acked),
+        CASE(a_full_disk_stops_the_run_and_nothing_more_is_acked),
+        CASE(a_full_buffer_that_cannot_be_written_fails_the_next_flush),
         CASE(a_write_that_fails_in_cleanup_is_told_too),
+        CASE(whatever_call_fails_what_was_acked_is_in_the_file_and_no_line_is_torn),
         CASE(a_reader_that_has_gone_is_told_as_that),
         CASE(arguments_are_checked),
         CASE(every_failing_allocation_is_survived_and_no_line_is_lost),
