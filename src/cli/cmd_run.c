@@ -59,14 +59,36 @@ enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 /* --- The run --------------------------------------------------------------------------------------------------------
  */
 
+/* NULL: no events are logged. */
+static const char *events_path(const choices *c) {
+    if (!c->log_events.count) return NULL;
+    return c->events_file ? c->events_file : "events.jsonl";
+}
+
 static int load(const char *path, const choices *c, const gale_logger *logger, bool *ret_prints,
                 gale_topology **ret_topology, gale_error *error) {
+    const gx_named_file files[] = {
+        { .who = "gale", .verb = "reads the topology from", .path = path },
+        { .who = "--events-file", .verb = "writes", .path = events_path(c), .written = true },
+        { .who = "--replay-dead-letters",
+          .verb = "reads",
+          .path = c->replay,
+          .advice = "; move it first, or name another with -c topology.dead_letters.file=PATH",
+          .goes_on = true },
+    };
     gale_setting settings[3];
     size_t count = 0;
     if (c->input) settings[count++] = (gale_setting){ "gale.input", gale_text(c->input) };
     if (c->output) settings[count++] = (gale_setting){ "gale.output", gale_text(c->output) };
     if (c->rate > 0) settings[count++] = (gale_setting){ "gale.rate", gale_f64(c->rate) };
-    gx_flux_options flux = { c->assignments.items, c->assignments.count, settings, count, ret_prints, logger };
+    gx_flux_options flux = { .assignments = c->assignments.items,
+                             .assignment_count = c->assignments.count,
+                             .settings = settings,
+                             .setting_count = count,
+                             .ret_prints = ret_prints,
+                             .logger = logger,
+                             .files = files,
+                             .file_count = sizeof files / sizeof *files };
     return gx_flux_load(path, gx_registry_builtin(), &flux, ret_topology, error);
 }
 
@@ -75,8 +97,7 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     gale_error error = GALE_ERROR_INIT;
     gx_event_log events;
     if (!c->log_events.count) return gx_session_run(session, topology);
-    int code = gx_event_log_open(&events, &c->log_events, c->events_file ? c->events_file : "events.jsonl", topology,
-                                 logger, &error);
+    int code = gx_event_log_open(&events, &c->log_events, events_path(c), topology, logger, &error);
     if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     session->events = &events;
     int exit_code = gx_session_run(session, topology);
@@ -86,29 +107,6 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
 
 /* --- Dead letters ----------------------------------------------------------------------------------------------------
  */
-
-/* A run that appended to the file that it reads would find its own letters in it the next time. */
-static int refuse_same_file(const char *path, const gale_topology *topology, gale_error *error) {
-    gx_file_about in, out;
-    gale_str file = gale_config_text(gale_topology_config(topology), "topology.dead_letters.file", gx_str(NULL));
-    gx_buf name = GX_BUF_INIT(NULL);
-    gx_buf_add(&name, file.data, file.size);
-    const char *written = gx_buf_text(&name);
-    bool same = file.size && written && gx_file_about_path(path, &in, NULL) == 0 &&
-                gx_file_about_path(written, &out, NULL) == 0 && in.device == out.device && in.inode == out.inode;
-    gx_buf_fini(&name);
-    if (!same) return 0;
-    return gale_error_set(error, GALE_INVALID,
-                          "--replay-dead-letters reads '%s', to which topology.dead_letters.file appends: move it "
-                          "first, or name another with -c topology.dead_letters.file=PATH",
-                          path);
-}
-
-/* Puts the letters of `path` in the place of what the spouts would emit. */
-static int replay_letters(const char *path, gale_topology *topology, gx_letters *letters, gale_error *error) {
-    int code = refuse_same_file(path, topology, error);
-    return code < 0 ? code : gx_letter_spouts(topology, letters, error);
-}
 
 /* Lines that are no letters are said, and left out. A file of nothing else is no file of dead letters. */
 static int load_letters(gx_session *session, const char *path, gx_letters *ret_letters) {
@@ -129,7 +127,7 @@ static int run_letters(gx_session *session, gale_topology *topology, const choic
     gx_letters letters;
     int exit_code = load_letters(session, c->replay, &letters);
     if (exit_code != GX_EXIT_OK) return exit_code;
-    int code = replay_letters(c->replay, topology, &letters, &error);
+    int code = gx_letter_spouts(topology, &letters, &error);
     session->until_drained = true;
     exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
                          : run_topology(session, topology, c, logger);

@@ -221,11 +221,22 @@ static int read_faults(const choices *c, gx_simulator_options *o, gale_error *er
 static int load(const job *j, gale_topology **ret_topology, gale_error *error) {
     const choices *c = j->chosen;
     if (!j->path) return GALE_OK;
+    char next[GX_FILE_NAME_SIZE];
+    int rc = c->record ? gx_file_beside(c->record, ".new", next, error) : GALE_OK;
+    if (rc < 0) return rc;
+    const gx_named_file files[] = {
+        { .who = "gale", .verb = "reads the topology from", .path = j->path },
+        { .who = "--record", .verb = "writes", .path = c->record, .written = true },
+        { .who = "--record", .verb = "writes", .path = c->record ? next : NULL, .written = true },
+    };
     gale_setting setting = { "gale.input", gale_text(c->input ? c->input : "") };
     gx_flux_options flux = { .assignments = c->assignments.items,
                              .assignment_count = c->assignments.count,
                              .settings = &setting,
-                             .setting_count = c->input ? 1 : 0 };
+                             .setting_count = c->input ? 1 : 0,
+                             .files = files,
+                             .file_count = sizeof files / sizeof *files,
+                             .dry = true };
     return gx_flux_load(j->path, gx_registry_builtin(), &flux, ret_topology, error);
 }
 

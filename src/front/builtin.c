@@ -224,15 +224,16 @@ static int make_unique_total(const gale_value *v, gale_bolt *ret, gale_error *er
 static const gx_param sink_params[] = {
     TEXT("path", NULL, "the file to write, or '-' for the standard output"),
     WORD("format", "tsv", "tsv json", "'tsv': values with tabs between them; 'json': an object a line"),
-    FLAG("append", "false", "keep what the file holds"),
-    FLAG("sync", "false", "write each line before its tuple is acked"),
+    FLAG("append", "",
+         "true keeps what the file holds, false replaces it; left out: kept where a spout goes on from an earlier run"),
+    FLAG("sync", "false", "tuples are acked when the disk has their lines, not when the system has them"),
 };
 
 static int make_sink(const gale_value *v, gale_bolt *ret, gale_error *error) {
     gale_file_sink_options options = { .size = sizeof options,
                                        .path = text_of(&v[0]),
                                        .format = is_word(&v[1], "json") ? GALE_FILE_JSON : GALE_FILE_TSV,
-                                       .append = v[2].as.boolean,
+                                       .append = v[2].type == GALE_TYPE_BOOL && v[2].as.boolean,
                                        .sync = v[3].as.boolean };
     return gale_file_sink_bolt(&options, ret, error);
 }
@@ -279,7 +280,7 @@ static const gx_param value_params[] = {
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.spout.File", .kind = SPOUT, PARAMS(file_spout_params), .keys = "gale.input gale.rate",
-      .reads = 1, .writes = 4, .outputs = "line", .text = "emits the lines of a file, tracked",
+      .reads = 1, .keeps = 4, .outputs = "line", .text = "emits the lines of a file, tracked",
       .make_spout = make_file_spout },
     { .name = "gale.spout.Stdin", .kind = SPOUT, PARAMS(stdin_spout_params), .keys = "gale.input gale.rate",
       .outputs = "line", .text = "emits the lines of the standard input, tracked", .make_spout = make_stdin_spout },
@@ -326,7 +327,7 @@ static const gx_class classes[] = {
       .outputs = "window, start, count", .text = "adds up what the tasks of a Unique bolt say, each window once",
       .make_bolt = make_unique_total },
     { .name = "gale.bolt.FileSink", .kind = BOLT, PARAMS(sink_params), .keys = "gale.output",
-      .writes = 1, .text = "writes each tuple as a line", .make_bolt = make_sink, .prints = sink_prints },
+      .writes = 1, .stays = 3, .text = "writes each tuple as a line", .make_bolt = make_sink, .prints = sink_prints },
     { .name = "gale.bolt.Printer", .kind = BOLT,
       .text = "prints each tuple as a JSON line", .make_bolt = make_printer, .prints = always_prints },
     { .name = "gale.bolt.Log", .aliases = { "org.apache.storm.flux.wrappers.bolts.LogInfoBolt" }, .kind = BOLT,

@@ -220,13 +220,26 @@ static void note_key(loader *l, const gx_yaml *item, const gx_class *class_, con
                                              name && !gx_str_is(name->text, class_->name) };
 }
 
+static bool is_dry(const loader *l) {
+    return l->options && l->options->dry;
+}
+
+/* What is not to be run is made without a state. */
+static void take_values(const loader *l, const gx_class *class_, const gale_value given[GX_PARAMS_MAX],
+                        gale_value values[GX_PARAMS_MAX]) {
+    memcpy(values, given, GX_PARAMS_MAX * sizeof *values);
+    if (class_->keeps && is_dry(l)) values[class_->keeps - 1] = gale_null();
+}
+
 /* Makes the component and adds it, which hands it over even when adding fails. */
-static int add_vertex(loader *l, const gx_yaml *item, const gx_class *class_, const char *id, const gale_value *values,
-                      uint32_t tasks) {
+static int add_vertex(loader *l, const gx_yaml *item, const gx_class *class_, const char *id,
+                      const gale_value given[GX_PARAMS_MAX], uint32_t tasks) {
     gale_error inner = GALE_ERROR_INIT;
+    gale_value values[GX_PARAMS_MAX];
     gale_spout spout;
     gale_bolt bolt;
     bool is_spout = class_->kind == GX_CLASS_SPOUT;
+    take_values(l, class_, given, values);
     int code = is_spout ? class_->make_spout(values, &spout, &inner) : class_->make_bolt(values, &bolt, &inner);
     if (code < 0) {
         if (!inner.code) inner.code = code;
@@ -550,7 +563,11 @@ static int finish(loader *l, const gx_yaml *root) {
 
 static int check_overlap(const loader *l) {
     gale_error inner = GALE_ERROR_INIT;
-    int code = gx_overlap_check(l->topology, l->used, l->used_count, &inner);
+    const gx_flux_options *o = l->options;
+    const gx_files files = {
+        l->topology, l->used, l->used_count, o ? o->files : NULL, o ? o->file_count : 0, is_dry(l)
+    };
+    int code = gx_overlap_check(&files, &inner);
     return code < 0 ? gx_yaml_error_at(l->doc, NULL, l->error, &inner) : 0;
 }
 

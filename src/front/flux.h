@@ -10,7 +10,7 @@
 #ifndef GX_FRONT_FLUX_H
 #define GX_FRONT_FLUX_H
 
-#include "front/registry.h"
+#include "front/overlap.h"
 
 #include <gale/topology.h>
 
@@ -22,6 +22,9 @@ typedef struct gx_flux_options {
     size_t setting_count;
     bool *ret_prints;          /* may be NULL: does a component write to the standard output? */
     const gale_logger *logger; /* for warnings about keys without effect, once a key */
+    const gx_named_file *files; /* that the command line names, to see whether they are in the way of others */
+    size_t file_count;
+    bool dry; /* it is not to be run: its spouts neither go on with a state nor keep one */
 } gx_flux_options;
 
 /* `options` may be NULL. */

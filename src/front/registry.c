@@ -299,8 +299,8 @@ static int config_methods(filling *f, const gx_yaml *object) {
 
 static gale_value fallback_value(const gx_param *param) {
     gale_str text = gx_str(param->fallback);
-    if (param->type != GALE_TYPE_STRING) return gx_config_scalar(text);
-    return text.size ? gale_string(text.data, text.size) : gale_null();
+    if (!text.size) return gale_null();
+    return param->type == GALE_TYPE_STRING ? gale_string(text.data, text.size) : gx_config_scalar(text);
 }
 
 static int fallbacks(filling *f, const gx_yaml *object) {

@@ -19,7 +19,7 @@ typedef enum gx_class_kind { GX_CLASS_SPOUT, GX_CLASS_BOLT, GX_CLASS_VALUE, GX_C
 typedef struct gx_param {
     const char *name;
     int32_t type;         /* GALE_TYPE_BOOL, _I64, _STRING; GALE_TYPE_NULL takes every scalar */
-    const char *fallback; /* as text; NULL: the parameter must be given; "": null for a string */
+    const char *fallback; /* as text; NULL: the parameter must be given; "": null */
     int64_t min, max;     /* for _I64, when min < max */
     const char *choices;  /* for _STRING: the words that it may be, separated by blanks, or NULL */
     const char *text;     /* a sentence */
@@ -38,6 +38,8 @@ typedef struct gx_class {
                           * parameter is not given, by the first field; 0: it keeps nothing so */
     int reads;  /* 1 + the index of the parameter that names a file to read (gale.input may name another) */
     int writes; /* 1 + the index of the one that names a file to write (gale.output, too); 0: none */
+    int keeps;  /* 1 + the index of the one that names a state (connect/file/state.h) */
+    int stays;  /* 1 + the index of the flag that says whether what a file to write holds stays */
     /* One value a parameter, all there (null for a string without default). Errors need no place; the caller adds it.
      */
     int (*make_spout)(const gale_value *values, gale_spout *ret_spout, gale_error *error);

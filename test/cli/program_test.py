@@ -373,7 +373,8 @@ Properties, in the order of constructorArgs:
                                        stdout=full, stderr=subprocess.PIPE)
             result = Result(process, b"", process.communicate(b"a b\n", timeout=60)[1])
         self.assertEqual(result.code, 3)
-        self.assertTrue(result.said.startswith("gale: cannot write 'standard output': No space left on device\n"))
+        self.assertTrue(result.said.startswith("gale: cannot write 'standard output': No space left on device\n"
+                                               "  it is incomplete: what it lacks was not acked\n"))
         self.assertTrue(result.said.endswith("\nthe output is incomplete\n"))
 
     def test_the_end_of_a_finite_input_is_said_once(self):
@@ -655,7 +656,8 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def test_dead_letters_are_not_read_from_where_they_are_written(self):
         result = self.replay("-c", "topology.dead_letters.file=./letters")
         self.assertEqual(result.code, 2)
-        self.assertIn("--replay-dead-letters reads 'letters', to which topology.dead_letters.file appends", result.err)
+        self.assertIn("topology.dead_letters.file would write to the file that --replay-dead-letters reads: 'letters'; "
+                      "move it first", result.err)
         result = self.replay("--input", "x")
         self.assertEqual((result.code, result.err),
                          (2, "gale: --input is of no use with --replay-dead-letters: no spout reads it\n"))

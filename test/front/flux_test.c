@@ -126,7 +126,7 @@ static void assignments_lie_over_the_file(void **state) {
     (void)state;
     const char *assignments[] = { "topology.max.spout.pending=7", "my.key=x" };
     gale_setting setting = { "gale.input", gale_text("b.txt") };
-    gx_flux_options options = { assignments, 2, &setting, 1, NULL, NULL };
+    gx_flux_options options = { assignments, 2, &setting, 1, NULL, NULL, NULL, 0, false };
     gx_buf text = with("{topology.debug: false}", "{my.key: 1}");
     gale_topology *topology = loaded(gx_buf_text(&text), &options);
     assert_int_equal(gale_config_i64(topology->config, "topology.max.spout.pending", 0), 7);
@@ -139,7 +139,7 @@ static void assignments_lie_over_the_file(void **state) {
 static bool prints(const char *text, const char *output) {
     bool prints = false;
     gale_setting setting = { "gale.output", gale_text(output ? output : "") };
-    gx_flux_options options = { NULL, 0, &setting, output ? 1 : 0, &prints, NULL };
+    gx_flux_options options = { NULL, 0, &setting, output ? 1 : 0, &prints, NULL, NULL, 0, false };
     gale_topology_free(loaded(text, &options));
     return prints;
 }
@@ -166,7 +166,7 @@ static void keys_of_a_cluster_are_warned_about(void **state) {
     log_lines lines = { GX_BUF_INIT(NULL) };
     gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
     const char *assignments[] = { "nimbus.seeds=a", "worker.childopts=-Xmx1g" };
-    gx_flux_options options = { assignments, 2, NULL, 0, NULL, &logger };
+    gx_flux_options options = { assignments, 2, NULL, 0, NULL, &logger, NULL, 0, false };
     gx_buf text = with("{topology.debug: false}", "{}");
     gale_topology_free(loaded(gx_buf_text(&text), &options));
     assert_string_equal(gx_buf_text(&lines.text), "nimbus.seeds has no effect here\n"
@@ -180,7 +180,7 @@ static void key_without_effect_is_warned_about_once(void **state) {
     log_lines lines = { GX_BUF_INIT(NULL) };
     gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
     const char *assignments[] = { "topology.workers=3" };
-    gx_flux_options options = { assignments, 1, NULL, 0, NULL, &logger };
+    gx_flux_options options = { assignments, 1, NULL, 0, NULL, &logger, NULL, 0, false };
     gx_buf text = with("{topology.debug: false}", "{topology.workers: 2}");
     gale_topology *topology = loaded(gx_buf_text(&text), &options);
     assert_string_equal(gx_buf_text(&lines.text), "t.yaml:2:10: topology.workers has no effect here\n");
@@ -259,7 +259,7 @@ static void what_is_not_supported_yet_is_refused(void **state) {
 static void expect_grouping(const char *text, int32_t kind, const char *fields, const char *warning) {
     log_lines lines = { GX_BUF_INIT(NULL) };
     gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
-    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger };
+    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger, NULL, 0, false };
     gx_buf file = with(FIELDS, text), names = GX_BUF_INIT(NULL);
     gale_topology *topology = loaded(gx_buf_text(&file), &options);
     const gx_component *count = gx_topology_find(topology, "count");
@@ -352,7 +352,7 @@ static void a_second_grouping_for_one_stream_replaces_the_first_with_a_warning(v
     expect_grouping(FIELDS "}\n  - {from: split, to: count, grouping: {type: ALL}", GALE_GROUPING_ALL, "", "");
     log_lines lines = { GX_BUF_INIT(NULL) };
     gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_line, &lines };
-    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger };
+    gx_flux_options options = { NULL, 0, NULL, 0, NULL, &logger, NULL, 0, false };
     gx_buf file = with(FIELDS, FIELDS "}\n  - {from: split, to: count, grouping: {type: ALL}");
     gale_topology *topology = loaded(gx_buf_text(&file), &options);
     assert_int_equal(gx_topology_find(topology, "count")->input_count, 1);
@@ -412,14 +412,14 @@ static void unknown_components_class_is_refused(void **state) {
 static void setting_that_no_component_reads_is_an_error(void **state) {
     (void)state;
     gale_setting setting = { "gale.output", gale_text("b.txt") };
-    gx_flux_options options = { NULL, 0, &setting, 1, NULL, NULL };
+    gx_flux_options options = { NULL, 0, &setting, 1, NULL, NULL, NULL, 0, false };
     expect_error_with("", "", &options, "t.yaml: no component reads gale.output (gale.bolt.FileSink would)");
 }
 
 static void bad_assignments_are_refused(void **state) {
     (void)state;
     const char *unknown[] = { "topology.max.spout.pendin=7" }, *shapeless[] = { "x" };
-    gx_flux_options options = { unknown, 1, NULL, 0, NULL, NULL };
+    gx_flux_options options = { unknown, 1, NULL, 0, NULL, NULL, NULL, 0, false };
     expect_error_with("", "", &options,
                       "unknown key 'topology.max.spout.pendin'; did you mean 'topology.max.spout.pending'?");
     options.assignments = shapeless;
@@ -508,7 +508,7 @@ static void assignments_that_nothing_reads_are_refused(void **state) {
         { "=5", "a configuration key is empty" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        gx_flux_options options = { &rows[i].assignment, 1, NULL, 0, NULL, NULL };
+        gx_flux_options options = { &rows[i].assignment, 1, NULL, 0, NULL, NULL, NULL, 0, false };
         expect_error_with("", "", &options, rows[i].message);
     }
 }
@@ -516,7 +516,7 @@ static void assignments_that_nothing_reads_are_refused(void **state) {
 static void an_assignment_may_change_what_the_file_gives_a_component(void **state) {
     (void)state;
     const char *assignments[] = { "my.own=2" };
-    gx_flux_options options = { assignments, 1, NULL, 0, NULL, NULL };
+    gx_flux_options options = { assignments, 1, NULL, 0, NULL, NULL, NULL, 0, false };
     gx_buf text = with("    parallelism: 3\n", "    parallelism: 3\n    config: {my.own: 1}\n");
     gale_topology_free(loaded(gx_buf_text(&text), &options));
     gx_buf_fini(&text);

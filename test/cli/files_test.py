@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""The files of a run: none is in another's way, results stay, a state belongs to one run at a time.
+
+usage: files_test.py GALE
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+GALE = str(Path(sys.argv[1]).resolve())
+
+COPY = """\
+name: copy
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties:
+      - {{ name: path, value: in.txt }}
+      - {{ name: state, value: in.state }}
+bolts:
+  - id: sink
+    className: gale.bolt.FileSink
+    properties:
+      - {{ name: path, value: {output} }}
+{more}
+streams:
+  - {{ from: lines, to: sink, grouping: {{ type: SHUFFLE }} }}
+"""
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+        self.write("in.txt", "a\nb\n")
+        self.topology()
+
+    def write(self, name, text):
+        (self.path / name).write_text(text)
+
+    def read(self, name):
+        return (self.path / name).read_text()
+
+    def topology(self, output="out.txt", more=""):
+        self.write("t.yaml", COPY.format(output=output, more=more))
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([GALE, "run", "t.yaml", "-q", *arguments], cwd=self.folder.name, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def gale(self, *arguments):
+        process = self.start("--until-drained", "--log-level", "warn", *arguments)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def refused(self, message, *arguments):
+        self.assertEqual(self.gale(*arguments), (2, "", f"gale: {message}\n"))
+
+    def wait_for(self, condition, process):
+        end = time.monotonic() + 60
+        while not condition():
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.005)
+
+    # --- Going on
+
+    def test_a_run_that_goes_on_appends(self):
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\n")
+        self.write("in.txt", "a\nb\nc\n")
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\nc\n")
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\nc\n")
+
+    def test_a_run_that_begins_anew_replaces(self):
+        self.gale()
+        os.unlink(self.path / "in.state")
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\n")
+
+    def test_to_replace_results_that_are_gone_on_with_is_refused(self):
+        self.gale()
+        self.topology(more="      - { name: append, value: false }")
+        self.refused("t.yaml: 'sink' would replace 'out.txt' (append: false), but 'lines' goes on with an earlier run "
+                     "(state 'in.state'): what that one wrote would be lost; leave `append` out, or write to another file")
+        self.assertEqual(self.read("out.txt"), "a\nb\n")
+
+    def test_letters_that_are_emitted_again_go_behind_the_results(self):
+        self.gale()
+        self.write("letters", '{"component":"lines","stream":"default","message_id":7,"tuple":["late"],'
+                              '"reason":"failed","text":"","place":null,"task":0,"attempts":3}\n')
+        self.assertEqual(self.gale("--replay-dead-letters", "letters"), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\nlate\n")
+
+    def test_a_run_that_cannot_start_leaves_results_as_they_are(self):
+        self.write("out.txt", "of before\n")
+        os.unlink(self.path / "in.txt")
+        code, _, err = self.gale()
+        self.assertEqual(code, 3)
+        self.assertIn("cannot open 'in.txt'", err)
+        self.assertEqual(self.read("out.txt"), "of before\n")
+
+    # --- States
+
+    def test_two_runs_do_not_share_a_state(self):
+        process = self.start("--rate", "1")
+        self.wait_for(lambda: (self.path / "out.txt").exists() and self.read("out.txt") == "a\n", process)
+        code, out, err = self.gale()
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn(f"gale: 'in.state' is in use by process {process.pid}, which holds 'in.state.lock'\n"
+                      "  a state file belongs to one run at a time\n", err)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.communicate(timeout=60)[1], "")
+        self.assertTrue(self.read("out.txt").startswith("a\n"))
+        self.assertFalse((self.path / "in.state.lock").exists())
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "a\nb\n")
+
+    def test_a_killed_run_leaves_a_state_that_can_be_used(self):
+        process = self.start("--rate", "1")
+        self.wait_for(lambda: (self.path / "out.txt").exists() and self.read("out.txt") == "a\n", process)
+        process.kill()
+        process.communicate()
+        self.assertTrue((self.path / "in.state.lock").exists())
+        self.write("in.state.new", "half")
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(set(self.read("out.txt").splitlines()), {"a", "b"})
+        self.assertEqual((self.path / "in.state").stat().st_mode & 0o777, 0o600)
+        self.assertEqual(sorted(os.listdir(self.path)), ["in.state", "in.txt", "out.txt", "t.yaml"])
+
+    def test_links_and_pipes_beside_a_state_are_refused(self):
+        self.write("precious", "mine")
+        for name in ("in.state.new", "in.state.lock", "in.state"):
+            os.symlink("precious", self.path / name)
+            code, _, err = self.gale()
+            self.assertIn(code, (2, 3), err)
+            self.assertIn("a symbolic link", err)
+            self.assertEqual(self.read("precious"), "mine")
+            os.unlink(self.path / name)
+            os.mkfifo(self.path / name)
+            code, _, err = self.gale()
+            self.assertIn(code, (2, 3), err)
+            os.unlink(self.path / name)
+        self.assertEqual(self.gale(), (0, "", ""))
+
+    # --- In the way
+
+    def test_a_sink_does_not_write_to_a_state(self):
+        for output in ("in.state", "./in.state", "in.state.new", "in.state.lock"):
+            self.topology(output=output)
+            name = os.path.basename(output)
+            self.refused(f"t.yaml: 'sink' would write to the file that 'lines' keeps its place in: '{name}'")
+
+    def test_dead_letters_do_not_go_to_another_file_of_the_run(self):
+        for name, use in (("in.txt", "'lines' reads"), ("out.txt", "'sink' writes"),
+                          ("in.state", "'lines' keeps its place in"), ("t.yaml", "gale reads the topology from")):
+            message = f"topology.dead_letters.file would write to the file that {use}: '{name}'"
+            code, out, err = self.gale("-c", f"topology.dead_letters.file={name}")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(message, err)
+
+    def test_nothing_is_written_to_the_topology_file(self):
+        self.topology(output="t.yaml")
+        self.refused("t.yaml: 'sink' would write to the file that gale reads the topology from: 't.yaml'")
+
+    def test_events_do_not_go_to_another_file_of_the_run(self):
+        self.refused("t.yaml: --events-file would write to the file that 'sink' writes: 'out.txt'", "--log-events",
+                     "lines", "--events-file", "out.txt")
+
+    def test_a_record_of_the_simulator_does_not_go_to_another_file(self):
+        self.write("out.txt", "of before\n")
+        for record in ("out.txt", "in.state", "t.yaml"):
+            process = subprocess.run([GALE, "simulate", "t.yaml", "--runs", "1", "--record", record],
+                                     cwd=self.folder.name, capture_output=True, text=True, timeout=60)
+            self.assertEqual(process.returncode, 2, process.stderr)
+        self.assertEqual(self.read("out.txt"), "of before\n")
+
+    def test_a_simulation_leaves_the_state_alone(self):
+        self.gale()
+        self.write("in.txt", "a\nb\nc\n")
+        before = self.read("in.state")
+        process = subprocess.run([GALE, "simulate", "t.yaml", "--runs", "2", "--input", "in.txt"], cwd=self.folder.name,
+                                 capture_output=True, text=True, timeout=60)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(self.read("in.state"), before)
+        self.assertEqual(sorted(os.listdir(self.path)), ["in.state", "in.txt", "out.txt", "t.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
