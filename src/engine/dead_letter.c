@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "base/os/file.h"
+#include "base/os/lock.h"
 #include "base/str.h"
 #include "engine/letter_tail.h"
 #include "tuple/json.h"
@@ -86,12 +86,21 @@ static void tell_mended(const gx_shared *shared, const char *path, int mended) {
              path);
 }
 
+/* A file has one run that appends to it: another's letter would stand behind half of one, or be cut off with it. Returns
+ * what gx_letter_tail_mend does. */
+static int take_over(int fd, const char *path, gale_error *error) {
+    gx_file_about about;
+    int code = gx_file_about_open(fd, path, &about, error);
+    if (code == GALE_OK && about.regular) code = gx_lock_open(fd, path, error);
+    return code < 0 ? code : gx_letter_tail_mend(fd, path, error);
+}
+
 static int open_file(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
     const char *path = gx_buf_text(&letters->path);
     if (!path) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     int code = gx_file_create(path, true, &letters->fd, error);
     if (code < 0) return code;
-    int mended = gx_letter_tail_mend(letters->fd, path, error);
+    int mended = take_over(letters->fd, path, error);
     if (mended < 0) {
         gx_file_close(letters->fd);
         return mended;

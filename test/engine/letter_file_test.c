@@ -224,6 +224,32 @@ static void a_long_line_is_searched_for_its_beginning(void **state) {
     }
 }
 
+/* --- Two runs --- */
+
+static void a_file_that_another_run_appends_to_is_refused(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    char expected_text[200];
+    uint64_t finals = 0;
+    world *first = begin(1);
+    make(first, 1);
+    gale_runtime_step(first->r.runtime);
+    world *second = begin(1);
+    make(second, 1);
+    rig_settle(&second->r);
+    assert_int_equal(rig_stats(&second->r)->phase, GALE_PHASE_CLOSED);
+    assert_int_equal(gale_runtime_wait(second->r.runtime, 0, &error), GALE_STATE);
+    snprintf(expected_text, sizeof expected_text, "'%s' is in use by another run", path_of_letters());
+    assert_non_null(strstr(error.text, expected_text));
+    assert_non_null(strstr(error.text, "topology.dead_letters.file"));
+    end(second);
+    rig_settle(&first->r);
+    assert_int_equal(first->spout.finals, NUMBERS);
+    end(first);
+    assert_int_equal(run(1, &finals), GALE_OK);
+    assert_int_equal(count_letters(), 2 * NUMBERS);
+}
+
 /* --- Ends --- */
 
 static int stop_and_refuse(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
@@ -262,6 +288,7 @@ int main(void) {
         TEST(half_a_letter_is_cut_off_when_the_next_run_begins),
         TEST(what_may_be_a_letter_gets_its_newline_and_stays),
         TEST(a_long_line_is_searched_for_its_beginning),
+        TEST(a_file_that_another_run_appends_to_is_refused),
         TEST(what_fails_when_the_run_closes_with_attempts_left_was_stopped),
     };
     snprintf(folder, sizeof folder, "/tmp/gale-letter-file-XXXXXX");

@@ -114,7 +114,8 @@ static int refuse_write(const char *path, gale_error *error) {
 static int write_on(int fd, const char *bytes, size_t size, size_t *put, const char *path, gale_error *error) {
     while (*put < size) {
         ssize_t more = gx_disk_now()->write(fd, bytes + *put, at_once(size - *put));
-        if (more < 0 && !resume(fd, POLLOUT)) return refuse_write(path, error);
+        if (more == 0) errno = ENOSPC; /* what takes nothing, and does not say why, would be asked for ever */
+        if (more == 0 || (more < 0 && !resume(fd, POLLOUT))) return refuse_write(path, error);
         if (more > 0) *put += (size_t)more;
     }
     return GALE_OK;

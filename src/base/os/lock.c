@@ -60,12 +60,22 @@ static void write_pid(int fd) {
     (void)written;
 }
 
-/* 1: it is ours; 0: whoever had it has removed the file meanwhile. */
-static int try_lock(int fd, const char *path, const char *name, gale_error *error) {
+static int lock(int fd) {
     int failed;
     do failed = gx_disk_now()->lock(fd);
     while (failed && errno == EINTR);
-    if (failed) return errno == EWOULDBLOCK ? say_who(fd, path, name, error) : refuse(name, error);
+    return failed;
+}
+
+int gx_lock_open(int fd, const char *path, gale_error *error) {
+    if (lock(fd) == 0) return GALE_OK;
+    return errno == EWOULDBLOCK ? gale_error_set(error, GALE_STATE, "'%s' is in use by another run", path)
+                                : refuse(path, error);
+}
+
+/* 1: it is ours; 0: whoever had it has removed the file meanwhile. */
+static int try_lock(int fd, const char *path, const char *name, gale_error *error) {
+    if (lock(fd) != 0) return errno == EWOULDBLOCK ? say_who(fd, path, name, error) : refuse(name, error);
     int there = is_there(fd, name);
     return there < 0 ? refuse(name, error) : there;
 }

@@ -20,6 +20,10 @@ typedef struct gx_lock {
  * GALE_IO, also when something is at `path`.lock that is no regular file. `lock` is untouched then. */
 int gx_lock_take(gx_lock *lock, const char *path, gale_error *error);
 
+/* Locks an open file itself, until it is closed: for one that is appended to, and never replaced. Does not wait.
+ * GALE_STATE when another has it, and nobody knows who: "'p' is in use by another run"; GALE_IO. */
+int gx_lock_open(int fd, const char *path, gale_error *error);
+
 /* Removes the file, too. Does nothing when it is not held. `path` as it was taken with. */
 void gx_lock_release(gx_lock *lock, const char *path);
 
