@@ -111,12 +111,53 @@ static void the_crash_handlers_of_the_application_run(void **state) {
     }
 }
 
+/* --- Monitors --- */
+
+static void lock_twice(gx_monitor *monitor) {
+    gx_monitor_lock(monitor);
+    gx_monitor_lock(monitor);
+}
+
+static void unlock_unlocked(gx_monitor *monitor) {
+    gx_monitor_unlock(monitor);
+}
+
+static void lock_and_unlock(gx_monitor *monitor) {
+    gx_monitor_lock(monitor);
+    gx_monitor_unlock(monitor);
+}
+
+/* In a process of its own: the signal that it died of, 0: none. */
+static int signal_of(void (*use)(gx_monitor *monitor)) {
+    pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        gx_monitor monitor;
+        if (gx_monitor_init(&monitor)) use(&monitor);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void a_monitor_that_is_checked_knows_who_has_locked_it(void **state) {
+    (void)state;
+    assert_int_equal(signal_of(lock_and_unlock), 0);
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+    assert_int_equal(signal_of(lock_twice), SIGABRT);
+    assert_int_equal(signal_of(unlock_unlocked), SIGABRT);
+#else
+    (void)lock_twice, (void)unlock_unlocked;
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bounded_join_waits_whatever_happens_to_the_time_of_day),
         cmocka_unit_test(a_join_ends_at_its_bound_and_may_be_tried_again),
         cmocka_unit_test(signals_are_blocked_but_those_that_a_thread_raises_itself),
         cmocka_unit_test(the_crash_handlers_of_the_application_run),
+        cmocka_unit_test(a_monitor_that_is_checked_knows_who_has_locked_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

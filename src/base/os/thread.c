@@ -1,5 +1,6 @@
 #include "base/os/thread.h"
 
+#include "base/assert.h"
 #include "base/os/time.h"
 
 #include <signal.h>
@@ -66,11 +67,25 @@ uintptr_t gx_thread_self(void) {
     return (uintptr_t)pthread_self();
 }
 
+/* In debug and sanitizer builds it knows who has locked it. */
+static bool init_mutex(pthread_mutex_t *mutex) {
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes) != 0) return false;
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    bool made = pthread_mutex_init(mutex, &attributes) == 0;
+    pthread_mutexattr_destroy(&attributes);
+    return made;
+#else
+    return pthread_mutex_init(mutex, NULL) == 0;
+#endif
+}
+
 bool gx_monitor_init(gx_monitor *monitor) {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) return false;
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    bool made = pthread_mutex_init(&monitor->mutex, NULL) == 0;
+    bool made = init_mutex(&monitor->mutex);
     if (made && pthread_cond_init(&monitor->changed, &attributes) != 0) {
         pthread_mutex_destroy(&monitor->mutex);
         made = false;
@@ -85,11 +100,13 @@ void gx_monitor_fini(gx_monitor *monitor) {
 }
 
 void gx_monitor_lock(gx_monitor *monitor) {
-    pthread_mutex_lock(&monitor->mutex);
+    int rc = pthread_mutex_lock(&monitor->mutex);
+    GX_CHECK(rc == 0);
 }
 
 void gx_monitor_unlock(gx_monitor *monitor) {
-    pthread_mutex_unlock(&monitor->mutex);
+    int rc = pthread_mutex_unlock(&monitor->mutex);
+    GX_CHECK(rc == 0);
 }
 
 void gx_monitor_notify(gx_monitor *monitor) {

@@ -21,7 +21,8 @@ bool gx_thread_join(gx_thread *thread, int64_t nanoseconds);
 /* A number that tells threads apart. */
 uintptr_t gx_thread_self(void);
 
-/* A mutex and a condition, for the control plane only. */
+/* A mutex and a condition, for the control plane only. Debug and sanitizer builds end the process where one is locked twice,
+ * or unlocked by a thread that has not locked it. */
 typedef struct gx_monitor {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
