@@ -4,12 +4,19 @@
 typedef struct lamp {
     gale_collector *out;
     gale_runtime *off_in_open; /* deactivated as it opens, after a tuple */
+    bool ends;                 /* the next call of deactivate is that of the end, where nothing is emitted any more */
     uint64_t acks;
 } lamp;
 
 static void emit_one(void *self) {
     const gale_value value = gale_i64(1);
     assert_int_equal(gale_emit_tracked(((lamp *)self)->out, 0, &value, 1, 1), 1);
+}
+
+static void emit_one_more(void *self) {
+    const gale_value value = gale_i64(2);
+    int rc = gale_emit_tracked(((lamp *)self)->out, 0, &value, 1, 1);
+    assert_int_equal(rc, ((lamp *)self)->ends ? GALE_STOPPED : 1);
 }
 
 static int open_lamp(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -34,8 +41,8 @@ static void count_ack(void *self, uint64_t message_id) {
 }
 
 static void build(rig *r, lamp *spout, rig_bolt *bolt, uint32_t executors) {
-    static const gale_spout_ops ops = { sizeof ops, "lamp", open_lamp, emit_one, have_nothing_more,
-                                        count_ack,  NULL,   emit_one,  NULL };
+    static const gale_spout_ops ops = { sizeof ops, "lamp", open_lamp,     emit_one, have_nothing_more,
+                                        count_ack,  NULL,   emit_one_more, NULL };
     static const gale_output outputs[] = { { NULL, "value" } };
     rig_init(r);
     gale_topology_add_spout(
@@ -87,6 +94,7 @@ static void a_run_that_is_deactivated_while_it_opens_has_nothing_to_do_until_it_
     step_while_there_is_something_to_do(&r);
     assert_int_equal(spout.acks, bolt.seen);
     assert_int_equal(bolt.seen, 2); /* of open and of activate */
+    spout.ends = true;
     rig_fini(&r);
 }
 
