@@ -1,27 +1,34 @@
 #include "engine/control.h"
 
+#include "base/seqlock.h"
 #include "engine/dead_letter.h"
 #include "engine/drain_watch.h"
 
-/* A reading of all executors; true when they are quiet in this phase, which each has shown that it saw, and nothing is
- * on its way. */
-static bool read_quiet(gx_shared *shared, gale_phase phase, uint64_t *ret_work) {
-    uint64_t received = 0, sent = 0, work = 0;
-    bool quiet = true;
-    for (uint32_t i = 0; i < shared->executor_count; i++) {
-        gx_executor *ex = shared->executors[i];
-        quiet &= gx_load_acquire(&ex->seen_quiet) == (uint32_t)phase;
-        received += gx_load_acquire(&ex->seen_received);
-    }
-    for (uint32_t i = 0; i < shared->executor_count; i++) {
-        gx_executor *ex = shared->executors[i];
-        sent += gx_load_acquire(&ex->seen_sent);
-        work += gx_load_acquire(&ex->seen_work);
-    }
-    *ret_work = work;
-    return quiet && sent == received;
+/* Is an executor quiet in this phase, which it has shown that it saw, and in finishing this rank of it? One that is
+ * showing just now is looked at later. */
+static bool read_executor(const gx_executor *ex, gale_phase phase, uint32_t rank, gx_shown *ret_shown) {
+    uint64_t words[sizeof *ret_shown / 8];
+    if (!gx_seqlock_read(&ex->shown_version, ex->shown, words, sizeof words / 8)) return false;
+    memcpy(ret_shown, words, sizeof words);
+    return ret_shown->quiet == (uint64_t)phase && (phase != GALE_PHASE_FINISHING || ret_shown->finished > rank);
 }
 
+/* A reading of all executors; true when they are quiet and nothing is on its way. */
+static bool read_quiet(gx_shared *shared, gale_phase phase, uint64_t *ret_work) {
+    uint32_t rank = gx_load_acquire(&shared->finish_rank);
+    uint64_t on_the_way = 0;
+    *ret_work = 0;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        gx_shown shown;
+        if (!read_executor(shared->executors[i], phase, rank, &shown)) return false;
+        on_the_way += shown.sent - shown.received;
+        *ret_work += shown.work;
+    }
+    return on_the_way == 0;
+}
+
+/* Two such readings with no work in between: then all were quiet at the moment between them, and what had been sent
+ * by then had been received. */
 static bool nothing_moves(gx_control *control, gx_shared *shared, gale_phase phase) {
     uint64_t work;
     bool quiet = read_quiet(shared, phase, &work);
@@ -35,15 +42,9 @@ static void forget(gx_control *control) {
     control->seen_quiet = false;
 }
 
-static bool all_finished(gx_shared *shared, uint32_t rank) {
-    for (uint32_t i = 0; i < shared->executor_count; i++)
-        if (gx_load_acquire(&shared->executors[i]->seen_finished) <= rank) return false;
-    return true;
-}
-
 static size_t finish_next(gx_control *control, gx_shared *shared) {
     uint32_t rank = gx_load_acquire(&shared->finish_rank);
-    if (!all_finished(shared, rank) || !nothing_moves(control, shared, GALE_PHASE_FINISHING)) return 0;
+    if (!nothing_moves(control, shared, GALE_PHASE_FINISHING)) return 0;
     forget(control);
     if (rank >= shared->plan->component_count) {
         gx_executors_move(shared, GALE_PHASE_FINISHING, GALE_PHASE_CLOSING);

@@ -11,7 +11,8 @@
  *
  * Nothing moves: every executor says that it is quiet in this very phase (nothing queued or open, nothing held but for
  *                `finish`, its spouts done or inactive), and all that was sent has been received: read twice, with no
- *                work in between (Mattern's four counters). An executor that is quiet becomes busy only by receiving or
+ *                work in between (Mattern's four counters), and of each executor what is true at one moment, the end
+ *                of a step: figure by figure, one that is held up as it shows them looks quiet with work at hand. An executor that is quiet becomes busy only by receiving or
  *                by a timer, and both count as work. What it shows of an earlier phase says nothing of this one: only
  *                in a step of this one does it close what this phase closes (test/proof/phases.pml).
  * Threads: executor 0's calls gx_control_step after each of its steps. */

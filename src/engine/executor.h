@@ -89,6 +89,14 @@ typedef struct gx_scratch {
     alignas(8) uint8_t body[GX_PLAIN_MAX]; /* of a tuple for several tasks */
 } gx_scratch;
 
+/* What an executor shows to the control at the end of a step, all of it of one moment; see control.c. */
+typedef struct gx_shown {
+    uint64_t work; /* everything done so far */
+    uint64_t sent, received;
+    uint64_t quiet;    /* the gale_phase that it was quiet in; 0: it was not */
+    uint64_t finished; /* finished_rank */
+} gx_shown;
+
 typedef struct gx_executor {
     gx_shared *shared;
     gx_heap *heap;
@@ -156,12 +164,9 @@ typedef struct gx_executor {
     gx_blocks blocks;
     gx_bell bell;
 
-    /* What the control reads to know that nothing moves; see control.c. */
-    alignas(GX_APART) gx_atomic64 seen_work;
-    gx_atomic64 seen_sent;
-    gx_atomic64 seen_received;
-    gx_atomic32 seen_quiet; /* the gale_phase that it was quiet in; 0: it was not */
-    gx_atomic32 seen_finished;
+    /* What it last showed to the control: a gx_shown; see base/seqlock.h. */
+    alignas(GX_APART) gx_atomic64 shown_version;
+    gx_atomic64 shown[sizeof(gx_shown) / 8];
 } gx_executor;
 
 /* `ops`: of the collectors that tasks are given. GALE_NO_MEMORY, GALE_IO (no doorbell): what is made so far is in

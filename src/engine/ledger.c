@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "base/seqlock.h"
 #include "base/utf8.h"
 
 #define GENERATION_MASK ((1u << GX_LEDGER_GENERATION_BITS) - 1)
@@ -288,24 +289,16 @@ uint64_t gx_ledger_reopen(gx_ledger *ledger, uint64_t slot, int64_t now) {
 
 /* --- Figures --- */
 
-/* A sequence lock without fences. R1: the data are stored with release, after the version was made odd: a reader that
- * sees new data sees the odd version, too (A1), and reads again. R2/A2: an even version comes with its data. */
 void gx_ledger_publish(gx_ledger *ledger) {
     uint64_t words[sizeof(gx_tree_counters) / 8];
     memcpy(words, &ledger->counters, sizeof words);
-    uint64_t version = gx_load_relaxed(&ledger->version);
-    gx_store_relaxed(&ledger->version, version + 1);
-    for (size_t i = 0; i < sizeof words / 8; i++) gx_store_release(&ledger->published[i], words[i]); /* R1 */
-    gx_store_release(&ledger->version, version + 2);                                                 /* R2 */
+    gx_seqlock_publish(&ledger->version, ledger->published, words, sizeof words / 8);
 }
 
 gx_tree_counters gx_ledger_read(const gx_ledger *ledger) {
-    uint64_t words[sizeof(gx_tree_counters) / 8], before, after;
-    do {
-        before = gx_load_acquire(&ledger->version);                                                      /* A2 */
-        for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_acquire(&ledger->published[i]); /* A1 */
-        after = gx_load_relaxed(&ledger->version);
-    } while (before != after || (before & 1));
+    uint64_t words[sizeof(gx_tree_counters) / 8];
+    while (!gx_seqlock_read(&ledger->version, ledger->published, words, sizeof words / 8)) {
+    }
     gx_tree_counters counters;
     memcpy(&counters, words, sizeof counters);
     return counters;

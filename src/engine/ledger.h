@@ -125,7 +125,7 @@ typedef struct gx_ledger {
 
     gx_tree **segments; /* [GX_LEDGER_SEGMENTS] */
     gx_histogram *complete;
-    gx_atomic64 version; /* odd while publishing */
+    gx_atomic64 version; /* of what is published: base/seqlock.h */
     gx_atomic64 published[sizeof(gx_tree_counters) / 8];
 } gx_ledger;
 

@@ -1,5 +1,6 @@
 #include "engine/step.h"
 
+#include "base/seqlock.h"
 #include "engine/flush.h"
 #include "engine/inquest.h"
 #include "engine/life.h"
@@ -65,20 +66,20 @@ static bool is_quiet(const gx_executor *ex, int32_t phase) {
            gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }
 
-/* What the control reads; each figure alone is true at some moment, and control.c reads twice. */
+/* What the control reads. */
 static void show(gx_executor *ex, int32_t phase) {
     if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained)) return;
-    uint64_t sent = 0, received = 0;
+    gx_shown shown = { .work = ex->work,
+                       .quiet = is_quiet(ex, phase) ? (uint64_t)phase : 0,
+                       .finished = ex->finished_rank };
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
-        sent += ex->outlets[i].sent + ex->ack_outlets[i].sent;
-        received += ex->inlets[i].received;
+        shown.sent += ex->outlets[i].sent + ex->ack_outlets[i].sent;
+        shown.received += ex->inlets[i].received;
     }
-    gx_store_release(&ex->seen_received, received);
-    gx_store_release(&ex->seen_sent, sent);
-    gx_store_release(&ex->seen_work, ex->work);
-    gx_store_release(&ex->seen_quiet, is_quiet(ex, phase) ? (uint32_t)phase : 0);
-    gx_store_release(&ex->seen_finished, ex->finished_rank); /* last: who sees it sees the rest */
+    uint64_t words[sizeof shown / 8];
+    memcpy(words, &shown, sizeof words);
+    gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
 }
 
 static size_t run_phase(gx_executor *ex) {

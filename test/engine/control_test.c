@@ -183,10 +183,28 @@ static void before_a_drained_run_closes_bolts_remotes_are_refused_and_what_they_
     end(&r);
 }
 
+static void an_executor_that_is_held_up_as_it_shows_its_figures_is_not_taken_for_quiet(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    step_until_draining(&r);
+    for (uint32_t i = 0; i < 2; i++) gx_step(executor(&r, i));
+    gx_atomic64 *version = &executor(&r, 1)->shown_version;
+    uint64_t before = gx_load_relaxed(version);
+    gx_store_relaxed(version, before + 1);
+    control(&r, 5);
+    assert_int_equal(gx_phase(shared_of(&r)), GALE_PHASE_DRAINING);
+    gx_store_relaxed(version, before);
+    control(&r, 2);
+    assert_int_equal(gx_phase(shared_of(&r)), GALE_PHASE_FINISHING);
+    end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_executor_is_quiet_in_a_phase_that_it_has_not_seen),
         cmocka_unit_test(what_a_remote_emits_before_a_late_executor_sees_the_drain_is_carried_out),
+        cmocka_unit_test(an_executor_that_is_held_up_as_it_shows_its_figures_is_not_taken_for_quiet),
         cmocka_unit_test(a_bolts_remote_that_holds_nothing_cannot_keep_a_drain_from_ending),
         cmocka_unit_test(before_a_drained_run_closes_bolts_remotes_are_refused_and_what_they_put_is_carried_out),
     };

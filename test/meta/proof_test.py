@@ -21,7 +21,7 @@ CHANGES = [
     ("src/engine/flow.c", "gx_load_relaxed", "gx_load_acquire", "there is no"),
     ("src/engine/bell.c", "#include", "int x(gx_bell *b) {\n    return gx_load_seq(&b->state);\n}\n#include", "not in"),
     ("src/engine/bell.c", "#include", "static int x(void) {\n    atomic_thread_fence(1);\n}\n#include", "not in"),
-    ("src/engine/ledger.c", "gx_load_acquire(&ledger->published[i])", "ledger->published[i]", "there is no"),
+    ("src/base/seqlock.h", "gx_load_acquire(&published[i])", "ledger->published[i]", "there is no"),
     ("src/engine/ledger.c", "#include", "int x; /* R1 */\n#include", "labels for"),
     ("src/engine/flow.h", "    gx_store_relaxed(&flow->congested[task], congested);\n", "", "no `flow->congested`"),
     ("src/engine/bell.c", "PARKED) !=", "AWAKE) !=", "where test/proof/orders.toml"),
