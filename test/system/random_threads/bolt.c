@@ -115,9 +115,17 @@ static void cleanup(void *self) {
     rt_task_free(task);
 }
 
-const gale_bolt_ops rt_simple_ops = {
-    sizeof rt_simple_ops, "random", GALE_BOLT_SIMPLE, prepare, execute, finish, cleanup
-};
-const gale_bolt_ops rt_manual_ops = {
-    sizeof rt_manual_ops, "random", GALE_BOLT_MANUAL, prepare, execute, finish, cleanup
-};
+const gale_bolt_ops rt_simple_ops = { .size = sizeof rt_simple_ops,
+                                      .name = "random",
+                                      .kind = GALE_BOLT_SIMPLE,
+                                      .prepare = prepare,
+                                      .execute = execute,
+                                      .finish = finish,
+                                      .cleanup = cleanup };
+const gale_bolt_ops rt_manual_ops = { .size = sizeof rt_manual_ops,
+                                      .name = "random",
+                                      .kind = GALE_BOLT_MANUAL,
+                                      .prepare = prepare,
+                                      .execute = execute,
+                                      .finish = finish,
+                                      .cleanup = cleanup };
