@@ -88,7 +88,7 @@ typedef struct rt_plan {
     uint32_t layers; /* of bolts */
     uint32_t tasks;
 
-    int64_t timeout; /* ns; 0: the default, which no run lives to see */
+    int64_t timeout; /* ns; 0: the default */
     int64_t deadline;
     int64_t pending; /* 0: no limit */
     int ackers;      /* -1: not set */

@@ -1,5 +1,6 @@
 #include "system/random_threads/truth.h"
 
+#include <gale/clock.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,7 @@ void rt_truth_fini(rt_truth *truth) {
 }
 
 static uint32_t causes_of(const rt_plan *plan) {
-    uint32_t causes = 0;
-    if (plan->timeout) causes |= rt_reason_bit(GALE_REASON_TIMEOUT);
+    uint32_t causes = rt_reason_bit(GALE_REASON_TIMEOUT); /* its age is looked at */
     if (plan->deadline) causes |= rt_reason_bit(GALE_REASON_DEADLINE);
     if (plan->queue_limit) causes |= rt_reason_bit(GALE_REASON_OVERFLOW);
     if (plan->memory_one) causes |= rt_reason_bit(GALE_REASON_NO_MEMORY) | rt_reason_bit(GALE_REASON_FAILED);
@@ -72,6 +72,9 @@ void rt_truth_begin(rt_truth *truth, const rt_plan *plan) {
 }
 
 /* --- Trees --- */
+
+/* Which a run lives to see where a sanitizer and other work leave it little of the machine. */
+#define TIMEOUT_DEFAULT (30 * GALE_SECOND)
 
 uint32_t rt_tree_new(rt_truth *truth, uint32_t task, bool remote, int64_t born) {
     uint32_t number = atomic_load_explicit(&truth->tree_count, memory_order_relaxed);
@@ -124,9 +127,10 @@ static void check_failed(const rt_truth *truth, uint32_t number, const gale_fail
     if (!(allowed & rt_reason_bit(failure->reason)))
         rt_violated("tree %u of task %u failed for no reason of its own: %s at '%s' (%s)", number, tree->task,
                     gale_reason_name(failure->reason), failure->component ? failure->component : "-", failure->text);
-    if (failure->reason == GALE_REASON_TIMEOUT && now - tree->born < plan->timeout)
+    int64_t timeout = plan->timeout ? plan->timeout : TIMEOUT_DEFAULT;
+    if (failure->reason == GALE_REASON_TIMEOUT && now - tree->born < timeout)
         rt_violated("tree %u of task %u timed out after %lld of %lld ns", number, tree->task,
-                    (long long)(now - tree->born), (long long)plan->timeout);
+                    (long long)(now - tree->born), (long long)timeout);
     if (failure->attempts > (uint32_t)plan->attempts || (!failure->attempts && !tree->remote))
         rt_violated("tree %u of task %u failed after %u attempts of %lld", number, tree->task, failure->attempts,
                     (long long)plan->attempts);

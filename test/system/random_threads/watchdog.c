@@ -11,14 +11,16 @@ enum { PATIENCE = 120 };
 #elif defined(__SANITIZE_ADDRESS__)
 enum { PATIENCE = 60 };
 #else
-enum { PATIENCE = 30 }; /* seconds; a machine may be busy with others */
+enum { PATIENCE = 30 }; /* seconds in which nothing is executed or answered; a machine may be busy with others */
 #endif
+enum { PATIENCE_IN_ALL = 10 * PATIENCE };
 
 static struct {
     pthread_mutex_t lock;
     rt_run *run;
     const char *what;
-    int64_t since;
+    int64_t began, since;
+    uint64_t progress; /* as of `since` */
 } watched = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t now(void) {
@@ -30,7 +32,7 @@ void rt_watchdog_expect(rt_run *run, const char *what) {
     pthread_mutex_lock(&watched.lock);
     watched.run = run;
     watched.what = what;
-    watched.since = now();
+    watched.began = watched.since = now();
     pthread_mutex_unlock(&watched.lock);
 }
 
@@ -68,13 +70,23 @@ static void say_runtime(rt_run *run) {
 
 static void say_all(rt_run *run, const char *what) {
     uint32_t first = 0, unanswered = rt_trees_unanswered(&run->truth, 0, &first);
-    fprintf(stderr, "seed %" PRIu64 " hangs: %s for %d s\n", run->plan.seed, what, PATIENCE);
+    fprintf(stderr, "seed %" PRIu64 " hangs: %s\n", run->plan.seed, what);
     rt_truth_say_again();
     fprintf(stderr, "    %u accepted trees are not answered, the first is %u; %lu executed; %u tuples are handed out\n",
             unanswered, first, atomic_load(&run->truth.executed), run->handed_count);
     say_runtime(run);
     fflush(stderr);
     abort();
+}
+
+/* With the lock. */
+static bool is_late(void) {
+    int64_t time = now();
+    const rt_truth *truth = &watched.run->truth;
+    uint64_t progress = atomic_load(&truth->executed) + atomic_load(&truth->answered);
+    if (progress != watched.progress) watched.since = time;
+    watched.progress = progress;
+    return time - watched.since > PATIENCE * GALE_SECOND || time - watched.began > PATIENCE_IN_ALL * GALE_SECOND;
 }
 
 static void *watch(void *user) {
@@ -85,7 +97,7 @@ static void *watch(void *user) {
         pthread_mutex_lock(&watched.lock);
         rt_run *run = watched.run;
         const char *what = watched.what;
-        bool late = what && now() - watched.since > PATIENCE * GALE_SECOND;
+        bool late = what && is_late();
         pthread_mutex_unlock(&watched.lock);
         if (late) say_all(run, what);
     }
