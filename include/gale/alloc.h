@@ -4,6 +4,7 @@
  *          so that an embedder can count, limit or fail allocations.
  * Threads: the functions are called from every thread that runs executors, at the same time.
  * Owner:   the handle is copied; what `user` points to must outlive the runtime.
+ * Misuse:  whoever takes a handle refuses one whose size was not set, or that lacks a function: GALE_INVALID.
  */
 #ifndef GALE_ALLOC_H
 #define GALE_ALLOC_H

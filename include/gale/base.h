@@ -2,6 +2,7 @@
  *
  * What:    version numbers, the marks of functions (exported, inline, must-use), a borrowed piece of text.
  * Threads: everything here may be called from any thread.
+ * Misuse:  see docs/api/README.md; each header's head says what differs there.
  */
 #ifndef GALE_BASE_H
 #define GALE_BASE_H
@@ -29,6 +30,15 @@
  * libgale exports one more under the same name, for languages that call functions but include no header. */
 #ifndef GALE_INLINE
 #define GALE_INLINE static inline
+#endif
+
+/* What hot inline functions are given is looked at in builds with GALE_CHECKS alone: a wrong one ends the process there,
+ * and says where. */
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+#include <assert.h>
+#define GALE_ASSERT(what) assert(what)
+#else
+#define GALE_ASSERT(what) ((void)0)
 #endif
 
 #ifdef __cplusplus

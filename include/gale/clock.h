@@ -5,6 +5,7 @@
  * Threads: `now` is called from every thread that runs executors. A manual clock may be moved from any thread.
  * Owner:   the handle is copied; what `user` points to must outlive the runtime.
  * Limits:  int64 nanoseconds last 292 years.
+ * Misuse:  every function checks. Whoever takes a handle refuses one without a function: GALE_INVALID.
  */
 #ifndef GALE_CLOCK_H
 #define GALE_CLOCK_H
@@ -34,12 +35,14 @@ typedef struct gale_manual_clock gale_manual_clock;
 
 /* A new clock that stands at `start` nanoseconds, or NULL when memory is out. Free it after every user of it. */
 GALE_API GALE_MUST_USE gale_manual_clock *gale_manual_clock_new(int64_t start);
+
+/* NULL is allowed. */
 GALE_API void gale_manual_clock_free(gale_manual_clock *clock);
 
-/* Moves the clock forward by `nanoseconds` (at least 0) and returns the new time. */
+/* Moves the clock forward by `nanoseconds` (at least 0) and returns the new time; 0 without a clock. */
 GALE_API int64_t gale_manual_clock_advance(gale_manual_clock *clock, int64_t nanoseconds);
 
-/* The handle to give to a runtime. */
+/* The handle to give to a runtime. Without a clock it has no function, and no runtime takes it. */
 GALE_API gale_clock gale_manual_clock_handle(gale_manual_clock *clock);
 
 GALE_END

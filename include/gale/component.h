@@ -7,6 +7,8 @@
  *          thread, and are refused with GALE_THREAD from another one in debug builds.
  * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from
  *          `next` it makes the spout back off. gale_report says why in words.
+ * Misuse:  the inline functions are hot and assert only: `out`, `context`, `values`. (That is NULL for what must be there:
+ *          with GALE_CHECKS an assertion tells, without it the process ends.) What else they are given is checked.
  *
  *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close
  *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup
@@ -70,15 +72,18 @@ typedef struct gale_context {
 
 /* The runtime's clock, in nanoseconds. */
 GALE_INLINE int64_t gale_context_now(const gale_context *context) {
+    GALE_ASSERT(context);
     return context->clock.now(context->clock.user);
 }
 
 /* 64 random bits from the task's own generator, which a seeded run repeats. */
 GALE_INLINE uint64_t gale_context_random(const gale_context *context) {
+    GALE_ASSERT(context);
     return context->random(context);
 }
 
-/* The index of `field` in the stream that this bolt subscribed to (`stream` NULL: "default"), or -1. For prepare. */
+/* The index of `field` in the stream that this bolt subscribed to (`stream` NULL: "default"), or -1. For prepare.
+ * Checks all. */
 GALE_API int gale_context_field(const gale_context *context, const char *component, const char *stream,
                                 const char *field);
 
@@ -125,17 +130,22 @@ struct gale_collector {
  * closes (in `close` and `cleanup`, in `deactivate` at a stop): nobody would execute or answer it. So for all that emit
  * or answer. */
 GALE_INLINE int gale_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit(out, stream, values, count);
 }
 
 /* The same, anchored to the given tuples: none, one or many; the same twice is legal. GALE_SETTLED when one of them has
- * been answered: nothing was emitted. For bolts. */
+ * been answered, GALE_INVALID for one that is no tuple of this task's, GALE_TOO_LARGE for more than there can be: nothing
+ * was emitted. For bolts. */
 GALE_INLINE int gale_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                    const gale_handle *anchors, size_t anchor_count) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_anchored(out, stream, values, count, anchors, anchor_count);
 }
 
+/* The same, anchored to nothing. For bolts. */
 GALE_INLINE int gale_emit_unanchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_anchored(out, stream, values, count, NULL, 0);
 }
 
@@ -144,6 +154,7 @@ GALE_INLINE int gale_emit_unanchored(gale_collector *out, uint32_t stream, const
  * open. */
 GALE_INLINE int gale_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                   uint64_t message_id) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_tracked(out, stream, values, count, message_id);
 }
 
@@ -152,22 +163,28 @@ GALE_INLINE int gale_emit_tracked(gale_collector *out, uint32_t stream, const ga
  * does not allow the calls above: GALE_STATE. */
 GALE_INLINE int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
                                  size_t count) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_direct(out, task, stream, values, count);
 }
 
+/* As gale_emit_direct and gale_emit_anchored. */
 GALE_INLINE int gale_emit_direct_anchored(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
                                           size_t count, const gale_handle *anchors, size_t anchor_count) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_direct_anchored(out, task, stream, values, count, anchors, anchor_count);
 }
 
+/* As gale_emit_direct and gale_emit_tracked. */
 GALE_INLINE int gale_emit_direct_tracked(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
                                          size_t count, uint64_t message_id) {
+    GALE_ASSERT(out && (values || !count));
     return out->ops->emit_direct_tracked(out, task, stream, values, count, message_id);
 }
 
 /* Answers a tuple. A simple bolt's input is answered for it when execute returns. A second answer is GALE_SETTLED,
  * counted and without effect. */
 GALE_INLINE int gale_ack(gale_collector *out, gale_handle tuple) {
+    GALE_ASSERT(out);
     return out->ops->ack(out, tuple);
 }
 
@@ -177,45 +194,54 @@ GALE_INLINE int gale_ack(gale_collector *out, gale_handle tuple) {
  * anchor of an emit that failed, so that its ack counts as a fail. */
 enum { GALE_FAILURE_TEXT = 200 };
 GALE_INLINE int gale_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
+    GALE_ASSERT(out);
     return out->ops->fail(out, tuple, reason, text);
 }
 
 /* Says: never again. Each tree of the tuple ends, `rejected`, and is not emitted again where replay is configured. */
 GALE_INLINE int gale_reject(gale_collector *out, gale_handle tuple, const char *text) {
+    GALE_ASSERT(out);
     return out->ops->fail(out, tuple, GALE_REASON_REJECTED, text);
 }
 
 /* Keeps the tuple in execution beyond execute. The task now owes the answer; until it is given, `*ret_held` names the
- * tuple and gale_held reads it. GALE_NO_MEMORY leaves all as it was. */
+ * tuple and gale_held reads it. GALE_SETTLED for another tuple than that, GALE_INVALID without `ret_held`, GALE_NO_MEMORY:
+ * all is as it was. */
 GALE_INLINE int gale_tuple_hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
+    GALE_ASSERT(out);
     return out->ops->hold(out, tuple, ret_held);
 }
 
 /* The held tuple, or NULL when it has been answered. Valid until it is answered. */
 GALE_INLINE const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) {
+    GALE_ASSERT(out);
     return out->ops->held(out, tuple);
 }
 
 /* The timeouts of the trees that the tuple (in execution, or held) belongs to begin anew: for work that takes longer than
  * topology.message.timeout.secs. GALE_SETTLED when it has been answered. */
 GALE_INLINE int gale_reset_timeout(gale_collector *out, gale_handle tuple) {
+    GALE_ASSERT(out);
     return out->ops->reset_timeout(out, tuple);
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an
  * error. */
 GALE_INLINE void gale_report(gale_collector *out, const char *text) {
+    GALE_ASSERT(out);
     out->ops->report(out, text);
 }
 
 /* How many trees of this spout task are open. */
 GALE_INLINE uint64_t gale_pending(gale_collector *out) {
+    GALE_ASSERT(out);
     return out->ops->pending(out);
 }
 
 /* Asks the whole runtime to stop, because the work cannot go on (a full disk, a closed pipe): the first such call's
  * negative `code` and `text` are what gale_runtime_wait returns. The current call goes on as usual. */
 GALE_INLINE void gale_stop(gale_collector *out, int code, const char *text) {
+    GALE_ASSERT(out);
     out->ops->stop(out, code, text);
 }
 

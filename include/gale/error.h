@@ -5,6 +5,7 @@
  *          where in the user's input: the innermost line first, one line for every floor that it climbed.
  * Threads: a report belongs to one thread at a time. The code functions may be called from any thread.
  * Owner:   the caller owns the report, on the stack if it likes; nothing in it needs to be freed.
+ * Misuse:  every function checks. A NULL `format` is an empty line.
  * Limits:  a report keeps the first GALE_ERROR_TEXT bytes; what does not fit is cut at a line's end.
  */
 #ifndef GALE_ERROR_H

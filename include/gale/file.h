@@ -3,6 +3,7 @@
  * What:    a spout that reads lines and a bolt that writes them; built on gale/component.h alone.
  * Threads: any thread for the functions here.
  * Owner:   arguments are copied. A definition that is not added must be given back: d.free_user(d.user).
+ * Misuse:  every function checks, as in gale/kit.h.
  * Limits:  a line has at most GALE_LINE_MAX bytes; a longer one stops the run, with its number.
  */
 #ifndef GALE_FILE_H

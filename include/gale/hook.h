@@ -4,6 +4,7 @@
  *          changes nothing. A topology without hooks pays one test of a number an event.
  * Threads: each function is called on the thread of the task that it is about, so a hook of several tasks is called
  *          from several threads at once.
+ * Misuse:  gale_topology_add_hook refuses a hook whose size was not set.
  * Owner:   what is passed is borrowed for the call. `user` is freed with `free_user` when the topology is freed, or
  *          when adding the hook fails.
  */

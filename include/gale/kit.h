@@ -4,7 +4,9 @@
  *          fills a definition to hand to gale_topology_add_spout or gale_topology_add_bolt, which then owns it.
  * Threads: any thread.
  * Owner:   arguments are copied. A definition that is not added must be given back: d.free_user(d.user).
- * Errors:  GALE_INVALID with a report that names the argument; GALE_NO_MEMORY.
+ * Errors:  GALE_INVALID with a report that names the argument; GALE_UNSUPPORTED for an option of a newer gale;
+ *          GALE_NO_MEMORY.
+ * Misuse:  every function checks. Options are refused when their size was not set; NULL is all defaults.
  */
 #ifndef GALE_KIT_H
 #define GALE_KIT_H

@@ -4,6 +4,7 @@
  *          messages are dropped.
  * Threads: `write` is called from every thread that runs executors or waits for a runtime's end, at the same time.
  * Owner:   the text is borrowed for the call; the handle is copied.
+ * Misuse:  every function checks. A logger without a function is silent.
  */
 #ifndef GALE_LOG_H
 #define GALE_LOG_H
@@ -32,7 +33,7 @@ typedef struct gale_logger {
 GALE_API gale_logger gale_logger_stderr(int32_t level);
 
 /* Formats a line of at most 1000 bytes and hands it on, if `level` is wanted. `logger` may be NULL; `component` names
- * who speaks and may be NULL. */
+ * who speaks and may be NULL. A NULL `format` says nothing. */
 GALE_API void gale_log(const gale_logger *logger, int32_t level, const char *component, const char *format, ...)
     GALE_PRINTF(4, 5);
 

@@ -11,6 +11,8 @@
  * Errors:  GALE_AGAIN: the inbox is full, nothing happened, try again; or the runtime drains, and the bolt holds nothing
  *          that could be answered, or emitted for. GALE_STOPPED: the runtime has ended or, for a spout's tuple,
  *          drains. GALE_INVALID, GALE_TOO_LARGE: a value, or a reason. GALE_NO_MEMORY.
+ * Misuse:  the inline functions assert only: `out`. All else is checked: no remote is GALE_INVALID; with GALE_CHECKS one
+ *          that was closed, too.
  * Limits:  GALE_REMOTE_INBOX bytes of commands wait for an executor; one larger than that is taken when nothing waits.
  */
 #ifndef GALE_REMOTE_H
@@ -38,8 +40,9 @@ struct gale_remote {
     const gale_remote_ops *ops;
 };
 
-/* A remote for the task of this collector. GALE_NO_MEMORY. */
+/* A remote for the task of this collector. GALE_NO_MEMORY, GALE_INVALID. */
 GALE_INLINE int gale_remote_open(gale_collector *out, gale_remote **ret_remote) {
+    GALE_ASSERT(out);
     return out->ops->remote(out, ret_remote);
 }
 
@@ -52,6 +55,7 @@ GALE_INLINE void gale_remote_close(gale_remote *remote) {
  * spout's that is not tracked. */
 GALE_INLINE int gale_remote_emit(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
                                  const gale_handle *anchors, size_t anchor_count) {
+    if (!remote) return GALE_INVALID;
     return remote->ops->emit(remote, stream, values, count, anchors, anchor_count);
 }
 
@@ -59,15 +63,19 @@ GALE_INLINE int gale_remote_emit(gale_remote *remote, uint32_t stream, const gal
  * topology.max.spout.pending. Once this returns 0, `ack` or `fail` of the spout is called exactly once. */
 GALE_INLINE int gale_remote_emit_tracked(gale_remote *remote, uint32_t stream, const gale_value *values, size_t count,
                                          uint64_t message_id) {
+    if (!remote) return GALE_INVALID;
     return remote->ops->emit_tracked(remote, stream, values, count, message_id);
 }
 
-/* Answers a tuple that the task holds. A reason that gale_fail does not take is GALE_INVALID at once, without effect. */
+/* Answers a tuple that the task holds. */
 GALE_INLINE int gale_remote_ack(gale_remote *remote, gale_handle tuple) {
+    if (!remote) return GALE_INVALID;
     return remote->ops->ack(remote, tuple);
 }
 
+/* The same: it failed. A reason that gale_fail does not take is GALE_INVALID at once, without effect. */
 GALE_INLINE int gale_remote_fail(gale_remote *remote, gale_handle tuple, int32_t reason, const char *text) {
+    if (!remote) return GALE_INVALID;
     return remote->ops->fail(remote, tuple, reason, text);
 }
 

@@ -15,6 +15,7 @@
  * Limits:  2 to GALE_ROTATING_MAP_BUCKETS_MAX buckets; values up to GALE_ROTATING_MAP_VALUE_MAX bytes, of one size;
  *          keys are numbers or up to GALE_ROTATING_MAP_KEY_MAX bytes. A pointer to a value is 8-aligned and valid until
  *          the next new key, the next rotation, or its own removal.
+ * Misuse:  every function checks: without a map, GALE_INVALID, 0, NULL, false. With GALE_CHECKS a map that was freed is none.
  * Errors:  GALE_INVALID for a NULL that may not be one, GALE_TYPE for a number in a map of bytes and the reverse,
  *          GALE_TOO_LARGE for a key, GALE_NO_MEMORY; after each the map is as it was.
  */
@@ -94,6 +95,8 @@ GALE_API GALE_MUST_USE int gale_rotating_map_put_if_absent(gale_rotating_map *ma
 
 /* The place of the value of `key`, to read and to update in place, or NULL. Does not renew. */
 GALE_API void *gale_rotating_map_get(const gale_rotating_map *map, uint64_t key);
+
+/* Is the key there? Does not renew. */
 GALE_API bool gale_rotating_map_contains(const gale_rotating_map *map, uint64_t key);
 
 /* The value moves to `ret_value` (NULL: it is destroyed). True when the key was there. */
@@ -101,12 +104,21 @@ GALE_API bool gale_rotating_map_remove(gale_rotating_map *map, uint64_t key, voi
 
 /* --- Keys that are bytes: the same. `key` may be NULL when `key_size` is 0 --- */
 
+/* As gale_rotating_map_put. GALE_TOO_LARGE for a key above GALE_ROTATING_MAP_KEY_MAX. */
 GALE_API GALE_MUST_USE int gale_rotating_map_put_bytes(gale_rotating_map *map, const void *key, size_t key_size,
                                                        const void *value, void **ret_value);
+
+/* As gale_rotating_map_put_if_absent; the same limit. */
 GALE_API GALE_MUST_USE int gale_rotating_map_put_if_absent_bytes(gale_rotating_map *map, const void *key,
                                                                  size_t key_size, const void *value, void **ret_value);
+
+/* As gale_rotating_map_get; NULL for a key that is too large. */
 GALE_API void *gale_rotating_map_get_bytes(const gale_rotating_map *map, const void *key, size_t key_size);
+
+/* As gale_rotating_map_contains. */
 GALE_API bool gale_rotating_map_contains_bytes(const gale_rotating_map *map, const void *key, size_t key_size);
+
+/* As gale_rotating_map_remove: the value moves to `ret_value`, or is destroyed. */
 GALE_API bool gale_rotating_map_remove_bytes(gale_rotating_map *map, const void *key, size_t key_size, void *ret_value);
 
 /* --- Rotation --- */
@@ -137,6 +149,7 @@ typedef struct gale_rotating_map_cursor {
     uint64_t place[3];
 } gale_rotating_map_cursor;
 
+/* The next entry, in `ret_entry`: borrowed, its value to read and to update in place. False at the end of the walk. */
 GALE_API bool gale_rotating_map_next(const gale_rotating_map *map, gale_rotating_map_cursor *cursor,
                                      gale_rotating_map_entry *ret_entry);
 

@@ -5,7 +5,9 @@
  * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from any
  *          thread, but not during _free. Signals are blocked in the runtime's threads,
  *          but for those that a thread raises itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT).
- * Owner:   the topology must outlive the runtime.
+ * Owner:   the runtime refers to its topology, which goes when both have been freed, in whatever order.
+ * Misuse:  every function checks. Without a runtime: GALE_INVALID, 0, false, nothing. What waits for the executors, or takes
+ *          them away (step, wait, free, open_trees), is GALE_STATE from inside a call of the runtime's own component.
  *
  *      new --start or first step--> opening --all opened--> running --drain--> draining --nothing left--> finishing
  *                                      |                       |                  |                          |
@@ -75,12 +77,14 @@ GALE_API void gale_runtime_drain(gale_runtime *runtime);
 /* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
 GALE_API void gale_runtime_stop(gale_runtime *runtime);
 
-/* Spouts stop emitting, or go on. Open trees are answered either way. */
+/* Spouts stop emitting. Open trees are answered. */
 GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
+
+/* Spouts go on, or are opened at last (the option `inactive`). */
 GALE_API void gale_runtime_activate(gale_runtime *runtime);
 
 /* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
- * not; the code and report of the component that stopped it (by gale_stop, or by an error from open, prepare or finish), if one
+ * not; GALE_STATE without threads; the code and report of the component that stopped it (by gale_stop, or by an error from open, prepare or finish), if one
  * did; else 0. */
 GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 
@@ -109,6 +113,7 @@ typedef enum gale_phase {
     GALE_PHASE_COUNT
 } gale_phase;
 
+/* "draining" for GALE_PHASE_DRAINING. Static storage. */
 GALE_API const char *gale_phase_name(int32_t phase);
 
 /* Exact counts, and times in nanoseconds. trees == acked + failed + timed_out + rejected + stopped + open at every
@@ -139,6 +144,7 @@ typedef struct gale_run_stats {
     uint64_t retained_bytes;    /* in memory, for tuples that may be emitted again */
 } gale_run_stats;
 
+/* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. */
 GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
 
 /* One task's figures. Counts are exact. Latency is sampled: `execute_samples` calls took `execute_nanoseconds`. */
@@ -179,8 +185,10 @@ typedef struct gale_task_stats {
     uint64_t pending_nanoseconds;     /* spout: it waited this long for answers, with as many pending as it may */
 } gale_task_stats;
 
-/* Tasks are numbered from 1 to gale_runtime_task_count. False when there is no such task. */
+/* Tasks are numbered from 1 to this. */
 GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
+
+/* Reads one task's, as gale_runtime_stats does. False when there is no such task. */
 GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
 
 /* How many trees failed at `component` (NULL: the place is not known) for `reason` (gale_reason; all of the application's
@@ -223,12 +231,13 @@ enum { GALE_OPEN_TREES_MAX = 1000 };
 GALE_API int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room,
                                      int64_t nanoseconds);
 
-/* What task `task` emitted to its output `stream` (index): calls, and deliveries. */
+/* What task `task` emitted to its output `stream` (index): calls, and deliveries. False when there is no such stream. What
+ * is not wanted may be NULL. */
 GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream,
                                         const char **ret_name, uint64_t *ret_emitted, uint64_t *ret_transferred);
 
 /* What task `task` dropped of its input `input` (an index), because the subscription says so (gale_drop_oldest). False
- * when there is no such input. `*ret_policy` is a gale_drop. */
+ * when there is no such input. `*ret_policy` is a gale_drop. What is not wanted may be NULL. */
 GALE_API bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input,
                                        const char **ret_source, const char **ret_stream, int32_t *ret_policy,
                                        uint64_t *ret_dropped);

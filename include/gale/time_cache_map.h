@@ -7,6 +7,7 @@
  *          with a lock of its own that is held for one operation; no lock is held while `expired` runs.
  * Owner:   keys and values are copied in and out. The map never owns what a value points to.
  * Limits:  as of the rotating map; an expiration of 1 ns to 100 years.
+ * Misuse:  as of the rotating map.
  * Errors:  as of the rotating map; after each the map is as it was.
  */
 #ifndef GALE_TIME_CACHE_MAP_H
@@ -88,6 +89,8 @@ GALE_API GALE_MUST_USE int gale_time_cache_map_put_if_absent(gale_time_cache_map
 
 /* Copies the value to `ret_value` (may be NULL) when the key is there. Does not renew. */
 GALE_API bool gale_time_cache_map_get(gale_time_cache_map *map, uint64_t key, void *ret_value);
+
+/* Is the key there? Does not renew. */
 GALE_API bool gale_time_cache_map_contains(gale_time_cache_map *map, uint64_t key);
 
 /* Removes the key and copies its value to `ret_value` (may be NULL). True when it was there: then it does not
@@ -96,13 +99,22 @@ GALE_API bool gale_time_cache_map_remove(gale_time_cache_map *map, uint64_t key,
 
 /* --- Keys that are bytes: the same. `key` may be NULL when `key_size` is 0 --- */
 
+/* As gale_time_cache_map_put. GALE_TOO_LARGE for a key above GALE_ROTATING_MAP_KEY_MAX. */
 GALE_API GALE_MUST_USE int gale_time_cache_map_put_bytes(gale_time_cache_map *map, const void *key, size_t key_size,
                                                          const void *value);
+
+/* As gale_time_cache_map_put_if_absent; the same limit. */
 GALE_API GALE_MUST_USE int gale_time_cache_map_put_if_absent_bytes(gale_time_cache_map *map, const void *key,
                                                                    size_t key_size, const void *value, void *ret_value);
+
+/* As gale_time_cache_map_get; false for a key that is too large. */
 GALE_API bool gale_time_cache_map_get_bytes(gale_time_cache_map *map, const void *key, size_t key_size,
                                             void *ret_value);
+
+/* As gale_time_cache_map_contains. */
 GALE_API bool gale_time_cache_map_contains_bytes(gale_time_cache_map *map, const void *key, size_t key_size);
+
+/* As gale_time_cache_map_remove: the value is copied out, and does not expire. */
 GALE_API bool gale_time_cache_map_remove_bytes(gale_time_cache_map *map, const void *key, size_t key_size,
                                                void *ret_value);
 

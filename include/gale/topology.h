@@ -7,6 +7,8 @@
  * Owner:   the topology copies what it is given, except `user` of a component, which it frees at its own end.
  * Errors:  the first error sticks. Every later call returns it again, and so do gale_topology_check and
  *          gale_runtime_new: a program may build without looking and check once.
+ * Misuse:  the inline function gale_targets_random is hot and asserts only: `targets`. Every other one checks: without a
+ *          topology, GALE_INVALID; a topology that a runtime was made of refuses changes (GALE_STATE) until that has gone.
  * Limits:  GALE_TASKS_MAX tasks; names are free of control characters, and do not begin with "__".
  */
 #ifndef GALE_TOPOLOGY_H
@@ -49,6 +51,7 @@ typedef struct gale_targets {
 
 /* 64 random bits from the emitting task's own generator, which a seeded run repeats. */
 GALE_INLINE uint64_t gale_targets_random(const gale_targets *targets) {
+    GALE_ASSERT(targets);
     return targets->random(targets);
 }
 
@@ -93,6 +96,7 @@ typedef struct gale_grouping {
     int32_t drop;                  /* gale_drop */
 } gale_grouping;
 
+/* A grouping of this kind; `fields` NULL for those that name none. */
 GALE_INLINE gale_grouping gale_grouping_of(int32_t kind, const char *fields) {
     gale_grouping g = { sizeof g, kind, fields, NULL, NULL, NULL, GALE_DROP_NOTHING };
     return g;
@@ -109,9 +113,13 @@ GALE_INLINE gale_grouping gale_shuffle(void) {
 GALE_INLINE gale_grouping gale_fields(const char *names) {
     return gale_grouping_of(GALE_GROUPING_FIELDS, names);
 }
+
+/* Every task gets each tuple. */
 GALE_INLINE gale_grouping gale_all(void) {
     return gale_grouping_of(GALE_GROUPING_ALL, NULL);
 }
+
+/* The task with the lowest id gets each tuple. */
 GALE_INLINE gale_grouping gale_global(void) {
     return gale_grouping_of(GALE_GROUPING_GLOBAL, NULL);
 }
@@ -168,9 +176,13 @@ GALE_API const char *gale_grouping_name(int32_t kind);
 /* An empty topology. `name` as Storm allows it: not empty, none of / . : \. NULL when memory is out; a bad name is the
  * first error. */
 GALE_API GALE_MUST_USE gale_topology *gale_topology_new(const char *name);
+
+/* Frees it and, when no runtime is left that was made of it, what it owns. NULL is allowed. */
 GALE_API void gale_topology_free(gale_topology *topology);
 
-/* Adds a component with `parallelism` tasks (at least 1). */
+/* Adds a component with `parallelism` tasks (at least 1). GALE_TOPOLOGY for a definition that is not filled in, a name that
+ * is not allowed or is there, and what its outputs and settings say wrongly; GALE_UNSUPPORTED for a function of a newer
+ * gale; GALE_CONFIG for a setting; GALE_NO_MEMORY. */
 GALE_API int gale_topology_add_spout(gale_topology *topology, const char *name, gale_spout spout, uint32_t parallelism);
 GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism);
 
@@ -195,6 +207,7 @@ GALE_API int gale_topology_set(gale_topology *topology, const char *component, c
  * fields, no spout, too many tasks. */
 GALE_API int gale_topology_check(gale_topology *topology, gale_error *error);
 
+/* Its name, and its configuration to read: as long as the topology lives. "" and NULL for NULL. */
 GALE_API const char *gale_topology_name(const gale_topology *topology);
 GALE_API const gale_config *gale_topology_config(const gale_topology *topology);
 

@@ -12,6 +12,7 @@
  * Owner:   a tuple and everything read from it are borrowed until `execute` returns; gale_tuple_hold (gale/component.h)
  *          keeps one longer.
  * Threads: a tuple belongs to the thread of the task that was given it.
+ * Misuse:  the inline functions are hot and assert only: `tuple`, `body`. The others check.
  */
 #ifndef GALE_TUPLE_H
 #define GALE_TUPLE_H
@@ -48,10 +49,12 @@ typedef struct gale_tuple {
 /* How many values a body has. Reads bytes: a body that was packed into a key may lie at any address. */
 GALE_INLINE uint32_t gale_body_count(const gale_body *body) {
     uint32_t count;
+    GALE_ASSERT(body);
     memcpy(&count, body, sizeof count);
     return count;
 }
 
+/* Its slots, eight bytes a value. */
 GALE_INLINE const uint8_t *gale_body_slots(const gale_body *body) {
     return (const uint8_t *)body + ((4u + (size_t)gale_body_count(body) + 7u) & ~(size_t)7u);
 }
@@ -79,24 +82,28 @@ GALE_INLINE gale_value gale_body_value(const gale_body *body, size_t index) {
 
 /* How many values the tuple has. */
 GALE_INLINE size_t gale_tuple_size(const gale_tuple *tuple) {
+    GALE_ASSERT(tuple);
     return tuple->body->count;
 }
 
 /* Value `index`, in the order of the stream's fields; the null value when there is none. Constant time. */
 GALE_INLINE gale_value gale_tuple_value(const gale_tuple *tuple, size_t index) {
+    GALE_ASSERT(tuple);
     return gale_body_value(tuple->body, index);
 }
 
 /* The handle to acknowledge, fail, hold or anchor with. */
 GALE_INLINE gale_handle gale_tuple_handle(const gale_tuple *tuple) {
+    GALE_ASSERT(tuple);
     return tuple->handle;
 }
 
-/* The value of the field `name` of the tuple's stream. False when the stream has no such field. Looks the name up: in a
+/* The value of the field `name` of the tuple's stream. False when the stream has no such field. `ret_value` may
+ * be NULL. Looks the name up: in a
  * bolt that runs often, ask once in prepare (gale_context_field) and use the index. */
 GALE_API bool gale_tuple_get(const gale_tuple *tuple, const char *name, gale_value *ret_value);
 
-/* Who sent it: component, task (0 is the system) and stream. Storage of the runtime. */
+/* Who sent it: component, task (0 is the system) and stream. Storage of the runtime; "" and 0 for NULL. */
 GALE_API const char *gale_tuple_component(const gale_tuple *tuple);
 GALE_API uint32_t gale_tuple_task(const gale_tuple *tuple);
 GALE_API const char *gale_tuple_stream(const gale_tuple *tuple);

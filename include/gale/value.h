@@ -8,6 +8,8 @@
  * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body, and what is larger is GALE_TOO_LARGE where it is
  *          emitted or copied, never when it is made; strings are UTF-8, whoever brings them in
  *          checks it (gale_utf8_valid) and makes bytes of what is not.
+ * Misuse:  every function checks. NULL is the null value, and so is what has a size but no place, wherever it stands inside a
+ *          value; what is not wanted may be NULL (`ret_key`, `ret_value`). A size is believed: there must be as much.
  * Equality is by type and content: i64 1 and f64 1.0 are two values. Every NaN is one NaN, and -0.0 is 0.0.
  */
 #ifndef GALE_VALUE_H
@@ -51,11 +53,13 @@ typedef struct gale_value {
     } as;
 } gale_value;
 
+/* Nothing. */
 GALE_INLINE gale_value gale_null(void) {
     gale_value v = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
     return v;
 }
 
+/* True or false. */
 GALE_INLINE gale_value gale_bool(bool boolean) {
     gale_value v = { GALE_TYPE_BOOL, 0, 0, 0, { 0 } };
     v.as.i64 = 0;
@@ -63,12 +67,14 @@ GALE_INLINE gale_value gale_bool(bool boolean) {
     return v;
 }
 
+/* A whole number. */
 GALE_INLINE gale_value gale_i64(int64_t number) {
     gale_value v = { GALE_TYPE_I64, 0, 0, 0, { 0 } };
     v.as.i64 = number;
     return v;
 }
 
+/* A number with a fraction. */
 GALE_INLINE gale_value gale_f64(double number) {
     gale_value v = { GALE_TYPE_F64, 0, 0, 0, { 0 } };
     v.as.f64 = number;
@@ -82,6 +88,7 @@ GALE_INLINE gale_value gale_string(const char *text, size_t size) {
     return v;
 }
 
+/* Bytes, borrowed. */
 GALE_INLINE gale_value gale_bytes(const void *bytes, size_t size) {
     gale_value v = { GALE_TYPE_BYTES, 0, 0, (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX), { 0 } };
     v.as.bytes = bytes;

@@ -83,6 +83,12 @@ void gx_free_apart(gx_heap *heap, gx_tag tag, void *block, size_t size) {
     gx_free(heap, tag, start, apart_size(size));
 }
 
+bool gx_heap_may_give(gx_heap *heap, size_t size) {
+    void *block = heap->allocator.alloc(heap->allocator.user, size);
+    if (block) heap->allocator.release(heap->allocator.user, block, size);
+    return block != NULL;
+}
+
 bool gx_grow(gx_heap *heap, gx_tag tag, void *array_at, size_t *capacity, size_t needed, size_t size) {
     if (needed <= *capacity) return true;
     if (needed > SIZE_MAX / 4) return false;

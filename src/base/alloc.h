@@ -42,6 +42,10 @@ void *gx_alloc_array(gx_heap *heap, gx_tag tag, size_t count, size_t size);
 void *gx_alloc_apart(gx_heap *heap, gx_tag tag, size_t size);
 void gx_free_apart(gx_heap *heap, gx_tag tag, void *block, size_t size);
 
+/* Would the allocator give a block of so many bytes? It is asked for one, which goes back untouched: who wants more than
+ * there can be is told before anything is made of it. */
+bool gx_heap_may_give(gx_heap *heap, size_t size);
+
 /* Grows the array whose pointer is at `array_at` to hold at least `needed` items of `size` bytes; doubles. False when
  * memory is out: nothing changed. */
 bool gx_grow(gx_heap *heap, gx_tag tag, void *array_at, size_t *capacity, size_t needed, size_t size);

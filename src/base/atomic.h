@@ -25,6 +25,8 @@ typedef _Atomic(uint32_t) gx_atomic32;
 #define gx_sub_acq_rel(at, v) atomic_fetch_sub_explicit((at), (v), memory_order_acq_rel)
 #define gx_cas_release(at, expected, v)                                                                                \
     atomic_compare_exchange_weak_explicit((at), (expected), (v), memory_order_release, memory_order_relaxed)
+#define gx_cas_relaxed(at, expected, v)                                                                                \
+    atomic_compare_exchange_strong_explicit((at), (expected), (v), memory_order_relaxed, memory_order_relaxed)
 #define gx_cas_seq(at, expected, v)                                                                                    \
     atomic_compare_exchange_strong_explicit((at), (expected), (v), memory_order_seq_cst, memory_order_seq_cst)
 

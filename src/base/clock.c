@@ -1,6 +1,6 @@
 #include "base/clock.h"
 
-#include "base/atomic.h"
+#include "base/object.h"
 #include "base/options.h"
 #include "base/os/time.h"
 
@@ -34,16 +34,25 @@ int gx_clock_take(gale_clock *to, const gale_clock *given, const char *what, gal
 }
 
 struct gale_manual_clock {
+    gx_mark mark;
     gx_atomic64 now;
 };
 
+static bool is_clock(const gale_manual_clock *clock) {
+    return gx_mark_is(clock, GX_KIND_MANUAL_CLOCK);
+}
+
 gale_manual_clock *gale_manual_clock_new(int64_t start) {
     gale_manual_clock *clock = malloc(sizeof *clock);
-    if (clock) atomic_init(&clock->now, (uint64_t)start);
+    if (!clock) return NULL;
+    atomic_init(&clock->now, (uint64_t)start);
+    gx_mark_begin(&clock->mark, GX_KIND_MANUAL_CLOCK);
     return clock;
 }
 
 void gale_manual_clock_free(gale_manual_clock *clock) {
+    if (!is_clock(clock)) return;
+    gx_mark_end(&clock->mark);
     free(clock);
 }
 
@@ -54,6 +63,7 @@ static int64_t later(int64_t now, int64_t nanoseconds) {
 }
 
 int64_t gale_manual_clock_advance(gale_manual_clock *clock, int64_t nanoseconds) {
+    if (!is_clock(clock)) return 0;
     uint64_t before = gx_load_relaxed(&clock->now);
     int64_t now;
     do now = later((int64_t)before, nanoseconds);
@@ -68,5 +78,5 @@ static int64_t manual_now(void *user) {
 }
 
 gale_clock gale_manual_clock_handle(gale_manual_clock *clock) {
-    return (gale_clock){ sizeof(gale_clock), manual_now, clock };
+    return (gale_clock){ sizeof(gale_clock), is_clock(clock) ? manual_now : NULL, clock };
 }

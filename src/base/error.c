@@ -48,7 +48,7 @@ static size_t cut(const char *text, size_t size) {
 
 /* Formats first and stores later, because an argument may be the report's own text. Returns the size before cutting. */
 static size_t format_line(char line[GALE_ERROR_TEXT], const char *format, va_list args) {
-    int size = vsnprintf(line, GALE_ERROR_TEXT, format, args);
+    int size = format ? vsnprintf(line, GALE_ERROR_TEXT, format, args) : -1;
     if (size >= 0) return (size_t)size;
     line[0] = 0;
     return 0;

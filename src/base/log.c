@@ -40,7 +40,7 @@ int gx_logger_take(gale_logger *to, const gale_logger *given, const char *what, 
 }
 
 void gale_log(const gale_logger *logger, int32_t level, const char *component, const char *format, ...) {
-    if (!gx_log_wanted(logger, level)) return;
+    if (!format || !gx_log_wanted(logger, level)) return;
     char text[LINE + 2]; /* one byte more than is handed on, to see whether the cut splits a character */
     va_list args;
     va_start(args, format);

@@ -40,6 +40,7 @@ size_t gx_utf8_step(const char *text, size_t size) {
 bool gx_utf8_valid(const char *text, size_t size) {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t at = 0;
+    if (!bytes) return size == 0;
     while (at < size) {
         if (size - at >= 8 && !(gx_load64(bytes + at) & UINT64_C(0x8080808080808080))) {
             at += 8;

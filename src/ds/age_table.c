@@ -8,6 +8,7 @@ enum {
     BITS_MAX = 28,
 };
 #define TAG GX_TAG_OTHER
+#define LARGE ((size_t)256 << 20) /* bytes to reserve: above, the allocator is asked first */
 
 static gx_segment *segment_of(const gx_age_table *table, uint64_t hash) {
     return table->doors[hash >> table->shift].segment;
@@ -195,6 +196,7 @@ static bool make_wanted(gx_age_table *table, uint64_t prefix) {
 
 bool gx_age_table_reserve(gx_age_table *table, size_t entries) {
     if (entries > SIZE_MAX / 4 / table->stride) return false;
+    if (entries * table->stride > LARGE && !gx_heap_may_give(table->heap, entries * table->stride)) return false;
     table->reserved = entries;
     uint64_t prefix = 0;
     do {

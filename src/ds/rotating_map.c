@@ -1,6 +1,7 @@
 #include "ds/rotating_map.h"
 
 #include "base/hash.h"
+#include "base/object.h"
 #include "base/options.h"
 #include "base/os/entropy.h"
 #include "ds/age_table.h"
@@ -45,6 +46,10 @@ GX_INLINE void *value_of(const gale_rotating_map *map, const void *entry) {
 
 static bool same_bytes(const char *entry, const void *key) {
     return gx_map_key_is(key_of(entry), key);
+}
+
+GX_INLINE bool is_map(const gale_rotating_map *map) {
+    return gx_object_is(map, GX_KIND_ROTATING_MAP);
 }
 
 /* GX_AGE_NONE: nobody. */
@@ -92,6 +97,7 @@ int gx_rotating_map_make(gx_heap *heap, const gale_rotating_map_options *options
         gx_free(heap, TAG, map, sizeof *map);
         return GALE_NO_MEMORY;
     }
+    gx_object_begin(map, GX_KIND_ROTATING_MAP);
     *ret_map = map;
     return GALE_OK;
 }
@@ -131,7 +137,8 @@ static void drop_corpse(gale_rotating_map *map) {
 }
 
 void gale_rotating_map_free(gale_rotating_map *map) {
-    if (!map) return;
+    if (!is_map(map)) return;
+    gx_object_end(map);
     gx_heap *heap = map->heap, *own = map->owns_heap ? heap : NULL;
     if (map->destroy || map->key_type == GALE_KEY_BYTES) drop_entries(map);
     drop_corpse(map);
@@ -144,17 +151,18 @@ void gale_rotating_map_free(gale_rotating_map *map) {
 
 size_t gale_rotating_map_size(const gale_rotating_map *map) {
     size_t size = 0;
-    for (uint32_t age = 0; map && age < map->ages; age++)
+    if (!is_map(map)) return 0;
+    for (uint32_t age = 0; age < map->ages; age++)
         if (age != map->dying) size += map->living[age];
     return size;
 }
 
 size_t gale_rotating_map_memory(const gale_rotating_map *map) {
-    return map ? gx_heap_reserved(map->heap) : 0;
+    return is_map(map) ? gx_heap_reserved(map->heap) : 0;
 }
 
 int gale_rotating_map_reserve(gale_rotating_map *map, size_t entries) {
-    if (!map) return GALE_INVALID;
+    if (!is_map(map)) return GALE_INVALID;
     return gx_age_table_reserve(&map->table, entries) ? GALE_OK : GALE_NO_MEMORY;
 }
 
@@ -257,12 +265,12 @@ static bool take(gale_rotating_map *map, asked a, void *ret_value) {
 
 /* Is it a map, of numbers? */
 static int check(const gale_rotating_map *map) {
-    if (!map) return GALE_INVALID;
+    if (!is_map(map)) return GALE_INVALID;
     return map->key_type == GALE_KEY_U64 ? GALE_OK : GALE_TYPE;
 }
 
 static int check_bytes(const gale_rotating_map *map, const gx_map_bytes *key) {
-    if (!map || (!key->data && key->size)) return GALE_INVALID;
+    if (!is_map(map) || (!key->data && key->size)) return GALE_INVALID;
     if (map->key_type != GALE_KEY_BYTES) return GALE_TYPE;
     return key->size <= GALE_ROTATING_MAP_KEY_MAX ? GALE_OK : GALE_TOO_LARGE;
 }
@@ -287,7 +295,7 @@ WHOLE bool take_whole(gale_rotating_map *map, uint64_t key, void *ret_value) {
 }
 
 GX_INLINE bool is_plain(const gale_rotating_map *map) {
-    return GX_LIKELY(map != NULL) && GX_LIKELY(map->plain);
+    return is_map(map) && GX_LIKELY(map->plain);
 }
 
 /* The home of the hash. Its other lines, where entries of one word are, come while the first is looked at. */
@@ -424,7 +432,7 @@ void gx_rotating_map_drop_key(const gale_rotating_map *map, const void *raw) {
 
 bool gale_rotating_map_next(const gale_rotating_map *map, gale_rotating_map_cursor *cursor,
                             gale_rotating_map_entry *ret_entry) {
-    if (!map || !cursor || !ret_entry) return false;
+    if (!is_map(map) || !cursor || !ret_entry) return false;
     gx_age_cursor place;
     static_assert(sizeof place == sizeof *cursor, "the one is the other, opaque");
     memcpy(&place, cursor, sizeof place);
@@ -462,7 +470,7 @@ static int64_t begin(gale_rotating_map *map) {
 }
 
 int64_t gale_rotating_map_rotate_begin(gale_rotating_map *map) {
-    if (!map) return GALE_INVALID;
+    if (!is_map(map)) return GALE_INVALID;
     return map->busy || map->dying != GX_AGE_NONE ? GALE_STATE : begin(map);
 }
 
@@ -505,7 +513,7 @@ static bool exhume(gale_rotating_map *map, gale_rotating_map_entry *ret_dead) {
 }
 
 bool gale_rotating_map_next_dead(gale_rotating_map *map, gale_rotating_map_entry *ret_dead) {
-    return map && ret_dead && !map->busy && exhume(map, ret_dead);
+    return is_map(map) && ret_dead && !map->busy && exhume(map, ret_dead);
 }
 
 int64_t gale_rotating_map_rotate(gale_rotating_map *map, gale_rotating_map_expired_fn *expired, void *user) {

@@ -1,6 +1,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/object.h"
 #include "base/options.h"
 #include "base/os/cpu.h"
 #include "base/os/entropy.h"
@@ -73,6 +74,10 @@ static void lock(shard *at) {
 
 static void unlock(shard *at) {
     gx_store_release(&at->locked, 0); /* R1: who gets the lock next sees what its last owner did. */
+}
+
+GX_INLINE bool is_map(const gale_time_cache_map *map) {
+    return gx_object_is(map, GX_KIND_TIME_CACHE_MAP);
 }
 
 /* --- Making and ending --- */
@@ -150,6 +155,7 @@ int gale_time_cache_map_new(const gale_time_cache_map_options *given, gale_time_
         return gale_error_set(error, GALE_NO_MEMORY, "out of memory for a time cache map");
     }
     map->heap = heap;
+    gx_object_begin(map, GX_KIND_TIME_CACHE_MAP);
     set(map, &options);
     if (make_shards(map, &options) < 0 || (options.cleaner && start_cleaner(map) < 0)) {
         gale_time_cache_map_free(map);
@@ -171,7 +177,8 @@ static void stop_cleaner(gale_time_cache_map *map) {
 }
 
 void gale_time_cache_map_free(gale_time_cache_map *map) {
-    if (!map) return;
+    if (!is_map(map)) return;
+    gx_object_end(map);
     gx_heap *heap = map->heap;
     stop_cleaner(map);
     for (uint32_t i = 0; map->shards && i < map->shard_count; i++) gale_rotating_map_free(map->shards[i].map);
@@ -184,16 +191,17 @@ void gale_time_cache_map_free(gale_time_cache_map *map) {
 /* --- Figures --- */
 
 int64_t gale_time_cache_map_period(const gale_time_cache_map *map) {
-    return map ? map->period : 0;
+    return is_map(map) ? map->period : 0;
 }
 
 int64_t gale_time_cache_map_lateness(const gale_time_cache_map *map) {
-    return map ? (int64_t)gx_load_relaxed(&map->lateness) : 0;
+    return is_map(map) ? (int64_t)gx_load_relaxed(&map->lateness) : 0;
 }
 
 size_t gale_time_cache_map_size(const gale_time_cache_map *map) {
     size_t size = 0;
-    for (uint32_t i = 0; map && i < map->shard_count; i++) {
+    if (!is_map(map)) return 0;
+    for (uint32_t i = 0; i < map->shard_count; i++) {
         lock(&map->shards[i]);
         size += gale_rotating_map_size(map->shards[i].map);
         unlock(&map->shards[i]);
@@ -202,7 +210,7 @@ size_t gale_time_cache_map_size(const gale_time_cache_map *map) {
 }
 
 size_t gale_time_cache_map_memory(const gale_time_cache_map *map) {
-    return map ? (size_t)gx_heap_reserved(map->heap) : 0;
+    return is_map(map) ? (size_t)gx_heap_reserved(map->heap) : 0;
 }
 
 /* --- Time --- */
@@ -255,7 +263,7 @@ static int64_t rotate_if_due(gale_time_cache_map *map, int64_t now) {
 }
 
 int64_t gale_time_cache_map_tick(gale_time_cache_map *map, int64_t now) {
-    if (!map) return GALE_INVALID;
+    if (!is_map(map)) return GALE_INVALID;
     if (gx_exchange_acquire(&map->ticking, 1) != 0) return GALE_AGAIN; /* A2 */
     int64_t dead = rotate_if_due(map, now);
     gx_store_release(&map->ticking, 0); /* R2: who ticks next sees what this tick left. */
@@ -349,7 +357,7 @@ GX_INLINE void copy_value(const gale_time_cache_map *map, void *to, const void *
 }
 
 GX_INLINE int put(gale_time_cache_map *map, key k, const void *value, bool renews, void *ret_value) {
-    if (!map) return GALE_INVALID;
+    if (!is_map(map)) return GALE_INVALID;
     bool ticket = take_ticket(map);
     shard *at = shard_of(map, k);
     void *place = NULL;
@@ -362,7 +370,7 @@ GX_INLINE int put(gale_time_cache_map *map, key k, const void *value, bool renew
 }
 
 GX_INLINE bool get(gale_time_cache_map *map, key k, void *ret_value) {
-    if (!map) return false;
+    if (!is_map(map)) return false;
     shard *at = shard_of(map, k);
     lock(at);
     const void *value = find(at, k);
@@ -372,7 +380,7 @@ GX_INLINE bool get(gale_time_cache_map *map, key k, void *ret_value) {
 }
 
 GX_INLINE bool take(gale_time_cache_map *map, key k, void *ret_value) {
-    if (!map) return false;
+    if (!is_map(map)) return false;
     shard *at = shard_of(map, k);
     lock(at);
     bool removed = k.is_bytes ? gale_rotating_map_remove_bytes(at->map, k.data, k.size, ret_value)

@@ -8,6 +8,9 @@
 #include "engine/remote.h"
 #include "engine/spread.h"
 
+/* Far more than a task can hold: a number that was never meant. */
+enum { ANCHORS_MAX = 1 << 27 };
+
 static gx_task *task_of(gale_collector *out) {
     return (gx_task *)out;
 }
@@ -88,6 +91,8 @@ static int mark_handles(gx_task *task, const gale_handle *handles, size_t handle
 static int emit_handles(gale_collector *out, const gx_emission *e, const gale_handle *handles, size_t handle_count) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
+    if (GX_UNLIKELY(!handles && handle_count)) return misuse(task, GALE_INVALID);
+    if (GX_UNLIKELY(handle_count > ANCHORS_MAX)) return misuse(task, GALE_TOO_LARGE);
     gx_executor *ex = task->executor;
     gx_scratch *s = &ex->scratch;
     if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->anchors, &s->anchor_capacity, handle_count, sizeof *s->anchors))
@@ -360,6 +365,7 @@ static int do_reset_timeout(gale_collector *out, gale_handle handle) {
 static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_held) {
     gx_task *task = task_of(out);
     if (wrong_thread(task)) return GALE_THREAD;
+    if (!ret_held) return misuse(task, GALE_INVALID);
     gx_executor *ex = task->executor;
     gx_cursor *cursor = &ex->cursor;
     if (cursor->task != task || cursor->tuple.handle != handle || cursor->state != GX_CURSOR_OPEN)

@@ -153,18 +153,22 @@ int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options
     gale_runtime *runtime = gx_alloc_apart(&heap, GX_TAG_PLAN, sizeof *runtime);
     if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
     runtime->shared.heap = heap;
+    runtime->topology = topology;
+    gx_topology_ref(topology);
     take_options(runtime, &given.options, knobs);
     rc = make(runtime, topology, &given.options, error);
     if (rc < 0) {
         release(runtime);
         return rc;
     }
+    gx_mark_begin(&runtime->mark, GX_KIND_RUNTIME);
     *ret_runtime = runtime;
     return GALE_OK;
 }
 
 int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options, gale_runtime **ret_runtime,
                      gale_error *error) {
+    if (!ret_runtime) return gale_error_set(error, GALE_INVALID, "a new runtime needs a place for its pointer");
     return gx_runtime_make(topology, options, NULL, ret_runtime, error);
 }
 
@@ -172,6 +176,7 @@ static void release(gale_runtime *runtime) {
     gx_shared *shared = &runtime->shared;
     gx_heap *heap = &shared->heap;
     uint32_t n = shared->executor_count;
+    gx_mark_end(&runtime->mark);
     gx_inquest_fini(shared);
     for (uint32_t i = 0; shared->executors && i < n; i++)
         if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
@@ -195,8 +200,34 @@ static void release(gale_runtime *runtime) {
     }
     gx_plan_free(runtime->plan);
     if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
+    gx_topology_unref(runtime->topology);
     gx_heap last = *heap; /* the account is inside what is freed */
     gx_free_apart(&last, GX_TAG_PLAN, runtime, sizeof *runtime);
+}
+
+/* --- Where a call comes from --- */
+
+/* The runtimes whose components this thread is calling: one of them may step another runtime, never its own. */
+typedef struct inside {
+    const gale_runtime *runtime;
+    const struct inside *outer;
+} inside;
+
+static _Thread_local const inside *innermost;
+
+/* What waits for its executors, or takes them away, would do so for ever, or from under its own feet. */
+static bool is_inside(const gale_runtime *runtime) {
+    for (const inside *i = innermost; i; i = i->outer)
+        if (i->runtime == runtime) return true;
+    return false;
+}
+
+static int refuse_inside(gale_error *error) {
+    return gale_error_set(error, GALE_STATE, "called from inside a component of this runtime");
+}
+
+static int refuse_nothing(gale_error *error) {
+    return gale_error_set(error, GALE_INVALID, "there is no runtime");
 }
 
 /* --- Threads --- */
@@ -245,6 +276,8 @@ static void *executor_body(void *user) {
     gale_runtime *runtime = arguments->runtime;
     gx_executor *ex = arguments->executor;
     free(arguments);
+    const inside here = { runtime, NULL };
+    innermost = &here;
     ex->thread = gx_thread_self();
     gx_effort *effort = &ex->shared->flow.efforts[ex->index];
     gx_patience patience = gx_patience_new(runtime->spins);
@@ -284,10 +317,9 @@ static int fatal_error(gx_shared *shared, gale_error *error) {
     return code;
 }
 
-int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
+/* From the first thread to the last tuple's component: what comes after the phase was moved. */
+static int start(gale_runtime *runtime, gale_error *error) {
     gx_shared *shared = &runtime->shared;
-    if (!gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING))
-        return gale_error_set(error, GALE_STATE, "the runtime was started before");
     gx_store_relaxed(&runtime->threaded, 1);
     while (runtime->threads_started < shared->executor_count && start_thread(runtime, runtime->threads_started))
         runtime->threads_started++;
@@ -308,10 +340,23 @@ int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
     return gx_load_acquire(&shared->started_at) ? GALE_OK : fatal_error(shared, error);
 }
 
+static int begin(gale_runtime *runtime, gale_error *error) {
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (gx_executors_move(&runtime->shared, GALE_PHASE_NEW, GALE_PHASE_OPENING)) return GALE_OK;
+    return gale_error_set(error, GALE_STATE, "the runtime was started before");
+}
+
+int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
+    int rc = begin(runtime, error);
+    return rc < 0 ? rc : start(runtime, error);
+}
+
 /* One step of every executor, on the calling thread. */
 static size_t step_all(gale_runtime *runtime) {
     gx_shared *shared = &runtime->shared;
+    const inside here = { runtime, innermost };
     size_t done = 0;
+    innermost = &here;
     for (uint32_t i = 0; i < shared->executor_count; i++) {
         shared->executors[i]->thread = gx_thread_self();
         done += gx_step(shared->executors[i]);
@@ -321,12 +366,14 @@ static size_t step_all(gale_runtime *runtime) {
         for (uint32_t i = 0; i < shared->executor_count; i++) done += gx_step_has_news(shared->executors[i]);
         if (!done) done += gx_control_step(&runtime->control, shared);
     }
+    innermost = here.outer;
     return done;
 }
 
 int64_t gale_runtime_step(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return GALE_INVALID;
     gx_shared *shared = &runtime->shared;
-    if (gx_load_relaxed(&runtime->threaded) || runtime->plan->blocking_count) return GALE_STATE;
+    if (is_inside(runtime) || gx_load_relaxed(&runtime->threaded) || runtime->plan->blocking_count) return GALE_STATE;
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
     if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
     return (int64_t)step_all(runtime);
@@ -334,6 +381,7 @@ int64_t gale_runtime_step(gale_runtime *runtime) {
 
 int64_t gale_runtime_next_due(const gale_runtime *runtime) {
     int64_t due = INT64_MAX;
+    if (!gx_runtime_is(runtime)) return due;
     for (uint32_t i = 0; i < runtime->shared.executor_count; i++) {
         int64_t one = gx_step_due(runtime->shared.executors[i]);
         if (one < due) due = one;
@@ -342,7 +390,9 @@ int64_t gale_runtime_next_due(const gale_runtime *runtime) {
 }
 
 int gale_runtime_run(gale_runtime *runtime, gale_error *error) {
-    int rc = gale_runtime_start(runtime, error);
+    int rc = begin(runtime, error);
+    if (rc < 0) return rc;
+    rc = start(runtime, error);
     int waited = gale_runtime_wait(runtime, -1, rc < 0 ? NULL : error);
     return rc < 0 ? rc : waited;
 }
@@ -350,23 +400,27 @@ int gale_runtime_run(gale_runtime *runtime, gale_error *error) {
 /* --- Commands --- */
 
 void gale_runtime_drain(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
     gx_shared *shared = &runtime->shared;
     if (gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING)) return;
     if (gx_phase(shared) <= GALE_PHASE_OPENING) gale_runtime_stop(runtime); /* nothing has begun */
 }
 
 void gale_runtime_stop(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
     gx_shared *shared = &runtime->shared;
     if (gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_CLOSED)) return; /* nothing was opened */
     gx_executors_close(shared);
 }
 
 void gale_runtime_deactivate(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
     gx_store_relaxed(&runtime->shared.inactive, 1);
     gx_executors_wake(&runtime->shared);
 }
 
 void gale_runtime_activate(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
     gx_store_relaxed(&runtime->shared.inactive, 0);
     gx_executors_wake(&runtime->shared);
 }
@@ -402,6 +456,7 @@ static int set_events(gale_runtime *runtime, uint32_t index, const gx_events *ma
 
 int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
                             void (*on_event)(void *user, const gale_event *event), void *user) {
+    if (!gx_runtime_is(runtime) || !component) return GALE_INVALID;
     gx_shared *shared = &runtime->shared;
     int index = find_component(runtime->plan, component);
     if (index < 0) return GALE_NOT_FOUND;
@@ -415,6 +470,8 @@ int gale_runtime_log_events(gale_runtime *runtime, const char *component, double
 }
 
 int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room, int64_t nanoseconds) {
+    if (!gx_runtime_is(runtime) || !ret_trees) return GALE_INVALID;
+    if (is_inside(runtime)) return GALE_STATE;
     gx_shared *shared = &runtime->shared;
     size_t stride = ret_trees->size;
     if (stride == 0 || stride > sizeof(gale_open_tree) || nanoseconds < 0) return GALE_INVALID;
@@ -458,6 +515,8 @@ static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
 }
 
 int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (is_inside(runtime)) return refuse_inside(error);
     if (!gx_load_relaxed(&runtime->threaded) && gx_phase(&runtime->shared) != GALE_PHASE_CLOSED)
         return gale_error_set(error, GALE_STATE, "the runtime has no threads to wait for");
     if (!wait_closed(runtime, nanoseconds))
@@ -485,6 +544,8 @@ static bool join_all(gale_runtime *runtime, int64_t nanoseconds) {
 
 int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
     if (!runtime) return GALE_OK;
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (is_inside(runtime)) return refuse_inside(error);
     gale_runtime_stop(runtime);
     if (runtime->threads_started) {
         if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);

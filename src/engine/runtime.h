@@ -5,6 +5,8 @@
 #include "engine/control.h"
 
 struct gale_runtime {
+    gx_mark mark;
+    gale_topology *topology; /* referred to */
     gx_shared shared;
     gx_control control;
     gx_plan *plan;
@@ -15,6 +17,11 @@ struct gale_runtime {
     struct gx_events *events; /* all there ever were, under the monitor's lock */
     bool has_monitor;
 };
+
+/* Is it a runtime? NULL is none. */
+GX_INLINE bool gx_runtime_is(const gale_runtime *runtime) {
+    return gx_mark_is(runtime, GX_KIND_RUNTIME);
+}
 
 /* gale_runtime_new; `knobs` may be NULL. */
 int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options, const gx_knobs *knobs,

@@ -53,6 +53,7 @@ static int64_t elapsed(gx_shared *shared) {
 }
 
 void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) {
+    if (!gx_runtime_is(runtime) || !ret_stats) return;
     gx_shared *shared = (gx_shared *)&runtime->shared;
     gale_run_stats sum = { .size = sizeof sum, .phase = gx_phase(shared) };
     gx_histogram_reading complete;
@@ -71,6 +72,7 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
 }
 
 uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason) {
+    if (!gx_runtime_is(runtime)) return 0;
     const gx_shared *shared = &runtime->shared;
     uint32_t place = 0, kind = reason >= GALE_REASON_USER ? GX_REASONS - 1 : (uint32_t)reason;
     if (reason < 0 || (reason >= GALE_REASON_COUNT && reason < GALE_REASON_USER)) return 0;
@@ -85,11 +87,11 @@ uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *componen
 }
 
 uint32_t gale_runtime_task_count(const gale_runtime *runtime) {
-    return runtime->plan->task_count;
+    return gx_runtime_is(runtime) ? runtime->plan->task_count : 0;
 }
 
 uint32_t gale_runtime_executor_count(const gale_runtime *runtime) {
-    return runtime->shared.executor_count;
+    return gx_runtime_is(runtime) ? runtime->shared.executor_count : 0;
 }
 
 /* The first of the task's gates that is closed. */
@@ -156,7 +158,7 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
 }
 
 bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats) {
-    if (task < 1 || task > runtime->plan->task_count) return false;
+    if (task < 1 || task > gale_runtime_task_count(runtime) || !ret_stats) return false;
     gale_task_stats stats;
     read_task(runtime->shared.tasks[task], &stats);
     size_t size = ret_stats->size && ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats;
@@ -167,27 +169,27 @@ bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_ta
 
 bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream, const char **ret_name,
                                uint64_t *ret_emitted, uint64_t *ret_transferred) {
-    if (task < 1 || task > runtime->plan->task_count) return false;
+    if (task < 1 || task > gale_runtime_task_count(runtime)) return false;
     const gx_task *t = runtime->shared.tasks[task];
     if (stream >= t->plan->stream_count) return false;
-    *ret_name = t->plan->schema.streams[stream].name;
-    *ret_emitted = gx_stream_emitted(&t->streams[stream].counters);
-    *ret_transferred = gx_stream_transferred(&t->streams[stream].counters);
+    if (ret_name) *ret_name = t->plan->schema.streams[stream].name;
+    if (ret_emitted) *ret_emitted = gx_stream_emitted(&t->streams[stream].counters);
+    if (ret_transferred) *ret_transferred = gx_stream_transferred(&t->streams[stream].counters);
     return true;
 }
 
 bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input, const char **ret_source,
                               const char **ret_stream, int32_t *ret_policy, uint64_t *ret_dropped) {
-    if (task < 1 || task > runtime->plan->task_count) return false;
+    if (task < 1 || task > gale_runtime_task_count(runtime)) return false;
     const gx_task *t = runtime->shared.tasks[task];
     if (input >= t->plan->built->input_count) return false;
     const gx_subscription *subscription = &t->plan->built->inputs[input];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < t->plan->drop_count; i++)
         if (t->plan->drops[i].input == input) sum = dropped(t, &t->plan->drops[i]);
-    *ret_source = subscription->source;
-    *ret_stream = subscription->stream;
-    *ret_policy = subscription->drop;
-    *ret_dropped = sum;
+    if (ret_source) *ret_source = subscription->source;
+    if (ret_stream) *ret_stream = subscription->stream;
+    if (ret_policy) *ret_policy = subscription->drop;
+    if (ret_dropped) *ret_dropped = sum;
     return true;
 }

@@ -85,7 +85,7 @@ int gale_access_log_bolt(gale_bolt *ret_bolt, gale_error *error) {
         [STREAM_LINES] = { NULL, "host, user, time, request, status, bytes, referer, agent" },
         [STREAM_BAD] = { "bad", "line, problem" },
     };
-    (void)error;
+    if (!ret_bolt) return gx_define_nowhere("access log bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, outputs, 2);
     return 0;
 }

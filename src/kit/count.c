@@ -86,6 +86,7 @@ static const gale_bolt_ops ops = {
 
 int gale_field_count_bolt(const char *field, int32_t emit, gale_bolt *ret_bolt, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "word, count" } };
+    if (!ret_bolt) return gx_define_nowhere("count bolt", error);
     if (emit != GALE_COUNT_EMIT_EACH && emit != GALE_COUNT_EMIT_FINISH) {
         return gale_error_set(error, GALE_INVALID, "count bolt: emit is %d, which is neither each (%d) nor finish (%d)",
                               emit, GALE_COUNT_EMIT_EACH, GALE_COUNT_EMIT_FINISH);

@@ -152,6 +152,7 @@ static gale_setting tick_of(const settings *made) {
 }
 
 int gale_dedupe_bolt(const gale_dedupe_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    if (!ret_bolt) return gx_define_nowhere("dedupe bolt", error);
     gale_dedupe_options given;
     settings made = { .horizon = 0 };
     int rc = gx_options_take(&given, sizeof given, options, "dedupe bolt: options", error);

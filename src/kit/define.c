@@ -15,6 +15,10 @@ void *gx_define_user(const void *from, size_t size, const char *what, gale_error
     return NULL;
 }
 
+int gx_define_nowhere(const char *what, gale_error *error) {
+    return gale_error_set(error, GALE_INVALID, "%s: there is no place for its definition", what);
+}
+
 void gx_define_free(void *user) {
     free(user);
 }

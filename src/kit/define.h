@@ -22,6 +22,9 @@ typedef struct gx_instance {
 void *gx_define_user(const void *from, size_t size, const char *what, gale_error *error);
 void gx_define_free(void *user);
 
+/* There is no place for the definition: GALE_INVALID. `what` is how the report calls the component. */
+int gx_define_nowhere(const char *what, gale_error *error);
+
 /* `outputs` is static, `user` is NULL or comes from gx_define_user. */
 gale_spout gx_define_spout(const gale_spout_ops *ops, void *user, const gale_output *outputs, size_t output_count);
 gale_bolt gx_define_bolt(const gale_bolt_ops *ops, void *user, const gale_output *outputs, size_t output_count);

@@ -130,6 +130,7 @@ static int check(const gale_event_time_options *given, settings *made, gale_erro
 }
 
 int gale_event_time_bolt(const gale_event_time_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    if (!ret_bolt) return gx_define_nowhere("event time bolt", error);
     gale_event_time_options given;
     settings made = { .lateness = 0 };
     int rc = gx_options_take(&given, sizeof given, options, "event time bolt: options", error);

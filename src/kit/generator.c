@@ -101,6 +101,7 @@ static const gale_spout_ops ops = {
 
 int gale_generator_spout(const gale_generator_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
+    if (!ret_spout) return gx_define_nowhere("generator spout", error);
     gale_generator_options made;
     int rc = gx_options_take(&made, sizeof made, options, "generator spout: options", error);
     if (rc < 0) return rc;

@@ -194,6 +194,7 @@ static int check(const gale_access_log_spout_options *made, gale_error *error) {
 
 int gale_access_log_spout(const gale_access_log_spout_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
+    if (!ret_spout) return gx_define_nowhere("access log spout", error);
     gale_access_log_spout_options made;
     int rc = gx_options_take(&made, sizeof made, options, "access log spout: options", error);
     if (rc < 0) return rc;

@@ -257,6 +257,7 @@ static int execute_total(void *self, const gale_tuple *tuple, gale_collector *ou
 static int define(const char *who, const gale_bolt_ops *ops, int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,
                   gale_error *error) {
     static const gale_output outputs[] = { { NULL, "rankings" } };
+    if (!ret_bolt) return gx_define_nowhere(who, error);
     if (top_n < 1 || top_n > TOP_N_MAX) {
         return gale_error_set(error, GALE_INVALID, "%s: top_n is %lld, must be 1 to %d", who, (long long)top_n,
                               TOP_N_MAX);

@@ -149,6 +149,7 @@ static int check(int64_t window_seconds, int64_t emit_seconds, gale_error *error
 int gale_field_rolling_count_bolt(const char *field, int64_t window_seconds, int64_t emit_seconds, gale_bolt *ret_bolt,
                                   gale_error *error) {
     static const gale_output outputs[] = { { NULL, "obj, count, actualWindowLengthInSeconds" } };
+    if (!ret_bolt) return gx_define_nowhere("rolling count bolt", error);
     settings given = { .window_seconds = window_seconds };
     int rc = check(window_seconds, emit_seconds, error);
     if (rc >= 0) rc = gx_fields_parse_one(field, "rolling count bolt: field", &given.field, error);

@@ -106,7 +106,7 @@ static const gale_bolt_ops ops = {
 
 int gale_rolling_count_agg_bolt(gale_bolt *ret_bolt, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "obj, count" } };
-    (void)error;
+    if (!ret_bolt) return gx_define_nowhere("rolling count agg bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, outputs, 1);
     return 0;
 }

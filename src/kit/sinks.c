@@ -69,6 +69,7 @@ int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error) {
         .execute = print,
         .cleanup = writer_cleanup,
     };
+    if (!ret_bolt) return gx_define_nowhere("printer bolt", error);
     if (fd < 0) return gale_error_set(error, GALE_INVALID, "printer bolt: fd is %d, which is no descriptor", fd);
     void *user = gx_define_user(&fd, sizeof fd, "printer bolt", error);
     if (!user) return GALE_NO_MEMORY;
@@ -96,7 +97,7 @@ int gale_log_bolt(gale_bolt *ret_bolt, gale_error *error) {
         .execute = log_tuple,
         .cleanup = writer_cleanup,
     };
-    (void)error;
+    if (!ret_bolt) return gx_define_nowhere("log bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, NULL, 0);
     return 0;
 }
@@ -123,6 +124,7 @@ int gale_callback_bolt(int (*on_tuple)(void *user, const gale_tuple *tuple), voi
         .kind = GALE_BOLT_SIMPLE,
         .execute = call_back,
     };
+    if (!ret_bolt) return gx_define_nowhere("callback bolt", error);
     if (!on_tuple) return gale_error_set(error, GALE_INVALID, "callback bolt: on_tuple is NULL");
     callback to = { on_tuple, user };
     void *copy = gx_define_user(&to, sizeof to, "callback bolt", error);
@@ -143,7 +145,7 @@ int gale_null_bolt(gale_bolt *ret_bolt, gale_error *error) {
         .kind = GALE_BOLT_SIMPLE,
         .execute = do_nothing,
     };
-    (void)error;
+    if (!ret_bolt) return gx_define_nowhere("null bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, NULL, 0);
     return 0;
 }

@@ -131,6 +131,7 @@ static const gale_bolt_ops ops = {
 
 int gale_split_bolt(const gale_split_options *options, gale_bolt *ret_bolt, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "word" } };
+    if (!ret_bolt) return gx_define_nowhere("split bolt", error);
     gale_split_options given;
     int rc = gx_options_take(&given, sizeof given, options, "split bolt: options", error);
     if (rc < 0) return rc;

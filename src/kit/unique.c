@@ -277,6 +277,7 @@ int gale_unique_bolt(const gale_unique_options *options, gale_bolt *ret_bolt, ga
     static const gale_output outputs[] = {
         [STREAM_COUNTS] = { NULL, "window, start, new" }, [STREAM_WATERMARK] = { "watermark", "mark, task, tasks" }
     };
+    if (!ret_bolt) return gx_define_nowhere("unique bolt", error);
     gale_unique_options given;
     settings made = { .length_count = 0 };
     int rc = gx_options_take(&given, sizeof given, options, "unique bolt: options", error);

@@ -146,6 +146,7 @@ int gale_unique_total_bolt(int64_t emit_seconds, gale_bolt *ret_bolt, gale_error
     static const gale_output outputs[] = {
         [STREAM_TOTALS] = { NULL, "window, start, count" }, [STREAM_NOW] = { "now", "window, start, count" }
     };
+    if (!ret_bolt) return gx_define_nowhere("unique total bolt", error);
     if (emit_seconds < 1 || emit_seconds > INT32_MAX)
         return gale_error_set(error, GALE_INVALID, "unique total bolt: emit_seconds is %lld, must be 1 to %d",
                               (long long)emit_seconds, INT32_MAX);

@@ -46,9 +46,9 @@ static const gale_spout_ops ops = {
 };
 
 int gale_word_spout(bool distributed, gale_spout *ret_spout, gale_error *error) {
-    (void)error;
     static const gale_output outputs[] = { { NULL, "word" } };
     static const gale_setting alone = { "topology.max.task.parallelism", { .type = GALE_TYPE_I64, .as.i64 = 1 } };
+    if (!ret_spout) return gx_define_nowhere("word spout", error);
     gale_spout spout = gx_define_spout(&ops, NULL, outputs, 1);
     if (!distributed) {
         spout.settings = &alone;

@@ -1,17 +1,19 @@
 #include "topology/builder.h"
 
 #include "base/nearest.h"
+#include "base/options.h"
 #include "base/str.h"
 #include "topology/config.h"
 #include "topology/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define END_OF(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
 
 static const char default_stream[] = "default";
 
-enum { HINT = 160 };
+enum { HINT = 160, SETTINGS_MAX = 65535 };
 
 /* --- Small things ---------------------------------------------------------------------------------------------------
  */
@@ -144,6 +146,8 @@ gale_topology *gale_topology_new(const char *name) {
     gale_topology *topology = calloc(1, sizeof *topology);
     if (!topology) return NULL;
     topology->error = (gale_error)GALE_ERROR_INIT;
+    gx_mark_begin(&topology->mark, GX_KIND_TOPOLOGY);
+    gx_topology_ref(topology);
     topology->name = gx_name_copy(gx_str(shown(name)));
     topology->config = gale_config_new();
     if (!topology->name || !topology->config) {
@@ -159,8 +163,12 @@ static void hook_free(gx_hook *hook) {
     free(hook->component);
 }
 
-void gale_topology_free(gale_topology *topology) {
-    if (!topology) return;
+void gx_topology_ref(gale_topology *topology) {
+    gx_add_relaxed(&topology->refs, 1);
+}
+
+void gx_topology_unref(gale_topology *topology) {
+    if (gx_sub_acq_rel(&topology->refs, 1) != 1) return; /* R1, A1: the last sees what the others did */
     for (uint32_t i = topology->component_count; i-- > 0;) component_free(topology->components[i]);
     free(topology->components);
     for (uint32_t i = 0; i < topology->hook_count; i++) hook_free(&topology->hooks[i]);
@@ -170,12 +178,29 @@ void gale_topology_free(gale_topology *topology) {
     free(topology);
 }
 
+static bool is_topology(const gale_topology *topology) {
+    return gx_mark_is(topology, GX_KIND_TOPOLOGY);
+}
+
+void gale_topology_free(gale_topology *topology) {
+    if (!is_topology(topology)) return;
+    gx_mark_end(&topology->mark);
+    gx_topology_unref(topology);
+}
+
 const char *gale_topology_name(const gale_topology *topology) {
-    return topology->name;
+    return is_topology(topology) ? topology->name : "";
 }
 
 const gale_config *gale_topology_config(const gale_topology *topology) {
-    return topology->config;
+    return is_topology(topology) ? topology->config : NULL;
+}
+
+/* May it be changed? The first error sticks; that a runtime uses it is said to who tries, and not noted. */
+static int check_changeable(gale_topology *topology) {
+    if (!is_topology(topology)) return GALE_INVALID;
+    if (gx_load_relaxed(&topology->refs) > 1) return GALE_STATE;
+    return topology->error.code < 0 ? topology->error.code : GALE_OK;
 }
 
 /* --- Adding a component ---------------------------------------------------------------------------------------------
@@ -193,25 +218,40 @@ typedef struct definition {
     size_t size_needed;
 } definition;
 
-/* What a caller built for an older or newer gale offers; what its table does not have is NULL. */
-static void copy_table(void *to, size_t to_size, const void *from, size_t from_size) {
+/* What a caller built for an older gale offers; what its structure does not have is zero. */
+static void copy_known(void *to, size_t to_size, const void *from, size_t from_size) {
     memcpy(to, from, from_size < to_size ? from_size : to_size);
+}
+
+/* Of a structure that is handed over by value: what a later version has behind the end that is known here is not seen. */
+static bool is_size(size_t size, size_t needed) {
+    return size >= needed && size <= GX_OPTIONS_SIZE_MAX;
+}
+
+static int check_definition(const gx_component *component, const definition *def, gale_error *error) {
+    bool filled = is_size(def->size, def->size_needed) && (component->is_spout ? !!def->spout : !!def->bolt);
+    if (!filled || (def->output_count && !def->outputs) || (def->setting_count && !def->settings))
+        return gale_error_set(error, GALE_TOPOLOGY,
+                              "%s '%s' is not filled in: its size, its ops or an array is missing", kind_of(component),
+                              component->name);
+    if (def->setting_count > SETTINGS_MAX)
+        return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' has %zu settings, at most %d", kind_of(component),
+                              component->name, def->setting_count, SETTINGS_MAX);
+    return GALE_OK;
 }
 
 /* Tables begin with their size; one that ends before its one necessary function is as good as none. */
 static int take_table(gx_component *component, const definition *def, gale_error *error) {
     const char *name = component->name;
-    bool filled = def->size >= def->size_needed && (component->is_spout ? !!def->spout : !!def->bolt);
-    if (!filled || (def->output_count && !def->outputs) || (def->setting_count && !def->settings))
-        return gale_error_set(error, GALE_TOPOLOGY,
-                              "%s '%s' is not filled in: its size, its ops or an array is missing", kind_of(component),
-                              name);
+    char what[HINT];
+    snprintf(what, sizeof what, "%s '%.100s': ops", kind_of(component), name);
     if (component->is_spout) {
-        copy_table(&component->spout, sizeof component->spout, def->spout, def->spout->size);
-        if (component->spout.next) return 0;
+        int rc = gx_options_take(&component->spout, sizeof component->spout, def->spout, what, error);
+        if (rc < 0 || component->spout.next) return rc;
         return gale_error_set(error, GALE_TOPOLOGY, "spout '%s' has no function 'next'", name);
     }
-    copy_table(&component->bolt, sizeof component->bolt, def->bolt, def->bolt->size);
+    int rc = gx_options_take(&component->bolt, sizeof component->bolt, def->bolt, what, error);
+    if (rc < 0) return rc;
     if (!component->bolt.execute)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute'", name);
     if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL) return 0;
@@ -272,7 +312,8 @@ static int add_settings(gx_component *component, const definition *def, gale_err
 }
 
 static int fill_component(gx_component *component, const definition *def, gale_error *error) {
-    int code = take_table(component, def, error);
+    int code = check_definition(component, def, error);
+    if (code >= 0) code = take_table(component, def, error);
     if (code < 0) return code;
     code = add_outputs(component, def, error);
     if (code >= 0) code = add_settings(component, def, error);
@@ -323,7 +364,7 @@ static int make_component(gale_topology *topology, const char *name, const defin
 static int add(gale_topology *topology, const char *name, const definition *def, bool is_spout, uint32_t parallelism,
                void *user, void (*free_user)(void *user)) {
     gx_component *component = NULL;
-    int code = topology->error.code;
+    int code = check_changeable(topology);
     if (code >= 0) code = make_component(topology, name, def, is_spout, parallelism, &component);
     if (code < 0) {
         if (free_user) free_user(user);
@@ -370,14 +411,16 @@ static int take_fields(gx_subscription *subscription, const gale_grouping *group
 }
 
 static int take_custom(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
-    if (grouping->custom)
-        copy_table(&subscription->custom, sizeof subscription->custom, grouping->custom, grouping->custom->size);
-    if (subscription->custom.choose) return 0;
+    int rc = grouping->custom ? gx_options_take(&subscription->custom, sizeof subscription->custom, grouping->custom,
+                                                "custom grouping: ops", error)
+                              : GALE_OK;
+    if (rc < 0 || subscription->custom.choose) return rc;
     return gale_error_set(error, GALE_TOPOLOGY, "custom grouping has no function 'choose'");
 }
 
 static int take_grouping(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
-    if (grouping->size < END_OF(gale_grouping, fields) || grouping->kind < 0 || grouping->kind >= GALE_GROUPING_COUNT)
+    if (!is_size(grouping->size, END_OF(gale_grouping, fields)) || grouping->kind < 0 ||
+        grouping->kind >= GALE_GROUPING_COUNT)
         return gale_error_set(error, GALE_TOPOLOGY, "the grouping is not valid");
     if (grouping->drop < 0 || grouping->drop >= GALE_DROP_COUNT)
         return gale_error_set(error, GALE_TOPOLOGY, "there is no drop policy %d", (int)grouping->drop);
@@ -430,10 +473,11 @@ static int put_subscription(gx_component *bolt, const gx_subscription *subscript
 
 static int subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                      const gale_grouping *grouping, gx_subscription *subscription) {
-    gale_error *error = &topology->error;
     gx_component *component = NULL;
-    if (error->code < 0) return error->code;
-    int code = find_bolt(topology, bolt, &component);
+    int code = check_changeable(topology);
+    if (code < 0) return code;
+    gale_error *error = &topology->error;
+    code = find_bolt(topology, bolt, &component);
     if (code < 0) return code;
     code = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
     if (code >= 0)
@@ -445,7 +489,7 @@ static int subscribe(gale_topology *topology, const char *bolt, const char *sour
 int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                             gale_grouping grouping) {
     gale_grouping taken = { 0 };
-    copy_table(&taken, sizeof taken, &grouping, grouping.size);
+    copy_known(&taken, sizeof taken, &grouping, grouping.size);
     gx_subscription subscription = { .user = taken.user, .free_user = taken.free_user };
     int code = subscribe(topology, bolt, source, stream, &taken, &subscription);
     if (code < 0) subscription_fini(&subscription);
@@ -456,9 +500,10 @@ int gale_topology_subscribe(gale_topology *topology, const char *bolt, const cha
  */
 
 int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value) {
-    gale_error *error = &topology->error;
     char hint[HINT];
-    if (error->code < 0) return error->code;
+    int code = check_changeable(topology);
+    if (code < 0) return code;
+    gale_error *error = &topology->error;
     if (!component) return gale_config_set(topology->config, key, value, error);
     gx_component *found = gx_topology_find(topology, component);
     if (!found)
@@ -543,14 +588,13 @@ static int check_counts(const gale_topology *topology, gale_error *error) {
                           (unsigned long long)tasks, GALE_TASKS_MAX);
 }
 
-/* The report that stuck is the caller's to read; its own size says how much of it is there. */
+/* The report that stuck is the caller's to read. */
 static int give_error(const gale_topology *topology, gale_error *error) {
-    if (error) {
-        size_t size = error->size;
-        copy_table(error, size, &topology->error, sizeof topology->error);
-        error->size = size;
-    }
-    return topology->error.code;
+    if (!error) return topology->error.code;
+    size_t size = error->size;
+    *error = topology->error;
+    error->size = size;
+    return error->code;
 }
 
 static int check_hooks(const gale_topology *topology, gale_error *error) {
@@ -566,6 +610,7 @@ static int check_hooks(const gale_topology *topology, gale_error *error) {
 
 /* What the whole shows does not stick: what is missing can still be added. */
 int gale_topology_check(gale_topology *topology, gale_error *error) {
+    if (!is_topology(topology)) return gale_error_set(error, GALE_INVALID, "there is no topology to check");
     if (topology->error.code < 0) return give_error(topology, error);
     int code = 0;
     for (uint32_t i = 0; i < topology->component_count && code >= 0; i++)
@@ -576,18 +621,24 @@ int gale_topology_check(gale_topology *topology, gale_error *error) {
 
 /* --- Hooks -------------------------------------------------------------------------------------------------------- */
 
+static int take_hook(gale_topology *topology, const char *component, gx_hook *made) {
+    int code = check_changeable(topology);
+    if (code < 0) return code;
+    gale_error *error = &topology->error;
+    if (!is_size(made->hook.size, END_OF(gale_hook, free_user)))
+        return gale_error_set(error, GALE_TOPOLOGY, "a hook is not filled in: its size is missing");
+    if (component && !(made->component = strdup(component))) return no_memory(error);
+    gx_hook *hooks = grown(topology->hooks, topology->hook_count, sizeof *hooks);
+    if (!hooks) return no_memory(error);
+    topology->hooks = hooks;
+    topology->hooks[topology->hook_count++] = *made;
+    return GALE_OK;
+}
+
 int gale_topology_add_hook(gale_topology *topology, const char *component, gale_hook given) {
     gx_hook made = { .hook = { 0 } };
-    memcpy(&made.hook, &given, given.size < sizeof given ? given.size : sizeof given);
-    int code = topology->error.code;
-    if (code == 0 && component && !(made.component = strdup(component))) code = GALE_NO_MEMORY;
-    gx_hook *hooks = code == 0 ? grown(topology->hooks, topology->hook_count, sizeof *hooks) : NULL;
-    if (!hooks) {
-        hook_free(&made);
-        if (code == 0) code = GALE_NO_MEMORY;
-        return topology->error.code ? code : gale_error_set(&topology->error, code, "no memory for a hook");
-    }
-    topology->hooks = hooks;
-    topology->hooks[topology->hook_count++] = made;
-    return GALE_OK;
+    copy_known(&made.hook, sizeof made.hook, &given, given.size);
+    int code = take_hook(topology, component, &made);
+    if (code < 0) hook_free(&made);
+    return code;
 }

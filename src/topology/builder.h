@@ -2,7 +2,7 @@
 #ifndef GX_TOPOLOGY_BUILDER_H
 #define GX_TOPOLOGY_BUILDER_H
 
-#include "base/port.h"
+#include "base/object.h"
 
 #include <gale/topology.h>
 
@@ -55,6 +55,8 @@ typedef struct gx_hook {
 } gx_hook;
 
 struct gale_topology {
+    gx_mark mark;
+    gx_atomic32 refs; /* who built it, until gale_topology_free, and each runtime */
     char *name;
     gale_config *config;
     gx_component **components; /* in the order in which they were added */
@@ -63,6 +65,10 @@ struct gale_topology {
     uint32_t hook_count;
     gale_error error; /* the first one, sticky */
 };
+
+/* A runtime is made of it: it does not change until the last of them has gone, and lives as long. */
+void gx_topology_ref(gale_topology *topology);
+void gx_topology_unref(gale_topology *topology);
 
 /* How many tasks a component gets: `topology.tasks` of its own configuration, else its parallelism, at most
  * `topology.max.task.parallelism`. */

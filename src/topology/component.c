@@ -17,7 +17,7 @@ static int field_of(const gx_schema_stream *stream, const char *field) {
 }
 
 int gale_context_field(const gale_context *context, const char *component, const char *stream, const char *field) {
-    const struct gale_inputs *inputs = context->inputs;
+    const struct gale_inputs *inputs = context ? context->inputs : NULL;
     if (!inputs || !component || !field) return -1;
     const char *wanted = stream ? stream : "default";
     for (uint32_t i = 0; i < inputs->count; i++) {

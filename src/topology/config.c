@@ -1,6 +1,7 @@
 #include "topology/config.h"
 
 #include "base/nearest.h"
+#include "base/object.h"
 #include "base/str.h"
 #include "tuple/body.h"
 #include "tuple/value.h"
@@ -413,19 +414,25 @@ typedef struct entry {
 } entry;
 
 struct gale_config {
+    gx_mark mark;
     entry *entries;
     size_t count;
     size_t capacity;
 };
 
 gale_config *gale_config_new(void) {
-    gale_config *config = malloc(sizeof *config);
-    if (config) *config = (gale_config){ NULL, 0, 0 };
+    gale_config *config = calloc(1, sizeof *config);
+    if (config) gx_mark_begin(&config->mark, GX_KIND_CONFIG);
     return config;
 }
 
+static bool is_config(const gale_config *config) {
+    return gx_mark_is(config, GX_KIND_CONFIG);
+}
+
 void gale_config_free(gale_config *config) {
-    if (!config) return;
+    if (!is_config(config)) return;
+    gx_mark_end(&config->mark);
     for (size_t i = 0; i < config->count; i++) {
         free(config->entries[i].key);
         gale_value_owned_free(config->entries[i].value);
@@ -434,8 +441,12 @@ void gale_config_free(gale_config *config) {
     free(config);
 }
 
+size_t gale_config_size(const gale_config *config) {
+    return is_config(config) ? config->count : 0;
+}
+
 static entry *find_entry(const gale_config *config, gale_str key) {
-    for (size_t i = 0; config && i < config->count; i++)
+    for (size_t i = 0; i < gale_config_size(config); i++)
         if (gx_str_is(key, config->entries[i].key)) return &config->entries[i];
     return NULL;
 }
@@ -475,12 +486,13 @@ static int put(gale_config *config, gale_str key, const gale_value *value) {
 }
 
 static int set(gale_config *config, gale_str key, const gale_value *value, gale_error *error) {
-    int effect = check_entry(key, value, error);
-    if (effect < 0) return effect;
+    if (!is_config(config)) return gale_error_set(error, GALE_INVALID, "there is no configuration to set a key in");
     int64_t size = gx_body_measure(value, 1);
     if (size < 0)
         return gale_error_set(error, GALE_CONFIG, "the value of '%.*s' is not valid: %s", GX_STR(key),
                               gale_error_text((int)size));
+    int effect = check_entry(key, value, error);
+    if (effect < 0) return effect;
     if (put(config, key, value) < 0) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     return effect;
 }
@@ -499,19 +511,14 @@ int gale_config_set_text(gale_config *config, const char *assignment, gale_error
 
 bool gale_config_get(const gale_config *config, const char *key, gale_value *ret_value) {
     const entry *found = find_entry(config, gx_str(key));
-    if (!found) return false;
-    *ret_value = gale_value_owned_view(found->value);
-    return true;
-}
-
-size_t gale_config_size(const gale_config *config) {
-    return config ? config->count : 0;
+    if (found && ret_value) *ret_value = gale_value_owned_view(found->value);
+    return found != NULL;
 }
 
 bool gale_config_at(const gale_config *config, size_t index, gale_str *ret_key, gale_value *ret_value) {
     if (index >= gale_config_size(config)) return false;
-    *ret_key = gx_str(config->entries[index].key);
-    *ret_value = gale_value_owned_view(config->entries[index].value);
+    if (ret_key) *ret_key = gx_str(config->entries[index].key);
+    if (ret_value) *ret_value = gale_value_owned_view(config->entries[index].value);
     return true;
 }
 

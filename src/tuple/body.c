@@ -168,9 +168,9 @@ static bool keys_valid(const gale_value *pairs, size_t entries) {
 
 static __attribute__((noinline)) int64_t measure_nested(const gale_value *value, int depth) {
     if (value->type >= GALE_TYPE_COUNT || depth > GALE_VALUE_DEPTH) return GALE_INVALID;
+    if (!value->as.items && (value->size || value->encoded)) return GALE_INVALID;
     if (value->encoded)
         return depth_allowed(value->as.body, depth) ? (int64_t)gx_body_size(value->as.body) : GALE_INVALID;
-    if (!value->as.items && value->size) return GALE_INVALID;
     if (value->type == GALE_TYPE_LIST) return measure(value->as.items, value->size, depth);
     if (value->size > GX_BODY_MAX / 18) return GALE_TOO_LARGE;
     if (!keys_valid(value->as.items, value->size)) return GALE_INVALID;

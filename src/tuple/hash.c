@@ -1,6 +1,7 @@
 #include "tuple/hash.h"
 
 #include "base/bits.h"
+#include "tuple/value.h"
 
 static uint64_t hash(const gale_value *value, int depth);
 
@@ -54,7 +55,7 @@ uint64_t gx_value_hash(const gale_value *value) {
 }
 
 uint64_t gale_value_hash(const gale_value *value) {
-    return hash(value, 0);
+    return hash(gx_value_sound(value), 0);
 }
 
 /* A single field, as most groupings have, costs no mixing. */

@@ -3,6 +3,7 @@
 #include "tuple/schema.h"
 
 static const gx_schema_component *sender(const gale_tuple *tuple) {
+    if (!tuple || !tuple->head) return NULL;
     const gale_schema *schema = tuple->schema;
     uint16_t task = tuple->head->source;
     return schema && task <= schema->task_count ? schema->components[task] : NULL;
@@ -10,16 +11,17 @@ static const gx_schema_component *sender(const gale_tuple *tuple) {
 
 static const gx_schema_stream *stream_of(const gale_tuple *tuple) {
     const gx_schema_component *component = sender(tuple);
+    if (!component) return NULL;
     uint16_t stream = tuple->head->stream;
-    return component && stream < component->stream_count ? &component->streams[stream] : NULL;
+    return stream < component->stream_count ? &component->streams[stream] : NULL;
 }
 
 bool gale_tuple_get(const gale_tuple *tuple, const char *name, gale_value *ret_value) {
     const gx_schema_stream *stream = stream_of(tuple);
-    uint32_t count = stream ? stream->field_count : 0;
+    uint32_t count = stream && name ? stream->field_count : 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(stream->fields[i], name) != 0) continue;
-        *ret_value = gale_tuple_value(tuple, i);
+        if (strcmp(stream->fields[i], name) != 0 || !tuple->body) continue;
+        if (ret_value) *ret_value = gale_tuple_value(tuple, i);
         return true;
     }
     return false;
@@ -31,7 +33,7 @@ const char *gale_tuple_component(const gale_tuple *tuple) {
 }
 
 uint32_t gale_tuple_task(const gale_tuple *tuple) {
-    return tuple->head->source;
+    return tuple && tuple->head ? tuple->head->source : 0;
 }
 
 const char *gale_tuple_stream(const gale_tuple *tuple) {
@@ -45,5 +47,5 @@ const char *gale_tuple_field(const gale_tuple *tuple, size_t index) {
 }
 
 bool gale_tuple_is_tick(const gale_tuple *tuple) {
-    return tuple->head->source == 0 && tuple->head->stream == GX_STREAM_TICK;
+    return tuple && tuple->head && tuple->head->source == 0 && tuple->head->stream == GX_STREAM_TICK;
 }

@@ -1,6 +1,7 @@
 #include "tuple/value.h"
 
 #include "base/bits.h"
+#include "base/object.h"
 #include "base/utf8.h"
 #include "tuple/body.h"
 
@@ -19,6 +20,31 @@ bool gale_utf8_valid(const char *text, size_t size) {
     return gx_utf8_valid(text, size);
 }
 
+/* --- What is no value -----------------------------------------------------------------------------------------------
+ */
+
+static const gale_value nothing = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
+
+/* Text, items or a body that are nowhere, although there are some. */
+static bool is_nowhere(const gale_value *value) {
+    return value->type >= GALE_TYPE_STRING && value->size && !value->as.string;
+}
+
+/* As deep as anybody looks. A body is whole in itself. */
+static bool is_sound(const gale_value *value, int depth) {
+    if (is_nowhere(value)) return false;
+    bool holds = value->type == GALE_TYPE_LIST || value->type == GALE_TYPE_MAP;
+    if (GX_LIKELY(!holds) || value->encoded || depth > GALE_VALUE_DEPTH) return true;
+    size_t count = (size_t)value->size << (value->type == GALE_TYPE_MAP);
+    for (size_t i = 0; i < count; i++)
+        if (!is_sound(&value->as.items[i], depth + 1)) return false;
+    return true;
+}
+
+const gale_value *gx_value_sound(const gale_value *value) {
+    return GX_LIKELY(value != NULL) && GX_LIKELY(is_sound(value, 0)) ? value : &nothing;
+}
+
 /* --- Lists and maps, built or encoded -------------------------------------------------------------------------------
  */
 
@@ -29,18 +55,22 @@ static gale_value item_at(const gale_value *value, size_t index) {
 /* A key that is no string, in a map that was built wrongly, reads as an empty one. */
 static gale_str key_at(const gale_value *map, size_t index) {
     gale_value key = item_at(map, 2 * index);
-    return key.type == GALE_TYPE_STRING ? gx_value_str(&key) : (gale_str){ "", 0 };
+    return key.type == GALE_TYPE_STRING && !is_nowhere(&key) ? gx_value_str(&key) : (gale_str){ "", 0 };
+}
+
+static bool holds(const gale_value *value, gale_type type) {
+    return value && value->type == type && !is_nowhere(value);
 }
 
 gale_value gale_list_at(const gale_value *list, size_t index) {
-    if (list->type != GALE_TYPE_LIST || index >= list->size) return gale_null();
+    if (!holds(list, GALE_TYPE_LIST) || index >= list->size) return gale_null();
     return item_at(list, index);
 }
 
 bool gale_map_at(const gale_value *map, size_t index, gale_str *ret_key, gale_value *ret_value) {
-    if (map->type != GALE_TYPE_MAP || index >= map->size) return false;
-    *ret_key = key_at(map, index);
-    *ret_value = item_at(map, 2 * index + 1);
+    if (!holds(map, GALE_TYPE_MAP) || index >= map->size) return false;
+    if (ret_key) *ret_key = key_at(map, index);
+    if (ret_value) *ret_value = item_at(map, 2 * index + 1);
     return true;
 }
 
@@ -58,12 +88,12 @@ static size_t lower_bound(const gale_value *map, gale_str key) {
 }
 
 bool gale_map_get(const gale_value *map, gale_str key, gale_value *ret_value) {
-    if (map->type != GALE_TYPE_MAP) return false;
+    if (!holds(map, GALE_TYPE_MAP) || (!key.data && key.size)) return false;
     size_t index = map->encoded ? lower_bound(map, key) : 0;
     size_t end = map->encoded && index < map->size ? index + 1 : map->size;
     for (; index < end; index++) {
         if (!gx_str_equal(key_at(map, index), key)) continue;
-        *ret_value = item_at(map, 2 * index + 1);
+        if (ret_value) *ret_value = item_at(map, 2 * index + 1);
         return true;
     }
     return false;
@@ -150,11 +180,11 @@ static int compare(const gale_value *a, const gale_value *b, int depth) {
 }
 
 int gale_value_compare(const gale_value *a, const gale_value *b) {
-    return compare(a, b, 0);
+    return compare(gx_value_sound(a), gx_value_sound(b), 0);
 }
 
 bool gale_value_equal(const gale_value *a, const gale_value *b) {
-    return compare(a, b, 0) == 0;
+    return compare(gx_value_sound(a), gx_value_sound(b), 0) == 0;
 }
 
 /* --- Values that own their memory -----------------------------------------------------------------------------------
@@ -162,21 +192,26 @@ bool gale_value_equal(const gale_value *a, const gale_value *b) {
 
 /* A body of one value. */
 struct gale_value_owned {
+    gx_mark mark;
     gale_body body;
 };
 
 gale_value_owned *gale_value_copy(const gale_value *value) {
-    int64_t size = gx_body_measure(value, 1);
-    gale_value_owned *owned = size < 0 ? NULL : malloc((size_t)size);
-    if (owned) gx_body_encode(value, 1, owned);
+    int64_t size = value ? gx_body_measure(value, 1) : GALE_INVALID;
+    gale_value_owned *owned = size < 0 ? NULL : malloc(offsetof(gale_value_owned, body) + (size_t)size);
+    if (!owned) return NULL;
+    gx_body_encode(value, 1, &owned->body);
+    gx_mark_begin(&owned->mark, GX_KIND_VALUE_OWNED);
     return owned;
 }
 
 gale_value gale_value_owned_view(const gale_value_owned *owned) {
-    return gale_body_value(&owned->body, 0);
+    return gx_mark_is(owned, GX_KIND_VALUE_OWNED) ? gale_body_value(&owned->body, 0) : nothing;
 }
 
 void gale_value_owned_free(gale_value_owned *owned) {
+    if (!gx_mark_is(owned, GX_KIND_VALUE_OWNED)) return;
+    gx_mark_end(&owned->mark);
     free(owned);
 }
 
@@ -202,5 +237,5 @@ gale_value gx_value_unpack(gale_str packed) {
 
 int gx_value_compare_packed(gale_str a, gale_str b) {
     gale_value x = gx_value_unpack(a), y = gx_value_unpack(b);
-    return gale_value_compare(&x, &y);
+    return compare(&x, &y, 0);
 }

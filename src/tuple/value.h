@@ -11,6 +11,10 @@ GX_INLINE gale_str gx_value_str(const gale_value *value) {
     return (gale_str){ value->as.string, value->size };
 }
 
+/* The value, or the null value for what is none: NULL, and text, a list or a map with a size but no place, wherever it
+ * stands inside. For what comes from outside and is not encoded, where that is checked. */
+const gale_value *gx_value_sound(const gale_value *value);
+
 /* One value as its canonical bytes (a body of one value), appended to `out`. GALE_INVALID, GALE_TOO_LARGE,
  * GALE_NO_MEMORY (then `out` is as it was). */
 int gx_value_pack(const gale_value *value, gx_buf *out);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every public function occurs in docs/api/, on the page of its header, and every page speaks of functions that exist.
+"""Every public function stands under a comment in its header and occurs in docs/api/, on the page of that header; every page
+speaks of functions that exist.
 
 usage: docs_cover_test.py ROOT
 """
@@ -29,9 +30,21 @@ def strangers(page_name, page, known):
             yield f"docs/api/{page_name} describes {name}, which no public header declares"
 
 
+def undocumented(name, text):
+    """Messages about prototypes that no comment stands above: right there, or above the group of lines that they are in."""
+    lines = text.split("\n")
+    for found in re.finditer(r"^(?:GALE_API|GALE_INLINE)\b[^;({]*?\b(\w+)\s*\(", text, flags=re.M):
+        at = text.count("\n", 0, found.start())
+        above = lines[max((i for i in range(at) if not lines[i]), default=-1) + 1:at]
+        if not any(line.endswith("*/") and not line.startswith("    ") for line in above):
+            yield f"include/gale/{name}:{at + 1}: {found.group(1)} has no comment"
+
+
 def check_self():
     assert list(compare("x", {"gale_a", "gale_b"}, "`gale_a` is"))[0].startswith("docs/api/x.md does not mention gale_b")
     assert len(list(compare("x", {"gale_a"}, None))) == 1
+    told = "/* A. */\nGALE_API int gale_a(void);\nGALE_API int gale_b(int a,\n    int b);\n\nGALE_INLINE int gale_c(void) {\n}\n"
+    assert list(undocumented("x.h", told)) == ["include/gale/x.h:6: gale_c has no comment"], list(undocumented("x.h", told))
     assert len(list(strangers("x.md", "| `gale_gone` | was |", {"gale_a"}))) == 1
 
 
@@ -43,6 +56,7 @@ def main(root):
         text = path.read_text()
         functions = set(headers.exported(text)) | set(headers.inlined(text))
         known |= functions
+        messages += undocumented(path.name, text)
         messages += compare(path.stem, functions, pages.get(path.stem + ".md"))
     for name, page in pages.items():
         messages += strangers(name, page, known)

@@ -328,7 +328,7 @@ static void a_spout_without_next_and_a_bolt_without_execute_are_refused(void **s
     sticks(gale_topology_add_bolt(topology, "x", bolt, 1), "bolt 'x' has no function 'execute'");
 }
 
-static void a_longer_table_of_a_later_version_is_taken(void **state) {
+static void a_longer_table_of_a_later_version_is_taken_unless_it_offers_more(void **state) {
     (void)state;
     struct {
         gale_spout_ops known;
@@ -340,6 +340,12 @@ static void a_longer_table_of_a_later_version_is_taken(void **state) {
     spout.ops = &longer.known;
     assert_int_equal(gale_topology_add_spout(topology, "lines", spout, 1), 0);
     assert_ptr_equal(topology->components[0]->spout.next, next);
+    longer.later[3] = topology;
+    assert_int_equal(gale_topology_add_spout(topology, "more", spout, 1), GALE_UNSUPPORTED);
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_topology_check(topology, &error), GALE_UNSUPPORTED);
+    assert_string_equal(error.text,
+                        "spout 'more': ops: something is set that gale " GALE_VERSION_TEXT " does not know");
 }
 
 static int choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
@@ -376,7 +382,7 @@ static void the_user_of_a_custom_grouping_is_freed_once(void **state) {
 static void a_custom_grouping_needs_its_function(void **state) {
     (void)state;
     int user = 0;
-    gale_custom_ops empty = { .size = sizeof empty, .name = "mine" }, none = { .size = 0, .choose = choose };
+    gale_custom_ops empty = { .size = sizeof empty, .name = "mine" }, none = { .size = 8, .choose = choose };
     const gale_custom_ops *tables[] = { NULL, &empty, &none };
     for (int i = 0; i < 3; i++) {
         gale_topology_free(topology);
@@ -584,7 +590,7 @@ int main(void) {
         CASE(a_field_is_declared_once),
         CASE(a_definition_that_is_not_filled_in_is_refused),
         CASE(a_spout_without_next_and_a_bolt_without_execute_are_refused),
-        CASE(a_longer_table_of_a_later_version_is_taken),
+        CASE(a_longer_table_of_a_later_version_is_taken_unless_it_offers_more),
         CASE(only_a_bolt_that_exists_subscribes),
         CASE(the_user_of_a_custom_grouping_is_freed_once),
         CASE(a_custom_grouping_needs_its_function),

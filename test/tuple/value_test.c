@@ -203,8 +203,40 @@ static void a_pack_that_fails_leaves_the_buffer_as_it_was(void **state) {
     gx_buf_fini(&out);
 }
 
+static void what_has_a_size_but_no_place_is_null(void **state) {
+    (void)state;
+    gale_value null = gale_null(), nowhere = gale_string(NULL, 5), empty = gale_string(NULL, 0);
+    gale_value inside = gale_list(&nowhere, 1), list = gale_list(NULL, 5), map = gale_map(NULL, 5);
+    const gale_value *none[] = { NULL, &nowhere, &inside, &list, &map };
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(gale_value_equal(none[i], &null));
+        assert_int_equal(gale_value_compare(&empty, none[i]), 1);
+        assert_true(gale_value_hash(none[i]) == gale_value_hash(&null));
+        assert_null(gale_value_copy(none[i]));
+    }
+    assert_int_equal(gale_list_at(&list, 0).type, GALE_TYPE_NULL);
+    assert_false(gale_map_at(&map, 0, NULL, NULL));
+    assert_int_equal(gale_value_owned_view(NULL).type, GALE_TYPE_NULL);
+    assert_false(gale_utf8_valid(NULL, 1));
+    assert_true(gale_utf8_valid(NULL, 0));
+}
+
+static void what_is_not_wanted_of_a_map_may_be_null(void **state) {
+    (void)state;
+    gale_value pairs[] = { gale_text("a"), gale_i64(1) };
+    gale_value map = gale_map(pairs, 1), value;
+    gale_str key;
+    assert_true(gale_map_at(&map, 0, &key, NULL));
+    assert_true(gale_map_at(&map, 0, NULL, &value));
+    assert_true(gale_map_get(&map, key, NULL));
+    assert_false(gale_map_get(&map, (gale_str){ NULL, 1 }, NULL));
+    assert_int_equal(value.as.i64, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_a_size_but_no_place_is_null),
+        cmocka_unit_test(what_is_not_wanted_of_a_map_may_be_null),
         cmocka_unit_test(every_type_has_a_name),
         cmocka_unit_test(text_of_null_is_empty),
         cmocka_unit_test(values_order_by_type_then_by_content),

@@ -231,6 +231,7 @@ static int check(const gale_file_sink_options *given, gale_error *error) {
 }
 
 int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    if (!ret_bolt) return gx_define_nowhere("file sink", error);
     gale_file_sink_options given;
     int rc = gx_options_take(&given, sizeof given, options, "file sink: options", error);
     if (rc == 0) rc = check(&given, error);

@@ -230,6 +230,7 @@ static settings *copy_settings(const gale_file_spout_options *given) {
 
 int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
+    if (!ret_spout) return gx_define_nowhere("file spout", error);
     gale_file_spout_options given;
     int rc = gx_options_take(&given, sizeof given, options, "file spout: options", error);
     if (rc == 0) rc = check(&given, error);
