@@ -298,3 +298,37 @@ char *gx_age_table_next(const gx_age_table *table, gx_age_cursor *cursor, uint8_
     }
     return NULL;
 }
+
+/* --- Flaws --- */
+
+static const char *segment_flaw(const gx_age_table *table, const gx_segment *segment, uint64_t prefix,
+                                size_t living[GX_AGE_NONE + 1]) {
+    uint32_t used = 0;
+    for (uint64_t slot = 0; slot < (uint64_t)segment->groups * GX_GROUP_SLOTS; slot++) {
+        gx_group *group = gx_segment_group(segment, (uint32_t)(slot / GX_GROUP_SLOTS), segment->stride);
+        gx_place at = gx_group_place(group, (uint32_t)(slot % GX_GROUP_SLOTS), segment->stride);
+        if (!group->tags[at.slot]) continue;
+        uint64_t hash = gx_age_table_hash(table, gx_load64(at.entry));
+        if (group->tags[at.slot] != gx_segment_tag(hash)) return "an entry's tag is not that of its hash";
+        if (segment->depth && (hash ^ prefix) >> (64 - segment->depth)) return "an entry is in another's segment";
+        living[*gx_place_age(at)]++;
+        used++;
+    }
+    return used == segment->used ? NULL : "a segment has not as many entries as it says";
+}
+
+const char *gx_age_table_flaw(const gx_age_table *table, size_t living[GX_AGE_NONE + 1]) {
+    uint64_t prefix = 0;
+    const char *flaw;
+    do {
+        const gx_segment *segment = segment_of(table, prefix);
+        if (segment->depth > table->bits) return "a segment is deeper than the table";
+        uint64_t doors = UINT64_C(1) << (table->bits - segment->depth), first = prefix >> table->shift;
+        for (uint64_t i = 0; i < doors; i++)
+            if (table->doors[first + i].segment != segment || table->doors[first + i].groups != segment->groups)
+                return "a door leads elsewhere";
+        if ((flaw = segment_flaw(table, segment, prefix, living)) != NULL) return flaw;
+        prefix = gx_age_table_after(segment, prefix);
+    } while (prefix);
+    return NULL;
+}

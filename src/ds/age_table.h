@@ -91,4 +91,7 @@ typedef struct gx_age_cursor {
 /* The next entry that is not of the age `hidden`, or NULL. */
 char *gx_age_table_next(const gx_age_table *table, gx_age_cursor *cursor, uint8_t hidden);
 
+/* What of the table does not hold, in words, or NULL. Adds to `living` how many entries there are of each age. */
+const char *gx_age_table_flaw(const gx_age_table *table, size_t living[GX_AGE_NONE + 1]);
+
 #endif

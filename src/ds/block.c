@@ -74,3 +74,30 @@ void gx_block_release(gx_block *block, gx_blocks *here) {
     do block->next = top;
     while (!gx_cas_release(&pool->returned, &top, block)); /* R1 */
 }
+
+/* How many blocks lie in the lists of free ones, each in its own and without a reference; SIZE_MAX: one does not belong. */
+static size_t count_free(const gx_blocks *pool, size_t most) {
+    size_t count = 0;
+    const gx_block *returned = gx_load_acquire(&((gx_blocks *)pool)->returned);
+    for (uint32_t class_ = 0; class_ <= GX_BLOCK_CLASSES; class_++) {
+        const gx_block *block = class_ < GX_BLOCK_CLASSES ? pool->free[class_] : returned;
+        for (; block; block = block->next) {
+            bool belongs = class_ == GX_BLOCK_CLASSES || block->class_ == class_;
+            if (!belongs || block->pool != pool || gx_load_relaxed(&((gx_block *)block)->refs) || count++ > most)
+                return SIZE_MAX;
+        }
+    }
+    return count;
+}
+
+const char *gx_blocks_flaw(const gx_blocks *pool) {
+    uint64_t bytes = 0;
+    size_t idle = 0, all = 0;
+    for (const gx_block *block = pool->all; block; block = block->all, all++)
+        if (gx_load_relaxed(&((gx_block *)block)->refs))
+            bytes += gx_block_size(block);
+        else
+            idle++;
+    if (bytes != gx_load_relaxed(&((gx_blocks *)pool)->used_bytes)) return "blocks in use are not as large as is said";
+    return count_free(pool, all) == idle ? NULL : "a block is neither in use nor free, or both";
+}

@@ -48,4 +48,7 @@ GX_INLINE size_t gx_block_size(const gx_block *block) {
     return (size_t)1 << (block->class_ + GX_BLOCK_SMALLEST);
 }
 
+/* What of the pool does not hold, in words, or NULL; no other thread releases meanwhile. */
+const char *gx_blocks_flaw(const gx_blocks *pool);
+
 #endif

@@ -276,3 +276,31 @@ void gx_bytes_map_clear(gx_bytes_map *map) {
     memset(map->index, 0, (map->mask + 1) * sizeof(slot));
     map->size = map->keys_size = map->keys_dead = 0;
 }
+
+/* The arena: heads one behind the other, the living named by their entries. */
+static const char *keys_flaw(const gx_bytes_map *map) {
+    size_t dead = 0, living = 0;
+    for (size_t at = 0; at < map->keys_size; at += key_steps(key_at(map, at)->size)) {
+        const key_head *head = key_at(map, at);
+        if (head->entry == DEAD)
+            dead += key_steps(head->size);
+        else if (head->entry >= map->size || entry_at(map, head->entry)->key != at)
+            return "a key names an entry that does not name it";
+        else
+            living++;
+    }
+    if (dead != map->keys_dead) return "dead keys are not as many as is said";
+    return living == map->size ? NULL : "there are not as many keys as entries";
+}
+
+const char *gx_bytes_map_flaw(const gx_bytes_map *map) {
+    size_t slots = 0;
+    for (size_t at = 0; at <= map->mask; at++) slots += map->index[at].entry != 0;
+    if (slots != map->size) return "there are not as many slots as entries";
+    for (size_t i = 0; i < map->size; i++) {
+        gale_str key;
+        const void *value = gx_bytes_map_at(map, i, &key);
+        if (gx_bytes_map_get(map, key) != value) return "an entry is not found by its key";
+    }
+    return keys_flaw(map);
+}

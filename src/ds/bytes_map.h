@@ -36,4 +36,7 @@ void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index);
 
 void gx_bytes_map_clear(gx_bytes_map *map);
 
+/* What of the map does not hold, in words, or NULL. */
+const char *gx_bytes_map_flaw(const gx_bytes_map *map);
+
 #endif

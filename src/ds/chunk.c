@@ -48,3 +48,9 @@ void gx_chunks_give(gx_chunks *pool, gx_chunk *chunk) {
     pool->free_count++;
     gx_count(&pool->used, (uint64_t)-1);
 }
+
+const char *gx_chunks_flaw(const gx_chunks *pool) {
+    size_t count = 0;
+    for (const gx_chunk *chunk = pool->free; chunk && count <= pool->free_count; chunk = chunk->next) count++;
+    return count == pool->free_count ? NULL : "the list of free chunks is not as long as it says";
+}

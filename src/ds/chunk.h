@@ -35,4 +35,7 @@ bool gx_chunks_ensure(gx_chunks *pool, size_t count);
 gx_chunk *gx_chunks_take(gx_chunks *pool);
 void gx_chunks_give(gx_chunks *pool, gx_chunk *chunk);
 
+/* What of the pool does not hold, in words; NULL: it is whole. For tests and checks, as are the other flaws of this floor. */
+const char *gx_chunks_flaw(const gx_chunks *pool);
+
 #endif

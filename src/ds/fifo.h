@@ -100,4 +100,8 @@ GX_INLINE void *gx_fifo_pop(gx_fifo *fifo, gx_chunks *pool, uint32_t length) {
     return gx_fifo_step(fifo, pool, length);
 }
 
+/* How many chunks it has from its pool; what of it does not hold, in words, or NULL. */
+size_t gx_fifo_chunks(const gx_fifo *fifo);
+const char *gx_fifo_flaw(const gx_fifo *fifo);
+
 #endif

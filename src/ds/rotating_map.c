@@ -552,3 +552,11 @@ int64_t gx_rotating_map_rotate(gx_rotating_map *map, gx_expired_fn *expired, voi
     adapter to = { expired, user };
     return gale_rotating_map_rotate(map, expired ? adapt : NULL, &to);
 }
+
+const char *gx_rotating_map_flaw(const gx_rotating_map *map) {
+    size_t living[GX_AGE_NONE + 1] = { 0 };
+    const char *flaw = gx_age_table_flaw(&map->table, living);
+    for (uint32_t age = 0; !flaw && age < map->ages; age++)
+        if (living[age] != map->living[age]) flaw = "there are not as many entries of an age as is said";
+    return flaw;
+}

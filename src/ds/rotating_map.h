@@ -68,4 +68,7 @@ static inline size_t gx_rotating_map_size(const gx_rotating_map *map) {
     return gale_rotating_map_size(map);
 }
 
+/* What of the map does not hold, in words, or NULL; not during a rotation. */
+const char *gx_rotating_map_flaw(const gx_rotating_map *map);
+
 #endif

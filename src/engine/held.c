@@ -83,3 +83,12 @@ void gx_held_fini(gx_held *held, gx_heap *heap, gx_blocks *blocks) {
     gx_free(heap, GX_TAG_OTHER, held->slots, held->capacity * sizeof *held->slots);
     memset(held, 0, sizeof *held);
 }
+
+const char *gx_held_flaw(const gx_held *held) {
+    uint32_t used = 0, idle = 0;
+    for (uint32_t i = 0; i < held->made; i++) used += held->slots[i].copy != NULL;
+    for (uint32_t at = held->free; at; at = held->slots[at - 1].next_free)
+        if (at > held->made || held->slots[at - 1].copy || idle++ > held->made) return "a held slot is free and in use";
+    if (used != held->count) return "there are not as many tuples held as is said";
+    return used + idle == held->made ? NULL : "a held slot is neither free nor in use";
+}

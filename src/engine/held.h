@@ -61,4 +61,7 @@ void gx_held_remove(gx_held *held, gx_blocks *blocks, uint32_t index);
 
 void gx_held_fini(gx_held *held, gx_heap *heap, gx_blocks *blocks);
 
+/* What of the table does not hold, in words, or NULL. */
+const char *gx_held_flaw(const gx_held *held);
+
 #endif

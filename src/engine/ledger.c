@@ -303,3 +303,40 @@ gx_tree_counters gx_ledger_read(const gx_ledger *ledger) {
     memcpy(&counters, words, sizeof counters);
     return counters;
 }
+
+/* --- Flaws --- */
+
+/* How many trees are in each state. */
+static void count_states(const gx_ledger *ledger, uint64_t states[GX_TREE_WAITING + 1]) {
+    for (uint32_t slot = 0; slot < ledger->slots; slot++) states[gx_ledger_at(ledger, slot)->state]++;
+}
+
+/* How long a list is whose trees are all in states from `from` to `to`; UINT64_MAX: one is not, or it has no end. */
+static uint64_t length_of(const gx_ledger *ledger, uint64_t head, gx_tree_state from, gx_tree_state to) {
+    uint64_t length = 0;
+    while (head) {
+        if (head > ledger->slots || length++ > ledger->slots) return UINT64_MAX;
+        const gx_tree *tree = gx_ledger_at(ledger, head - 1);
+        if (tree->state < (uint8_t)from || tree->state > (uint8_t)to) return UINT64_MAX;
+        head = tree->next;
+    }
+    return length;
+}
+
+const char *gx_ledger_flaw(const gx_ledger *ledger) {
+    const gx_tree_counters *c = &ledger->counters;
+    uint64_t states[GX_TREE_WAITING + 1] = { 0 }, answered = 0;
+    count_states(ledger, states);
+    for (int state = GX_TREE_ACKED; state <= GX_TREE_STOPPED; state++) answered += states[state];
+    if (c->trees != c->acked + c->failed + c->timed_out + c->rejected + c->stopped + c->open)
+        return "trees are not those that were answered and those that are open";
+    if (states[GX_TREE_OPEN] + states[GX_TREE_EXPIRING] + states[GX_TREE_WAITING] != c->open)
+        return "there are not as many open trees as is said";
+    if (length_of(ledger, ledger->free, GX_TREE_FREE, GX_TREE_FREE) != states[GX_TREE_FREE])
+        return "a free slot is not in the list of those, or in it twice";
+    if (length_of(ledger, ledger->answers.head, GX_TREE_ACKED, GX_TREE_STOPPED) != answered)
+        return "an answer is not in the list of those, or in it twice";
+    if (length_of(ledger, ledger->resting.head, GX_TREE_RESTING, GX_TREE_RESTING) != states[GX_TREE_RESTING])
+        return "a slot that rests is not in the list of those, or in it twice";
+    return NULL;
+}

@@ -348,4 +348,7 @@ int64_t gx_ledger_rest(const gx_ledger *ledger);
 void gx_ledger_publish(gx_ledger *ledger);
 gx_tree_counters gx_ledger_read(const gx_ledger *ledger);
 
+/* What of the ledger does not hold between two steps, in words, or NULL. */
+const char *gx_ledger_flaw(const gx_ledger *ledger);
+
 #endif

@@ -123,3 +123,29 @@ int64_t gx_retention_due(const gx_retention *retention) {
     }
     return due;
 }
+
+/* --- Flaws --- */
+
+uint64_t gx_retention_waiting(const gx_retention *retention) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < GX_RETENTION_LISTS; i++)
+        for (uint64_t at = retention->waiting[i].head; at; at = gx_ledger_at(retention->ledger, at - 1)->next) count++;
+    return count;
+}
+
+/* What is kept belongs to a tree, and one that waits is kept; blocks are as large as is said. */
+const char *gx_retention_flaw(const gx_retention *retention) {
+    const gx_ledger *ledger = retention->ledger;
+    uint64_t bytes = 0;
+    for (uint32_t slot = 0; retention->segments && slot < ledger->slots; slot++) {
+        const gx_retained *kept = gx_retention_at(retention, slot);
+        const gx_tree *tree = gx_ledger_at(ledger, slot);
+        if (!kept && tree->state == GX_TREE_WAITING)
+            return "a tree waits to be emitted again, and nothing is kept of it";
+        if (!kept) continue;
+        bytes += gx_block_size(kept->body);
+        if (tree->state == GX_TREE_FREE || tree->state == GX_TREE_RESTING) return "the tuple of no tree is kept";
+    }
+    return !retention->segments || bytes == ledger->counters.retained_bytes ? NULL
+                                                                            : "what is kept is not as large as is said";
+}

@@ -67,4 +67,8 @@ int64_t gx_retention_due(const gx_retention *retention);
 /* How long a tree waits after so many attempts. */
 int64_t gx_retention_backoff(const gx_retention *retention, uint32_t attempts);
 
+/* How many trees are in the lists of those that wait. What does not hold between two steps, in words, or NULL. */
+uint64_t gx_retention_waiting(const gx_retention *retention);
+const char *gx_retention_flaw(const gx_retention *retention);
+
 #endif

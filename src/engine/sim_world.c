@@ -1,6 +1,7 @@
 #include "engine/sim_world.h"
 
 #include "engine/step.h"
+#include "engine/whole.h"
 
 #include <string.h>
 
@@ -41,6 +42,14 @@ static void check_step(gx_world *world, const gx_executor *ex) {
         if (counts->delivered + counts->dropped + counts->unclear < counts->received + drops)
             gx_truth_violated(truth, "task %u has executed or dropped more than was sent to it", task->id);
     }
+}
+
+enum { WALK_EVERY = 127 }; /* steps; a prime, so that every executor's turn comes */
+
+/* After some steps: everything that the executor has is as it says. */
+static void check_whole(gx_world *world, const gx_executor *ex) {
+    const char *flaw = gx_whole_flaw(ex);
+    if (flaw) gx_truth_violated(&world->sim->truth, "executor %u: %s", ex->index, flaw);
 }
 
 static void check_figure(gx_truth *truth, uint32_t task, const char *name, uint64_t is, uint64_t says) {
@@ -207,6 +216,7 @@ static void step(gx_world *world, uint32_t index) {
     count_lost(world);
     note_jam(world, ex);
     check_step(world, ex);
+    if (world->steps % WALK_EVERY == 0) check_whole(world, ex);
     if (done) {
         wake_all(world);
     } else if (!world->idle[index] && !gx_step_has_news(ex)) {

@@ -1,5 +1,6 @@
 #include "engine/step.h"
 
+#include "base/assert.h"
 #include "base/seqlock.h"
 #include "engine/flush.h"
 #include "engine/inquest.h"
@@ -8,6 +9,7 @@
 #include "engine/replay.h"
 #include "engine/run.h"
 #include "engine/spout.h"
+#include "engine/whole.h"
 
 static bool phase_runs(int32_t phase) {
     return phase == GALE_PHASE_RUNNING || phase == GALE_PHASE_DRAINING || phase == GALE_PHASE_FINISHING;
@@ -113,6 +115,7 @@ size_t gx_step(gx_executor *ex) {
     gx_executor_publish(ex);
     ex->work += done;
     ex->idle = done == 0;
+    GX_CHECK_WHOLE(gx_whole_flaw(ex));
     show(ex, phase);
     return done;
 }

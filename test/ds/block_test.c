@@ -22,6 +22,8 @@ static void setup(fixture *f) {
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_blocks_flaw(&f->pool));
+    assert_null(gx_blocks_flaw(&f->other));
     gx_blocks_fini(&f->pool);
     gx_blocks_fini(&f->other);
     assert_int_equal(f->counting.blocks, 0);
@@ -187,6 +189,26 @@ static void two_threads_take_and_release_and_nothing_is_shared_or_lost(void **st
     teardown(&f);
 }
 
+static void what_does_not_hold_is_said(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    gx_block *used = gx_block_take(&f.pool, 100), *idle = gx_block_take(&f.pool, 100);
+    gx_block_release(idle, &f.pool);
+    assert_null(gx_blocks_flaw(&f.pool));
+    gx_add_relaxed(&f.pool.used_bytes, 128);
+    assert_string_equal(gx_blocks_flaw(&f.pool), "blocks in use are not as large as is said");
+    gx_add_relaxed(&f.pool.used_bytes, (uint64_t)-128);
+    f.pool.free[0] = NULL; /* lost */
+    assert_string_equal(gx_blocks_flaw(&f.pool), "a block is neither in use nor free, or both");
+    f.pool.free[0] = used;
+    assert_string_equal(gx_blocks_flaw(&f.pool), "a block is neither in use nor free, or both");
+    f.pool.free[0] = idle;
+    gx_block_release(used, &f.other); /* goes home by the stack */
+    assert_null(gx_blocks_flaw(&f.pool));
+    teardown(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_that_was_never_used_needs_no_memory),
@@ -197,6 +219,7 @@ int main(void) {
         cmocka_unit_test(a_size_beyond_the_largest_class_is_refused),
         cmocka_unit_test(a_block_without_memory_is_null_and_changes_nothing),
         cmocka_unit_test(two_threads_take_and_release_and_nothing_is_shared_or_lost),
+        cmocka_unit_test(what_does_not_hold_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

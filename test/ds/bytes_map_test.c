@@ -21,6 +21,7 @@ static void setup_with(fixture *f, size_t value_size) {
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_bytes_map_flaw(f->map));
     gx_bytes_map_free(f->map);
     assert_int_equal(f->counting.blocks, 0);
     assert_int_equal(gx_heap_reserved(&f->heap), 0);

@@ -19,6 +19,9 @@ static void setup(fixture *f) {
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_fifo_flaw(&f->fifo));
+    assert_null(gx_chunks_flaw(&f->pool));
+    assert_int_equal(gx_fifo_chunks(&f->fifo), gx_load_relaxed(&f->pool.used));
     gx_fifo_clear(&f->fifo, &f->pool);
     assert_int_equal(gx_load_relaxed(&f->pool.used), 0);
     gx_chunks_fini(&f->pool);
@@ -202,7 +205,45 @@ static void random_pushes_and_pops_keep_order_contents_and_sums(void **state) {
         assert_int_equal(f.fifo.count, count);
         assert_int_equal(f.fifo.bytes, bytes);
         assert_int_equal(gx_fifo_front(&f.fifo) != NULL, count != 0);
+        if (i % 1000 == 0) assert_null(gx_fifo_flaw(&f.fifo));
     }
+    teardown(&f);
+}
+
+static void expect_flaw(const gx_fifo *fifo, const char *words) {
+    const char *flaw = gx_fifo_flaw(fifo);
+    assert_non_null(flaw);
+    assert_string_equal(flaw, words);
+}
+
+static void what_does_not_hold_is_said(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    for (int i = 0; i < 1000; i++) push(&f, 64, (unsigned char)i);
+    assert_null(gx_fifo_flaw(&f.fifo));
+    gx_fifo wrong = f.fifo;
+    wrong.bytes += 64;
+    expect_flaw(&wrong, "a queue has fewer bytes than it says");
+    wrong = f.fifo;
+    wrong.bytes -= 64;
+    expect_flaw(&wrong, "a queue has more bytes than it says");
+    wrong = f.fifo;
+    wrong.count--, wrong.bytes -= 64;
+    expect_flaw(&wrong, "a queue's entries do not end where the next one goes");
+    wrong = f.fifo;
+    wrong.front_end += 8;
+    expect_flaw(&wrong, "a queue's ends are not in its chunks");
+    gx_store32(f.fifo.front, 12);
+    expect_flaw(&f.fifo, "a queue has an entry of a length that none can have");
+    gx_store32(f.fifo.front, 64);
+    gx_fifo_extend(&f.fifo, &f.pool); /* a last chunk that is empty is none */
+    assert_null(gx_fifo_flaw(&f.fifo));
+    f.pool.free_count++;
+    assert_string_equal(gx_chunks_flaw(&f.pool), "the list of free chunks is not as long as it says");
+    f.pool.free_count--;
+    wrong = (gx_fifo){ .count = 1 };
+    expect_flaw(&wrong, "a queue of nothing has entries");
     teardown(&f);
 }
 
@@ -217,6 +258,7 @@ int main(void) {
         cmocka_unit_test(a_push_without_memory_is_null_and_changes_nothing),
         cmocka_unit_test(what_is_written_at_the_back_is_no_entry_until_it_is_committed),
         cmocka_unit_test(random_pushes_and_pops_keep_order_contents_and_sums),
+        cmocka_unit_test(what_does_not_hold_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include <gale/rotating_map.h>
+#include "ds/rotating_map.h"
 
 #include "base/random.h"
 #include "harness/counting_allocator.h"
@@ -53,6 +53,7 @@ static void setup_with(fixture *f, uint32_t buckets, size_t value_size, uint64_t
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_rotating_map_flaw(f->map));
     gale_rotating_map_free(f->map);
     assert_int_equal(f->counting.blocks, 0);
 }

@@ -23,6 +23,8 @@ static void setup(fixture *f) {
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_held_flaw(&f->held));
+    assert_null(gx_blocks_flaw(&f->blocks));
     gx_held_fini(&f->held, &f->heap, &f->blocks);
     assert_int_equal(gx_load_relaxed(&f->blocks.used_bytes), 0);
     gx_blocks_fini(&f->blocks);
@@ -269,6 +271,26 @@ static void random_use_agrees_with_a_plain_array(void **state) {
     teardown(&f);
 }
 
+static void what_does_not_hold_is_said(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    uint32_t index[3];
+    for (int i = 0; i < 3; i++) add(&f, i, 0, &index[i]);
+    gx_held_remove(&f.held, &f.blocks, index[1]);
+    assert_null(gx_held_flaw(&f.held));
+    f.held.count++;
+    assert_string_equal(gx_held_flaw(&f.held), "there are not as many tuples held as is said");
+    f.held.count--;
+    uint32_t list = f.held.free;
+    f.held.free = 0;
+    assert_string_equal(gx_held_flaw(&f.held), "a held slot is neither free nor in use");
+    f.held.free = index[0] + 1;
+    assert_string_equal(gx_held_flaw(&f.held), "a held slot is free and in use");
+    f.held.free = list;
+    teardown(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_table_knows_no_handle),
@@ -281,6 +303,7 @@ int main(void) {
         cmocka_unit_test(the_allocation_that_fails_changes_nothing),
         cmocka_unit_test(a_full_table_says_no_memory_and_gives_the_copy_back),
         cmocka_unit_test(random_use_agrees_with_a_plain_array),
+        cmocka_unit_test(what_does_not_hold_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

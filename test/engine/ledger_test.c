@@ -30,10 +30,16 @@ static void setup(fixture *f, int64_t timeout) {
     assert_int_equal(gx_ledger_init(&f->ledger, &f->heap, 3, timeout, gx_random_new(1, 2)), GALE_OK);
 }
 
-static void teardown(fixture *f) {
+/* In the middle of an answer. */
+static void teardown_early(fixture *f) {
     gx_ledger_fini(&f->ledger);
     assert_int_equal(f->counting.blocks, 0);
     assert_int_equal(gx_heap_reserved(&f->heap), 0);
+}
+
+static void teardown(fixture *f) {
+    assert_null(gx_ledger_flaw(&f->ledger));
+    teardown_early(f);
 }
 
 static uint64_t open_at(fixture *f, uint64_t message_id, int64_t now) {
@@ -173,7 +179,7 @@ static void a_failures_text_may_be_missing_and_is_cut_to_its_limit(void **state)
     gx_ledger_answered(&f.ledger, &got, 0);
     got = answer(&f, 0);
     assert_int_equal(strlen(got.note->text), GALE_FAILURE_TEXT);
-    teardown(&f); /* with an answer that was not given back */
+    teardown_early(&f); /* with an answer that was not given back */
 }
 
 static void notes_are_used_again(void **state) {
@@ -808,6 +814,37 @@ static void random_work_agrees_with_a_naive_model(void **state) {
     teardown(&f);
 }
 
+/* --- Flaws --- */
+
+static void what_does_not_hold_is_said(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f, 100);
+    uint64_t edge, answered = begin(&f, 1, 0, &edge);
+    begin(&f, 2, 0, &edge);
+    gx_ledger_fail(&f.ledger, answered, GALE_REASON_FAILED, 2, "no");
+    assert_null(gx_ledger_flaw(&f.ledger));
+    f.ledger.counters.acked++;
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "trees are not those that were answered and those that are open");
+    f.ledger.counters.trees++, f.ledger.counters.acked--, f.ledger.counters.open++;
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "there are not as many open trees as is said");
+    f.ledger.counters.trees--, f.ledger.counters.open--;
+    uint64_t free = f.ledger.free, head = f.ledger.answers.head;
+    f.ledger.free = gx_ledger_at(&f.ledger, free - 1)->next;
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "a free slot is not in the list of those, or in it twice");
+    f.ledger.free = free;
+    f.ledger.answers.head = 0;
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "an answer is not in the list of those, or in it twice");
+    f.ledger.answers.head = head;
+    gx_ledger_at(&f.ledger, head - 1)->next = head; /* to itself */
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "an answer is not in the list of those, or in it twice");
+    gx_ledger_at(&f.ledger, head - 1)->next = 0;
+    f.ledger.resting.head = free;
+    assert_string_equal(gx_ledger_flaw(&f.ledger), "a slot that rests is not in the list of those, or in it twice");
+    f.ledger.resting.head = 0;
+    teardown(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_ledger_holds_nothing_and_is_never_due),
@@ -837,6 +874,7 @@ int main(void) {
         cmocka_unit_test(at_every_reading_trees_are_the_sum_of_their_outcomes),
         cmocka_unit_test(every_small_tree_in_every_order_and_cut_is_done_exactly_at_its_last_sum),
         cmocka_unit_test(random_work_agrees_with_a_naive_model),
+        cmocka_unit_test(what_does_not_hold_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,8 @@ static void setup(fixture *f, int64_t initial, int64_t most) {
 }
 
 static void teardown(fixture *f) {
+    assert_null(gx_retention_flaw(&f->retention));
+    assert_null(gx_ledger_flaw(&f->ledger));
     gx_retention_fini(&f->retention);
     assert_int_equal(f->ledger.counters.retained_bytes, 0);
     gx_ledger_fini(&f->ledger);
@@ -184,6 +186,7 @@ static void a_stop_answers_what_waits(void **state) {
     for (uint64_t i = 0; i < 5; i++) {
         assert_true(gx_ledger_next_answer(&f.ledger, 0, &answer));
         assert_int_equal(answer.state, GX_TREE_STOPPED);
+        gx_retention_drop(&f.retention, answer.slot);
         gx_ledger_answered(&f.ledger, &answer, 0);
     }
     assert_false(gx_ledger_next_answer(&f.ledger, 0, &answer));
