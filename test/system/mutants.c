@@ -37,7 +37,7 @@ static const struct {
     { "a reset that revives a failed tree", "has failed, but is open again in its ledger", { NULL } },
     { "a tuple emitted once more than is configured", "more often than topology.replay.attempts", { NULL } },
     { "a rejected tuple emitted again", "after it was rejected", { "its figure says" } },
-    { "a waiting tree that is in no list", "was to be emitted again", { NULL } },
+    { "a waiting tree that is in no list", "was to be emitted again", { "is in no list, or in two" } },
     { "a dead letter posted twice", "is a dead letter twice", { NULL } },
 };
 
