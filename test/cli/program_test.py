@@ -4,6 +4,7 @@
 usage: program_test.py GALE EXAMPLES
 """
 
+import codecs
 import fcntl
 import json
 import os
@@ -64,6 +65,7 @@ class Screen:
     does), is kept in `past`."""
 
     def __init__(self, rows):
+        self.decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end in the middle of a character
         self.rows, self.past, self.rest = [""] * rows, [], ""
         self.row = 0
 
@@ -1020,6 +1022,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         process = subprocess.Popen([GALE, "demo", "top-words", "--input", "in.txt", "--rate", "100"],
                                    stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.folder.name)
         os.close(theirs)
+        self.addCleanup(process.kill)  # nothing once it was waited for
         return ours, process
 
     def see(self, terminal, screen, is_so):
@@ -1027,7 +1030,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         while not is_so(screen.rows):
             pieces += 1
             self.assertLess(pieces, 200, screen.rows)
-            screen.take(os.read(terminal, 65536).decode())
+            screen.take(screen.decoder.decode(os.read(terminal, 65536)))
             self.assertEqual([line for line in screen.past if line], [])
 
     def leave(self, terminal, process):
