@@ -20,8 +20,8 @@ typedef struct gx_flux_options {
     size_t assignment_count;
     const gale_setting *settings; /* the same with typed values; a key that no component reads is an error */
     size_t setting_count;
-    bool *ret_prints;          /* may be NULL: does a component write to the standard output? */
-    const gale_logger *logger; /* for warnings about keys without effect, once a key */
+    bool *ret_prints;           /* may be NULL: does a component write to the standard output? */
+    const gale_logger *logger;  /* for warnings about keys without effect, once a key */
     const gx_named_file *files; /* that the command line names, to see whether they are in the way of others */
     size_t file_count;
     bool dry; /* it is not to be run: its spouts neither go on with a state nor keep one */

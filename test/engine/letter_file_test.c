@@ -211,7 +211,7 @@ static void what_may_be_a_letter_gets_its_newline_and_stays(void **state) {
 
 static void a_long_line_is_searched_for_its_beginning(void **state) {
     (void)state;
-    static char text[30000], after[30000];
+    static char text[30000], after[30002];
     for (size_t size = 4090; size < 4100; size++) {
         memset(text, 0, sizeof text);
         snprintf(text, sizeof text, "%s\n{\"component\":\"", LETTER);
