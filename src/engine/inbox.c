@@ -100,10 +100,21 @@ void gx_inbox_done(gx_inbox *inbox, gx_lane_name name, const gx_command *command
     inbox->lanes[name].at += command->length;
 }
 
+static bool is_worked_off(const gx_lane *lane) {
+    return lane->at == lane->working.size;
+}
+
+bool gx_inbox_has_news(gx_inbox *inbox) {
+    uint32_t waiting = gx_load_relaxed(&inbox->waiting);
+    for (int i = 0; waiting && i < GX_LANE_COUNT; i++)
+        if (waiting & 1u << i && is_worked_off(&inbox->lanes[i])) return true;
+    return false;
+}
+
 bool gx_inbox_is_empty(gx_inbox *inbox) {
-    if (gx_inbox_has_news(inbox)) return false;
+    if (gx_load_relaxed(&inbox->waiting)) return false;
     for (int i = 0; i < GX_LANE_COUNT; i++)
-        if (inbox->lanes[i].at != inbox->lanes[i].working.size) return false;
+        if (!is_worked_off(&inbox->lanes[i])) return false;
     return true;
 }
 

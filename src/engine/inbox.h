@@ -84,9 +84,9 @@ GX_INLINE const void *gx_command_body(const gx_command *command) {
     return gx_command_anchors(command) + command->anchor_count;
 }
 
-GX_INLINE bool gx_inbox_has_news(gx_inbox *inbox) {
-    return gx_load_relaxed(&inbox->waiting) != 0;
-}
+/* Has something come that can be taken in? Not into a lane whose earlier commands may not be carried out yet: what lets
+ * them rings the bell, or is news itself. */
+bool gx_inbox_has_news(gx_inbox *inbox);
 
 /* Is there nothing at all? */
 bool gx_inbox_is_empty(gx_inbox *inbox);

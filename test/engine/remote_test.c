@@ -123,6 +123,27 @@ static void a_remote_emits_for_its_spout_and_answers_for_its_bolt(void **state) 
     close_remotes();
 }
 
+static void commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    rig_make(&r, 1);
+    rig_settle(&r);
+    gale_runtime_deactivate(r.runtime);
+    rig_settle(&r);
+    for (uint64_t i = 0; i < 3; i++) { /* the first is taken in, and the others lie behind it */
+        assert_int_equal(emit_tracked(i), 0);
+        int64_t steps = 0;
+        while (gale_runtime_step(r.runtime) > 0) assert_true(++steps < 100);
+    }
+    assert_int_equal(state_.handed, 0);
+    gale_runtime_activate(r.runtime);
+    rig_settle(&r);
+    assert_int_equal(state_.handed, 3);
+    rig_fini(&r);
+    close_remotes();
+}
+
 static void misuse_of_a_remote_is_counted_or_told(void **state) {
     (void)state;
     rig r;
@@ -387,6 +408,7 @@ static void an_inactive_runtime_that_is_drained_ends_without_opening(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remote_emits_for_its_spout_and_answers_for_its_bolt),
+        cmocka_unit_test(commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit),
         cmocka_unit_test(misuse_of_a_remote_is_counted_or_told),
         cmocka_unit_test(a_remote_cannot_fail_a_tuple_for_what_is_no_reason),
         cmocka_unit_test(a_full_inbox_says_again_and_loses_nothing),
