@@ -248,12 +248,14 @@ GALE_INLINE void gale_stop(gale_collector *out, int code, const char *text) {
 /* For a spout, in `open`: says that it goes on from where an earlier run stopped, so that what that run wrote is the
  * first part of what this one writes. */
 GALE_INLINE void gale_resume(gale_collector *out) {
+    GALE_ASSERT(out);
     out->ops->resume(out);
 }
 
 /* Has a spout of this run said so? A bolt that would begin its output anew goes on with it then. To be asked once
  * everything is open: in execute, flush and finish, not in prepare. */
 GALE_INLINE bool gale_resumed(gale_collector *out) {
+    GALE_ASSERT(out);
     return out->ops->resumed(out);
 }
 

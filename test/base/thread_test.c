@@ -127,8 +127,8 @@ static void lock_and_unlock(gx_monitor *monitor) {
     gx_monitor_unlock(monitor);
 }
 
-/* In a process of its own: the signal that it died of, 0: none. */
-static int signal_of(void (*use)(gx_monitor *monitor)) {
+/* In a process of its own: does it end as it should? A thread sanitizer may be the first to end it otherwise. */
+static bool ends_well(void (*use)(gx_monitor *monitor)) {
     pid_t child = fork();
     int status = 0;
     if (child == 0) {
@@ -137,15 +137,15 @@ static int signal_of(void (*use)(gx_monitor *monitor)) {
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void a_monitor_that_is_checked_knows_who_has_locked_it(void **state) {
     (void)state;
-    assert_int_equal(signal_of(lock_and_unlock), 0);
+    assert_true(ends_well(lock_and_unlock));
 #if defined(GALE_CHECKS) && GALE_CHECKS >= 1
-    assert_int_equal(signal_of(lock_twice), SIGABRT);
-    assert_int_equal(signal_of(unlock_unlocked), SIGABRT);
+    assert_false(ends_well(lock_twice));
+    assert_false(ends_well(unlock_unlocked));
 #else
     (void)lock_twice, (void)unlock_unlocked;
 #endif
