@@ -42,6 +42,10 @@ static int admit(gx_inbox *inbox, gx_lane_name name, size_t length, gx_atomic64 
     return gx_buf_reserve(&inbox->lanes[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
 }
 
+static size_t room_for_values(const gx_command *command) {
+    return command->value_count * sizeof(gale_value);
+}
+
 static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const gx_command_content *what) {
     gx_buf *incoming = &inbox->lanes[name].incoming;
     gx_command *command = (gx_command *)(incoming->data + incoming->size);
@@ -62,7 +66,9 @@ int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_c
                  gx_atomic64 *held) {
     int64_t size = what->text ? GALE_FAILURE_TEXT + 1 : what->values ? gx_body_measure(what->values, what->count) : 0;
     if (size < 0) return (int)size;
-    size_t length = gx_align_up(sizeof head + head.anchor_count * sizeof *what->anchors + (size_t)size, 8);
+    head.value_count = (uint32_t)what->count;
+    size_t length = sizeof head + head.anchor_count * sizeof *what->anchors + gx_align_up((size_t)size, 8);
+    length += room_for_values(&head);
     if (length > GX_BODY_MAX) return GALE_TOO_LARGE;
     head.length = (uint32_t)length;
     head.body_size = (uint32_t)size;
@@ -94,6 +100,13 @@ const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name name) {
         swap(inbox, name);
     }
     return lane->at < lane->working.size ? (const gx_command *)(lane->working.data + lane->at) : NULL;
+}
+
+const gale_value *gx_command_values(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {
+    unsigned char *at = (unsigned char *)inbox->lanes[name].working.data + inbox->lanes[name].at;
+    gale_value *values = (gale_value *)(at + command->length - room_for_values(command));
+    for (size_t i = 0; i < command->value_count; i++) values[i] = gale_body_value(gx_command_body(command), i);
+    return values;
 }
 
 void gx_inbox_done(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {

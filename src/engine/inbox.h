@@ -24,7 +24,8 @@ typedef enum gx_lane_name { GX_LANE_SPOUTS, GX_LANE_BOLTS, GX_LANE_COUNT } gx_la
 
 typedef enum gx_command_kind { GX_COMMAND_EMIT, GX_COMMAND_TRACKED, GX_COMMAND_ACK, GX_COMMAND_FAIL } gx_command_kind;
 
-/* What lies in a lane: this, then the anchors, then the body; or the text of a failure. */
+/* What lies in a lane: this, then the anchors, then the body; or the text of a failure. Behind the body is room for its
+ * values as they are emitted, so that what was taken needs no memory to be carried out. */
 typedef struct gx_command {
     uint32_t length; /* of all, a multiple of 8 */
     uint16_t task;
@@ -35,6 +36,8 @@ typedef struct gx_command {
     uint64_t id; /* message id, or the handle that is answered */
     uint32_t anchor_count;
     uint32_t body_size; /* or that of the text, with its NUL */
+    uint32_t value_count;
+    uint32_t unused;
 } gx_command;
 
 typedef struct gx_lane {
@@ -83,6 +86,9 @@ GX_INLINE const gale_handle *gx_command_anchors(const gx_command *command) {
 GX_INLINE const void *gx_command_body(const gx_command *command) {
     return gx_command_anchors(command) + command->anchor_count;
 }
+
+/* The body's values; written to the room behind it. */
+const gale_value *gx_command_values(gx_inbox *inbox, gx_lane_name lane, const gx_command *command);
 
 /* Has something come that can be taken in? Not into a lane whose earlier commands may not be carried out yet: what lets
  * them rings the bell, or is news itself. */

@@ -125,17 +125,6 @@ int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
 
 /* --- The executor's thread --- */
 
-/* Fields of the body, as values to emit; in the scratch. */
-static gale_value *values_of(gx_executor *ex, const gx_command *command, size_t *ret_count) {
-    const gale_body *body = gx_command_body(command);
-    size_t count = command->body_size ? gale_body_count(body) : 0;
-    gx_scratch *s = &ex->scratch;
-    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, count + 1, sizeof *s->values)) return NULL;
-    for (size_t i = 0; i < count; i++) s->values[i] = gale_body_value(body, i);
-    *ret_count = count;
-    return s->values;
-}
-
 static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, int32_t reason, const char *text) {
     const gale_spout_ops *ops = &task->plan->built->spout;
     gale_failure failure = { .size = sizeof failure, .reason = reason, .text = text };
@@ -145,28 +134,27 @@ static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, in
     gx_executor_call(ex, NULL);
 }
 
-static void emit(gx_executor *ex, gx_task *task, const gx_command *command) {
-    size_t count = 0;
-    const gale_value *values = values_of(ex, command, &count);
+static void emit(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
+    const gale_value *values = gx_command_values(ex->inbox, lane, command);
     const gale_collector_ops *ops = task->out.ops;
-    int rc = GALE_NO_MEMORY;
-    if (values && command->kind == GX_COMMAND_TRACKED)
-        rc = ops->emit_tracked(&task->out, command->stream, values, count, command->id);
-    else if (values)
-        rc = ops->emit_anchored(&task->out, command->stream, values, count, gx_command_anchors(command),
-                                command->anchor_count);
-    if (rc < 0 && command->kind == GX_COMMAND_TRACKED)
+    if (command->kind == GX_COMMAND_EMIT) {
+        (void)ops->emit_anchored(&task->out, command->stream, values, command->value_count, gx_command_anchors(command),
+                                 command->anchor_count);
+        return;
+    }
+    int rc = ops->emit_tracked(&task->out, command->stream, values, command->value_count, command->id);
+    if (rc < 0)
         tell_failure(ex, task, command->id, rc == GALE_NO_MEMORY ? GALE_REASON_NO_MEMORY : GALE_REASON_FAILED,
                      gale_error_text(rc));
 }
 
-static void carry_out(gx_executor *ex, gx_task *task, const gx_command *command) {
+static void carry_out(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
     switch (command->kind) {
     case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
     case GX_COMMAND_FAIL:
         (void)task->out.ops->fail(&task->out, command->id, command->reason, gx_command_body(command));
         break;
-    default: emit(ex, task, command); break;
+    default: emit(ex, task, lane, command); break;
     }
 }
 
@@ -185,7 +173,7 @@ static size_t run_lane(gx_executor *ex, gx_lane_name lane) {
     while (done < COMMANDS_A_STEP && (command = gx_inbox_peek(ex->inbox, lane)) != NULL) {
         gx_task *task = ex->shared->tasks[command->task];
         if (!may_carry_out(ex, task, command)) break;
-        carry_out(ex, task, command);
+        carry_out(ex, task, lane, command);
         gx_inbox_done(ex->inbox, lane, command);
         done++;
     }

@@ -1,5 +1,6 @@
 /* Emits and answers from the application's own threads. */
 #include "engine/rig.h"
+#include "harness/counting_allocator.h"
 
 #include <gale/remote.h>
 #include <pthread.h>
@@ -142,6 +143,36 @@ static void commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit
     assert_int_equal(state_.handed, 3);
     rig_fini(&r);
     close_remotes();
+}
+
+static void an_emit_of_a_remote_that_finds_no_memory_is_not_lost(void **state) {
+    (void)state;
+    rig r;
+    counting_allocator memory = { 0 };
+    gale_allocator allocator = counting_handle(&memory);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    build(&r);
+    gale_topology_set(r.topology, "holder", "gale.executor", gale_i64(1)); /* where nothing was emitted yet */
+    options.executors = 2;
+    options.allocator = &allocator;
+    rig_make_with(&r, options);
+    rig_settle(&r);
+    assert_int_equal(emit_tracked(0), 0);
+    rig_settle(&r);
+    assert_int_equal(state_.handed, 1);
+    gale_value values[] = { gale_i64(1), gale_i64(2) };
+    memory.fail_at = memory.calls + 1;
+    memory.fail_after = true;
+    assert_int_equal(gale_remote_emit(state_.bolt, 0, values, 2, state_.handles, 1), 0);
+    assert_int_equal(gale_remote_ack(state_.bolt, state_.handles[0]), 0);
+    rig_settle(&r);
+    assert_int_equal(state_.acks, last.seen); /* what is acked was executed to its end, */
+    memory.fail_at = 0;
+    rig_advance(&r, 60 * GALE_SECOND, GALE_SECOND);
+    assert_int_equal(state_.acks + state_.fails, 1); /* and what could not be emitted fails, at the latest now */
+    rig_fini(&r);
+    close_remotes();
+    assert_int_equal(memory.blocks, 0);
 }
 
 static void misuse_of_a_remote_is_counted_or_told(void **state) {
@@ -409,6 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remote_emits_for_its_spout_and_answers_for_its_bolt),
         cmocka_unit_test(commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit),
+        cmocka_unit_test(an_emit_of_a_remote_that_finds_no_memory_is_not_lost),
         cmocka_unit_test(misuse_of_a_remote_is_counted_or_told),
         cmocka_unit_test(a_remote_cannot_fail_a_tuple_for_what_is_no_reason),
         cmocka_unit_test(a_full_inbox_says_again_and_loses_nothing),
