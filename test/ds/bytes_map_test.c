@@ -1,10 +1,12 @@
 #include "ds/bytes_map.h"
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct fixture {
     counting_allocator counting;
@@ -12,11 +14,13 @@ typedef struct fixture {
     gx_bytes_map *map;
 } fixture;
 
+enum { SEED = 42 };
+
 static void setup_with(fixture *f, size_t value_size) {
     *f = (fixture){ 0 };
     gale_allocator handle = counting_handle(&f->counting);
     gx_heap_init(&f->heap, &handle);
-    f->map = gx_bytes_map_new(&f->heap, value_size, 42);
+    f->map = gx_bytes_map_new(&f->heap, value_size, SEED);
     assert_non_null(f->map);
 }
 
@@ -91,6 +95,56 @@ static void keys_of_every_size_and_with_any_byte_are_told_apart(void **state) {
     }
     for (size_t size = 0; size <= 300; size++)
         assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, (gale_str){ key, size }), size);
+    teardown(&f);
+}
+
+enum { TWINS_AMONG = 300000 }; /* about ten pairs of them have the same 32 bits of hash */
+
+typedef struct tagged {
+    uint32_t tag;
+    unsigned number;
+} tagged;
+
+static int by_tag(const void *a, const void *b) {
+    const tagged *one = a, *two = b;
+    return (one->tag > two->tag) - (one->tag < two->tag);
+}
+
+/* Not inline: gcc would look for long keys in a short array. */
+GX_NOINLINE static uint32_t tag_of(gale_str key) {
+    return (uint32_t)gx_hash_bytes(key.data, key.size, SEED);
+}
+
+/* Two numbers whose keys look alike to a map that compares only what its index keeps of a hash. */
+static void find_twins(unsigned *ret_one, unsigned *ret_two) {
+    tagged *all = malloc(TWINS_AMONG * sizeof *all);
+    assert_non_null(all);
+    char text[32];
+    for (unsigned i = 0; i < TWINS_AMONG; i++) all[i] = (tagged){ tag_of(numbered(text, i)), i };
+    qsort(all, TWINS_AMONG, sizeof *all, by_tag);
+    size_t at = 1;
+    while (at < TWINS_AMONG && all[at].tag != all[at - 1].tag) at++;
+    assert_true(at < TWINS_AMONG);
+    *ret_one = all[at - 1].number;
+    *ret_two = all[at].number;
+    free(all);
+}
+
+static void keys_of_the_same_hash_are_told_apart(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    unsigned one, two;
+    char text[32];
+    find_twins(&one, &two);
+    *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, one), NULL) = 1;
+    assert_null(gx_bytes_map_get(f.map, numbered(text, two)));
+    assert_false(gx_bytes_map_remove(f.map, numbered(text, two)));
+    *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, two), NULL) = 2;
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, one)), 1);
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, two)), 2);
+    assert_true(gx_bytes_map_remove(f.map, numbered(text, one)));
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, two)), 2);
     teardown(&f);
 }
 
@@ -293,6 +347,7 @@ int main(void) {
         cmocka_unit_test(a_new_value_is_zeroed_and_stays),
         cmocka_unit_test(a_map_without_values_is_a_set),
         cmocka_unit_test(keys_of_every_size_and_with_any_byte_are_told_apart),
+        cmocka_unit_test(keys_of_the_same_hash_are_told_apart),
         cmocka_unit_test(entries_lie_in_the_order_of_insertion),
         cmocka_unit_test(the_last_entry_takes_the_place_of_a_removed_one),
         cmocka_unit_test(walking_backwards_may_remove),
