@@ -1,6 +1,8 @@
 /* Drains end, whoever answers when; and one that makes no progress says what it waits for. */
 #include "engine/rig.h"
 
+#include "engine/runtime.h"
+
 #include <gale/log.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,12 +69,15 @@ static void build(rig *r) {
     gale_topology_subscribe(r->topology, "last", "holder", NULL, gale_shuffle());
 }
 
-static void make(rig *r) {
+static void make_with(rig *r, gale_runtime_options options) {
     static gale_logger logger = { sizeof logger, GALE_LOG_WARN, take_line, NULL };
-    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
     options.executors = 2;
     options.logger = &logger;
     rig_make_with(r, options);
+}
+
+static void make(rig *r) {
+    make_with(r, (gale_runtime_options)GALE_RUNTIME_OPTIONS_INIT);
 }
 
 /* Steps on, ten milliseconds after each rest, for this long at the most; true when the run is closed. */
@@ -200,6 +205,40 @@ static void a_drain_names_who_forgot_what_it_waits_for(void **state) {
     rig_fini(&r);
 }
 
+static void a_drain_names_who_may_not_run_and_who_is_congested(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    make(&r);
+    uint32_t jam = rig_task_number(&r, "last", 0), behind = rig_task_number(&r, "holder", 0);
+    gx_flow_mark(&r.runtime->shared.flow, (uint16_t)jam, true);
+    rig_settle(&r);
+    assert_int_equal(holder.seen, 0);
+    assert_false(drains_within(&r, GALE_SECOND));
+    char words[200];
+    snprintf(words, sizeof words,
+             "bytes wait for 'holder' (task %u), which may not run while 'last' (task %u) is congested", behind, jam);
+    assert_non_null(strstr(said, words));
+    assert_memory_equal(said, "holder: the drain has", strlen("holder: the drain has"));
+    gx_flow_mark(&r.runtime->shared.flow, (uint16_t)jam, false);
+    rig_fini(&r);
+}
+
+static void a_run_until_drained_says_nothing_while_a_spout_has_more_to_emit(void **state) {
+    (void)state;
+    rig r;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.until_drained = true;
+    build(&r);
+    spout.to_emit = 100;
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(3));
+    make_with(&r, options);
+    rig_advance(&r, 2 * GALE_SECOND, 10 * GALE_MILLISECOND);
+    assert_int_equal(holder.held_count, 3);
+    assert_string_equal(said, "");
+    rig_fini(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bolt_that_answers_at_ticks_does_so_when_a_bolt_before_it_emits_in_finish),
@@ -209,6 +248,8 @@ int main(void) {
         cmocka_unit_test(a_drain_that_does_not_get_on_names_who_holds_it_up_within_a_second),
         cmocka_unit_test(a_drain_that_gets_on_says_nothing),
         cmocka_unit_test(a_drain_names_who_forgot_what_it_waits_for),
+        cmocka_unit_test(a_drain_names_who_may_not_run_and_who_is_congested),
+        cmocka_unit_test(a_run_until_drained_says_nothing_while_a_spout_has_more_to_emit),
     };
     return rig_run_on_both_ledgers(tests);
 }
