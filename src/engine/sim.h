@@ -4,6 +4,8 @@
 #define GX_ENGINE_SIM_H
 
 #include "engine/runtime.h"
+#include "engine/sim_book.h"
+#include "engine/sim_crowd.h"
 #include "engine/sim_faults.h"
 #include "engine/sim_truth.h"
 #include "engine/sim_veil.h"
@@ -18,6 +20,10 @@ typedef struct gx_sim_dropped {
 typedef struct gx_sim {
     gx_heap heap; /* the simulator's own */
     gx_truth truth;
+    gx_book book;
+    gx_sim_crowd crowd;
+    bool crowded;            /* remotes may be opened: their threads are the crowd's */
+    gale_collector_ops seen; /* the collector of all tasks, which sees what remotes command */
     gx_coverage coverage;
     bool generate; /* spouts are replaced by generators */
     bool capture;  /* sinks are replaced */
@@ -40,8 +46,11 @@ typedef struct gx_sim {
     uint64_t roots;   /* that each spout task may emit */
     uint64_t emitted; /* tracked, by all of them */
     uint64_t captured;
-    bool limited; /* queues have a limit that they may reach */
-    int in_call;  /* functions of components that run now: 0 or 1 */
+    bool limited;  /* queues have a limit that they may reach */
+    int in_call;   /* functions of components that run now: 0 or 1 */
+    int32_t phase; /* that the last step has seen */
+    bool drained;  /* the runtime closed because all had finished */
+    bool broken;   /* a component could not be opened, or asked for the end */
 } gx_sim;
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const char *gx_fault_name(int fault) {
-    static const char *const names[] = { "slow", "hold", "fail", "forget", "twice", "reset", "stall", "late", "alloc" };
+    static const char *const names[] = { "slow",  "hold", "fail",  "forget", "twice", "reset",
+                                         "stall", "late", "alloc", "open",   "stop" };
     static_assert(sizeof names / sizeof *names == GX_FAULT_COUNT, "every fault has a name");
     return names[fault];
 }
@@ -54,14 +55,31 @@ int gx_faults_parse(const char *text, gx_faults *faults, gale_error *error) {
     return GALE_OK;
 }
 
+/* One in how many runs has it. What ends a run at once is rare. */
+static uint32_t rarity(int fault) {
+    switch (fault) {
+    case GX_FAULT_ALLOC: return 8;
+    case GX_FAULT_OPEN:
+    case GX_FAULT_STOP: return 24;
+    default: return 2;
+    }
+}
+
+static uint32_t draw_odds(gx_random *random, int fault) {
+    uint32_t scale = gx_random_below(random, 8); /* 1/2000 to 1/16 */
+    switch (fault) {
+    case GX_FAULT_LATE: scale += 3; break;            /* to 1/2: most publications are one among many */
+    case GX_FAULT_OPEN: scale = scale / 2 + 4; break; /* a task opens once */
+    case GX_FAULT_STOP: scale /= 4; break;            /* one in thousands of calls */
+    default: break;
+    }
+    return (UINT32_MAX / 2000) << scale;
+}
+
 gx_faults gx_faults_draw(gx_random *random) {
     gx_faults faults = { { 0 } };
-    for (int i = 0; i < GX_FAULT_COUNT; i++) {
-        uint32_t wanted = gx_random_below(random, i == GX_FAULT_ALLOC ? 8 : 2);
-        uint32_t scale = gx_random_below(random, 8); /* 1/2000 to 1/16 */
-        if (i == GX_FAULT_LATE) scale += 3;          /* to 1/2: most publications are one among many */
-        if (wanted == 0) faults.odds[i] = (UINT32_MAX / 2000) << scale;
-    }
+    for (int i = 0; i < GX_FAULT_COUNT; i++)
+        if (gx_random_below(random, rarity(i)) == 0) faults.odds[i] = draw_odds(random, i);
     return faults;
 }
 

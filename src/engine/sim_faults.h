@@ -10,6 +10,8 @@
  *     stall   an executor makes no step for a while
  *     late    what an executor has written for another is seen some steps later
  *     alloc   an allocation fails
+ *     open    `open` or `prepare` returns an error
+ *     stop    a component asks the whole runtime to stop, and goes on with its call
  *
  * Threads: one. */
 #ifndef GX_ENGINE_SIM_FAULTS_H
@@ -32,6 +34,8 @@ typedef enum gx_fault {
     GX_FAULT_STALL,
     GX_FAULT_LATE,
     GX_FAULT_ALLOC,
+    GX_FAULT_OPEN,
+    GX_FAULT_STOP,
     GX_FAULT_COUNT
 } gx_fault;
 

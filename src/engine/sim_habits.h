@@ -1,5 +1,4 @@
-/* The components of random topologies: a source, and bolts of several habits (engine/sim_random.h). Tuples have four
- * fields: key, energy, hops, load.
+/* The bolts of random topologies, of different habits (engine/sim_random.h).
  * Threads: a component's own. Owner: the topology frees `user`. */
 #ifndef GX_ENGINE_SIM_HABITS_H
 #define GX_ENGINE_SIM_HABITS_H
@@ -14,15 +13,14 @@ typedef enum gx_sim_habit {
     GX_SIM_JOIN,         /* holds some, emits anchored to all, answers all */
     GX_SIM_GATHER,       /* simple, answered by its flush, which fails sometimes */
     GX_SIM_LOOSE,        /* emits some unanchored, fails some, forgets some */
+    GX_SIM_KEEP,         /* holds some, and answers at ticks and in finish only */
+    GX_SIM_LAST,         /* simple; emits in finish, and in cleanup, where it must be refused */
     GX_SIM_BURY,         /* takes dead letters, and makes a little of each */
     GX_SIM_HABIT_COUNT
 } gx_sim_habit;
 
-/* Emits roots of up to `energy`. `direct`: bit a stream that direct groupings take. `user` NULL: memory is out. Outputs
- * are the caller's to set. */
-gale_spout gx_sim_source(uint32_t energy, uint32_t direct);
-
-/* Emits up to `fan` tuples for each of its own. */
+/* Emits up to `fan` tuples for each of its own. `direct`: bit a stream that direct groupings take. `user` NULL: memory
+ * is out. Outputs are the caller's to set. */
 gale_bolt gx_sim_worker(gx_sim_habit habit, uint32_t fan, uint32_t direct);
 
 #endif

@@ -1,6 +1,9 @@
 #include "engine/sim_random.h"
 
 #include "engine/sim_habits.h"
+#include "engine/sim_handing.h"
+#include "engine/sim_number.h"
+#include "engine/sim_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +15,19 @@ typedef struct drawn {
     uint32_t layer;
     uint32_t streams;
     uint32_t direct; /* bit a stream: its consumers are direct */
+    uint32_t folded; /* bit a stream: its tuples have one value */
+    gale_output outputs[GX_SIM_STREAMS_MAX];
 } drawn;
 
 typedef struct sketch {
     gx_random *random;
+    gx_sim_crowd *crowd;
     gale_topology *topology;
     drawn components[COMPONENTS_MAX];
     uint32_t count;
     uint32_t layers; /* of bolts */
+    bool acking;
+    uint32_t folds; /* one in how many streams has one value; 0: none */
     uint32_t tasks;
     int64_t timeout; /* milliseconds */
 } sketch;
@@ -28,9 +36,7 @@ static uint32_t below(sketch *s, uint32_t n) {
     return gx_random_below(s->random, n);
 }
 
-static const gale_output outputs[] = { { NULL, "key, energy, hops, load" },
-                                       { "second", "key, energy, hops, load" },
-                                       { "third", "key, energy, hops, load" } };
+static const char *const streams[GX_SIM_STREAMS_MAX] = { NULL, "second", "third" };
 
 static uint32_t draw_tasks(sketch *s) {
     uint32_t tasks = 1 + below(s, 7);
@@ -44,17 +50,32 @@ static drawn *draw_component(sketch *s, const char *what, uint32_t layer) {
     snprintf(d->name, sizeof d->name, "%s-%u", what, s->count);
     if (s->count % 2) d->name[0] = (char)(d->name[0] - 'a' + 'A'); /* before and behind "__acker" */
     d->layer = layer;
-    d->streams = 1 + below(s, 3);
-    for (uint32_t i = 0; i < d->streams; i++) d->direct |= (below(s, 10) == 0 ? 1u : 0u) << i;
+    d->streams = 1 + below(s, GX_SIM_STREAMS_MAX);
+    for (uint32_t i = 0; i < d->streams; i++) {
+        bool folded = s->folds && below(s, s->folds) == 0;
+        d->direct |= (below(s, 10) == 0 ? 1u : 0u) << i;
+        d->folded |= (folded ? 1u : 0u) << i;
+        d->outputs[i] = (gale_output){ streams[i], folded ? GX_SIM_TOKEN : "key, energy, hops, load" };
+    }
     s->count++;
     return d;
 }
 
+static gale_spout draw_spout(sketch *s, const drawn *d) {
+    uint32_t energy = 1 + below(s, 200);
+    switch (below(s, 6)) {
+    case 0: return gx_sim_fed_source(s->crowd, energy, d->direct);
+    case 1:
+    case 2: return gx_sim_eager_source(energy, d->direct);
+    default: return gx_sim_source(energy, d->direct);
+    }
+}
+
 static int add_spout(sketch *s) {
     const drawn *d = draw_component(s, "spout", 0);
-    gale_spout spout = gx_sim_source(1 + below(s, 200), d->direct);
+    gale_spout spout = draw_spout(s, d);
     if (!spout.user) return GALE_NO_MEMORY;
-    spout.outputs = outputs;
+    spout.outputs = d->outputs;
     spout.output_count = d->streams;
     uint32_t tasks = 1 + below(s, 3);
     s->tasks += tasks;
@@ -62,11 +83,14 @@ static int add_spout(sketch *s) {
 }
 
 static int add_bolt(sketch *s, uint32_t layer) {
-    static const char *const names[] = { "pass", "pass", "work", "work", "join", "gather", "loose" };
-    static_assert(sizeof names / sizeof *names == GX_SIM_BURY, "a name for every habit");
-    gx_sim_habit habit = (gx_sim_habit)below(s, GX_SIM_BURY);
+    static const char *const names[] = { "pass",   "pass",  "work", "work", "join",
+                                         "gather", "loose", "keep", "last", "hand" };
+    static_assert(sizeof names / sizeof *names == GX_SIM_BURY + 1, "a name for every habit, and for handing over");
+    gx_sim_habit habit = (gx_sim_habit)below(s, GX_SIM_BURY + 1); /* the last one is to hand over */
     const drawn *d = draw_component(s, names[habit], layer);
-    gale_bolt bolt = gx_sim_worker(habit, 1 + below(s, 5), d->direct);
+    uint32_t fan = 1 + below(s, 5);
+    gale_bolt bolt = habit < GX_SIM_BURY ? gx_sim_worker(habit, fan, d->direct)
+                                         : gx_sim_hander(s->crowd, fan, d->direct);
     if (!bolt.user) return GALE_NO_MEMORY;
     gale_setting settings[1];
     if (habit == GX_SIM_JOIN || below(s, 4) == 0) {
@@ -75,7 +99,7 @@ static int add_bolt(sketch *s, uint32_t layer) {
         bolt.settings = settings;
         bolt.setting_count = 1;
     }
-    bolt.outputs = outputs;
+    bolt.outputs = d->outputs;
     bolt.output_count = d->streams;
     return gale_topology_add_bolt(s->topology, d->name, bolt, draw_tasks(s));
 }
@@ -91,12 +115,12 @@ static int choose_odd(void *self, const gale_targets *targets, const gale_value 
     return (int)chosen;
 }
 
-static gale_grouping draw_grouping(sketch *s) {
+static gale_grouping draw_grouping(sketch *s, bool folded) {
     static const gale_custom_ops odd = { sizeof odd, "odd", NULL, choose_odd, NULL };
     int32_t kind = (int32_t)below(s, GALE_GROUPING_COUNT);
     switch (kind) {
-    case GALE_GROUPING_FIELDS: return gale_fields(below(s, 4) ? "key" : "key, hops");
-    case GALE_GROUPING_PARTIAL_KEY: return gale_partial_key("key");
+    case GALE_GROUPING_FIELDS: return gale_fields(folded ? GX_SIM_TOKEN : below(s, 4) ? "key" : "key, hops");
+    case GALE_GROUPING_PARTIAL_KEY: return gale_partial_key(folded ? GX_SIM_TOKEN : "key");
     case GALE_GROUPING_CUSTOM: return gale_custom(&odd, NULL, NULL);
     case GALE_GROUPING_DIRECT: return gale_shuffle();
     default: return gale_grouping_of(kind, NULL);
@@ -105,10 +129,10 @@ static gale_grouping draw_grouping(sketch *s) {
 
 static int subscribe(sketch *s, const drawn *bolt, const drawn *from) {
     uint32_t stream = below(s, from->streams);
-    gale_grouping grouping = from->direct >> stream & 1 ? gale_direct() : draw_grouping(s);
+    gale_grouping grouping = from->direct >> stream & 1 ? gale_direct() : draw_grouping(s, from->folded >> stream & 1);
     uint32_t policy = below(s, 24);
     if (policy < GALE_DROP_COUNT) grouping.drop = (int32_t)policy;
-    return gale_topology_subscribe(s->topology, bolt->name, from->name, outputs[stream].stream, grouping);
+    return gale_topology_subscribe(s->topology, bolt->name, from->name, streams[stream], grouping);
 }
 
 static const drawn *draw_from_layer(sketch *s, uint32_t layer) {
@@ -134,12 +158,14 @@ static int connect(sketch *s, const drawn *bolt) {
 
 static int set_limits(sketch *s) {
     static const int64_t pending[] = { 0, 1, 7, 100 };
-    static const int64_t ackers[] = { 1, 3 };
+    static const int64_t ackers[] = { 0, 1, 3 };
     int rc = gale_topology_set(s->topology, NULL, "topology.message.timeout.secs", gale_f64((double)s->timeout / 1000));
     if (rc >= 0)
         rc = gale_topology_set(s->topology, NULL, "topology.max.spout.pending", gale_i64(pending[below(s, 4)]));
-    if (rc >= 0 && below(s, 3))
-        rc = gale_topology_set(s->topology, NULL, "topology.acker.executors", gale_i64(ackers[below(s, 2)]));
+    uint32_t keeper = below(s, 6); /* half of the topologies leave it to the spouts' ledgers */
+    s->acking = keeper != 0;
+    if (rc >= 0 && keeper < 3)
+        rc = gale_topology_set(s->topology, NULL, "topology.acker.executors", gale_i64(ackers[keeper]));
     if (rc >= 0 && below(s, 4) == 0)
         rc = gale_topology_set(s->topology, NULL, "topology.message.timeout.mode", gale_text("progress"));
     if (rc >= 0 && below(s, 6) == 0)
@@ -154,7 +180,8 @@ static int set_limits(sketch *s) {
 static int add_burier(sketch *s) {
     gale_bolt bolt = gx_sim_worker(GX_SIM_BURY, 2, 0);
     if (!bolt.user) return GALE_NO_MEMORY;
-    bolt.outputs = outputs;
+    gale_output output = { NULL, "key, energy, hops, load" };
+    bolt.outputs = &output;
     bolt.output_count = 1;
     int rc = gale_topology_add_bolt(s->topology, "bury", bolt, 1 + below(s, 3));
     for (uint32_t i = 0; i < s->count && rc >= 0; i++)
@@ -164,9 +191,9 @@ static int add_burier(sketch *s) {
     return rc;
 }
 
-/* In a third of the topologies failed tuples are emitted again, and in most of those dead letters have a bolt. */
+/* In a third of the topologies with acks failed tuples are emitted again, and in most of those dead letters have a bolt. */
 static int draw_replay(sketch *s) {
-    if (below(s, 3)) return GALE_OK;
+    if (!s->acking || below(s, 3)) return GALE_OK;
     double initial = (double)s->timeout / 1000 * below(s, 9) / 4, most = initial * (1u << below(s, 4));
     int rc = gale_topology_set(s->topology, NULL, "topology.replay.attempts", gale_i64(1 + below(s, 4)));
     if (rc >= 0) rc = gale_topology_set(s->topology, NULL, "topology.replay.backoff.initial.secs", gale_f64(initial));
@@ -186,10 +213,11 @@ static int draw_all(sketch *s) {
     return rc < 0 ? rc : GALE_OK;
 }
 
-int gx_sim_random_topology(gx_random *random, gale_topology **ret_topology, gale_error *error) {
-    sketch s = { .random = random, .topology = gale_topology_new("random") };
+int gx_sim_random_topology(gx_random *random, gx_sim_crowd *crowd, gale_topology **ret_topology, gale_error *error) {
+    sketch s = { .random = random, .crowd = crowd, .topology = gale_topology_new("random") };
     if (!s.topology) return gale_error_set(error, GALE_NO_MEMORY, "no memory for a topology");
     s.timeout = INT64_C(4) << below(&s, 10);
+    s.folds = below(&s, 5); /* in a fifth of the topologies none, in another all */
     int rc = draw_all(&s);
     if (rc < 0) {
         if (gale_topology_check(s.topology, error) != rc) gale_error_set(error, rc, "no memory for a topology");

@@ -9,11 +9,11 @@
 #ifndef GX_ENGINE_SIM_RANDOM_H
 #define GX_ENGINE_SIM_RANDOM_H
 
-#include "base/random.h"
+#include "engine/sim_crowd.h"
 
 #include <gale/topology.h>
 
-/* GALE_NO_MEMORY. */
-int gx_sim_random_topology(gx_random *random, gale_topology **ret_topology, gale_error *error);
+/* `crowd`: whose threads work for some components, and which must outlive it. GALE_NO_MEMORY. */
+int gx_sim_random_topology(gx_random *random, gx_sim_crowd *crowd, gale_topology **ret_topology, gale_error *error);
 
 #endif

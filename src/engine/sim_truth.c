@@ -66,7 +66,7 @@ void gx_truth_violated(gx_truth *truth, const char *format, ...) {
     va_end(arguments);
 }
 
-static void trace(gx_truth *truth, uint64_t what) {
+void gx_truth_trace(gx_truth *truth, uint64_t what) {
     truth->trace = gx_hash_mix(truth->trace, what);
 }
 
@@ -149,6 +149,7 @@ static void unite(gx_truth *truth, uint32_t first) {
 int gx_truth_announce(gx_truth *truth, uint16_t task, uint16_t stream, uint32_t tree, gx_sim_delivery *const *anchors,
                       size_t anchor_count, uint32_t *ret_emission) {
     uint32_t first = truth->tree_list_count;
+    if (!truth->plan->acking) tree = UINT32_MAX; /* it is complete at once: nothing belongs to it */
     bool whole = gx_grow(truth->heap, GX_TAG_OTHER, &truth->emissions, &truth->emission_capacity,
                          truth->emission_count + 1u, sizeof *truth->emissions);
     if (tree != UINT32_MAX) whole = whole && add_trees(truth, &tree, 1);
@@ -393,7 +394,7 @@ int gx_truth_emitted(gx_truth *truth, uint32_t emission, const gale_value *value
     if (direct && count && targets[0] != direct)
         gx_truth_violated(truth, "a direct emit to task %u went to task %u", direct, targets[0]);
     if (!direct) check_groupings(truth, &e, values, targets, count, !dropped);
-    trace(truth, (uint64_t)emission << 32 | (uint64_t)count << 16 | e.task);
+    gx_truth_trace(truth, (uint64_t)emission << 32 | (uint64_t)count << 16 | e.task);
     return GALE_OK;
 }
 
@@ -424,7 +425,7 @@ bool gx_truth_received(gx_truth *truth, uint16_t source, uint16_t target, uint16
     const gx_sim_emission *e = &truth->emissions[emission];
     for (uint32_t i = 0; i < e->tree_count; i++) tree_at(truth, e, i)->loose -= is_loose(truth, e, target);
     *ret_delivery = (gx_sim_delivery){ emission, truth->emissions[emission].tree_count > 0, false };
-    trace(truth, (uint64_t)emission << 16 | target);
+    gx_truth_trace(truth, (uint64_t)emission << 16 | target);
     return true;
 }
 
@@ -437,7 +438,7 @@ void gx_truth_failed(gx_truth *truth, uint16_t task, const gx_sim_delivery *deli
         tree->failures++;
         tree->failed_at = task;
     }
-    trace(truth, (uint64_t)delivery->emission << 8 | 1);
+    gx_truth_trace(truth, (uint64_t)delivery->emission << 8 | 1);
 }
 
 void gx_truth_acked(gx_truth *truth, uint16_t task, const gx_sim_delivery *delivery) {
@@ -451,7 +452,7 @@ void gx_truth_acked(gx_truth *truth, uint16_t task, const gx_sim_delivery *deliv
         gx_sim_tree *tree = tree_at(truth, e, i);
         if (--tree->open == 0) tree->done_round = truth->round + 1;
     }
-    trace(truth, (uint64_t)delivery->emission << 8 | 2);
+    gx_truth_trace(truth, (uint64_t)delivery->emission << 8 | 2);
 }
 
 void gx_truth_kept(gx_truth *truth, const gx_sim_delivery *delivery, bool kept) {
@@ -550,7 +551,7 @@ const gx_sim_tree *gx_truth_answered(gx_truth *truth, uint16_t task, uint64_t tr
         return NULL;
     }
     close_tree(truth, tree);
-    trace(truth, tree_number << 8 | (failure ? (uint64_t)(uint32_t)failure->reason + 3 : 2));
+    gx_truth_trace(truth, tree_number << 8 | (failure ? (uint64_t)(uint32_t)failure->reason + 3 : 2));
     const gx_sim_tree *last = &truth->trees[tree->latest];
     if (!failure)
         check_acked(truth, tree_number, last);

@@ -131,6 +131,10 @@ int gx_truth_begin(gx_truth *truth, const gx_plan *plan);
 
 /* Notes the first thing that must not be. */
 void gx_truth_violated(gx_truth *truth, const char *format, ...) GALE_PRINTF(2, 3);
+
+/* Notes that something happened. */
+void gx_truth_trace(gx_truth *truth, uint64_t what);
+
 GX_INLINE bool gx_truth_holds(const gx_truth *truth) {
     return truth->problem[0] == 0;
 }

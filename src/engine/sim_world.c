@@ -1,11 +1,15 @@
 #include "engine/sim_world.h"
 
+#include "engine/inquest.h"
+#include "engine/replay.h"
+#include "engine/sim_remote.h"
+#include "engine/spout.h"
 #include "engine/step.h"
 #include "engine/whole.h"
 
 #include <string.h>
 
-enum { LATE_STEPS_MAX = 32 };
+enum { LATE_STEPS_MAX = 32, TICKS_PATIENCE = 4 };
 
 static gx_shared *shared_of(const gx_world *world) {
     return &world->sim->runtime->shared;
@@ -18,9 +22,9 @@ static int64_t now_of(const gx_world *world) {
 
 /* --- What must hold --- */
 
-/* By its name: what the engine takes a task for is not to be trusted here. */
+/* By its name, which begins as nobody else's may: what the engine takes a task for is not to be trusted here. */
 static bool is_acker(const gx_task *task) {
-    return strcmp(task->context.component, "__acker") == 0;
+    return strncmp(task->context.component, "__", 2) == 0;
 }
 
 /* After every step: the ledgers' figures add up, and tasks executed what came to them. */
@@ -89,30 +93,22 @@ static void check_sums(gx_world *world) {
     gale_runtime_stats(world->sim->runtime, &stats);
     const struct {
         const char *name;
-        uint64_t is, says;
+        uint64_t is, says, more;
     } figures[] = {
-        { "trees", truth->messages, stats.trees },       { "acked", truth->acked, stats.acked },
-        { "failed", truth->failed, stats.failed },       { "timed out", truth->timed_out, stats.timed_out },
-        { "rejected", truth->rejected, stats.rejected }, { "stopped", truth->stopped, stats.stopped },
-        { "open", truth->open_count, stats.open },       { "executed", truth->executed, stats.executed },
+        { "trees", truth->messages + truth->letters, stats.trees, 0 },
+        { "acked", truth->acked, stats.acked, truth->letters },
+        { "failed", truth->failed, stats.failed, truth->letters },
+        { "timed out", truth->timed_out, stats.timed_out, truth->letters },
+        { "rejected", truth->rejected, stats.rejected, truth->letters },
+        { "stopped", truth->stopped, stats.stopped, truth->letters },
+        { "open", truth->open_count, stats.open, truth->letters },
+        { "emitted again", truth->repeats, stats.replayed, 0 },
+        { "executed", truth->executed, stats.executed, 0 },
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        if (figures[i].says < figures[i].is || figures[i].says > figures[i].is + truth->letters)
+        if (figures[i].says < figures[i].is || figures[i].says > figures[i].is + figures[i].more)
             gx_truth_violated(truth, "the run: %s is %llu, but its figure says %llu", figures[i].name,
                               (unsigned long long)figures[i].is, (unsigned long long)figures[i].says);
-}
-
-static void check_replays(gx_world *world) {
-    gx_truth *truth = &world->sim->truth;
-    gale_run_stats stats = { .size = sizeof stats };
-    gale_runtime_stats(world->sim->runtime, &stats);
-    uint64_t begun = truth->messages + truth->letters;
-    if (stats.trees != begun)
-        gx_truth_violated(truth, "there were %llu trees and dead letters, but the figure says %llu",
-                          (unsigned long long)begun, (unsigned long long)stats.trees);
-    if (stats.replayed != truth->repeats)
-        gx_truth_violated(truth, "%llu tuples were emitted again, but the figure says %llu",
-                          (unsigned long long)truth->repeats, (unsigned long long)stats.replayed);
 }
 
 /* Which messages wait to be emitted again. One whose wait was over as its executor last looked, and that nothing keeps
@@ -138,12 +134,14 @@ static void note_all_waiting(gx_world *world) {
 static void check_rest(gx_world *world) {
     gx_truth *truth = &world->sim->truth;
     gx_shared *shared = shared_of(world);
-    if (gx_phase(shared) >= GALE_PHASE_CLOSING) return;
+    if (gx_phase(shared) < GALE_PHASE_RUNNING || gx_phase(shared) >= GALE_PHASE_CLOSING) return;
     note_all_waiting(world);
     gx_truth_rest(truth, now_of(world));
+    gx_sim_remotes_rest(world->sim);
+    if (world->checked_trace == truth->trace) return; /* nothing has happened since */
+    world->checked_trace = truth->trace;
     check_figures(world);
     check_sums(world);
-    check_replays(world);
 }
 
 /* --- Steps --- */
@@ -176,7 +174,11 @@ static void note_jam(gx_world *world, const gx_executor *ex) {
 }
 
 static void control(gx_world *world) {
-    if (gx_control_step(&world->sim->runtime->control, shared_of(world))) wake_all(world);
+    int32_t before = gx_phase(shared_of(world));
+    if (!gx_control_step(&world->sim->runtime->control, shared_of(world))) return;
+    bool closes = gx_phase(shared_of(world)) == GALE_PHASE_CLOSING;
+    world->sim->drained |= before == GALE_PHASE_FINISHING && closes;
+    wake_all(world);
 }
 
 static const char *place_of(uint32_t executor) {
@@ -206,8 +208,9 @@ static void show_what_is_written(gx_world *world, gx_executor *ex) {
 static void step(gx_world *world, uint32_t index) {
     gx_executor *ex = shared_of(world)->executors[index];
     ex->thread = gx_thread_self();
-    world->sim->truth.ending = gx_phase(ex->shared) >= GALE_PHASE_CLOSING;
-    size_t done = gx_phase(ex->shared) < GALE_PHASE_CLOSING ? gx_sim_release(world->sim, ex) : 0;
+    world->sim->phase = gx_phase(ex->shared);
+    world->sim->truth.ending = world->sim->phase >= GALE_PHASE_CLOSING;
+    size_t done = world->sim->truth.ending ? 0 : gx_sim_release(world->sim, ex);
     world->looked[index] = now_of(world);
     done += gx_step(ex);
     world->steps++;
@@ -252,11 +255,45 @@ static bool someone_is_stalled(const gx_world *world) {
     return false;
 }
 
+/* Is there nothing to come but ticks? */
+static bool only_ticks_are_due(const gx_world *world) {
+    int64_t due = gx_sim_release_due(world->sim);
+    for (uint32_t i = 0; i < world->executors; i++) {
+        const gx_executor *ex = shared_of(world)->executors[i];
+        const int64_t dues[] = { gx_spout_due(ex), ex->has_ledger ? gx_ledger_due(&ex->ledger) : INT64_MAX,
+                                 gx_inquest_due(ex), gx_replay_due(ex) };
+        for (size_t k = 0; k < sizeof dues / sizeof *dues; k++)
+            if (dues[k] < due) due = dues[k];
+    }
+    return due == INT64_MAX;
+}
+
+/* Have ticks come again and again, and nothing else? */
+static bool ticks_in_vain(gx_world *world) {
+    uint64_t trace = world->sim->truth.trace;
+    int64_t now = now_of(world), period = 0;
+    if (trace != world->seen_trace || !only_ticks_are_due(world)) {
+        world->seen_trace = trace;
+        world->seen_changed = now;
+    }
+    for (uint32_t t = 1; t <= world->sim->truth.tasks; t++)
+        if (shared_of(world)->tasks[t]->tick.period > period) period = shared_of(world)->tasks[t]->tick.period;
+    return period && now - world->seen_changed > TICKS_PATIENCE * period && !someone_is_stalled(world);
+}
+
+/* Does the task hold tuples that it will not answer, because it has no ticks, and has finished or never will? */
+static bool holds_for_ever(const gx_world *world, uint32_t t) {
+    const gx_task *task = shared_of(world)->tasks[t];
+    const gx_sim_task *wrapped = world->sim->tasks[t];
+    bool finishes = !task->is_spout && task->plan->built->bolt.finish && !(wrapped && wrapped->stage.finished);
+    return task->held.count > 0 && !task->tick.period && !finishes;
+}
+
 /* Nothing will ever move again. That is legal only where a component keeps tuples for good. */
 static void stop_what_is_kept(gx_world *world) {
     gx_truth *truth = &world->sim->truth;
     bool keeps = truth->open_count > 0 || truth->lost;
-    for (uint32_t t = 1; t <= truth->tasks; t++) keeps |= shared_of(world)->tasks[t]->held.count > 0;
+    for (uint32_t t = 1; t <= truth->tasks; t++) keeps |= holds_for_ever(world, t);
     if (world->stopped || !keeps)
         gx_truth_violated(truth, "nothing moves any more, in phase %s", gale_phase_name(gx_phase(shared_of(world))));
     world->stopped = true;
@@ -280,7 +317,13 @@ static void rest(gx_world *world) {
     control(world);
     if (world->idle_count < world->executors) return;
     int64_t due = next_due(world), now = now_of(world);
-    if (due == INT64_MAX) {
+    if (ticks_in_vain(world)) due = INT64_MAX;
+    bool hurried = due == INT64_MAX || gx_random_below(&world->sim->random, 4) == 0;
+    if (hurried && gx_sim_crowd_hurry(&world->sim->crowd)) {
+        /* its threads have slept for long enough */
+    } else if (hurried && gx_orders_hurry(&world->orders, world->sim->runtime)) {
+        /* the application did not wait for longer */
+    } else if (due == INT64_MAX) {
         stop_what_is_kept(world);
     } else {
         gale_manual_clock_advance(world->sim->clock, due > now ? due - now : 1);
@@ -290,15 +333,14 @@ static void rest(gx_world *world) {
 
 /* --- The run --- */
 
-static void maybe_stop(gx_world *world) {
-    gx_sim *sim = world->sim;
-    if (world->stopped || sim->emitted < world->stop_after) return;
-    world->stopped = true;
-    if (gx_random_below(&sim->random, 2))
-        gale_runtime_drain(sim->runtime);
-    else
-        gale_runtime_stop(sim->runtime);
-    wake_all(world);
+/* Who waits for the end is told of what ended the run, and of nothing else. */
+static void check_error(gx_world *world) {
+    gx_truth *truth = &world->sim->truth;
+    int code = shared_of(world)->fatal.code;
+    bool told = code == GALE_COMPONENT, asked = world->sim->broken;
+    if (!truth->scarce && (asked ? !told : code != 0))
+        gx_truth_violated(truth, "the run was %s by a component, and its error is %d", asked ? "ended" : "not ended",
+                          code);
 }
 
 static bool all_idle_but_stalled(const gx_world *world) {
@@ -310,8 +352,10 @@ static bool all_idle_but_stalled(const gx_world *world) {
 static void turn(gx_world *world) {
     gx_sim *sim = world->sim;
     uint32_t index = gx_random_below(&sim->random, world->executors);
-    maybe_stop(world);
+    if (gx_orders_give(&world->orders, sim->runtime, world->steps, sim->emitted)) wake_all(world);
     if (gx_veils_lift(&sim->veils, shared_of(world), world->steps)) wake_all(world);
+    bool bustles = sim->crowd.count && gx_random_below(&sim->random, world->bustle) == 0;
+    if (bustles && gx_sim_crowd_act(&sim->crowd)) wake_all(world);
     if (gx_random_below(&sim->random, 4) == 0) gx_sim_pass_time(sim, world->pace);
     if (!maybe_stall(world, index)) step(world, index);
     if (gx_random_below(&sim->random, 8) == 0) control(world);
@@ -326,6 +370,8 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     world->sim = sim;
     gx_shared *shared = shared_of(world);
     world->executors = shared->executor_count;
+    sim->phase = GALE_PHASE_NEW;
+    gx_orders_give(&world->orders, sim->runtime, 0, 0);
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
     while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_truth_holds(truth)) {
         turn(world);
@@ -333,10 +379,12 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     }
     gx_veils_lift(&sim->veils, shared, UINT64_MAX);
     if (!gx_truth_holds(truth)) return;
-    truth->ending = true;
+    truth->ending = !sim->drained;
     check_figures(world);
     check_sums(world);
-    check_replays(world);
     if (truth->open_count)
         gx_truth_violated(truth, "the run is over, but %u trees were never answered", truth->open_count);
+    gx_sim_tasks_check(sim);
+    gx_book_end(&sim->book, sim->drained);
+    check_error(world);
 }

@@ -5,12 +5,13 @@
  *
  *              begin --steps--> spouts are done --drain by themselves--> closed
  *                        |            |
- *                        +--- stop ---+  drawn; or when tuples are held for ever
+ *                        +--- stop ---+  by order (engine/sim_orders.h); or when tuples are held for ever
  *
  * Threads: one. */
 #ifndef GX_ENGINE_SIM_WORLD_H
 #define GX_ENGINE_SIM_WORLD_H
 
+#include "engine/sim_orders.h"
 #include "engine/sim_task.h"
 
 enum { GX_WORLD_STEPS_MAX = 4000000 };
@@ -25,9 +26,13 @@ typedef struct gx_world {
     uint32_t stepped_count;
     uint32_t idle_count;
     uint64_t steps;
-    uint64_t stop_after; /* roots; UINT64_MAX: not by draw */
-    int64_t pace;        /* ns that pass between steps, about */
-    bool stopped;
+    gx_orders orders;
+    uint32_t bustle;        /* the crowd acts once in so many turns */
+    int64_t pace;           /* ns that pass between steps, about */
+    uint64_t seen_trace;    /* what had happened, as all last rested */
+    int64_t seen_changed;   /* when that was another */
+    uint64_t checked_trace; /* what had happened, as all figures were last checked */
+    bool stopped;           /* because tuples are held for ever */
 } gx_world;
 
 /* Runs `sim->runtime` from its start to its close, or to the first violation. */

@@ -1,6 +1,7 @@
 #include "engine/sim_wrap.h"
 
-#include "engine/sim_task.h"
+#include "engine/sim_bolt.h"
+#include "engine/sim_spout.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void join(gx_buf *out, char *const *names, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) gx_buf_format(out, "%s%s", i ? ", " : "", names[i]);
 }
 
-/* The component's outputs, each with the number of the emission behind its fields. */
+/* The component's outputs, each with the number of the emission behind its fields, unless it is in one of them. */
 static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
     l->texts = gx_alloc_array(&sim->heap, GX_TAG_OTHER, c->output_count, sizeof *l->texts);
     l->outputs = gx_alloc_array(&sim->heap, GX_TAG_OTHER, c->output_count, sizeof *l->outputs);
@@ -25,7 +26,8 @@ static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
     for (uint32_t i = 0; i < c->output_count; i++) {
         l->texts[i] = (gx_buf)GX_BUF_INIT(&sim->heap);
         join(&l->texts[i], c->outputs[i].fields, c->outputs[i].field_count);
-        gx_buf_format(&l->texts[i], "%s%s", c->outputs[i].field_count ? ", " : "", number_field);
+        if (!gx_sim_number_is_folded(&c->outputs[i]))
+            gx_buf_format(&l->texts[i], "%s%s", c->outputs[i].field_count ? ", " : "", number_field);
         const char *fields = gx_buf_text(&l->texts[i]);
         if (!fields) return false;
         l->outputs[i] = (gale_output){ c->outputs[i].name, fields };
@@ -78,12 +80,20 @@ static int add(gx_sim *sim, const gx_component *c, gx_sim_component *wrapping, c
     return gale_topology_add_bolt(sim->wrapped, c->name, bolt, c->parallelism);
 }
 
+static uint64_t folded_streams(const gx_component *c) {
+    uint64_t folded = 0;
+    for (uint32_t i = 0; i < c->output_count && i < 64; i++)
+        folded |= (uint64_t)gx_sim_number_is_folded(&c->outputs[i]) << i;
+    return folded;
+}
+
 static int wrap_component(gx_sim *sim, const gx_component *c, gx_sim_component *wrapping) {
     lists l = { 0 };
     *wrapping = (gx_sim_component){ .sim = sim,
                                     .built = c,
                                     .generated = sim->generate && c->is_spout,
-                                    .captured = sim->capture && !c->is_spout && c->output_count == 0 };
+                                    .captured = sim->capture && !c->is_spout && c->output_count == 0,
+                                    .folded = folded_streams(c) };
     int rc = list_outputs(sim, c, &l) && list_settings(sim, c, &l) ? add(sim, c, wrapping, &l) : GALE_NO_MEMORY;
     free_lists(sim, c, &l);
     return rc;
@@ -94,6 +104,7 @@ static int wrap_component(gx_sim *sim, const gx_component *c, gx_sim_component *
 /* A custom grouping sees the values without the number. Its instance keeps the grouping that it stands for. */
 typedef struct chooser {
     const gx_subscription *grouping;
+    bool folded;
     void *self;
     gx_heap *heap;
 } chooser;
@@ -103,7 +114,7 @@ static int chooser_prepare(void *user, const gale_targets *targets, void **ret_s
     chooser *made = gx_alloc(&grouping->sim->heap, GX_TAG_OTHER, sizeof *made);
     if (!made) return GALE_NO_MEMORY;
     const gale_custom_ops *ops = &grouping->built->custom;
-    *made = (chooser){ grouping->built, grouping->built->user, &grouping->sim->heap };
+    *made = (chooser){ grouping->built, grouping->folded, grouping->built->user, &grouping->sim->heap };
     int rc = ops->prepare ? ops->prepare(grouping->built->user, targets, &made->self) : GALE_OK;
     if (rc < 0)
         gx_free(made->heap, GX_TAG_OTHER, made, sizeof *made);
@@ -115,8 +126,9 @@ static int chooser_prepare(void *user, const gale_targets *targets, void **ret_s
 static int chooser_choose(void *self, const gale_targets *targets, const gale_value *values, size_t count,
                           uint32_t *ret_indices) {
     chooser *c = self;
-    size_t hidden = gx_sim_is_letter(c->grouping->stream) ? 0 : 1;
-    return c->grouping->custom.choose(c->self, targets, values, count - hidden, ret_indices);
+    size_t hidden = gx_sim_is_letter(c->grouping->stream) || c->folded ? 0 : 1;
+    gale_value token = c->folded ? gx_sim_number_unfold(values[0]) : gale_null();
+    return c->grouping->custom.choose(c->self, targets, c->folded ? &token : values, count - hidden, ret_indices);
 }
 
 static void chooser_release(void *self) {
@@ -130,11 +142,18 @@ static void free_grouping(void *user) {
     gx_free(&grouping->sim->heap, GX_TAG_OTHER, grouping, sizeof *grouping);
 }
 
-static int wrap_custom(gx_sim *sim, const gx_subscription *sub, gale_grouping *ret_grouping) {
+static bool is_folded(const gale_topology *topology, const gx_subscription *sub) {
+    const gx_component *source = gx_topology_find(topology, sub->source);
+    for (uint32_t i = 0; source && i < source->output_count; i++)
+        if (strcmp(source->outputs[i].name, sub->stream) == 0) return gx_sim_number_is_folded(&source->outputs[i]);
+    return false;
+}
+
+static int wrap_custom(gx_sim *sim, const gx_subscription *sub, bool folded, gale_grouping *ret_grouping) {
     static const gale_custom_ops ops = { sizeof ops, "sim", chooser_prepare, chooser_choose, chooser_release };
     gx_sim_grouping *grouping = gx_alloc(&sim->heap, GX_TAG_OTHER, sizeof *grouping);
     if (!grouping) return GALE_NO_MEMORY;
-    *grouping = (gx_sim_grouping){ sim, sub };
+    *grouping = (gx_sim_grouping){ sim, sub, folded };
     *ret_grouping = gale_custom(&ops, grouping, free_grouping);
     return GALE_OK;
 }
@@ -154,7 +173,8 @@ static int subscribe(gx_sim *sim, const gale_topology *topology, const gx_compon
     join(&fields, sub->fields, sub->field_count);
     gale_grouping grouping = gale_grouping_of(sub->grouping, gx_buf_text(&fields));
     int rc = fields.failed ? GALE_NO_MEMORY : GALE_OK;
-    if (rc == GALE_OK && sub->grouping == GALE_GROUPING_CUSTOM) rc = wrap_custom(sim, sub, &grouping);
+    if (rc == GALE_OK && sub->grouping == GALE_GROUPING_CUSTOM)
+        rc = wrap_custom(sim, sub, is_folded(topology, sub), &grouping);
     /* How much an emit of the engine's own drops cannot be seen. */
     grouping.drop = letters || is_repeated(topology, sub->source) ? GALE_DROP_NOTHING : sub->drop;
     if (rc == GALE_OK) rc = gale_topology_subscribe(sim->wrapped, bolt->name, sub->source, sub->stream, grouping);

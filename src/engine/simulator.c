@@ -1,6 +1,7 @@
 #include "engine/simulator.h"
 
 #include "engine/sim_random.h"
+#include "engine/sim_remote.h"
 #include "engine/sim_world.h"
 #include "engine/sim_wrap.h"
 
@@ -22,7 +23,7 @@ int gx_simulator_new(const gx_simulator_options *options, gx_simulator **ret_sim
     sim->heap = heap;
     sim->generate = options->topology && !options->keep_spouts;
     sim->capture = options->topology && !options->keep_sinks;
-    sim->by_class = !options->topology;
+    sim->by_class = sim->crowded = !options->topology;
     int rc = gx_truth_init(&sim->truth, &sim->heap);
     if (rc == GALE_OK) rc = gx_coverage_init(&sim->coverage, &sim->heap);
     if (rc < 0) gale_error_set(error, rc, "no memory for a simulator");
@@ -40,6 +41,7 @@ void gx_simulator_free(gx_simulator *simulator) {
     gx_sim *sim = &simulator->sim;
     gx_sim_unwrap(sim);
     gx_truth_fini(&sim->truth);
+    gx_book_fini(&sim->book);
     gx_coverage_fini(&sim->coverage);
     gx_veils_fini(&sim->veils, &sim->heap);
     gx_free(&sim->heap, GX_TAG_OTHER, sim->tasks, sim->task_capacity * sizeof *sim->tasks);
@@ -75,11 +77,15 @@ static void draw_run(gx_simulator *simulator, uint64_t seed) {
                                    .fail_at = o->fail_at };
     sim->emitted = sim->captured = 0;
     sim->in_call = 0;
+    sim->drained = sim->broken = false;
 }
 
-static int make(gx_simulator *simulator, gale_error *error) {
+static int make(gx_simulator *simulator, gx_world *world, gale_error *error) {
     gx_sim *sim = &simulator->sim;
     const gx_simulator_options *o = &simulator->options;
+    gx_random *random = &sim->random;
+    sim->roots = o->roots ? o->roots : 100 + gx_random_below(random, 160);
+    world->orders = gx_orders_draw(random, sim->roots);
     gale_allocator allocator = gx_sim_memory_handle(&sim->memory);
     gale_clock clock = gale_manual_clock_handle(sim->clock);
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
@@ -88,12 +94,13 @@ static int make(gx_simulator *simulator, gale_error *error) {
     options.allocator = &allocator;
     options.clock = &clock;
     options.logger = o->logger;
-    options.seed = gx_random_id(&sim->random);
-    options.executors = o->executors ? o->executors : 1 + gx_random_below(&sim->random, 8);
+    options.seed = gx_random_id(random);
+    options.executors = o->executors ? o->executors : 1 + gx_random_below(random, 8);
     options.until_drained = true;
+    options.inactive = world->orders.begins_inactive;
     options.inline_blocking = true;
     /* Most runs get to their start: what fails there is soon said. */
-    sim->memory.armed = gx_random_below(&sim->random, 8) == 0;
+    sim->memory.armed = gx_random_below(random, 8) == 0;
     return gx_runtime_make(sim->wrapped, &options, &knobs, &sim->runtime, error);
 }
 
@@ -109,22 +116,23 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     const gx_plan *plan = sim->runtime->plan;
     gx_random *random = &sim->random;
     int rc = gx_truth_begin(&sim->truth, plan);
+    if (rc == GALE_OK) rc = gx_book_begin(&sim->book, &sim->heap, &sim->truth, plan->task_count);
     if (rc == GALE_OK) rc = gx_veils_begin(&sim->veils, &sim->heap, plan->executor_count);
     if (rc < 0) return rc;
     if (!gx_grow(&sim->heap, GX_TAG_OTHER, &sim->before, &sim->before_capacity, plan->task_count + 1u,
                  sizeof *sim->before) ||
         !gx_grow(&sim->heap, GX_TAG_OTHER, &sim->tasks, &sim->task_capacity, plan->task_count + 1u, sizeof *sim->tasks))
         return GALE_NO_MEMORY;
-    uint64_t roots = simulator->options.roots ? simulator->options.roots : 100 + gx_random_below(random, 160);
     uint32_t spouts = count_spout_tasks(plan);
-    sim->roots = (roots + spouts - 1) / spouts;
+    sim->roots = (sim->roots + spouts - 1) / spouts;
     sim->limited |= plan->drop_slots > 0;
     sim->truth.lossy = sim->limited || plan->deadline;
     sim->truth.late = sim->faults.odds[GX_FAULT_LATE] > 0;
     sim->truth.scarce = sim->memory.odds || sim->memory.fail_at;
     sim->memory.armed = true;
+    world->bustle = 1u << gx_random_below(random, 8);
+    gx_sim_remotes_watch(sim);
     world->pace = GALE_MICROSECOND << gx_random_below(random, 12);
-    world->stop_after = gx_random_below(random, 10) ? UINT64_MAX : roots;
     return GALE_OK;
 }
 
@@ -133,6 +141,7 @@ static void fill(const gx_simulator *simulator, const gx_world *world, gx_simula
     const gx_truth *truth = &sim->truth;
     *result = (gx_simulator_result){
         .holds = gx_truth_holds(truth),
+        .cut = world->orders.ended || sim->broken,
         .executors = world->executors,
         .tasks = truth->tasks,
         .roots = truth->messages,
@@ -168,6 +177,8 @@ static void end(gx_simulator *simulator) {
     sim->truth.ending = true;
     gale_runtime_free(sim->runtime, -1, NULL);
     sim->runtime = NULL;
+    gx_sim_crowd_end(&sim->crowd);
+    gx_sim_tasks_free(sim);
     if (sim->memory.blocks || sim->memory.bytes)
         gx_truth_violated(&sim->truth, "the runtime is freed, but keeps %llu blocks of %llu bytes",
                           (unsigned long long)sim->memory.blocks, (unsigned long long)sim->memory.bytes);
@@ -192,7 +203,7 @@ static int refused(gx_simulator *simulator, int rc, const gale_error *error, gx_
 static int run(gx_simulator *simulator, gx_simulator_result *result, gale_error *error) {
     gale_error local = GALE_ERROR_INIT;
     gx_world world = { 0 };
-    int rc = make(simulator, error ? error : &local);
+    int rc = make(simulator, &world, error ? error : &local);
     if (rc < 0) return refused(simulator, rc, error ? error : &local, result);
     rc = prepare(simulator, &world);
     if (rc == GALE_OK) {
@@ -213,7 +224,8 @@ int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result
     draw_run(simulator, seed);
     if (!simulator->options.topology) {
         gx_random random = gx_random_new(seed, 3);
-        rc = gx_sim_random_topology(&random, &made, error);
+        gx_sim_crowd_begin(&sim->crowd, &sim->heap, gx_random_new(seed, 4));
+        rc = gx_sim_random_topology(&random, &sim->crowd, &made, error);
         if (rc == GALE_OK) rc = gx_sim_wrap(sim, made, error);
     }
     sim->clock = rc >= 0 ? gale_manual_clock_new(0) : NULL;

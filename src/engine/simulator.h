@@ -30,6 +30,7 @@ typedef struct gx_simulator_options {
 typedef struct gx_simulator_result {
     bool holds;     /* everything that must be true was */
     bool refused;   /* the runtime could not be made, for want of memory */
+    bool cut;       /* it was drained or stopped by order, or ended by a component: there may be few roots */
     char text[400]; /* what was wrong, or "" */
     uint32_t executors, tasks;
     uint64_t roots, acked, failed, timed_out, rejected, stopped;
