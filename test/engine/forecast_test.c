@@ -32,6 +32,12 @@ static int keep(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[bolt->held_count++ % RIG_TUPLES_MAX]);
 }
 
+/* Answers one tuple at each tick. */
+static int answer_one(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    if (!gale_tuple_is_tick(tuple)) return keep(bolt, tuple, out);
+    return bolt->held_count ? gale_ack(out, bolt->held[--bolt->held_count]) : 0;
+}
+
 static uint32_t executors_of(void **state) {
     return *(uint32_t *)*state;
 }
@@ -102,6 +108,20 @@ static void more_pending_than_is_answered_in_a_timeout_is_warned_of_once_a_minut
     /* The queue is longer than a timeout: what is executed has timed out before. */
     assert_non_null(strstr(
         l.last, "tuples timed out and none was answered: a bolt holds or forgets them, or fewer must be pending"));
+    rig_fini(&r);
+}
+
+static void a_look_is_taken_when_it_is_due_and_not_after_that(void **state) {
+    rig r;
+    lines l;
+    memset(&c, 0, sizeof c);
+    c.on = answer_one;
+    begin(&r, rig_manual(&c), 8, 100);
+    gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(1));
+    make(&r, executors_of(state), &l);
+    rig_settle(&r);
+    rig_advance(&r, 7 * GALE_SECOND, GALE_SECOND); /* as often as it looks: eight times in a timeout */
+    assert_int_equal(l.count, 1);
     rig_fini(&r);
 }
 
@@ -208,6 +228,7 @@ int main(void) {
     static uint32_t one = 1, two = 2, eight = 8;
     const struct CMUnitTest tests[] = {
         ON_1_2_8(more_pending_than_is_answered_in_a_timeout_is_warned_of_once_a_minute),
+        ON_1_2_8(a_look_is_taken_when_it_is_due_and_not_after_that),
         ON_1_2_8(a_bound_that_is_answered_in_time_is_not_warned_of),
         ON_1_2_8(without_any_answer_nothing_is_known_before_the_first_timeouts),
         ON_1_2_8(without_timeouts_nothing_can_be_late),

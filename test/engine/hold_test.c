@@ -50,6 +50,17 @@ static void reasons_are_counted_apart(void **state) {
     expect(&hold, 90, 70, 10, 3, 20);
 }
 
+static void what_nobody_in_particular_held_is_credited_to_nobody(void **state) {
+    (void)state;
+    gx_hold hold = { 0 };
+    gx_hold_set(&hold, GX_HOLD_FLOW, 3, 0);
+    gx_hold_set(&hold, GX_HOLD_FLOW, 0, 20);
+    gx_hold_set(&hold, GX_HOLD_FLOW, 4, 100);
+    expect(&hold, 105, 105, 0, 3, 20);
+    gx_hold_set(&hold, GX_HOLD_NONE, 0, 105);
+    expect(&hold, 105, 105, 0, 3, 20);
+}
+
 static void the_one_that_held_longest_is_told(void **state) {
     (void)state;
     gx_hold hold = { 0 };
@@ -91,6 +102,7 @@ int main(void) {
         cmocka_unit_test(what_was_never_held_has_no_figures),
         cmocka_unit_test(a_hold_counts_while_it_lasts_and_when_it_has_ended),
         cmocka_unit_test(reasons_are_counted_apart),
+        cmocka_unit_test(what_nobody_in_particular_held_is_credited_to_nobody),
         cmocka_unit_test(the_one_that_held_longest_is_told),
         cmocka_unit_test(of_more_holders_than_are_told_apart_the_longest_stays),
         cmocka_unit_test(a_clock_that_is_read_early_takes_nothing_away),
