@@ -1,6 +1,10 @@
 /* What is said of trees that are not answered: where their tuples are, and who keeps them there. */
 #include "engine/rig.h"
 
+#include "engine/inquest.h"
+#include "engine/runtime.h"
+#include "engine/step.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -58,11 +62,49 @@ static void expect_failures(const rig *r, uint64_t count, const char *component,
     assert_int_equal(gale_runtime_failures(r->runtime, component, GALE_REASON_TIMEOUT), count);
 }
 
-/* --- Places --- */
+/* --- Asking --- */
+
+static gx_executor *executor(const rig *r, uint32_t index) {
+    return r->runtime->shared.executors[index];
+}
 
 static int hold(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     return gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[bolt->held_count++]);
 }
+
+/* Steps the executor of the spout alone until it asks; nobody's bell has rung before that. */
+static void step_until_it_asks(rig *r, uint32_t asker) {
+    for (int i = 0; i < 1000 && !executor(r, asker)->inquest; i++) {
+        gale_manual_clock_advance(r->clock, 100 * GALE_MILLISECOND);
+        for (uint32_t k = 0; k < 2; k++) gx_store_relaxed(&executor(r, k)->bell.state, GX_BELL_AWAKE);
+        gx_step(executor(r, asker));
+    }
+    assert_non_null(executor(r, asker)->inquest);
+}
+
+static void who_is_asked_is_woken_and_to_answer_is_work(void **state) {
+    (void)state;
+    for (uint32_t asker = 0; asker < 2; asker++) {
+        rig r;
+        build(&r, 3, hold);
+        gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(1 - asker));
+        gale_topology_set(r.topology, "spout", "gale.executor", gale_i64(asker));
+        rig_make(&r, 2);
+        rig_settle(&r);
+        step_until_it_asks(&r, asker);
+        gx_executor *other = executor(&r, 1 - asker);
+        assert_int_equal(gx_load_relaxed(&other->bell.state), GX_BELL_RUNG);
+        assert_true(gx_inquest_is_news(other));
+        assert_int_equal(gx_inquest_run(other), 1);
+        assert_false(gx_inquest_is_news(other));
+        assert_int_equal(gx_inquest_run(other), 0);
+        rig_advance(&r, GALE_SECOND, 10 * GALE_MILLISECOND);
+        expect_failures(&r, 3, "c", "held by 'c'");
+        rig_fini(&r);
+    }
+}
+
+/* --- Places --- */
 
 static void a_held_tuple_is_found_with_the_bolt_that_holds_it(void **state) {
     rig r;
@@ -449,6 +491,7 @@ static void open_trees_may_be_asked_for_while_the_runtime_starts(void **state) {
 int main(void) {
     static uint32_t one = 1, two = 2, eight = 8;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_asked_is_woken_and_to_answer_is_work),
         ON_1_2_8(a_held_tuple_is_found_with_the_bolt_that_holds_it),
         ON_1_2_8(a_forgotten_tuple_is_found_with_the_bolt_that_forgot_it),
         ON_1_2_8(a_tuple_that_waits_is_found_in_the_queue_of_its_task),
