@@ -17,6 +17,8 @@ void gx_blocks_fini(gx_blocks *pool) {
 }
 
 static void keep(gx_blocks *pool, gx_block *block) {
+    GX_CHECK(gx_load_relaxed(&block->refs) == 0);
+    GX_CHECK(block->pool == pool && block->class_ < GX_BLOCK_CLASSES);
     block->next = pool->free[block->class_];
     pool->free[block->class_] = block;
 }
@@ -31,6 +33,7 @@ static void collect_returned(gx_blocks *pool) {
 }
 
 static gx_block *make(gx_blocks *pool, unsigned class_) {
+    GX_CHECK(class_ < GX_BLOCK_CLASSES);
     gx_block *block = gx_alloc(pool->heap, GX_TAG_BLOCK, sizeof *block + ((size_t)1 << (class_ + GX_BLOCK_SMALLEST)));
     if (!block) return NULL;
     block->class_ = class_;
@@ -57,6 +60,7 @@ gx_block *gx_block_take(gx_blocks *pool, size_t size) {
 }
 
 void gx_block_ref(gx_block *block, uint32_t count) {
+    GX_CHECK(gx_load_relaxed(&block->refs) > 0);
     gx_add_relaxed(&block->refs, count);
 }
 

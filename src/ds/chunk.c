@@ -12,6 +12,7 @@ void gx_chunks_init(gx_chunks *pool, gx_heap *heap) {
 }
 
 void gx_chunks_fini(gx_chunks *pool) {
+    GX_CHECK(gx_load_relaxed(&pool->used) == 0);
     while (pool->free) {
         gx_chunk *chunk = pool->free;
         pool->free = chunk->next;
@@ -43,6 +44,8 @@ gx_chunk *gx_chunks_take(gx_chunks *pool) {
 }
 
 void gx_chunks_give(gx_chunks *pool, gx_chunk *chunk) {
+    GX_CHECK(chunk != NULL);
+    GX_CHECK(gx_load_relaxed(&pool->used) > 0);
     chunk->next = pool->free;
     pool->free = chunk;
     pool->free_count++;

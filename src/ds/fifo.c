@@ -1,5 +1,7 @@
 #include "ds/fifo.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static unsigned char *room_end(gx_chunk *chunk) {
@@ -7,12 +9,14 @@ static unsigned char *room_end(gx_chunk *chunk) {
 }
 
 static void close_tail(gx_fifo *fifo, gx_chunk *next) {
+    GX_CHECK(fifo->back >= fifo->tail->bytes && fifo->back <= fifo->back_end);
     fifo->tail->end = (uint64_t)(fifo->back - fifo->tail->bytes);
     fifo->tail->next = next;
     if (fifo->tail == fifo->head) fifo->front_end = fifo->back;
 }
 
 bool gx_fifo_extend(gx_fifo *fifo, gx_chunks *pool) {
+    GX_CHECK(fifo->back == fifo->back_end || fifo->tail);
     gx_chunk *chunk = gx_chunks_take(pool);
     if (!chunk) return false;
     if (fifo->tail) {
@@ -29,6 +33,8 @@ bool gx_fifo_extend(gx_fifo *fifo, gx_chunks *pool) {
 }
 
 static void next_chunk(gx_fifo *fifo, gx_chunks *pool) {
+    GX_CHECK(fifo->head->next != NULL);
+    GX_CHECK(fifo->front == fifo->head->bytes + fifo->head->end);
     gx_chunk *done = fifo->head;
     fifo->head = done->next;
     fifo->front = fifo->head->bytes;
@@ -38,6 +44,7 @@ static void next_chunk(gx_fifo *fifo, gx_chunks *pool) {
 
 /* The last chunk is kept: a queue that is filled and emptied touches no pool. */
 void gx_fifo_turn(gx_fifo *fifo, gx_chunks *pool) {
+    GX_CHECK(fifo->head != NULL && fifo->front <= fifo->front_end);
     if (fifo->head != fifo->tail && fifo->front == fifo->front_end) next_chunk(fifo, pool);
     if (fifo->front == fifo->back) fifo->front = fifo->back = fifo->head->bytes;
 }

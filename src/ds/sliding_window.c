@@ -33,6 +33,8 @@ void gx_sliding_window_free(gx_sliding_window *window) {
 }
 
 int gx_sliding_window_increment(gx_sliding_window *window, gale_str object) {
+    GX_CHECK(window->head >= 0 && window->head < window->slots);
+    GX_CHECK(window->tail == (window->head + 1) % window->slots);
     return gx_slot_counter_increment(window->counter, object, window->head);
 }
 

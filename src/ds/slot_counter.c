@@ -1,5 +1,7 @@
 #include "ds/slot_counter.h"
 
+#include "base/assert.h"
+
 /* More slots than this are a mistake in a configuration: 128 MiB for each object. */
 #define SLOTS_MAX ((int64_t)1 << 24)
 
@@ -61,6 +63,7 @@ size_t gx_slot_counter_size(const gx_slot_counter *counter) {
 }
 
 int64_t gx_slot_counter_at(const gx_slot_counter *counter, size_t index, gale_str *ret_object) {
+    GX_CHECK(index < gx_bytes_map_size(counter->map));
     const int64_t *counts = gx_bytes_map_at(counter->map, index, ret_object);
     return counts[0];
 }

@@ -1,5 +1,6 @@
 #include "engine/acker.h"
 
+#include "base/assert.h"
 #include "base/mutant.h"
 
 #include <gale/clock.h>
@@ -16,6 +17,7 @@ typedef struct record {
 } record;
 
 int gx_acker_init(gx_acker *acker, gx_heap *heap, int64_t timeout, uint64_t seed) {
+    GX_CHECK(timeout >= 0);
     *acker = (gx_acker){ .period = timeout ? timeout : PERIOD_WITHOUT_TIMEOUT, .keeps = !timeout };
     acker->due = acker->period; /* the runtime's clock begins about 0 */
     return gx_rotating_map_new(heap, BUCKETS, sizeof(record), seed, &acker->map);
@@ -27,6 +29,7 @@ void gx_acker_fini(gx_acker *acker) {
 }
 
 static int settled(gx_acker *acker, uint64_t root, const record *r) {
+    GX_CHECK(root != 0);
     if (!r->begun || (r->xor_ != 0 && !r->failed)) return GX_ACKER_WAITS;
     bool done = !r->failed;
     gx_rotating_map_remove(acker->map, root, NULL);
@@ -34,6 +37,7 @@ static int settled(gx_acker *acker, uint64_t root, const record *r) {
 }
 
 int gx_acker_begin(gx_acker *acker, uint64_t root, uint64_t edges) {
+    GX_CHECK(root != 0);
     record *r = gx_rotating_map_put_if_absent(acker->map, root, NULL);
     if (!r) return GALE_NO_MEMORY;
     r->xor_ ^= edges;

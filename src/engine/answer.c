@@ -1,11 +1,15 @@
 #include "engine/answer.h"
 
+#include "base/assert.h"
+
 const char gx_answer_at_limit[] = "the queue of the task was at its limit";
 
 /* --- Where there are acker tasks --- */
 
 /* Tells the ledger of a tree, here or elsewhere. */
 static void tell_ledger(gx_executor *ex, const gx_notice *notice, const char *text) {
+    GX_CHECK(notice->kind != GX_NOTICE_BEGIN);
+    GX_CHECK(notice->root != 0);
     if (notice->root >> GX_LEDGER_SHIFT != ex->index + 1u)
         gx_settle_notify(&ex->settle, notice, text);
     else if (notice->kind == GX_NOTICE_FAIL || notice->kind == GX_NOTICE_FAILED)
@@ -25,6 +29,7 @@ static int say(gx_acker *acker, const gx_notice *notice) {
 
 /* A message to an acker task of this executor. One that it has no memory for fails its tree. */
 static void run_acker(gx_executor *ex, gx_task *task, const gx_notice *notice, const char *text) {
+    GX_CHECK(task->is_acker && task->executor == ex);
     gx_notice outcome = *notice;
     int verdict = say(&task->acker, notice);
     gx_count(&task->counters.executed, 1);
@@ -64,6 +69,7 @@ static void tell_keeper(gx_executor *ex, const gx_notice *notice, const char *te
 }
 
 void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges) {
+    GX_CHECK(root >> GX_LEDGER_SHIFT == ex->index + 1u);
     gx_notice begin = { .kind = GX_NOTICE_BEGIN, .root = root, .edges = edges };
     if (GX_LIKELY(!ex->shared->plan->acker_count || !edges))
         gx_ledger_begin(&ex->ledger, root, edges);
@@ -88,6 +94,7 @@ void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
 }
 
 void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
+    GX_CHECK(gx_reason_is_valid(reason) || reason == GALE_REASON_STOPPED);
     gx_notice notice = { .kind = GX_NOTICE_FAIL, .reason = reason, .task = task->id };
     for (uint64_t i = 0; i < roots.count; i++) {
         notice.root = roots.pairs[i].root;
@@ -115,6 +122,7 @@ void gx_answer_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2])
 }
 
 void gx_answer_overflow(gx_executor *ex, gx_task *task, gx_roots roots) {
+    GX_CHECK(task->executor == ex);
     gx_answer_fail(ex, task, roots, GALE_REASON_OVERFLOW, gx_answer_at_limit);
     gx_count(roots.count ? &task->counters.overflowed : &task->counters.shed, 1);
 }

@@ -1,5 +1,6 @@
 #include "engine/control.h"
 
+#include "base/assert.h"
 #include "base/seqlock.h"
 #include "engine/dead_letter.h"
 #include "engine/drain_watch.h"
@@ -44,6 +45,7 @@ static void forget(gx_control *control) {
 
 static size_t finish_next(gx_control *control, gx_shared *shared) {
     uint32_t rank = gx_load_acquire(&shared->finish_rank);
+    GX_CHECK(rank <= shared->plan->component_count);
     if (!nothing_moves(control, shared, GALE_PHASE_FINISHING)) return 0;
     forget(control);
     if (rank >= shared->plan->component_count) {

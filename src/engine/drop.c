@@ -1,5 +1,6 @@
 #include "engine/drop.h"
 
+#include "base/assert.h"
 #include "engine/answer.h"
 
 const gx_plan_drop *gx_drop_find(const gx_task *task, uint32_t source, uint32_t stream) {
@@ -20,6 +21,7 @@ static void count(gx_executor *ex, const gx_task *task, const gx_plan_drop *drop
 }
 
 static gx_dropping *waiting_of(gx_task *task, const gx_plan_drop *drop) {
+    GX_CHECK(drop->lane >= 1 && drop->lane <= task->lanes->count);
     return &task->lanes->list[drop->lane - 1];
 }
 
@@ -35,12 +37,14 @@ void gx_drop_settle(gx_executor *ex, const gale_head *head) {
 }
 
 static void take_away(gx_task *task, gx_dropping *waiting, uint64_t weight) {
+    GX_CHECK(waiting->weight >= weight && task->lanes->weight >= weight);
     waiting->weight -= weight;
     task->lanes->weight -= weight;
 }
 
 /* Drops the oldest of a lane while it is full. */
 static void trim(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
+    GX_CHECK(task->executor == ex);
     gx_dropping *waiting = waiting_of(task, drop);
     const gale_head *oldest;
     if (drop->policy != GALE_DROP_OLDEST || task->lanes->busy == drop->lane) return;
@@ -65,6 +69,7 @@ bool gx_drop_arriving(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) 
 }
 
 void gx_drop_queued(gx_task *task, const gx_plan_drop *drop, uint64_t weight) {
+    GX_CHECK(task->lanes != NULL);
     waiting_of(task, drop)->weight += weight;
     task->lanes->weight += weight;
     gx_count_max(&task->counters.queued_max, task->queued + task->lanes->weight);

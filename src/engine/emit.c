@@ -1,5 +1,6 @@
 #include "engine/emit.h"
 
+#include "base/assert.h"
 #include "engine/answer.h"
 #include "engine/drop.h"
 #include "engine/hooks.h"
@@ -119,6 +120,7 @@ static void *claim(gx_executor *ex, const parcel *p, gx_task *target) {
 }
 
 static void write_body(parcel *p, gale_head *head, unsigned char *at) {
+    GX_CHECK(p->body_block || p->body_size <= GX_BODY_INLINE);
     if (p->body_block) {
         head->flags |= GX_RECORD_BODY_IN_BLOCK;
         memcpy(at, &p->body_block, sizeof p->body_block);
@@ -154,6 +156,7 @@ static void write_record(gx_executor *ex, parcel *p, gx_origin *from, uint16_t t
 }
 
 static void arrive(gx_executor *ex, const parcel *p, gx_task *target, gale_head *head) {
+    GX_CHECK(head->target == target->id);
     if (target->executor != ex) return;
     const gx_plan_drop *drop = NULL;
     if (GX_UNLIKELY(target->lanes != NULL)) {
@@ -211,6 +214,7 @@ static bool ensure_room(gx_executor *ex, const parcel *p, uint32_t count) {
 }
 
 static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *targets, uint32_t count) {
+    GX_CHECK(count > 0 && from->root_count <= UINT32_MAX);
     p->length = gx_record_length(from->root_count, p->body_size, from->deadline != 0);
     gx_block *root_blocks;
     if (!ensure_room(ex, p, count) || !take_root_blocks(ex, from, count, &root_blocks)) return GALE_NO_MEMORY;
@@ -237,6 +241,7 @@ static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *
 
 /* What is for a task whose queue is at the limit is not queued: the trees that it would belong to fail. */
 static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
+    GX_CHECK(target->executor == ex);
     uint64_t trees = 0;
     for (size_t i = 0; i < from->anchor_count; i++) {
         gx_answer_fail(ex, target, from->anchors[i].roots, GALE_REASON_OVERFLOW, gx_answer_at_limit);
@@ -325,6 +330,7 @@ int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
 /* --- Trees --- */
 
 void gx_emit_begun(gx_task *task, const gx_origin *from) {
+    GX_CHECK(from->begun != 0);
     gx_executor *ex = task->executor;
     if (GX_UNLIKELY(from->overflowed))
         gx_ledger_fail(&ex->ledger, from->begun, GALE_REASON_OVERFLOW, from->overflowed, gx_answer_at_limit);
@@ -333,6 +339,7 @@ void gx_emit_begun(gx_task *task, const gx_origin *from) {
 }
 
 static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
+    GX_CHECK(from->begun != 0);
     gx_executor *ex = task->executor;
     gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)e->stream, .letter = from->letter };
     what.direct = (uint16_t)e->direct;

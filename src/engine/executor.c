@@ -1,5 +1,7 @@
 #include "engine/executor.h"
 
+#include "base/assert.h"
+
 enum {
     ACK_RING = 64 << 10,
     ACKS_HIGH = 4096, /* items in an outbox behind such a ring */
@@ -92,6 +94,8 @@ static int join(gx_heap *heap, gx_ring_producer *producer, gx_ring_consumer *con
 }
 
 int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity) {
+    GX_CHECK(from->shared == to->shared);
+    GX_CHECK(!from->outlets[to->index].ring.ring);
     int rc = GALE_OK;
     if (gx_plan_feeds(from->shared->plan, from->index, to->index))
         rc = join(from->heap, &from->outlets[to->index].ring, &to->inlets[from->index].data, capacity);
@@ -128,6 +132,7 @@ static void empty_inlet(gx_inlet *inlet, gx_executor *ex) {
 }
 
 void gx_executor_empty(gx_executor *ex) {
+    GX_CHECK(gx_phase(ex->shared) == GALE_PHASE_NEW || gx_phase(ex->shared) == GALE_PHASE_CLOSED || !ex->opened);
     if (!ex->inlets) return;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         empty_inlet(&ex->inlets[i], ex);
@@ -211,6 +216,8 @@ void gx_executor_refresh_gates(gx_executor *ex) {
 }
 
 void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
+    GX_CHECK(task->executor == ex);
+    GX_CHECK(task->congested != congested);
     task->congested = congested;
     gx_flow_mark(&ex->shared->flow, task->id, congested);
     if (congested) return;
@@ -219,6 +226,7 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
 }
 
 void gx_executor_above(gx_executor *ex, gx_task *task) {
+    GX_CHECK(task->executor == ex);
     gx_count_max(&task->counters.queued_max, task->queued);
     gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
     if (!task->congested) gx_executor_congest(ex, task, true);
@@ -260,6 +268,7 @@ void gx_executors_wake(gx_shared *shared) {
 }
 
 bool gx_executors_move(gx_shared *shared, gale_phase from, gale_phase to) {
+    GX_CHECK(from < to);
     uint32_t expected = (uint32_t)from;
     if (!gx_cas_seq(&shared->phase, &expected, (uint32_t)to)) return false;
     gx_add_release(&shared->flow.epoch, 1); /* gates depend on the phase */

@@ -1,5 +1,6 @@
 #include "engine/flush.h"
 
+#include "base/assert.h"
 #include "engine/answer.h"
 #include "engine/hooks.h"
 
@@ -19,6 +20,7 @@ int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack
 }
 
 static void ack_owed(gx_task *task) {
+    GX_CHECK(task->gathers || !task->owed.tuples);
     gx_owed *owed = &task->owed;
     for (size_t i = 0; i < owed->root_count; i++)
         gx_answer_ack_one(task->executor, owed->roots[i].root, owed->roots[i].edge);
@@ -52,6 +54,7 @@ static int answer_owed(gx_task *task, int rc) {
 }
 
 static int flush(gx_executor *ex, gx_task *task) {
+    GX_CHECK(gx_task_flushes(task) && task->executor == ex);
     task->reported = false;
     gx_executor_call(ex, task);
     int rc = task->plan->built->bolt.flush(task->self, &task->out);

@@ -1,5 +1,7 @@
 #include "engine/held.h"
 
+#include "base/assert.h"
+
 typedef struct held_copy {
     gale_tuple tuple;
     alignas(16) unsigned char record[];
@@ -8,6 +10,7 @@ typedef struct held_copy {
 /* The record with everything in place after it is copied; blocks that it names get one more reference. */
 static gx_block *copy(gx_blocks *blocks, const gale_tuple *tuple) {
     const gale_head *head = tuple->head;
+    GX_CHECK(head->length >= sizeof *head);
     gx_block *block = gx_block_take(blocks, sizeof(held_copy) + head->length);
     if (!block) return NULL;
     held_copy *kept = (held_copy *)block->bytes;
@@ -24,6 +27,7 @@ static gx_block *copy(gx_blocks *blocks, const gale_tuple *tuple) {
 static bool take_slot(gx_held *held, gx_heap *heap, uint32_t *ret_index) {
     if (held->free) {
         *ret_index = held->free - 1;
+        GX_CHECK(!held->slots[*ret_index].copy);
         held->free = held->slots[*ret_index].next_free;
         return true;
     }
@@ -66,6 +70,7 @@ const gale_tuple *gx_held_tuple(const gx_held_slot *slot) {
 }
 
 void gx_held_remove(gx_held *held, gx_blocks *blocks, uint32_t index) {
+    GX_CHECK(index < held->made && held->count > 0);
     gx_held_slot *slot = &held->slots[index];
     GX_ASSERT(slot->copy != NULL);
     gx_record_release(gx_held_tuple(slot)->head, blocks);

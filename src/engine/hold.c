@@ -1,5 +1,7 @@
 #include "engine/hold.h"
 
+#include "base/assert.h"
+
 /* The place of `task`, a free one, or that of the task that held least. */
 static uint32_t place_of(const gx_hold *hold, uint16_t task) {
     uint32_t least = 0;
@@ -12,6 +14,7 @@ static uint32_t place_of(const gx_hold *hold, uint16_t task) {
 }
 
 static void end(gx_hold *hold, int64_t now) {
+    GX_CHECK(gx_load_relaxed(&hold->since) != 0);
     uint64_t since = gx_load_relaxed(&hold->since);
     uint64_t spent = (uint64_t)now + 1 - since;
     gx_store_relaxed(&hold->since, 0);
@@ -23,6 +26,7 @@ static void end(gx_hold *hold, int64_t now) {
 }
 
 void gx_hold_set(gx_hold *hold, gx_hold_reason reason, uint16_t by, int64_t now) {
+    GX_CHECK(reason == GX_HOLD_FLOW || by == 0);
     if (reason == hold->reason && by == hold->by) return;
     if (hold->reason) end(hold, now);
     hold->reason = (uint8_t)reason;

@@ -1,5 +1,6 @@
 #include "engine/inbox.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/utf8.h"
 
@@ -20,6 +21,7 @@ gx_inbox *gx_inbox_new(gx_bell *bell) {
 }
 
 void gx_inbox_ref(gx_inbox *inbox) {
+    GX_CHECK(gx_load_relaxed(&inbox->refs) > 0);
     gx_add_relaxed(&inbox->refs, 1);
 }
 
@@ -35,6 +37,8 @@ void gx_inbox_release(gx_inbox *inbox) {
 
 /* Whether a lane takes `length` more bytes for a task; under the lock. */
 static int admit(gx_inbox *inbox, gx_lane_name name, size_t length, gx_atomic64 *held) {
+    GX_CHECK(name < GX_LANE_COUNT);
+    GX_CHECK(length % 8 == 0);
     const gx_lane *lane = &inbox->lanes[name];
     if (inbox->closed & 1u << name) return GALE_STOPPED;
     if (inbox->closed && gx_load_relaxed(held) == 0) return GALE_AGAIN;
@@ -47,6 +51,7 @@ static size_t room_for_values(const gx_command *command) {
 }
 
 static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const gx_command_content *what) {
+    GX_CHECK(head->length % 8 == 0);
     gx_buf *incoming = &inbox->lanes[name].incoming;
     gx_command *command = (gx_command *)(incoming->data + incoming->size);
     memset(command, 0, head->length);
@@ -82,6 +87,7 @@ int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_c
 
 /* The lane's buffers change places when all that was taken is done. */
 static void swap(gx_inbox *inbox, gx_lane_name name) {
+    GX_CHECK(inbox->lanes[name].at == inbox->lanes[name].working.size);
     gx_lane *lane = &inbox->lanes[name];
     gx_monitor_lock(&inbox->lock);
     gx_buf done = lane->working;
@@ -110,6 +116,7 @@ const gale_value *gx_command_values(gx_inbox *inbox, gx_lane_name name, const gx
 }
 
 void gx_inbox_done(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {
+    GX_CHECK(inbox->lanes[name].at + command->length <= inbox->lanes[name].working.size);
     inbox->lanes[name].at += command->length;
 }
 

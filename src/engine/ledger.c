@@ -87,12 +87,17 @@ int gx_ledger_more(gx_ledger *ledger, int64_t now) {
 }
 
 void gx_ledger_cancel(gx_ledger *ledger, uint64_t root) {
+    GX_CHECK(gx_tree_is_open(gx_ledger_at(ledger, gx_ledger_slot(root))));
+    GX_CHECK(ledger->counters.open > 0);
     put_free(ledger, root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1));
     ledger->counters.trees--;
     ledger->counters.open--;
 }
 
 void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state) {
+    GX_CHECK(slot < ledger->slots);
+    GX_CHECK(state >= GX_TREE_ACKED && state <= GX_TREE_STOPPED);
+    GX_CHECK(ledger->counters.open > 0);
     gx_tree *tree = gx_ledger_at(ledger, slot);
     tree->state = state;
     gx_ledger_append(ledger, &ledger->answers, slot);
@@ -114,6 +119,7 @@ static gx_failure_note *take_note(gx_ledger *ledger) {
 }
 
 static void answer_noted(gx_ledger *ledger, uint64_t slot, uint8_t state, gx_failure_note what, const char *text) {
+    GX_CHECK(slot < ledger->slots);
     gx_failure_note *note = take_note(ledger);
     if (note) {
         note->reason = what.reason;
@@ -168,6 +174,7 @@ static bool is_late(const gx_ledger *ledger, const gx_tree *tree) {
 
 /* Without memory for the list it is found by the next sweep. */
 static void set_expiring(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
+    GX_CHECK(tree->state == GX_TREE_OPEN);
     if (!gx_grow(ledger->heap, GX_TAG_LEDGER, &ledger->expiring, &ledger->expiring_capacity, ledger->expiring_count + 1,
                  sizeof *ledger->expiring))
         return;
@@ -181,6 +188,7 @@ uint32_t gx_ledger_sweep(gx_ledger *ledger, int64_t now) {
         begin_sweep(ledger, now);
     }
     uint32_t from = ledger->sweep_at, to = ledger->sweep_end;
+    GX_CHECK(from <= to && to <= ledger->slots);
     if (to - from > GX_LEDGER_SWEEP_SLICE) to = from + GX_LEDGER_SWEEP_SLICE;
     for (uint32_t slot = from; slot < to; slot++) {
         gx_tree *tree = gx_ledger_at(ledger, slot);
@@ -213,6 +221,7 @@ bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer
     if (!ledger->answers.head) return false;
     uint64_t slot = gx_ledger_take_first(ledger, &ledger->answers);
     const gx_tree *tree = gx_ledger_at(ledger, slot);
+    GX_CHECK(tree->state >= GX_TREE_ACKED && tree->state <= GX_TREE_STOPPED);
     *ret_answer = (gx_answer){
         .slot = slot, .message_id = tree->message_id, .task = tree->task, .state = tree->state, .attempts = 1
     };
@@ -230,6 +239,7 @@ static void take_back(gx_tree_counters *c, uint8_t state) {
 }
 
 void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer) {
+    GX_CHECK(answer->slot < ledger->slots);
     take_back(&ledger->counters, answer->state);
     ledger->counters.stopped++;
     answer->state = GX_TREE_STOPPED;
@@ -247,6 +257,7 @@ static bool renew(gx_ledger *ledger, gx_tree *tree) {
 }
 
 void gx_ledger_let_rest(gx_ledger *ledger, uint64_t slot, int64_t now) {
+    GX_CHECK(slot < ledger->slots);
     gx_tree *tree = gx_ledger_at(ledger, slot);
     tree->state = GX_TREE_RESTING;
     tree->start = now;

@@ -1,5 +1,6 @@
 #include "engine/life.h"
 
+#include "base/assert.h"
 #include "engine/dead_letter.h"
 #include "engine/ended_collector.h"
 #include "engine/hooks.h"
@@ -32,6 +33,7 @@ static int open_task(gx_task *task) {
 }
 
 void gx_life_open(gx_executor *ex) {
+    GX_CHECK(!ex->opened);
     ex->opened = true;
     if (gx_dead_letters_open(ex->shared) < 0) return;
     for (uint32_t i = 0; i < ex->task_count; i++) {
@@ -53,6 +55,7 @@ void gx_life_open(gx_executor *ex) {
 }
 
 void gx_life_finish(gx_executor *ex, uint32_t rank) {
+    GX_CHECK(rank <= ex->shared->plan->component_count);
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         const gale_bolt_ops *ops = &task->plan->built->bolt;
@@ -71,6 +74,7 @@ void gx_life_finish(gx_executor *ex, uint32_t rank) {
 }
 
 static void close_task(gx_executor *ex, gx_task *task) {
+    GX_CHECK(task->open && task->executor == ex);
     const gx_component *built = task->plan->built;
     void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
     gx_executor_call(ex, task);
@@ -83,6 +87,7 @@ static void close_task(gx_executor *ex, gx_task *task) {
 }
 
 void gx_life_close(gx_executor *ex) {
+    GX_CHECK(!ex->closed);
     for (uint32_t i = 0; i < ex->task_count; i++) gx_ended_collector_give(ex->tasks[i]);
     gx_remote_close(ex);
     if (ex->has_ledger) {

@@ -1,5 +1,7 @@
 #include "engine/remote.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 enum { COMMANDS_A_STEP = 1024 };
@@ -126,6 +128,7 @@ int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
 /* --- The executor's thread --- */
 
 static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, int32_t reason, const char *text) {
+    GX_CHECK(task->is_spout);
     const gale_spout_ops *ops = &task->plan->built->spout;
     gale_failure failure = { .size = sizeof failure, .reason = reason, .text = text };
     gx_count(&task->counters.failed, 1);
@@ -149,6 +152,7 @@ static void emit(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_com
 }
 
 static void carry_out(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
+    GX_CHECK(task->executor == ex);
     switch (command->kind) {
     case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
     case GX_COMMAND_FAIL:

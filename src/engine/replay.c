@@ -1,5 +1,6 @@
 #include "engine/replay.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/mutant.h"
 #include "engine/dead_letter.h"
@@ -17,6 +18,7 @@ static void lose(gx_executor *ex, const gx_task *task, uint64_t message_id, cons
 }
 
 static int post(gx_task *task, const gx_dead_letter *letter) {
+    GX_CHECK(task->is_spout);
     gale_value values[GX_DEAD_LETTER_FIELDS];
     gx_origin from = { .letter = true };
     gx_dead_letter_values(letter, values);
@@ -58,6 +60,7 @@ static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_a
 
 /* The last answer to a dead letter, which nobody waits for. */
 static void end_letter(gx_executor *ex, const gx_task *task, const gx_answer *answer, const gale_failure *failure) {
+    GX_CHECK(answer->slot < ex->ledger.slots);
     if (answer->state != GX_TREE_ACKED) lose(ex, task, answer->message_id, failure->text);
     gx_retention_drop(&ex->retention, answer->slot);
     gx_ledger_answered(&ex->ledger, answer, ex->now);
@@ -67,6 +70,8 @@ static void end_letter(gx_executor *ex, const gx_task *task, const gx_answer *an
  * attempts left or a letter that could not be kept, it is as unanswered as what was stopped. */
 static void end_failed(gx_executor *ex, gx_task *task, gx_answer *answer, const gx_retained *kept,
                        const gale_failure *failure) {
+    GX_CHECK(answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED);
+    GX_CHECK(!kept->letter);
     bool over = answer->state == GX_TREE_REJECTED || kept->attempts >= task->plan->attempts;
     answer->final = over && bury(ex, task, answer, kept, failure);
     if (answer->final)
@@ -107,6 +112,7 @@ static const gale_value *values_of(gx_executor *ex, const gale_body *body, size_
 
 static void emit_again(gx_executor *ex, gx_task *task, uint64_t slot) {
     gx_retained *kept = gx_retention_at(&ex->retention, slot);
+    GX_CHECK(kept != NULL && kept->attempts > 0);
     uint64_t message_id = gx_ledger_at(&ex->ledger, slot)->message_id;
     gx_origin from = { .letter = kept->letter, .body = kept->body };
     gx_emission e = { .direct = kept->direct, .stream = kept->stream, .message_id = &message_id };
@@ -128,6 +134,7 @@ static void sort_by_task(gx_executor *ex) {
     uint64_t slot;
     while (gx_retention_next(&ex->retention, ex->now, &slot)) {
         gx_task *task = ex->shared->tasks[gx_ledger_at(&ex->ledger, slot)->task];
+        GX_CHECK(task->executor == ex && task->is_spout);
         gx_ledger_append(&ex->ledger, &task->spout.replays, slot);
     }
 }

@@ -50,6 +50,8 @@ static gx_retained *make_place(gx_retention *retention, uint64_t slot) {
 
 int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
                       gx_block **ret_body) {
+    GX_CHECK(retention->segments != NULL);
+    GX_CHECK(gx_ledger_slot(root) < retention->ledger->slots);
     int64_t size = gx_body_measure(values, count);
     if (size < 0) return (int)size;
     gx_retained *kept = make_place(retention, gx_ledger_slot(root));
@@ -66,6 +68,7 @@ int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, 
 void gx_retention_drop(gx_retention *retention, uint64_t slot) {
     gx_retained *kept = gx_retention_at(retention, slot);
     if (!kept) return;
+    GX_CHECK(retention->ledger->counters.retained_bytes >= gx_block_size(kept->body));
     retention->ledger->counters.retained_bytes -= gx_block_size(kept->body);
     gx_block_release(kept->body, retention->blocks);
     kept->body = NULL;
@@ -92,6 +95,7 @@ static int64_t resting_wait(const gx_retention *retention) {
 }
 
 void gx_retention_wait(gx_retention *retention, const gx_answer *answer, int64_t now) {
+    GX_CHECK(gx_retention_at(retention, answer->slot) != NULL);
     gx_ledger *ledger = retention->ledger;
     uint32_t list = level_of(retention, gx_retention_at(retention, answer->slot)->attempts);
     if (!gx_ledger_defer(ledger, answer, later(now, wait_of(retention, list)))) {
@@ -110,6 +114,7 @@ bool gx_retention_next(gx_retention *retention, int64_t now, uint64_t *ret_slot)
         gx_tree_list *list = &retention->waiting[i];
         if (!list->head || end_of_first(retention, list) > now) continue;
         *ret_slot = gx_ledger_take_first(retention->ledger, list);
+        GX_CHECK(gx_ledger_at(retention->ledger, *ret_slot)->state == GX_TREE_WAITING);
         return true;
     }
     return false;

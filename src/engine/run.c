@@ -1,5 +1,6 @@
 #include "engine/run.h"
 
+#include "base/assert.h"
 #include "base/mutant.h"
 #include "engine/answer.h"
 #include "engine/collector.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 
 static void restart_tick(gx_executor *ex, gx_task *task) {
+    GX_CHECK(task->tick.period > 0);
     gx_tick_life *tick = &task->tick;
     tick->waiting = false;
     tick->due += tick->period; /* keeps its cadence; what was missed is skipped */
@@ -68,6 +70,7 @@ static int call_or_time(gx_executor *ex, gx_task *task) {
 }
 
 static void settle(gx_executor *ex, gx_task *task, int rc) {
+    GX_CHECK(ex->cursor.task == task);
     if (gx_hooks_any(task)) gx_hooks_call_execute(task, &ex->cursor.tuple, rc);
     gx_collector_settle_current(ex, rc);
 }
@@ -164,6 +167,7 @@ static bool out_of_time(const gx_executor *ex) {
 }
 
 static void begin_run(gx_executor *ex, gx_task *task) {
+    GX_CHECK(task->executor == ex && task->open);
     gx_cursor *cursor = &ex->cursor;
     cursor->task = task;
     cursor->deadline = 0;
@@ -172,6 +176,7 @@ static void begin_run(gx_executor *ex, gx_task *task) {
 }
 
 static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
+    GX_CHECK(t->not_counted <= t->run && t->not_acked <= t->run);
     ex->cursor.state = GX_CURSOR_NONE;
     ex->cursor.task = NULL;
     if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
@@ -182,6 +187,7 @@ static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
 /* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue
  * already. When there is no memory it stays where it is (false), and is tried again. */
 static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
+    GX_CHECK(head->target == task->id && task->executor == ex);
     const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
     if (GX_UNLIKELY(drop && gx_drop_arriving(ex, task, drop))) {
         gx_drop_settle(ex, head);
@@ -246,6 +252,7 @@ size_t gx_run_local(gx_executor *ex) {
 
 /* The first of a list. What its call emits must not push it out of the list that it lies in. */
 static void run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head, tally *t) {
+    GX_CHECK(!lane || task->lanes->busy == 0);
     const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
     if (GX_UNLIKELY(lane)) task->lanes->busy = (uint16_t)lane;
     uint64_t weight = execute(ex, task, head, t);
@@ -387,6 +394,7 @@ size_t gx_run_rotations(gx_executor *ex) {
 
 /* A record from the system: no roots, one value, the period in seconds; a whole number when it is one. */
 static bool queue_tick(gx_executor *ex, gx_task *task) {
+    GX_CHECK(!task->tick.waiting);
     double seconds = (double)task->tick.period / 1e9;
     gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
                                                             : gale_f64(seconds);

@@ -10,6 +10,7 @@
 
 /* Ledger numbers are the executors' plus 1, so that no root is 0. */
 static gx_outlet *to_ledger(gx_settle *settle, uint64_t root) {
+    GX_CHECK(root >> GX_LEDGER_SHIFT >= 1 && root >> GX_LEDGER_SHIFT < GX_LEDGERS_MAX);
     return &settle->outlets[(root >> GX_LEDGER_SHIFT) - 1];
 }
 
@@ -26,6 +27,7 @@ void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges) {
 }
 
 void gx_settle_displace(gx_settle *settle, uint64_t root, uint64_t edges) {
+    GX_CHECK(root != 0 && root != settle->last_root);
     uint64_t last = settle->last_root, sum = settle->last_xor;
     settle->last_root = root;
     settle->last_xor = edges;
@@ -59,6 +61,8 @@ static bool has_two_items(int kind) {
 }
 
 void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *text) {
+    GX_CHECK(notice->root != 0);
+    GX_CHECK(notice->kind > GX_NOTICE_ACK);
     gx_outlet *outlet = notice->kind >= GX_NOTICE_DONE ? to_ledger(settle, notice->root)
                                                        : to_keeper(settle, notice->root);
     uint64_t what = NOTICE_MARK | (uint64_t)notice->kind << 48 | (uint64_t)(notice->task & 0xffff) << 32 |
@@ -92,6 +96,7 @@ static void open_notice(const uint64_t item[2], gx_notice *notice) {
 }
 
 bool gx_settle_receive(uint64_t half[2], const uint64_t item[2], gx_notice *ret_notice) {
+    GX_CHECK(half[0] || item[0]);
     if (half[0]) {
         open_notice(half, ret_notice);
         if (has_text(ret_notice->kind))

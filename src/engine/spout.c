@@ -1,5 +1,6 @@
 #include "engine/spout.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "engine/forecast.h"
 #include "engine/hooks.h"
@@ -17,6 +18,7 @@ static bool wanted(const gx_executor *ex) {
 }
 
 static void activate(gx_executor *ex, gx_task *task, bool active) {
+    GX_CHECK(task->is_spout && task->open);
     const gale_spout_ops *ops = &task->plan->built->spout;
     void (*function)(void *self) = active ? ops->activate : ops->deactivate;
     task->spout.active = active;
@@ -48,6 +50,7 @@ static bool may_emit(gx_executor *ex, const gx_task *task) {
 }
 
 static void back_off(gx_executor *ex, gx_task *task, int rc) {
+    GX_CHECK(rc < 0);
     gx_spout_life *life = &task->spout;
     int64_t pause = GALE_MILLISECOND << (life->errors < 10 ? life->errors : 10);
     life->errors++;
@@ -96,6 +99,7 @@ GX_INLINE bool goes_on(gx_executor *ex, const gx_task *task) {
 
 /* A turn of a spout that may emit. */
 static size_t burst(gx_executor *ex, gx_task *task) {
+    GX_CHECK(task->executor == ex && task->open);
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
     size_t calls = 0;
     bool more = true;
@@ -206,6 +210,7 @@ static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_fa
 }
 
 static void count_failure(gx_task *task, uint8_t state) {
+    GX_CHECK(state > GX_TREE_ACKED && state <= GX_TREE_STOPPED);
     gx_task_counters *c = &task->counters;
     gx_count(state == GX_TREE_LATE ? &c->timed_out : state == GX_TREE_REJECTED ? &c->rejected : &c->failed, 1);
 }
@@ -234,6 +239,7 @@ static void tell_acked(gx_task *task, uint64_t message_id) {
 }
 
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
+    GX_CHECK(task->spout.pending > 0);
     const gale_spout_ops *ops = &task->plan->built->spout;
     task->spout.pending--;
     if (answer->state == GX_TREE_ACKED) {
@@ -257,6 +263,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
 /* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. `tree`, in
  * `slot`, is the first, and the next answer. */
 static size_t tell_alike(gx_executor *ex, gx_tree *tree, uint64_t slot) {
+    GX_CHECK(tree->state == GX_TREE_ACKED);
     gx_ledger *ledger = &ex->ledger;
     gx_task *task = ex->shared->tasks[tree->task];
     int64_t start = tree->start;

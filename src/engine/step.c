@@ -106,6 +106,7 @@ static size_t run_phase(gx_executor *ex) {
 }
 
 size_t gx_step(gx_executor *ex) {
+    GX_CHECK(ex->cursor.state == GX_CURSOR_NONE);
     int32_t phase = gx_phase(ex->shared);
     gx_executor_tell_time(ex);
     ex->watched = gx_load_relaxed(&ex->shared->watched);

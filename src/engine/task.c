@@ -1,5 +1,6 @@
 #include "engine/task.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/utf8.h"
 
@@ -74,6 +75,7 @@ static int make_lanes(gx_task *task, gx_heap *heap) {
 }
 
 gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t id, const gale_collector_ops *ops) {
+    GX_CHECK(id >= 1 && id <= shared->plan->task_count);
     gx_task *task = gx_alloc_apart(&shared->heap, GX_TAG_PLAN, sizeof *task);
     if (!task) return NULL;
     const gx_plan_task *planned = &shared->plan->tasks[id];
@@ -131,6 +133,7 @@ void gx_task_report(gx_task *task, const char *text) {
 }
 
 void gx_task_sampled(gx_task *task, int64_t nanoseconds) {
+    GX_CHECK(nanoseconds >= 0);
     task->cost = task->cost ? (task->cost * 7 + nanoseconds) / 8 : nanoseconds;
     task->slow = task->cost > GX_TASK_SLOW_NS;
     task->sample_in = task->slow ? 1 : GX_TASK_SAMPLE_EVERY;

@@ -1,6 +1,9 @@
 #include "engine/waiting.h"
 
+#include "base/assert.h"
+
 static gx_fifo *list(gx_task *task, uint32_t lane) {
+    GX_CHECK(!lane || (task->lanes && lane <= task->lanes->count));
     return lane ? &task->lanes->list[lane - 1].fifo : &task->parked;
 }
 
@@ -15,6 +18,7 @@ static uint64_t number_of(const gale_head *head) {
 }
 
 void *gx_waiting_push(gx_executor *ex, gx_task *task, uint32_t lane, uint32_t length) {
+    GX_CHECK(task->executor == ex);
     bool first = !gx_waiting_any(task);
     void *at = gx_fifo_push(list(task, lane), &ex->chunks, length + (task->lanes ? GX_LANE_NUMBER : 0));
     if (!at) return NULL;
@@ -43,6 +47,8 @@ const gale_head *gx_waiting_among_lanes(const gx_task *task, uint32_t *ret_lane)
 }
 
 void gx_waiting_pop(gx_executor *ex, gx_task *task, uint32_t lane, uint32_t length) {
+    GX_CHECK(ex->parked_tasks > 0);
+    GX_CHECK(!lane || task->lanes->waiting > 0);
     gx_fifo_pop(list(task, lane), &ex->chunks, length);
     if (lane) task->lanes->waiting--;
     if (!gx_waiting_any(task)) ex->parked_tasks--;
