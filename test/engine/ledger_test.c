@@ -393,6 +393,37 @@ static void a_slot_whose_generation_wraps_rests_for_two_timeouts(void **state) {
     teardown(&f);
 }
 
+/* As a spout does that hears of its acks without a copy of the answer. */
+static void give_back_in_place(fixture *f, int64_t now) {
+    uint64_t slot = 0;
+    gx_tree *tree = gx_ledger_first_answer(&f->ledger, &slot);
+    assert_non_null(tree);
+    gx_ledger_unlist(&f->ledger, tree);
+    gx_ledger_forget(&f->ledger, tree, slot, now);
+}
+
+static void a_slot_that_is_given_back_in_place_rests_as_well(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f, 100);
+    gx_ledger_cancel(&f.ledger, open_at(&f, 0, 0));
+    gx_ledger_at(&f.ledger, f.ledger.free - 1)->generation = GENERATION_LAST - 1;
+    for (int i = 0; i < 2; i++) {
+        uint64_t edge, root = begin(&f, 1, 0, &edge);
+        assert_int_equal((root >> GX_LEDGER_SLOT_BITS) & GENERATION_LAST, GENERATION_LAST - 1 + i);
+        gx_ledger_ack(&f.ledger, root, edge);
+        give_back_in_place(&f, 50);
+    }
+    uint64_t edge;
+    while (f.ledger.free) begin(&f, 2, 50, &edge);
+    assert_true((begin(&f, 3, 249, &edge) & 0xffffff) >= GX_LEDGER_SEGMENT);
+    while (f.ledger.free) begin(&f, 4, 249, &edge);
+    uint64_t woken = begin(&f, 5, 250, &edge);
+    assert_true((woken & 0xffffff) < GX_LEDGER_SEGMENT);
+    assert_int_equal((woken >> GX_LEDGER_SLOT_BITS) & GENERATION_LAST, 0);
+    teardown(&f);
+}
+
 static void without_a_timeout_a_slot_rests_for_a_minute(void **state) {
     (void)state;
     fixture f;
@@ -862,6 +893,7 @@ int main(void) {
         cmocka_unit_test(a_tree_that_is_opened_again_is_as_old_as_that_whatever_had_touched_it),
         cmocka_unit_test(only_trees_that_are_complete_have_a_latency),
         cmocka_unit_test(a_slot_whose_generation_wraps_rests_for_two_timeouts),
+        cmocka_unit_test(a_slot_that_is_given_back_in_place_rests_as_well),
         cmocka_unit_test(without_a_timeout_a_slot_rests_for_a_minute),
         cmocka_unit_test(with_the_longest_timeout_a_slot_rests_for_ever),
         cmocka_unit_test(a_full_ledger_says_again_and_changes_nothing),

@@ -815,6 +815,23 @@ static void refuses(const char *key, gale_value value, const char *key2, gale_va
     gale_topology_free(t);
 }
 
+static void attempts_for_which_a_step_had_no_time_are_due_at_once(void **state) {
+    (void)state;
+    world w;
+    begin(&w, 300, FAIL, 1, 2);
+    rig_make(&w.r, 1);
+    rig_settle(&w.r);
+    int64_t due = gale_runtime_next_due(w.r.runtime);
+    assert_int_equal(due, GALE_SECOND);
+    gale_manual_clock_advance(w.r.clock, due);
+    gale_runtime_step(w.r.runtime);
+    assert_in_range(rig_stats(&w.r)->replayed, 1, 299); /* a part of them */
+    assert_int_equal(gale_runtime_next_due(w.r.runtime), due);
+    rig_settle(&w.r);
+    assert_int_equal(w.spout->acks, 300);
+    end(&w);
+}
+
 static void configurations_that_cannot_be_kept_are_refused(void **state) {
     (void)state;
     refuses("topology.replay.backoff.initial.secs", gale_i64(10), "topology.replay.backoff.max.secs", gale_f64(2.5),
@@ -945,6 +962,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backoffs_double_up_to_the_greatest_and_are_exact),
         cmocka_unit_test(the_runtime_knows_when_the_next_attempt_is_due),
+        cmocka_unit_test(attempts_for_which_a_step_had_no_time_are_due_at_once),
         cmocka_unit_test(the_spout_hears_one_failure_after_the_last_attempt),
         cmocka_unit_test(without_replay_a_failure_is_told_at_once_and_is_not_final),
         cmocka_unit_test(one_component_may_have_attempts_of_its_own),
