@@ -48,7 +48,7 @@ static uint64_t next_alike(const gx_age_table *table, uint64_t word, unsigned ze
 /* Or whoever chooses keys so could make it as large as he likes. */
 static void keys_whose_hashes_begin_alike_do_not_make_a_large_directory(void **state) {
     (void)state;
-    enum { KEYS = 4000, ZEROS = 10 };
+    enum { KEYS = 12000, ZEROS = 11 }; /* enough for a segment to be full again and again */
     fixture f;
     setup(&f);
     uint64_t word = 0;
