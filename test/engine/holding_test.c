@@ -141,6 +141,26 @@ static void a_spout_that_is_not_active_is_not_held(void **state) {
     rig_fini(&r);
 }
 
+static void what_holds_a_spout_to_the_end_is_counted_to_the_end(void **state) {
+    rig r;
+    memset(&c, 0, sizeof c);
+    c.on = hold_until_the_tick;
+    begin(&r, rig_manual(&c), 100);
+    gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(10));
+    place(&r, executors_of(state), NULL, "c");
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
+    gale_runtime_stop(r.runtime);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
+    uint64_t at_the_end = rig_task(&r, "spout", 0).pending_nanoseconds;
+    assert_int_equal(at_the_end, GALE_SECOND);
+    gale_manual_clock_advance(r.clock, GALE_SECOND);
+    assert_int_equal(rig_task(&r, "spout", 0).pending_nanoseconds, at_the_end);
+    rig_fini(&r);
+}
+
 #define ON_1_2_8(f)                                                                                                    \
     { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
 #f " on 8 executors", f, NULL, NULL, &eight                                                                    \
@@ -154,6 +174,7 @@ int main(void) {
         ON_1_2_8(waiting_for_answers_is_a_reason_of_its_own),
         ON_1_2_8(a_spout_that_has_nothing_to_emit_is_not_held),
         ON_1_2_8(a_spout_that_is_not_active_is_not_held),
+        ON_1_2_8(what_holds_a_spout_to_the_end_is_counted_to_the_end),
     };
     return rig_run_on_both_ledgers(tests);
 }

@@ -1,6 +1,7 @@
 /* Flow control, order, ticks and memory of whole topologies on the hand-moved clock. */
 #include "engine/rig.h"
 
+#include "engine/runtime.h"
 #include "harness/counting_allocator.h"
 
 #include <string.h>
@@ -503,6 +504,7 @@ static void any_allocation_may_fail(void **state) {
             options.seed = 1;
             gale_error error = GALE_ERROR_INIT;
             int rc = gale_runtime_new(r.topology, &options, &r.runtime, &error);
+            assert_int_equal(rc == GALE_OK, counting.calls < n); /* no part of it is made do without */
             if (rc == GALE_OK) {
                 for (int i = 0; i < 200; i++) {
                     gale_runtime_step(r.runtime);
@@ -525,6 +527,24 @@ static void any_allocation_may_fail(void **state) {
         }
         assert_true(n > 20);
     }
+}
+
+static uint64_t seed_of_a_run(uint64_t asked_for) {
+    rig r;
+    reset(0);
+    add_chain(&r);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.seed = asked_for;
+    assert_int_equal(gale_runtime_new(r.topology, &options, &r.runtime, NULL), GALE_OK);
+    uint64_t seed = r.runtime->shared.seed;
+    rig_fini(&r);
+    return seed;
+}
+
+static void a_run_has_the_seed_that_it_is_given_or_one_that_no_other_has(void **state) {
+    (void)state;
+    assert_int_equal(seed_of_a_run(7), 7);
+    assert_int_not_equal(seed_of_a_run(0), seed_of_a_run(0));
 }
 
 #define ON_1_2_5(f)                                                                                                    \
@@ -553,6 +573,7 @@ int main(void) {
         ON_1_2_5(in_the_steady_state_nothing_is_allocated),
         ON_1_2_5(every_byte_goes_back_to_the_allocator),
         ON_1_2_5(any_allocation_may_fail),
+        cmocka_unit_test(a_run_has_the_seed_that_it_is_given_or_one_that_no_other_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
