@@ -2,7 +2,10 @@
  * sanitizer, too; times are only bounds after which something is wrong. */
 #include "engine/rig.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -181,6 +184,48 @@ static void ticks_come_on_parked_threads(void **state) {
     rig_fini(&r);
 }
 
+/* A spout that waits for a byte in a pipe. */
+typedef struct listener {
+    int fd;
+    atomic_int asked;
+} listener;
+
+static int listener_next(void *self, gale_collector *out, gale_wait *wait) {
+    listener *l = self;
+    char byte;
+    (void)out;
+    atomic_fetch_add(&l->asked, 1);
+    if (read(l->fd, &byte, 1) == 1) return GALE_NEXT_DONE;
+    wait->fd = l->fd;
+    return GALE_NEXT_READABLE;
+}
+
+/* On a clock that stands still: no time that passes makes it ask again. */
+static void a_descriptor_that_becomes_readable_wakes_its_spout(void **state) {
+    (void)state;
+    static const gale_spout_ops ops = { .size = sizeof ops, .name = "listener", .next = listener_next };
+    static const gale_output outputs[] = { { NULL, "byte" } };
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    listener l = { .fd = ends[0] };
+    rig r;
+    rig_init(&r);
+    gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = &l, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(r.topology, "spout", spout, 1);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.until_drained = true;
+    options.spins = 50;
+    rig_make_with(&r, options);
+    assert_int_equal(gale_runtime_start(r.runtime, NULL), GALE_OK);
+    while (!atomic_load(&l.asked)) sched_yield();
+    assert_int_equal(write(ends[1], "!", 1), 1);
+    expect_end(&r);
+    rig_fini(&r);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void freeing_a_running_runtime_stops_it(void **state) {
     (void)state;
     rig r;
@@ -299,6 +344,7 @@ int main(void) {
         cmocka_unit_test(an_endless_run_is_drained_and_loses_nothing),
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),
+        cmocka_unit_test(a_descriptor_that_becomes_readable_wakes_its_spout),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
         cmocka_unit_test(the_longest_bound_is_no_bound),
         cmocka_unit_test(a_start_without_memory_for_threads_comes_to_an_end),
