@@ -201,6 +201,24 @@ static void a_new_value_is_zeroed_and_stays_when_put_again(void **state) {
     teardown(&f);
 }
 
+typedef void *put_function(gx_rotating_map *map, uint64_t key, bool *ret_made);
+
+static void the_short_puts_say_whether_they_made_the_value(void **state) {
+    (void)state;
+    put_function *const puts[] = { gx_rotating_map_put, gx_rotating_map_put_if_absent };
+    for (uint64_t i = 0; i < 2; i++) {
+        fixture f;
+        setup_with(&f, 3, 8, 1);
+        bool made = false;
+        void *value = puts[i](f.map, 7, &made);
+        assert_true(made);
+        assert_ptr_equal(puts[i](f.map, 7, &made), value);
+        assert_false(made);
+        assert_ptr_equal(puts[i](f.map, 7, NULL), value);
+        teardown(&f);
+    }
+}
+
 static void a_map_without_values_is_a_set(void **state) {
     (void)state;
     fixture f;
@@ -874,6 +892,7 @@ int main(void) {
         cmocka_unit_test(without_options_there_are_three_buckets_and_no_values),
         cmocka_unit_test(misuse_is_an_error_and_changes_nothing),
         cmocka_unit_test(a_new_value_is_zeroed_and_stays_when_put_again),
+        cmocka_unit_test(the_short_puts_say_whether_they_made_the_value),
         cmocka_unit_test(a_map_without_values_is_a_set),
         cmocka_unit_test(what_nobody_puts_again_dies_in_the_nth_rotation),
         cmocka_unit_test(a_put_renews),
