@@ -20,6 +20,9 @@ typedef enum gx_mutant {
     GX_MUTANT_reject_is_failure,   /* a tree that is rejected counts as one that failed, and may be emitted again */
     GX_MUTANT_wait_forgotten,      /* a tree that waits to be emitted again is in no list */
     GX_MUTANT_letter_twice,        /* a dead letter is posted twice */
+    GX_MUTANT_drain_not_awaited,   /* bolts finish though an executor has not seen the drain, or still has work */
+    GX_MUTANT_rank_not_awaited,    /* the next component finishes, or all is closed, while tuples are on their way */
+    GX_MUTANT_command_untold,      /* a remote's tracked tuple that waits at the end is never told of */
     GX_MUTANT_COUNT
 } gx_mutant;
 

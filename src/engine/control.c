@@ -1,6 +1,7 @@
 #include "engine/control.h"
 
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "base/seqlock.h"
 #include "engine/dead_letter.h"
 #include "engine/drain_watch.h"
@@ -46,7 +47,7 @@ static void forget(gx_control *control) {
 static size_t finish_next(gx_control *control, gx_shared *shared) {
     uint32_t rank = gx_load_acquire(&shared->finish_rank);
     GX_CHECK(rank <= shared->plan->component_count);
-    if (!nothing_moves(control, shared, GALE_PHASE_FINISHING)) return 0;
+    if (!nothing_moves(control, shared, GALE_PHASE_FINISHING) && !GX_MUTANT(rank_not_awaited)) return 0;
     forget(control);
     if (rank >= shared->plan->component_count) {
         gx_executors_move(shared, GALE_PHASE_FINISHING, GALE_PHASE_CLOSING);
@@ -86,7 +87,7 @@ static size_t move_on(gx_control *control, gx_shared *shared) {
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
     case GALE_PHASE_DRAINING:
-        if (!nothing_moves(control, shared, GALE_PHASE_DRAINING)) return 0;
+        if (!nothing_moves(control, shared, GALE_PHASE_DRAINING) && !GX_MUTANT(drain_not_awaited)) return 0;
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_DRAINING, GALE_PHASE_FINISHING);
     case GALE_PHASE_FINISHING: return finish_next(control, shared);

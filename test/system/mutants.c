@@ -34,11 +34,16 @@ static const struct {
     { "one edge id used twice", TOO_EARLY, { STUCK, TOO_LATE } },
     { "a settling table that drops what it evicts", STUCK, { TOO_LATE } },
     { "a generation not checked", "failed for no cause", { STUCK, TOO_LATE, TOO_EARLY, "its spout was told" } },
-    { "a reset that revives a failed tree", "has failed, but is open again in its ledger", { NULL } },
+    { "a reset that revives a failed tree",
+      "has failed, but is open again in its ledger",
+      { "something of it had failed", "was answered twice" } },
     { "a tuple emitted once more than is configured", "more often than topology.replay.attempts", { NULL } },
     { "a rejected tuple emitted again", "after it was rejected", { "its figure says" } },
     { "a waiting tree that is in no list", "was to be emitted again", { "is in no list, or in two" } },
     { "a dead letter posted twice", "is a dead letter twice", { NULL } },
+    { "a drain that is not awaited", "but a command of task", { NULL } },
+    { "a finish that is not awaited", "has not finished", { NULL } },
+    { "a remote's tuple that nobody is told of", "never heard of command", { NULL } },
 };
 
 static_assert(sizeof mutants / sizeof *mutants == GX_MUTANT_COUNT, "every mutant has a name");
