@@ -23,6 +23,7 @@ typedef enum gx_mutant {
     GX_MUTANT_drain_not_awaited,   /* bolts finish though an executor has not seen the drain, or still has work */
     GX_MUTANT_rank_not_awaited,    /* the next component finishes, or all is closed, while tuples are on their way */
     GX_MUTANT_command_untold,      /* a remote's tracked tuple that waits at the end is never told of */
+    GX_MUTANT_letter_lost,         /* a tuple is given up though its letter could not be kept in the file */
     GX_MUTANT_COUNT
 } gx_mutant;
 

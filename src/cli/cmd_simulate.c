@@ -305,10 +305,11 @@ const gx_command gx_cmd_simulate = {
     .name = "simulate",
     .usage = "simulate FILE.yaml|--random [options]",
     .text = "run a topology on virtual time, in seeded order, with faults, and check every run",
-    .more = "Faults: slow, hold, fail, forget, twice, reset, stall, late, alloc, open, stop; for example --faults "
-            "slow=0.01,fail=0.1.\n"
-            "The same seed and options give the same output. Sinks take everything and write nothing.\n"
-            "Exit codes: 0 every run holds, 1 one does not, 2 usage or topology, 3 input or output, 128 + signal.\n",
+    .more =
+        "Faults: slow, hold, fail, forget, twice, reset, stall, late, alloc, open, disk, stop; for example --faults "
+        "slow=0.01,fail=0.1.\n"
+        "The same seed and options give the same output. Sinks take everything and write nothing.\n"
+        "Exit codes: 0 every run holds, 1 one does not, 2 usage or topology, 3 input or output, 128 + signal.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

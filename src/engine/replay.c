@@ -40,7 +40,8 @@ static bool bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
                                     .tuple = (const gale_body *)kept->body->bytes,
                                     .failure = failure,
                                     .attempts = kept->attempts };
-    if (filed ? !gx_dead_letters_write(ex->shared, &letter) : over) return false;
+    bool safe = filed ? gx_dead_letters_write(ex->shared, &letter) || GX_MUTANT(letter_lost) : !over;
+    if (!safe) return false;
     ex->ledger.counters.dead_letters++;
     if (!posted) return true;
     int rc = over ? GALE_STOPPED : post(task, &letter);

@@ -7,6 +7,7 @@
 #include "engine/sim_book.h"
 #include "engine/sim_crowd.h"
 #include "engine/sim_faults.h"
+#include "engine/sim_letters.h"
 #include "engine/sim_truth.h"
 #include "engine/sim_veil.h"
 
@@ -22,6 +23,9 @@ typedef struct gx_sim {
     gx_truth truth;
     gx_book book;
     gx_sim_crowd crowd;
+    gx_sim_disk own_disk; /* empty at the begin of each run */
+    gx_sim_disk *disk;    /* that one, or the caller's */
+    gx_sim_letters letters;
     bool crowded;            /* remotes may be opened: their threads are the crowd's */
     gale_collector_ops seen; /* the collector of all tasks, which sees what remotes command */
     gx_coverage coverage;

@@ -7,7 +7,7 @@
 
 const char *gx_fault_name(int fault) {
     static const char *const names[] = { "slow",  "hold", "fail",  "forget", "twice", "reset",
-                                         "stall", "late", "alloc", "open",   "stop" };
+                                         "stall", "late", "alloc", "open",   "disk",  "stop" };
     static_assert(sizeof names / sizeof *names == GX_FAULT_COUNT, "every fault has a name");
     return names[fault];
 }
@@ -70,6 +70,7 @@ static uint32_t draw_odds(gx_random *random, int fault) {
     switch (fault) {
     case GX_FAULT_LATE: scale += 3; break;            /* to 1/2: most publications are one among many */
     case GX_FAULT_OPEN: scale = scale / 2 + 4; break; /* a task opens once */
+    case GX_FAULT_DISK: scale += 2; break;            /* a run has few calls */
     case GX_FAULT_STOP: scale /= 4; break;            /* one in thousands of calls */
     default: break;
     }

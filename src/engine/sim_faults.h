@@ -11,6 +11,7 @@
  *     late    what an executor has written for another is seen some steps later
  *     alloc   an allocation fails
  *     open    `open` or `prepare` returns an error
+ *     disk    a call of the disk fails, or moves half of its bytes
  *     stop    a component asks the whole runtime to stop, and goes on with its call
  *
  * Threads: one. */
@@ -35,6 +36,7 @@ typedef enum gx_fault {
     GX_FAULT_LATE,
     GX_FAULT_ALLOC,
     GX_FAULT_OPEN,
+    GX_FAULT_DISK,
     GX_FAULT_STOP,
     GX_FAULT_COUNT
 } gx_fault;

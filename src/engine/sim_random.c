@@ -2,6 +2,7 @@
 
 #include "engine/sim_habits.h"
 #include "engine/sim_handing.h"
+#include "engine/sim_letters.h"
 #include "engine/sim_number.h"
 #include "engine/sim_source.h"
 
@@ -201,6 +202,12 @@ static int draw_replay(sketch *s) {
     return rc >= 0 && below(s, 4) ? add_burier(s) : rc;
 }
 
+/* A file for dead letters, whether tuples are emitted again or not. */
+static int draw_letters(sketch *s) {
+    if (!s->acking || below(s, 3)) return GALE_OK;
+    return gale_topology_set(s->topology, NULL, "topology.dead_letters.file", gale_text(GX_SIM_LETTERS));
+}
+
 static int draw_all(sketch *s) {
     int rc = set_limits(s);
     for (uint32_t spouts = 1 + below(s, 3); spouts > 0 && rc >= 0; spouts--) rc = add_spout(s);
@@ -210,6 +217,7 @@ static int draw_all(sketch *s) {
     for (uint32_t i = 0; i < s->count && rc >= 0; i++)
         if (s->components[i].layer) rc = connect(s, &s->components[i]);
     if (rc >= 0) rc = draw_replay(s);
+    if (rc >= 0) rc = draw_letters(s);
     return rc < 0 ? rc : GALE_OK;
 }
 

@@ -115,8 +115,12 @@ static bool hear_failure(gx_sim_task *task, uint64_t number, const gale_failure 
         *ret_message_id = gx_book_told(&task->sim->book, (uint16_t)task->id, number, failure);
         return gx_truth_holds(&task->sim->truth);
     }
+    gx_task *engine = gx_sim_engine_task(task);
+    task->sim->truth.ending |= gx_phase(engine->executor->shared) >= GALE_PHASE_CLOSING;
     const gx_sim_tree *tree = hear(task, number, failure);
     if (tree) *ret_message_id = tree->message_id;
+    if (tree && failure->final && engine->executor->shared->plan->dead_letters_file.size)
+        gx_sim_letters_told(&task->sim->letters, task->context->component, number);
     return tree != NULL;
 }
 

@@ -337,10 +337,11 @@ static void rest(gx_world *world) {
 static void check_error(gx_world *world) {
     gx_truth *truth = &world->sim->truth;
     int code = shared_of(world)->fatal.code;
-    bool told = code == GALE_COMPONENT, asked = world->sim->broken;
-    if (!truth->scarce && (asked ? !told : code != 0))
-        gx_truth_violated(truth, "the run was %s by a component, and its error is %d", asked ? "ended" : "not ended",
-                          code);
+    bool asked = world->sim->broken, failed = world->sim->disk->failed;
+    bool right = (asked && code == GALE_COMPONENT) || (failed && code == GALE_IO) || (!asked && code == 0);
+    if (!truth->scarce && !right)
+        gx_truth_violated(truth, "the run was %s by a component, its disk has %s, and its error is %d",
+                          asked ? "ended" : "not ended", failed ? "failed" : "not failed", code);
 }
 
 static bool all_idle_but_stalled(const gx_world *world) {
@@ -373,12 +374,12 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     sim->phase = GALE_PHASE_NEW;
     gx_orders_give(&world->orders, sim->runtime, 0, 0);
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
-    while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_truth_holds(truth)) {
+    while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_truth_holds(truth) && !sim->disk->dead) {
         turn(world);
         if (world->steps > GX_WORLD_STEPS_MAX) gx_truth_violated(truth, "the run does not end");
     }
     gx_veils_lift(&sim->veils, shared, UINT64_MAX);
-    if (!gx_truth_holds(truth)) return;
+    if (!gx_truth_holds(truth) || sim->disk->dead) return;
     truth->ending = !sim->drained;
     check_figures(world);
     check_sums(world);
@@ -386,5 +387,6 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
         gx_truth_violated(truth, "the run is over, but %u trees were never answered", truth->open_count);
     gx_sim_tasks_check(sim);
     gx_book_end(&sim->book, sim->drained);
+    gx_sim_letters_end(&sim->letters);
     check_error(world);
 }

@@ -35,9 +35,10 @@ static bool list_outputs(gx_sim *sim, const gx_component *c, lists *l) {
     return true;
 }
 
-/* A simulated run writes no files. */
-static bool is_left_out(gale_str key) {
-    return gx_str_is(key, "topology.dead_letters.file");
+/* A simulated run writes no files but those of the simulated disk. */
+static bool is_left_out(gale_str key, const gale_value *value) {
+    if (!gx_str_is(key, "topology.dead_letters.file")) return false;
+    return value->type != GALE_TYPE_STRING || strncmp(value->as.string, GX_SIM_DISK "/", sizeof GX_SIM_DISK) != 0;
 }
 
 static bool list_settings(gx_sim *sim, const gx_component *c, lists *l) {
@@ -47,7 +48,7 @@ static bool list_settings(gx_sim *sim, const gx_component *c, lists *l) {
         gale_str key;
         gale_value value;
         gale_config_at(c->config, i, &key, &value);
-        if (!is_left_out(key)) l->settings[l->setting_count++] = (gale_setting){ key.data, value };
+        if (!is_left_out(key, &value)) l->settings[l->setting_count++] = (gale_setting){ key.data, value };
     }
     return l->settings != NULL;
 }
@@ -189,7 +190,7 @@ static int copy_config(gx_sim *sim, const gale_config *config) {
         gale_str key;
         gale_value value;
         gale_config_at(config, i, &key, &value);
-        if (is_left_out(key)) continue;
+        if (is_left_out(key, &value)) continue;
         int rc = gale_topology_set(sim->wrapped, NULL, key.data, value);
         if (rc < 0) return rc;
     }

@@ -21,6 +21,8 @@ int gx_simulator_new(const gx_simulator_options *options, gx_simulator **ret_sim
     gx_sim *sim = &simulator->sim;
     simulator->options = *options;
     sim->heap = heap;
+    gx_sim_disk_init(&sim->own_disk, &sim->heap);
+    sim->disk = options->disk ? options->disk : &sim->own_disk;
     sim->generate = options->topology && !options->keep_spouts;
     sim->capture = options->topology && !options->keep_sinks;
     sim->by_class = sim->crowded = !options->topology;
@@ -42,6 +44,8 @@ void gx_simulator_free(gx_simulator *simulator) {
     gx_sim_unwrap(sim);
     gx_truth_fini(&sim->truth);
     gx_book_fini(&sim->book);
+    gx_sim_letters_fini(&sim->letters);
+    gx_sim_disk_fini(&sim->own_disk);
     gx_coverage_fini(&sim->coverage);
     gx_veils_fini(&sim->veils, &sim->heap);
     gx_free(&sim->heap, GX_TAG_OTHER, sim->tasks, sim->task_capacity * sizeof *sim->tasks);
@@ -75,6 +79,11 @@ static void draw_run(gx_simulator *simulator, uint64_t seed) {
     sim->memory = (gx_sim_memory){ .random = gx_random_new(seed, 2),
                                    .odds = sim->faults.odds[GX_FAULT_ALLOC],
                                    .fail_at = o->fail_at };
+    if (sim->disk == &sim->own_disk) {
+        gx_sim_disk_fini(&sim->own_disk);
+        gx_sim_disk_init(&sim->own_disk, &sim->heap);
+    }
+    gx_sim_disk_begin(sim->disk, gx_random_new(seed, 5), sim->faults.odds[GX_FAULT_DISK], o->dies_at);
     sim->emitted = sim->captured = 0;
     sim->in_call = 0;
     sim->drained = sim->broken = false;
@@ -117,6 +126,7 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     gx_random *random = &sim->random;
     int rc = gx_truth_begin(&sim->truth, plan);
     if (rc == GALE_OK) rc = gx_book_begin(&sim->book, &sim->heap, &sim->truth, plan->task_count);
+    gx_sim_letters_begin(&sim->letters, &sim->heap, &sim->truth, sim->disk);
     if (rc == GALE_OK) rc = gx_veils_begin(&sim->veils, &sim->heap, plan->executor_count);
     if (rc < 0) return rc;
     if (!gx_grow(&sim->heap, GX_TAG_OTHER, &sim->before, &sim->before_capacity, plan->task_count + 1u,
@@ -141,7 +151,8 @@ static void fill(const gx_simulator *simulator, const gx_world *world, gx_simula
     const gx_truth *truth = &sim->truth;
     *result = (gx_simulator_result){
         .holds = gx_truth_holds(truth),
-        .cut = world->orders.ended || sim->broken,
+        .cut = world->orders.ended || sim->runtime->shared.fatal.code,
+        .died = sim->disk->dead,
         .executors = world->executors,
         .tasks = truth->tasks,
         .roots = truth->messages,
@@ -232,6 +243,8 @@ int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result
     if (rc >= 0 && !sim->clock) rc = gale_error_set(error, GALE_NO_MEMORY, "no memory for a clock");
     gx_simulator_result result = { 0 };
     if (rc >= 0) rc = run(simulator, &result, error);
+    for (; sim->disk->failed; sim->disk->failed--) gx_coverage_count(&sim->coverage, "disk", GX_FAULT_DISK);
+    gx_sim_disk_end(sim->disk);
     gale_manual_clock_free(sim->clock);
     sim->clock = NULL;
     if (!simulator->options.topology) {

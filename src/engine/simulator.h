@@ -9,6 +9,7 @@
 #ifndef GX_ENGINE_SIMULATOR_H
 #define GX_ENGINE_SIMULATOR_H
 
+#include "engine/sim_disk.h"
 #include "engine/sim_faults.h"
 
 #include <gale/runtime.h>
@@ -24,13 +25,16 @@ typedef struct gx_simulator_options {
     uint32_t executors;        /* 0: drawn, 1 to 8 */
     uint64_t roots;            /* tracked tuples a run; 0: drawn, 100 to 260 */
     uint64_t fail_at;          /* the allocation to fail, from 1; 0: none but those that are drawn */
+    gx_sim_disk *disk;         /* what lies below GX_SIM_DISK, and stays from run to run; NULL: nothing, in each run */
+    uint64_t dies_at;          /* the call of the disk in which the run dies, from 1; 0: it does not */
     const gale_logger *logger; /* may be NULL */
 } gx_simulator_options;
 
 typedef struct gx_simulator_result {
     bool holds;     /* everything that must be true was */
     bool refused;   /* the runtime could not be made, for want of memory */
-    bool cut;       /* it was drained or stopped by order, or ended by a component: there may be few roots */
+    bool cut;       /* it was drained or stopped by order, or ended by an error: there may be few roots */
+    bool died;      /* as `dies_at` says: it was not looked at to its end */
     char text[400]; /* what was wrong, or "" */
     uint32_t executors, tasks;
     uint64_t roots, acked, failed, timed_out, rejected, stopped;

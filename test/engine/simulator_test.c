@@ -97,9 +97,10 @@ static void the_same_seed_gives_the_same_run_and_another_gives_another(void **st
 static void each_fault_strikes_when_it_is_asked_for_and_never_else(void **state) {
     (void)state;
     gale_topology *t = make_topology(GX_SIM_WORK, 3, gale_shuffle(), 0);
+    gale_topology_set(t, NULL, "topology.dead_letters.file", gale_text(GX_SIM_DISK "/letters"));
     for (int fault = 0; fault < GX_FAULT_COUNT; fault++) {
         gx_simulator_options options = { .topology = t, .keep_spouts = true, .keep_sinks = true };
-        bool few = fault == GX_FAULT_ALLOC || fault == GX_FAULT_OPEN; /* chances */
+        bool few = fault == GX_FAULT_ALLOC || fault == GX_FAULT_OPEN || fault == GX_FAULT_DISK; /* chances */
         options.faults.odds[fault] = UINT32_MAX / (few ? 4 : 50);
         gx_simulator *s = make_simulator(options);
         uint64_t scarce = 0;
@@ -279,11 +280,11 @@ static void coverage_is_printed_in_order_of_places(void **state) {
     gx_coverage_count(&coverage, "split", GX_FAULT_HOLD);
     gx_coverage_print(&coverage, &out);
     assert_string_equal(gx_buf_text(&out), "faults at                 slow      hold      fail    forget     twice     "
-                                           "reset     stall      late     alloc      open      stop\n"
+                                           "reset     stall      late     alloc      open      disk      stop\n"
                                            "count                        1         0         0         0         0     "
-                                           "    0         0         0         0         0         0\n"
+                                           "    0         0         0         0         0         0         0\n"
                                            "split                        0         2         0         0         0     "
-                                           "    0         0         0         0         0         0\n");
+                                           "    0         0         0         0         0         0         0\n");
     gx_buf_fini(&out);
     gx_coverage_fini(&coverage);
 }
