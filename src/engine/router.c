@@ -98,8 +98,13 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
         int rc = make_route(&stream->routes[i], heap);
         if (rc < 0) return rc;
     }
-    stream->plain_count = SIZE_MAX;
+    gx_router_never_plain(stream);
     return GALE_OK;
+}
+
+void gx_router_never_plain(gx_stream_routes *stream) {
+    stream->plain_count = GX_NEVER_PLAIN;
+    stream->spread = true;
 }
 
 static void free_route(gx_route *route, gx_heap *heap) {
@@ -158,8 +163,11 @@ static bool is_plain(const gx_stream_routes *stream, const gx_plan *plan) {
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
                      uint16_t number) {
     stream->head = (gale_head){ .source = task, .stream = number };
-    if (is_plain(stream, plan)) stream->plain_count = stream->field_count;
-    stream->spread = stream->count > 1 || (stream->count && stream->routes[0].many);
+    gx_router_never_plain(stream);
+    if (is_plain(stream, plan)) {
+        stream->plain_count = stream->field_count;
+        stream->spread = stream->count > 1 || stream->routes[0].many;
+    }
     for (uint32_t i = 0; i < stream->count; i++) {
         gx_route *route = &stream->routes[i];
         place_route(route, plan, flow, plan->tasks[task].executor);

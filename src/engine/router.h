@@ -29,6 +29,8 @@
 #include "tuple/hash.h"
 #include "tuple/record.h"
 
+#define GX_NEVER_PLAIN SIZE_MAX
+
 /* A list of tasks that take turns. */
 typedef struct gx_turns {
     uint16_t *tasks;
@@ -56,10 +58,10 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
-    /* No consumer has a direct or custom grouping, or inputs that drop; no deadlines: field_count. Else no number of
-     * values. */
+    /* No consumer has a direct or custom grouping, or inputs that drop; no deadlines: field_count. Else
+     * GX_NEVER_PLAIN, which a caller can give by mistake: `spread` leads it to where it is known. */
     size_t plain_count;
-    bool spread;          /* such a tuple may have several targets */
+    bool spread;          /* such a tuple may have several targets, or is never plain */
     struct gx_task *sole; /* the only target of plain tuples, once it is known; see engine/plain.h */
     gale_head head;       /* of a plain tuple, but for what changes */
     gx_stream_counters counters;
@@ -73,6 +75,9 @@ void gx_router_fini(gx_stream_routes *stream, gx_heap *heap);
  * streams this is. Without it shuffle is exactly even and nothing is near. `flow` must outlive the routes. */
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
                      uint16_t number);
+
+/* Afterwards: no tuple of the stream takes the plain path. */
+void gx_router_never_plain(gx_stream_routes *stream);
 
 /* May a direct emit name `task`? GALE_OK when it belongs to a consumer that subscribed with direct grouping; else
  * GALE_NOT_FOUND. */

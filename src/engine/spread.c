@@ -23,7 +23,7 @@ bool gx_spread_prepare(gx_executor *ex, gx_stream_routes *routes, const gale_val
     gx_scratch *scratch = &ex->scratch;
     gx_spread s = { .routes = routes, .roots = roots };
     ret_spread->count = 0;
-    if (GX_UNLIKELY(routes->fanout > scratch->target_capacity)) return false;
+    if (GX_UNLIKELY(count == GX_NEVER_PLAIN || routes->fanout > scratch->target_capacity)) return false;
     s.body_size = gx_flat_write(values, count, scratch->body, sizeof scratch->body);
     if (GX_UNLIKELY(!s.body_size)) return false; /* groupings look at values that are valid */
     s.count = ret_spread->count = (uint32_t)gx_router_targets(routes, values, scratch->targets);

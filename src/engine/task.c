@@ -58,7 +58,7 @@ static int find_hooks(gx_task *task, const gx_shared *shared, gx_heap *heap) {
     if (task->plan->debug) task->hooks[task->hook_count++] = shared->debug;
     for (uint32_t i = 0; i < topology->hook_count; i++)
         if (concerns(&topology->hooks[i], task)) task->hooks[task->hook_count++] = &topology->hooks[i].hook;
-    for (uint32_t i = 0; task->hook_count && i < task->stream_count; i++) task->streams[i].plain_count = SIZE_MAX;
+    for (uint32_t i = 0; task->hook_count && i < task->stream_count; i++) gx_router_never_plain(&task->streams[i]);
     return GALE_OK;
 }
 

@@ -402,6 +402,40 @@ static void a_key_that_is_no_value_is_refused_before_a_grouping_looks_at_it(void
     }
 }
 
+/* Among them the number that stands for "never plain" (engine/router.h). Nobody consumes the stream `side`. */
+static int emit_far_too_many(source *s, gale_collector *out, const gale_value *values, size_t count) {
+    static const size_t counts[] = { SIZE_MAX, SIZE_MAX - 1, UINT32_MAX, 0 };
+    (void)count;
+    for (uint32_t stream = 0; stream < 2; stream++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            assert_int_equal(gale_emit_tracked(out, stream, values, counts[i], s->emitted), GALE_FIELDS);
+            assert_int_equal(gale_emit(out, stream, values, counts[i]), GALE_FIELDS);
+        }
+    assert_int_equal(gale_pending(out), 0);
+    s->acked++; /* nobody else will */
+    return 0;
+}
+
+static void as_many_values_as_there_are_numbers_are_refused_by_every_kind_of_stream(void **state) {
+    static const gale_custom_ops ops = { .size = sizeof ops, .name = "wrong", .choose = choose_wrongly };
+    const gale_grouping groupings[] = { gale_fields("key"),
+                                        gale_all(),
+                                        gale_direct(),
+                                        gale_custom(&ops, NULL, NULL),
+                                        gale_shuffle(),
+                                        gale_global(),
+                                        gale_drop_oldest(gale_none()) };
+    for (size_t i = 0; i < 2 * sizeof groupings / sizeof groupings[0]; i++) {
+        rig r;
+        begin(&r, emit_far_too_many);
+        add(&r, "c", 2, NULL, groupings[i / 2]);
+        if (i % 2) gale_topology_add_hook(r.topology, "s", (gale_hook){ .size = sizeof(gale_hook) });
+        run(&r, *(uint32_t *)*state);
+        assert_int_equal(rig_stats(&r)->trees, 0);
+        rig_fini(&r);
+    }
+}
+
 static void an_emit_whose_choice_is_not_valid_goes_nowhere(void **state) {
     static const gale_custom_ops ops = { .size = sizeof ops, .name = "wrong", .choose = choose_wrongly };
     rig r;
@@ -495,6 +529,7 @@ int main(void) {
         ON_1_2_5(direct_reaches_the_task_that_the_emitter_names),
         ON_1_2_5(custom_reaches_the_tasks_that_its_function_chooses),
         ON_1_2_5(a_key_that_is_no_value_is_refused_before_a_grouping_looks_at_it),
+        ON_1_2_5(as_many_values_as_there_are_numbers_are_refused_by_every_kind_of_stream),
         ON_1_2_5(an_emit_whose_choice_is_not_valid_goes_nowhere),
         ON_1_2_5(several_consumers_of_one_stream_are_each_served_by_their_own_grouping),
         ON_1_2_5(a_bolt_may_take_two_streams_each_by_a_grouping_of_its_own),
