@@ -19,7 +19,7 @@ typedef struct choices {
     const char *input, *output, *replay, *log_level, *events_file;
     double rate;
     uint64_t jobs, seed;
-    bool until_drained, exit_by_signal, quiet, json, plan;
+    bool until_drained, keep_running, exit_by_signal, quiet, json, plan;
     gx_words assignments, log_events;
 } choices;
 
@@ -35,7 +35,10 @@ static const gx_option options[] = {
     { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0, "lines a second and spout task" },
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
       "threads that run the tasks (default: one a core)" },
-    { 0, "until-drained", NULL, GX_OPTION_FLAG, AT(until_drained), 0, 0, "end when a finite input has been answered" },
+    { 0, "until-drained", NULL, GX_OPTION_FLAG, AT(until_drained), 0, 0,
+      "fail (128 + signal) when a signal ends it before its input has been answered" },
+    { 0, "keep-running", NULL, GX_OPTION_FLAG, AT(keep_running), 0, 0,
+      "do not end when a finite input has been answered" },
     { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
       "exit with 128 + signal after every end by a signal" },
     { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
@@ -158,6 +161,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .executors = (uint32_t)c->jobs,
                            .seed = c->seed,
                            .until_drained = c->until_drained,
+                           .keep_running = c->keep_running,
                            .exit_by_signal = c->exit_by_signal,
                            .quiet = c->quiet,
                            .json = c->json,
@@ -193,6 +197,9 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (code == 0 && c.replay && (c.input || c.rate > 0))
         code = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
                               c.input ? "--input" : "--rate");
+    if (code == 0 && c.keep_running && (c.until_drained || c.replay))
+        code = gale_error_set(&error, GALE_INVALID, "--keep-running and %s contradict each other",
+                              c.replay ? "--replay-dead-letters" : "--until-drained");
     if (code == 0 && c.events_file && !c.log_events.count)
         code = gale_error_set(&error, GALE_INVALID, "--events-file is of no use without --log-events");
     if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
@@ -204,16 +211,14 @@ const gx_command gx_cmd_run = {
     .usage = "run FILE.yaml [options]",
     .text = "run a topology from a Flux file",
     .more =
-        "Ends with Ctrl-C, SIGTERM or SIGHUP, or with --until-drained. A signal drains: spouts stop, and what is in "
-        "flight\n"
-        "is finished, for 10 s at the most; a second Ctrl-C or SIGTERM stops at once.\n"
+        "Ends when a finite input has been answered, and with Ctrl-C, SIGTERM or SIGHUP. A signal drains: spouts "
+        "stop,\n"
+        "and what is in flight is finished, for 10 s at the most; a second Ctrl-C or SIGTERM stops at once.\n"
         "What fails for good: what is out of attempts, where the engine tries again (topology.replay.attempts); what\n"
         "is rejected; dead letters; and what spouts give up.\n"
-        "Exit codes: 0 ok, a drained end by a signal too; 1 something failed for good; 2 usage or topology; 3 input "
-        "or\n"
-        "output; 128 + signal: it cut the run short, before all in flight was finished or, with --until-drained, "
-        "before\n"
-        "the input had ended.\n",
+        "Exit codes: 0 ok, a drained end by a signal too; 1 something failed for good; 2 usage or topology; 3 input\n"
+        "or output; 128 + signal: it cut the run short, before all in flight was finished or, with --until-drained,\n"
+        "before the input had ended.\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

@@ -135,13 +135,13 @@ static void status_line(watch *w, const gx_reading *now) {
     w->before = *now;
 }
 
-/* Who reads a file without --until-drained sees nothing move any more, and would wait for ever. */
+/* Who keeps a run going beyond its input sees nothing move any more. */
 static void look_at_input(watch *w, const gx_reading *now) {
-    if (w->told || w->session->until_drained || !now->done || now->run.open) return;
+    if (w->told || !w->session->keep_running || !now->done || now->run.open) return;
     w->told = true;
     if (now->run.phase == GALE_PHASE_RUNNING)
         gale_log(&w->logger, GALE_LOG_INFO, NULL,
-                 "the input has ended; Ctrl-C ends the run (--until-drained does so by itself)");
+                 "the input has ended; Ctrl-C ends the run (without --keep-running it does so by itself)");
 }
 
 static void look_at_figures(watch *w) {
@@ -380,7 +380,7 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     options.logger = &logger;
     options.seed = session->seed;
     options.executors = session->executors;
-    options.until_drained = session->until_drained;
+    options.until_drained = !session->keep_running;
     int code = gale_runtime_new(topology, &options, &runtime, &error);
     if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     if (session->events) code = gx_event_log_attach(session->events, runtime, &error);

@@ -26,12 +26,13 @@ typedef struct gx_session {
     const char *log_level; /* NULL: warn */
     uint32_t executors;    /* 0: as many as there are cores */
     uint64_t seed;         /* 0: from the machine's entropy */
-    bool until_drained;
-    bool exit_by_signal; /* an exit code of GX_EXIT_SIGNAL and more for every run that a signal ended */
-    bool quiet;          /* no live figures, no summary */
-    bool no_live;        /* no live figures: something else writes to the same screen */
-    bool skipped;        /* some of what was to be run could not be read: the exit code is not GX_EXIT_OK */
-    bool json;           /* a summary as JSON to `json_fd` */
+    bool until_drained;    /* it was to end with its input: an end by a signal before that is no success */
+    bool keep_running;     /* it does not end when its spouts are done */
+    bool exit_by_signal;   /* an exit code of GX_EXIT_SIGNAL and more for every run that a signal ended */
+    bool quiet;            /* no live figures, no summary */
+    bool no_live;          /* no live figures: something else writes to the same screen */
+    bool skipped;          /* some of what was to be run could not be read: the exit code is not GX_EXIT_OK */
+    bool json;             /* a summary as JSON to `json_fd` */
     int json_fd;
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
     int64_t period;                                     /* of on_tick */

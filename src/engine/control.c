@@ -96,6 +96,14 @@ static size_t move_on(gx_control *control, gx_shared *shared) {
     }
 }
 
+/* After one quiet reading another follows soon; what else moves the phase on rings no bell. */
+int64_t gx_control_pause(const gx_control *control, gx_shared *shared) {
+    enum { SOON = 1 * GALE_MILLISECOND };
+    if (!gx_control_waits(shared)) return -1;
+    if (gx_phase(shared) != GALE_PHASE_RUNNING || control->seen_quiet) return SOON;
+    return gx_drain_is_watched(shared) ? GX_DRAIN_WATCH_LOOK : -1;
+}
+
 size_t gx_control_step(gx_control *control, gx_shared *shared) {
     size_t moved = move_on(control, shared);
     if (!moved && gx_control_waits(shared)) gx_drain_watch(shared, shared->executors[0]->now);

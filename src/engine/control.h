@@ -29,7 +29,11 @@ typedef struct gx_control {
 /* Returns how much was done: 1 when the phase moved. */
 size_t gx_control_step(gx_control *control, gx_shared *shared);
 
-/* Does the control wait for something that rings no bell? Then executor 0 looks again soon. */
+/* Does the phase end by what executors show? */
 bool gx_control_waits(gx_shared *shared);
+
+/* For how long executor 0 may sleep before the control looks again; -1: until its bell is rung. In a run until drained the
+ * bell is: by an executor that shows that it is quiet when it was not, or had other work; by a spout that says that it is done. */
+int64_t gx_control_pause(const gx_control *control, gx_shared *shared);
 
 #endif

@@ -15,7 +15,7 @@ static bool spouts_are_done(const gx_shared *shared) {
     return true;
 }
 
-static bool drains(gx_shared *shared) {
+bool gx_drain_is_watched(gx_shared *shared) {
     int32_t phase = gx_phase(shared);
     return phase == GALE_PHASE_DRAINING || phase == GALE_PHASE_FINISHING ||
            (phase == GALE_PHASE_RUNNING && shared->until_drained && spouts_are_done(shared));
@@ -129,7 +129,7 @@ static void begin(gx_drain_pace *pace, uint64_t progress, int64_t now) {
 void gx_drain_watch(gx_shared *shared, int64_t now) {
     gx_drain_pace *pace = &shared->drain_pace;
     if (!take_look(pace, now)) return;
-    if (!drains(shared)) {
+    if (!gx_drain_is_watched(shared)) {
         gx_store_relaxed(&pace->say_after, 0);
         return;
     }

@@ -14,6 +14,9 @@
 
 enum { GX_DRAIN_WATCH_LOOK = 100 * 1000 * 1000 }; /* ns between two looks */
 
+/* Is there a drain to look at? */
+bool gx_drain_is_watched(gx_shared *shared);
+
 void gx_drain_watch(gx_shared *shared, int64_t now);
 
 #endif

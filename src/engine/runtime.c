@@ -24,7 +24,6 @@ enum {
     RING_MAX = 256 << 10,
     RING_MIN = 32 << 10, /* four of the largest records */
     SPINS = 2000,
-    CONTROL_PAUSE = 1 * GALE_MILLISECOND,
     WAIT_LOOK = 250 * GALE_MILLISECOND,
 };
 
@@ -241,8 +240,8 @@ typedef struct body_arguments {
 static void park(gale_runtime *runtime, gx_executor *ex, gx_patience *patience) {
     if (!gx_bell_may_park(&ex->bell)) return;
     int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
-    bool controls = ex->index == 0 && gx_control_waits(&runtime->shared);
-    if (controls && (pause < 0 || pause > CONTROL_PAUSE)) pause = CONTROL_PAUSE;
+    int64_t look = ex->index == 0 ? gx_control_pause(&runtime->control, &runtime->shared) : -1;
+    if (look >= 0 && (pause < 0 || pause > look)) pause = look;
     int fds[GX_WAKE_FDS_MAX];
     bool readable[GX_WAKE_FDS_MAX];
     gx_task *watchers[GX_WAKE_FDS_MAX];

@@ -68,6 +68,12 @@ static bool is_quiet(const gx_executor *ex, int32_t phase) {
            gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }
 
+static bool shows_news(const gx_executor *ex, const uint64_t words[sizeof(gx_shown) / 8]) {
+    for (size_t i = 0; i < sizeof(gx_shown) / 8; i++)
+        if (gx_load_relaxed(&((gx_executor *)ex)->shown[i]) != words[i]) return true;
+    return false;
+}
+
 /* What the control reads. */
 static void show(gx_executor *ex, int32_t phase) {
     if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
@@ -81,7 +87,9 @@ static void show(gx_executor *ex, int32_t phase) {
     }
     uint64_t words[sizeof shown / 8];
     memcpy(words, &shown, sizeof words);
+    if (!shows_news(ex, words)) return;
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
+    if (shown.quiet && ex->index != 0) gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
 }
 
 static size_t run_phase(gx_executor *ex) {

@@ -380,12 +380,22 @@ Properties, in the order of constructorArgs:
         self.assertTrue(result.said.endswith("\nthe output is incomplete\n"))
 
     def test_the_end_of_a_finite_input_is_said_once(self):
-        process = subprocess.Popen([GALE, "run", WORD_COUNT, "-q", "--output", "out.tsv"], stdin=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, cwd=self.folder.name)
+        process = subprocess.Popen([GALE, "run", WORD_COUNT, "--keep-running", "-q", "--output", "out.tsv"],
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder.name)
         line = process.stderr.readline().decode()
-        self.assertRegex(line, r"INFO the input has ended; Ctrl-C ends the run \(--until-drained does so by itself\)\n$")
+        self.assertRegex(line, r"INFO the input has ended; Ctrl-C ends the run \(without --keep-running it does so by itself\)\n$")
         process.send_signal(signal.SIGINT)
         self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+
+    def test_a_run_ends_by_itself_when_a_finite_input_has_been_answered(self):
+        result = self.gale("run", WORD_COUNT, "-q", stdin=b"a b a\n")
+        self.assertEqual((result.code, sorted(result.out.split(b"\n"))), (0, [b"", b"a\t2", b"b\t1"]))
+
+    def test_to_keep_running_and_to_end_with_the_input_contradict_each_other(self):
+        for other in (["--until-drained"], ["--replay-dead-letters", "letters.jsonl"]):
+            result = self.gale("run", WORD_COUNT, "--keep-running", *other)
+            self.assertEqual(result.code, 2)
+            self.assertIn(f"--keep-running and {other[0]} contradict each other", result.said)
 
     # --- What a run says
 

@@ -2,6 +2,7 @@
 #include "engine/rig.h"
 
 #include "engine/control.h"
+#include "engine/drain_watch.h"
 #include "engine/runtime.h"
 #include "engine/step.h"
 
@@ -200,11 +201,91 @@ static void an_executor_that_is_held_up_as_it_shows_its_figures_is_not_taken_for
     end(&r);
 }
 
+/* How long executor 0 may sleep, and whether its bell was rung since it slept. */
+static int64_t pause_of(const rig *r) {
+    return gx_control_pause(&r->runtime->control, shared_of(r));
+}
+
+static bool is_rung(const rig *r) {
+    bool rung = !gx_bell_may_park(&executor(r, 0)->bell);
+    gx_bell_wake(&executor(r, 0)->bell);
+    return rung;
+}
+
+static void step_until_running(rig *r) {
+    gx_executors_move(shared_of(r), GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    while (gx_phase(shared_of(r)) < GALE_PHASE_RUNNING) {
+        for (uint32_t i = 0; i < 2; i++) gx_step(executor(r, i));
+        control(r, 1);
+    }
+}
+
+static void while_a_spout_has_nothing_executor_0_sleeps_until_it_is_rung(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    spout.to_emit = UINT64_MAX; /* not done */
+    step_until_running(&r);
+    for (uint32_t i = 0; i < 2; i++) gx_step(executor(&r, i));
+    control(&r, 1);
+    assert_int_equal(pause_of(&r), -1);
+    spout.to_emit = 0;
+    end(&r);
+}
+
+static void an_executor_that_becomes_quiet_wakes_the_control_once(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    step_until_running(&r);
+    for (uint32_t i = 0; i < 20; i++) gx_step(executor(&r, 1));
+    (void)is_rung(&r);
+    assert_int_equal(emit(1), 0);
+    bool rung = false;
+    for (uint32_t i = 0; i < 20; i++) {
+        gx_step(executor(&r, 1));
+        rung |= is_rung(&r);
+    }
+    assert_true(rung);
+    for (uint32_t i = 0; i < 20; i++) gx_step(executor(&r, 1));
+    assert_false(is_rung(&r)); /* nothing new to show */
+    gx_step(executor(&r, 0));
+    control(&r, 1);
+    assert_true(pause_of(&r) > 0); /* a second look follows soon */
+    end(&r);
+}
+
+static int hold_it(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_handle held;
+    (void)bolt;
+    return gale_tuple_hold(out, tuple->handle, &held);
+}
+
+static void a_drain_that_has_begun_is_looked_at_now_and_then(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    last.on = hold_it;
+    step_until_running(&r);
+    assert_int_equal(emit(1), 0);
+    for (int i = 0; i < 20; i++) {
+        for (uint32_t k = 0; k < 2; k++) gx_step(executor(&r, k));
+        control(&r, 1);
+    }
+    assert_int_equal(gx_phase(shared_of(&r)), GALE_PHASE_RUNNING);
+    assert_int_equal(pause_of(&r), GX_DRAIN_WATCH_LOOK);
+    gale_runtime_stop(r.runtime);
+    end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_executor_is_quiet_in_a_phase_that_it_has_not_seen),
         cmocka_unit_test(what_a_remote_emits_before_a_late_executor_sees_the_drain_is_carried_out),
         cmocka_unit_test(an_executor_that_is_held_up_as_it_shows_its_figures_is_not_taken_for_quiet),
+        cmocka_unit_test(while_a_spout_has_nothing_executor_0_sleeps_until_it_is_rung),
+        cmocka_unit_test(an_executor_that_becomes_quiet_wakes_the_control_once),
+        cmocka_unit_test(a_drain_that_has_begun_is_looked_at_now_and_then),
         cmocka_unit_test(a_bolts_remote_that_holds_nothing_cannot_keep_a_drain_from_ending),
         cmocka_unit_test(before_a_drained_run_closes_bolts_remotes_are_refused_and_what_they_put_is_carried_out),
     };
