@@ -4,17 +4,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { FDS = 4096 };
+enum { FDS = 1024, PATH = 200 };
 
 static struct {
     faulty_plan plan;
     gx_atomic64 calls;
     gx_atomic64 faults;
     gx_atomic32 filled; /* FAULTY_FULL: a write took the rest */
-    _Atomic(const char *) hit;
+    const char *hit;
+    char hit_path[PATH];
     gx_atomic32 mine[FDS]; /* descriptors of files below the folder */
+    char paths[FDS][PATH]; /* theirs */
 } at;
 
 static bool is_below(const char *path) {
@@ -34,12 +37,14 @@ static turn count(void) {
     return number == at.plan.at ? NOW : AFTER;
 }
 
-static void hit(const char *name) {
-    if (gx_add_relaxed(&at.faults, 1) == 0) gx_store_relaxed(&at.hit, name);
+static void hit(const char *name, const char *path) {
+    if (gx_add_relaxed(&at.faults, 1) > 0) return;
+    at.hit = name;
+    snprintf(at.hit_path, sizeof at.hit_path, "%s", path);
 }
 
 /* The calls that move no bytes: must this one fail? `makes`: it needs room. */
-static bool fails(const char *name, bool makes) {
+static bool fails(const char *name, const char *path, bool makes) {
     turn now = count();
     bool bad = false;
     switch (at.plan.kind) {
@@ -49,13 +54,14 @@ static bool fails(const char *name, bool makes) {
     case FAULTY_DEAD: bad = now != BEFORE; break;
     }
     if (!bad) return false;
-    hit(name);
+    hit(name, path);
     errno = at.plan.kind == FAULTY_ONCE ? at.plan.error : at.plan.kind == FAULTY_FULL ? ENOSPC : EIO;
     return true;
 }
 
 /* How much of a transfer is done: all, half, or nothing and errno. */
-static ssize_t share(const char *name, size_t size, bool writes) {
+static ssize_t share(const char *name, int fd, size_t size, bool writes) {
+    if (!is_mine(fd)) return (ssize_t)size;
     turn now = count();
     bool half = false, bad = false;
     switch (at.plan.kind) {
@@ -71,21 +77,23 @@ static ssize_t share(const char *name, size_t size, bool writes) {
         bad = !half && now != BEFORE;
         break;
     }
-    if (bad || half) hit(name);
+    if (bad || half) hit(name, at.paths[fd]);
     if (bad) errno = at.plan.kind == FAULTY_ONCE ? at.plan.error : at.plan.kind == FAULTY_FULL ? ENOSPC : EIO;
     return bad ? -1 : half ? (ssize_t)((size + 1) / 2) : (ssize_t)size;
 }
 
 static int faulty_open(const char *path, int flags, mode_t mode) {
     bool mine = is_below(path);
-    if (mine && fails("open", (flags & O_CREAT) != 0)) return -1;
+    if (mine && fails("open", path, (flags & O_CREAT) != 0)) return -1;
     int fd = gx_disk_system.open(path, flags, mode);
-    if (fd >= 0 && fd < FDS) gx_store_relaxed(&at.mine[fd], mine);
+    if (fd < 0 || fd >= FDS) return fd;
+    snprintf(at.paths[fd], sizeof at.paths[fd], "%s", path);
+    gx_store_relaxed(&at.mine[fd], mine);
     return fd;
 }
 
 static int faulty_close(int fd) {
-    bool bad = is_mine(fd) && fails("close", false);
+    bool bad = is_mine(fd) && fails("close", at.paths[fd], false);
     int error = errno;
     if (fd >= 0 && fd < FDS) gx_store_relaxed(&at.mine[fd], 0);
     int rc = gx_disk_system.close(fd);
@@ -95,18 +103,18 @@ static int faulty_close(int fd) {
 }
 
 static ssize_t faulty_read(int fd, void *bytes, size_t size) {
-    ssize_t part = is_mine(fd) ? share("read", size, false) : (ssize_t)size;
+    ssize_t part = share("read", fd, size, false);
     return part < 0 ? -1 : gx_disk_system.read(fd, bytes, (size_t)part);
 }
 
 static ssize_t faulty_pread(int fd, void *bytes, size_t size, off_t offset) {
-    ssize_t part = is_mine(fd) ? share("pread", size, false) : (ssize_t)size;
+    ssize_t part = share("pread", fd, size, false);
     return part < 0 ? -1 : gx_disk_system.pread(fd, bytes, (size_t)part, offset);
 }
 
 /* The write in which the process dies does not return what it did. */
 static ssize_t faulty_write(int fd, const void *bytes, size_t size) {
-    ssize_t part = is_mine(fd) ? share("write", size, true) : (ssize_t)size;
+    ssize_t part = share("write", fd, size, true);
     if (part < 0) return -1;
     ssize_t put = gx_disk_system.write(fd, bytes, (size_t)part);
     if (at.plan.kind != FAULTY_DEAD || (size_t)part == size) return put;
@@ -119,36 +127,36 @@ static off_t faulty_seek(int fd, off_t offset, int whence) {
 }
 
 static int faulty_truncate(int fd, off_t size) {
-    return is_mine(fd) && fails("truncate", false) ? -1 : gx_disk_system.truncate(fd, size);
+    return is_mine(fd) && fails("truncate", at.paths[fd], false) ? -1 : gx_disk_system.truncate(fd, size);
 }
 
 static int faulty_sync(int fd) {
     if (!is_mine(fd)) return gx_disk_system.sync(fd);
-    return fails("sync", true) ? -1 : 0;
+    return fails("sync", at.paths[fd], true) ? -1 : 0;
 }
 
 static int faulty_about(int fd, struct stat *ret_about) {
-    return is_mine(fd) && fails("about", false) ? -1 : gx_disk_system.about(fd, ret_about);
+    return is_mine(fd) && fails("about", at.paths[fd], false) ? -1 : gx_disk_system.about(fd, ret_about);
 }
 
 static int faulty_about_path(const char *path, struct stat *ret_about) {
-    return is_below(path) && fails("about_path", false) ? -1 : gx_disk_system.about_path(path, ret_about);
+    return is_below(path) && fails("about_path", path, false) ? -1 : gx_disk_system.about_path(path, ret_about);
 }
 
 static int faulty_about_link(const char *path, struct stat *ret_about) {
-    return is_below(path) && fails("about_link", false) ? -1 : gx_disk_system.about_link(path, ret_about);
+    return is_below(path) && fails("about_link", path, false) ? -1 : gx_disk_system.about_link(path, ret_about);
 }
 
 static int faulty_lock(int fd) {
-    return is_mine(fd) && fails("lock", false) ? -1 : gx_disk_system.lock(fd);
+    return is_mine(fd) && fails("lock", at.paths[fd], false) ? -1 : gx_disk_system.lock(fd);
 }
 
 static int faulty_rename(const char *from, const char *to) {
-    return is_below(to) && fails("rename", true) ? -1 : gx_disk_system.rename(from, to);
+    return is_below(to) && fails("rename", to, true) ? -1 : gx_disk_system.rename(from, to);
 }
 
 static int faulty_unlink(const char *path) {
-    return is_below(path) && fails("unlink", false) ? -1 : gx_disk_system.unlink(path);
+    return is_below(path) && fails("unlink", path, false) ? -1 : gx_disk_system.unlink(path);
 }
 
 static const gx_disk disk = {
@@ -173,7 +181,8 @@ void faulty_disk_use(faulty_plan plan) {
     gx_store_relaxed(&at.calls, 0);
     gx_store_relaxed(&at.faults, 0);
     gx_store_relaxed(&at.filled, 0);
-    gx_store_relaxed(&at.hit, "");
+    at.hit = "";
+    at.hit_path[0] = 0;
     for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.mine[fd], 0);
     gx_disk_use(&disk);
 }
@@ -188,5 +197,9 @@ uint64_t faulty_disk_calls(void) {
 }
 
 const char *faulty_disk_hit(void) {
-    return gx_load_relaxed(&at.hit);
+    return at.hit;
+}
+
+const char *faulty_disk_hit_path(void) {
+    return at.hit_path;
 }

@@ -28,8 +28,11 @@ void faulty_disk_use(faulty_plan plan);
  * calls. */
 uint64_t faulty_disk_end(void);
 
-/* How many calls were counted since faulty_disk_use, and the name of the one that failed first ("" when none did). */
+/* How many calls were counted since faulty_disk_use: there is no n-th call, when n is larger. */
 uint64_t faulty_disk_calls(void);
+
+/* Of the call that failed first since faulty_disk_use: its name, and the path of its file. "" when none did. */
 const char *faulty_disk_hit(void);
+const char *faulty_disk_hit_path(void);
 
 #endif
