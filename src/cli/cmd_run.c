@@ -104,8 +104,8 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     session->events = &events;
     int exit_code = gx_session_run(session, topology);
-    gx_event_log_close(&events);
-    return exit_code;
+    if (gx_event_log_close(&events, &error) == 0) return exit_code;
+    return gx_session_refuse(session->terminal, &error, GX_EXIT_IO);
 }
 
 /* --- Dead letters ----------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ static void write_lines(gx_event_log *log) {
     gale_error error = GALE_ERROR_INIT;
     if (log->lines.failed) gale_error_set(&error, GALE_NO_MEMORY, "no memory for a line of the event log");
     if (!error.code && !log->broken.code && log->lines.size)
-        gx_file_write(log->fd, log->lines.data, log->lines.size, log->path, &error);
+        gx_file_append(log->fd, log->lines.data, log->lines.size, log->path, &error);
     if (error.code) break_off(log, &error);
     gx_buf_reset(&log->lines);
 }
@@ -163,8 +163,9 @@ int gx_event_log_flush(gx_event_log *log, bool *ret_news, gale_error *error) {
     return code;
 }
 
-void gx_event_log_close(gx_event_log *log) {
-    gx_file_close(log->fd);
+int gx_event_log_close(gx_event_log *log, gale_error *error) {
+    int code = gx_file_close_written(log->fd, log->path, error);
     gx_buf_fini(&log->lines);
     pthread_mutex_destroy(&log->mutex);
+    return code;
 }

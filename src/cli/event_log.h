@@ -5,7 +5,8 @@
  *          and "id" before the values when it is a spout's, with a message id. Tuples are formatted on the threads that
  *          emit them and gather in one buffer, under one mutex: lines never mix. The buffer is written when it is full,
  *          when gx_event_log_flush asks, and at the end.
- *          When a write fails the log ends there and the run goes on: its results do not depend on who watches.
+ *          When a write fails the log ends there, behind a whole line, and the run goes on: its results do not depend on
+ *          who watches.
  * Threads: events come from any; the rest belongs to the main thread.
  * Owner:   words, path and topology are borrowed for the whole life.
  */
@@ -41,7 +42,7 @@ int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *er
  * before: then `error` says it. */
 int gx_event_log_flush(gx_event_log *log, bool *ret_news, gale_error *error);
 
-/* Frees, when no event can come any more. */
-void gx_event_log_close(gx_event_log *log);
+/* Frees, when no event can come any more. GALE_IO: not all that was written has arrived. */
+int gx_event_log_close(gx_event_log *log, gale_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +17,13 @@ static struct {
     gx_atomic32 filled; /* FAULTY_FULL: a write took the rest */
     const char *hit;
     char hit_path[PATH];
-    gx_atomic32 mine[FDS]; /* descriptors of files below the folder */
-    char paths[FDS][PATH]; /* theirs */
+    gx_atomic32 mine[FDS];    /* descriptors of files below the folder */
+    gx_atomic32 written[FDS]; /* of these, what something was written to */
+    char paths[FDS][PATH];    /* theirs */
 } at;
+
+/* Of paths, and of what was hit: a descriptor goes from thread to thread by a number alone. */
+static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_below(const char *path) {
     return strncmp(path, at.plan.folder, strlen(at.plan.folder)) == 0;
@@ -39,8 +44,10 @@ static turn count(void) {
 
 static void hit(const char *name, const char *path) {
     if (gx_add_relaxed(&at.faults, 1) > 0) return;
+    pthread_mutex_lock(&names);
     at.hit = name;
     snprintf(at.hit_path, sizeof at.hit_path, "%s", path);
+    pthread_mutex_unlock(&names);
 }
 
 /* The calls that move no bytes: must this one fail? `makes`: it needs room. */
@@ -87,13 +94,17 @@ static int faulty_open(const char *path, int flags, mode_t mode) {
     if (mine && fails("open", path, (flags & O_CREAT) != 0)) return -1;
     int fd = gx_disk_system.open(path, flags, mode);
     if (fd < 0 || fd >= FDS) return fd;
+    pthread_mutex_lock(&names);
     snprintf(at.paths[fd], sizeof at.paths[fd], "%s", path);
+    pthread_mutex_unlock(&names);
     gx_store_relaxed(&at.mine[fd], mine);
+    gx_store_relaxed(&at.written[fd], 0);
     return fd;
 }
 
 static int faulty_close(int fd) {
-    bool bad = is_mine(fd) && fails("close", at.paths[fd], false);
+    const char *name = is_mine(fd) && gx_load_relaxed(&at.written[fd]) ? "close_written" : "close";
+    bool bad = is_mine(fd) && fails(name, at.paths[fd], false);
     int error = errno;
     if (fd >= 0 && fd < FDS) gx_store_relaxed(&at.mine[fd], 0);
     int rc = gx_disk_system.close(fd);
@@ -116,6 +127,7 @@ static ssize_t faulty_pread(int fd, void *bytes, size_t size, off_t offset) {
 static ssize_t faulty_write(int fd, const void *bytes, size_t size) {
     ssize_t part = share("write", fd, size, true);
     if (part < 0) return -1;
+    if (is_mine(fd)) gx_store_relaxed(&at.written[fd], 1);
     ssize_t put = gx_disk_system.write(fd, bytes, (size_t)part);
     if (at.plan.kind != FAULTY_DEAD || (size_t)part == size) return put;
     errno = EIO;

@@ -31,7 +31,8 @@ uint64_t faulty_disk_end(void);
 /* How many calls were counted since faulty_disk_use: there is no n-th call, when n is larger. */
 uint64_t faulty_disk_calls(void);
 
-/* Of the call that failed first since faulty_disk_use: its name, and the path of its file. "" when none did. */
+/* Of the call that failed first since faulty_disk_use: its name ("close_written" for the close of what was written to),
+ * and the path of its file. "" when none did. */
 const char *faulty_disk_hit(void);
 const char *faulty_disk_hit_path(void);
 
