@@ -58,6 +58,8 @@ GALE_API GALE_MUST_USE int gale_file_spout(const gale_file_spout_options *option
  * at the end is given its newline, unless the run is the rest of an earlier one. All this happens with the first line, or
  * at the end of the input: a run that cannot start leaves the file as it is.
  *
+ * A regular file belongs to one sink of one run at a time: it is locked while that lasts, and another is refused
+ * (GALE_STATE).
  * With several tasks, task i > 0 writes to `path`.i. The state of a file spout is not written to. Obeys `gale.output`
  * (another path). */
 typedef enum gale_file_format {

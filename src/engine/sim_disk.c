@@ -235,6 +235,14 @@ static int do_about_link(const char *path, struct stat *ret_about) {
     return name_of(path) ? tell_named(name_of(path), ret_about) : gx_disk_system.about_link(path, ret_about);
 }
 
+/* It has none. */
+static ssize_t do_read_link(const char *path, char *target, size_t size) {
+    if (!name_of(path)) return gx_disk_system.read_link(path, target, size);
+    if (fails(EIO)) return -1;
+    errno = find(used, name_of(path)) ? EINVAL : ENOENT;
+    return -1;
+}
+
 static int do_lock(int fd) {
     gx_sim_handle *h = handle_of(fd);
     if (!h) return gx_disk_system.lock(fd);
@@ -286,8 +294,9 @@ static void close_all(gx_sim_disk *disk) {
 }
 
 void gx_sim_disk_begin(gx_sim_disk *disk, gx_random random, uint32_t odds, uint64_t dies_at) {
-    static const gx_disk calls = { do_open, do_close, do_read,       do_pread,      do_write, do_seek,   do_truncate,
-                                   do_sync, do_about, do_about_path, do_about_link, do_lock,  do_rename, do_unlink };
+    static const gx_disk calls = { do_open,       do_close,     do_read, do_pread,  do_write,
+                                   do_seek,       do_truncate,  do_sync, do_about,  do_about_path,
+                                   do_about_link, do_read_link, do_lock, do_rename, do_unlink };
     close_all(disk);
     disk->random = random;
     disk->odds = odds;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { STANDARD_INPUT = 0, STANDARD_OUTPUT = 1, STATE_MAX = 4096 };
+enum { STANDARD_INPUT = 0, STANDARD_OUTPUT = 1, STATE_MAX = 4096, LINKS_MAX = 40 };
 
 bool gx_class_reads_key(const gx_class *class_, const char *wanted) {
     gale_str rest = gx_str(class_->keys), key;
@@ -60,6 +60,36 @@ typedef struct file_id {
     const char *name;       /* in that folder; NULL: it is there */
 } file_id;
 
+/* `target`, as a link at `path` names it. */
+static char *beside(const char *path, const char *target) {
+    const char *slash = *target == '/' ? NULL : strrchr(path, '/');
+    gx_buf name = GX_BUF_INIT(NULL);
+    if (slash) gx_buf_add(&name, path, (size_t)(slash - path) + 1);
+    gx_buf_add_text(&name, target);
+    const char *text = gx_buf_text(&name);
+    char *made = text ? strdup(text) : NULL;
+    gx_buf_fini(&name);
+    return made;
+}
+
+/* A link that leads nowhere yet. */
+static bool dangles(const char *path, char ret_target[GX_FILE_NAME_SIZE]) {
+    gx_file_about about;
+    if (is_standard(path) || gx_file_about_path(path, &about, NULL) != GALE_NOT_FOUND) return false;
+    return gx_file_link(path, ret_target);
+}
+
+/* The end of a chain of links: a file that is written through one is made there, when it is not there yet. */
+static char *follow(const char *path) {
+    char target[GX_FILE_NAME_SIZE], *at = strdup(path);
+    for (int i = 0; at && i < LINKS_MAX && dangles(at, target); i++) {
+        char *next = beside(at, target);
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
 /* Where it would be made. */
 static bool find_place(const char *path, file_id *ret_id) {
     gx_file_about folder;
@@ -97,7 +127,8 @@ typedef struct use {
     const char *who, *verb, *advice;
     bool named; /* `who` is the user's own name for it */
     bool written;
-    char *path; /* its own */
+    char *path;  /* its own */
+    char *place; /* its own: where links lead */
     file_id id;
     size_t order;
 } use;
@@ -129,17 +160,23 @@ static bool grow(uses *all) {
     return true;
 }
 
+static void free_use(const use *one) {
+    free(one->path);
+    free(one->place);
+}
+
 /* The file at `path`, of task `index`, with `ending` behind it. */
 static void add(uses *all, use made, const char *path, uint32_t index, const char *ending) {
     made.path = spell(path, index, ending);
+    made.place = made.path ? follow(made.path) : NULL;
     made.order = all->count;
-    if (!made.path || !grow(all))
+    if (!made.place || !grow(all))
         all->failed = true;
-    else if (identify(made.path, made.written ? STANDARD_OUTPUT : STANDARD_INPUT, &made.id)) {
+    else if (identify(made.place, made.written ? STANDARD_OUTPUT : STANDARD_INPUT, &made.id)) {
         all->list[all->count++] = made;
         return;
     }
-    free(made.path);
+    free_use(&made);
 }
 
 static void add_component(uses *all, const gale_topology *topology, const gx_used *used) {
@@ -270,7 +307,7 @@ static int check_replaced(const gx_files *files, gale_error *error) {
 int gx_overlap_check(const gx_files *files, gale_error *error) {
     uses all = { .count = 0 };
     int code = check_uses(files, &all, error);
-    for (size_t i = 0; i < all.count; i++) free(all.list[i].path);
+    for (size_t i = 0; i < all.count; i++) free_use(&all.list[i]);
     free(all.list);
     return code < 0 || files->dry ? code : check_replaced(files, error);
 }

@@ -105,6 +105,25 @@ static void one_that_is_not_there_is_known_by_its_place(void **state) {
     assert_int_equal(load("/no/such/folder/x", NULL, "/no/such/folder/x", "", NULL, &error), 0); /* it cannot be made */
 }
 
+static void so_is_one_that_a_link_leads_to(void **state) {
+    const fixture *f = *state;
+    gale_error error;
+    char first[100], second[100], whole[200];
+    snprintf(first, sizeof first, "%s/first", f->folder);
+    snprintf(second, sizeof second, "%s/second", f->folder);
+    assert_int_equal(symlink("second", first), 0);
+    assert_int_equal(symlink(f->missing, second), 0);
+    expect_refusal(load(f->missing, NULL, first, "", NULL, &error), &error, "sink", f->missing);
+    expect_refusal(load(second, NULL, f->missing, "", NULL, &error), &error, "sink", second);
+    snprintf(whole, sizeof whole, "%s/third", f->folder);
+    assert_int_equal(load(f->missing, NULL, whole, "", NULL, &error), 0);
+    unlink(second);
+    assert_int_equal(symlink("first", second), 0); /* round and round: cannot be made */
+    assert_int_equal(load(f->missing, NULL, first, "", NULL, &error), 0);
+    unlink(first);
+    unlink(second);
+}
+
 static void refuse(int code, const gale_error *error, const char *who, const char *use, const char *path) {
     char message[600];
     snprintf(message, sizeof message, "t.yaml: %s would write to the file that %s: '%s'", who, use, path);
@@ -348,6 +367,7 @@ int main(void) {
         CASE(one_file_for_both_is_refused_whatever_it_is_called),
         CASE(two_files_are_fine),
         CASE(one_that_is_not_there_is_known_by_its_place),
+        CASE(so_is_one_that_a_link_leads_to),
         CASE(a_state_and_what_stands_beside_it_are_nothing_elses),
         CASE(so_are_those_of_every_task),
         CASE(dead_letters_have_a_file_of_their_own),

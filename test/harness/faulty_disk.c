@@ -159,6 +159,10 @@ static int faulty_about_link(const char *path, struct stat *ret_about) {
     return is_below(path) && fails("about_link", path, false) ? -1 : gx_disk_system.about_link(path, ret_about);
 }
 
+static ssize_t faulty_read_link(const char *path, char *target, size_t size) {
+    return is_below(path) && fails("read_link", path, false) ? -1 : gx_disk_system.read_link(path, target, size);
+}
+
 static int faulty_lock(int fd) {
     return is_mine(fd) && fails("lock", at.paths[fd], false) ? -1 : gx_disk_system.lock(fd);
 }
@@ -183,6 +187,7 @@ static const gx_disk disk = {
     .about = faulty_about,
     .about_path = faulty_about_path,
     .about_link = faulty_about_link,
+    .read_link = faulty_read_link,
     .lock = faulty_lock,
     .rename = faulty_rename,
     .unlink = faulty_unlink,

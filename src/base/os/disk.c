@@ -27,6 +27,7 @@ const gx_disk gx_disk_system = {
     .about = fstat,
     .about_path = stat,
     .about_link = lstat,
+    .read_link = readlink,
     .lock = system_lock,
     .rename = rename,
     .unlink = unlink,

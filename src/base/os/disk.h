@@ -27,7 +27,8 @@ typedef struct gx_disk {
     int (*about)(int fd, struct stat *ret_about);
     int (*about_path)(const char *path, struct stat *ret_about);
     int (*about_link)(const char *path, struct stat *ret_about); /* of a link itself: lstat */
-    int (*lock)(int fd);                                         /* flock: for this descriptor alone, without waiting */
+    ssize_t (*read_link)(const char *path, char *target, size_t size);
+    int (*lock)(int fd); /* flock: for this descriptor alone, without waiting */
     int (*rename)(const char *from, const char *to);
     int (*unlink)(const char *path);
 } gx_disk;

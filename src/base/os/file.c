@@ -202,6 +202,13 @@ int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *e
     return GALE_OK;
 }
 
+bool gx_file_link(const char *path, char ret_target[GX_FILE_NAME_SIZE]) {
+    ssize_t size = gx_disk_now()->read_link(path, ret_target, GX_FILE_NAME_SIZE);
+    if (size < 0 || size == GX_FILE_NAME_SIZE) return false;
+    ret_target[size] = 0;
+    return true;
+}
+
 static int sync_fd(int fd) {
     int rc;
     do rc = gx_disk_now()->sync(fd);

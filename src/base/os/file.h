@@ -57,6 +57,9 @@ int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *e
 
 enum { GX_FILE_PATH_MAX = 4000, GX_FILE_NAME_SIZE = GX_FILE_PATH_MAX + 16 };
 
+/* What stands in the symbolic link at `path`. False when none is there, or one that is longer. */
+bool gx_file_link(const char *path, char ret_target[GX_FILE_NAME_SIZE]);
+
 /* `path` with `ending` (at most 15 bytes) behind it. GALE_TOO_LARGE for a path of more than GX_FILE_PATH_MAX bytes. */
 int gx_file_beside(const char *path, const char *ending, char name[GX_FILE_NAME_SIZE], gale_error *error);
 

@@ -1,6 +1,6 @@
 #include "connect/file/output.h"
 
-#include "base/os/file.h"
+#include "base/os/lock.h"
 #include "connect/file/state.h"
 
 #include <limits.h>
@@ -27,6 +27,12 @@ static int look(const gx_file_output *output, int64_t *ret_last_line, gale_error
     return 0;
 }
 
+/* A file has one run that writes to it: another's lines would stand between its own, and be cut off with half of one. */
+static int take_over(gx_file_output *output, int fd, int64_t *ret_last_line, gale_error *error) {
+    int rc = gx_lock_open(fd, output->path, error);
+    return rc < 0 ? rc : look(output, ret_last_line, error);
+}
+
 static int open_file(gx_file_output *output, int64_t *ret_last_line, gale_error *error) {
     gx_file_about about;
     int fd = -1;
@@ -36,7 +42,7 @@ static int open_file(gx_file_output *output, int64_t *ret_last_line, gale_error 
     if (rc == 0) {
         output->regular = about.regular && strcmp(output->path, "-") != 0;
         output->size = about.size;
-        if (output->regular) rc = look(output, ret_last_line, error);
+        if (output->regular) rc = take_over(output, fd, ret_last_line, error);
     }
     if (rc == 0)
         output->fd = fd;

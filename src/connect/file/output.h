@@ -32,7 +32,8 @@ typedef struct gx_file_torn {
     bool cut; /* else it was ended */
 } gx_file_torn;
 
-/* Makes the file if there is none. GALE_INVALID for the state of a file spout; GALE_IO. */
+/* Makes the file if there is none, and locks it until it is closed. GALE_STATE when another has it; GALE_INVALID for the
+ * state of a file spout; GALE_IO. */
 int gx_file_output_open(gx_file_output *output, const char *path, bool pieces, gale_error *error);
 
 /* Opens it again, if it is a file: another may have its name by now. As above. */

@@ -261,6 +261,27 @@ static void a_file_is_replaced_or_appended_to(void **state) {
     f->bolt.free_user = NULL;
 }
 
+static void a_file_has_one_sink_at_a_time(void **state) {
+    fixture *f = *state;
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .append = true };
+    gale_bolt second;
+    void *self;
+    char message[120];
+    begin(f, GALE_FILE_TSV, true);
+    assert_int_equal(gale_file_sink_bolt(&options, &second, NULL), 0);
+    for (int lines = 0; lines < 2; lines++) { /* also when the first has begun, and opened it again */
+        assert_int_equal(fake_prepare(&f->fake, &second, &self), GALE_STATE);
+        snprintf(message, sizeof message, "'%s' is in use by another run", f->path);
+        assert_non_null(strstr(fake_text(&f->fake.reports), message));
+        assert_int_equal(execute(f, gale_text("a")), 0);
+        assert_int_equal(flush(f), 0);
+    }
+    stop(f);
+    assert_int_equal(fake_prepare(&f->fake, &second, &self), 0);
+    fake_cleanup(&second, self);
+    assert_string_equal(content(f, f->path), "a\t3\na\t3\n");
+}
+
 static void other_tasks_write_beside_it(void **state) {
     fixture *f = *state;
     f->fake.context.task_index = 2;
@@ -488,6 +509,7 @@ int main(void) {
         CASE(nor_one_that_took_the_place_of_the_file_meanwhile),
         CASE(a_file_that_was_moved_before_the_first_line_is_made_anew),
         CASE(a_file_is_replaced_or_appended_to),
+        CASE(a_file_has_one_sink_at_a_time),
         CASE(other_tasks_write_beside_it),
         CASE(tasks_share_the_standard_output_in_whole_lines),
         CASE(configuration_replaces_the_path),
