@@ -124,6 +124,39 @@ static void a_remote_emits_for_its_spout_and_answers_for_its_bolt(void **state) 
     close_remotes();
 }
 
+static int64_t seen_number;
+static char seen_text[32];
+
+static int note_values(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_value text = gale_tuple_value(tuple, 1);
+    seen_number = gale_tuple_value(tuple, 0).as.i64;
+    assert_int_equal(text.type, GALE_TYPE_STRING);
+    assert_true(text.size < sizeof seen_text);
+    memcpy(seen_text, text.as.string, text.size);
+    return rig_take(bolt, tuple, out);
+}
+
+static void values_arrive_as_they_were_when_they_were_emitted(void **state) {
+    (void)state;
+    rig r;
+    build(&r);
+    last.on = note_values;
+    memset(seen_text, 0, sizeof seen_text);
+    rig_make(&r, 2);
+    rig_settle(&r);
+    char text[] = "what was said";
+    gale_value values[] = { gale_i64(77), gale_string(text, strlen(text)) };
+    assert_int_equal(gale_remote_emit(state_.bolt, 0, values, 2, NULL, 0), 0);
+    memset(text, 'x', strlen(text));
+    values[0] = gale_i64(0);
+    rig_settle(&r);
+    assert_int_equal(last.seen, 1);
+    assert_int_equal(seen_number, 77);
+    assert_string_equal(seen_text, "what was said");
+    rig_fini(&r);
+    close_remotes();
+}
+
 static void commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit(void **state) {
     (void)state;
     rig r;
@@ -439,6 +472,7 @@ static void an_inactive_runtime_that_is_drained_ends_without_opening(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remote_emits_for_its_spout_and_answers_for_its_bolt),
+        cmocka_unit_test(values_arrive_as_they_were_when_they_were_emitted),
         cmocka_unit_test(commands_that_wait_for_a_spout_leave_nothing_to_do_until_it_may_emit),
         cmocka_unit_test(an_emit_of_a_remote_that_finds_no_memory_is_not_lost),
         cmocka_unit_test(misuse_of_a_remote_is_counted_or_told),
