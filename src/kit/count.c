@@ -43,7 +43,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     count_bolt *bolt = self;
     if (gale_tuple_is_tick(tuple)) return 0;
     gale_str key;

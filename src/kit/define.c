@@ -63,7 +63,7 @@ void gx_define_instance_free(void *instance) {
     gx_free(&heap, GX_TAG_OTHER, instance, ((gx_instance *)instance)->size);
 }
 
-int gx_define_key(const gale_tuple *tuple, gx_buf *scratch, gale_str *ret_key) {
+GX_UNPROTECTED int gx_define_key(const gale_tuple *tuple, gx_buf *scratch, gale_str *ret_key) {
     if (gale_tuple_size(tuple) == 1) { /* the body is these bytes already */
         *ret_key = (gale_str){ (const char *)tuple->body, tuple->head->body_size };
         return 0;

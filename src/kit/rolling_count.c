@@ -111,7 +111,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     return emit_window(bolt, out, gx_last_modified_seconds_since_oldest(bolt->modified, now));
 }
 
-static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     rolling *bolt = self;
     if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
     gale_str object;
