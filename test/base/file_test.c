@@ -407,6 +407,26 @@ static void any_call_may_fail_and_a_replaced_file_is_the_old_one_or_the_new(void
     unlink(path_of("a.new"));
 }
 
+static void a_file_of_ones_own_that_cannot_be_looked_at_is_not_called_something_else(void **state) {
+    (void)state;
+    const char *path = path_of("a");
+    put(path, false, "0123456789");
+    int code = GALE_IO;
+    for (uint64_t n = 1; code < 0; n++) {
+        gale_error error = GALE_ERROR_INIT;
+        char *bytes = NULL;
+        size_t size = 0;
+        faulty_disk_use((faulty_plan){ directory, FAULTY_ONCE, EIO, n });
+        code = gx_file_read_own(path, 10, &bytes, &size, &error);
+        if (faulty_disk_end() && strcmp(faulty_disk_hit(), "close") != 0) {
+            assert_int_equal(code, GALE_IO);
+            assert_non_null(strstr(error.text, strerror(EIO)));
+        }
+        free(bytes);
+    }
+    unlink(path);
+}
+
 static void a_call_that_is_interrupted_or_short_is_gone_on_with(void **state) {
     (void)state;
     static const faulty_plan plans[] = { { directory, FAULTY_ONCE, EINTR, 0 }, { directory, FAULTY_SHORT, 0, 0 } };
@@ -440,6 +460,7 @@ int main(void) {
         cmocka_unit_test(a_pipe_without_reader_is_told_apart),
         cmocka_unit_test(a_non_blocking_pipe_is_waited_for_at_both_ends),
         cmocka_unit_test(any_call_may_fail_and_a_replaced_file_is_the_old_one_or_the_new),
+        cmocka_unit_test(a_file_of_ones_own_that_cannot_be_looked_at_is_not_called_something_else),
         cmocka_unit_test(a_call_that_is_interrupted_or_short_is_gone_on_with),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

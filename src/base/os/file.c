@@ -42,8 +42,12 @@ static int look(int fd, const char *path, bool *ret_seekable, gale_error *error)
 }
 
 int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error) {
-    int fd = is_standard(path) ? STDIN_FILENO : open_again(path, O_RDONLY, 0);
-    if (fd < 0) return gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(errno));
+    int fd = is_standard(path) ? STDIN_FILENO : open_again(path, O_RDONLY, 0), why = errno;
+    if (fd < 0) {
+        gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(why));
+        errno = why;
+        return GALE_IO;
+    }
     int failed = look(fd, path, ret_seekable, error);
     if (failed)
         gx_file_close(fd);
@@ -352,12 +356,16 @@ int gx_file_read_all(const char *path, size_t limit, char **ret_bytes, size_t *r
 
 int gx_file_read_own(const char *path, size_t limit, char **ret_bytes, size_t *ret_size, gale_error *error) {
     struct stat found = { .st_mode = S_IFLNK };
-    int fd = open_again(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd = open_again(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0), rc;
     if (fd < 0 && errno == ENOENT) return GALE_NOT_FOUND;
     if (fd < 0 && errno != ELOOP) return gale_error_set(error, GALE_IO, "cannot open '%s': %s", path, strerror(errno));
-    if (fd >= 0 && gx_disk_now()->about(fd, &found) != 0) found.st_mode = S_IFCHR;
-    if (S_ISREG(found.st_mode)) return read_whole(fd, path, limit, ret_bytes, ret_size, error);
+    if (fd >= 0 && gx_disk_now()->about(fd, &found) != 0)
+        rc = refuse_look(path, error);
+    else if (S_ISREG(found.st_mode))
+        return read_whole(fd, path, limit, ret_bytes, ret_size, error);
+    else
+        rc = gale_error_set(error, GALE_INVALID, "'%s' must be a regular file, and is %s", path,
+                            kind_name(found.st_mode));
     if (fd >= 0) gx_file_close(fd);
-    return gale_error_set(error, GALE_INVALID, "'%s' must be a regular file, and is %s", path,
-                          kind_name(found.st_mode));
+    return rc;
 }

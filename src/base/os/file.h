@@ -7,8 +7,8 @@
 
 #include <gale/error.h>
 
-/* Opens for reading; "-" is the standard input (its own descriptor, not a copy). GALE_IO for what cannot be opened and
- * for a directory. `ret_seekable` (may be NULL): is it a regular file? */
+/* Opens for reading; "-" is the standard input (its own descriptor, not a copy). GALE_IO for what cannot be opened (errno
+ * is then what it was for) and for a directory. `ret_seekable` (may be NULL): is it a regular file? */
 int gx_file_open(const char *path, int *ret_fd, bool *ret_seekable, gale_error *error);
 
 /* Opens for writing, made or emptied (or appended to); "-" is the standard output. */

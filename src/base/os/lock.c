@@ -20,12 +20,16 @@ static int open_file(const char *name, int *ret_fd, gale_error *error) {
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return refuse(name, error);
     struct stat found;
-    if (gx_disk_now()->about(fd, &found) == 0 && S_ISREG(found.st_mode)) {
+    int rc = GALE_OK;
+    if (gx_disk_now()->about(fd, &found) != 0)
+        rc = refuse(name, error);
+    else if (!S_ISREG(found.st_mode))
+        rc = gale_error_set(error, GALE_IO, "cannot lock '%s': it is no regular file", name);
+    if (rc < 0)
+        gx_disk_now()->close(fd);
+    else
         *ret_fd = fd;
-        return GALE_OK;
-    }
-    gx_disk_now()->close(fd);
-    return gale_error_set(error, GALE_IO, "cannot lock '%s': it is no regular file", name);
+    return rc;
 }
 
 /* The process that says so in the file; 0 when it has not yet. */
