@@ -3,6 +3,7 @@
 #include "base/os/lock.h"
 #include "connect/file/state.h"
 
+#include <errno.h>
 #include <limits.h>
 
 /* A state that lines were written to would be lost; and they as well, when it is replaced. */
@@ -14,12 +15,16 @@ static int refuse_state(int fd, const char *path, gale_error *error) {
     return gale_error_set(error, GALE_INVALID, "'%s' is the state of a file spout, and would be written to", path);
 }
 
-/* What a regular file holds, as far as it may be read. */
+/* What a regular file holds. One that may be written but not read is taken as it is; any other that cannot be read may end
+ * with half a line, and is not gone on with. */
 static int look(const gx_file_output *output, int64_t *ret_last_line, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
     int fd;
     *ret_last_line = output->size;
-    if (!output->size || gx_file_open(output->path, &fd, NULL, NULL) < 0) return 0;
-    int rc = refuse_state(fd, output->path, error);
+    if (!output->size) return 0;
+    int rc = gx_file_open(output->path, &fd, NULL, &why);
+    if (rc < 0) return errno == EACCES ? 0 : gale_error_set(error, rc, "%s", why.text);
+    rc = refuse_state(fd, output->path, error);
     int64_t begin = rc == 0 ? gx_file_last_line(fd, output->size, output->path, error) : rc;
     gx_file_close(fd);
     if (begin < 0) return (int)begin;

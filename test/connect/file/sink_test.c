@@ -441,6 +441,24 @@ static void whatever_call_fails_what_was_acked_is_in_the_file_and_no_line_is_tor
     }
 }
 
+static void whatever_call_fails_nothing_is_written_behind_half_a_line(void **state) {
+    fixture *f = *state;
+    static const int errors[] = { EIO, EMFILE, EINTR };
+    f->fake.resumed = true;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        faulty_plan plan = { "/tmp/gale_sink_", FAULTY_ONCE, errors[i], 0 };
+        for (bool hit = true; hit;) {
+            plan.at++;
+            put(f->path, "w", "a\t1\nb\t12");
+            write_under(f, plan, false, &hit);
+            const char *text = content(f, f->path);
+            assert_memory_equal(text, "a\t1\n", 4);
+            assert_true(strcmp(text + 4, "b\t12") == 0 || are_whole_lines(text + 4, "word\t3\n"));
+        }
+        assert_true(plan.at > 8);
+    }
+}
+
 static void a_reader_that_has_gone_is_told_as_that(void **state) {
     fixture *f = *state;
     int ends[2];
@@ -518,6 +536,7 @@ int main(void) {
         CASE(a_full_buffer_that_cannot_be_written_fails_the_next_flush),
         CASE(a_write_that_fails_in_cleanup_is_told_too),
         CASE(whatever_call_fails_what_was_acked_is_in_the_file_and_no_line_is_torn),
+        CASE(whatever_call_fails_nothing_is_written_behind_half_a_line),
         CASE(a_reader_that_has_gone_is_told_as_that),
         CASE(arguments_are_checked),
         CASE(every_failing_allocation_is_survived_and_no_line_is_lost),
