@@ -1,9 +1,14 @@
 #include "engine/sim_bolt.h"
 
-/* Hold, fail, forget, twice or reset: the first that strikes, to be met when the tuple is answered. */
+static bool gathers(const gx_sim_task *task) {
+    return task->component->built->bolt.flush && !task->component->captured;
+}
+
+/* Hold, fail, forget, twice or reset: the first that strikes, to be met when the tuple is answered. What a flush is to
+ * answer is not acked before it. */
 static int draw_fate(gx_sim_task *task) {
-    static const int fates[] = { GX_FAULT_HOLD, GX_FAULT_FAIL, GX_FAULT_FORGET, GX_FAULT_TWICE, GX_FAULT_RESET };
-    for (size_t i = 0; i < sizeof fates / sizeof *fates; i++)
+    static const int fates[] = { GX_FAULT_HOLD, GX_FAULT_FAIL, GX_FAULT_FORGET, GX_FAULT_RESET, GX_FAULT_TWICE };
+    for (size_t i = 0; i < sizeof fates / sizeof *fates - gathers(task); i++)
         if (gx_fault_strikes(&task->sim->random, task->sim->faults.odds[fates[i]])) return fates[i];
     return GX_FAULT_COUNT;
 }
@@ -37,10 +42,6 @@ static int run(gx_sim_task *task, const gale_tuple *tuple) {
         return GALE_OK;
     }
     return task->component->built->bolt.execute(task->self, tuple, &task->out);
-}
-
-static bool gathers(const gx_sim_task *task) {
-    return task->component->built->bolt.flush && !task->component->captured;
 }
 
 /* The engine answers it with the next flush. */

@@ -49,7 +49,7 @@ int gx_truth_begin(gx_truth *truth, const gx_plan *plan) {
     truth->plan = plan;
     truth->tasks = plan->task_count;
     truth->emission_count = truth->tree_list_count = truth->tree_count = truth->open_count = 0;
-    truth->scarce = truth->late = truth->lossy = truth->ending = false;
+    truth->scarce = truth->late = truth->lossy = truth->ending = truth->dead = false;
     truth->round = truth->jam = truth->lost = truth->trace = 0;
     truth->acked = truth->failed = truth->timed_out = truth->rejected = truth->stopped = 0;
     truth->deliveries = truth->executed = 0;
@@ -59,7 +59,7 @@ int gx_truth_begin(gx_truth *truth, const gx_plan *plan) {
 }
 
 void gx_truth_violated(gx_truth *truth, const char *format, ...) {
-    if (!gx_truth_holds(truth)) return;
+    if (!gx_truth_holds(truth) || truth->dead) return;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(truth->problem, sizeof truth->problem, format, arguments);

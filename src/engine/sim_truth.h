@@ -112,6 +112,7 @@ typedef struct gx_truth {
     bool late;      /* what executors say to each other may come late */
     bool lossy;     /* queues may be at their limit, or tuples too late */
     bool ending;    /* the runtime is closing */
+    bool dead;      /* its process is: what comes is not looked at */
     uint64_t round; /* how often every executor has made a step */
     uint64_t jam;   /* the last round in which acks found no room in a ring, plus 1 */
     uint64_t lost;  /* updates that found no memory, as the engine counts them */

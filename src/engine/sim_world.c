@@ -340,8 +340,9 @@ static void check_error(gx_world *world) {
     bool asked = world->sim->broken, failed = world->sim->disk->failed;
     bool right = (asked && code == GALE_COMPONENT) || (failed && code == GALE_IO) || (!asked && code == 0);
     if (!truth->scarce && !right)
-        gx_truth_violated(truth, "the run was %s by a component, its disk has %s, and its error is %d",
-                          asked ? "ended" : "not ended", failed ? "failed" : "not failed", code);
+        gx_truth_violated(truth, "the run was %s by a component, its disk has %s, and its error is %s: %.200s",
+                          asked ? "ended" : "not ended", failed ? "failed" : "not failed", gale_error_name(code),
+                          shared_of(world)->fatal.text);
 }
 
 static bool all_idle_but_stalled(const gx_world *world) {

@@ -186,7 +186,9 @@ static void end(gx_simulator *simulator) {
     sim->memory.armed = false;
     sim->memory.fail_at = 0;
     sim->truth.ending = true;
+    sim->truth.dead = sim->disk->dead;
     gale_runtime_free(sim->runtime, -1, NULL);
+    sim->truth.dead = false;
     sim->runtime = NULL;
     gx_sim_crowd_end(&sim->crowd);
     gx_sim_tasks_free(sim);
