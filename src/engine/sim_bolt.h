@@ -1,5 +1,5 @@
-/* A bolt of the wrapped topology: calls the component's functions, as the engine calls its own, under faults; checks when
- * they come; and notes what becomes of each tuple.
+/* A bolt of the wrapped topology: calls the component's functions, as the engine calls its own, under faults; checks
+ * when they come; and notes what becomes of each tuple.
  * Threads: one. */
 #ifndef GX_ENGINE_SIM_BOLT_H
 #define GX_ENGINE_SIM_BOLT_H

@@ -2,10 +2,11 @@
  *
  * What:    files in one folder, GX_SIM_DISK; all other paths are the system's. What was written stays when the process
  *          dies, as after kill -9: it is what the next run finds.
- *          A call fails by the odds: it does nothing, moves half of its bytes, or is interrupted. In the call `dies_at` the
- *          process dies: a write does half, and from then on every call fails and changes nothing.
- * Threads: one; one disk at a time is in use. Owner: memory is the heap's. Limits: GX_SIM_DISK_FILES files and GX_SIM_DISK_HANDLES open
- *          ones, names below GX_SIM_DISK_NAME bytes: ENOSPC, EMFILE, ENAMETOOLONG. */
+ *          A call fails by the odds: it does nothing, moves half of its bytes, or is interrupted. In the call `dies_at`
+ *          the process dies: a write does half, and from then on every call fails and changes nothing.
+ * Threads: one; one disk at a time is in use. Owner: memory is the heap's.
+ * Limits:  GX_SIM_DISK_FILES files and GX_SIM_DISK_HANDLES open ones, names below GX_SIM_DISK_NAME bytes: ENOSPC,
+ *          EMFILE, ENAMETOOLONG. */
 #ifndef GX_ENGINE_SIM_DISK_H
 #define GX_ENGINE_SIM_DISK_H
 

@@ -1,5 +1,5 @@
-/* What a wrapped task emits, by its component or by a remote's command: announced to the truth, sent with its number, and
- * checked.
+/* What a wrapped task emits, by its component or by a remote's command: announced to the truth, sent with its number,
+ * and checked.
  * Threads: one. */
 #ifndef GX_ENGINE_SIM_EMIT_H
 #define GX_ENGINE_SIM_EMIT_H

@@ -1,7 +1,7 @@
 /* What must hold of a simulated run's dead-letter file (engine/dead_letter.h), which lies on a disk in memory.
  *
- * What:    when a spout hears that its tuple is given up, its letter is the last line of the file, whole; there is one such
- *          line for each, and none else. What earlier runs have written stays as it was; half a letter that one of them
+ * What:    when a spout hears that its tuple is given up, its letter is the last line of the file, whole; there is one
+ *          such line for each, and none else. What earlier runs have written stays as it was; half a letter that one of them
  *          left at the end is cut off, and at the end of this one stands one only when the disk has failed.
  * Threads: one. Owner: memory is the simulator's. */
 #ifndef GX_ENGINE_SIM_LETTERS_H

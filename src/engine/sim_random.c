@@ -192,7 +192,7 @@ static int add_burier(sketch *s) {
     return rc;
 }
 
-/* In a third of the topologies with acks failed tuples are emitted again, and in most of those dead letters have a bolt. */
+/* In a third of the topologies with acks failed tuples are emitted again; in most of those dead letters have a bolt. */
 static int draw_replay(sketch *s) {
     if (!s->acking || below(s, 3)) return GALE_OK;
     double initial = (double)s->timeout / 1000 * below(s, 9) / 4, most = initial * (1u << below(s, 4));

@@ -1,5 +1,5 @@
-/* A spout of the wrapped topology: calls the component's functions, or makes tuples in its place; checks when they come; and
- * notes each answer, and what the engine emits on its behalf: tuples again, and dead letters.
+/* A spout of the wrapped topology: calls the component's functions, or makes tuples in its place; checks when they come;
+ * and notes each answer, and what the engine emits on its behalf: tuples again, and dead letters.
  * Threads: one. */
 #ifndef GX_ENGINE_SIM_SPOUT_H
 #define GX_ENGINE_SIM_SPOUT_H

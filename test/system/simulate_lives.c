@@ -1,6 +1,6 @@
 /* A file is read from life to life: a run resumes, writes results and dead letters, all on a disk in memory whose calls
- * fail, and the process dies in one of them; until a life comes to its end. Then each line is a result or a dead letter, no file has
- * half a line but at its end, and what must hold of a simulated run (docs/simulator.md) did in each life.
+ * fail, and the process dies in one of them; until a life comes to its end. Then each line is a result or a dead letter,
+ * no file has half a line but at its end, and what must hold of a simulated run (docs/simulator.md) did in each life.
  * usage: simulate_lives RUNS [FIRST] */
 #include "engine/sim_letters.h"
 #include "engine/simulator.h"

@@ -15,8 +15,8 @@ static int refuse_state(int fd, const char *path, gale_error *error) {
     return gale_error_set(error, GALE_INVALID, "'%s' is the state of a file spout, and would be written to", path);
 }
 
-/* What a regular file holds. One that may be written but not read is taken as it is; any other that cannot be read may end
- * with half a line, and is not gone on with. */
+/* What a regular file holds. One that may be written but not read is taken as it is; any other that cannot be read may
+ * end with half a line, and is not gone on with. */
 static int look(const gx_file_output *output, int64_t *ret_last_line, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
     int fd;
