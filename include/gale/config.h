@@ -25,9 +25,9 @@ GALE_API GALE_MUST_USE gale_config *gale_config_new(void);
 GALE_API void gale_config_free(gale_config *config);
 
 /* Sets `key` to a copy of `value`; what it was before is gone. A "topology." or "gale." key is checked against the
- * table: GALE_CONFIG for an unknown one (with the nearest name), for a value of the wrong type or out of range, for a key
- * that is refused, for an empty key, and for what is no value; GALE_NO_MEMORY. Returns 1
- * when the key is accepted without effect, so that the caller can warn once. */
+ * table: GALE_CONFIG for an unknown one (with the nearest name), for a value of the wrong type or out of range, for a
+ * key that is refused, for an empty key, and for what is no value; GALE_NO_MEMORY. Returns 1 when the key is accepted
+ * without effect, so that the caller can warn once. */
 GALE_API int gale_config_set(gale_config *config, const char *key, gale_value value, gale_error *error);
 
 /* The same for text from a command line, "key=value": the value is read as YAML's scalars are (true, 12, 1.5, null,

@@ -21,10 +21,10 @@ GALE_BEGIN
  * path) and `gale.rate` (lines a second and task).
  *
  * With `state`, the spout keeps the place of its oldest unanswered line in a small file of that name, and goes on from
- * there when it opens again, after a crash too (and says so, gale_resume): at least once, because everything before that place was acked or given
- * up. The state file is replaced as a whole and synced to the disk, on the spout's thread: when it opens, when it
- * closes, when all is answered, and at most once in `state_interval` seconds while answers move. What was answered
- * after the last write comes again. Task i > 0 keeps `state`.i.
+ * there when it opens again, after a crash too (and says so, gale_resume): at least once, because everything before
+ * that place was acked or given up. The state file is replaced as a whole and synced to the disk, on the spout's
+ * thread: when it opens, when it closes, when all is answered, and at most once in `state_interval` seconds while
+ * answers move. What was answered after the last write comes again. Task i > 0 keeps `state`.i.
  *
  * A state belongs to one run at a time: beside it stands `state`.lock, locked as long as the task is open, and a second
  * run is refused (GALE_STATE) with the number of the process that has it. A new state is written to `state`.new, which
@@ -33,8 +33,8 @@ GALE_BEGIN
  *
  * The file may grow between runs, be moved and copied. Errors that say so are: a file that was truncated below the
  * place, another file (its first 4 KiB or the 4 KiB before the place differ), another number of tasks, a damaged state
- * file, and an input that is not a regular file or is the state itself. None of them is passed over, because the place would be lost: who
- * wants to begin anew removes the state file. */
+ * file, and an input that is not a regular file or is the state itself. None of them is passed over, because the
+ * place would be lost: who wants to begin anew removes the state file. */
 typedef struct gale_file_spout_options {
     size_t size;
     const char *path;      /* "-" is the standard input; several tasks cannot share it or a pipe */

@@ -169,8 +169,8 @@ GALE_API GALE_MUST_USE int gale_unique_bolt(const gale_unique_options *options, 
 
 /* Adds up what the tasks of a unique bolt emit: subscribe it to both of its streams, globally. Output: (window, start,
  * count), each window once, when all tasks' watermarks have passed its end, or when the topology has drained; in the
- * order of their ends. The stream "now" has the same of windows that are not over, every `emit_seconds`, when their count has
- * moved. A window without keys is not told. Not anchored. It must be one task. Simple. */
+ * order of their ends. The stream "now" has the same of windows that are not over, every `emit_seconds`, when their
+ * count has moved. A window without keys is not told. Not anchored. It must be one task. Simple. */
 GALE_API GALE_MUST_USE int gale_unique_total_bolt(int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error);
 
 /* Writes each tuple as a JSON line {"component":..,"stream":..,"task":..,"values":{..}} to a descriptor, which stays

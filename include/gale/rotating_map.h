@@ -15,7 +15,8 @@
  * Limits:  2 to GALE_ROTATING_MAP_BUCKETS_MAX buckets; values up to GALE_ROTATING_MAP_VALUE_MAX bytes, of one size;
  *          keys are numbers or up to GALE_ROTATING_MAP_KEY_MAX bytes. A pointer to a value is 8-aligned and valid until
  *          the next new key, the next rotation, or its own removal.
- * Misuse:  every function checks: without a map, GALE_INVALID, 0, NULL, false. With GALE_CHECKS a map that was freed is none.
+ * Misuse:  every function checks: without a map, GALE_INVALID, 0, NULL, false. With GALE_CHECKS a map that was freed
+ *          is none.
  * Errors:  GALE_INVALID for a NULL that may not be one, GALE_TYPE for a number in a map of bytes and the reverse,
  *          GALE_TOO_LARGE for a key, GALE_NO_MEMORY; after each the map is as it was.
  */

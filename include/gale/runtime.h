@@ -2,12 +2,13 @@
  *
  * What:    a runtime runs one topology on one or more executors. An executor is a thread of the runtime's own
  *          (gale_runtime_start), or the caller's (gale_runtime_step).
- * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from any
- *          thread, but not during _free. Signals are blocked in the runtime's threads,
- *          but for those that a thread raises itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT).
+ * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from
+ *          any thread, but not during _free. Signals are blocked in the runtime's threads, but for those that a
+ *          thread raises itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT).
  * Owner:   the runtime refers to its topology, which goes when both have been freed, in whatever order.
- * Misuse:  every function checks. Without a runtime: GALE_INVALID, 0, false, nothing. What waits for the executors, or takes
- *          them away (step, wait, free, open_trees), is GALE_STATE from inside a call of the runtime's own component.
+ * Misuse:  every function checks. Without a runtime: GALE_INVALID, 0, false, nothing. What waits for the executors,
+ *          or takes them away (step, wait, free, open_trees), is GALE_STATE from inside a call of the runtime's own
+ *          component.
  *
  *      new --start or first step--> opening --all opened--> running --drain--> draining --nothing left--> finishing
  *                                      |                       |                  |                          |
@@ -70,8 +71,8 @@ GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
 
 /* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
- * A drain that makes no progress for 0.6 s names who holds it up in the log. Returns at once. This and gale_runtime_stop may be called from a signal handler: they store and ring, nothing
- * more. */
+ * A drain that makes no progress for 0.6 s names who holds it up in the log. Returns at once. This and
+ * gale_runtime_stop may be called from a signal handler: they store and ring, nothing more. */
 GALE_API void gale_runtime_drain(gale_runtime *runtime);
 
 /* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
@@ -84,8 +85,8 @@ GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
 GALE_API void gale_runtime_activate(gale_runtime *runtime);
 
 /* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
- * not; GALE_STATE without threads; the code and report of the component that stopped it (by gale_stop, or by an error from open, prepare or finish), if one
- * did; else 0. */
+ * not; GALE_STATE without threads; the code and report of the component that stopped it (by gale_stop, or by an error
+ * from open, prepare or finish), if one did; else 0. */
 GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 
 /* Stops if need be, waits at most `nanoseconds` for the threads (negative: as long as it takes), and frees everything.

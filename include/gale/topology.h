@@ -188,10 +188,11 @@ GALE_API int gale_topology_add_bolt(gale_topology *topology, const char *name, g
 
 /* `bolt` (added already) receives `stream` (NULL: "default") of `source`, which may be added later. Every spout has a
  * stream "__dead_letter" besides its own, of the tuples that will not be emitted again: (component, stream, message_id,
- * tuple, reason, text, place, task, attempts); see docs/semantics/replay.md. The ticks of topology.tick.tuple.freq.secs need
- * no subscription; who subscribes to "__tick" of "__system" all the same, as a bolt without another input must, gets them as
- * everybody does: each task each tick, whatever the grouping. Without that key it is an error. Subscribing to the same stream again
- * replaces the grouping, as in Storm, and returns 1, since it is seldom meant; else 0. */
+ * tuple, reason, text, place, task, attempts); see docs/semantics/replay.md. The ticks of
+ * topology.tick.tuple.freq.secs need no subscription; who subscribes to "__tick" of "__system" all the same, as a
+ * bolt without another input must, gets them as everybody does: each task each tick, whatever the grouping. Without
+ * that key it is an error. Subscribing to the same stream again replaces the grouping, as in Storm, and returns 1,
+ * since it is seldom meant; else 0. */
 GALE_API int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                                      gale_grouping grouping);
 

@@ -98,9 +98,8 @@ GALE_INLINE gale_handle gale_tuple_handle(const gale_tuple *tuple) {
     return tuple->handle;
 }
 
-/* The value of the field `name` of the tuple's stream. False when the stream has no such field. `ret_value` may
- * be NULL. Looks the name up: in a
- * bolt that runs often, ask once in prepare (gale_context_field) and use the index. */
+/* The value of the field `name` of the tuple's stream. False when the stream has no such field. `ret_value` may be
+ * NULL. Looks the name up: in a bolt that runs often, ask once in prepare (gale_context_field) and use the index. */
 GALE_API bool gale_tuple_get(const gale_tuple *tuple, const char *name, gale_value *ret_value);
 
 /* Who sent it: component, task (0 is the system) and stream. Storage of the runtime; "" and 0 for NULL. */

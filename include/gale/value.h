@@ -5,11 +5,12 @@
  *          read (a list taken from a tuple points into the tuple's body); the functions below hide the difference.
  * Owner:   a view borrows. A value read from a tuple lives as long as that tuple; a value that is built lives as long
  *          as the memory it was made from.
- * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body, and what is larger is GALE_TOO_LARGE where it is
- *          emitted or copied, never when it is made; strings are UTF-8, whoever brings them in
- *          checks it (gale_utf8_valid) and makes bytes of what is not.
- * Misuse:  every function checks. NULL is the null value, and so is what has a size but no place, wherever it stands inside a
- *          value; what is not wanted may be NULL (`ret_key`, `ret_value`). A size is believed: there must be as much.
+ * Limits:  GALE_VALUE_DEPTH lists and maps inside each other; 1 GiB a body, and what is larger is GALE_TOO_LARGE
+ *          where it is emitted or copied, never when it is made; strings are UTF-8, whoever brings them in checks it
+ *          (gale_utf8_valid) and makes bytes of what is not.
+ * Misuse:  every function checks. NULL is the null value, and so is what has a size but no place, wherever it stands
+ *          inside a value; what is not wanted may be NULL (`ret_key`, `ret_value`). A size is believed: there must be
+ *          as much.
  * Equality is by type and content: i64 1 and f64 1.0 are two values. Every NaN is one NaN, and -0.0 is 0.0.
  */
 #ifndef GALE_VALUE_H

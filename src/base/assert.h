@@ -1,6 +1,7 @@
 /* Three prices of assertion: GX_ASSERT stays on in every build (a crash that says where beats a wrong answer),
  * GX_CHECK is for debug and sanitizer builds (GALE_CHECKS=1), GX_CHECK_WHOLE walks whole structures, in debug builds
- * (GALE_CHECKS=2): its argument says in words what does not hold, or is NULL. They are for gale's own bugs only: bad input never reaches one. */
+ * (GALE_CHECKS=2): its argument says in words what does not hold, or is NULL. They are for gale's own bugs only: bad
+ * input never reaches one. */
 #ifndef GX_BASE_ASSERT_H
 #define GX_BASE_ASSERT_H
 

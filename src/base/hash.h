@@ -1,6 +1,6 @@
 /* Hashing of bytes: XXH3 with 64 bits (xxHash, header only), which is stable across releases and machines.
- * `gx_hash_mix`
- * folds one hash into another. This is what gale's fields grouping, version 1, is made of: never change a result. */
+ * `gx_hash_mix` folds one hash into another. This is what gale's fields grouping, version 1, is made of: never change
+ * a result. */
 #ifndef GX_BASE_HASH_H
 #define GX_BASE_HASH_H
 

@@ -37,8 +37,7 @@ static int longest_name(const gx_class *class_) {
     return width;
 }
 
-/* --- Text -----------------------------------------------------------------------------------------------------------
- */
+/* --- Text --------------------------------------------------------------------------------------------------------- */
 
 /* Without the marks that Markdown needs. */
 static void add_plain(gx_buf *out, const char *text) {
@@ -86,8 +85,7 @@ void gx_classes_one(const gx_class *class_, gx_buf *out) {
     }
 }
 
-/* --- Markdown -------------------------------------------------------------------------------------------------------
- */
+/* --- Markdown ----------------------------------------------------------------------------------------------------- */
 
 static void page_params(const gx_class *class_, gx_buf *out) {
     if (class_->param_count == 0) return;

@@ -49,8 +49,7 @@ static const char stop_words[] =
     "until upon used uses using very want well were what when where whether which while will with within without would "
     "your option options default following file files name value";
 
-/* --- Topologies -----------------------------------------------------------------------------------------------------
- */
+/* --- Topologies --------------------------------------------------------------------------------------------------- */
 
 /* Adds a bolt whose definition may have failed to be made. */
 static int add(gale_topology *topology, const char *name, int made, const gale_bolt *bolt, uint32_t tasks) {
@@ -144,8 +143,7 @@ static const demo demos[] = { { "top-words", top_words, false, false },
 
 enum { DEMO_COUNT = sizeof demos / sizeof demos[0] };
 
-/* --- Running --------------------------------------------------------------------------------------------------------
- */
+/* --- Running ------------------------------------------------------------------------------------------------------ */
 
 static int run_topology(const choices *c, gx_demo_view *view, gale_topology *topology, gx_terminal *errors) {
     bool one_screen = view->terminal->is_tty && errors->is_tty;

@@ -59,8 +59,7 @@ static const gx_option options[] = {
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
-/* --- The run --------------------------------------------------------------------------------------------------------
- */
+/* --- The run ------------------------------------------------------------------------------------------------------ */
 
 /* NULL: no events are logged. */
 static const char *events_path(const choices *c) {
@@ -108,8 +107,7 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     return gx_session_refuse(session->terminal, &error, GX_EXIT_IO);
 }
 
-/* --- Dead letters ----------------------------------------------------------------------------------------------------
- */
+/* --- Dead letters ------------------------------------------------------------------------------------------------- */
 
 /* Lines that are no letters are said, and left out. A file of nothing else is no file of dead letters. */
 static int load_letters(gx_session *session, const char *path, gx_letters *ret_letters) {

@@ -59,8 +59,7 @@ typedef struct job {
     gx_buf failed; /* a line a failure */
 } job;
 
-/* --- The record -----------------------------------------------------------------------------------------------------
- */
+/* --- The record --------------------------------------------------------------------------------------------------- */
 
 static uint64_t what_of(const job *j) {
     const choices *c = j->chosen;
@@ -114,8 +113,7 @@ static int write_record(job *j, gale_error *error) {
     return rc;
 }
 
-/* --- Runs -----------------------------------------------------------------------------------------------------------
- */
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
 
 static bool say(job *j, gx_buf *line) {
     const char *text = gx_buf_text(line);
@@ -209,8 +207,7 @@ static int run_all(job *j) {
     return j->failures ? GX_EXIT_FAILED : number ? GX_EXIT_SIGNAL + number : GX_EXIT_OK;
 }
 
-/* --- Beginning ------------------------------------------------------------------------------------------------------
- */
+/* --- Beginning ---------------------------------------------------------------------------------------------------- */
 
 static int read_faults(const choices *c, gx_simulator_options *o, gale_error *error) {
     o->draw_faults = !c->faults;

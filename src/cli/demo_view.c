@@ -24,8 +24,7 @@ void gx_demo_view_fini(gx_demo_view *view) {
     pthread_mutex_destroy(&view->mutex);
 }
 
-/* --- What comes in --------------------------------------------------------------------------------------------------
- */
+/* --- What comes in ------------------------------------------------------------------------------------------------ */
 
 /* As much of a word as there is room for. What cannot be shown is a question mark, so that the columns stay. */
 static void set_row(gx_demo_row *row, gale_str word, int64_t count) {
@@ -122,8 +121,7 @@ int gx_demo_on_bad(void *user, const gale_tuple *tuple) {
     return 0;
 }
 
-/* --- What is shown --------------------------------------------------------------------------------------------------
- */
+/* --- What is shown ------------------------------------------------------------------------------------------------ */
 
 typedef struct shown {
     gx_demo_row rows[GX_DEMO_ROWS];

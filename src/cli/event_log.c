@@ -14,8 +14,7 @@
 
 enum { FULL = 64 << 10 };
 
-/* --- What is wanted -------------------------------------------------------------------------------------------------
- */
+/* --- What is wanted ----------------------------------------------------------------------------------------------- */
 
 typedef struct choice {
     const gx_component *component;
@@ -62,8 +61,7 @@ static int read_choice(const char *word, const gale_topology *topology, choice *
     return code;
 }
 
-/* --- Lines ----------------------------------------------------------------------------------------------------------
- */
+/* --- Lines -------------------------------------------------------------------------------------------------------- */
 
 static void break_off(gx_event_log *log, const gale_error *why) {
     if (!log->broken.code) log->broken = *why;
@@ -120,8 +118,7 @@ static void on_event(void *user, const gale_event *event) {
     pthread_mutex_unlock(&log->mutex);
 }
 
-/* --- Its life -------------------------------------------------------------------------------------------------------
- */
+/* --- Its life ----------------------------------------------------------------------------------------------------- */
 
 int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *path, const gale_topology *topology,
                       const gale_logger *logger, gale_error *error) {

@@ -108,8 +108,7 @@ int gx_session_exit(int code) {
     return code == GALE_NO_MEMORY || code == GALE_COMPONENT ? GX_EXIT_FAILED : GX_EXIT_USAGE;
 }
 
-/* --- Waiting --------------------------------------------------------------------------------------------------------
- */
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 typedef struct watch {
     const gx_session *session;
@@ -246,8 +245,7 @@ static int wait_for_end(watch *w, gale_error *error) {
     }
 }
 
-/* --- The end --------------------------------------------------------------------------------------------------------
- */
+/* --- The end ------------------------------------------------------------------------------------------------------ */
 
 static int print_json(const gx_session *session, const gx_summary *summary, int exit_code) {
     gx_buf out = GX_BUF_INIT(NULL);
@@ -313,8 +311,7 @@ static bool let_go(const gx_session *session, gale_runtime *runtime, bool stuck)
     return false;
 }
 
-/* --- The start ------------------------------------------------------------------------------------------------------
- */
+/* --- The start ---------------------------------------------------------------------------------------------------- */
 
 /* Opening may block (a named pipe that nobody writes to), so it has a thread of its own, and this one hears signals. */
 typedef struct starter {

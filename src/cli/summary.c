@@ -11,8 +11,7 @@
 #define BYTES(n) gx_figure_bytes((n), (char[GX_FIGURE_SIZE]){ 0 })
 #define RATE(n, t) gx_figure_rate((n), (t), (char[GX_FIGURE_SIZE]){ 0 })
 
-/* --- Gathering ------------------------------------------------------------------------------------------------------
- */
+/* --- Gathering ---------------------------------------------------------------------------------------------------- */
 
 static gx_summary_row *row_of(gx_summary *summary, const gale_task_stats *task) {
     for (size_t i = summary->row_count; i > 0; i--)
@@ -152,8 +151,7 @@ bool gx_summary_lost(const gx_summary *summary) {
     return false;
 }
 
-/* --- Text -----------------------------------------------------------------------------------------------------------
- */
+/* --- Text --------------------------------------------------------------------------------------------------------- */
 
 enum { TASKS, EXECUTED, EMITTED, ACKED, FAILED, TIMED_OUT, EXECUTE, COLUMNS };
 
@@ -305,8 +303,7 @@ void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *ou
     gx_buf_add_text(out, "\n");
 }
 
-/* --- JSON -----------------------------------------------------------------------------------------------------------
- */
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static void count_member(gx_json *json, const char *key, uint64_t count) {
     gx_json_key(json, gx_str(key));

@@ -126,8 +126,7 @@ void gx_terminal_live(gx_terminal *terminal, const char *text) {
     gx_buf_fini(&whole);
 }
 
-/* --- Log lines ------------------------------------------------------------------------------------------------------
- */
+/* --- Log lines ---------------------------------------------------------------------------------------------------- */
 
 static const char *level_name(int32_t level) {
     static const char *const names[] = { "TRACE", "DEBUG", "INFO", "WARN", "ERROR" };

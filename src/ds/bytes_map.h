@@ -1,7 +1,6 @@
 /* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside
- * the
- * slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes its
- * place), so that walking is an array walk. Keys are copied into an arena of the map's own, 8-aligned; it is
+ * the slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes
+ * its place), so that walking is an array walk. Keys are copied into an arena of the map's own, 8-aligned; it is
  * compacted when more than half of it is dead.
  * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_bytes_map_fini.
  * Limits: 2^31 entries; a pointer to a value is valid until the next insertion or removal. */

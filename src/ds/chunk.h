@@ -1,8 +1,8 @@
 /* A pool of equal chunks, for queues inside one executor.
  *
- * Threads: one. Owner: the pool takes memory from the heap when none of its chunks is free, and keeps what comes back:
- *          in
- * the steady state it allocates nothing. Limits: none of its own; who queues, bounds. */
+ * Threads: one. Owner: the pool takes memory from the heap when none of its chunks is free, and keeps what comes
+ *          back: in the steady state it allocates nothing.
+ * Limits:  none of its own; who queues, bounds. */
 #ifndef GX_DS_CHUNK_H
 #define GX_DS_CHUNK_H
 

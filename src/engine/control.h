@@ -12,9 +12,10 @@
  * Nothing moves: every executor says that it is quiet in this very phase (nothing queued or open, nothing held but for
  *                `finish`, its spouts done or inactive), and all that was sent has been received: read twice, with no
  *                work in between (Mattern's four counters), and of each executor what is true at one moment, the end
- *                of a step: figure by figure, one that is held up as it shows them looks quiet with work at hand. An executor that is quiet becomes busy only by receiving or
- *                by a timer, and both count as work. What it shows of an earlier phase says nothing of this one: only
- *                in a step of this one does it close what this phase closes (test/proof/phases.pml).
+ *                of a step: figure by figure, one that is held up as it shows them looks quiet with work at hand. An
+ *                executor that is quiet becomes busy only by receiving or by a timer, and both count as work. What it
+ *                shows of an earlier phase says nothing of this one: only in a step of this one does it close what
+ *                this phase closes (test/proof/phases.pml).
  * Threads: executor 0's calls gx_control_step after each of its steps. */
 #ifndef GX_ENGINE_CONTROL_H
 #define GX_ENGINE_CONTROL_H
@@ -33,7 +34,8 @@ size_t gx_control_step(gx_control *control, gx_shared *shared);
 bool gx_control_waits(gx_shared *shared);
 
 /* For how long executor 0 may sleep before the control looks again; -1: until its bell is rung. In a run until drained the
- * bell is: by an executor that shows that it is quiet when it was not, or had other work; by a spout that says that it is done. */
+ * bell is: by an executor that shows that it is quiet when it was not, or had other work; by a spout that says that
+ * it is done. */
 int64_t gx_control_pause(const gx_control *control, gx_shared *shared);
 
 #endif

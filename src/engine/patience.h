@@ -2,8 +2,9 @@
  *
  * What:    so many empty steps, between GX_PATIENCE_MIN and the runtime's option `spins`. Twice as many from then on when
  *          work comes while it spins, or when it parks and is rung sooner than twice the time that waking it takes: to
- *          spin would have been better. Half as many when it slept for longer, or when there was no core to wake on. So a busy flow and a single tuple that goes to and fro
- *          are met awake, and a slow flow costs next to nothing.
+ *          spin would have been better. Half as many when it slept for longer, or when there was no core to wake on.
+ *          So a busy flow and a single tuple that goes to and fro are met awake, and a slow flow costs next to
+ *          nothing.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_PATIENCE_H
 #define GX_ENGINE_PATIENCE_H

@@ -1,6 +1,5 @@
 /* Remotes: the engine's side of gale/remote.h. Commands are put by any thread and carried out by the task's executor,
- *          once
- * a step. */
+ * once a step. */
 #ifndef GX_ENGINE_REMOTE_H
 #define GX_ENGINE_REMOTE_H
 

@@ -11,8 +11,7 @@ struct gx_chooser {
     uint32_t *chosen_in; /* by target: the last choice that named it */
 };
 
-/* --- Making ---------------------------------------------------------------------------------------------------------
- */
+/* --- Making ------------------------------------------------------------------------------------------------------- */
 
 static int make_turns(gx_route *route, gx_heap *heap) {
     uint32_t count = route->edge->task_count;
@@ -124,8 +123,7 @@ void gx_router_fini(gx_stream_routes *stream, gx_heap *heap) {
     stream->routes = NULL;
 }
 
-/* --- Placing --------------------------------------------------------------------------------------------------------
- */
+/* --- Placing ------------------------------------------------------------------------------------------------------ */
 
 /* Brings the tasks on `executor` to the front, without changing their order otherwise: round robin over them alone and
  * over all share one list. */
@@ -175,8 +173,7 @@ void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flo
     }
 }
 
-/* --- Choosing -------------------------------------------------------------------------------------------------------
- */
+/* --- Choosing ----------------------------------------------------------------------------------------------------- */
 
 int gx_router_direct(gx_stream_routes *stream, uint32_t task) {
     for (uint32_t i = 0; i < stream->count; i++) {

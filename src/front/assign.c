@@ -38,8 +38,7 @@ static bool is_files(const gale_topology *topology, const char *key) {
     return found;
 }
 
-/* --- What is refused --------------------------------------------------------------------------------------------------
- */
+/* --- What is refused ---------------------------------------------------------------------------------------------- */
 
 /* Where a spout or bolt stands: the longest name that `key` begins with, followed by a dot. */
 static const gx_yaml *find_vertex(const gx_yaml_doc *doc, gale_str key, const gx_yaml **ret_id) {
@@ -81,8 +80,7 @@ static int check_key(const gx_yaml_doc *doc, const gale_topology *topology, cons
     return is_daemons(name) ? 1 : gx_config_refuse(name, error);
 }
 
-/* --- Setting ----------------------------------------------------------------------------------------------------------
- */
+/* --- Setting ------------------------------------------------------------------------------------------------------ */
 
 static int set(const gx_yaml_doc *doc, gale_topology *topology, const gale_config *one, gale_error *error) {
     gale_str key;

@@ -22,8 +22,7 @@ static bool is_word(const gale_value *value, const char *word) {
     return value->type == GALE_TYPE_STRING && strcmp(value->as.string, word) == 0;
 }
 
-/* --- Spouts ---------------------------------------------------------------------------------------------------------
- */
+/* --- Spouts ------------------------------------------------------------------------------------------------------- */
 
 #define ATTEMPTS                                                                                                       \
     WHOLE("maxAttempts", "3", 1, UINT32_MAX, "how often a line is tried before it is reported and given up")
@@ -105,8 +104,7 @@ static int make_words(const gale_value *v, gale_spout *ret, gale_error *error) {
     return gale_word_spout(v[0].as.boolean, ret, error);
 }
 
-/* --- Bolts ----------------------------------------------------------------------------------------------------------
- */
+/* --- Bolts -------------------------------------------------------------------------------------------------------- */
 
 static const gx_param split_params[] = {
     FLAG("lowerCase", "false", "ASCII letters become small"),
@@ -264,15 +262,13 @@ static int make_null(const gale_value *v, gale_bolt *ret, gale_error *error) {
     return gale_null_bolt(ret, error);
 }
 
-/* --- Values, for `components` ---------------------------------------------------------------------------------------
- */
+/* --- Values, for `components` ------------------------------------------------------------------------------------- */
 
 static const gx_param value_params[] = {
     { "value", GALE_TYPE_NULL, NULL, 0, 0, NULL, "a string, a number, true or false" },
 };
 
-/* --- The table ------------------------------------------------------------------------------------------------------
- */
+/* --- The table ---------------------------------------------------------------------------------------------------- */
 
 #define SPOUT GX_CLASS_SPOUT
 #define BOLT GX_CLASS_BOLT

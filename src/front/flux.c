@@ -74,8 +74,7 @@ static int refuse_substitution(const loader *l, const gx_yaml *node) {
     return 0;
 }
 
-/* --- Configuration --------------------------------------------------------------------------------------------------
- */
+/* --- Configuration ------------------------------------------------------------------------------------------------ */
 
 static bool warn_first_time(loader *l, gale_str name) {
     size_t count;
@@ -159,8 +158,7 @@ static int overlay(loader *l) {
     return 0;
 }
 
-/* --- Components -----------------------------------------------------------------------------------------------------
- */
+/* --- Components --------------------------------------------------------------------------------------------------- */
 
 static int component(loader *l, const gx_yaml *item) {
     const gx_yaml *id;
@@ -190,8 +188,7 @@ static int components(loader *l, const gx_yaml *root) {
     return code;
 }
 
-/* --- Spouts and bolts -----------------------------------------------------------------------------------------------
- */
+/* --- Spouts and bolts --------------------------------------------------------------------------------------------- */
 
 static bool note_use(loader *l, const gx_class *class_, const char *id, const gale_value *values) {
     bool prints = class_->prints && class_->prints(values);
@@ -313,8 +310,7 @@ static int vertices(loader *l, const gx_yaml *root, const char *key, const char 
     return code;
 }
 
-/* --- Streams --------------------------------------------------------------------------------------------------------
- */
+/* --- Streams ------------------------------------------------------------------------------------------------------ */
 
 static int find_component(const loader *l, const gx_yaml *name, gx_component **ret_component) {
     gx_nearest nearest = gx_nearest_to(name->text);
@@ -537,8 +533,7 @@ static int streams(loader *l, const gx_yaml *root) {
     return code == 0 ? check_reached(l, root) : code;
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------------------
- */
+/* --- The whole ---------------------------------------------------------------------------------------------------- */
 
 static int begin(loader *l, const gx_yaml *root) {
     const gx_yaml *name;

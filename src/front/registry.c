@@ -12,8 +12,7 @@ const char *gx_class_kind_name(int32_t kind) {
     return kind >= 0 && kind < GX_CLASS_KIND_COUNT ? names[kind] : "unknown";
 }
 
-/* --- Classes --------------------------------------------------------------------------------------------------------
- */
+/* --- Classes ------------------------------------------------------------------------------------------------------ */
 
 static bool is_called(const gx_class *class_, gale_str name) {
     if (gx_str_is(name, class_->name)) return true;
@@ -75,8 +74,7 @@ int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const
     return 0;
 }
 
-/* --- Values ---------------------------------------------------------------------------------------------------------
- */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 /* One object's arguments on their way into its class's parameters. */
 typedef struct filling {

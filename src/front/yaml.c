@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-/* --- Memory: nodes and text lie in blocks that go back together -----------------------------------------------------
- */
+/* --- Memory: nodes and text lie in blocks that go back together --------------------------------------------------- */
 
 enum { BLOCK_SIZE = 16 << 10 };
 
@@ -80,8 +79,7 @@ static gx_yaml_doc *new_doc(const char *name, const gale_allocator *allocator) {
     return NULL;
 }
 
-/* --- Errors ---------------------------------------------------------------------------------------------------------
- */
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
 
 GALE_PRINTF(6, 0)
 static int error_at(const char *name, size_t line, size_t column, gale_error *error, int code, const char *format,
@@ -114,8 +112,7 @@ int gx_yaml_error_at(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *er
     return gx_yaml_error(doc, node, error, code, "%s", inner->length ? inner->text : gale_error_text(code));
 }
 
-/* --- Text that is no text -------------------------------------------------------------------------------------------
- */
+/* --- Text that is no text ----------------------------------------------------------------------------------------- */
 
 /* YAML's printable characters below 0x80, and what UTF-8 needs above. */
 static bool printable(unsigned char c) {
@@ -140,8 +137,7 @@ static int check_text(const char *name, gale_str text, gale_error *error) {
     return 0;
 }
 
-/* --- The tree -------------------------------------------------------------------------------------------------------
- */
+/* --- The tree ----------------------------------------------------------------------------------------------------- */
 
 typedef struct frame {
     gx_yaml *node;
@@ -269,8 +265,7 @@ static gx_yaml *new_node(builder *b, yaml_mark_t at, int32_t type) {
     return node;
 }
 
-/* --- Events ---------------------------------------------------------------------------------------------------------
- */
+/* --- Events ------------------------------------------------------------------------------------------------------- */
 
 static int bad_tag(builder *b, const gx_yaml *node, const char *tag) {
     return gx_yaml_error(b->doc, node, b->error, GALE_UNSUPPORTED, "the tag '%s' is not supported", tag);
@@ -383,8 +378,7 @@ static int take_event(builder *b, const yaml_event_t *event) {
     }
 }
 
-/* --- libyaml's errors -----------------------------------------------------------------------------------------------
- */
+/* --- libyaml's errors --------------------------------------------------------------------------------------------- */
 
 /* Is there a tab in the white space that line `line` begins with? Then that is what is wrong, whatever libyaml calls
  * it. */
@@ -460,8 +454,7 @@ int gx_yaml_load(const char *path, gx_yaml_doc **ret_doc, gale_error *error) {
     return code;
 }
 
-/* --- Reading --------------------------------------------------------------------------------------------------------
- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 const gx_yaml *gx_yaml_root(const gx_yaml_doc *doc) {
     return doc->root;

@@ -15,8 +15,7 @@ static const char default_stream[] = "default";
 
 enum { HINT = 160, SETTINGS_MAX = 65535 };
 
-/* --- Small things ---------------------------------------------------------------------------------------------------
- */
+/* --- Small things ------------------------------------------------------------------------------------------------- */
 
 static int no_memory(gale_error *error) {
     return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
@@ -80,8 +79,7 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
     return (uint32_t)(tasks < most ? tasks : most);
 }
 
-/* --- Hints ----------------------------------------------------------------------------------------------------------
- */
+/* --- Hints -------------------------------------------------------------------------------------------------------- */
 
 static const char *component_hint(const gale_topology *topology, const char *wanted, char *out) {
     gx_nearest nearest = gx_nearest_to(gx_str(shown(wanted)));
@@ -113,8 +111,7 @@ static const char *stream_list(const gx_component *component, char *out) {
     return out;
 }
 
-/* --- Life -----------------------------------------------------------------------------------------------------------
- */
+/* --- Life --------------------------------------------------------------------------------------------------------- */
 
 static void output_fini(gx_output *output) {
     free(output->name);
@@ -203,8 +200,7 @@ static int check_changeable(gale_topology *topology) {
     return topology->error.code < 0 ? topology->error.code : GALE_OK;
 }
 
-/* --- Adding a component ---------------------------------------------------------------------------------------------
- */
+/* --- Adding a component ------------------------------------------------------------------------------------------- */
 
 /* A spout and a bolt have the same form but for their table. */
 typedef struct definition {
@@ -389,8 +385,7 @@ int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt 
     return add(topology, name, &def, false, parallelism, bolt.user, bolt.free_user);
 }
 
-/* --- Subscribing ----------------------------------------------------------------------------------------------------
- */
+/* --- Subscribing -------------------------------------------------------------------------------------------------- */
 
 static int find_bolt(gale_topology *topology, const char *name, gx_component **ret_bolt) {
     char hint[HINT];
@@ -496,8 +491,7 @@ int gale_topology_subscribe(gale_topology *topology, const char *bolt, const cha
     return code;
 }
 
-/* --- Configuration --------------------------------------------------------------------------------------------------
- */
+/* --- Configuration ------------------------------------------------------------------------------------------------ */
 
 int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value) {
     char hint[HINT];
@@ -514,8 +508,7 @@ int gale_topology_set(gale_topology *topology, const char *component, const char
     return effect;
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------------------
- */
+/* --- The whole ---------------------------------------------------------------------------------------------------- */
 
 /* Storm looks for a grouping's fields in all streams of the source together, and finds out at run time. We look in the
  * stream that is subscribed to. */

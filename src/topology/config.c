@@ -9,8 +9,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/* --- The table ------------------------------------------------------------------------------------------------------
- */
+/* --- The table ---------------------------------------------------------------------------------------------------- */
 
 enum {
     BOOL = 1u << GALE_TYPE_BOOL,
@@ -302,8 +301,7 @@ static bool has_prefix(gale_str key, const char *prefix) {
     return key.size >= size && memcmp(key.data, prefix, size) == 0;
 }
 
-/* --- Checking a key and its value -----------------------------------------------------------------------------------
- */
+/* --- Checking a key and its value --------------------------------------------------------------------------------- */
 
 static const char *after_prefix(const char *name) {
     return strchr(name, '.') + 1;
@@ -405,8 +403,7 @@ static int check_entry(gale_str key, const gale_value *value, gale_error *error)
     return 0;
 }
 
-/* --- The set of keys ------------------------------------------------------------------------------------------------
- */
+/* --- The set of keys ---------------------------------------------------------------------------------------------- */
 
 typedef struct entry {
     char *key;
@@ -522,8 +519,7 @@ bool gale_config_at(const gale_config *config, size_t index, gale_str *ret_key, 
     return true;
 }
 
-/* --- Reading with a default -----------------------------------------------------------------------------------------
- */
+/* --- Reading with a default --------------------------------------------------------------------------------------- */
 
 static gale_value value_or_default(const gale_config *config, const char *key) {
     gale_value value;
@@ -553,8 +549,7 @@ gale_str gale_config_text(const gale_config *config, const char *key, gale_str f
     return value.type == GALE_TYPE_STRING ? gx_value_str(&value) : fallback;
 }
 
-/* --- Copies and overlay ---------------------------------------------------------------------------------------------
- */
+/* --- Copies and overlay ------------------------------------------------------------------------------------------- */
 
 /* What a component says about a key that is the topology's alone is dropped, as Storm does. */
 static bool may_overlay(gale_str key) {
@@ -586,8 +581,7 @@ gale_config *gx_config_copy(const gale_config *config) {
     return copy;
 }
 
-/* --- Scalars as YAML 1.1 reads them ---------------------------------------------------------------------------------
- */
+/* --- Scalars as YAML 1.1 reads them ------------------------------------------------------------------------------- */
 
 static bool is_one_of(gale_str text, const char *const *words) {
     for (; *words; words++)

@@ -4,8 +4,9 @@
  *          system. Acker tasks, when they are asked for, are a component `__acker` among the others.
  * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
  *          component says which; so the first tasks of a pipeline stay together, and parallel tasks spread. Components
- *          that no stream connects with the first pipeline are another one, which begins at the next executor. A component that
- *          blocks (`gale.blocking`) gets an executor of its own for each task, behind those that were asked for.
+ *          that no stream connects with the first pipeline are another one, which begins at the next executor. A
+ *          component that blocks (`gale.blocking`) gets an executor of its own for each task, behind those that were
+ *          asked for.
  * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
  */
 #ifndef GX_TOPOLOGY_PLAN_H

@@ -13,8 +13,7 @@ enum { INSERTION_MAX = 16 };
 /* Keys are looked at so many at a time when a map is checked for a key that comes twice. */
 enum { WINDOW = 512 };
 
-/* --- Bodies that exist ----------------------------------------------------------------------------------------------
- */
+/* --- Bodies that exist -------------------------------------------------------------------------------------------- */
 
 size_t gx_body_size(const gale_body *body) {
     const uint8_t *tags = (const uint8_t *)body + 4;
@@ -42,8 +41,7 @@ static bool depth_allowed(const gale_body *body, int depth) {
     return true;
 }
 
-/* --- The order of a map's keys --------------------------------------------------------------------------------------
- */
+/* --- The order of a map's keys ------------------------------------------------------------------------------------ */
 
 static gale_str key_at(const gale_value *pairs, uint32_t entry) {
     const gale_value *key = &pairs[2 * (size_t)entry];
@@ -153,8 +151,7 @@ __attribute__((noinline)) static bool keys_differ(const gale_value *pairs, size_
     return true;
 }
 
-/* --- Measuring ------------------------------------------------------------------------------------------------------
- */
+/* --- Measuring ---------------------------------------------------------------------------------------------------- */
 
 static int64_t measure(const gale_value *values, size_t count, int depth);
 
@@ -200,8 +197,7 @@ int64_t gx_body_measure(const gale_value *values, size_t count) {
     return measure(values, count, 0);
 }
 
-/* --- Encoding -------------------------------------------------------------------------------------------------------
- */
+/* --- Encoding ----------------------------------------------------------------------------------------------------- */
 
 static size_t encode(const gale_value *values, size_t count, uint8_t *at, bool is_map);
 
@@ -317,8 +313,7 @@ void gx_body_encode(const gale_value *values, size_t count, void *at) {
     encode(values, count, at, false);
 }
 
-/* --- Validation -----------------------------------------------------------------------------------------------------
- */
+/* --- Validation --------------------------------------------------------------------------------------------------- */
 
 static bool all_zero(const uint8_t *at, size_t size) {
     for (size_t i = 0; i < size; i++)

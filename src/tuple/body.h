@@ -12,8 +12,7 @@
 #define GX_BODY_MAX ((size_t)1 << 30)
 
 /* How many bytes a body of these values takes: a multiple of 8, or GALE_TOO_LARGE, GALE_INVALID (depth, a bad type, a
- * map's
- * key that is no string or comes twice). */
+ * map's key that is no string or comes twice). */
 int64_t gx_body_measure(const gale_value *values, size_t count);
 
 /* Writes it to `at` (8-aligned), which holds what gx_body_measure said. Cannot fail. */

@@ -20,8 +20,7 @@ bool gale_utf8_valid(const char *text, size_t size) {
     return gx_utf8_valid(text, size);
 }
 
-/* --- What is no value -----------------------------------------------------------------------------------------------
- */
+/* --- What is no value --------------------------------------------------------------------------------------------- */
 
 static const gale_value nothing = { GALE_TYPE_NULL, 0, 0, 0, { 0 } };
 
@@ -45,8 +44,7 @@ const gale_value *gx_value_sound(const gale_value *value) {
     return GX_LIKELY(value != NULL) && GX_LIKELY(is_sound(value, 0)) ? value : &nothing;
 }
 
-/* --- Lists and maps, built or encoded -------------------------------------------------------------------------------
- */
+/* --- Lists and maps, built or encoded ----------------------------------------------------------------------------- */
 
 static gale_value item_at(const gale_value *value, size_t index) {
     return value->encoded ? gale_body_value(value->as.body, index) : value->as.items[index];
@@ -99,8 +97,7 @@ bool gale_map_get(const gale_value *map, gale_str key, gale_value *ret_value) {
     return false;
 }
 
-/* --- Order ----------------------------------------------------------------------------------------------------------
- */
+/* --- Order -------------------------------------------------------------------------------------------------------- */
 
 static int compare(const gale_value *a, const gale_value *b, int depth);
 
@@ -187,8 +184,7 @@ bool gale_value_equal(const gale_value *a, const gale_value *b) {
     return compare(gx_value_sound(a), gx_value_sound(b), 0) == 0;
 }
 
-/* --- Values that own their memory -----------------------------------------------------------------------------------
- */
+/* --- Values that own their memory --------------------------------------------------------------------------------- */
 
 /* A body of one value. */
 struct gale_value_owned {
@@ -215,8 +211,7 @@ void gale_value_owned_free(gale_value_owned *owned) {
     free(owned);
 }
 
-/* --- Values as keys -------------------------------------------------------------------------------------------------
- */
+/* --- Values as keys ----------------------------------------------------------------------------------------------- */
 
 int gx_value_pack(const gale_value *value, gx_buf *out) {
     int64_t size = gx_body_measure(value, 1);

@@ -11,8 +11,7 @@ enum { SOURCES = 3, TARGETS_MAX = 7, TUPLES = 420, KEYS = 30 };
 
 static const uint32_t target_counts[] = { 1, 2, TARGETS_MAX };
 
-/* --- What is emitted, and where it came to --------------------------------------------------------------------------
- */
+/* --- What is emitted, and where it came to ------------------------------------------------------------------------ */
 
 typedef struct source {
     const gale_context *context;
@@ -153,8 +152,7 @@ static bool is_near(void **state, uint32_t s, uint32_t t, uint32_t tasks) {
     return s * executors / SOURCES == t * executors / tasks;
 }
 
-/* --- The rules ------------------------------------------------------------------------------------------------------
- */
+/* --- The rules ---------------------------------------------------------------------------------------------------- */
 
 /* Each of a source's targets once in every round. `near_only`: those on its executor, if there are any. */
 static void expect_rounds(void **state, uint32_t tasks, bool near_only) {
@@ -270,8 +268,7 @@ static void partial_key_without_names_goes_by_the_first_field(void **state) {
     }
 }
 
-/* --- Direct ---------------------------------------------------------------------------------------------------------
- */
+/* --- Direct ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t direct_tasks; /* "c" has tasks 1 to direct_tasks, "d" the next one, "s" those behind it */
 
@@ -305,8 +302,7 @@ static void direct_reaches_the_task_that_the_emitter_names(void **state) {
     }
 }
 
-/* --- Custom ---------------------------------------------------------------------------------------------------------
- */
+/* --- Custom ------------------------------------------------------------------------------------------------------- */
 
 typedef struct chooser {
     uint32_t source_task;
@@ -450,8 +446,7 @@ static void an_emit_whose_choice_is_not_valid_goes_nowhere(void **state) {
     rig_fini(&r);
 }
 
-/* --- Together -------------------------------------------------------------------------------------------------------
- */
+/* --- Together ----------------------------------------------------------------------------------------------------- */
 
 static void several_consumers_of_one_stream_are_each_served_by_their_own_grouping(void **state) {
     rig r;
@@ -497,8 +492,7 @@ static void of_two_subscriptions_to_one_stream_the_last_one_counts(void **state)
     rig_fini(&r);
 }
 
-/* --- Golden ---------------------------------------------------------------------------------------------------------
- */
+/* --- Golden ------------------------------------------------------------------------------------------------------- */
 
 /* Where the keys 0 to 29 go by fields with 7 tasks. Another process, another machine, another run: the
  * same. Who changes one of these sends keys to other tasks than the last release did. */

@@ -195,8 +195,7 @@ static void several_consumers_are_served_in_their_order_each_with_its_own_state(
     teardown(&f);
 }
 
-/* --- Who is near, and who is congested ------------------------------------------------------------------------------
- */
+/* --- Who is near, and who is congested ---------------------------------------------------------------------------- */
 
 typedef struct site {
     gx_plan plan;
@@ -391,8 +390,7 @@ static void local_or_shuffle_never_leaves_the_executor_that_has_a_target(void **
     }
 }
 
-/* --- None, partial key, direct --------------------------------------------------------------------------------------
- */
+/* --- None, partial key, direct ------------------------------------------------------------------------------------ */
 
 static void none_draws_anew_for_every_tuple(void **state) {
     (void)state;
@@ -466,8 +464,7 @@ static void a_direct_consumer_gets_what_is_sent_to_it_and_nothing_else(void **st
     teardown(&f);
 }
 
-/* --- Custom ---------------------------------------------------------------------------------------------------------
- */
+/* --- Custom ------------------------------------------------------------------------------------------------------- */
 
 typedef struct script {
     int returns; /* of choose */

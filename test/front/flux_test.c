@@ -74,8 +74,7 @@ static void expect_error(const char *from, const char *to, const char *message) 
     expect_error_with(from, to, NULL, message);
 }
 
-/* --- What is built --------------------------------------------------------------------------------------------------
- */
+/* --- What is built ------------------------------------------------------------------------------------------------ */
 
 static void file_becomes_a_topology(void **state) {
     (void)state;
@@ -189,8 +188,7 @@ static void key_without_effect_is_warned_about_once(void **state) {
     gx_buf_fini(&lines.text);
 }
 
-/* --- What is refused ------------------------------------------------------------------------------------------------
- */
+/* --- What is refused ---------------------------------------------------------------------------------------------- */
 
 static void missing_fields_are_named(void **state) {
     (void)state;
@@ -249,8 +247,7 @@ static void what_is_not_supported_yet_is_refused(void **state) {
     expect_error("['-']", "[\"${path}\"]", "t.yaml:6:23: substitution of ${...} is not supported yet");
 }
 
-/* --- Groupings ------------------------------------------------------------------------------------------------------
- */
+/* --- Groupings ---------------------------------------------------------------------------------------------------- */
 
 #define FIELDS "{type: FIELDS, args: [word]}"
 #define PARTIAL "org.apache.storm.grouping.PartialKeyGrouping"

@@ -40,8 +40,7 @@ static void expect_error(const char *text, int code, const char *message) {
     gx_yaml_free(f.doc);
 }
 
-/* --- Classes --------------------------------------------------------------------------------------------------------
- */
+/* --- Classes ------------------------------------------------------------------------------------------------------ */
 
 static void every_class_is_whole_and_its_names_are_unique(void **state) {
     (void)state;
@@ -167,8 +166,7 @@ static void unknown_class_is_refused_with_the_nearest_one_of_its_kind(void **sta
     expect_class_error("id: x", GX_CLASS_BOLT, GALE_TOPOLOGY, "t.yaml:1:1: a bolt needs the field 'className'");
 }
 
-/* --- Values ---------------------------------------------------------------------------------------------------------
- */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 static void arguments_fill_in_order_and_defaults_do_the_rest(void **state) {
     (void)state;

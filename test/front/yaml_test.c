@@ -27,8 +27,7 @@ static void expect_error(const char *text, int code, const char *message) {
     expect_error_sized(text, strlen(text), code, message);
 }
 
-/* --- What is read ---------------------------------------------------------------------------------------------------
- */
+/* --- What is read ------------------------------------------------------------------------------------------------- */
 
 static void nothing_is_a_document_without_root(void **state) {
     (void)state;
@@ -127,8 +126,7 @@ static void get_answers_null_for_what_is_not_there(void **state) {
     gx_yaml_free(doc);
 }
 
-/* --- What is refused ------------------------------------------------------------------------------------------------
- */
+/* --- What is refused ---------------------------------------------------------------------------------------------- */
 
 static void tab_in_indentation_is_named(void **state) {
     (void)state;
@@ -177,8 +175,7 @@ static void anchor_inside_itself_is_unknown(void **state) {
     expect_error("a: &x [*x]\n", GALE_SYNTAX, "t.yaml:1:8: unknown anchor 'x'");
 }
 
-/* --- Limits ---------------------------------------------------------------------------------------------------------
- */
+/* --- Limits ------------------------------------------------------------------------------------------------------- */
 
 static const char *nested(size_t levels, gx_buf *out) {
     for (size_t i = 0; i < levels; i++) gx_buf_add_byte(out, '[');
@@ -235,8 +232,7 @@ static void large_text_is_refused_unread(void **state) {
     assert_string_equal(error.text, "t.yaml: larger than 16 MiB");
 }
 
-/* --- Faults ---------------------------------------------------------------------------------------------------------
- */
+/* --- Faults ------------------------------------------------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void **state) {
     (void)state;

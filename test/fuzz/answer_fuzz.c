@@ -26,8 +26,7 @@ typedef struct world {
     gx_inlet inlets[2]; /* the other end of ack rings, by executor */
 } world;
 
-/* --- The topology ----------------------------------------------------------------------------------------------------
- */
+/* --- The topology ------------------------------------------------------------------------------------------------- */
 
 static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     world *w = self;
@@ -94,8 +93,7 @@ static void begin(world *w, uint8_t how) {
     expect(gale_runtime_new(w->topology, &options, &w->runtime, &error) == GALE_OK);
 }
 
-/* --- Steps -----------------------------------------------------------------------------------------------------------
- */
+/* --- Steps -------------------------------------------------------------------------------------------------------- */
 
 static void settle(world *w) {
     gale_run_stats s = { .size = sizeof s };
@@ -113,8 +111,7 @@ static void end(world *w) {
     for (uint64_t i = 0; i < w->emitted; i++) expect(w->trees[i].answers == 1);
 }
 
-/* --- Items -----------------------------------------------------------------------------------------------------------
- */
+/* --- Items -------------------------------------------------------------------------------------------------------- */
 
 /* A root of the spout's ledger: one that it has, another generation of it, another slot. */
 static uint64_t draw_root(world *w) {

@@ -37,8 +37,7 @@ static int serve_about(int fd, struct stat *about) {
     return 0;
 }
 
-/* --- The plain split -------------------------------------------------------------------------------------------------
- */
+/* --- The plain split ---------------------------------------------------------------------------------------------- */
 
 typedef struct split {
     gale_str lines[LINES_MAX];

@@ -212,8 +212,7 @@ static void run(soak_cell *cell, int seconds) {
     fflush(stdout);
 }
 
-/* --- Which cells ----------------------------------------------------------------------------------------------------
- */
+/* --- Which cells -------------------------------------------------------------------------------------------------- */
 
 typedef struct soak_wish {
     const char *shape, *pending, *executors, *ackers; /* "-": any; `ackers` NULL: in turns */

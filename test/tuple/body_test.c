@@ -213,8 +213,7 @@ static void lists_nest_to_the_limit_and_no_further_built_or_encoded(void **state
     free(body);
 }
 
-/* --- Random values --------------------------------------------------------------------------------------------------
- */
+/* --- Random values ------------------------------------------------------------------------------------------------ */
 
 typedef struct maker {
     gx_random random;
