@@ -19,6 +19,8 @@ static struct {
     char hit_path[PATH];
     gx_atomic32 mine[FDS];    /* descriptors of files below the folder */
     gx_atomic32 written[FDS]; /* of these, what something was written to */
+    gx_atomic32 loose[FDS];   /* and that since the last sync; also when it was closed */
+    gx_atomic64 hasty;        /* renamed so */
     char paths[FDS][PATH];    /* theirs */
 } at;
 
@@ -99,6 +101,7 @@ static int faulty_open(const char *path, int flags, mode_t mode) {
     pthread_mutex_unlock(&names);
     gx_store_relaxed(&at.mine[fd], mine);
     gx_store_relaxed(&at.written[fd], 0);
+    gx_store_relaxed(&at.loose[fd], 0);
     return fd;
 }
 
@@ -128,6 +131,7 @@ static ssize_t faulty_write(int fd, const void *bytes, size_t size) {
     ssize_t part = share("write", fd, size, true);
     if (part < 0) return -1;
     if (is_mine(fd)) gx_store_relaxed(&at.written[fd], 1);
+    if (is_mine(fd)) gx_store_relaxed(&at.loose[fd], 1);
     ssize_t put = gx_disk_system.write(fd, bytes, (size_t)part);
     if (at.plan.kind != FAULTY_DEAD || (size_t)part == size) return put;
     errno = EIO;
@@ -144,7 +148,9 @@ static int faulty_truncate(int fd, off_t size) {
 
 static int faulty_sync(int fd) {
     if (!is_mine(fd)) return gx_disk_system.sync(fd);
-    return fails("sync", at.paths[fd], true) ? -1 : 0;
+    if (fails("sync", at.paths[fd], true)) return -1;
+    gx_store_relaxed(&at.loose[fd], 0);
+    return 0;
 }
 
 static int faulty_about(int fd, struct stat *ret_about) {
@@ -167,7 +173,16 @@ static int faulty_lock(int fd) {
     return is_mine(fd) && fails("lock", at.paths[fd], false) ? -1 : gx_disk_system.lock(fd);
 }
 
+/* A file takes a name for good: the disk must have what is in it. */
+static void look_at_renamed(const char *from) {
+    pthread_mutex_lock(&names);
+    for (int fd = 0; fd < FDS; fd++)
+        if (gx_load_relaxed(&at.loose[fd]) && strcmp(at.paths[fd], from) == 0) gx_add_relaxed(&at.hasty, 1);
+    pthread_mutex_unlock(&names);
+}
+
 static int faulty_rename(const char *from, const char *to) {
+    look_at_renamed(from);
     return is_below(to) && fails("rename", to, true) ? -1 : gx_disk_system.rename(from, to);
 }
 
@@ -200,7 +215,9 @@ void faulty_disk_use(faulty_plan plan) {
     gx_store_relaxed(&at.filled, 0);
     at.hit = "";
     at.hit_path[0] = 0;
+    gx_store_relaxed(&at.hasty, 0);
     for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.mine[fd], 0);
+    for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.loose[fd], 0);
     gx_disk_use(&disk);
 }
 
@@ -211,6 +228,10 @@ uint64_t faulty_disk_end(void) {
 
 uint64_t faulty_disk_calls(void) {
     return gx_load_relaxed(&at.calls);
+}
+
+uint64_t faulty_disk_hasty(void) {
+    return gx_load_relaxed(&at.hasty);
 }
 
 const char *faulty_disk_hit(void) {

@@ -31,6 +31,10 @@ uint64_t faulty_disk_end(void);
 /* How many calls were counted since faulty_disk_use: there is no n-th call, when n is larger. */
 uint64_t faulty_disk_calls(void);
 
+/* How many files were renamed since then before the disk was waited for: a loss of power could leave the name, and
+ * nothing in it. */
+uint64_t faulty_disk_hasty(void);
+
 /* Of the call that failed first since faulty_disk_use: its name ("close_written" for the close of what was written to),
  * and the path of its file. "" when none did. */
 const char *faulty_disk_hit(void);

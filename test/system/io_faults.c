@@ -326,6 +326,7 @@ static void check_code(run *r, uint64_t hits) {
     bool mild = is_mild(&r->plan);
     bool looked = strncmp(faulty_disk_hit(), "about", 5) == 0 || strcmp(faulty_disk_hit(), "rename") == 0;
     bool complete = is_complete(r);
+    if (faulty_disk_hasty()) wrong(r, "a state took its name before the disk had it");
     if (r->code != GX_EXIT_FAILED && r->code != GX_EXIT_IO) wrong(r, "this exit code is neither 1 nor 3");
     if (r->code == GX_EXIT_FAILED && !complete) wrong(r, "the run says that it has done all, and has not");
     if ((!hits || (mild && !looked)) && r->code != GX_EXIT_FAILED)
