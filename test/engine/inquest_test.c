@@ -4,6 +4,7 @@
 #include "engine/inquest.h"
 #include "engine/runtime.h"
 #include "engine/step.h"
+#include "harness/counting_allocator.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -102,6 +103,31 @@ static void who_is_asked_is_woken_and_to_answer_is_work(void **state) {
         expect_failures(&r, 3, "c", "held by 'c'");
         rig_fini(&r);
     }
+}
+
+static void without_memory_to_ask_a_tree_times_out_and_says_so(void **state) {
+    (void)state;
+    rig r;
+    counting_allocator counting = { 0 };
+    gale_allocator handle = counting_handle(&counting);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.allocator = &handle;
+    options.executors = 1;
+    build(&r, 6, hold);
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(3));
+    rig_make_with(&r, options);
+    rig_advance(&r, 11 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    expect_failures(&r, 3, "c", "held by 'c'"); /* with memory, and three more are pending */
+    counting.fail_at = counting.calls + 1;
+    counting.fail_after = true;
+    rig_advance(&r, 11 * GALE_SECOND, 100 * GALE_MILLISECOND);
+    counting.fail_at = 0;
+    assert_int_equal(spout.fails, 6);
+    assert_int_equal(spout.last_failure.reason, GALE_REASON_TIMEOUT);
+    assert_string_equal(spout.last_text, "no memory to ask where it was");
+    assert_int_equal(rig_stats(&r)->open, 0);
+    rig_fini(&r);
+    assert_int_equal(counting.blocks, 0);
 }
 
 /* --- Places --- */
@@ -491,6 +517,7 @@ static void open_trees_may_be_asked_for_while_the_runtime_starts(void **state) {
 int main(void) {
     static uint32_t one = 1, two = 2, eight = 8;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_memory_to_ask_a_tree_times_out_and_says_so),
         cmocka_unit_test(who_is_asked_is_woken_and_to_answer_is_work),
         ON_1_2_8(a_held_tuple_is_found_with_the_bolt_that_holds_it),
         ON_1_2_8(a_forgotten_tuple_is_found_with_the_bolt_that_forgot_it),
