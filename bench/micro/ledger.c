@@ -40,9 +40,8 @@ static void ledger_cycles(void *self) {
     for (uint64_t i = 0; i < b->open; i++) {
         uint64_t slot;
         gx_ledger_ack(&b->ledger, b->roots[i], EDGE);
-        gx_tree *tree = gx_ledger_first_answer(&b->ledger, &slot);
-        gx_ledger_unlist(&b->ledger, tree);
-        gx_ledger_forget(&b->ledger, tree, slot, 0);
+        must(gx_ledger_next_complete(&b->ledger, &slot));
+        gx_ledger_give_back(&b->ledger, slot, 0);
         b->roots[i] = open_one(&b->ledger);
     }
 }

@@ -226,7 +226,7 @@ static int emit_tree_spread(gx_task *task, gx_stream_routes *routes, uint32_t st
                             size_t count, uint64_t message_id) {
     gx_executor *ex = task->executor;
     gx_spread s = { 0 };
-    if (GX_UNLIKELY(!ex->ledger.free || !gx_spread_prepare(ex, routes, values, count, ex->acking, &s))) {
+    if (GX_UNLIKELY(!ex->ledger.free_count || !gx_spread_prepare(ex, routes, values, count, ex->acking, &s))) {
         const gx_emission e = { 0, stream, values, count, &message_id, s.count };
         return emit_tree(task, &e);
     }
@@ -242,7 +242,7 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, gx_stream_routes *routes,
     gx_executor *ex = task->executor;
     if (routes->spread) return emit_tree_spread(task, routes, stream, values, count, message_id);
     gx_plain p = gx_plain_choose(ex, routes, values);
-    if (GX_UNLIKELY(!p.head || !ex->ledger.free || !gx_plain_write(&p, values, count, ex->acking)))
+    if (GX_UNLIKELY(!p.head || !ex->ledger.free_count || !gx_plain_write(&p, values, count, ex->acking)))
         return emit_tree_otherwise(task, stream, values, count, message_id, p.target);
     if (!ex->acking) return begin_complete(task, p, message_id);
     return begin_tree(task, p, message_id, ex->keeper == ex->index + 1u);
@@ -261,7 +261,7 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
                            uint64_t message_id) {
     gx_task *task = task_of(out);
     gx_executor *ex = task->executor;
-    bool quick = !wrong_thread(task) && task->quick && ex->ledger.free;
+    bool quick = !wrong_thread(task) && task->quick && ex->ledger.free_count;
     gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, count) : NULL };
     if (GX_UNLIKELY(!p.routes)) return emit_tree_slowly(task, stream, values, count, message_id);
     if (count != 1 || !p.routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(ex, &p)))

@@ -123,13 +123,14 @@ static void list_oldest(gx_executor *ex, gx_inquest *inquest) {
     uint32_t count = 0;
     for (uint32_t slot = 0; ex->has_ledger && slot < ex->ledger.slots; slot++) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
-        bool waits = tree->state == GX_TREE_WAITING;
+        uint16_t spout = gx_ledger_mark(&ex->ledger, slot)->task;
+        bool waits = gx_ledger_state(&ex->ledger, slot) == GX_TREE_WAITING;
         if (!gx_tree_is_open(tree) && !waits) continue;
-        gx_inquest_entry found = { .root = gx_ledger_root(&ex->ledger, tree, slot),
-                                   .found = waits ? find_word(GALE_PLACE_WAITING, tree->task, 0) : 0,
+        gx_inquest_entry found = { .root = gx_ledger_root(&ex->ledger, slot),
+                                   .found = waits ? find_word(GALE_PLACE_WAITING, spout, 0) : 0,
                                    .message_id = tree->message_id,
                                    .start = waits ? gx_retention_at(&ex->retention, slot)->first : tree->start,
-                                   .spout = tree->task };
+                                   .spout = spout };
         insert_oldest(mine, &count, inquest->each, &found);
     }
 }

@@ -5,8 +5,12 @@
  *              root = ledger 12 bits | generation 28 bits | slot 24 bits
  *
  *          An entry holds the XOR of all edge ids created and consumed so far; at zero the tree is done. The same
- *          entry is the spout's pending entry. An update is an array access; a stale one (the generation does not
- *          match) is dropped and counted. Slots come in segments that never move.
+ *          entry is the spout's pending entry. An update is an array access and one comparison: a tree is open when its
+ *          entry holds its root, and whatever ends it (an ack, a failure, a timeout, a stop) takes the root away in the
+ *          same store, so that nothing is answered twice; any other root is stale: dropped, and counted. What is not looked
+ *          at by an update lies beside: task, state, sweep. Free slots are a stack of the roots that they are to have next;
+ *          ended ones are a queue, in the order of their ends, each slot in it once, until the spout was told.
+ *          All four are arrays that double; entries move then, so that no place of one outlives an emit.
  *
  *          Why a partial sum is safe. Every edge id is XORed twice: by the unit that creates it (the spout's emit, or
  *          the ack of the tuple that it was anchored to) and by the unit that consumes it (the ack of the tuple on
@@ -33,12 +37,13 @@
  *          sweep after that one, again in that range. In progress mode every ack is a reset, and a tree expires at
  *          the ceiling whatever was acked.
  * Threads: one, the executor's; gx_ledger_read from any.
- * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held.
+ * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held. 48 bytes a slot.
  */
 #ifndef GX_ENGINE_LEDGER_H
 #define GX_ENGINE_LEDGER_H
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/mutant.h"
 #include "base/random.h"
 #include "ds/histogram.h"
@@ -49,10 +54,11 @@
 enum {
     GX_LEDGER_SLOT_BITS = 24,
     GX_LEDGER_GENERATION_BITS = 28,
-    GX_LEDGERS_MAX = 4095, /* the number 4095 marks something else in an ack ring, see settle.h */
-    GX_LEDGER_SEGMENT_BITS = 12,
-    GX_LEDGER_SEGMENT = 1 << GX_LEDGER_SEGMENT_BITS,
-    GX_LEDGER_SEGMENTS = 1 << (GX_LEDGER_SLOT_BITS - GX_LEDGER_SEGMENT_BITS),
+    GX_LEDGER_SHIFT = GX_LEDGER_SLOT_BITS +
+                      GX_LEDGER_GENERATION_BITS, /* of a root: what is above is the ledger's number */
+    GX_LEDGERS_MAX = 4095,                       /* the number 4095 marks something else in an ack ring, see settle.h */
+    GX_LEDGER_MADE_AT_ONCE = 4096,               /* slots */
+    GX_LEDGER_SLOTS_MAX = 1 << GX_LEDGER_SLOT_BITS,
     GX_LEDGER_SWEEP_SLICE = 16384,
 };
 
@@ -79,6 +85,10 @@ typedef struct gx_failure_note {
 typedef struct gx_tree {
     union {
         uint64_t xor_; /* open: edges created and consumed */
+        uint64_t old;  /* else: the root that it had, or waiting: will have; 0: free */
+    };
+    union {
+        uint64_t root; /* open: its root, whose uppermost bits are never 0 */
         uint64_t next; /* else: the next slot of the list that it is in, plus 1 */
     };
     uint64_t message_id;
@@ -87,17 +97,19 @@ typedef struct gx_tree {
         gx_failure_note *note; /* failed, rejected, late: reason and place, or NULL when there was no memory to note
                                   them */
     };
-    uint32_t generation;
-    uint16_t task;
-    uint8_t state;   /* gx_tree_state */
-    uint8_t touched; /* the number of the sweep in whose time its timeout began anew; 0: never */
 } gx_tree;
 
-static_assert(sizeof(gx_tree) == 32, "an open tree takes 32 bytes");
+static_assert(sizeof(gx_tree) == 32, "an open tree takes 32 bytes, and 16 beside");
+
+typedef struct gx_tree_mark {
+    uint16_t task;
+    uint8_t state;   /* gx_tree_state; what a tree had when it was acked, and what a free slot had last, stays */
+    uint8_t touched; /* the number of the sweep in whose time its timeout began anew; 0: never */
+} gx_tree_mark;
 
 typedef struct gx_tree_list {
     uint64_t head; /* slot plus 1; 0: none */
-    gx_tree *last; /* of a list that is not empty */
+    uint64_t last; /* of a list that is not empty */
 } gx_tree_list;
 
 typedef struct gx_ledger {
@@ -106,13 +118,24 @@ typedef struct gx_ledger {
     int64_t timeout; /* ns; 0: never */
     int64_t ceiling; /* ns; of the age in progress mode */
     bool progress;   /* an ack begins the timeout anew */
-    uint64_t free;   /* slot plus 1; last in, first out */
-    gx_tree_list answers;
+
+    gx_tree *trees;
+    gx_tree_mark *marks;
+    uint64_t *free;  /* a stack of roots */
+    uint32_t *ended; /* a queue of slots: positions modulo the capacity */
+    uint32_t free_count;
+    uint32_t slots;    /* made so far */
+    uint32_t capacity; /* a power of two */
+    uint64_t ended_head, ended_tail;
+    size_t room[4]; /* of the four arrays, which may have grown apart */
+
+    uint64_t not_acked; /* of those that ever ended */
     gx_tree_list resting;
-    uint32_t slots;   /* made so far */
-    gx_random random; /* first generations */
+    uint32_t resting_count;
+    uint32_t told_count; /* out of the queue, and not back yet: at most the one that its spout is being told of */
+    gx_random random;    /* first generations */
     gx_failure_note *notes;
-    gx_tree_counters counters;
+    gx_tree_counters counters; /* but `trees`, `acked` and `open`, which follow from the above: gx_ledger_counters */
 
     uint64_t *expiring; /* roots, in the order of the sweep; for the next inquest */
     size_t expiring_count, expiring_capacity;
@@ -123,7 +146,6 @@ typedef struct gx_ledger {
     uint32_t sweep_end;   /* slots in this pass; 0: no pass */
     int64_t sweep_before; /* entries begun before this are too old */
 
-    gx_tree **segments; /* [GX_LEDGER_SEGMENTS] */
     gx_histogram *complete;
     gx_atomic64 version; /* of what is published: base/seqlock.h */
     gx_atomic64 published[sizeof(gx_tree_counters) / 8];
@@ -145,25 +167,43 @@ typedef struct gx_answer {
 int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random);
 void gx_ledger_fini(gx_ledger *ledger);
 
-/* Slow path of opening: makes a segment or wakes a rested slot. GALE_AGAIN, GALE_NO_MEMORY. */
+/* Slow path of opening: makes slots or wakes a rested one. GALE_AGAIN, GALE_NO_MEMORY. */
 int gx_ledger_more(gx_ledger *ledger, int64_t now);
 
+/* Its place is good until the next tree is opened. */
 GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
-    return &ledger->segments[slot >> GX_LEDGER_SEGMENT_BITS][slot & (GX_LEDGER_SEGMENT - 1)];
+    return &ledger->trees[slot];
 }
 
-GX_INLINE void gx_ledger_append_tree(gx_tree_list *list, gx_tree *tree, uint64_t slot) {
-    tree->next = 0;
-    if (GX_LIKELY(list->head))
-        list->last->next = slot + 1;
+GX_INLINE gx_tree_mark *gx_ledger_mark(const gx_ledger *ledger, uint64_t slot) {
+    return &ledger->marks[slot];
+}
+
+GX_INLINE uint64_t gx_ledger_slot(uint64_t root) {
+    return root & (GX_LEDGER_SLOTS_MAX - 1);
+}
+
+/* Not answered yet. */
+GX_INLINE bool gx_tree_is_open(const gx_tree *tree) {
+    return tree->root > GX_LEDGER_SLOTS_MAX;
+}
+
+gx_tree_state gx_ledger_state(const gx_ledger *ledger, uint64_t slot);
+
+/* The root of a tree that is open or waits. */
+GX_INLINE uint64_t gx_ledger_root(const gx_ledger *ledger, uint64_t slot) {
+    const gx_tree *tree = gx_ledger_at(ledger, slot);
+    return gx_tree_is_open(tree) ? tree->root : tree->old;
+}
+
+/* Appends a slot, whose tree is not open, to a list, and to no other. */
+GX_INLINE void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
+    ledger->trees[slot].next = 0;
+    if (list->head)
+        ledger->trees[list->last].next = slot + 1;
     else
         list->head = slot + 1;
-    list->last = tree;
-}
-
-/* Appends a slot to a list, whose tree is in no other. */
-GX_INLINE void gx_ledger_append(gx_ledger *ledger, gx_tree_list *list, uint64_t slot) {
-    gx_ledger_append_tree(list, gx_ledger_at(ledger, slot), slot);
+    list->last = slot;
 }
 
 /* The oldest of a list that is not empty. */
@@ -173,45 +213,39 @@ GX_INLINE uint64_t gx_ledger_take_first(gx_ledger *ledger, gx_tree_list *list) {
     return slot;
 }
 
-/* Puts a tree that is not open any more in the queue of answers. */
-void gx_ledger_answer(gx_ledger *ledger, uint64_t slot, uint8_t state);
-
-/* The same for one that is complete: the most frequent end. */
-GX_INLINE void gx_ledger_complete(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
-    tree->state = GX_TREE_ACKED;
-    ledger->counters.open--;
-    ledger->counters.acked++;
-    gx_ledger_append_tree(&ledger->answers, tree, slot);
+/* Trees of which a spout is to be told. */
+GX_INLINE bool gx_ledger_has_answers(const gx_ledger *ledger) {
+    return ledger->ended_head != ledger->ended_tail;
 }
 
-GX_INLINE uint64_t gx_ledger_root(const gx_ledger *ledger, const gx_tree *tree, uint64_t slot) {
-    return ledger->number | (uint64_t)tree->generation << GX_LEDGER_SLOT_BITS | slot;
+/* How many trees are open, those that wait to be emitted again among them. */
+GX_INLINE uint64_t gx_ledger_open_trees(const gx_ledger *ledger) {
+    return ledger->slots - ledger->free_count - ledger->resting_count - ledger->told_count -
+           (ledger->ended_tail - ledger->ended_head);
 }
 
-GX_INLINE uint64_t gx_ledger_slot(uint64_t root) {
-    return root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
+/* All figures, of now. */
+gx_tree_counters gx_ledger_counters(const gx_ledger *ledger);
+
+/* The tree is over: its root goes, and it is in the queue of answers. */
+GX_INLINE void gx_ledger_end(gx_ledger *ledger, gx_tree *tree, uint64_t slot) {
+    tree->old = tree->root;
+    tree->root = 0;
+    ledger->ended[ledger->ended_tail++ & (ledger->capacity - 1)] = (uint32_t)slot;
 }
 
 /* Is there a slot for a tree that begins now? GALE_AGAIN, GALE_NO_MEMORY. */
 GX_INLINE int gx_ledger_has_room(gx_ledger *ledger, int64_t now) {
-    return GX_LIKELY(ledger->free) ? GALE_OK : gx_ledger_more(ledger, now);
+    return GX_LIKELY(ledger->free_count) ? GALE_OK : gx_ledger_more(ledger, now);
 }
 
 /* Opens a tree for `task`, when there is room, with the XOR of the edges that its emit created, if they are known.
  * Returns its root. */
 GX_INLINE uint64_t gx_ledger_take(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t edges) {
-    uint64_t slot = ledger->free - 1;
-    gx_tree *tree = gx_ledger_at(ledger, slot);
-    ledger->free = tree->next;
-    tree->xor_ = edges;
-    tree->message_id = message_id;
-    tree->start = now;
-    tree->task = task;
-    tree->state = GX_TREE_OPEN;
-    tree->touched = 0;
-    ledger->counters.trees++;
-    ledger->counters.open++;
-    return gx_ledger_root(ledger, tree, slot);
+    uint64_t root = ledger->free[--ledger->free_count], slot = gx_ledger_slot(root);
+    *gx_ledger_at(ledger, slot) = (gx_tree){ { edges }, { root }, message_id, { now } };
+    *gx_ledger_mark(ledger, slot) = (gx_tree_mark){ task, GX_TREE_OPEN, 0 };
+    return root;
 }
 
 /* The same. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or gx_ledger_cancel. */
@@ -223,55 +257,46 @@ GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_
 
 /* The spout's own unit: all edges that its emit created. With none, the tree is done at once. */
 GX_INLINE void gx_ledger_begin(gx_ledger *ledger, uint64_t root, uint64_t edges) {
-    uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
-    gx_tree *tree = gx_ledger_at(ledger, slot);
+    gx_tree *tree = gx_ledger_at(ledger, gx_ledger_slot(root));
     tree->xor_ = edges;
-    if (GX_UNLIKELY(edges == 0)) gx_ledger_complete(ledger, tree, slot);
+    if (GX_UNLIKELY(edges == 0)) gx_ledger_end(ledger, tree, gx_ledger_slot(root));
 }
 
 void gx_ledger_cancel(gx_ledger *ledger, uint64_t root);
 
-/* Not answered yet. */
-GX_INLINE bool gx_tree_is_open(const gx_tree *tree) {
-    return (uint8_t)(tree->state - GX_TREE_OPEN) <= GX_TREE_EXPIRING - GX_TREE_OPEN;
-}
-
 /* The entry of an open tree, or NULL when the root is stale. */
-GX_INLINE gx_tree *gx_ledger_peek(const gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
-    uint64_t slot = root & ((UINT64_C(1) << GX_LEDGER_SLOT_BITS) - 1);
-    uint32_t generation = (uint32_t)(root >> GX_LEDGER_SLOT_BITS) & ((1u << GX_LEDGER_GENERATION_BITS) - 1);
-    *ret_slot = slot;
-    if (GX_LIKELY(slot < ledger->slots)) {
-        gx_tree *tree = gx_ledger_at(ledger, slot);
-        bool same = tree->generation == generation || GX_MUTANT(generation_ignored);
-        if (GX_LIKELY(gx_tree_is_open(tree) && same)) return tree;
-    }
-    return NULL;
+GX_INLINE gx_tree *gx_ledger_peek(const gx_ledger *ledger, uint64_t root) {
+    uint64_t slot = gx_ledger_slot(root);
+    GX_CHECK(root >> GX_LEDGER_SHIFT); /* or it would be that of what is not open */
+    if (GX_UNLIKELY(slot >= ledger->slots)) return NULL;
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    bool same = tree->root == root || (GX_MUTANT(generation_ignored) && gx_tree_is_open(tree));
+    return GX_LIKELY(same) ? tree : NULL;
 }
 
 /* The same for an answer: a stale one is counted. */
-GX_INLINE gx_tree *gx_ledger_find(gx_ledger *ledger, uint64_t root, uint64_t *ret_slot) {
-    gx_tree *tree = gx_ledger_peek(ledger, root, ret_slot);
+GX_INLINE gx_tree *gx_ledger_find(gx_ledger *ledger, uint64_t root) {
+    gx_tree *tree = gx_ledger_peek(ledger, root);
     if (GX_UNLIKELY(!tree)) ledger->counters.stale++;
     return tree;
 }
 
 /* Its timeout begins anew. */
-GX_INLINE void gx_ledger_touch(const gx_ledger *ledger, gx_tree *tree) {
-    tree->touched = ledger->sweep;
-    tree->state = GX_TREE_OPEN; /* it may be expiring */
+GX_INLINE void gx_ledger_touch(const gx_ledger *ledger, uint64_t slot) {
+    gx_tree_mark *mark = gx_ledger_mark(ledger, slot);
+    mark->touched = ledger->sweep;
+    mark->state = GX_TREE_OPEN; /* it may be expiring */
 }
 
 /* One or more acks of tuples of this tree. */
 GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
-    uint64_t slot;
-    gx_tree *tree = gx_ledger_find(ledger, root, &slot);
+    gx_tree *tree = gx_ledger_find(ledger, root);
     if (GX_UNLIKELY(!tree)) return;
     tree->xor_ ^= edges;
     if (tree->xor_ == 0)
-        gx_ledger_complete(ledger, tree, slot);
+        gx_ledger_end(ledger, tree, gx_ledger_slot(root));
     else if (GX_UNLIKELY(ledger->progress))
-        gx_ledger_touch(ledger, tree);
+        gx_ledger_touch(ledger, gx_ledger_slot(root));
 }
 
 /* An acker task says that the tree is complete. */
@@ -305,31 +330,32 @@ bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer
 void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
-/* The tree that the next answer is about and its slot, or NULL. One that is complete may be answered in place, without
- * gx_ledger_next_answer's copy: gx_ledger_unlist takes it off the list, then the spout is told, and gx_ledger_forget
- * frees the entry. The latency is the caller's to add. */
-GX_INLINE gx_tree *gx_ledger_first_answer(const gx_ledger *ledger, uint64_t *ret_slot) {
-    if (!ledger->answers.head) return NULL;
-    *ret_slot = ledger->answers.head - 1;
-    return gx_ledger_at(ledger, *ret_slot);
-}
-
-GX_INLINE void gx_ledger_unlist(gx_ledger *ledger, const gx_tree *first) {
-    ledger->answers.head = first->next;
+/* Is the next answer that of a tree that is complete? Then its slot. It may be answered without a copy: gx_ledger_give_back,
+ * and then the spout is told. The latency is the caller's to add. */
+GX_INLINE bool gx_ledger_next_complete(const gx_ledger *ledger, uint64_t *ret_slot) {
+    if (!gx_ledger_has_answers(ledger)) return false;
+    *ret_slot = ledger->ended[ledger->ended_head & (ledger->capacity - 1)];
+    return gx_ledger_mark(ledger, *ret_slot)->state <= GX_TREE_EXPIRING;
 }
 
 /* Slow path: the slot's generation wrapped. */
 void gx_ledger_let_rest(gx_ledger *ledger, uint64_t slot, int64_t now);
 
-GX_INLINE void gx_ledger_forget(gx_ledger *ledger, gx_tree *tree, uint64_t slot, int64_t now) {
-    tree->generation = (tree->generation + 1) & ((1u << GX_LEDGER_GENERATION_BITS) - 1);
-    if (GX_UNLIKELY(tree->generation == 0)) {
+/* The slot of a tree that has ended, and is in no list, is free for a tree with its next root. */
+GX_INLINE void gx_ledger_free(gx_ledger *ledger, uint64_t slot, int64_t now) {
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    uint64_t next = tree->old + (UINT64_C(1) << GX_LEDGER_SLOT_BITS);
+    if (GX_UNLIKELY(next >> GX_LEDGER_SHIFT != tree->old >> GX_LEDGER_SHIFT)) {
         gx_ledger_let_rest(ledger, slot, now);
         return;
     }
-    tree->state = GX_TREE_FREE;
-    tree->next = ledger->free;
-    ledger->free = slot + 1;
+    tree->old = 0;
+    ledger->free[ledger->free_count++] = next;
+}
+
+GX_INLINE void gx_ledger_give_back(gx_ledger *ledger, uint64_t slot, int64_t now) {
+    ledger->ended_head++;
+    gx_ledger_free(ledger, slot, now);
 }
 
 /* --- Trees whose tuple is emitted again (engine/replay.h) --- */

@@ -134,7 +134,7 @@ static void emit_again(gx_executor *ex, gx_task *task, uint64_t slot) {
 static void sort_by_task(gx_executor *ex) {
     uint64_t slot;
     while (gx_retention_next(&ex->retention, ex->now, &slot)) {
-        gx_task *task = ex->shared->tasks[gx_ledger_at(&ex->ledger, slot)->task];
+        gx_task *task = ex->shared->tasks[gx_ledger_mark(&ex->ledger, slot)->task];
         GX_CHECK(task->executor == ex && task->is_spout);
         gx_ledger_append(&ex->ledger, &task->spout.replays, slot);
     }

@@ -25,27 +25,28 @@ int gx_retention_init(gx_retention *retention, gx_ledger *ledger, gx_blocks *blo
     retention->most = plan->replay_initial ? plan->replay_most : 0;
     retention->last_level = count_levels(retention->initial, retention->most);
     GX_ASSERT(retention->last_level < GX_RETENTION_LEVELS);
-    retention->segments = gx_alloc_array(ledger->heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENTS, sizeof *retention->segments);
+    retention->segments = gx_alloc_array(ledger->heap, GX_TAG_LEDGER, GX_RETENTION_SEGMENTS,
+                                         sizeof *retention->segments);
     return retention->segments ? GALE_OK : GALE_NO_MEMORY;
 }
 
 void gx_retention_fini(gx_retention *retention) {
     if (!retention->segments) return;
     gx_heap *heap = retention->ledger->heap;
-    for (uint32_t s = 0; s < GX_LEDGER_SEGMENTS; s++) {
+    for (uint32_t s = 0; s < GX_RETENTION_SEGMENTS; s++) {
         if (!retention->segments[s]) continue;
-        for (uint64_t i = 0; i < GX_LEDGER_SEGMENT; i++) gx_retention_drop(retention, s * GX_LEDGER_SEGMENT + i);
-        gx_free(heap, GX_TAG_LEDGER, retention->segments[s], GX_LEDGER_SEGMENT * sizeof(gx_retained));
+        for (uint64_t i = 0; i < GX_RETENTION_SEGMENT; i++) gx_retention_drop(retention, s * GX_RETENTION_SEGMENT + i);
+        gx_free(heap, GX_TAG_LEDGER, retention->segments[s], GX_RETENTION_SEGMENT * sizeof(gx_retained));
     }
-    gx_free(heap, GX_TAG_LEDGER, retention->segments, GX_LEDGER_SEGMENTS * sizeof *retention->segments);
+    gx_free(heap, GX_TAG_LEDGER, retention->segments, GX_RETENTION_SEGMENTS * sizeof *retention->segments);
     retention->segments = NULL;
 }
 
 static gx_retained *make_place(gx_retention *retention, uint64_t slot) {
-    gx_retained **segment = &retention->segments[slot >> GX_LEDGER_SEGMENT_BITS];
+    gx_retained **segment = &retention->segments[slot >> GX_RETENTION_SEGMENT_BITS];
     if (!*segment)
-        *segment = gx_alloc_array(retention->ledger->heap, GX_TAG_LEDGER, GX_LEDGER_SEGMENT, sizeof **segment);
-    return *segment ? &(*segment)[slot & (GX_LEDGER_SEGMENT - 1)] : NULL;
+        *segment = gx_alloc_array(retention->ledger->heap, GX_TAG_LEDGER, GX_RETENTION_SEGMENT, sizeof **segment);
+    return *segment ? &(*segment)[slot & (GX_RETENTION_SEGMENT - 1)] : NULL;
 }
 
 int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
@@ -114,7 +115,7 @@ bool gx_retention_next(gx_retention *retention, int64_t now, uint64_t *ret_slot)
         gx_tree_list *list = &retention->waiting[i];
         if (!list->head || end_of_first(retention, list) > now) continue;
         *ret_slot = gx_ledger_take_first(retention->ledger, list);
-        GX_CHECK(gx_ledger_at(retention->ledger, *ret_slot)->state == GX_TREE_WAITING);
+        GX_CHECK(gx_ledger_state(retention->ledger, *ret_slot) == GX_TREE_WAITING);
         return true;
     }
     return false;
@@ -144,12 +145,11 @@ const char *gx_retention_flaw(const gx_retention *retention) {
     uint64_t bytes = 0;
     for (uint32_t slot = 0; retention->segments && slot < ledger->slots; slot++) {
         const gx_retained *kept = gx_retention_at(retention, slot);
-        const gx_tree *tree = gx_ledger_at(ledger, slot);
-        if (!kept && tree->state == GX_TREE_WAITING)
-            return "a tree waits to be emitted again, and nothing is kept of it";
+        gx_tree_state state = gx_ledger_state(ledger, slot);
+        if (!kept && state == GX_TREE_WAITING) return "a tree waits to be emitted again, and nothing is kept of it";
         if (!kept) continue;
         bytes += gx_block_size(kept->body);
-        if (tree->state == GX_TREE_FREE || tree->state == GX_TREE_RESTING) return "the tuple of no tree is kept";
+        if (state == GX_TREE_FREE || state == GX_TREE_RESTING) return "the tuple of no tree is kept";
     }
     return !retention->segments || bytes == ledger->counters.retained_bytes ? NULL
                                                                             : "what is kept is not as large as is said";

@@ -1,7 +1,7 @@
 /* Retention: the spout tuples that may be emitted again, and those of them that wait for it.
  *
  * What:    beside each open tree whose spout has replay or dead letters configured lies its tuple: a block with the
- *          body, and what else an emit needs. The table runs parallel to the ledger's segments, and is not there at all
+ *          body, and what else an emit needs. The table runs parallel to the ledger's slots, and is not there at all
  *          where nothing is retained.
  *          A tree that failed and may be tried again waits. Waits double from `initial` to `most`, so there are few
  *          different ones: a first-in-first-out list for each is in the order of its ends, without a heap. One list
@@ -16,6 +16,13 @@
 #include "topology/plan.h"
 
 /* 1 ns doubles 62 times before it passes what an int64_t holds. */
+/* Places come in segments that never move. */
+enum {
+    GX_RETENTION_SEGMENT_BITS = 12,
+    GX_RETENTION_SEGMENT = 1 << GX_RETENTION_SEGMENT_BITS,
+    GX_RETENTION_SEGMENTS = 1 << (GX_LEDGER_SLOT_BITS - GX_RETENTION_SEGMENT_BITS),
+};
+
 enum { GX_RETENTION_LEVELS = 64, GX_RETENTION_RESTING = GX_RETENTION_LEVELS, GX_RETENTION_LISTS };
 
 typedef struct gx_retained {
@@ -32,7 +39,7 @@ static_assert(sizeof(gx_retained) == 32, "a retained tuple takes 32 bytes beside
 typedef struct gx_retention {
     gx_ledger *ledger;
     gx_blocks *blocks;
-    gx_retained **segments; /* [GX_LEDGER_SEGMENTS]; NULL: nothing is retained */
+    gx_retained **segments; /* [GX_RETENTION_SEGMENTS]; NULL: nothing is retained */
     int64_t initial, most;  /* ns */
     uint32_t last_level;    /* the first that waits for `most` */
     gx_tree_list waiting[GX_RETENTION_LISTS];
@@ -44,8 +51,8 @@ void gx_retention_fini(gx_retention *retention);
 
 /* What is kept for the tree in a slot, or NULL. */
 GX_INLINE gx_retained *gx_retention_at(const gx_retention *retention, uint64_t slot) {
-    gx_retained *segment = retention->segments ? retention->segments[slot >> GX_LEDGER_SEGMENT_BITS] : NULL;
-    gx_retained *kept = segment ? &segment[slot & (GX_LEDGER_SEGMENT - 1)] : NULL;
+    gx_retained *segment = retention->segments ? retention->segments[slot >> GX_RETENTION_SEGMENT_BITS] : NULL;
+    gx_retained *kept = segment ? &segment[slot & (GX_RETENTION_SEGMENT - 1)] : NULL;
     return kept && kept->body ? kept : NULL;
 }
 

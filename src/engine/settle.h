@@ -17,7 +17,7 @@
 #include "engine/outlet.h"
 #include "topology/plan.h"
 
-enum { GX_SETTLE_SLOTS = 64, GX_LEDGER_SHIFT = 52 };
+enum { GX_SETTLE_SLOTS = 64 };
 
 typedef enum gx_notice_kind {
     GX_NOTICE_ACK,   /* edges; to the keeper */

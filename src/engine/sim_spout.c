@@ -91,7 +91,8 @@ static void check_closed(gx_sim_task *task, uint64_t tree) {
     gx_executor *ex = gx_sim_engine_task(task)->executor;
     for (uint32_t slot = 0; slot < ex->ledger.slots; slot++) {
         const gx_tree *entry = gx_ledger_at(&ex->ledger, slot);
-        if (!gx_tree_is_open(entry) || entry->message_id != tree || entry->task != task->context->task) continue;
+        uint16_t spout = gx_ledger_mark(&ex->ledger, slot)->task;
+        if (!gx_tree_is_open(entry) || entry->message_id != tree || spout != task->context->task) continue;
         const gx_retained *kept = gx_retention_at(&ex->retention, slot);
         if (kept && kept->letter) continue;
         gx_truth_violated(&task->sim->truth, "tree %llu of task %u has failed, but is open again in its ledger",
@@ -105,7 +106,8 @@ static const gx_sim_tree *hear(gx_sim_task *task, uint64_t tree, const gale_fail
     if (failure) check_closed(task, tree);
     const gx_sim_tree *heard = gx_truth_answered(&task->sim->truth, (uint16_t)task->context->task, tree, failure,
                                                  gale_context_now(task->context));
-    if (!gx_truth_holds(&task->sim->truth)) gx_sim_engine_task(task)->executor->ledger.answers = (gx_tree_list){ 0, 0 };
+    gx_ledger *ledger = &gx_sim_engine_task(task)->executor->ledger;
+    if (!gx_truth_holds(&task->sim->truth)) ledger->ended_head = ledger->ended_tail;
     return heard;
 }
 
@@ -155,7 +157,8 @@ gale_spout gx_sim_spout(gx_sim_component *component) {
 static uint32_t find_slot(const gx_executor *ex, uint16_t task, uint64_t message_id, bool letter) {
     for (uint32_t slot = 0; slot < ex->ledger.slots; slot++) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
-        if (tree->state != GX_TREE_OPEN || tree->message_id != message_id || tree->task != task) continue;
+        if (gx_ledger_state(&ex->ledger, slot) != GX_TREE_OPEN || tree->message_id != message_id) continue;
+        if (gx_ledger_mark(&ex->ledger, slot)->task != task) continue;
         const gx_retained *kept = gx_retention_at(&ex->retention, slot);
         if (kept && kept->letter == letter) return slot;
     }
@@ -174,7 +177,7 @@ static void note_engines(gx_sim_task *task, uint32_t slot, uint32_t stream, cons
     gx_truth *truth = &task->sim->truth;
     const gx_executor *ex = gx_sim_engine_task(task)->executor;
     const gx_retained *kept = gx_retention_at(&ex->retention, slot);
-    uint64_t root = gx_ledger_root(&ex->ledger, gx_ledger_at(&ex->ledger, slot), slot);
+    uint64_t root = gx_ledger_root(&ex->ledger, slot);
     uint32_t emission;
     bool noted = letter && kept->attempts == 1
                      ? gx_truth_buried(truth, (uint16_t)task->context->task, (uint16_t)stream,
@@ -200,7 +203,7 @@ static void see_emit(void *user, const gale_context *context, uint32_t stream, c
     if (slot == UINT32_MAX) {
         if (!task->sending) gx_truth_violated(truth, "the engine emitted for task %u, of no open tree", context->task);
     } else if (task->sending) {
-        truth->emissions[number].root = gx_ledger_root(&ex->ledger, gx_ledger_at(&ex->ledger, slot), slot);
+        truth->emissions[number].root = gx_ledger_root(&ex->ledger, slot);
     } else {
         note_engines(task, slot, stream, values, number, letter, deliveries);
     }

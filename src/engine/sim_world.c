@@ -117,11 +117,13 @@ static void note_waiting(gx_world *world, const gx_executor *ex) {
     gx_truth *truth = &world->sim->truth;
     for (uint32_t slot = 0; ex->retention.segments && slot < ex->ledger.slots; slot++) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
-        if (tree->state != GX_TREE_WAITING || gx_retention_at(&ex->retention, slot)->letter) continue;
+        uint16_t spout = gx_ledger_mark(&ex->ledger, slot)->task;
+        if (gx_ledger_state(&ex->ledger, slot) != GX_TREE_WAITING || gx_retention_at(&ex->retention, slot)->letter)
+            continue;
         if (tree->message_id < truth->tree_count) truth->trees[tree->message_id].waits_until = tree->start;
-        if (tree->start <= world->looked[ex->index] && !ex->gated[shared_of(world)->tasks[tree->task]->component])
+        if (tree->start <= world->looked[ex->index] && !ex->gated[shared_of(world)->tasks[spout]->component])
             gx_truth_violated(truth, "nothing moves, but tree %llu of task %u was to be emitted again",
-                              (unsigned long long)tree->message_id, tree->task);
+                              (unsigned long long)tree->message_id, spout);
     }
 }
 

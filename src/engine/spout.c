@@ -262,24 +262,24 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
-/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. `tree`, in
- * `slot`, is the first, and the next answer. */
-static size_t tell_alike(gx_executor *ex, gx_tree *tree, uint64_t slot) {
-    GX_CHECK(tree->state == GX_TREE_ACKED);
+/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. `slot` is the
+ * first's, and the next answer. */
+static size_t tell_alike(gx_executor *ex, uint64_t slot) {
     gx_ledger *ledger = &ex->ledger;
-    gx_task *task = ex->shared->tasks[tree->task];
-    int64_t start = tree->start;
+    uint16_t id = gx_ledger_mark(ledger, slot)->task;
+    gx_task *task = ex->shared->tasks[id];
+    int64_t start = gx_ledger_at(ledger, slot)->start;
     bool heard = task->open && (task->plan->built->spout.ack || gx_hooks_any(task));
     size_t told = 0;
     gx_executor_call(ex, task);
     do {
-        gx_ledger_unlist(ledger, tree);
+        uint64_t message_id = gx_ledger_at(ledger, slot)->message_id;
+        gx_ledger_give_back(ledger, slot, ex->now);
         task->spout.pending--;
         told++;
-        if (heard) tell_acked(task, tree->message_id);
-        gx_ledger_forget(ledger, tree, slot, ex->now);
-        tree = gx_ledger_first_answer(ledger, &slot);
-    } while (tree && tree->state == GX_TREE_ACKED && tree->task == task->id && tree->start == start);
+        if (heard) tell_acked(task, message_id);
+    } while (gx_ledger_next_complete(ledger, &slot) && gx_ledger_mark(ledger, slot)->task == id &&
+             gx_ledger_at(ledger, slot)->start == start);
     gx_count(&task->counters.acked, told);
     gx_histogram_add_many(ledger->complete, ex->now - start, told);
     return told;
@@ -289,14 +289,12 @@ static size_t tell_alike(gx_executor *ex, gx_tree *tree, uint64_t slot) {
 static size_t tell_complete(gx_executor *ex) {
     size_t told = 0;
     uint64_t slot;
-    gx_tree *tree;
-    while ((tree = gx_ledger_first_answer(&ex->ledger, &slot)) != NULL && tree->state == GX_TREE_ACKED)
-        told += tell_alike(ex, tree, slot);
+    while (gx_ledger_next_complete(&ex->ledger, &slot)) told += tell_alike(ex, slot);
     return told;
 }
 
 size_t gx_spout_answers(gx_executor *ex) {
-    if (!ex->has_ledger || !ex->ledger.answers.head) return 0;
+    if (!ex->has_ledger || !gx_ledger_has_answers(&ex->ledger)) return 0;
     gx_executor_tell_time(ex);
     size_t told = ex->retention.segments ? 0 : tell_complete(ex);
     gx_answer answer;

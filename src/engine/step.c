@@ -64,8 +64,8 @@ static bool holds_nothing(const gx_executor *ex) {
 static bool is_quiet(const gx_executor *ex, int32_t phase) {
     return phase_runs(phase) && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&
            gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
-           (!ex->has_ledger || (ex->ledger.counters.open == 0 && ex->ledger.answers.head == 0)) && holds_nothing(ex) &&
-           gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
+           (!ex->has_ledger || (gx_ledger_open_trees(&ex->ledger) == 0 && !gx_ledger_has_answers(&ex->ledger))) &&
+           holds_nothing(ex) && gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }
 
 static bool shows_news(const gx_executor *ex, const uint64_t words[sizeof(gx_shown) / 8]) {

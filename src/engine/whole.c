@@ -116,10 +116,11 @@ static census count_trees(const gx_executor *ex) {
     census sum = { 0, 0, false };
     for (uint32_t slot = 0; slot < ex->ledger.slots; slot++) {
         const gx_tree *tree = gx_ledger_at(&ex->ledger, slot);
-        if (tree->state == GX_TREE_FREE || tree->state == GX_TREE_RESTING) continue;
+        gx_tree_state state = gx_ledger_state(&ex->ledger, slot);
+        if (state == GX_TREE_FREE || state == GX_TREE_RESTING) continue;
         const gx_retained *kept = gx_retention_at(&ex->retention, slot);
         sum.untold += !kept || !kept->letter;
-        sum.waiting += tree->state == GX_TREE_WAITING;
+        sum.waiting += state == GX_TREE_WAITING;
         sum.zero |= gx_tree_is_open(tree) && tree->xor_ == 0;
     }
     return sum;

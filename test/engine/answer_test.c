@@ -27,8 +27,8 @@ static fixture *setup(void) {
     rig_make(&f.r, 1);
     rig_settle(&f.r);
     f.ex = f.r.runtime->shared.executors[0];
-    assert_int_equal(f.ex->ledger.counters.open, 1);
-    f.root = gx_ledger_root(&f.ex->ledger, gx_ledger_at(&f.ex->ledger, 0), 0);
+    assert_int_equal(gx_ledger_counters(&f.ex->ledger).open, 1);
+    f.root = gx_ledger_root(&f.ex->ledger, 0);
     return &f;
 }
 

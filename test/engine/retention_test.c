@@ -122,7 +122,7 @@ static void what_waits_comes_when_it_is_due_whatever_its_level(void **state) {
     fail_and_wait(&f, a, 0);
     fail_and_wait(&f, b, 1);
     fail_and_wait(&f, c, 2);
-    assert_int_equal(f.ledger.counters.open, 3);
+    assert_int_equal(gx_ledger_counters(&f.ledger).open, 3);
     assert_int_equal(f.ledger.counters.failed, 0);
     assert_int_equal(gx_retention_due(&f.retention), 11);
     assert_false(gx_retention_next(&f.retention, 10, &slot));
@@ -155,8 +155,8 @@ static void a_tree_that_waits_has_no_root_and_gets_a_new_one(void **state) {
     assert_int_equal(f.ledger.counters.stale, 3);
     gx_ledger_begin(&f.ledger, again, 7);
     gx_ledger_ack(&f.ledger, again, 7);
-    assert_int_equal(f.ledger.counters.acked, 1);
-    assert_int_equal(f.ledger.counters.trees, 1);
+    assert_int_equal(gx_ledger_counters(&f.ledger).acked, 1);
+    assert_int_equal(gx_ledger_counters(&f.ledger).trees, 1);
     teardown(&f);
 }
 
@@ -165,9 +165,8 @@ static void a_generation_that_wraps_waits_for_as_long_as_a_slot_rests(void **sta
     fixture f;
     setup(&f, 10, 10);
     uint64_t root = keep(&f, 1, "a"), slot;
-    gx_tree *tree = gx_ledger_at(&f.ledger, gx_ledger_slot(root));
-    tree->generation = GENERATION_LAST;
-    root = gx_ledger_root(&f.ledger, tree, gx_ledger_slot(root));
+    root |= (uint64_t)GENERATION_LAST << GX_LEDGER_SLOT_BITS;
+    gx_ledger_at(&f.ledger, gx_ledger_slot(root))->root = root;
     fail_and_wait(&f, root, 0);
     int64_t rest = gx_ledger_rest(&f.ledger);
     assert_int_equal(gx_retention_due(&f.retention), rest);
@@ -191,7 +190,7 @@ static void a_stop_answers_what_waits(void **state) {
     }
     assert_false(gx_ledger_next_answer(&f.ledger, 0, &answer));
     assert_int_equal(f.ledger.counters.stopped, 5);
-    assert_int_equal(f.ledger.counters.open, 0);
+    assert_int_equal(gx_ledger_counters(&f.ledger).open, 0);
     teardown(&f);
 }
 
