@@ -13,8 +13,8 @@ static void tell(void *user, const gale_error *error) {
     gx_bad_letters_tell(user, error);
 }
 
-gx_letters_told gx_bad_letters_told(gx_bad_letters *bad) {
-    return (gx_letters_told){ tell, bad };
+gx_dead_letter_file_told gx_bad_letters_told(gx_bad_letters *bad) {
+    return (gx_dead_letter_file_told){ tell, bad };
 }
 
 void gx_bad_letters_end(const gx_bad_letters *bad, const char *name) {

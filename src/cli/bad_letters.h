@@ -4,7 +4,7 @@
 #define GX_CLI_BAD_LETTERS_H
 
 #include "cli/terminal.h"
-#include "front/letters.h"
+#include "front/dead_letter_file.h"
 
 typedef struct gx_bad_letters {
     gx_terminal *errors;
@@ -13,8 +13,8 @@ typedef struct gx_bad_letters {
 
 void gx_bad_letters_tell(gx_bad_letters *bad, const gale_error *error);
 
-/* For gx_letters_load. */
-gx_letters_told gx_bad_letters_told(gx_bad_letters *bad);
+/* For gx_dead_letter_file_load. */
+gx_dead_letter_file_told gx_bad_letters_told(gx_bad_letters *bad);
 
 /* Says how many lines of the file were skipped, if any. */
 void gx_bad_letters_end(const gx_bad_letters *bad, const char *name);

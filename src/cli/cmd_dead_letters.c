@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
-#include "front/letters.h"
+#include "front/dead_letter_file.h"
 
 #include <gale/component.h>
 #include <stddef.h>

@@ -110,29 +110,29 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
 /* --- Dead letters ------------------------------------------------------------------------------------------------- */
 
 /* Lines that are no letters are said, and left out. A file of nothing else is no file of dead letters. */
-static int load_letters(gx_session *session, const char *path, gx_letters *ret_letters) {
+static int load_letters(gx_session *session, const char *path, gx_dead_letter_file *ret_letters) {
     gale_error error = GALE_ERROR_INIT;
     gx_bad_letters bad = { session->terminal, 0 };
-    gx_letters_told told = gx_bad_letters_told(&bad);
-    int code = gx_letters_load(path, &told, ret_letters, &error);
+    gx_dead_letter_file_told told = gx_bad_letters_told(&bad);
+    int code = gx_dead_letter_file_load(path, &told, ret_letters, &error);
     if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
     gx_bad_letters_end(&bad, path);
     session->skipped = bad.count > 0;
     if (!bad.count || ret_letters->count) return GX_EXIT_OK;
-    gx_letters_fini(ret_letters);
+    gx_dead_letter_file_fini(ret_letters);
     return GX_EXIT_USAGE;
 }
 
 static int run_letters(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
-    gx_letters letters;
+    gx_dead_letter_file letters;
     int exit_code = load_letters(session, c->replay, &letters);
     if (exit_code != GX_EXIT_OK) return exit_code;
     int code = gx_letter_spouts(topology, &letters, &error);
     session->until_drained = true;
     exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
                          : run_topology(session, topology, c, logger);
-    gx_letters_fini(&letters);
+    gx_dead_letter_file_fini(&letters);
     return exit_code;
 }
 

@@ -6,9 +6,9 @@
 #include "base/hash.h"
 #include "base/os/file.h"
 #include "base/str.h"
-#include "engine/simulator.h"
 #include "front/builtin.h"
 #include "front/flux.h"
+#include "sim/simulator.h"
 
 #include <inttypes.h>
 #include <stddef.h>

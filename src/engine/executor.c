@@ -78,8 +78,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->plain = !shared->plan->deadline && !ex->retention.segments;
     ex->keeper = shared->plan->acker_count ? UINT32_MAX : index + 1u;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
-    bool forecasts = ex->has_ledger && shared->plan->acking && shared->plan->timeout && !shared->plan->progress;
-    ex->forecast_due = forecasts ? 0 : INT64_MAX;
+    bool warns = ex->has_ledger && shared->plan->acking && shared->plan->timeout && !shared->plan->progress;
+    ex->timeout_warning_due = warns ? 0 : INT64_MAX;
     ex->gates_stale = true;
     *ret_executor = ex;
     return rc;

@@ -106,10 +106,10 @@ typedef struct gx_executor {
     gx_fifo local;
     gx_cursor cursor;
     gx_forgotten forgotten;
-    struct gx_inquest *inquest;  /* its own, not concluded yet; see engine/inquest.h */
-    struct gx_inquest *inquests; /* concluded, but not answered by all */
-    uint32_t inquest_seen;       /* the last that it looked into its mailboxes for */
-    uint64_t slow_ns;            /* spent in slow calls, in this stage of the step */
+    struct gx_locate_query *query;   /* its own, not concluded yet; see engine/locate.h */
+    struct gx_locate_query *queries; /* concluded, but not answered by all */
+    uint32_t query_seen;             /* the last that it looked into its mailboxes for */
+    uint64_t slow_ns;                /* spent in slow calls, in this stage of the step */
 
     uint32_t epoch;   /* of flow control, last seen */
     bool gates_stale; /* an outbox was filled or emptied */
@@ -146,8 +146,8 @@ typedef struct gx_executor {
     uint32_t spout_count;
     gx_task **spouts;
     uint32_t next_spout;
-    int64_t forecast_due; /* the next look at what is pending */
-    int64_t tick_due;     /* the earliest */
+    int64_t timeout_warning_due; /* the next look at what is pending */
+    int64_t tick_due;            /* the earliest */
     gx_scratch scratch;
 
     uint16_t index;

@@ -28,10 +28,10 @@
  *          Where replay is configured, a failed or late tree may wait instead of being answered, as open as before,
  *          and be opened again under another root.
  *
- *          An expiring tree is as open as before, while the executors are asked where it is (engine/inquest.h): an ack
+ *          An expiring tree is as open as before, while the executors are asked where it is (engine/locate.h): an ack
  *          or a failure that comes meanwhile wins.
  * Expiry:  a sweep of all entries begins every eighth of the timeout T, a bounded slice a step. An entry expires when
- *          it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time]. The inquest takes
+ *          it is older than T as the sweep passes: at an age in (T, 1.125 T + the sweep's own time]. The query takes
  *          T / 10 at the most; so a tree is answered `timeout` at an age in (T, 1.25 T], while steps are made at least
  *          every T / 50. A reset notes the number of the sweep: the tree's T begins anew, and it expires at the ninth
  *          sweep after that one, again in that range. In progress mode every ack is a reset, and a tree expires at
@@ -137,7 +137,7 @@ typedef struct gx_ledger {
     gx_failure_note *notes;
     gx_tree_counters counters; /* but `trees`, `acked` and `open`, which follow from the above: gx_ledger_counters */
 
-    uint64_t *expiring; /* roots, in the order of the sweep; for the next inquest */
+    uint64_t *expiring; /* roots, in the order of the sweep; for the next query */
     size_t expiring_count, expiring_capacity;
 
     uint8_t sweep; /* the number of the last one begun: 1 to 255 and round */

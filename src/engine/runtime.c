@@ -10,12 +10,12 @@
 #include "engine/collector.h"
 #include "engine/debug.h"
 #include "engine/drain_watch.h"
-#include "engine/forecast.h"
 #include "engine/hooks.h"
-#include "engine/inquest.h"
-#include "engine/patience.h"
+#include "engine/idle.h"
+#include "engine/locate.h"
 #include "engine/spout.h"
 #include "engine/step.h"
+#include "engine/timeout_warning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
     shared->executor_count = runtime->plan->executor_count;
     rc = make_tables(runtime);
     if (rc == GALE_OK) rc = make_executors(runtime, options);
-    if (rc == GALE_OK) gx_forecast_start(shared);
+    if (rc == GALE_OK) gx_timeout_warning_start(shared);
     if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
     if (rc < 0) return gale_error_set(error, rc, "no eventfd for an executor of '%s'", gale_topology_name(topology));
     return GALE_OK;
@@ -176,7 +176,7 @@ static void release(gale_runtime *runtime) {
     gx_heap *heap = &shared->heap;
     uint32_t n = shared->executor_count;
     gx_mark_end(&runtime->mark);
-    gx_inquest_fini(shared);
+    gx_locate_fini(shared);
     for (uint32_t i = 0; shared->executors && i < n; i++)
         if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
     for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
@@ -237,7 +237,7 @@ typedef struct body_arguments {
 } body_arguments;
 
 /* Until something wants it. */
-static void park(gale_runtime *runtime, gx_executor *ex, gx_patience *patience) {
+static void park(gale_runtime *runtime, gx_executor *ex, gx_idle *idle) {
     if (!gx_bell_may_park(&ex->bell)) return;
     int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
     int64_t look = ex->index == 0 ? gx_control_pause(&runtime->control, &runtime->shared) : -1;
@@ -247,7 +247,7 @@ static void park(gale_runtime *runtime, gx_executor *ex, gx_patience *patience) 
     gx_task *watchers[GX_WAKE_FDS_MAX];
     size_t count = gx_spout_descriptors(ex, fds, watchers, GX_WAKE_FDS_MAX);
     if (pause != 0 && !gx_step_has_news(ex)) {
-        gx_patience_slept(patience, gx_wake_park(&ex->bell.wake, fds, readable, count, pause));
+        gx_idle_slept(idle, gx_wake_park(&ex->bell.wake, fds, readable, count, pause));
         for (size_t i = 0; i < count; i++)
             if (readable[i]) watchers[i]->spout.not_before = 0;
     }
@@ -255,13 +255,13 @@ static void park(gale_runtime *runtime, gx_executor *ex, gx_patience *patience) 
 }
 
 /* An empty step. */
-static void idle(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_patience *patience) {
-    if (times < patience->steps / 4) {
+static void rest(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_idle *idle) {
+    if (times < idle->steps / 4) {
         gx_os_cpu_relax();
-    } else if (times < patience->steps) {
+    } else if (times < idle->steps) {
         gx_os_cpu_yield();
     } else {
-        park(runtime, ex, patience);
+        park(runtime, ex, idle);
     }
 }
 
@@ -279,7 +279,7 @@ static void *executor_body(void *user) {
     innermost = &here;
     ex->thread = gx_thread_self();
     gx_effort *effort = &ex->shared->flow.efforts[ex->index];
-    gx_patience patience = gx_patience_new(runtime->spins);
+    gx_idle idle = gx_idle_new(runtime->spins);
     size_t before = 0;
     for (uint32_t times = 0; !is_over(ex);) {
         int64_t began = ex->now;
@@ -288,10 +288,10 @@ static void *executor_body(void *user) {
         before = done;
         if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
         if (done) {
-            gx_patience_worked(&patience, times);
+            gx_idle_worked(&idle, times);
             times = 0;
         } else {
-            idle(runtime, ex, ++times, &patience);
+            rest(runtime, ex, ++times, &idle);
         }
     }
     return NULL;
@@ -481,7 +481,7 @@ int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, ui
     if (!trees) return GALE_NO_MEMORY;
     /* Who sees it running sees whether by threads: see gale_runtime_start. */
     bool steps_by_caller = !gx_load_relaxed(&runtime->threaded);
-    int count = gx_inquest_open_trees(shared, trees, room, gx_os_deadline(nanoseconds), steps_by_caller);
+    int count = gx_locate_open_trees(shared, trees, room, gx_os_deadline(nanoseconds), steps_by_caller);
     for (int i = 0; i < count; i++) {
         trees[i].size = stride;
         memcpy((char *)ret_trees + (size_t)i * stride, &trees[i], stride);

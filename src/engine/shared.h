@@ -44,11 +44,11 @@ typedef struct gx_shared {
     const gale_hook *debug; /* of components with topology.debug */
     gx_atomic64 *warned;    /* by component: when it was last warned of timeouts, ns + 1; 0: never */
 
-    /* Mailboxes of inquests: [asker * executor_count + executor], the last row for the application. */
-    _Atomic(struct gx_inquest *) *mailboxes;
-    gx_atomic32 inquest_epoch; /* how many were laid */
-    gx_atomic32 asking;        /* a thread of the application asks */
-    struct gx_inquest *asked;  /* its inquests that were not answered by all */
+    /* Mailboxes of queries: [asker * executor_count + executor], the last row for the application. */
+    _Atomic(struct gx_locate_query *) *mailboxes;
+    gx_atomic32 query_epoch;       /* how many were laid */
+    gx_atomic32 asking;            /* a thread of the application asks */
+    struct gx_locate_query *asked; /* its queries that were not answered by all */
 
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */

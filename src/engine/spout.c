@@ -2,9 +2,9 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "engine/forecast.h"
 #include "engine/hooks.h"
 #include "engine/replay.h"
+#include "engine/timeout_warning.h"
 
 enum {
     IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
@@ -140,7 +140,7 @@ static uint16_t local_front(const gx_executor *ex) {
 /* Who keeps the spout from emitting: a congested task, what another executor has no room for, what is to be worked off
  * here first. */
 static uint16_t holder_of(gx_executor *ex, const gx_task *task) {
-    uint16_t by = gx_flow_holder(&ex->shared->flow, &ex->shared->plan->tasks[task->id], task->spout.hold.by);
+    uint16_t by = gx_flow_holder(&ex->shared->flow, &ex->shared->plan->tasks[task->id], task->spout.throttle.by);
     if (!by) by = behind_outbox(ex);
     if (!by) by = local_front(ex);
     gx_task *holder = by ? ex->shared->tasks[by] : NULL;
@@ -150,20 +150,20 @@ static uint16_t holder_of(gx_executor *ex, const gx_task *task) {
 
 static void note_hold(gx_executor *ex, gx_task *task) {
     gx_spout_life *life = &task->spout;
-    gx_hold *hold = &life->hold;
+    gx_throttle *throttle = &life->throttle;
     if (!life->active || life->done || life->not_before > ex->now) {
-        gx_hold_set(hold, GX_HOLD_NONE, 0, ex->now);
+        gx_throttle_set(throttle, GX_THROTTLE_NONE, 0, ex->now);
     } else if (life->pending >= life->max_pending) {
-        gx_hold_set(hold, GX_HOLD_PENDING, 0, ex->now);
-    } else if (hold->reason != GX_HOLD_FLOW || hold->epoch != ex->epoch) {
+        gx_throttle_set(throttle, GX_THROTTLE_PENDING, 0, ex->now);
+    } else if (throttle->reason != GX_THROTTLE_FLOW || throttle->epoch != ex->epoch) {
         uint16_t by = holder_of(ex, task);
-        hold->epoch = ex->epoch;
-        gx_hold_set(hold, GX_HOLD_FLOW, by, ex->now);
+        throttle->epoch = ex->epoch;
+        gx_throttle_set(throttle, GX_THROTTLE_FLOW, by, ex->now);
     }
 }
 
 size_t gx_spout_run(gx_executor *ex) {
-    gx_forecast_run(ex);
+    gx_timeout_warning_run(ex);
     size_t emitted = 0;
     uint32_t n = ex->spout_count;
     bool behind = ex->local.bytes >= GX_SPOUT_BURST_BYTES / 2;
@@ -172,8 +172,8 @@ size_t gx_spout_run(gx_executor *ex) {
         bool may = may_emit(ex, task);
         if (GX_UNLIKELY(!may || behind))
             note_hold(ex, task);
-        else if (GX_UNLIKELY(task->spout.hold.reason))
-            gx_hold_set(&task->spout.hold, GX_HOLD_NONE, 0, ex->now);
+        else if (GX_UNLIKELY(task->spout.throttle.reason))
+            gx_throttle_set(&task->spout.throttle, GX_THROTTLE_NONE, 0, ex->now);
         if (may) emitted += burst(ex, task);
     }
     if (n && ++ex->next_spout >= n) ex->next_spout = 0;

@@ -111,8 +111,8 @@ static uint64_t dropped(const gx_task *task, const gx_plan_drop *drop) {
 static void read_spout(const gx_task *task, gale_task_stats *stats) {
     gx_shared *shared = task->executor->shared;
     uint64_t ended = gx_load_acquire(&shared->ended_at);
-    gx_hold_reading hold;
-    gx_hold_read(&task->spout.hold, ended ? (int64_t)ended - 1 : shared->clock.now(shared->clock.user), &hold);
+    gx_throttle_reading hold;
+    gx_throttle_read(&task->spout.throttle, ended ? (int64_t)ended - 1 : shared->clock.now(shared->clock.user), &hold);
     stats->held_nanoseconds = hold.flow;
     stats->held_mostly_nanoseconds = hold.by_time;
     stats->held_mostly_by = hold.by;

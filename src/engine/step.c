@@ -3,8 +3,8 @@
 #include "base/assert.h"
 #include "base/seqlock.h"
 #include "engine/flush.h"
-#include "engine/inquest.h"
-#include "engine/life.h"
+#include "engine/lifecycle.h"
+#include "engine/locate.h"
 #include "engine/remote.h"
 #include "engine/replay.h"
 #include "engine/run.h"
@@ -23,19 +23,19 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
         return 0;
     }
     if (phase == GALE_PHASE_OPENING && !ex->opened && !gx_load_relaxed(&ex->shared->inactive)) {
-        gx_life_open(ex);
+        gx_lifecycle_open(ex);
         return 1;
     }
     if (phase == GALE_PHASE_FINISHING) {
         uint32_t rank = gx_load_acquire(&ex->shared->finish_rank);
         if (ex->finished_rank > rank) return 0;
         if (rank == ex->shared->plan->component_count) gx_inbox_close_lane(ex->inbox, GX_LANE_BOLTS);
-        gx_life_finish(ex, rank);
+        gx_lifecycle_finish(ex, rank);
         ex->finished_rank = rank + 1;
         return 1;
     }
     if (phase == GALE_PHASE_CLOSING && !ex->closed) {
-        gx_life_close(ex);
+        gx_lifecycle_close(ex);
         gx_add_release(&ex->shared->closed, 1);
         return 1;
     }
@@ -97,7 +97,7 @@ static size_t run_phase(gx_executor *ex) {
     size_t done = gx_run_acks(ex);
     done += gx_run_ticks(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
-    done += gx_inquest_run(ex);
+    done += gx_locate_run(ex);
     gx_run_rotations(ex);
     if (GX_UNLIKELY(!gx_inbox_is_empty(ex->inbox))) done += gx_remote_run(ex);
     done += gx_run_parked(ex);
@@ -135,7 +135,7 @@ int64_t gx_step_due(const gx_executor *ex) {
     int64_t due = gx_spout_due(ex);
     if (ex->tick_due < due) due = ex->tick_due;
     if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
-    if (gx_inquest_due(ex) < due) due = gx_inquest_due(ex);
+    if (gx_locate_due(ex) < due) due = gx_locate_due(ex);
     if (gx_replay_due(ex) < due) due = gx_replay_due(ex);
     return due;
 }
@@ -153,6 +153,6 @@ bool gx_step_has_news(gx_executor *ex) {
         if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
         if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
     }
-    return ex->gates_stale || gx_inquest_is_news(ex) || gx_inbox_has_news(ex->inbox) ||
+    return ex->gates_stale || gx_locate_is_news(ex) || gx_inbox_has_news(ex->inbox) ||
            gx_flow_epoch(&ex->shared->flow) != ex->epoch;
 }

@@ -6,29 +6,29 @@
 #include "engine/acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
-#include "engine/hold.h"
 #include "engine/ledger.h"
 #include "engine/router.h"
 #include "engine/shared.h"
+#include "engine/throttle.h"
 
 enum {
     GX_TASK_SLOW_NS = 20000, /* calls above this cost are slow: outputs are published before them */
     GX_TASK_SAMPLE_EVERY = 64,
 };
 
-enum { GX_FORECAST_LOOKS = 8 }; /* a timeout */
+enum { GX_TIMEOUT_WARNING_LOOKS = 8 }; /* a timeout */
 
 typedef struct gx_answers {
     uint64_t answered, timed_out;
 } gx_answers;
 
-/* What a spout's task was answered, at the last looks; see engine/forecast.h. */
-typedef struct gx_forecast {
-    int64_t times[GX_FORECAST_LOOKS];
-    gx_answers answers[GX_FORECAST_LOOKS];
+/* What a spout's task was answered, at the last looks; see engine/timeout_warning.h. */
+typedef struct gx_timeout_warning {
+    int64_t times[GX_TIMEOUT_WARNING_LOOKS];
+    gx_answers answers[GX_TIMEOUT_WARNING_LOOKS];
     uint32_t looks;
     uint32_t bad; /* in a row */
-} gx_forecast;
+} gx_timeout_warning;
 
 /* The spout's side.
  *
@@ -46,8 +46,8 @@ typedef struct gx_spout_life {
     uint64_t pending;   /* open trees */
     uint64_t max_pending;
     gx_tree_list replays; /* to be emitted again, now or when it is not held any more */
-    gx_forecast forecast;
-    gx_hold hold;
+    gx_timeout_warning timeout_warning;
+    gx_throttle throttle;
 } gx_spout_life;
 
 typedef struct gx_tick_life {

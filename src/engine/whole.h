@@ -2,7 +2,7 @@
  *
  * What:    queues hold as many records, and as heavy ones, as their tasks say; lists of trees are neither short nor
  *          joined; what is held, kept and pending is counted; nothing of a call is left behind. Holds between two
- *          steps. The simulator asks after some of its steps, in every build (engine/sim_world.c); a build with
+ *          steps. The simulator asks after some of its steps, in every build (sim/world.c); a build with
  *          GALE_CHECKS=2 asks after every step of every executor.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_WHOLE_H

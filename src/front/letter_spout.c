@@ -9,7 +9,7 @@
 
 /* What the tasks of one spout share. */
 typedef struct source {
-    const gx_letters *letters;
+    const gx_dead_letter_file *letters;
     const gx_component *component;
 } source;
 
@@ -67,7 +67,7 @@ static void report(letter_spout *spout, const gx_kept_letter *letter, const char
 
 /* Moves on to the next letter of this task. */
 static const gx_kept_letter *find_next(letter_spout *spout) {
-    const gx_letters *letters = spout->source->letters;
+    const gx_dead_letter_file *letters = spout->source->letters;
     for (; spout->next < letters->count; spout->next++) {
         if (!is_of(&letters->items[spout->next], spout->source->component)) continue;
         if (spout->own % spout->task_count == spout->task_index) return &letters->items[spout->next];
@@ -112,7 +112,7 @@ static const gale_spout_ops ops = {
 
 typedef struct place {
     const gale_topology *topology;
-    const gx_letters *letters;
+    const gx_dead_letter_file *letters;
     const gx_kept_letter *letter;
     gale_error *error;
 } place;
@@ -176,7 +176,7 @@ static int check(const place *p) {
 
 /* --- Replacing --- */
 
-static bool replace(gx_component *component, const gx_letters *letters) {
+static bool replace(gx_component *component, const gx_dead_letter_file *letters) {
     source *from = malloc(sizeof *from);
     if (!from) return false;
     *from = (source){ letters, component };
@@ -187,7 +187,7 @@ static bool replace(gx_component *component, const gx_letters *letters) {
     return true;
 }
 
-int gx_letter_spouts(gale_topology *topology, const gx_letters *letters, gale_error *error) {
+int gx_letter_spouts(gale_topology *topology, const gx_dead_letter_file *letters, gale_error *error) {
     for (size_t i = 0; i < letters->count; i++) {
         const place p = { topology, letters, &letters->items[i], error };
         int code = check(&p);

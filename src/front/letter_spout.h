@@ -5,12 +5,12 @@
 #ifndef GX_FRONT_LETTER_SPOUT_H
 #define GX_FRONT_LETTER_SPOUT_H
 
-#include "front/letters.h"
+#include "front/dead_letter_file.h"
 
 #include <gale/topology.h>
 
 /* Checks every letter before anything is replaced. GALE_NOT_FOUND, GALE_FIELDS, GALE_UNSUPPORTED with
  * "file:line: what"; GALE_NO_MEMORY. */
-int gx_letter_spouts(gale_topology *topology, const gx_letters *letters, gale_error *error);
+int gx_letter_spouts(gale_topology *topology, const gx_dead_letter_file *letters, gale_error *error);
 
 #endif

@@ -7,7 +7,7 @@
  * `identity` is for: the map keeps a hash of it, and the tuple that was let through is let through again. */
 #include "base/hash.h"
 #include "kit/fields.h"
-#include "kit/rotor.h"
+#include "kit/rotation.h"
 
 #include <gale/kit.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ typedef struct dedupe {
     gx_instance instance;
     const settings *given;
     gale_rotating_map *seen; /* key -> hash of the identity of the one that passed */
-    gx_rotor rotor;
+    gx_rotation rotation;
     gx_buf key;
     uint64_t seed;
     gx_field_places key_places, output_places, identity_places;
@@ -60,7 +60,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     bolt->given = given;
     bolt->seed = gale_context_random(context);
     bolt->key = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
-    bolt->rotor = gx_rotor_new(given->horizon, given->buckets, gale_context_now(context));
+    bolt->rotation = gx_rotation_new(given->horizon, given->buckets, gale_context_now(context));
     int rc = gale_rotating_map_new(&options, &bolt->seen, NULL);
     if (rc < 0) {
         bolt_cleanup(bolt);
@@ -103,7 +103,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     dedupe *bolt = self;
     uint64_t identity = 0;
     XXH128_canonical_t print;
-    gx_rotor_turn(&bolt->rotor, bolt->seen, bolt->given->buckets, gale_context_now(bolt->instance.context));
+    gx_rotation_turn(&bolt->rotation, bolt->seen, bolt->given->buckets, gale_context_now(bolt->instance.context));
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = identity_of(bolt, tuple, out, &identity);
     if (rc >= 0) rc = pack(bolt, &bolt->given->key, &bolt->key_places, tuple, out);
@@ -147,7 +147,7 @@ static int check(const gale_dedupe_options *given, gale_error *error) {
 
 /* The map must be turned when no tuple comes, too, or its memory would not go back. */
 static gale_setting tick_of(const settings *made) {
-    int64_t seconds = gx_rotor_new(made->horizon, made->buckets, 0).period / GALE_SECOND;
+    int64_t seconds = gx_rotation_new(made->horizon, made->buckets, 0).period / GALE_SECOND;
     return gx_define_tick(seconds < 1 ? 1 : seconds > INT32_MAX ? INT32_MAX : seconds);
 }
 

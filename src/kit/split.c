@@ -3,8 +3,8 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "ds/bytes_map.h"
+#include "kit/character_class.h"
 #include "kit/define.h"
-#include "kit/letters.h"
 
 #include <gale/kit.h>
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static void to_lower(char *text, size_t size) {
 
 static bool next_word(gale_str *rest, gale_str *ret_word) {
     const char *at = rest->data, *end = at + rest->size;
-    while (at < end && gx_letters_is_space((unsigned char)*at)) at++;
+    while (at < end && gx_character_class_is_space((unsigned char)*at)) at++;
     const char *begin = at;
-    at = gx_letters_word_end(at, end);
+    at = gx_character_class_word_end(at, end);
     *rest = (gale_str){ at, (size_t)(end - at) };
     *ret_word = (gale_str){ begin, (size_t)(at - begin) };
     return at > begin;
@@ -89,8 +89,8 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 
 /* Cuts and checks the word as the options say; `*word` is empty when it is dropped. */
 static int dress(split *bolt, gale_str *word, bool text) {
-    if (bolt->options.letters_only) *word = gx_letters_trim(*word, text);
-    bool dropped = gx_letters_count(*word, text) < bolt->options.min_letters;
+    if (bolt->options.letters_only) *word = gx_character_class_trim(*word, text);
+    bool dropped = gx_character_class_count(*word, text) < bolt->options.min_letters;
     if (!dropped && word->size) {
         if (!normal(bolt, word)) return GALE_NO_MEMORY;
         dropped = bolt->stop_words && gx_bytes_map_get(bolt->stop_words, *word);

@@ -6,7 +6,7 @@
  * counted again, and one that failed halfway is counted where it was not. No failure makes a count wrong. */
 #include "base/str.h"
 #include "kit/fields.h"
-#include "kit/rotor.h"
+#include "kit/rotation.h"
 #include "kit/windows.h"
 
 #include <gale/kit.h>
@@ -29,7 +29,7 @@ typedef struct settings {
 typedef struct span {
     int64_t length;
     gale_rotating_map *counted; /* a set: start of the window, key */
-    gx_rotor rotor;
+    gx_rotation rotation;
 } span;
 
 typedef struct unique {
@@ -182,8 +182,8 @@ static int pass_on(unique *bolt, gale_collector *out) {
 static void turn(unique *bolt, int64_t lateness) {
     for (uint32_t i = 0; i < bolt->given->length_count; i++) {
         span *s = &bolt->spans[i];
-        if (!s->rotor.period) s->rotor = gx_rotor_new(lateness + s->length, BUCKETS, bolt->mark);
-        gx_rotor_turn(&s->rotor, s->counted, BUCKETS, bolt->mark);
+        if (!s->rotation.period) s->rotation = gx_rotation_new(lateness + s->length, BUCKETS, bolt->mark);
+        gx_rotation_turn(&s->rotation, s->counted, BUCKETS, bolt->mark);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "front/letters.h"
+#include "front/dead_letter_file.h"
 #include "tuple/json.h"
 
 static void write_letter(gx_json *json, const gx_kept_letter *letter) {
@@ -24,27 +24,27 @@ static void count_bad(void *user, const gale_error *error) {
 static void check_skipping(gale_str text, bool all_good, size_t count) {
     size_t bad = 0;
     gale_error error = GALE_ERROR_INIT;
-    gx_letters letters;
-    gx_letters_told told = { count_bad, &bad };
-    expect(gx_letters_parse("letters", text, &told, &letters, &error) >= 0 && !error.length);
+    gx_dead_letter_file letters;
+    gx_dead_letter_file_told told = { count_bad, &bad };
+    expect(gx_dead_letter_file_parse("letters", text, &told, &letters, &error) >= 0 && !error.length);
     expect(all_good == (bad == 0) && (!all_good || letters.count == count));
-    gx_letters_fini(&letters);
+    gx_dead_letter_file_fini(&letters);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    gx_letters letters, again;
+    gx_dead_letter_file letters, again;
     gale_error error = GALE_ERROR_INIT;
     gale_str text = { (const char *)data, size };
-    int code = gx_letters_parse("letters", text, NULL, &letters, &error);
+    int code = gx_dead_letter_file_parse("letters", text, NULL, &letters, &error);
     expect((code < 0) == (error.length > 0));
     check_skipping(text, code >= 0, code < 0 ? 0 : letters.count);
     if (code < 0) return 0;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_json json = gx_json_to(&out);
     for (size_t i = 0; i < letters.count; i++) write_letter(&json, &letters.items[i]);
-    expect(gx_letters_parse("letters", text, NULL, &again, &error) >= 0 && again.count == letters.count);
+    expect(gx_dead_letter_file_parse("letters", text, NULL, &again, &error) >= 0 && again.count == letters.count);
     gx_buf_fini(&out);
-    gx_letters_fini(&again);
-    gx_letters_fini(&letters);
+    gx_dead_letter_file_fini(&again);
+    gx_dead_letter_file_fini(&letters);
     return 0;
 }

@@ -1,7 +1,7 @@
 #include "harness/fake_collector.h"
 
 #include "base/random.h"
-#include "kit/letters.h"
+#include "kit/character_class.h"
 
 #include <gale/kit.h>
 #include <setjmp.h>
@@ -68,8 +68,8 @@ static void a_word_ends_at_its_first_white_byte_wherever_it_is(void **state) {
         char text[40];
         size_t size = gx_random_below(&random, sizeof text + 1), naive = 0;
         for (size_t i = 0; i < size; i++) text[i] = alphabet[gx_random_below(&random, round % 2 ? 9 : sizeof alphabet)];
-        while (naive < size && !gx_letters_is_space((unsigned char)text[naive])) naive++;
-        assert_int_equal(gx_letters_word_end(text, text + size) - text, naive);
+        while (naive < size && !gx_character_class_is_space((unsigned char)text[naive])) naive++;
+        assert_int_equal(gx_character_class_word_end(text, text + size) - text, naive);
     }
 }
 

@@ -12,7 +12,7 @@
  *          scenarios or of one. */
 #include "cli/command.h"
 #include "cli/session.h"
-#include "front/letters.h"
+#include "front/dead_letter_file.h"
 #include "harness/faulty_disk.h"
 
 #include <dirent.h>
@@ -221,10 +221,11 @@ static void no_letter(void *user, const gale_error *error) {
 }
 
 static void look_at_letters(run *r) {
-    gx_letters letters;
-    gx_letters_told told = { no_letter, r };
+    gx_dead_letter_file letters;
+    gx_dead_letter_file_told told = { no_letter, r };
     if (access(path_in(data, "letters"), F_OK) != 0) return;
-    if (gx_letters_load(path_in(data, "letters"), &told, &letters, NULL) < 0) wrong(r, "the letters cannot be read");
+    if (gx_dead_letter_file_load(path_in(data, "letters"), &told, &letters, NULL) < 0)
+        wrong(r, "the letters cannot be read");
     for (size_t i = 0; i < letters.count; i++) {
         gale_value tuple = gale_value_owned_view(letters.items[i].tuple), line = gale_list_at(&tuple, 0);
         int number = 0;
@@ -232,7 +233,7 @@ static void look_at_letters(run *r) {
         if (number < 1 || number > lines || !is_bad(number)) wrong(r, "a letter is none of the bad lines");
         r->in_letters[number]++;
     }
-    gx_letters_fini(&letters);
+    gx_dead_letter_file_fini(&letters);
 }
 
 static void look_at_states(run *r) {

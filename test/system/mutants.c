@@ -2,7 +2,7 @@
  * that it breaks and not by a crash; without a mutant the same runs hold. This program has an engine of its own,
  * compiled with GALE_MUTANTS=1. usage: mutants [RUNS] */
 #include "base/mutant.h"
-#include "engine/simulator.h"
+#include "sim/simulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Random topologies under drawn faults, from seed FIRST, RUNS of them: every run must hold, have its roots, and the
  * median run its deliveries. usage: simulate RUNS [FIRST] */
-#include "engine/simulator.h"
+#include "sim/simulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * fail, and the process dies in one of them; until a life comes to its end. Then each line is a result or a dead letter,
  * no file has half a line but at its end, and what must hold of a simulated run (docs/simulator.md) did in each life.
  * usage: simulate_lives RUNS [FIRST] */
-#include "engine/sim_letters.h"
-#include "engine/simulator.h"
+#include "sim/letters.h"
+#include "sim/simulator.h"
 
 #include <gale/file.h>
 #include <stdio.h>

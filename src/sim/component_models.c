@@ -1,0 +1,158 @@
+#include "sim/component_models.h"
+
+#include "sim/spread.h"
+#include "tuple/record.h"
+
+#include <stdlib.h>
+
+enum { JOIN_MAX = 3, ROOTS_MAX = 4 };
+
+static_assert((int)JOIN_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
+
+static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    gx_sim_instance *self = gx_sim_instance_new(user, context, out);
+    if (!self) return GALE_NO_MEMORY;
+    *ret_self = self;
+    return GALE_OK;
+}
+
+/* --- At once --- */
+
+static int pass(void *self, const gale_tuple *input, gale_collector *out) {
+    (void)out;
+    return gale_tuple_is_tick(input) ? 0 : gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, false);
+}
+
+static int work(void *self, const gale_tuple *input, gale_collector *out) {
+    if (gale_tuple_is_tick(input)) return 0;
+    int rc = gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, false);
+    return rc < 0 ? gale_fail(out, gale_tuple_handle(input), GALE_REASON_FAILED, "could not emit")
+                  : gale_ack(out, gale_tuple_handle(input));
+}
+
+/* Ignores that an emit failed: its input's ack must then count as a fail. */
+static int work_blindly(void *self, const gale_tuple *input, gale_collector *out) {
+    if (gale_tuple_is_tick(input)) return 0;
+    (void)gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, false);
+    return gale_ack(out, gale_tuple_handle(input));
+}
+
+static int loose(void *self, const gale_tuple *input, gale_collector *out) {
+    if (gale_tuple_is_tick(input)) return 0;
+    gale_handle handle = gale_tuple_handle(input);
+    uint32_t drawn = gx_sim_below(self, 256);
+    if (drawn == 0) return 0; /* forgotten */
+    int rc = gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, true);
+    if (rc < 0 || drawn == 1) return gale_fail(out, handle, GALE_REASON_USER + 7, "no luck");
+    if (drawn == 2) return GALE_COMPONENT;
+    return gale_ack(out, handle);
+}
+
+static int bury(void *self, const gale_tuple *input, gale_collector *out) {
+    (void)out;
+    if (gale_tuple_is_tick(input)) return 0;
+    uint64_t message_id = (uint64_t)gale_tuple_value(input, 2).as.i64;
+    return gx_sim_spread(self, (gx_sim_charge){ (int64_t)(message_id % GX_SIM_KEYS), 3, 0 }, GX_SIM_BOUND, false);
+}
+
+/* --- Later --- */
+
+/* Emits anchored to all that wait, and answers them. */
+static int answer_all(gx_sim_instance *self) {
+    gx_sim_charge t = { (int64_t)gx_sim_below(self, GX_SIM_KEYS), self->energy, GX_SIM_HOPS_MAX / 2 };
+    int rc = self->waiting_count ? gx_sim_spread(self, t, GX_SIM_JOINED, false) : 0;
+    for (uint32_t i = 0; i < self->waiting_count; i++) {
+        if (rc < 0)
+            gale_fail(self->out, self->waiting[i], GALE_REASON_FAILED, "could not emit");
+        else
+            gale_ack(self->out, self->waiting[i]);
+    }
+    self->waiting_count = 0;
+    self->energy = 0;
+    return 0;
+}
+
+/* Holds it. What belongs to many trees is not joined with more: a record must fit a small ring. */
+static int wait_for_more(gx_sim_instance *self, const gale_tuple *input) {
+    gx_sim_charge t = gx_sim_read(input);
+    gale_handle handle = gale_tuple_handle(input), held;
+    if (gx_record_roots(input->head).count > ROOTS_MAX || t.hops > GX_SIM_HOPS_MAX / 2)
+        return gale_ack(self->out, handle);
+    if (gale_tuple_hold(self->out, handle, &held) < 0)
+        return gale_fail(self->out, handle, GALE_REASON_NO_MEMORY, "cannot hold");
+    const gale_tuple *kept = gale_held(self->out, held);
+    if (!kept || gx_sim_read(kept).key != t.key)
+        return gale_fail(self->out, held, GALE_REASON_USER, "held another tuple");
+    self->waiting[self->waiting_count++] = held;
+    self->energy += t.energy - 1;
+    return 0;
+}
+
+static int join(void *self_, const gale_tuple *input, gale_collector *out) {
+    gx_sim_instance *self = self_;
+    (void)out;
+    if (gale_tuple_is_tick(input)) return answer_all(self);
+    int rc = wait_for_more(self, input);
+    return self->waiting_count == JOIN_MAX || gx_sim_below(self, 3) == 0 ? answer_all(self) : rc;
+}
+
+static int keep(void *self_, const gale_tuple *input, gale_collector *out) {
+    gx_sim_instance *self = self_;
+    if (gale_tuple_is_tick(input)) return answer_all(self);
+    return self->waiting_count < GX_SIM_WAITING_MAX ? wait_for_more(self, input)
+                                                    : gale_ack(out, gale_tuple_handle(input));
+}
+
+/* At the end of a step, sometimes: what waits longer is held. */
+static int join_now(void *self, gale_collector *out) {
+    (void)out;
+    return gx_sim_below(self, 2) ? answer_all(self) : 0;
+}
+
+static int gather_now(void *self, gale_collector *out) {
+    (void)out;
+    return gx_sim_below(self, 16) ? 0 : GALE_COMPONENT;
+}
+
+/* --- At the end --- */
+
+static int finish_joined(void *self, gale_collector *out) {
+    (void)out;
+    return answer_all(self);
+}
+
+/* Nothing is in execution: what it emits is bound to nothing. Who hears it must still execute it. */
+static int finish_last(void *self, gale_collector *out) {
+    (void)out;
+    (void)gx_sim_spread(self, (gx_sim_charge){ (int64_t)gx_sim_below(self, GX_SIM_KEYS), 3, 0 }, GX_SIM_BOUND, false);
+    return 0;
+}
+
+/* Too late for all of it. */
+static void clean_up_late(void *self_) {
+    gx_sim_instance *self = self_;
+    if (self->waiting_count && gx_sim_below(self, 2)) (void)gale_ack(self->out, self->waiting[0]);
+    (void)gx_sim_spread(self, (gx_sim_charge){ 0, 2, 0 }, self->waiting_count ? GX_SIM_JOINED : GX_SIM_BOUND, false);
+    free(self);
+}
+
+gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct) {
+    enum { SIZE = sizeof(gale_bolt_ops) };
+    static const gale_bolt_ops tables[] = {
+        { SIZE, "pass", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, NULL },
+        { SIZE, "pass", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, NULL },
+        { SIZE, "work", GALE_BOLT_MANUAL, prepare, work, NULL, free, NULL },
+        { SIZE, "work", GALE_BOLT_MANUAL, prepare, work_blindly, NULL, free, NULL },
+        { SIZE, "join", GALE_BOLT_MANUAL, prepare, join, finish_joined, free, join_now },
+        { SIZE, "gather", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, gather_now },
+        { SIZE, "loose", GALE_BOLT_MANUAL, prepare, loose, NULL, free, NULL },
+        { SIZE, "keep", GALE_BOLT_MANUAL, prepare, keep, finish_joined, clean_up_late, NULL },
+        { SIZE, "last", GALE_BOLT_SIMPLE, prepare, pass, finish_last, clean_up_late, NULL },
+        { SIZE, "bury", GALE_BOLT_SIMPLE, prepare, bury, NULL, free, NULL },
+    };
+    static_assert(sizeof tables / sizeof *tables == GX_SIM_MODEL_COUNT, "every model has a table");
+    return (gale_bolt){ .size = sizeof(gale_bolt),
+                        .ops = &tables[model],
+                        .user = gx_sim_nature_new(model, fan, direct),
+                        .free_user = free };
+}

@@ -1,0 +1,71 @@
+#include "sim/delay.h"
+
+#include <string.h>
+
+int gx_delays_begin(gx_delays *delays, gx_heap *heap, uint32_t executors) {
+    size_t count = (size_t)executors * executors;
+    if (!gx_grow(heap, GX_TAG_OTHER, &delays->list, &delays->capacity, count, sizeof *delays->list))
+        return GALE_NO_MEMORY;
+    memset(delays->list, 0, count * sizeof *delays->list);
+    delays->executors = executors;
+    delays->down = 0;
+    return GALE_OK;
+}
+
+void gx_delays_fini(gx_delays *delays, gx_heap *heap) {
+    gx_free(heap, GX_TAG_OTHER, delays->list, delays->capacity * sizeof *delays->list);
+    *delays = (gx_delays){ 0 };
+}
+
+static gx_delay *veil_at(const gx_delays *delays, const gx_executor *from, uint32_t to) {
+    return &delays->list[(size_t)from->index * delays->executors + to];
+}
+
+/* What the writer has published, as it knows itself. */
+static uint64_t position(const gx_outlet *outlet) {
+    return outlet->ring.ring ? outlet->ring.published : 0;
+}
+
+static void set_seen(gx_outlet *outlet, uint64_t position) {
+    if (outlet->ring.ring) gx_store_release(&outlet->ring.ring->producer.tail, position);
+}
+
+bool gx_delays_is_new(const gx_delays *delays, gx_executor *from, uint32_t to) {
+    const gx_delay *delay = veil_at(delays, from, to);
+    return !delay->down &&
+           (position(&from->outlets[to]) != delay->data || position(&from->ack_outlets[to]) != delay->acks);
+}
+
+/* What a delay lets through. */
+static void apply(const gx_delay *delay, gx_executor *from, uint32_t to) {
+    set_seen(&from->outlets[to], delay->data);
+    set_seen(&from->ack_outlets[to], delay->acks);
+}
+
+void gx_delays_hide(gx_delays *delays, gx_executor *from, uint32_t to, uint64_t until) {
+    gx_delay *delay = veil_at(delays, from, to);
+    delay->down = true;
+    delay->until = until;
+    delays->down++;
+    apply(delay, from, to);
+}
+
+void gx_delays_keep(const gx_delays *delays, gx_executor *from, uint32_t to) {
+    const gx_delay *delay = veil_at(delays, from, to);
+    if (delay->down) apply(delay, from, to);
+}
+
+void gx_delays_show(gx_delays *delays, gx_executor *from, uint32_t to) {
+    gx_delay *delay = veil_at(delays, from, to);
+    delays->down -= delay->down;
+    *delay = (gx_delay){ position(&from->outlets[to]), position(&from->ack_outlets[to]), 0, false };
+    apply(delay, from, to);
+}
+
+bool gx_delays_lift(gx_delays *delays, gx_shared *shared, uint64_t step) {
+    uint32_t before = delays->down, count = delays->executors * delays->executors;
+    for (uint32_t i = 0; delays->down && i < count; i++)
+        if (delays->list[i].down && delays->list[i].until <= step)
+            gx_delays_show(delays, shared->executors[i / delays->executors], i % delays->executors);
+    return delays->down != before;
+}

@@ -1,0 +1,172 @@
+#include "sim/emit.h"
+
+#include <string.h>
+
+/* The values that go out, with the number of the emission. */
+static int number(gx_sim_task *task, const gx_sim_outgoing *o, uint32_t emission) {
+    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->values, &task->value_capacity, o->count + 1,
+                 sizeof *task->values))
+        return GALE_NO_MEMORY;
+    if (o->count) memcpy(task->values, o->values, o->count * sizeof *o->values);
+    task->value_count = o->count;
+    if (o->count == 1 && gx_sim_folds(task->component, o->stream))
+        return gx_sim_number_fold(&task->values[0], emission, &task->text);
+    task->values[task->value_count++] = gale_i64(emission);
+    return GALE_OK;
+}
+
+static int send(gx_sim_task *task, const gx_sim_outgoing *o, uint64_t tree) {
+    gale_collector *out = task->engine;
+    const gale_collector_ops *ops = gx_sim_engine_ops(task);
+    const gale_value *values = task->values;
+    size_t count = task->value_count;
+    if (o->tracked && o->is_direct) return ops->emit_direct_tracked(out, o->direct, o->stream, values, count, tree);
+    if (o->tracked) return ops->emit_tracked(out, o->stream, values, count, tree);
+    if (o->anchored && o->is_direct)
+        return ops->emit_direct_anchored(out, o->direct, o->stream, values, count, o->handles, o->handle_count);
+    if (o->anchored) return ops->emit_anchored(out, o->stream, values, count, o->handles, o->handle_count);
+    if (o->is_direct) return ops->emit_direct(out, o->direct, o->stream, values, count);
+    return ops->emit(out, o->stream, values, count);
+}
+
+/* The anchors' deliveries; false when one of them has been answered, or is none of the task's. */
+static int find_anchors(gx_sim_task *task, const gx_sim_outgoing *o, size_t *ret_count) {
+    size_t wanted = o->anchored ? o->handle_count : 1;
+    *ret_count = 0;
+    if (o->tracked || (!o->anchored && task->state == GX_SIM_NONE)) return GALE_OK;
+    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->anchors, &task->anchor_capacity, wanted, sizeof *task->anchors))
+        return GALE_NO_MEMORY;
+    for (size_t i = 0; i < wanted; i++) {
+        task->anchors[i] = gx_sim_find_delivery(task, o->anchored ? o->handles[i] : task->handle);
+        if (!task->anchors[i]) return GALE_SETTLED;
+    }
+    *ret_count = wanted;
+    return GALE_OK;
+}
+
+/* What an executor drops by a policy it counts itself. */
+static uint64_t policy_drops(const gx_task *task) {
+    const gx_shared *shared = task->executor->shared;
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < task->plan->drop_count; d++)
+        for (uint32_t e = 0; e < shared->executor_count; e++)
+            sum += gx_load_relaxed(
+                &shared->executors[e]->dropped[task->plan->drops[d].first_slot + task->context.task_index]);
+    return sum;
+}
+
+static uint64_t limit_drops(const gx_task *task) {
+    return gx_load_relaxed(&task->counters.shed) + gx_load_relaxed(&task->counters.overflowed) +
+           gx_load_relaxed(&task->counters.expired);
+}
+
+uint64_t gx_sim_drops(const gx_task *task) {
+    return limit_drops(task) + policy_drops(task);
+}
+
+/* Of that, what the emitting executor drops as it emits: not the oldest records of its own tasks, which were emitted
+ * before. */
+static uint64_t drops_of_new(const gx_task *task, const gx_executor *ex) {
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < task->plan->drop_count; d++) {
+        const gx_plan_drop *drop = &task->plan->drops[d];
+        if (task->executor == ex && drop->policy == GALE_DROP_OLDEST) continue;
+        sum += gx_load_relaxed(&ex->dropped[drop->first_slot + task->context.task_index]);
+    }
+    return sum;
+}
+
+/* Notes what the queue of task `t` has dropped so far; adds what it dropped since to `sum`. */
+static void watch_drops_of(gx_sim *sim, const gx_executor *ex, uint32_t t, gx_sim_dropped *sum) {
+    const gx_task *target = sim->runtime->shared.tasks[t];
+    gx_sim_dropped now = { limit_drops(target), drops_of_new(target, ex) }, before = sim->before[t];
+    sim->before[t] = now;
+    if (!sum) return;
+    sim->oracle.counts[t].dropped += now.by_limit - before.by_limit + now.by_policy - before.by_policy;
+    sum->by_limit += now.by_limit - before.by_limit;
+    sum->by_policy += now.by_policy - before.by_policy;
+}
+
+/* Of all targets of the stream; `sum` NULL: before the emit. */
+static void watch_drops(gx_sim_task *task, uint32_t stream, gx_sim_dropped *sum) {
+    gx_sim *sim = task->sim;
+    const gx_plan_component *c = gx_sim_engine_task(task)->plan;
+    if (!sim->limited || stream >= c->stream_count) return;
+    for (uint32_t e = 0; e < c->streams[stream].edge_count; e++) {
+        const gx_plan_edge *edge = &c->streams[stream].edges[e];
+        for (uint32_t t = 0; t < edge->task_count; t++)
+            watch_drops_of(sim, gx_sim_engine_task(task)->executor, edge->first_task + t, sum);
+    }
+}
+
+static void check_refusal(gx_sim_task *task, int rc) {
+    bool scarce = rc == GALE_NO_MEMORY && task->sim->oracle.scarce;
+    bool full = rc == GALE_AGAIN && task->component->built->is_spout;
+    bool misuse = rc == GALE_FIELDS || rc == GALE_NOT_FOUND || rc == GALE_STATE || rc == GALE_INVALID ||
+                  rc == GALE_TOO_LARGE;
+    bool over = rc == GALE_STOPPED && gx_sim_is_over(task);
+    if (!scarce && !misuse && !full && !over)
+        gx_oracle_violated(&task->sim->oracle, "an emit of '%s' (task %u) was refused: %s", task->context->component,
+                           task->context->task, gale_error_text(rc));
+}
+
+static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t emission, uint32_t tree,
+                  size_t anchors) {
+    gx_sim *sim = task->sim;
+    gx_sim_dropped dropped = { 0, 0 };
+    watch_drops(task, o->stream, &dropped);
+    if (rc < 0) {
+        gx_oracle_cancel(&sim->oracle, emission, tree);
+        for (size_t i = 0; i < anchors; i++) task->anchors[i]->failed = true;
+        check_refusal(task, rc);
+        return rc;
+    }
+    if (gx_sim_is_over(task))
+        gx_oracle_violated(&sim->oracle, "'%s' (task %u) could emit when its executor closes, where nobody answers",
+                           task->context->component, task->id);
+    task->emitted++;
+    task->roots += o->tracked;
+    sim->emitted += o->tracked;
+    uint32_t kept = (uint32_t)rc - (uint32_t)dropped.by_policy; /* those count as sent */
+    sim->oracle.counts[task->context->task].sent += dropped.by_policy;
+    int noted = gx_oracle_emitted(&sim->oracle, emission, task->values,
+                                  gx_sim_engine_task(task)->executor->scratch.targets, kept, o->direct,
+                                  (int)dropped.by_limit);
+    if (noted < 0) gx_oracle_violated(&sim->oracle, "the simulator has no memory");
+    return rc;
+}
+
+/* An emit that cannot be: the engine must say so. */
+static int send_settled(gx_sim_task *task, const gx_sim_outgoing *o) {
+    if (number(task, o, UINT32_MAX) < 0) return GALE_NO_MEMORY;
+    int rc = send(task, o, 0);
+    if (rc >= 0)
+        gx_oracle_violated(&task->sim->oracle, "'%s' (task %u) could emit anchored to an answered tuple",
+                           task->context->component, task->context->task);
+    return rc;
+}
+
+/* When a tree of the task begins: a spout that is known to be slow tells the time at each emit, others once a step. */
+static int64_t birth(const gx_sim_task *task) {
+    const gx_task *spout = (const gx_task *)task->engine;
+    return spout->slow ? gale_context_now(task->context) : spout->executor->now;
+}
+
+int gx_sim_send(gx_sim_task *task, const gx_sim_outgoing *o) {
+    gx_oracle *oracle = &task->sim->oracle;
+    uint16_t id = (uint16_t)task->context->task;
+    uint32_t tree = UINT32_MAX, emission;
+    size_t anchors;
+    int rc = find_anchors(task, o, &anchors);
+    if (rc == GALE_SETTLED) return send_settled(task, o);
+    if (rc == GALE_OK && o->tracked) rc = gx_oracle_open(oracle, id, o->message_id, birth(task), &tree);
+    if (rc == GALE_OK)
+        rc = gx_oracle_announce(oracle, id, (uint16_t)o->stream, tree, task->anchors, anchors, &emission);
+    if (rc < 0) return rc;
+    if (number(task, o, emission) < 0) gx_oracle_violated(oracle, "the simulator has no memory");
+    watch_drops(task, o->stream, NULL);
+    task->sending = true;
+    rc = send(task, o, tree);
+    task->sending = false;
+    return finish(task, o, rc, emission, tree, anchors);
+}

@@ -1,0 +1,92 @@
+#include "sim/source.h"
+
+#include "sim/spread.h"
+
+#include <stdlib.h>
+
+static int open_source(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    gx_sim_instance *self = gx_sim_instance_new(user, context, out);
+    if (!self) return GALE_NO_MEMORY;
+    *ret_self = self;
+    return GALE_OK;
+}
+
+static gx_sim_charge draw_root(gx_sim_instance *self) {
+    return (gx_sim_charge){ gx_sim_below(self, GX_SIM_KEYS), 1 + gx_sim_below(self, self->nature->most), 0 };
+}
+
+static uint32_t draw_stream(gx_sim_instance *self) {
+    return gx_sim_below(self, self->shape.streams);
+}
+
+int gx_sim_source_next(void *self_, gale_collector *out, gale_wait *wait) {
+    gx_sim_instance *self = self_;
+    uint32_t drawn = gx_sim_below(self, 32);
+    (void)out;
+    if (drawn == 0) {
+        wait->until = gale_context_now(self->context) + gx_sim_below(self, 1000000);
+        return GALE_NEXT_UNTIL;
+    }
+    if (drawn == 1) return GALE_NEXT_NOTHING;
+    gx_sim_charge t = draw_root(self);
+    uint32_t stream = draw_stream(self);
+    if (drawn == 2) {
+        t.energy = 0;
+        int rc = gx_sim_emit(self, stream, t, GX_SIM_BOUND); /* not tracked */
+        return rc < 0 ? rc : GALE_NEXT_EMITTED;
+    }
+    int rc = gx_sim_emit(self, stream, t, GX_SIM_ROOT);
+    return rc < 0 ? rc : GALE_NEXT_EMITTED;
+}
+
+gale_spout gx_sim_source(uint32_t energy, uint32_t direct) {
+    static const gale_spout_ops ops = { sizeof ops, "source", open_source, NULL, gx_sim_source_next,
+                                        NULL,       NULL,     NULL,        free };
+    return (gale_spout){
+        .size = sizeof(gale_spout), .ops = &ops, .user = gx_sim_nature_new(0, energy, direct), .free_user = free
+    };
+}
+
+/* --- Eager --- */
+
+/* In one call of `n`. What comes of it is for the engine to say, and for the simulator to judge. */
+static void maybe_emit(gx_sim_instance *self, uint32_t n) {
+    if (gx_sim_below(self, n) == 0) (void)gx_sim_emit(self, draw_stream(self), draw_root(self), GX_SIM_ROOT);
+}
+
+static int open_eagerly(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    int rc = open_source(user, context, out, ret_self);
+    if (rc == GALE_OK) maybe_emit(*ret_self, 2);
+    return rc;
+}
+
+static void activate(void *self) {
+    maybe_emit(self, 2);
+}
+
+static void deactivate(void *self) {
+    maybe_emit(self, 2);
+}
+
+static void hear_ack(void *self, uint64_t message_id) {
+    (void)message_id;
+    maybe_emit(self, 16);
+}
+
+static void hear_fail(void *self, uint64_t message_id, const gale_failure *failure) {
+    (void)message_id, (void)failure;
+    maybe_emit(self, 2);
+}
+
+static void close_eagerly(void *self) {
+    maybe_emit(self, 2);
+    free(self);
+}
+
+gale_spout gx_sim_eager_source(uint32_t energy, uint32_t direct) {
+    static const gale_spout_ops ops = { sizeof ops, "eager",   open_eagerly, activate,     gx_sim_source_next,
+                                        hear_ack,   hear_fail, deactivate,   close_eagerly };
+    gale_spout spout = gx_sim_source(energy, direct);
+    spout.ops = &ops;
+    return spout;
+}

@@ -1,0 +1,41 @@
+/* Who makes a step when: the order of a simulated run, its clock, stalls, and what is looked at between steps.
+ *
+ * What:    one executor at a time makes a gx_step, in an order drawn from the seed; the control makes one now and then.
+ *          The clock moves by drawn times, and to what is due next when nothing moves.
+ *
+ *              begin --steps--> spouts are done --drain by themselves--> closed
+ *                        |            |
+ *                        +--- stop ---+  by order (sim/orders.h); or when tuples are held for ever
+ *
+ * Threads: one. */
+#ifndef GX_SIM_WORLD_H
+#define GX_SIM_WORLD_H
+
+#include "sim/orders.h"
+#include "sim/task.h"
+
+enum { GX_WORLD_STEPS_MAX = 4000000 };
+
+typedef struct gx_world {
+    gx_sim *sim;
+    uint32_t executors;
+    int64_t stalled[GALE_EXECUTORS_MAX]; /* until then */
+    int64_t looked[GALE_EXECUTORS_MAX];  /* when its last step began */
+    bool idle[GALE_EXECUTORS_MAX];       /* nothing to do at its last step, and nothing happened since */
+    bool stepped[GALE_EXECUTORS_MAX];    /* in this round */
+    uint32_t stepped_count;
+    uint32_t idle_count;
+    uint64_t steps;
+    gx_orders orders;
+    uint32_t bustle;        /* the crowd acts once in so many turns */
+    int64_t pace;           /* ns that pass between steps, about */
+    uint64_t seen_trace;    /* what had happened, as all last rested */
+    int64_t seen_changed;   /* when that was another */
+    uint64_t checked_trace; /* what had happened, as all figures were last checked */
+    bool stopped;           /* because tuples are held for ever */
+} gx_world;
+
+/* Runs `sim->runtime` from its start to its close, or to the first violation. */
+void gx_world_run(gx_world *world, gx_sim *sim);
+
+#endif
