@@ -22,6 +22,7 @@ typedef _Atomic(uint32_t) gx_atomic32;
 #define gx_add_relaxed(at, v) atomic_fetch_add_explicit((at), (v), memory_order_relaxed)
 #define gx_add_release(at, v) atomic_fetch_add_explicit((at), (v), memory_order_release)
 #define gx_or_release(at, v) atomic_fetch_or_explicit((at), (v), memory_order_release)
+#define gx_and_release(at, v) atomic_fetch_and_explicit((at), (v), memory_order_release)
 #define gx_sub_acq_rel(at, v) atomic_fetch_sub_explicit((at), (v), memory_order_acq_rel)
 #define gx_cas_release(at, expected, v)                                                                                \
     atomic_compare_exchange_weak_explicit((at), (expected), (v), memory_order_release, memory_order_relaxed)

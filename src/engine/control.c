@@ -63,6 +63,7 @@ static size_t open_all(gx_shared *shared) {
     gx_store_release(&shared->started_at, (uint64_t)shared->clock.now(shared->clock.user) + 1);
     gx_monitor_lock(&shared->monitor);
     gx_executors_move(shared, GALE_PHASE_OPENING, GALE_PHASE_RUNNING);
+    if (gx_load_seq(&shared->drain_asked)) gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
     gx_monitor_notify(&shared->monitor);
     gx_monitor_unlock(&shared->monitor);
     return 1;

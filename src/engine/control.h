@@ -2,7 +2,8 @@
  *
  *     new ----------> opening     gale_runtime_start, or the first step
  *     opening ------> running     control: every executor has opened its tasks
- *     running ------> draining    gale_runtime_drain; control: until_drained and nothing moves
+ *     running ------> draining    gale_runtime_drain, also one that came while it opened; control: until_drained and
+ *                                 nothing moves
  *     draining -----> finishing   control: nothing moves
  *     finishing ----> finishing   control: rank by rank, when nothing moves; after the last one, inboxes close
  *     finishing ----> closing     control: when they have, and nothing moves

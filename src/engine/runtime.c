@@ -90,7 +90,7 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
     shared->queue_limit = options->queue_limit ? options->queue_limit : QUEUE_LIMIT;
-    gx_store_relaxed(&shared->inactive, options->inactive);
+    gx_store_relaxed(&shared->activity, options->inactive ? GX_INACTIVE : 0);
     shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
     if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;
     shared->fatal = (gale_error)GALE_ERROR_INIT;
@@ -316,6 +316,11 @@ static int fatal_error(gx_shared *shared, gale_error *error) {
     return code;
 }
 
+/* Is nothing opened before it is activated? */
+static bool is_shut(gx_shared *shared) {
+    return gx_load_acquire(&shared->activity) == GX_INACTIVE;
+}
+
 /* From the first thread to the last tuple's component: what comes after the phase was moved. */
 static int start(gale_runtime *runtime, gale_error *error) {
     gx_shared *shared = &runtime->shared;
@@ -332,7 +337,7 @@ static int start(gale_runtime *runtime, gale_error *error) {
                               shared->executor_count);
     }
     gx_monitor_lock(&shared->monitor);
-    while (gx_phase(shared) == GALE_PHASE_OPENING && !gx_load_relaxed(&shared->inactive))
+    while (gx_phase(shared) == GALE_PHASE_OPENING && !is_shut(shared))
         gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
     gx_monitor_unlock(&shared->monitor);
     /* Once it has run, what stopped it is gale_runtime_wait's to tell, however soon that was. */
@@ -402,7 +407,13 @@ void gale_runtime_drain(gale_runtime *runtime) {
     if (!gx_runtime_is(runtime)) return;
     gx_shared *shared = &runtime->shared;
     if (gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING)) return;
-    if (gx_phase(shared) <= GALE_PHASE_OPENING) gale_runtime_stop(runtime); /* nothing has begun */
+    int32_t phase = gx_phase(shared);
+    if (phase == GALE_PHASE_NEW || (phase == GALE_PHASE_OPENING && is_shut(shared))) {
+        gale_runtime_stop(runtime); /* nothing has begun */
+    } else if (phase <= GALE_PHASE_RUNNING) {
+        gx_store_seq(&shared->drain_asked, 1);
+        gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING); /* if the control has not seen that */
+    }
 }
 
 void gale_runtime_stop(gale_runtime *runtime) {
@@ -414,13 +425,13 @@ void gale_runtime_stop(gale_runtime *runtime) {
 
 void gale_runtime_deactivate(gale_runtime *runtime) {
     if (!gx_runtime_is(runtime)) return;
-    gx_store_relaxed(&runtime->shared.inactive, 1);
+    gx_or_release(&runtime->shared.activity, GX_INACTIVE);
     gx_executors_wake(&runtime->shared);
 }
 
 void gale_runtime_activate(gale_runtime *runtime) {
     if (!gx_runtime_is(runtime)) return;
-    gx_store_relaxed(&runtime->shared.inactive, 0);
+    gx_and_release(&runtime->shared.activity, ~(uint32_t)GX_INACTIVE);
     gx_executors_wake(&runtime->shared);
 }
 

@@ -24,6 +24,10 @@ typedef struct gx_drain_pace {
     gx_atomic64 say_after; /* ns without progress; 0: nothing drains */
 } gx_drain_pace;
 
+/* What the application wants of spouts, and whether tasks are being opened: a runtime that is inactive opens none, until
+ * one executor has begun; then all do. One word, so that nobody sees the one without the other. */
+enum { GX_INACTIVE = 1, GX_OPENING_BEGUN = 2 };
+
 typedef struct gx_shared {
     gx_heap heap;
     const gx_plan *plan;
@@ -53,7 +57,8 @@ typedef struct gx_shared {
     /* The life of the runtime; see engine/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
-    gx_atomic32 inactive;                /* spouts were deactivated by the application */
+    gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */
+    gx_atomic32 drain_asked;             /* while it opened: it drains as soon as it runs */
     gx_atomic32 resumed;                 /* a spout goes on from an earlier run; known once all is open */
     gx_atomic32 opened;                  /* executors whose tasks are all open */
     gx_atomic32 closed;                  /* executors whose tasks are all closed */

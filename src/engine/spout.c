@@ -14,7 +14,7 @@ enum {
 };
 
 static bool wanted(const gx_executor *ex) {
-    return gx_phase(ex->shared) == GALE_PHASE_RUNNING && !gx_load_relaxed(&ex->shared->inactive);
+    return gx_phase(ex->shared) == GALE_PHASE_RUNNING && !(gx_load_relaxed(&ex->shared->activity) & GX_INACTIVE);
 }
 
 static void activate(gx_executor *ex, gx_task *task, bool active) {

@@ -15,6 +15,15 @@ static bool phase_runs(int32_t phase) {
     return phase == GALE_PHASE_RUNNING || phase == GALE_PHASE_DRAINING || phase == GALE_PHASE_FINISHING;
 }
 
+static bool may_open(gx_shared *shared) {
+    uint32_t seen = gx_load_relaxed(&shared->activity);
+    while (!(seen & GX_OPENING_BEGUN)) {
+        if (seen & GX_INACTIVE) return false;
+        if (gx_cas_relaxed(&shared->activity, &seen, seen | GX_OPENING_BEGUN)) break;
+    }
+    return true;
+}
+
 /* Opening, finishing and closing, when the phase asks for them. Returns how much was done. */
 static size_t follow_phase(gx_executor *ex, int32_t phase) {
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING)) return 0;
@@ -22,7 +31,7 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
         gx_inbox_close_lane(ex->inbox, GX_LANE_SPOUTS);
         return 0;
     }
-    if (phase == GALE_PHASE_OPENING && !ex->opened && !gx_load_relaxed(&ex->shared->inactive)) {
+    if (phase == GALE_PHASE_OPENING && !ex->opened && may_open(ex->shared)) {
         gx_lifecycle_open(ex);
         return 1;
     }

@@ -309,6 +309,11 @@ static bool has_news(const gx_world *world) {
     return false;
 }
 
+/* Its threads have slept for long enough, or the application did not wait for longer. */
+static bool hurry(gx_world *world) {
+    return gx_sim_crowd_hurry(&world->sim->crowd) || gx_orders_hurry(&world->orders, world->sim->runtime);
+}
+
 static void rest(gx_world *world) {
     if (gx_delays_lift(&world->sim->delays, shared_of(world), UINT64_MAX) || has_news(world)) {
         wake_all(world);
@@ -321,15 +326,11 @@ static void rest(gx_world *world) {
     int64_t due = next_due(world), now = now_of(world);
     if (ticks_in_vain(world)) due = INT64_MAX;
     bool hurried = due == INT64_MAX || gx_random_below(&world->sim->random, 4) == 0;
-    if (hurried && gx_sim_crowd_hurry(&world->sim->crowd)) {
-        /* its threads have slept for long enough */
-    } else if (hurried && gx_orders_hurry(&world->orders, world->sim->runtime)) {
-        /* the application did not wait for longer */
-    } else if (due == INT64_MAX) {
+    bool moved = hurried && hurry(world);
+    if (!moved && due == INT64_MAX)
         stop_what_is_kept(world);
-    } else {
+    else if (!moved)
         gale_manual_clock_advance(world->sim->clock, due > now ? due - now : 1);
-    }
     wake_all(world);
 }
 

@@ -278,11 +278,45 @@ static void a_drain_that_has_begun_is_looked_at_now_and_then(void **state) {
     end(&r);
 }
 
+static void begin_to_open(rig *r) {
+    build(r);
+    gx_executors_move(shared_of(r), GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    gx_step(executor(r, 1)); /* its remote is there, executor 0 is late */
+}
+
+static void a_drain_that_comes_while_it_opens_loses_nothing_that_was_taken(void **state) {
+    (void)state;
+    rig r;
+    begin_to_open(&r);
+    assert_int_equal(emit(1), 0);
+    gale_runtime_drain(r.runtime);
+    assert_int_equal(gx_phase(shared_of(&r)), GALE_PHASE_OPENING);
+    end(&r);
+    assert_int_equal(last.seen, 1);
+    assert_int_equal(heard, 1);
+}
+
+static void what_has_begun_to_open_opens_whoever_deactivates_it(void **state) {
+    (void)state;
+    rig r;
+    begin_to_open(&r);
+    gale_runtime_deactivate(r.runtime);
+    for (int i = 0; i < 5; i++) {
+        for (uint32_t k = 0; k < 2; k++) gx_step(executor(&r, k));
+        control(&r, 1);
+    }
+    assert_int_equal(gx_phase(shared_of(&r)), GALE_PHASE_RUNNING);
+    gale_runtime_drain(r.runtime);
+    end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_executor_is_quiet_in_a_phase_that_it_has_not_seen),
         cmocka_unit_test(what_a_remote_emits_before_a_late_executor_sees_the_drain_is_carried_out),
         cmocka_unit_test(an_executor_that_is_held_up_as_it_shows_its_figures_is_not_taken_for_quiet),
+        cmocka_unit_test(a_drain_that_comes_while_it_opens_loses_nothing_that_was_taken),
+        cmocka_unit_test(what_has_begun_to_open_opens_whoever_deactivates_it),
         cmocka_unit_test(while_a_spout_has_nothing_executor_0_sleeps_until_it_is_rung),
         cmocka_unit_test(an_executor_that_becomes_quiet_wakes_the_control_once),
         cmocka_unit_test(a_drain_that_has_begun_is_looked_at_now_and_then),
