@@ -376,7 +376,7 @@ Properties, in the order of constructorArgs:
             result = Result(process, b"", process.communicate(b"a b\n", timeout=60)[1])
         self.assertEqual(result.code, 3)
         self.assertTrue(result.said.startswith("gale: cannot write 'standard output': No space left on device\n"
-                                               "  it is incomplete: what it lacks was not acked\n"))
+                                               "  it is incomplete: what it lacks was not acked, but for what came from a finish\n"))
         self.assertTrue(result.said.endswith("\nthe output is incomplete\n"))
 
     def test_the_end_of_a_finite_input_is_said_once(self):

@@ -39,7 +39,8 @@ typedef struct sink {
 static int give_up(sink *bolt, int rc, gale_error *error) {
     bolt->broken = rc;
     gx_buf_reset(&bolt->lines);
-    if (rc != GALE_CLOSED_PIPE) gale_error_add(error, "it is incomplete: what it lacks was not acked");
+    if (rc != GALE_CLOSED_PIPE)
+        gale_error_add(error, "it is incomplete: what it lacks was not acked, but for what came from a finish");
     gale_stop(bolt->out, rc, error->text);
     return rc;
 }

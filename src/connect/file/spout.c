@@ -29,6 +29,7 @@ typedef struct spout {
     bool repeat;
     bool ended;
     bool found; /* a line of this task since the file began */
+    uint32_t memory_tries;
 } spout;
 
 /* Everything before the oldest line that waits for its answer has been acked or given up; a line that waits to be
@@ -134,6 +135,20 @@ static int read_line(spout *lines, gale_str *ret_line, gale_error *error) {
     }
 }
 
+/* Without memory for the next line: what `next` is to return. The answers of lines that are on their way give memory back, and so
+ * may others; when nothing did for some seconds, the run ends before that line, which is the first of the next one. */
+static int wait_for_memory(spout *lines, gale_collector *out) {
+    enum { TRIES = 12 };
+    gale_error error = GALE_ERROR_INIT;
+    lines->memory_tries = gx_retry_oldest(&lines->retry) ? 0 : lines->memory_tries + 1;
+    if (lines->memory_tries < TRIES) return GALE_NO_MEMORY; /* the engine backs off and asks again */
+    gale_error_set(&error, GALE_NO_MEMORY, "%s: line %llu does not fit into memory", lines->path,
+                   (unsigned long long)lines->reader.number + 1);
+    gale_stop(out, GALE_NO_MEMORY, error.text);
+    lines->ended = true;
+    return GALE_NEXT_DONE;
+}
+
 /* Reads on into a slot: 0, or what `next` is to return if it is not. */
 static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_t *ret_id, int *ret_next) {
     gale_error error = GALE_ERROR_INIT;
@@ -143,6 +158,7 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         rc = gx_retry_add(&lines->retry, line, lines->reader.number, ret_id);
         if (rc == 0) {
             lines->retry.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
+            lines->memory_tries = 0;
             return 0;
         }
         gx_file_reader_unread(&lines->reader);
@@ -151,7 +167,7 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         wait->fd = lines->reader.fd;
         *ret_next = GALE_NEXT_READABLE;
     } else if (rc == GALE_NO_MEMORY) {
-        *ret_next = rc; /* nothing is lost: the engine backs off and asks again */
+        *ret_next = wait_for_memory(lines, out);
     } else {
         if (rc < 0) gale_stop(out, rc, error.text);
         lines->ended = true;

@@ -357,8 +357,9 @@ static void a_full_disk_stops_the_run_and_nothing_more_is_acked(void **state) {
     assert_int_equal(execute(f, gale_text("a")), 0);
     assert_int_equal(flush(f), GALE_IO);
     assert_int_equal(f->fake.stop_code, GALE_IO);
-    assert_string_equal(f->fake.stop_text, "cannot write '/dev/full': No space left on device\n"
-                                           "it is incomplete: what it lacks was not acked");
+    assert_string_equal(f->fake.stop_text,
+                        "cannot write '/dev/full': No space left on device\n"
+                        "it is incomplete: what it lacks was not acked, but for what came from a finish");
     assert_int_equal(execute(f, gale_text("b")), 0); /* not failed, which would count as an attempt */
     assert_int_equal(flush(f), GALE_IO);
     assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), GALE_IO);

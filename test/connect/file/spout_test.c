@@ -286,6 +286,24 @@ static void every_failing_allocation_is_survived_and_no_line_is_lost(void **stat
     f->spout.free_user = NULL;
 }
 
+static void a_line_that_never_fits_into_memory_ends_the_run_before_it(void **state) {
+    fixture *f = *state;
+    int rc = 0, tries = 0;
+    write_file(f, "a\nb\n");
+    define(f, f->path, 0, false);
+    assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+    do {
+        f->fake.fail_at = f->fake.allocations + 1;
+        rc = next(f);
+        assert_true(++tries < 100);
+    } while (rc == GALE_NO_MEMORY);
+    assert_int_equal(rc, GALE_NEXT_DONE);
+    assert_true(tries > 2);
+    assert_int_equal(f->fake.stop_code, GALE_NO_MEMORY);
+    assert_non_null(strstr(f->fake.stop_text, ": line 1 does not fit into memory"));
+    assert_string_equal(fake_text(&f->fake.emitted), "");
+}
+
 static void the_steady_state_allocates_nothing(void **state) {
     fixture *f = *state;
     write_file(f, "some line\nand another one\nof which the file has three\n");
@@ -320,6 +338,7 @@ int main(void) {
         CASE(configuration_replaces_the_path_and_sets_the_pace),
         CASE(arguments_are_checked),
         CASE(every_failing_allocation_is_survived_and_no_line_is_lost),
+        CASE(a_line_that_never_fits_into_memory_ends_the_run_before_it),
         CASE(the_steady_state_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
