@@ -141,7 +141,7 @@ static bool add_anchor(gx_oracle *oracle, const gx_sim_delivery *anchor) {
 /* Each tree once, however many anchors belong to it. */
 static void unite(gx_oracle *oracle, uint32_t first) {
     uint32_t *list = &oracle->tree_list[first], count = oracle->tree_list_count - first, kept = 0;
-    qsort(list, count, sizeof *list, by_number);
+    if (count) qsort(list, count, sizeof *list, by_number);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
     oracle->tree_list_count = first + kept;
