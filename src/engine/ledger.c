@@ -52,8 +52,8 @@ static void free_notes(gx_ledger *ledger) {
 
 /* --- Slots --- */
 
-/* The four arrays, and the size of an item of each. */
-static void **array_at(gx_ledger *ledger, size_t i, size_t *ret_size) {
+/* Where the pointers of the four arrays are, and the size of an item of each. */
+static void *array_at(gx_ledger *ledger, size_t i, size_t *ret_size) {
     static const size_t sizes[] = { sizeof *ledger->trees, sizeof *ledger->marks, sizeof *ledger->free,
                                     sizeof *ledger->ended };
     void *const arrays[] = { &ledger->trees, &ledger->marks, &ledger->free, &ledger->ended };
@@ -66,8 +66,9 @@ void gx_ledger_fini(gx_ledger *ledger) {
     free_notes(ledger);
     for (size_t i = 0; i < sizeof ledger->room / sizeof *ledger->room; i++) {
         size_t size;
-        void **array = array_at(ledger, i, &size);
-        gx_free(ledger->heap, GX_TAG_LEDGER, *array, ledger->room[i] * size);
+        void *array;
+        memcpy(&array, array_at(ledger, i, &size), sizeof array); /* of any type: not to be read as a void pointer */
+        gx_free(ledger->heap, GX_TAG_LEDGER, array, ledger->room[i] * size);
     }
     gx_free(ledger->heap, GX_TAG_LEDGER, ledger->complete, sizeof *ledger->complete);
     gx_free(ledger->heap, GX_TAG_LEDGER, ledger->expiring, ledger->expiring_capacity * sizeof *ledger->expiring);
@@ -84,7 +85,7 @@ static bool grow(gx_ledger *ledger) {
     uint32_t capacity = ledger->capacity ? 2 * ledger->capacity : GX_LEDGER_MADE_AT_ONCE;
     for (size_t i = 0; i < sizeof ledger->room / sizeof *ledger->room; i++) {
         size_t size;
-        void **array = array_at(ledger, i, &size);
+        void *array = array_at(ledger, i, &size);
         if (!gx_grow(ledger->heap, GX_TAG_LEDGER, array, &ledger->room[i], capacity, size)) return false;
     }
     unfold_queue(ledger, capacity);
@@ -372,7 +373,7 @@ static void count_states(const gx_ledger *ledger, uint64_t states[GX_TREE_WAITIN
     for (uint32_t slot = 0; slot < ledger->slots; slot++) states[gx_ledger_state(ledger, slot)]++;
 }
 
-/* A free slot's next root names it, and is above the stack's other roots of that slot: there are none. */
+/* The stack is as long as there are free slots, and each of its roots is that of one. */
 static const char *free_flaw(const gx_ledger *ledger, uint64_t idle) {
     if (idle != ledger->free_count) return "a free slot is not in the stack of those, or in it twice";
     for (uint32_t i = 0; i < ledger->free_count; i++) {
