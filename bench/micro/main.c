@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
     bench_micro_ledger(open);
     bench_micro_ring();
     bench_micro_body();
+    bench_micro_text();
     bench_micro_map(open);
     return 0;
 }

@@ -17,6 +17,7 @@ double bench_micro_time(void (*body)(void *self), void *self, uint64_t operation
 void bench_micro_ledger(uint64_t open);
 void bench_micro_ring(void);
 void bench_micro_body(void);
+void bench_micro_text(void);
 void bench_micro_map(uint64_t keys);
 
 #endif

@@ -4,7 +4,7 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
     if (GX_UNLIKELY(count > room / 16 || room < 64)) return 0;
     uint8_t *slots = at + gx_align_up(4 + count, 8);
     size_t text = gx_flat_head(count);
-    size_t most = room - 16;  /* where the text may end: a NUL and the padding follow */
+    size_t most = room - 16;  /* where the text may end: a NUL and the padding follow, and what is copied too much */
     gx_store64(slots - 8, 0); /* padding behind the tags */
     gx_store32(at, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
@@ -16,7 +16,7 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
         }
         if (GX_UNLIKELY(!gx_flat_is_valid(&v) || text > most || v.size > most - text)) return 0;
         gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
-        gx_flat_copy(at + text, v.as.bytes, v.size);
+        gx_short_text_copy(at + text, v.as.bytes, v.size);
         at[text + v.size] = 0;
         text += (size_t)v.size + 1;
     }
