@@ -115,9 +115,9 @@ def print_table(figures):
 
 
 def main(words):
-    if words not in ([], ["quick"], ["full"]):
+    plan = run.plan_of(words)
+    if not plan:
         return __doc__
-    plan = run.Plan(words == ["quick"])
     megabytes = 11 if plan.quick else 110
     folder = os.path.join(measured.PROGRAMS, "texts")
     programs = subjects(text_of(megabytes), folder)

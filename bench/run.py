@@ -53,6 +53,12 @@ class Plan:
         return True
 
 
+def plan_of(words):
+    """The plan that a script's words ask for: quick (or --quick), full, or none, which is full. None: other words."""
+    asked = [word.removeprefix("--") for word in words]
+    return Plan(asked == ["quick"]) if asked in ([], ["quick"], ["full"]) else None
+
+
 def cells_of(flow, plan):
     """What is measured of a flow as fast as it goes, and with one tree in flight."""
     peers = PEERS if flow in PEER_FLOWS else ()

@@ -100,6 +100,14 @@ class Programs(unittest.TestCase):
         trial, = ask(GALE, {"flow": "const-null", "rate": 10000, "seconds": 0.2})
         self.assertLessEqual(trial["trees"], 10000 * trial["seconds"] * 1.3 + 100)  # those due from the warming up
 
+    def test_more_spout_tasks_emit_more(self):
+        for seconds in (0.1, 1, 10):  # others may want the cores
+            trial, = ask(GALE, {"flow": "low-throughput", "spouts": 4, "seconds": seconds})
+            most_of_one = 1000 * trial["seconds"] + 1  # it sleeps a millisecond after each
+            if trial["trees"] > most_of_one:
+                break
+        self.assertGreater(trial["trees"], most_of_one)
+
     def test_a_counted_run_makes_that_many_trees(self):
         for command in (GALE, LIMIT):
             done = status(command, "--flow", "const-null", "--trees", "5000")
@@ -116,7 +124,7 @@ class Programs(unittest.TestCase):
     def test_nonsense_is_status_2_and_a_sentence(self):
         for words in (("--flow",), ("--flow", "const-null", "--acks", "maybe"), ("--acks", "on"),
                       ("--flow", "const-null", "--executors", "0"), ("--flow", "const-null", "--seconds", "soon"),
-                      ("--flow", "const-null", "--trials", "1.5"), ("--flow", "const-null", "--speed", "1"),
+                      ("--flow", "const-null", "--trials", "1.5"), ("--flow", "const-null", "--speed", "1"), ("--flow", "const-null", "--spouts", "9"),
                       ("--flow", "const-null", "--trees", "10", "--executors", "2")):
             done = status(GALE, *words)
             self.assertEqual((2, 1), (done.returncode, len(done.stderr.splitlines())), words)
@@ -129,6 +137,11 @@ class Programs(unittest.TestCase):
 
 
 class Driver(unittest.TestCase):
+    def test_a_plan_is_full_unless_quick_is_asked_for(self):
+        self.assertEqual([False, False, True, True], [run.plan_of(words).quick for words in
+                                                      ([], ["full"], ["quick"], ["--quick"])])
+        self.assertIsNone(run.plan_of(["quick", "full"]))
+
     def take_turns(self, trips, executors=2):
         plan = run.Plan(True)
         plan.trials = 4

@@ -9,6 +9,10 @@ uint32_t bench_flow_tasks(const bench_shared *shared) {
     return a->spread ? 1 : a->executors;
 }
 
+uint32_t bench_flow_spouts(const bench_shared *shared, uint32_t usual) {
+    return shared->arguments->spouts ? shared->arguments->spouts : usual;
+}
+
 void bench_flow_spout(gale_topology *topology, const char *name, const gale_spout_ops *ops, bench_shared *shared,
                       const char *fields, uint32_t tasks) {
     gale_output output = { NULL, fields };

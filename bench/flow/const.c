@@ -43,7 +43,7 @@ static const gale_bolt_ops id_ops = { .size = sizeof id_ops, .name = "id", .exec
 static const gale_output data = { NULL, "data" };
 
 void bench_flow_add_const(gale_topology *topology, bench_shared *shared) {
-    bench_flow_spout(topology, "const", &const_ops, shared, "data", 1);
+    bench_flow_spout(topology, "const", &const_ops, shared, "data", bench_flow_spouts(shared, 1));
 }
 
 static void add_id(gale_topology *topology, bench_shared *shared, const char *name) {

@@ -25,6 +25,9 @@ extern const bench_flow bench_flow_const_null, bench_flow_const_id_null, bench_f
 /* How many tasks the flow's bolts get when the arguments do not say: one, or one an executor. */
 uint32_t bench_flow_tasks(const bench_shared *shared);
 
+/* How many tasks the flow's spout gets: `usual`, unless the arguments say. */
+uint32_t bench_flow_spouts(const bench_shared *shared, uint32_t usual);
+
 /* --- Building: a topology keeps its first error, so nothing is looked at before it runs --- */
 
 /* A spout with these functions, whose instance begins with a bench_feed. */
@@ -35,7 +38,7 @@ void bench_flow_spout(gale_topology *topology, const char *name, const gale_spou
 void bench_flow_bolt(gale_topology *topology, const char *name, int made, gale_bolt bolt, uint32_t tasks,
                      const char *from, gale_grouping grouping);
 
-/* "const": a spout of one task that emits the same 9 bytes for ever. Output: (data). */
+/* "const": a spout that emits the same 9 bytes for ever, of one task unless the arguments say. Output: (data). */
 void bench_flow_add_const(gale_topology *topology, bench_shared *shared);
 
 /* A bolt of one's own, with one field or none. */

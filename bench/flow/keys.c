@@ -27,6 +27,7 @@ static int keys_open(void *user, const gale_context *context, gale_collector *ou
     if (!spout) return GALE_NO_MEMORY;
     bench_feed_open(&spout->feed, user, context);
     spout->keys = bench_text_keys(shared->arguments->keys);
+    spout->at = BENCH_KEYS_DRAWN / context->task_count * context->task_index;
     *ret_self = spout;
     return 0;
 }
@@ -50,7 +51,7 @@ static const gale_spout_ops keys_ops = { .size = sizeof keys_ops,
 static void build_keyed_count(gale_topology *topology, bench_shared *shared) {
     gale_bolt part = { 0 }, sum = { 0 };
     uint32_t tasks = shared->arguments->tasks ? shared->arguments->tasks : TASKS;
-    bench_flow_spout(topology, "keys", &keys_ops, shared, "word", 1);
+    bench_flow_spout(topology, "keys", &keys_ops, shared, "word", bench_flow_spouts(shared, 1));
     int made = gale_count_bolt(GALE_COUNT_EMIT_EACH, &part, NULL);
     bench_flow_bolt(topology, "part", made, part, tasks, "keys", gale_partial_key("word"));
     made = gale_rolling_count_agg_bolt(&sum, NULL);

@@ -2,6 +2,7 @@
  *
  *     --place spread|engine    spread (default): the flow's last bolt is on the last executor; engine: as gale would
  *     --tasks N                tasks of the measured bolts
+ *     --spouts N               tasks of the spout
  *     --trees N                so many trees on this thread, and no more: for counting instructions */
 #include "base/os/time.h"
 #include "flow/flow.h"

@@ -76,7 +76,8 @@ static void add_split_and_count(gale_topology *topology, uint32_t tasks) {
 static void build_word_count(gale_topology *topology, bench_shared *shared) {
     uint32_t tasks = bench_flow_tasks(shared);
     (void)bench_text_lines(); /* made before threads ask for it */
-    bench_flow_spout(topology, "lines", &lines_ops, shared, "line", shared->arguments->spread ? 1 : tasks);
+    bench_flow_spout(topology, "lines", &lines_ops, shared, "line",
+                     bench_flow_spouts(shared, shared->arguments->spread ? 1 : tasks));
     add_split_and_count(topology, tasks);
 }
 
@@ -85,14 +86,14 @@ static void build_file_word_count(gale_topology *topology, bench_shared *shared)
     gale_spout spout = { 0 };
     options.path = bench_text_file(shared->at, FILE_BYTES);
     if (gale_file_spout(&options, &spout, NULL) < 0) exit(1);
-    gale_topology_add_spout(topology, "lines", spout, 1);
+    gale_topology_add_spout(topology, "lines", spout, bench_flow_spouts(shared, 1));
     add_split_and_count(topology, bench_flow_tasks(shared));
 }
 
 static void build_top_words(gale_topology *topology, bench_shared *shared) {
     gale_bolt count = { 0 }, some = { 0 }, all = { 0 };
     (void)bench_text_words();
-    bench_flow_spout(topology, "words", &words_ops, shared, "word", 1);
+    bench_flow_spout(topology, "words", &words_ops, shared, "word", bench_flow_spouts(shared, 1));
     int made = gale_rolling_count_bolt(WINDOW, EMIT, &count, NULL);
     bench_flow_bolt(topology, "count", made, count, bench_flow_tasks(shared), "words", gale_fields("word"));
     made = gale_intermediate_rankings_bolt(TOP, EMIT, &some, NULL);

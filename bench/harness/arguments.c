@@ -60,6 +60,8 @@ static void take(bench_arguments *a, const char *option, const char *text) {
         a->keys = (uint32_t)whole(option, text, 1, BENCH_KEYS_MAX);
     else if (strcmp(option, "--tasks") == 0)
         a->tasks = (uint32_t)whole(option, text, 0, BENCH_TASKS_MAX);
+    else if (strcmp(option, "--spouts") == 0)
+        a->spouts = (uint32_t)whole(option, text, 0, BENCH_EXECUTORS_MAX);
     else if (strcmp(option, "--place") == 0)
         a->spread = choice(option, text, "spread", "engine");
     else if (strcmp(option, "--trees") == 0)

@@ -17,6 +17,7 @@ typedef struct bench_arguments {
     double rate;      /* trees a second, paced from the intended time; 0: as fast as it goes */
     uint32_t keys;    /* different keys of keyed-count */
     uint32_t tasks;   /* of the measured bolt; 0: as many as the flow thinks best */
+    uint32_t spouts;  /* tasks of the spout; 0: as many as the flow thinks best */
     bool spread;      /* the flow's last bolt is put on the last executor; else the engine places everything */
     uint64_t trees;   /* not 0: run so many on this thread, untimed, for counting instructions */
 } bench_arguments;
