@@ -134,8 +134,8 @@ GALE_API bool gale_value_equal(const gale_value *a, const gale_value *b);
  * entry by entry, NaN above every number. Negative, zero, positive. */
 GALE_API int gale_value_compare(const gale_value *a, const gale_value *b);
 
-/* gale's own stable 64-bit hash of a value (version 1): the same in every process, on every machine, in every release
- * that says version 1. Equal values hash alike whether built or read from a tuple. */
+/* gale's own stable 64-bit hash of a value (version 2): the same in every process, on every machine, in every release
+ * that says version 2. Equal values hash alike whether built or read from a tuple. */
 GALE_API uint64_t gale_value_hash(const gale_value *value);
 
 /* Are these bytes well-formed UTF-8 (no surrogates, nothing overlong, nothing above U+10FFFF)? */

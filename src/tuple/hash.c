@@ -5,8 +5,18 @@
 
 static uint64_t hash(const gale_value *value, int depth);
 
-static uint64_t hash_scalar(uint64_t bits, uint8_t type) {
-    return gx_hash_bytes(&bits, sizeof bits, type);
+/* Size and type in one number. */
+GX_INLINE uint64_t what_is(size_t size, uint8_t type) {
+    return (uint64_t)size << 8 | type;
+}
+
+GX_INLINE uint64_t hash_scalar(uint64_t bits, uint8_t type) {
+    return gx_hash_short((gx_short_text){ bits, 0 }, what_is(sizeof bits, type), GX_HASH_PUBLIC);
+}
+
+GX_INLINE uint64_t hash_text(const void *text, size_t size, uint8_t type) {
+    if (GX_UNLIKELY(size > GX_SHORT_TEXT_MAX)) return gx_hash_bytes(text, size, type);
+    return gx_hash_short(gx_short_text_load(text, size), what_is(size, type), GX_HASH_PUBLIC);
 }
 
 static uint64_t hash_f64(double number) {
@@ -33,7 +43,7 @@ static uint64_t hash_map(const gale_value *map, int depth) {
     gale_str key;
     gale_value value;
     for (size_t i = 0; gale_map_at(map, i, &key, &value); i++)
-        sum += gx_hash_mix(gx_hash_bytes(key.data, key.size, GALE_TYPE_STRING), hash(&value, depth));
+        sum += gx_hash_mix(hash_text(key.data, key.size, GALE_TYPE_STRING), hash(&value, depth));
     return gx_hash_mix(hash_scalar(map->size, GALE_TYPE_MAP), sum);
 }
 
@@ -43,15 +53,21 @@ static uint64_t hash(const gale_value *value, int depth) {
     case GALE_TYPE_I64: return hash_scalar((uint64_t)value->as.i64, GALE_TYPE_I64);
     case GALE_TYPE_F64: return hash_f64(value->as.f64);
     case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: return gx_hash_bytes(value->as.bytes, value->size, value->type);
+    case GALE_TYPE_BYTES: return hash_text(value->as.bytes, value->size, value->type);
     case GALE_TYPE_LIST: return depth < GALE_VALUE_DEPTH ? hash_list(value, depth + 1) : 0;
     case GALE_TYPE_MAP: return depth < GALE_VALUE_DEPTH ? hash_map(value, depth + 1) : 0;
     default: return hash_scalar(0, GALE_TYPE_NULL);
     }
 }
 
-uint64_t gx_value_hash(const gale_value *value) {
+/* Most keys are text. */
+GX_INLINE uint64_t hash_key(const gale_value *value) {
+    if (GX_LIKELY(value->type == GALE_TYPE_STRING)) return hash_text(value->as.string, value->size, GALE_TYPE_STRING);
     return hash(value, 0);
+}
+
+uint64_t gx_value_hash(const gale_value *value) {
+    return hash_key(value);
 }
 
 uint64_t gale_value_hash(const gale_value *value) {
@@ -61,7 +77,7 @@ uint64_t gale_value_hash(const gale_value *value) {
 /* A single field, as most groupings have, costs no mixing. */
 uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_t count) {
     if (count == 0) return 0;
-    uint64_t h = hash(&values[indices[0]], 0);
-    for (size_t i = 1; i < count; i++) h = gx_hash_mix(h, hash(&values[indices[i]], 0));
+    uint64_t h = hash_key(&values[indices[0]]);
+    for (size_t i = 1; i < count; i++) h = gx_hash_mix(h, hash_key(&values[indices[i]]));
     return h;
 }

@@ -1,4 +1,4 @@
-/* The hash behind fields grouping: gale_value_hash, and of several values in order. Version 1; golden values in
+/* The hash behind fields grouping: gale_value_hash, and of several values in order. Version 2; golden values in
  * test/tuple/hash_test.c. */
 #ifndef GX_TUPLE_HASH_H
 #define GX_TUPLE_HASH_H
@@ -7,14 +7,14 @@
 
 #include <gale/value.h>
 
-/* Strings and bytes by content and type, numbers by their canonical 8 bytes and type, lists and maps item by item. */
+/* Strings and bytes by content, size and type, numbers by their canonical 8 bytes and type, lists and maps item by item. */
 uint64_t gx_value_hash(const gale_value *value);
 
 /* values[indices[0]], values[indices[1]], ... in that order. */
 uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_t count);
 
 /* The two candidates, different ones in 0 .. n - 1, that partial key grouping has for a key with this hash; for n = 1
- * both are 0. Version 1, like the hash: the first is where fields grouping would send the key. */
+ * both are 0. Version 2, like the hash: the first is where fields grouping would send the key. */
 GX_INLINE void gx_hash_pair(uint64_t hash, uint32_t n, uint32_t *ret_first, uint32_t *ret_second) {
     uint32_t first = gx_hash_below(hash, n);
     uint32_t second = gx_hash_below(gx_hash_mix(hash, UINT64_C(0x2545f4914f6cdd1d)), n);

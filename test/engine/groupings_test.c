@@ -495,10 +495,10 @@ static void of_two_subscriptions_to_one_stream_the_last_one_counts(void **state)
 /* --- Golden ------------------------------------------------------------------------------------------------------- */
 
 /* Where the keys 0 to 29 go by fields with 7 tasks. Another process, another machine, another run: the
- * same. Who changes one of these sends keys to other tasks than the last release did. */
+ * same, in version 2 of the hash. Who changes one of these sends keys to other tasks than the last release did. */
 static void fields_send_keys_where_they_always_did(void **state) {
-    static const uint8_t golden[KEYS] = { 0, 1, 4, 5, 3, 1, 6, 4, 2, 0, 4, 0, 2, 2, 1,
-                                          0, 4, 4, 1, 1, 2, 3, 6, 3, 3, 6, 2, 6, 2, 0 };
+    static const uint8_t golden[KEYS] = { 6, 5, 0, 2, 5, 3, 3, 6, 5, 4, 0, 3, 2, 6, 0,
+                                          6, 6, 6, 4, 5, 3, 2, 3, 0, 0, 5, 1, 0, 1, 4 };
     run_one(state, gale_fields("key"), 7, false, emit_by_grouping);
     for (uint32_t k = 0; k < TUPLES; k++) assert_int_equal(only_target(0, k), golden[key_of(k)]);
 }
