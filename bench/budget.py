@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Do trees take as many instructions as bench/budget.toml grants them?
+"""Do trees take as many instructions as bench/budget.toml grants them, and at most so many times as many with a deadline,
+a hook, the event log, replay or an input that drops?
 
-usage: budget.py [FLOW...]          (script/bench builds first, and calls this)
+usage: budget.py [ENTRY...]          (script/bench builds first, and calls this)
 
-Counted on a processor that can do little: the C library takes another memcpy on another processor otherwise."""
+Counted on a processor that can do little: the C library takes another memcpy on another processor otherwise. Several
+are counted at a time: what callgrind counts is the same on a busy machine."""
 
+import concurrent.futures
 import os
 import sys
 import tomllib
@@ -13,16 +16,37 @@ import measured
 
 TOLERANCE = 0.02
 TREES = {"word-count": 4_000}  # of the shorter of two runs; the longer has three times as many
+CLIFF_TREES = 4_000  # enough for a ratio to two digits
 MODEST = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-EVEX,-ERMS,-FSRM,-SSE4_2,-SSSE3"
+FLOW = {"instructions", "reason"}
+CLIFF = {"of", "with", "times", "most", "check", "reason"}
+CHECKS = ("report", "gate")
+
+
+def wrong_with(table, name):
+    """What the entry lacks, in words, or None."""
+    entry = table[name]
+    if set(entry) not in (FLOW, CLIFF):
+        return f"needs {' and '.join(sorted(FLOW))}, or {', '.join(sorted(CLIFF))}, and nothing else"
+    if not entry["reason"].strip():
+        return "needs a reason"
+    if set(entry) == FLOW:
+        return None if entry["instructions"] > 0 else "needs instructions above 0"
+    if entry["of"] not in table or set(table[entry["of"]]) != FLOW:
+        return f"there is no flow '{entry['of']}' among the entries"
+    if entry["times"] <= 0 or entry["most"] < 1:
+        return "needs times above 0, and most of at least 1"
+    return None if entry["check"] in CHECKS else f"check is '{entry['check']}'; there are {' and '.join(CHECKS)}"
 
 
 def read(path):
-    """{flow: instructions a tree}."""
+    """{name: entry}: instructions a tree of a flow, or how many times those of a flow with something beside it."""
     with open(path, "rb") as file:
         table = tomllib.load(file)
-    for flow, entry in table.items():
-        if set(entry) != {"instructions", "reason"} or not entry["reason"].strip() or entry["instructions"] <= 0:
-            raise ValueError(f"{path}: [{flow}] needs instructions and a reason, and nothing else")
+    for name in table:
+        wrong = wrong_with(table, name)
+        if wrong:
+            raise ValueError(f"{path}: [{name}] {wrong}")
     return table
 
 
@@ -37,9 +61,45 @@ def judge(flow, granted, counted):
     return f"{found}: write it down in bench/budget.toml, in the same commit"
 
 
+def judge_cliff(name, entry, times):
+    """The same for what a flow has beside it. Only a gate can be wrong."""
+    if entry["check"] == "report" or times <= entry["most"]:
+        return None
+    return f"{name}: {times:.2f} times the instructions of {entry['of']}, at most {entry['most']} are granted"
+
+
 def count(flow):
     few = TREES.get(flow, 40_000)
     return measured.per_tree(measured.ours()["gale"], {"flow": flow}, few, 3 * few)[0]
+
+
+def count_few(options):
+    return measured.per_tree(measured.ours()["gale"], options, CLIFF_TREES, 3 * CLIFF_TREES)[0]
+
+
+def count_all(wanted, pool):
+    """{name: a call that waits for what was counted}; a flow with something beside it is told in times the plain one."""
+    flows = sorted({entry["of"] for entry in wanted.values() if "of" in entry})
+    plain = {flow: pool.submit(count_few, {"flow": flow}) for flow in flows}
+    counts = {}
+    for name, entry in wanted.items():
+        if set(entry) == FLOW:
+            counts[name] = pool.submit(count, name).result
+        else:
+            found = pool.submit(count_few, {"flow": entry["of"], "with": entry["with"]})
+            counts[name] = lambda found=found, of=plain[entry["of"]]: found.result() / of.result()
+    return counts
+
+
+def tell(name, entry, counted):
+    """Prints the entry's line. What is wrong, in words, or None."""
+    if set(entry) == FLOW:
+        print(f"  {name:26}{counted:9,.0f} of {entry['instructions']:,}", flush=True)
+        return judge(name, entry["instructions"], counted)
+    reached = "reached" if counted <= entry["most"] else "not reached"
+    print(f"  {name:26}{counted:9.2f} times {entry['of']} (at most {entry['most']}: {reached}; {entry['times']} when it"
+          f" was written down; {entry['check']})", flush=True)
+    return judge_cliff(name, entry, counted)
 
 
 def main(names):
@@ -51,11 +111,10 @@ def main(names):
     if not measured.has_valgrind():
         return 2
     os.environ["GLIBC_TUNABLES"] = MODEST
-    wrong = []
-    for flow in names or table:
-        granted, counted = table[flow]["instructions"], count(flow)
-        print(f"  {flow:18}{counted:9,.0f} of {granted:,}", flush=True)
-        wrong.append(judge(flow, granted, counted))
+    wanted = {name: table[name] for name in names or table}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = count_all(wanted, pool)
+        wrong = [tell(name, entry, counts[name]()) for name, entry in wanted.items()]
     wrong = [text for text in wrong if text]
     for text in wrong:
         measured.say(text)

@@ -3,9 +3,10 @@
  *     --place spread|engine    spread (default): the flow's last bolt is on the last executor; engine: as gale would
  *     --tasks N                tasks of the measured bolts
  *     --spouts N               tasks of the spout
+ *     --with NAME              const-id-null with a deadline, hook, events, replay or drop beside it (flow/with.h)
  *     --trees N                so many trees on this thread, and no more: for counting instructions */
 #include "base/os/time.h"
-#include "flow/flow.h"
+#include "flow/with.h"
 #include "harness/trials.h"
 
 #include <gale/runtime.h>
@@ -24,6 +25,8 @@ typedef struct bench_run {
     bench_shared shared;
     gale_topology *topology;
     gale_runtime *runtime;
+    const bench_with *with; /* or NULL */
+    uint64_t seen;          /* by what it is with: of one task */
 } bench_run;
 
 static void must(int rc, const gale_error *error) {
@@ -117,10 +120,12 @@ static void make(bench_run *run, const gale_clock *clock) {
     run->flow->build(run->topology, &run->shared);
     if (a->spread && a->executors > 1 && run->flow->last)
         gale_topology_set(run->topology, run->flow->last, "gale.executor", gale_i64(a->executors - 1));
+    if (run->with) run->with->build(run->topology, &run->seen);
     options.executors = a->executors;
     options.clock = clock;
     if (spins(run)) options.spins = SPINS;
     must(gale_runtime_new(run->topology, &options, &run->runtime, &error), &error);
+    if (run->with && run->with->begin) run->with->begin(run->runtime, &run->seen);
 }
 
 static void end(bench_run *run) {
@@ -137,8 +142,9 @@ static const char *settings(const bench_run *run) {
                                                        : ", placed by the engine";
     char pending[40] = "no limit";
     if (a->pending) snprintf(pending, sizeof pending, "%u", a->pending);
+    const char *more = run->with ? run->with->settings : run->flow->settings;
     snprintf(text, sizeof text, "%s; max spout pending: %s%s%s%s%s", a->acks ? "acks by local ledger" : "no acks",
-             pending, place, spins(run) ? ", 20000 spins" : "", *run->flow->settings ? "; " : "", run->flow->settings);
+             pending, place, spins(run) ? ", 20000 spins" : "", *more ? "; " : "", more);
     return text;
 }
 
@@ -157,6 +163,22 @@ static void run_trials(bench_run *run, const bench_subject *subject) {
 static int64_t next_microsecond(void *user) {
     int64_t *now = user;
     return *now += GALE_MICROSECOND;
+}
+
+/* What is counted must have been there, and must have lost nothing. */
+static void check_with(const bench_run *run, uint64_t trees) {
+    gale_run_stats stats = { .size = sizeof stats };
+    uint64_t lost = 0;
+    gale_runtime_stats(run->runtime, &stats);
+    for (uint32_t task = 1; task <= gale_runtime_task_count(run->runtime); task++) {
+        gale_task_stats of = { .size = sizeof of };
+        if (gale_runtime_task_stats(run->runtime, task, &of)) lost += of.dropped + of.expired + of.failed;
+    }
+    if (!lost && !stats.replayed && (!run->with->worked || run->with->worked(run->seen, trees))) return;
+    fprintf(stderr, "gale: with %s: %llu lost, %llu replayed, %llu seen of %llu trees\n", run->with->name,
+            (unsigned long long)lost, (unsigned long long)stats.replayed, (unsigned long long)run->seen,
+            (unsigned long long)trees);
+    exit(1);
 }
 
 /* All on this thread: what callgrind counts is then the flow's, and nobody's waiting. */
@@ -178,6 +200,7 @@ static void run_counted(bench_run *run, const bench_subject *subject) {
     trial.trees = complete(run);
     trial.words = trial.trees * run->flow->words;
     trial.nanoseconds = gx_os_monotonic() - from;
+    if (run->with) check_with(run, trial.trees);
     bench_trials_print(run->shared.arguments, subject, &trial);
     gale_runtime_stop(run->runtime);
     while (gale_runtime_step(run->runtime) >= 0) continue;
@@ -192,6 +215,7 @@ int main(int argc, char **argv) {
     run.shared.arguments = &arguments;
     run.shared.rate = arguments.rate;
     run.shared.at = argv[0];
+    run.with = bench_with_find(&arguments);
     if (arguments.rate > 0 && run.flow == &bench_flow_file_word_count) bench_arguments_lack(&arguments, "gale");
     bench_subject subject = { "gale", settings(&run), &run, make_trial };
     if (arguments.trees)

@@ -64,6 +64,8 @@ static void take(bench_arguments *a, const char *option, const char *text) {
         a->spouts = (uint32_t)whole(option, text, 0, BENCH_EXECUTORS_MAX);
     else if (strcmp(option, "--place") == 0)
         a->spread = choice(option, text, "spread", "engine");
+    else if (strcmp(option, "--with") == 0)
+        a->with = text;
     else if (strcmp(option, "--trees") == 0)
         a->trees = whole(option, text, 1, 1e12);
     else

@@ -19,6 +19,7 @@ typedef struct bench_arguments {
     uint32_t tasks;   /* of the measured bolt; 0: as many as the flow thinks best */
     uint32_t spouts;  /* tasks of the spout; 0: as many as the flow thinks best */
     bool spread;      /* the flow's last bolt is put on the last executor; else the engine places everything */
+    const char *with; /* what the topology has beside the flow, by name; NULL: nothing */
     uint64_t trees;   /* not 0: run so many on this thread, untimed, for counting instructions */
 } bench_arguments;
 
