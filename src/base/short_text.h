@@ -38,7 +38,7 @@ enum { GX_SHORT_TEXT_MAX = 16, GX_SHORT_TEXT_PAGE = 4096 };
 
 /* The first of 16 bytes that are read must lie on its page before this; 0: none may. Set when the program is loaded, and
  * never again; tests do. */
-extern uint32_t gx_short_text_safe;
+extern __attribute__((visibility("hidden"))) uint32_t gx_short_text_safe;
 
 /* Does what the system was told to load first (LD_PRELOAD, may be NULL) look at single bytes? */
 bool gx_short_text_is_watched(const char *preloaded);
@@ -55,7 +55,7 @@ gx_short_text gx_short_text_load_exactly(const void *text, size_t size);
 /* May 16 bytes be read from here, if one may? */
 GX_INLINE bool gx_short_text_may_read(const void *at) {
     if (GX_SHORT_TEXT_CAREFUL) return false;
-    return GX_LIKELY(((uintptr_t)at & (GX_SHORT_TEXT_PAGE - 1)) < gx_short_text_safe);
+    return GX_LIKELY((uint32_t)((uintptr_t)at & (GX_SHORT_TEXT_PAGE - 1)) < gx_short_text_safe);
 }
 
 GX_INLINE const uint8_t *gx_short_hidden(const void *at) {

@@ -3,10 +3,12 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/random.h"
 
 /* Three arrays. The index is a power of two of slots; a slot holds a hash tag and one more than the number of an entry
- * (0: free). An entry is this head, then the value. A key lies in the arena behind a head that names its entry, so that
- * the arena can be compacted in place, in one walk, without allocating; keys start at multiples of KEY_STEP. */
+ * (0: free). An entry is this head, then the value. A short key lies in the head, so that one look at a slot and one at
+ * an entry are all that a hit takes. A long one lies in the arena behind a head that names its entry, so that the arena
+ * can be compacted in place, in one walk, without allocating; it starts at a multiple of KEY_STEP. */
 typedef struct slot {
     uint32_t tag;
     uint32_t entry;
@@ -14,7 +16,11 @@ typedef struct slot {
 
 typedef struct entry {
     uint32_t tag;
-    uint32_t key; /* where its key_head is, in steps */
+    uint32_t size; /* of the key */
+    union {
+        gx_short_text text; /* the key, up to 16 bytes, zeros behind it */
+        uint32_t place;     /* where the key_head of a longer one is, in steps */
+    } key;
 } entry;
 
 typedef struct key_head {
@@ -33,7 +39,7 @@ struct gx_bytes_map {
     char *entries;
     size_t stride; /* of an entry */
     char *keys;
-    uint64_t seed;
+    gx_hash_key key; /* of the hashes */
     size_t size;
     size_t entries_capacity;
     size_t keys_size; /* in steps, as the two below */
@@ -47,7 +53,8 @@ gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed) 
     gx_bytes_map *map = gx_alloc(heap, TAG, sizeof *map);
     if (!map) return NULL;
     map->heap = heap;
-    map->seed = seed;
+    gx_random random = gx_random_new(seed, 1);
+    map->key = (gx_hash_key){ gx_random_next(&random), gx_random_next(&random), gx_random_next(&random) };
     map->stride = sizeof(entry) + gx_align_up(value_size, 8);
     map->mask = SLOTS_FIRST - 1;
     map->index = gx_alloc_array(heap, TAG, SLOTS_FIRST, sizeof(slot));
@@ -81,43 +88,68 @@ static size_t key_steps(size_t key_size) {
     return (sizeof(key_head) + gx_align_up(key_size, KEY_STEP)) / KEY_STEP;
 }
 
-GX_INLINE uint32_t tag_of(const gx_bytes_map *map, gale_str key) {
-    return (uint32_t)gx_hash_bytes(key.data, key.size, map->seed);
+GX_INLINE bool is_short(size_t key_size) {
+    return key_size <= GX_SHORT_TEXT_MAX;
 }
 
-GX_INLINE uint32_t differ32(const char *a, const char *b, size_t at) {
-    return gx_load32(a + at) ^ gx_load32(b + at);
-}
+/* A key that is looked for. */
+typedef struct probe {
+    gale_str key;
+    gx_short_text text; /* of a short one */
+    uint32_t tag;
+} probe;
 
-GX_INLINE uint64_t differ64(const char *a, const char *b, size_t at) {
-    return gx_load64(a + at) ^ gx_load64(b + at);
-}
-
-/* Keys are short, and their sizes cannot be predicted: loads that overlap cost less than branches on the size or a
- * call. */
-GX_INLINE bool same_bytes(const char *a, const char *b, size_t size) {
-    if (size > 32) return memcmp(a, b, size) == 0;
-    if (size > 16)
-        return !(differ64(a, b, 0) | differ64(a, b, 8) | differ64(a, b, size - 16) | differ64(a, b, size - 8));
-    if (size >= 4) {
-        size_t second = size < 8 ? size - 4 : 4, third = size < 8 ? 0 : size - 8;
-        return !(differ32(a, b, 0) | differ32(a, b, second) | differ32(a, b, third) | differ32(a, b, size - 4));
+/* Sizes cannot be predicted, but that they are short can. */
+GX_INLINE probe probe_of(const gx_bytes_map *map, gale_str key) {
+    probe p = { .key = key };
+    if (GX_LIKELY(is_short(key.size))) {
+        p.text = gx_short_text_load(key.data, key.size);
+        p.tag = (uint32_t)gx_hash_short(p.text, key.size, map->key);
+    } else {
+        p.tag = (uint32_t)gx_hash_bytes(key.data, key.size, map->key.low);
     }
-    return size == 0 || !((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
+    return p;
 }
 
-GX_INLINE bool has_key(const gx_bytes_map *map, const entry *e, gale_str key) {
-    const key_head *head = key_at(map, e->key);
-    return head->size == key.size && same_bytes((const char *)(head + 1), key.data, key.size);
+uint32_t gx_bytes_map_tag(const gx_bytes_map *map, gale_str key) {
+    return probe_of(map, key).tag;
+}
+
+/* A key that is as long as an entry's is short or long as that one is. */
+GX_INLINE bool has_short(const entry *e, const probe *p) {
+    return gx_short_text_equal(e->key.text, p->text) && e->size == p->key.size;
+}
+
+static bool has_key(const gx_bytes_map *map, const entry *e, const probe *p) {
+    if (is_short(p->key.size)) return has_short(e, p);
+    return e->size == p->key.size && memcmp(key_at(map, e->key.place) + 1, p->key.data, p->key.size) == 0;
 }
 
 /* The place of the key's slot, or of the free slot where the search ended. */
-GX_INLINE size_t find(const gx_bytes_map *map, gale_str key, uint32_t tag) {
-    size_t at = tag & map->mask;
-    for (; map->index[at].entry; at = (at + 1) & map->mask) {
-        if (map->index[at].tag == tag && has_key(map, entry_at(map, map->index[at].entry - 1), key)) break;
-    }
+GX_NOINLINE static size_t find(const gx_bytes_map *map, gale_str key) {
+    probe p = probe_of(map, key);
+    size_t at = p.tag & map->mask;
+    for (; map->index[at].entry; at = (at + 1) & map->mask)
+        if (map->index[at].tag == p.tag && has_key(map, entry_at(map, map->index[at].entry - 1), &p)) break;
     return at;
+}
+
+GX_NOINLINE static entry *look_up_long(const gx_bytes_map *map, gale_str key) {
+    uint32_t found = map->index[find(map, key)].entry;
+    return found ? entry_at(map, found - 1) : NULL;
+}
+
+/* The same search as `find`, of what is looked up most. */
+GX_INLINE entry *look_up(const gx_bytes_map *map, gale_str key) {
+    if (GX_UNLIKELY(!is_short(key.size))) return look_up_long(map, key);
+    probe p = probe_of(map, key);
+    for (size_t at = p.tag & map->mask;; at = (at + 1) & map->mask) {
+        slot s = map->index[at];
+        if (!s.entry) return NULL;
+        if (s.tag != p.tag) continue;
+        entry *e = entry_at(map, s.entry - 1);
+        if (GX_LIKELY(has_short(e, &p))) return e;
+    }
 }
 
 /* The place of the slot that names entry `number`, which exists. */
@@ -127,9 +159,9 @@ static size_t find_entry(const gx_bytes_map *map, size_t number) {
     return at;
 }
 
-void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key) {
-    const slot *found = &map->index[find(map, key, tag_of(map, key))];
-    return found->entry ? entry_at(map, found->entry - 1) + 1 : NULL;
+GX_UNPROTECTED void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key) {
+    entry *e = look_up(map, key);
+    return e ? e + 1 : NULL;
 }
 
 /* Doubles the index when it is three quarters full. Slots move by their tags alone; no key is read. */
@@ -157,7 +189,7 @@ static void compact_keys(gx_bytes_map *map) {
         key_head *head = key_at(map, from);
         size_t steps = key_steps(head->size);
         if (head->entry != DEAD) {
-            entry_at(map, head->entry)->key = (uint32_t)to;
+            entry_at(map, head->entry)->key.place = (uint32_t)to;
             memmove(key_at(map, to), head, steps * KEY_STEP);
             to += steps;
         }
@@ -175,6 +207,7 @@ static bool grow(gx_bytes_map *map, char **array, size_t *capacity, size_t neede
 }
 
 static bool reserve_key(gx_bytes_map *map, size_t key_size) {
+    if (is_short(key_size)) return true;
     if (key_size > UINT32_MAX - 64) return false;
     size_t needed = map->keys_size + key_steps(key_size);
     if (needed > map->keys_capacity && map->keys_dead * 2 > map->keys_size) {
@@ -190,33 +223,37 @@ static bool reserve(gx_bytes_map *map, size_t key_size) {
            grow(map, &map->entries, &map->entries_capacity, map->size + 1, map->stride);
 }
 
-static uint32_t add_key(gx_bytes_map *map, gale_str key) {
+/* Into the arena. */
+static uint32_t add_long(gx_bytes_map *map, gale_str key) {
     size_t at = map->keys_size;
     key_head *head = key_at(map, at);
     *head = (key_head){ (uint32_t)map->size, (uint32_t)key.size };
-    if (key.size) memcpy(head + 1, key.data, key.size);
+    memcpy(head + 1, key.data, key.size);
     map->keys_size += key_steps(key.size);
     return (uint32_t)at;
 }
 
-GX_NOINLINE static void *add(gx_bytes_map *map, gale_str key, uint32_t tag) {
+/* A key that is not there. */
+GX_NOINLINE static entry *add(gx_bytes_map *map, gale_str key) {
     if (!reserve(map, key.size)) return NULL;
-    size_t at = find(map, key, tag); /* again: the index may have grown */
+    probe p = probe_of(map, key);
+    size_t at = find(map, key);
     entry *made = entry_at(map, map->size);
-    *made = (entry){ tag, add_key(map, key) };
+    *made = (entry){ .tag = p.tag, .size = (uint32_t)key.size, .key.text = p.text };
+    if (!is_short(key.size)) made->key.place = add_long(map, key);
     memset(made + 1, 0, map->stride - sizeof *made);
-    map->index[at] = (slot){ tag, (uint32_t)map->size + 1 };
+    map->index[at] = (slot){ p.tag, (uint32_t)map->size + 1 };
     map->size++;
-    return made + 1;
+    return made;
 }
 
-void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made) {
-    uint32_t tag = tag_of(map, key);
-    const slot *found = &map->index[find(map, key, tag)];
-    bool made = !found->entry;
-    void *value = made ? add(map, key, tag) : entry_at(map, found->entry - 1) + 1;
-    if (value && ret_made) *ret_made = made;
-    return value;
+GX_UNPROTECTED void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made) {
+    entry *e = look_up(map, key);
+    bool made = !e;
+    if (GX_UNLIKELY(made)) e = add(map, key);
+    if (!e) return NULL;
+    if (ret_made) *ret_made = made;
+    return e + 1;
 }
 
 /* Frees slot `hole`: what was pushed behind it by collisions moves up, so that no mark stays behind. */
@@ -231,7 +268,8 @@ static void remove_slot(gx_bytes_map *map, size_t hole) {
 }
 
 static void kill_key(gx_bytes_map *map, const entry *e) {
-    key_head *head = key_at(map, e->key);
+    if (is_short(e->size)) return;
+    key_head *head = key_at(map, e->key.place);
     head->entry = DEAD;
     map->keys_dead += key_steps(head->size);
 }
@@ -239,9 +277,10 @@ static void kill_key(gx_bytes_map *map, const entry *e) {
 /* The last entry takes the place of entry `number`. */
 static void fill_gap(gx_bytes_map *map, size_t number, size_t last) {
     if (number == last) return;
+    const entry *moved = entry_at(map, last);
     map->index[find_entry(map, last)].entry = (uint32_t)number + 1;
-    key_at(map, entry_at(map, last)->key)->entry = (uint32_t)number;
-    memcpy(entry_at(map, number), entry_at(map, last), map->stride);
+    if (!is_short(moved->size)) key_at(map, moved->key.place)->entry = (uint32_t)number;
+    memcpy(entry_at(map, number), moved, map->stride);
 }
 
 static void remove_at_slot(gx_bytes_map *map, size_t at) {
@@ -253,7 +292,7 @@ static void remove_at_slot(gx_bytes_map *map, size_t at) {
 }
 
 bool gx_bytes_map_remove(gx_bytes_map *map, gale_str key) {
-    size_t at = find(map, key, tag_of(map, key));
+    size_t at = find(map, key);
     if (!map->index[at].entry) return false;
     remove_at_slot(map, at);
     return true;
@@ -262,8 +301,10 @@ bool gx_bytes_map_remove(gx_bytes_map *map, gale_str key) {
 void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key) {
     GX_CHECK(index < map->size);
     entry *e = entry_at(map, index);
-    const key_head *head = key_at(map, e->key);
-    if (ret_key) *ret_key = (gale_str){ (const char *)(head + 1), head->size };
+    if (ret_key) {
+        const void *bytes = is_short(e->size) ? (const void *)&e->key.text : key_at(map, e->key.place) + 1;
+        *ret_key = (gale_str){ bytes, e->size };
+    }
     return e + 1;
 }
 
@@ -279,18 +320,19 @@ void gx_bytes_map_clear(gx_bytes_map *map) {
 
 /* The arena: heads one behind the other, the living named by their entries. */
 static const char *keys_flaw(const gx_bytes_map *map) {
-    size_t dead = 0, living = 0;
+    size_t dead = 0, living = 0, longs = 0;
     for (size_t at = 0; at < map->keys_size; at += key_steps(key_at(map, at)->size)) {
         const key_head *head = key_at(map, at);
         if (head->entry == DEAD)
             dead += key_steps(head->size);
-        else if (head->entry >= map->size || entry_at(map, head->entry)->key != at)
+        else if (head->entry >= map->size || entry_at(map, head->entry)->key.place != at)
             return "a key names an entry that does not name it";
         else
             living++;
     }
     if (dead != map->keys_dead) return "dead keys are not as many as is said";
-    return living == map->size ? NULL : "there are not as many keys as entries";
+    for (size_t i = 0; i < map->size; i++) longs += !is_short(entry_at(map, i)->size);
+    return living == longs ? NULL : "there are not as many long keys as entries that have one";
 }
 
 const char *gx_bytes_map_flaw(const gx_bytes_map *map) {

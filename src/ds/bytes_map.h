@@ -1,9 +1,10 @@
 /* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside
  * the slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes
- * its place), so that walking is an array walk. Keys are copied into an arena of the map's own, 8-aligned; it is
- * compacted when more than half of it is dead.
- * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_bytes_map_fini.
- * Limits: 2^31 entries; a pointer to a value is valid until the next insertion or removal. */
+ * its place), so that walking is an array walk. Keys of up to 16 bytes lie beside their values, zeros behind them, and
+ * are compared as two numbers; longer ones are copied into an arena of the map's own, 8-aligned, which is compacted when
+ * more than half of it is dead.
+ * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_bytes_map_free.
+ * Limits: 2^31 entries; a pointer to a value or a key is valid until the next insertion or removal. */
 #ifndef GX_DS_BYTES_MAP_H
 #define GX_DS_BYTES_MAP_H
 
@@ -12,8 +13,8 @@
 
 typedef struct gx_bytes_map gx_bytes_map;
 
-/* NULL when memory is out. Hashes are seeded with `seed` (a component gives its own random number, so that nobody can
- * choose keys that collide). */
+/* NULL when memory is out. `seed` is the key of the hashes (a component gives its own random number): who does not know
+ * it cannot choose short keys that collide. Long ones go by XXH3, which is seeded, but no cipher. */
 gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed);
 void gx_bytes_map_free(gx_bytes_map *map);
 
@@ -34,6 +35,9 @@ void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key);
 void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index);
 
 void gx_bytes_map_clear(gx_bytes_map *map);
+
+/* The tag of a key, which the map may or may not hold; for tests. */
+uint32_t gx_bytes_map_tag(const gx_bytes_map *map, gale_str key);
 
 /* What of the map does not hold, in words, or NULL. */
 const char *gx_bytes_map_flaw(const gx_bytes_map *map);

@@ -1,8 +1,7 @@
-/* How often each value came: gale_count_bolt, gale_field_count_bolt. A value is known by its canonical bytes. */
+/* How often each value came: gale_count_bolt, gale_field_count_bolt. A value is known by its key. */
 #include "base/buf.h"
 #include "ds/bytes_map.h"
 #include "kit/fields.h"
-#include "tuple/value.h"
 
 #include <gale/kit.h>
 
@@ -67,7 +66,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     for (size_t i = 0; i < gx_bytes_map_size(bolt->counts); i++) {
         gale_str key;
         const int64_t *count = gx_bytes_map_at(bolt->counts, i, &key);
-        gale_value values[2] = { gx_value_unpack(key), gale_i64(*count) };
+        gale_value values[2] = { gx_key_value(key), gale_i64(*count) };
         int rc = gale_emit(out, 0, values, 2);
         if (rc < 0) return rc;
     }

@@ -1,7 +1,6 @@
 #include "kit/define.h"
 
 #include "tuple/record.h"
-#include "tuple/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,18 +60,6 @@ void gx_define_instance_free(void *instance) {
     gx_heap heap;
     gx_heap_init(&heap, &((gx_instance *)instance)->heap.allocator);
     gx_free(&heap, GX_TAG_OTHER, instance, ((gx_instance *)instance)->size);
-}
-
-GX_UNPROTECTED int gx_define_key(const gale_tuple *tuple, gx_buf *scratch, gale_str *ret_key) {
-    if (gale_tuple_size(tuple) == 1) { /* the body is these bytes already */
-        *ret_key = (gale_str){ (const char *)tuple->body, tuple->head->body_size };
-        return 0;
-    }
-    gale_value value = gale_tuple_value(tuple, 0);
-    gx_buf_reset(scratch);
-    int rc = gx_value_pack(&value, scratch);
-    if (rc >= 0) *ret_key = (gale_str){ scratch->data, scratch->size };
-    return rc;
 }
 
 void gx_define_report(gale_collector *out, const char *format, ...) {

@@ -36,10 +36,6 @@ gale_setting gx_define_tick(int64_t seconds);
 void *gx_define_instance(const gale_context *context, size_t size);
 void gx_define_instance_free(void *instance);
 
-/* The canonical bytes of the first value, which the tuple must have: borrowed from the tuple or packed into `scratch`.
- * What gx_value_pack returns. */
-int gx_define_key(const gale_tuple *tuple, gx_buf *scratch, gale_str *ret_key);
-
 /* gale_report with a format; at most 500 bytes. */
 void gx_define_report(gale_collector *out, const char *format, ...) GALE_PRINTF(2, 3);
 

@@ -89,9 +89,5 @@ int gx_fields_named_key(const gx_fields *fields, gx_field_places *places, const 
                         gale_collector *out, gx_buf *scratch, gale_str *ret_key) {
     gale_value value;
     int rc = gx_fields_take(fields, places, who, tuple, out, &value);
-    if (rc < 0) return rc;
-    gx_buf_reset(scratch);
-    rc = gx_value_pack(&value, scratch);
-    if (rc >= 0) *ret_key = (gale_str){ scratch->data, scratch->size };
-    return rc;
+    return rc < 0 ? rc : gx_key_of(&value, scratch, ret_key);
 }

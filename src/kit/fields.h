@@ -6,6 +6,7 @@
 #define GX_KIT_FIELDS_H
 
 #include "kit/define.h"
+#include "tuple/key.h"
 
 enum { GX_FIELDS_MAX = 32, GX_FIELDS_TEXT = 1024 };
 
@@ -38,13 +39,14 @@ int gx_fields_parse_one(const char *text, const char *what, gx_fields *ret_field
 int gx_fields_named_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
                         gale_collector *out, gx_buf *scratch, gale_str *ret_key);
 
-/* The canonical bytes of what such a list names: borrowed from the tuple or packed into `scratch`. Then the value itself
- * is at `places->at[0]`. GALE_FIELDS with a report when the tuple has none, else what gx_value_pack returns. */
+/* The key (tuple/key.h) of what such a list names: borrowed from the tuple or made in `scratch`. Then the value itself is
+ * at `places->at[0]`. GALE_FIELDS with a report when the tuple has none, else what gx_key_of returns. */
 GX_INLINE int gx_fields_key(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
                             gale_collector *out, gx_buf *scratch, gale_str *ret_key) {
     if (GX_UNLIKELY(fields->count)) return gx_fields_named_key(fields, places, who, tuple, out, scratch, ret_key);
     if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
-    return gx_define_key(tuple, scratch, ret_key);
+    gale_value first = gale_tuple_value(tuple, 0);
+    return gx_key_of(&first, scratch, ret_key);
 }
 
 /* Appends the canonical bytes of such values together to `key`. What gx_value_pack returns. */

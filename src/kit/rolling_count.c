@@ -5,7 +5,6 @@
 #include "ds/last_modified.h"
 #include "ds/sliding_window.h"
 #include "kit/fields.h"
-#include "tuple/value.h"
 
 #include <gale/kit.h>
 
@@ -85,7 +84,7 @@ typedef struct report {
 
 static void report_object(void *user, gale_str object, int64_t count) {
     report *to = user;
-    gale_value values[3] = { gx_value_unpack(object), gale_i64(count), gale_i64(to->length) };
+    gale_value values[3] = { gx_key_value(object), gale_i64(count), gale_i64(to->length) };
     int rc = gale_emit_unanchored(to->out, 0, values, 3);
     if (rc < 0 && to->rc == 0) to->rc = rc;
 }

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "ds/bytes_map.h"
 #include "kit/define.h"
-#include "tuple/value.h"
+#include "tuple/key.h"
 
 #include <gale/kit.h>
 
@@ -49,12 +49,12 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-/* The object's canonical bytes, and the same with the task behind them: which counter said it of which object. */
+/* The object's key, and the same with the task behind them: which counter said it of which object. */
 static int make_keys(agg *bolt, const gale_tuple *tuple, gale_str *ret_object, gale_str *ret_source) {
     gale_value object = gale_tuple_value(tuple, 0);
     uint32_t task = gale_tuple_task(tuple);
     gx_buf_reset(&bolt->key);
-    int rc = gx_value_pack(&object, &bolt->key);
+    int rc = gx_key_add(&object, &bolt->key);
     if (rc < 0) return rc;
     size_t size = bolt->key.size;
     gx_buf_add(&bolt->key, &task, sizeof task);

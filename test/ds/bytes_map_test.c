@@ -110,17 +110,19 @@ static int by_tag(const void *a, const void *b) {
     return (one->tag > two->tag) - (one->tag < two->tag);
 }
 
-/* Not inline: gcc would look for long keys in a short array. */
-GX_NOINLINE static uint32_t tag_of(gale_str key) {
-    return (uint32_t)gx_hash_bytes(key.data, key.size, SEED);
+/* Too long to lie beside its value. */
+static gale_str long_numbered(char *text, unsigned n) {
+    return (gale_str){ text, (size_t)sprintf(text, "a key of more than 16 bytes-%u", n) };
 }
 
+typedef gale_str spell(char *text, unsigned n);
+
 /* Two numbers whose keys look alike to a map that compares only what its index keeps of a hash. */
-static void find_twins(unsigned *ret_one, unsigned *ret_two) {
+static void find_twins(const gx_bytes_map *map, spell *key, unsigned *ret_one, unsigned *ret_two) {
     tagged *all = malloc(TWINS_AMONG * sizeof *all);
     assert_non_null(all);
-    char text[32];
-    for (unsigned i = 0; i < TWINS_AMONG; i++) all[i] = (tagged){ tag_of(numbered(text, i)), i };
+    char text[64];
+    for (unsigned i = 0; i < TWINS_AMONG; i++) all[i] = (tagged){ gx_bytes_map_tag(map, key(text, i)), i };
     qsort(all, TWINS_AMONG, sizeof *all, by_tag);
     size_t at = 1;
     while (at < TWINS_AMONG && all[at].tag != all[at - 1].tag) at++;
@@ -130,21 +132,88 @@ static void find_twins(unsigned *ret_one, unsigned *ret_two) {
     free(all);
 }
 
-static void keys_of_the_same_hash_are_told_apart(void **state) {
-    (void)state;
+static void twins_are_told_apart(spell *key) {
     fixture f;
     setup_with(&f, 8);
     unsigned one, two;
-    char text[32];
-    find_twins(&one, &two);
-    *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, one), NULL) = 1;
-    assert_null(gx_bytes_map_get(f.map, numbered(text, two)));
-    assert_false(gx_bytes_map_remove(f.map, numbered(text, two)));
-    *(uint64_t *)gx_bytes_map_put(f.map, numbered(text, two), NULL) = 2;
-    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, one)), 1);
-    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, two)), 2);
-    assert_true(gx_bytes_map_remove(f.map, numbered(text, one)));
-    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, numbered(text, two)), 2);
+    char text[64];
+    find_twins(f.map, key, &one, &two);
+    *(uint64_t *)gx_bytes_map_put(f.map, key(text, one), NULL) = 1;
+    assert_null(gx_bytes_map_get(f.map, key(text, two)));
+    assert_false(gx_bytes_map_remove(f.map, key(text, two)));
+    *(uint64_t *)gx_bytes_map_put(f.map, key(text, two), NULL) = 2;
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, key(text, one)), 1);
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, key(text, two)), 2);
+    assert_true(gx_bytes_map_remove(f.map, key(text, one)));
+    assert_int_equal(*(uint64_t *)gx_bytes_map_get(f.map, key(text, two)), 2);
+    teardown(&f);
+}
+
+static void keys_of_the_same_hash_are_told_apart(void **state) {
+    (void)state;
+    twins_are_told_apart(numbered);
+    twins_are_told_apart(long_numbered);
+}
+
+/* How many of a thousand keys have a tag of their own: `chosen` in one half, the other half counts up. */
+static size_t tags_of_halves(uint64_t seed, uint64_t chosen, int half) {
+    enum { TRIED = 1000 };
+    tagged all[TRIED];
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    gx_bytes_map *map = gx_bytes_map_new(&heap, 8, seed);
+    for (unsigned i = 0; i < TRIED; i++) {
+        uint64_t halves[2] = { half ? i : chosen, half ? chosen : i };
+        all[i] = (tagged){ gx_bytes_map_tag(map, (gale_str){ (const char *)halves, sizeof halves }), i };
+    }
+    gx_bytes_map_free(map);
+    qsort(all, TRIED, sizeof *all, by_tag);
+    size_t tags = 1;
+    for (unsigned i = 1; i < TRIED; i++) tags += all[i].tag != all[i - 1].tag;
+    return tags;
+}
+
+/* A product with a factor of 0 is 0, whatever the other is: were one factor not keyed, whoever knows its constant could
+ * choose as many keys as he likes that all have one hash, under any seed. */
+static void who_knows_the_constants_cannot_choose_keys_that_collide(void **state) {
+    (void)state;
+    const uint64_t known[] = {
+        0, UINT64_MAX, GX_HASH_PUBLIC.low, GX_HASH_PUBLIC.high, GX_HASH_PUBLIC.last, UINT64_C(0x589965cc75374cc3)
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (uint64_t seed = 0; seed < 4; seed++)
+            for (int half = 0; half < 2; half++) assert_in_range(tags_of_halves(seed, known[i], half), 995, 1000);
+}
+
+static void keys_that_collide_under_one_seed_do_not_under_others(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char one_text[64], two_text[64];
+    unsigned one, two, alike = 0;
+    find_twins(f.map, numbered, &one, &two);
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        gx_bytes_map *map = gx_bytes_map_new(&f.heap, 8, seed);
+        gale_str a = numbered(one_text, one), b = numbered(two_text, two);
+        alike += seed != SEED && gx_bytes_map_tag(map, a) == gx_bytes_map_tag(map, b);
+        gx_bytes_map_free(map);
+    }
+    assert_int_equal(alike, 0);
+    teardown(&f);
+}
+
+/* What most keys are takes one place beside the value, and none in the arena. */
+static void a_short_key_takes_no_memory_beside_its_entry(void **state) {
+    (void)state;
+    fixture f;
+    setup_with(&f, 8);
+    char key[17] = "0123456789abcdef";
+    assert_non_null(gx_bytes_map_put(f.map, (gale_str){ key, 15 }, NULL));
+    size_t calls = f.counting.calls;
+    assert_non_null(gx_bytes_map_put(f.map, (gale_str){ key, 16 }, NULL));
+    assert_int_equal(f.counting.calls, calls);
+    assert_non_null(gx_bytes_map_put(f.map, (gale_str){ key, 17 }, NULL)); /* the arena's first */
+    assert_int_equal(f.counting.calls, calls + 1);
     teardown(&f);
 }
 
@@ -212,20 +281,25 @@ static void a_cleared_map_is_empty_and_allocates_nothing_to_fill_again(void **st
 }
 
 /* A window over a stream of words that never come back: what is dead must not pile up. */
-static void a_map_that_forgets_as_much_as_it_learns_stops_allocating(void **state) {
-    (void)state;
+static void forget_as_much_as_is_learnt(spell *key) {
     fixture f;
     setup_with(&f, 8);
-    char text[32];
+    char text[64];
     size_t calls = 0;
     for (unsigned i = 0; i < 50000; i++) {
-        assert_non_null(gx_bytes_map_put(f.map, numbered(text, 100000 + i), NULL));
-        if (i >= 100) assert_true(gx_bytes_map_remove(f.map, numbered(text, 100000 + i - 100)));
+        assert_non_null(gx_bytes_map_put(f.map, key(text, 100000 + i), NULL));
+        if (i >= 100) assert_true(gx_bytes_map_remove(f.map, key(text, 100000 + i - 100)));
         if (i == 1000) calls = f.counting.calls;
     }
     assert_int_equal(f.counting.calls, calls);
     assert_true(f.counting.bytes < 64 * 1024);
     teardown(&f);
+}
+
+static void a_map_that_forgets_as_much_as_it_learns_stops_allocating(void **state) {
+    (void)state;
+    forget_as_much_as_is_learnt(numbered);
+    forget_as_much_as_is_learnt(long_numbered);
 }
 
 enum { MODEL_KEYS = 700 };
@@ -348,6 +422,9 @@ int main(void) {
         cmocka_unit_test(a_map_without_values_is_a_set),
         cmocka_unit_test(keys_of_every_size_and_with_any_byte_are_told_apart),
         cmocka_unit_test(keys_of_the_same_hash_are_told_apart),
+        cmocka_unit_test(who_knows_the_constants_cannot_choose_keys_that_collide),
+        cmocka_unit_test(keys_that_collide_under_one_seed_do_not_under_others),
+        cmocka_unit_test(a_short_key_takes_no_memory_beside_its_entry),
         cmocka_unit_test(entries_lie_in_the_order_of_insertion),
         cmocka_unit_test(the_last_entry_takes_the_place_of_a_removed_one),
         cmocka_unit_test(walking_backwards_may_remove),

@@ -1,0 +1,31 @@
+/* A value as the key of a map (ds/bytes_map.h): bytes that are equal when the values are, and that it can be read from
+ * again. They are kept short, because short keys lie beside what they lead to.
+ *
+ *     string               its bytes, then 0: what lies in a body is such a key as it stands
+ *     bytes                its bytes, then 1 + type
+ *     null, scalar         the 8 bytes of its slot in a body, then 1 + type
+ *     list, map            what gx_value_pack makes of it, then 1 + type
+ *
+ * One key is not told from what follows it: where several are written one after another, gx_value_pack serves.
+ * Threads: any. Owner: what is read from a key borrows from it. */
+#ifndef GX_TUPLE_KEY_H
+#define GX_TUPLE_KEY_H
+
+#include "tuple/value.h"
+
+/* Appends a value's key. GALE_INVALID, GALE_TOO_LARGE, GALE_NO_MEMORY (then `out` is as it was). */
+int gx_key_add(const gale_value *value, gx_buf *out);
+
+/* The key of a value that lies in a body, as all of a tuple do: borrowed from there, or made in `scratch`, whose old
+ * contents go. As gx_key_add. */
+int gx_key_make(const gale_value *value, gx_buf *scratch, gale_str *ret_key);
+
+GX_INLINE int gx_key_of(const gale_value *value, gx_buf *scratch, gale_str *ret_key) {
+    if (GX_UNLIKELY(value->type != GALE_TYPE_STRING)) return gx_key_make(value, scratch, ret_key);
+    *ret_key = (gale_str){ value->as.string, (size_t)value->size + 1 };
+    return 0;
+}
+
+gale_value gx_key_value(gale_str key);
+
+#endif
