@@ -18,7 +18,8 @@ PROGRAMS = sys.argv.pop()
 GALE = [os.path.join(PROGRAMS, "gale_bench_flow")]
 LIMIT = [os.path.join(PROGRAMS, "gale_bench_limit")]
 SHORT = {"seconds": 0.03, "warm": 0.01}
-LIMITS = {"const-null": (1, 2), "const-id-null": (1, 2), "word-count": (1, 2), "fan-out-10": (1,), "diamond": (1,)}
+LIMITS = {"const-null": (1, 2), "const-id-null": (1, 2), "word-count": (1, 2), "fan-out-10": (1,), "diamond": (1,),
+          "keyed-count": (1,)}
 
 # A peer that speaks the protocol: its second trial takes half as long a tree as its first, and so on.
 PEER = """

@@ -107,6 +107,7 @@ void bench_limit_chain(bench_loop *loop, int hops);           /* const-null 1, c
 void bench_limit_fan_out(bench_loop *loop);                   /* one core */
 void bench_limit_diamond(bench_loop *loop);                   /* one core */
 void bench_limit_words(bench_loop *loop);                     /* one core */
+void bench_limit_keys(bench_loop *loop);                      /* keyed-count; one core */
 void bench_limit_chain_across(bench_loop *loop, int hops);    /* the last hop is on a second core */
 void bench_limit_words_across(bench_loop *loop);              /* the counts are on a second core */
 void bench_limit_one_in_flight(bench_loop *loop, bool cross); /* there and back */

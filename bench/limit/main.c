@@ -34,6 +34,8 @@ static bool run_loop(bench_loop *loop) {
         bench_limit_fan_out(loop);
     else if (is(a, "diamond") && !two)
         bench_limit_diamond(loop);
+    else if (is(a, "keyed-count") && !two)
+        bench_limit_keys(loop);
     else
         return false;
     return true;
