@@ -153,7 +153,7 @@ def main(words):
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         return "there is one core: nothing to be compared"
-    line, modes = measured.Line(), {}
+    load, line, modes = os.getloadavg()[0], measured.Line(), {}
     print_header()
     for flow in CUT + OTHERS:
         if plan.late(flow):
@@ -167,7 +167,7 @@ def main(words):
     line.end()
     print_verdicts(modes)
     keep(modes, plan, measured.commit())
-    say(f"{measured.machine()}; commit {measured.commit()}")
+    print(measured.conditions(load))
     return 0
 
 

@@ -12,7 +12,7 @@ import time
 
 import measured
 import run
-from measured import ROOT, say
+from measured import ROOT
 
 GALE = os.path.join(ROOT, "build/gale")
 LIMIT = os.path.join(measured.PROGRAMS, "gale_bench_count")
@@ -118,7 +118,7 @@ def main(words):
     plan = run.plan_of(words)
     if not plan:
         return __doc__
-    megabytes = 11 if plan.quick else 110
+    load, megabytes = os.getloadavg()[0], 11 if plan.quick else 110
     folder = os.path.join(measured.PROGRAMS, "texts")
     programs = subjects(text_of(megabytes), folder)
     line = measured.Line()
@@ -137,7 +137,7 @@ def main(words):
     run.write(os.path.join(plan.folder, "example.json"),
               {"commit": measured.commit(), "machine": measured.machine(), "megabytes": megabytes, "line": kept,
                "programs": figures})
-    say(f"{measured.machine()}; commit {measured.commit()}")
+    print(measured.conditions(load))
     return 0
 
 

@@ -147,15 +147,16 @@ def summary(trials, kept):
 # --- Who there is ---
 
 
-def peers():
-    """{name: (command, [flow])} of the other engines, built if need be; nothing, said aloud, without their module."""
+def peers(names=None):
+    """{name: (command, [flow])} of the other engines, or of those named, built if need be; nothing, said aloud, without
+    their module."""
     sys.path.insert(0, os.path.join(HERE, "peers"))
     try:
         import flows
     except ImportError:
         say("skipped: other engines: there is no bench/peers/flows.py")
         return {}
-    return flows.programs()
+    return flows.programs(names)
 
 
 def ours():
@@ -214,3 +215,8 @@ def machine():
     if " hypervisor" in text:
         words.append("virtual")
     return ", ".join(words)
+
+
+def conditions(load):
+    """What was measured on which machine; `load` is its load before. Figures of a busy one say little."""
+    return f"{machine()}; commit {commit()}; load before {load:.1f}, after {os.getloadavg()[0]:.1f}"

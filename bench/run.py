@@ -404,7 +404,7 @@ def main(words):
             print_instructions()
         if what == "full" and not plan.late("scale"):
             print_scale(True)
-    print(f"\n{measured.machine()}; commit {measured.commit()}; load before {load:.1f}, after {os.getloadavg()[0]:.1f}")
+    print(f"\n{measured.conditions(load)}")
     return 0
 
 

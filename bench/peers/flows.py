@@ -80,10 +80,14 @@ def timely():
     return {"timely": ([os.path.join(target, "release", "flows-timely")], CONST_AND_WORDS)}
 
 
-def programs():
-    """{name: (command, flows that it has)} of the peers that could be built."""
+def programs(names=None):
+    """{name: (command, flows that it has)} of the peers, or of those named, that could be built."""
     os.makedirs(BUILD, exist_ok=True)
-    return {**storm(), **timely(), **jet()}
+    found = {}
+    for name, build in (("storm", storm), ("timely", timely), ("jet", jet)):
+        if names is None or name in names:
+            found.update(build())
+    return found
 
 
 def once(arguments, options):

@@ -20,6 +20,13 @@ class Flows(unittest.TestCase):
         for name, how in (("storm", "maven"), ("jet", "maven"), ("timely", "cargo")):
             self.assertTrue([line for line in lines if line.startswith(f"skipped: {name}: ") and how in line], lines)
 
+    def test_only_those_named_are_built(self):
+        with mock.patch.object(flows, "storm") as storm, mock.patch.object(flows, "jet") as jet, \
+                mock.patch.object(flows, "timely", return_value={"timely": (["it"], [])}):
+            self.assertEqual({"timely": (["it"], [])}, flows.programs(("timely",)))
+        storm.assert_not_called()
+        jet.assert_not_called()
+
     def test_jars_that_cannot_be_fetched_skip_the_peer(self):
         told = io.StringIO()
         with mock.patch.object(flows, "lacking", return_value=False), contextlib.redirect_stderr(told), \
