@@ -5,33 +5,51 @@
 #ifndef GX_KIT_CHARACTER_CLASS_H
 #define GX_KIT_CHARACTER_CLASS_H
 
-#include "base/bits.h"
-#include "base/port.h"
+#include "base/short_text.h"
 
 #include <gale/base.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 GX_INLINE bool gx_character_class_is_space(unsigned char byte) {
-    if (GX_LIKELY(byte > ' ')) return false; /* one comparison for what most bytes are */
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* The first byte of `at` .. `end` that may be white space (it is not above a blank), or `end`: eight at a time. */
-GX_INLINE const char *gx_character_class_maybe_space(const char *at, const char *end) {
-    const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
-    for (; end - at >= 8; at += 8) {
-        uint64_t eight = gx_load64(at), found = (eight - low * (' ' + 1)) & ~eight & high;
-        if (found) return at + __builtin_ctzll(found) / 8; /* the lowest is never a borrow's */
-    }
-    while (at < end && (unsigned char)*at > ' ') at++;
-    return at;
+/* Which of eight bytes are white space: a bit each, the first byte's lowest. Without carries between bytes, so that each
+ * is judged by itself. */
+GX_INLINE uint32_t gx_character_class_spaces_8(uint64_t eight) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    uint64_t low = eight & ~high;
+    uint64_t no_blank = (low ^ ones * ' ') + ones * 0x7f; /* the high bit of a byte says: is not */
+    uint64_t from_tab = low + ones * (0x80 - '\t'), beyond_return = low + ones * (0x80 - ('\r' + 1));
+    uint64_t found = (~no_blank | (from_tab & ~beyond_return)) & ~eight & high;
+    return (uint32_t)((found >> 7) * UINT64_C(0x0102040810204080) >> 56);
 }
 
-/* The end of the word that begins at `at`. */
-GX_INLINE const char *gx_character_class_word_end(const char *at, const char *end) {
-    at = gx_character_class_maybe_space(at, end);
-    while (GX_UNLIKELY(at < end && !gx_character_class_is_space((unsigned char)*at)))
-        at = gx_character_class_maybe_space(at + 1, end);
-    return at;
+GX_INLINE uint32_t gx_character_class_spaces_16(gx_short_text text) {
+#if defined(__SSE2__)
+    const __m128i bytes = _mm_set_epi64x((int64_t)text.high, (int64_t)text.low);
+    const __m128i behind_tab = _mm_sub_epi8(bytes, _mm_set1_epi8('\t')), most = _mm_set1_epi8('\r' - '\t');
+    const __m128i others = _mm_cmpeq_epi8(_mm_min_epu8(behind_tab, most), behind_tab);
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(others, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '))));
+#else
+    return gx_character_class_spaces_8(text.low) | gx_character_class_spaces_8(text.high) << 8;
+#endif
+}
+
+/* Which of the first 64 bytes of a text are: a bit each, no bit for what is behind its end. */
+GX_INLINE uint64_t gx_character_class_spaces(const char *text, size_t size) {
+    uint64_t found = 0;
+    size_t at = 0;
+    for (; at < 64 && size - at >= 16; at += 16) {
+        gx_short_text whole;
+        memcpy(&whole, text + at, sizeof whole);
+        found |= (uint64_t)gx_character_class_spaces_16(whole) << at;
+    }
+    if (at < 64 && at < size)
+        found |= (uint64_t)gx_character_class_spaces_16(gx_short_text_load(text + at, size - at)) << at;
+    return found;
 }
 
 /* The word without what is no letter at both ends. `text` says that it is UTF-8; else bytes above 127 are letters. */

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "ds/bytes_map.h"
-#include "kit/character_class.h"
+#include "kit/cut.h"
 #include "kit/define.h"
 
 #include <gale/kit.h>
@@ -32,16 +32,6 @@ static void to_lower(char *text, size_t size) {
     }
 }
 
-static bool next_word(gale_str *rest, gale_str *ret_word) {
-    const char *at = rest->data, *end = at + rest->size;
-    while (at < end && gx_character_class_is_space((unsigned char)*at)) at++;
-    const char *begin = at;
-    at = gx_character_class_word_end(at, end);
-    *rest = (gale_str){ at, (size_t)(end - at) };
-    *ret_word = (gale_str){ begin, (size_t)(at - begin) };
-    return at > begin;
-}
-
 static void bolt_cleanup(void *self) {
     split *bolt = self;
     gx_bytes_map_free(bolt->stop_words);
@@ -60,11 +50,11 @@ static bool normal(split *bolt, gale_str *word) {
     return true;
 }
 
-static bool learn_stop_words(split *bolt, gale_str rest) {
+static bool learn_stop_words(split *bolt, gale_str all) {
     bolt->stop_words = gx_bytes_map_new(&bolt->instance.heap, 8, gale_context_random(bolt->instance.context));
     if (!bolt->stop_words) return false;
     gale_str word;
-    while (next_word(&rest, &word)) {
+    for (gx_cut cut = gx_cut_begin(all); gx_cut_next(&cut, &word);) {
         if (!normal(bolt, &word) || !gx_bytes_map_put(bolt->stop_words, word, NULL)) return false;
     }
     return true;
@@ -99,7 +89,7 @@ static int dress(split *bolt, gale_str *word, bool text) {
     return 0;
 }
 
-static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     split *bolt = self;
     if (gale_tuple_is_tick(tuple)) return 0;
     if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
@@ -107,9 +97,10 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (line.type != GALE_TYPE_STRING && line.type != GALE_TYPE_BYTES) {
         return gx_define_wrong_type(out, who, tuple, 0, "string or bytes");
     }
-    gale_str rest = { line.as.string, line.size }, word;
-    while (next_word(&rest, &word)) {
-        bool text = line.type == GALE_TYPE_STRING || gx_utf8_valid(word.data, word.size);
+    gale_str whole = { line.as.string, line.size }, word;
+    bool all_text = line.type == GALE_TYPE_STRING || gx_utf8_valid(whole.data, whole.size);
+    for (gx_cut cut = gx_cut_begin(whole); gx_cut_next(&cut, &word);) {
+        bool text = all_text || gx_utf8_valid(word.data, word.size);
         int rc = bolt->plain ? 0 : dress(bolt, &word, text);
         if (rc == 0 && word.size) {
             gale_value value = text ? gale_string(word.data, word.size) : gale_bytes(word.data, word.size);

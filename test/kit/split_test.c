@@ -1,11 +1,12 @@
 #include "harness/fake_collector.h"
 
 #include "base/random.h"
-#include "kit/character_class.h"
+#include "kit/cut.h"
 
 #include <gale/kit.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -59,18 +60,56 @@ static void a_word_that_is_not_utf8_comes_out_as_bytes(void **state) {
     end(&f);
 }
 
-/* The search looks at eight bytes at a time: words of all lengths, at all places, among bytes that are nearly white. */
-static void a_word_ends_at_its_first_white_byte_wherever_it_is(void **state) {
+static void white_space_is_what_is_said_to_be_byte_by_byte(void **state) {
     (void)state;
-    static const char alphabet[] = "abc\x01\x1f\x21\x80\xff \t\r\0";
     gx_random random = gx_random_new(5, 1);
     for (int round = 0; round < 20000; round++) {
-        char text[40];
-        size_t size = gx_random_below(&random, sizeof text + 1), naive = 0;
-        for (size_t i = 0; i < size; i++) text[i] = alphabet[gx_random_below(&random, round % 2 ? 9 : sizeof alphabet)];
-        while (naive < size && !gx_character_class_is_space((unsigned char)text[naive])) naive++;
-        assert_int_equal(gx_character_class_word_end(text, text + size) - text, naive);
+        uint8_t text[64];
+        for (size_t i = 0; i < 64; i++)
+            text[i] = (uint8_t)(round < 256 ? (uint32_t)round : gx_random_below(&random, round % 2 ? 256 : 40));
+        size_t size = round < 256 ? 64 : gx_random_below(&random, 65);
+        uint64_t naive = 0;
+        for (size_t i = 0; i < size; i++) naive |= (uint64_t)gx_character_class_is_space(text[i]) << i;
+        assert_true(gx_character_class_spaces((const char *)text, size) == naive);
+        for (size_t i = 0; i + 8 <= size; i += 8)
+            assert_int_equal(gx_character_class_spaces_8(gx_load64(text + i)), naive >> i & 0xff);
     }
+}
+
+/* One byte at a time. */
+static bool naive_next(gale_str *rest, gale_str *ret_word) {
+    while (rest->size && gx_character_class_is_space((unsigned char)rest->data[0])) rest->data++, rest->size--;
+    *ret_word = (gale_str){ rest->data, 0 };
+    while (rest->size && !gx_character_class_is_space((unsigned char)rest->data[0]))
+        rest->data++, rest->size--, ret_word->size++;
+    return ret_word->size > 0;
+}
+
+/* Words of all lengths, at all places, among bytes that are nearly white, across blocks of 64; in memory of exactly their
+ * size, so that a sanitizer sees any step outside. */
+static void words_are_those_of_a_walk_byte_by_byte(void **state) {
+    (void)state;
+    static const char alphabet[] = "abc\x01\x1f\x21\x80\xff\x85\xa0 \t\r\0";
+    gx_random random = gx_random_new(5, 1);
+    for (int round = 0; round < 40000; round++) {
+        uint32_t letters = round % 3 == 0 ? 10 : round % 3 == 1 ? 11 : (uint32_t)sizeof alphabet;
+        size_t size = gx_random_below(&random, 300);
+        char *text = malloc(size ? size : 1);
+        for (size_t i = 0; i < size; i++) text[i] = alphabet[gx_random_below(&random, letters)];
+        gx_cut cut = gx_cut_begin((gale_str){ text, size });
+        gale_str rest = { text, size }, naive, word;
+        while (naive_next(&rest, &naive)) {
+            assert_true(gx_cut_next(&cut, &word));
+            assert_ptr_equal(word.data, naive.data);
+            assert_int_equal(word.size, naive.size);
+        }
+        assert_false(gx_cut_next(&cut, &word));
+        assert_false(gx_cut_next(&cut, &word));
+        free(text);
+    }
+    gx_cut none = gx_cut_begin((gale_str){ NULL, 0 });
+    gale_str word;
+    assert_false(gx_cut_next(&none, &word));
 }
 
 static void words_are_dressed_as_the_options_say(void **state) {
@@ -159,7 +198,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_cut_at_every_kind_of_white_space),
         cmocka_unit_test(a_word_that_is_not_utf8_comes_out_as_bytes),
-        cmocka_unit_test(a_word_ends_at_its_first_white_byte_wherever_it_is),
+        cmocka_unit_test(white_space_is_what_is_said_to_be_byte_by_byte),
+        cmocka_unit_test(words_are_those_of_a_walk_byte_by_byte),
         cmocka_unit_test(words_are_dressed_as_the_options_say),
         cmocka_unit_test(min_letters_counts_characters_not_bytes),
         cmocka_unit_test(what_is_no_text_fails_with_component_field_and_type),
