@@ -72,12 +72,29 @@ static void count(table *words, const char *word, size_t size, uint64_t hash) {
     if (++words->used * 2 > words->capacity) grow(words);
 }
 
+/* The first byte that may be white space (it is not above a blank), or `end`: eight at a time. */
+static const char *maybe_space(const char *at, const char *end) {
+    const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
+    for (; end - at >= 8; at += 8) {
+        uint64_t eight = gx_load64(at), found = (eight - low * (' ' + 1)) & ~eight & high;
+        if (found) return at + __builtin_ctzll(found) / 8; /* the lowest is never a borrow's */
+    }
+    while (at < end && (unsigned char)*at > ' ') at++;
+    return at;
+}
+
+static const char *word_end(const char *at, const char *end) {
+    at = maybe_space(at, end);
+    while (GX_UNLIKELY(at < end && !gx_character_class_is_space((unsigned char)*at))) at = maybe_space(at + 1, end);
+    return at;
+}
+
 static void count_all(table *words, const char *at, const char *end) {
     for (;;) {
         while (at < end && gx_character_class_is_space((unsigned char)*at)) at++;
         if (at == end) return;
         const char *word = at;
-        at = gx_character_class_word_end(at, end);
+        at = word_end(at, end);
         size_t size = (size_t)(at - word);
         count(words, word, size, gx_hash_bytes(word, size, 0));
     }
