@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Who is ahead: gale, every tuple acked, or timely dataflow in batches of a million, nothing acked? Both and gale's limit
-take turns in one run.
+"""Who is ahead: gale, every tuple acked, or timely dataflow in batches of a million, nothing acked? Both and gale's
+limit take turns in one run.
 
 usage: ahead.py [full|quick]          (script/bench builds first, and calls this)"""
 
@@ -66,7 +66,7 @@ def main(words):
     if not found:
         return "without timely there is nobody to be ahead of"
     load, line, cells = os.getloadavg()[0], measured.Line(), []
-    print("\nns a tree: gale follows and acks every tuple; timely acks nothing, and knows a million records only as a whole")
+    print("\nns a tree: gale follows and acks every tuple; timely acks nothing, and knows a million records as a whole")
     for flow in FLOWS:
         for threads in THREADS:
             if plan.late(flow):

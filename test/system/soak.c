@@ -30,6 +30,7 @@ typedef struct soak_cell {
     uint32_t executors;
     int ackers; /* 0: none */
     char name[80];
+    uint64_t reserved; /* bytes that the engine had taken from the allocator, at the most */
 } soak_cell;
 
 typedef struct source {
@@ -148,17 +149,18 @@ static long resident_bytes(const soak_cell *cell) {
 }
 
 /* Nothing here rejects; what is stopped is stopped by the end. */
-static gale_run_stats read_balanced(const gale_runtime *runtime, const soak_cell *cell) {
+static gale_run_stats read_balanced(const gale_runtime *runtime, soak_cell *cell) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(runtime, &stats);
     uint64_t answered = stats.acked + stats.failed + stats.timed_out + stats.stopped;
     if (stats.trees != answered + stats.open) give_up(cell, "the figures do not balance", (long long)stats.trees);
+    if (stats.memory_reserved > cell->reserved) cell->reserved = stats.memory_reserved;
     return stats;
 }
 
 enum { PATIENCE = 30 }; /* seconds without an ack, on a machine that is busy with others, before it is a deadlock */
 
-static uint64_t watch_second(gale_runtime *runtime, const soak_cell *cell) {
+static uint64_t watch_second(gale_runtime *runtime, soak_cell *cell) {
     int64_t until = gx_os_monotonic() + GALE_SECOND;
     while (gx_os_monotonic() < until) {
         (void)gale_runtime_wait(runtime, 50 * GALE_MILLISECOND, NULL);
@@ -168,7 +170,7 @@ static uint64_t watch_second(gale_runtime *runtime, const soak_cell *cell) {
 }
 
 /* Watches for `seconds`, in which something must always be acked. */
-static void watch(gale_runtime *runtime, const soak_cell *cell, int seconds) {
+static void watch(gale_runtime *runtime, soak_cell *cell, int seconds) {
     long base = 0;
     uint64_t acked = 0;
     int idle = 0;
@@ -208,7 +210,8 @@ static void run(soak_cell *cell, int seconds) {
     gale_topology_free(t);
     uint64_t emitted = sources[0].emitted + sources[1].emitted, acked = sources[0].acked + sources[1].acked;
     if (acked != emitted) give_up(cell, "emitted and not acked", (long long)(emitted - acked));
-    printf("%-46s %6.2f M trees/s\n", cell->name, (double)end.acked / ((double)end.elapsed / 1e9) / 1e6);
+    printf("%-46s %6.2f M trees/s %8.3f MB\n", cell->name, (double)end.acked / ((double)end.elapsed / 1e9) / 1e6,
+           (double)cell->reserved / 1e6);
     fflush(stdout);
 }
 
@@ -255,8 +258,9 @@ int main(int argc, char **argv) {
     int seconds = argc > 1 ? atoi(argv[1]) : 5, ran = 0;
     for (int i = 0; i < 6 * 3 * 3 * 2; i++) {
         int number = i / 2;
-        soak_cell cell = { shapes[number / 9], pendings[number / 3 % 3], executors[number % 3], i % 2 ? ACKERS : 0,
-                           "" };
+        soak_cell cell = {
+            shapes[number / 9], pendings[number / 3 % 3], executors[number % 3], i % 2 ? ACKERS : 0, "", 0
+        };
         if (!is_wanted(&wish, &cell, number)) continue;
         run(&cell, seconds);
         ran++;
