@@ -37,22 +37,36 @@ size_t gx_utf8_step(const char *text, size_t size) {
     return at[0] < 0x80 ? 1 : character_size(at, size);
 }
 
-bool gx_utf8_valid(const char *text, size_t size) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t at = 0;
-    if (!bytes) return size == 0;
-    while (at < size) {
-        if (size - at >= 8 && !(gx_load64(bytes + at) & UINT64_C(0x8080808080808080))) {
-            at += 8;
-        } else if (bytes[at] < 0x80) {
-            at++;
-        } else {
-            size_t step = character_size(bytes + at, size - at);
-            if (step == 0) return false;
-            at += step;
-        }
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+/* Where ASCII ends, or up to 31 bytes before it. */
+static size_t skip_ascii(const unsigned char *bytes, size_t at, size_t size) {
+    for (; size - at >= 32; at += 32) {
+        uint64_t first = gx_load64(bytes + at) | gx_load64(bytes + at + 8);
+        uint64_t second = gx_load64(bytes + at + 16) | gx_load64(bytes + at + 24);
+        if ((first | second) & HIGH_BITS) break;
     }
-    return true;
+    for (; size - at >= 8 && !(gx_load64(bytes + at) & HIGH_BITS);) at += 8;
+    return at;
+}
+
+size_t gx_utf8_prefix(const char *text, size_t size) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t at = 0; at < size;) {
+        if (bytes[at] < 0x80) {
+            size_t ahead = skip_ascii(bytes, at, size);
+            at = ahead > at ? ahead : at + 1;
+            continue;
+        }
+        size_t step = character_size(bytes + at, size - at);
+        if (step == 0) return at;
+        at += step;
+    }
+    return size;
+}
+
+bool gx_utf8_valid(const char *text, size_t size) {
+    return text ? gx_utf8_prefix(text, size) == size : size == 0;
 }
 
 void gx_utf8_copy(char *to, size_t room, const char *text) {

@@ -1,10 +1,13 @@
-/* UTF-8 validation, behind gale_utf8_valid. ASCII runs are checked eight bytes at a time. */
+/* UTF-8 validation, behind gale_utf8_valid. ASCII runs are checked 32 bytes at a time. */
 #ifndef GX_BASE_UTF8_H
 #define GX_BASE_UTF8_H
 
 #include "base/port.h"
 
 bool gx_utf8_valid(const char *text, size_t size);
+
+/* How much of the text is valid: up to the first character that is malformed or cut off, or all of it. */
+size_t gx_utf8_prefix(const char *text, size_t size);
 
 /* The size of the character that `text` begins with; 0 when it is malformed, cut off or missing. */
 size_t gx_utf8_step(const char *text, size_t size);

@@ -136,9 +136,8 @@ static void write_line(maker *self) {
 static int make_line(maker *self, uint32_t *ret_id) {
     gx_random before = self->random;
     write_line(self);
-    int rc = self->line.failed
-                 ? GALE_NO_MEMORY
-                 : gx_retry_add(&self->retry, (gale_str){ self->line.data, self->line.size }, self->made + 1, ret_id);
+    gale_str line = { self->line.data, self->line.size }; /* ASCII */
+    int rc = self->line.failed ? GALE_NO_MEMORY : gx_retry_add(&self->retry, line, true, self->made + 1, ret_id);
     if (rc < 0)
         self->random = before;
     else

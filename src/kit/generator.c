@@ -55,9 +55,8 @@ static int make_line(generator *self, uint32_t *ret_id) {
         if (i > 0) gx_buf_add_byte(&self->line, ' ');
         gx_buf_add(&self->line, word.data, word.size);
     }
-    int rc = self->line.failed
-                 ? GALE_NO_MEMORY
-                 : gx_retry_add(&self->retry, (gale_str){ self->line.data, self->line.size }, self->made + 1, ret_id);
+    gale_str line = { self->line.data, self->line.size }; /* ASCII */
+    int rc = self->line.failed ? GALE_NO_MEMORY : gx_retry_add(&self->retry, line, true, self->made + 1, ret_id);
     if (rc < 0) {
         self->random = before;
         return rc;

@@ -1,7 +1,6 @@
 #include "kit/retry.h"
 
 #include "base/bits.h"
-#include "base/utf8.h"
 #include "kit/define.h"
 
 #define NONE UINT32_MAX
@@ -85,7 +84,7 @@ static bool fit(gx_retry *retry, gx_retry_slot *slot, size_t size) {
     return true;
 }
 
-int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_id) {
+int gx_retry_add(gx_retry *retry, gale_str line, bool is_text, uint64_t number, uint32_t *ret_id) {
     if (line.size > UINT32_MAX) return GALE_TOO_LARGE;
     if (!have_free(retry)) return GALE_NO_MEMORY;
     uint32_t id = retry->free_first;
@@ -98,7 +97,7 @@ int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_
     slot->place = 0;
     slot->attempts = 0;
     slot->state = GX_RETRY_TAKEN;
-    slot->is_text = gx_utf8_valid(slot->data, line.size);
+    slot->is_text = is_text;
     link_newest(retry, id);
     *ret_id = id;
     return 0;

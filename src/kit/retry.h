@@ -53,8 +53,8 @@ typedef struct gx_retry {
 void gx_retry_init(gx_retry *retry, gx_heap *heap, gale_collector *out, uint32_t max_attempts);
 void gx_retry_fini(gx_retry *retry);
 
-/* Copies a line into a slot. GALE_NO_MEMORY: nothing changed. */
-int gx_retry_add(gx_retry *retry, gale_str line, uint64_t number, uint32_t *ret_id);
+/* Copies a line into a slot; `is_text` says that it is UTF-8. GALE_NO_MEMORY: nothing changed. */
+int gx_retry_add(gx_retry *retry, gale_str line, bool is_text, uint64_t number, uint32_t *ret_id);
 
 /* The line that was added first of those that are neither acked nor given up; NULL when there is none. Borrowed until
  * the next call. */

@@ -52,6 +52,24 @@ static void four_byte_sequences_at_every_border_are_judged_as_defined(void **sta
     }
 }
 
+/* Every text of letters and characters of two to four bytes, cut off or spoilt at every place. */
+static void the_valid_part_ends_where_a_character_is_malformed_or_cut_off(void **state) {
+    (void)state;
+    static const char *const characters[] = { "a", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x8c\x80", "abcdefgh" };
+    for (size_t ascii = 0; ascii < 80; ascii++)
+        for (size_t c = 0; c < 5; c++) {
+            char text[100];
+            size_t size = strlen(characters[c]);
+            memset(text, 'x', sizeof text);
+            memcpy(text + ascii, characters[c], size);
+            assert_int_equal(gx_utf8_prefix(text, ascii + size), ascii + size);
+            for (size_t cut = 1; cut < size && c < 4; cut++) assert_int_equal(gx_utf8_prefix(text, ascii + cut), ascii);
+            text[ascii + size] = (char)0xff;
+            assert_int_equal(gx_utf8_prefix(text, sizeof text), ascii + size);
+        }
+    assert_int_equal(gx_utf8_prefix(NULL, 0), 0);
+}
+
 static void a_bad_byte_is_found_at_every_place_of_a_long_text(void **state) {
     (void)state;
     char text[70];
@@ -97,6 +115,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_valid),
         cmocka_unit_test(all_sequences_of_one_to_three_bytes_are_judged_as_defined),
         cmocka_unit_test(four_byte_sequences_at_every_border_are_judged_as_defined),
+        cmocka_unit_test(the_valid_part_ends_where_a_character_is_malformed_or_cut_off),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place_of_a_long_text),
         cmocka_unit_test(a_character_cut_at_the_end_is_refused_without_reading_on),
     };

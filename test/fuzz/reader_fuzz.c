@@ -1,8 +1,9 @@
 /* Bytes, read line by line as a file and as a pipe: the lines are those of a plain split, whatever the reads return, also
- * when one is given back, and from every place that the reader names. */
+ * when one is given back, and from every place that the reader names; those that are UTF-8 are known. */
 #include "fuzz.h"
 
 #include "base/os/disk.h"
+#include "base/utf8.h"
 #include "connect/file/reader.h"
 
 #include <stdio.h>
@@ -57,6 +58,8 @@ static void split_all(split *s, fuzz_input text) {
     }
 }
 
+static bool asked; /* whether a line is UTF-8 */
+
 static void expect_line(gx_file_reader *reader, const split *s, size_t i) {
     gale_error error = GALE_ERROR_INIT;
     gale_str line;
@@ -65,6 +68,7 @@ static void expect_line(gx_file_reader *reader, const split *s, size_t i) {
     if (rc == 0) return;
     expect(line.size == s->lines[i].size && memcmp(line.data, s->lines[i].data, line.size) == 0);
     expect(reader->number == i + 1);
+    if (asked) expect(gx_file_reader_is_text(reader) == gx_utf8_valid(line.data, line.size));
 }
 
 static void read_file(const split *s, gx_heap *heap, fuzz_input *choices) {
@@ -75,6 +79,7 @@ static void read_file(const split *s, gx_heap *heap, fuzz_input *choices) {
         if (i == s->count) break;
         expect((size_t)gx_file_reader_last_at(&reader) == s->at[i]);
         uint8_t choice = fuzz_byte(choices);
+        asked = choice & 8;
         if (choice & 1) {
             gx_file_reader_unread(&reader);
             expect_line(&reader, s, i);
@@ -103,6 +108,7 @@ static void read_pipe(const split *s, gx_heap *heap, fuzz_input text) {
     expect(gx_file_reader_open(&reader, heap, path, NULL) == GALE_OK && !reader.regular);
     close(ends[0]);
     close(ends[1]);
+    asked = true;
     for (size_t i = 0; i <= s->count; i++) expect_line(&reader, s, i);
     gx_file_reader_close(&reader);
 }

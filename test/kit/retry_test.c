@@ -1,4 +1,6 @@
 #include "harness/fake_collector.h"
+
+#include "base/utf8.h"
 #include "kit/retry.h"
 
 #include <gale/kit.h>
@@ -32,7 +34,9 @@ static int teardown(void **state) {
 
 static uint32_t send(fixture *f, const char *line, uint64_t number) {
     uint32_t id;
-    assert_int_equal(gx_retry_add(&f->retry, gx_str(line), number, &id), 0);
+    gale_str bytes = gx_str(line);
+    bool is_text = gx_utf8_valid(bytes.data, bytes.size);
+    assert_int_equal(gx_retry_add(&f->retry, bytes, is_text, number, &id), 0);
     assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_NEXT_EMITTED);
     return id;
 }
@@ -120,7 +124,7 @@ static void a_collector_that_is_full_keeps_the_line_first(void **state) {
     fail_for(f, send(f, "a", 1), GALE_REASON_FAILED, "");
     f->fake.emit_error = GALE_AGAIN;
     uint32_t id;
-    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), 2, &id), 0);
+    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), true, 2, &id), 0);
     assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_NEXT_NOTHING);
     f->fake.emit_error = 0;
     fake_forget(&f->fake);
@@ -132,7 +136,7 @@ static void an_emit_that_is_refused_for_good_uses_up_attempts(void **state) {
     fixture *f = *state;
     f->fake.emit_error = GALE_TOO_LARGE;
     uint32_t id;
-    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), 2, &id), 0);
+    assert_int_equal(gx_retry_add(&f->retry, gx_str("b"), true, 2, &id), 0);
     assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_TOO_LARGE);
     assert_true(gx_retry_take(&f->retry, &id));
     assert_int_equal(gx_retry_emit(&f->retry, &f->fake.collector, id), GALE_TOO_LARGE);
@@ -194,7 +198,7 @@ static void the_buffer_of_a_huge_line_goes_back(void **state) {
     char *line = test_malloc(10 << 20);
     memset(line, 'x', 10 << 20);
     uint32_t id;
-    assert_int_equal(gx_retry_add(&f->retry, (gale_str){ line, 10 << 20 }, 1, &id), 0);
+    assert_int_equal(gx_retry_add(&f->retry, (gale_str){ line, 10 << 20 }, true, 1, &id), 0);
     test_free(line);
     assert_int_equal(f->retry.slots[id].capacity, 10 << 20);
     f->retry.slots[id].state = GX_RETRY_OPEN;
@@ -207,7 +211,7 @@ static void running_out_of_memory_changes_nothing(void **state) {
     for (uint64_t n = 1; n <= 2; n++) {
         uint32_t id = 77;
         f->fake.fail_at = f->fake.allocations + n;
-        assert_int_equal(gx_retry_add(&f->retry, gx_str("a"), 1, &id), GALE_NO_MEMORY);
+        assert_int_equal(gx_retry_add(&f->retry, gx_str("a"), true, 1, &id), GALE_NO_MEMORY);
         assert_int_equal(id, 77);
         f->fake.fail_at = 0;
     }

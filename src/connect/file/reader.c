@@ -2,6 +2,7 @@
 
 #include "base/os/file.h"
 #include "base/os/wake.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ static bool have_room(gx_file_reader *reader) {
     size_t left = reader->end - reader->begin;
     if (reader->begin && (reader->end == reader->capacity || left <= CHEAP_MOVE)) {
         memmove(reader->data, reader->data + reader->begin, left);
+        reader->checked = reader->checked > reader->begin ? reader->checked - reader->begin : 0;
         reader->begin = 0;
         reader->end = left;
     }
@@ -88,6 +90,7 @@ static int hand_out(gx_file_reader *reader, size_t size, size_t end_size, gale_s
     if (size > GALE_LINE_MAX) return too_long(reader, error);
     *ret_line = (gale_str){ reader->data + reader->begin, size };
     reader->last = reader->begin;
+    reader->last_end = reader->begin + size;
     reader->begin += size + end_size;
     reader->number++;
     return 1;
@@ -110,13 +113,22 @@ int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *
     }
 }
 
+/* Lines are not cut inside of a character, since no part of one is a newline: a line is UTF-8 exactly when the first
+ * byte that is not lies behind it. After a line that is none, the next one begins anew. */
+bool gx_file_reader_is_text(gx_file_reader *reader) {
+    if (reader->checked < reader->last) reader->checked = reader->last;
+    if (reader->checked < reader->last_end)
+        reader->checked += gx_utf8_prefix(reader->data + reader->checked, reader->end - reader->checked);
+    return reader->checked >= reader->last_end;
+}
+
 void gx_file_reader_unread(gx_file_reader *reader) {
     reader->begin = reader->last;
     reader->number--;
 }
 
 void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number) {
-    reader->begin = reader->end = reader->last = 0;
+    reader->begin = reader->end = reader->checked = reader->last = reader->last_end = 0;
     reader->number = number;
     reader->offset = offset;
     reader->at_end = false;

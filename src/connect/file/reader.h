@@ -17,7 +17,9 @@ typedef struct gx_file_reader {
     size_t capacity;
     size_t begin; /* of what has not been handed out */
     size_t end;
+    size_t checked;  /* what lies before it, from the line that is looked at, is UTF-8 */
     size_t last;     /* begin of the line that was handed out last */
+    size_t last_end; /* and its end */
     uint64_t number; /* of that line, from 1 */
     int64_t offset;  /* of the next read, in a regular file */
     int fd;
@@ -33,6 +35,10 @@ void gx_file_reader_close(gx_file_reader *reader);
  * GALE_TOO_LARGE for a line above the limit, with "PATH:17: line is longer than 64 MiB"; GALE_IO; GALE_NO_MEMORY
  * (nothing was consumed). */
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);
+
+/* Is the line that was handed out last UTF-8? All that has been read is looked at together, and once; what is cut off at
+ * its end when more has come. */
+bool gx_file_reader_is_text(gx_file_reader *reader);
 
 /* Gives back the line that was handed out last. Once, and before anything else. */
 void gx_file_reader_unread(gx_file_reader *reader);

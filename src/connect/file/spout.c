@@ -155,7 +155,7 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     gale_str line;
     int rc = read_line(lines, &line, &error);
     if (rc > 0) {
-        rc = gx_retry_add(&lines->retry, line, lines->reader.number, ret_id);
+        rc = gx_retry_add(&lines->retry, line, gx_file_reader_is_text(&lines->reader), lines->reader.number, ret_id);
         if (rc == 0) {
             lines->retry.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
             lines->memory_tries = 0;

@@ -1,5 +1,9 @@
 #include "connect/file/reader.h"
 
+#include "base/random.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,6 +154,76 @@ static void lines_of_every_length_around_the_buffer_come_whole(void **state) {
     free(text);
 }
 
+static void lines_are_text_as_their_bytes_say(gx_file_reader *reader, gx_random *random, size_t *ret_texts) {
+    gale_str line;
+    gale_error error = GALE_ERROR_INIT;
+    while (gx_file_reader_next(reader, &line, &error) == 1) {
+        if (gx_random_below(random, 8) == 0) continue; /* of another task */
+        bool is_text = gx_utf8_valid(line.data, line.size);
+        assert_int_equal(gx_file_reader_is_text(reader), is_text);
+        *ret_texts += is_text;
+        if (gx_random_below(random, 8)) continue;
+        gx_file_reader_unread(reader);
+        assert_int_equal(gx_file_reader_next(reader, &line, &error), 1);
+        assert_int_equal(gx_file_reader_is_text(reader), is_text);
+    }
+}
+
+/* Characters of one to four bytes, so that the border of what is read at once falls into each of them, and among them
+ * some bytes that are none: `bad` of 1000. */
+static void write_characters(gx_random *random, uint32_t bad) {
+    static const char *const characters[] = { "a", " ", "\n", "\r\n", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x8c\x80" };
+    static const char *const none[] = {
+        "\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x8c", "\xc0\x80", "\xed\xa0\x80"
+    };
+    enum { SIZE = 300000, COUNT = 7 };
+    char *text = malloc(SIZE + 8);
+    size_t size = 0;
+    while (size < SIZE) {
+        bool is_bad = gx_random_below(random, 1000) < bad;
+        gale_str next = gx_str((is_bad ? none : characters)[gx_random_below(random, COUNT)]);
+        memcpy(text + size, next.data, next.size);
+        size += next.size;
+    }
+    write_file(text, size);
+    free(text);
+}
+
+static void lines_that_are_utf8_are_known_wherever_what_was_read_ends(void **state) {
+    (void)state;
+    static const uint32_t bad[] = { 0, 1, 30, 500 };
+    gx_random random = gx_random_new(11, 1);
+    for (int round = 0; round < 24; round++) {
+        size_t texts = 0;
+        write_characters(&random, bad[round % 4]);
+        gx_file_reader reader;
+        open_reader(&reader);
+        lines_are_text_as_their_bytes_say(&reader, &random, &texts);
+        assert_true(texts > 1000);
+        gx_file_reader_rewind(&reader);
+        lines_are_text_as_their_bytes_say(&reader, &random, &texts);
+        gx_file_reader_close(&reader);
+    }
+}
+
+static void a_character_that_is_cut_off_by_a_newline_or_the_end_spoils_its_own_line_alone(void **state) {
+    (void)state;
+    static const char text[] = "\xc3\xa4\n\xc3\n\xa4\nok\n\xe2\x82\nok\n\xe2\x82";
+    static const bool is_text[] = { true, false, false, true, false, true, false };
+    write_file(text, sizeof text - 1);
+    gx_file_reader reader;
+    open_reader(&reader);
+    for (size_t i = 0; i < sizeof is_text; i++) {
+        gale_str line;
+        assert_int_equal(gx_file_reader_next(&reader, &line, NULL), 1);
+        assert_int_equal(gx_file_reader_is_text(&reader), is_text[i]);
+    }
+    gx_file_reader_seek(&reader, 0, 0);
+    expect_line(&reader, "\xc3\xa4", 2);
+    assert_true(gx_file_reader_is_text(&reader));
+    gx_file_reader_close(&reader);
+}
+
 /* Lines 1 and 2 short, then NULs of a sparse file, `size` long, then `end`. */
 static void write_sparse(size_t size, const char *end) {
     int fd = open(path, O_WRONLY | O_TRUNC);
@@ -237,6 +311,8 @@ int main(void) {
         CASE(a_line_is_given_back),
         CASE(places_of_lines_are_known_and_gone_to),
         CASE(lines_of_every_length_around_the_buffer_come_whole),
+        CASE(lines_that_are_utf8_are_known_wherever_what_was_read_ends),
+        CASE(a_character_that_is_cut_off_by_a_newline_or_the_end_spoils_its_own_line_alone),
         CASE(the_longest_line_comes_and_a_longer_one_is_refused_with_its_number),
         CASE(what_cannot_be_opened_is_named),
         CASE(a_pipe_without_bytes_says_again_and_goes_on),
