@@ -4,15 +4,14 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "ds/tag_group.h"
 
 /* Three arrays. The index is a power of two of slots; a slot holds a hash tag and one more than the number of an entry
- * (0: free). An entry is this head, then the value. A short key lies in the head, so that one look at a slot and one at
+ * (0: free, as is its tag). A search begins at the group of slots that the tag names, and goes on from slot to slot: so
+ * the free slots of a group are its last ones. An entry is this head, then the value. A short key lies in the head, so that one look at a slot and one at
  * an entry are all that a hit takes. A long one lies in the arena behind a head that names its entry, so that the arena
  * can be compacted in place, in one walk, without allocating; it starts at a multiple of KEY_STEP. */
-typedef struct slot {
-    uint32_t tag;
-    uint32_t entry;
-} slot;
+typedef gx_tag_slot slot;
 
 typedef struct entry {
     uint32_t tag;
@@ -57,7 +56,7 @@ gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed) 
     map->key = (gx_hash_key){ gx_random_next(&random), gx_random_next(&random), gx_random_next(&random) };
     map->stride = sizeof(entry) + gx_align_up(value_size, 8);
     map->mask = SLOTS_FIRST - 1;
-    map->index = gx_alloc_array(heap, TAG, SLOTS_FIRST, sizeof(slot));
+    map->index = gx_alloc_apart(heap, TAG, SLOTS_FIRST * sizeof(slot));
     if (map->index) return map;
     gx_bytes_map_free(map);
     return NULL;
@@ -66,7 +65,7 @@ gx_bytes_map *gx_bytes_map_new(gx_heap *heap, size_t value_size, uint64_t seed) 
 void gx_bytes_map_free(gx_bytes_map *map) {
     if (!map) return;
     gx_heap *heap = map->heap;
-    gx_free(heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
+    gx_free_apart(heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
     gx_free(heap, TAG, map->entries, map->entries_capacity * map->stride);
     gx_free(heap, TAG, map->keys, map->keys_capacity * KEY_STEP);
     gx_free(heap, TAG, map, sizeof *map);
@@ -99,6 +98,10 @@ typedef struct probe {
     uint32_t tag;
 } probe;
 
+GX_INLINE size_t home_of(uint32_t tag, size_t mask) {
+    return tag & mask & ~(size_t)(GX_TAG_GROUP - 1);
+}
+
 /* Sizes cannot be predicted, but that they are short can. */
 GX_INLINE probe probe_of(const gx_bytes_map *map, gale_str key) {
     probe p = { .key = key };
@@ -108,6 +111,7 @@ GX_INLINE probe probe_of(const gx_bytes_map *map, gale_str key) {
     } else {
         p.tag = (uint32_t)gx_hash_bytes(key.data, key.size, map->key.low);
     }
+    p.tag |= 1; /* 0 is free; a home does not look at this bit */
     return p;
 }
 
@@ -128,55 +132,54 @@ static bool has_key(const gx_bytes_map *map, const entry *e, const probe *p) {
 /* The place of the key's slot, or of the free slot where the search ended. */
 GX_NOINLINE static size_t find(const gx_bytes_map *map, gale_str key) {
     probe p = probe_of(map, key);
-    size_t at = p.tag & map->mask;
+    size_t at = home_of(p.tag, map->mask);
     for (; map->index[at].entry; at = (at + 1) & map->mask)
         if (map->index[at].tag == p.tag && has_key(map, entry_at(map, map->index[at].entry - 1), &p)) break;
     return at;
 }
 
-GX_NOINLINE static entry *look_up_long(const gx_bytes_map *map, gale_str key) {
-    uint32_t found = map->index[find(map, key)].entry;
-    return found ? entry_at(map, found - 1) : NULL;
-}
-
-/* The same search as `find`, of what is looked up most. */
-GX_INLINE entry *look_up(const gx_bytes_map *map, gale_str key) {
-    if (GX_UNLIKELY(!is_short(key.size))) return look_up_long(map, key);
+/* What nearly all hits are: a short key in the group where its search begins, the first there with its tag. NULL: it is to
+ * be looked for with `find`, if it is there at all. */
+GX_INLINE entry *look_at_home(const gx_bytes_map *map, gale_str key) {
+    if (GX_UNLIKELY(!is_short(key.size))) return NULL;
     probe p = probe_of(map, key);
-    for (size_t at = p.tag & map->mask;; at = (at + 1) & map->mask) {
-        slot s = map->index[at];
-        if (!s.entry) return NULL;
-        if (s.tag != p.tag) continue;
-        entry *e = entry_at(map, s.entry - 1);
-        if (GX_LIKELY(has_short(e, &p))) return e;
-    }
+    const slot *home = &map->index[home_of(p.tag, map->mask)];
+    uint32_t found = gx_tag_group_match(home, p.tag);
+    if (GX_UNLIKELY(!found)) return NULL;
+    entry *e = entry_at(map, home[__builtin_ctz(found)].entry - 1);
+    return GX_LIKELY(has_short(e, &p)) ? e : NULL;
 }
 
 /* The place of the slot that names entry `number`, which exists. */
 static size_t find_entry(const gx_bytes_map *map, size_t number) {
-    size_t at = entry_at(map, number)->tag & map->mask;
+    size_t at = home_of(entry_at(map, number)->tag, map->mask);
     while (map->index[at].entry != number + 1) at = (at + 1) & map->mask;
     return at;
 }
 
+GX_NOINLINE static void *get_elsewhere(const gx_bytes_map *map, gale_str key) {
+    uint32_t found = map->index[find(map, key)].entry;
+    return found ? entry_at(map, found - 1) + 1 : NULL;
+}
+
 GX_UNPROTECTED void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key) {
-    entry *e = look_up(map, key);
-    return e ? e + 1 : NULL;
+    entry *e = look_at_home(map, key);
+    return GX_LIKELY(e != NULL) ? e + 1 : get_elsewhere(map, key);
 }
 
 /* Doubles the index when it is three quarters full. Slots move by their tags alone; no key is read. */
 static bool reserve_index(gx_bytes_map *map) {
     if ((map->size + 1) * 4 <= (map->mask + 1) * 3) return true;
     size_t mask = map->mask * 2 + 1;
-    slot *index = gx_alloc_array(map->heap, TAG, mask + 1, sizeof(slot));
+    slot *index = gx_alloc_apart(map->heap, TAG, (mask + 1) * sizeof(slot));
     if (!index) return false;
     for (size_t i = 0; i <= map->mask; i++) {
         if (!map->index[i].entry) continue;
-        size_t at = map->index[i].tag & mask;
+        size_t at = home_of(map->index[i].tag, mask);
         while (index[at].entry) at = (at + 1) & mask;
         index[at] = map->index[i];
     }
-    gx_free(map->heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
+    gx_free_apart(map->heap, TAG, map->index, (map->mask + 1) * sizeof(slot));
     map->index = index;
     map->mask = mask;
     return true;
@@ -234,7 +237,7 @@ static uint32_t add_long(gx_bytes_map *map, gale_str key) {
 }
 
 /* A key that is not there. */
-GX_NOINLINE static entry *add(gx_bytes_map *map, gale_str key) {
+static void *add(gx_bytes_map *map, gale_str key) {
     if (!reserve(map, key.size)) return NULL;
     probe p = probe_of(map, key);
     size_t at = find(map, key);
@@ -244,22 +247,28 @@ GX_NOINLINE static entry *add(gx_bytes_map *map, gale_str key) {
     memset(made + 1, 0, map->stride - sizeof *made);
     map->index[at] = (slot){ p.tag, (uint32_t)map->size + 1 };
     map->size++;
-    return made;
+    return made + 1;
+}
+
+GX_NOINLINE static void *put_elsewhere(gx_bytes_map *map, gale_str key, bool *ret_made) {
+    void *value = get_elsewhere(map, key);
+    bool made = !value;
+    if (made) value = add(map, key);
+    if (value && ret_made) *ret_made = made;
+    return value;
 }
 
 GX_UNPROTECTED void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made) {
-    entry *e = look_up(map, key);
-    bool made = !e;
-    if (GX_UNLIKELY(made)) e = add(map, key);
-    if (!e) return NULL;
-    if (ret_made) *ret_made = made;
+    entry *e = look_at_home(map, key);
+    if (GX_UNLIKELY(!e)) return put_elsewhere(map, key, ret_made);
+    if (ret_made) *ret_made = false;
     return e + 1;
 }
 
 /* Frees slot `hole`: what was pushed behind it by collisions moves up, so that no mark stays behind. */
 static void remove_slot(gx_bytes_map *map, size_t hole) {
     for (size_t at = (hole + 1) & map->mask; map->index[at].entry; at = (at + 1) & map->mask) {
-        size_t home = map->index[at].tag & map->mask;
+        size_t home = home_of(map->index[at].tag, map->mask);
         if (((at - home) & map->mask) < ((at - hole) & map->mask)) continue; /* its home lies behind the hole */
         map->index[hole] = map->index[at];
         hole = at;
@@ -337,7 +346,13 @@ static const char *keys_flaw(const gx_bytes_map *map) {
 
 const char *gx_bytes_map_flaw(const gx_bytes_map *map) {
     size_t slots = 0;
-    for (size_t at = 0; at <= map->mask; at++) slots += map->index[at].entry != 0;
+    for (size_t at = 0; at <= map->mask; at++) {
+        bool taken = map->index[at].entry != 0;
+        if (taken != (map->index[at].tag != 0)) return "a slot has a tag and no entry, or an entry and no tag";
+        if (taken && at % GX_TAG_GROUP && !map->index[at - 1].entry)
+            return "a group has a free slot that is not behind";
+        slots += taken;
+    }
     if (slots != map->size) return "there are not as many slots as entries";
     for (size_t i = 0; i < map->size; i++) {
         gale_str key;

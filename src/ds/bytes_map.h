@@ -1,8 +1,8 @@
-/* A hash map from byte strings to values of one fixed size: open addressing, linear probing, 32-bit hash tags beside
- * the slots; entries lie densely in an array in the order of insertion until one is removed (the last one then takes
- * its place), so that walking is an array walk. Keys of up to 16 bytes lie beside their values, zeros behind them, and
- * are compared as two numbers; longer ones are copied into an arena of the map's own, 8-aligned, which is compacted when
- * more than half of it is dead.
+/* A hash map from byte strings to values of one fixed size: open addressing, linear probing from a group of four slots
+ * that is looked at in one go, 32-bit hash tags beside the slots; entries lie densely in an array in the order of
+ * insertion until one is removed (the last one then takes its place), so that walking is an array walk. Keys of up to 16
+ * bytes lie beside their values, zeros behind them, and are compared as two numbers; longer ones are copied into an arena
+ * of the map's own, 8-aligned, which is compacted when more than half of it is dead.
  * Threads: one at a time. Owner: memory comes from a gx_heap and goes back with gx_bytes_map_free.
  * Limits: 2^31 entries; a pointer to a value or a key is valid until the next insertion or removal. */
 #ifndef GX_DS_BYTES_MAP_H
