@@ -42,22 +42,30 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
-    count_bolt *bolt = self;
-    if (gale_tuple_is_tick(tuple)) return 0;
-    gale_str key;
-    int rc = gx_fields_key(&bolt->given->field, &bolt->places, who, tuple, out, &bolt->key, &key);
-    if (rc < 0) return rc;
-    int64_t *count = gx_bytes_map_put(bolt->counts, key, NULL);
-    if (!count) return GALE_NO_MEMORY;
-    ++*count;
-    if (bolt->given->emit == GALE_COUNT_EMIT_FINISH) return 0;
+/* A tuple that fails comes again: what was not told must not have been counted. */
+GX_NOINLINE static int tell(count_bolt *bolt, gale_str key, int64_t *count, const gale_tuple *tuple,
+                            gale_collector *out) {
     const gale_value values[2] = { gale_tuple_value(tuple, bolt->places.at[0]), gale_i64(*count) };
-    rc = gale_emit(out, 0, values, 2);
-    /* A tuple that fails comes again: what was not told must not have been counted. */
+    int rc = gale_emit(out, 0, values, 2);
     if (rc >= 0) return 0;
     if (--*count == 0) gx_bytes_map_remove(bolt->counts, key);
     return rc;
+}
+
+GX_INLINE int count_key(count_bolt *bolt, gale_str key, const gale_tuple *tuple, gale_collector *out) {
+    int64_t *count = gx_bytes_map_put(bolt->counts, key, NULL);
+    if (!count) return GALE_NO_MEMORY;
+    ++*count;
+    return bolt->given->emit == GALE_COUNT_EMIT_FINISH ? 0 : tell(bolt, key, count, tuple, out);
+}
+
+GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    count_bolt *bolt = self;
+    gale_str key;
+    if (GX_LIKELY(gx_fields_text_key(&bolt->given->field, tuple, &key))) return count_key(bolt, key, tuple, out);
+    if (gale_tuple_is_tick(tuple)) return 0;
+    int rc = gx_fields_key(&bolt->given->field, &bolt->places, who, tuple, out, &bolt->key, &key);
+    return rc < 0 ? rc : count_key(bolt, key, tuple, out);
 }
 
 static int bolt_finish(void *self, gale_collector *out) {

@@ -49,6 +49,17 @@ GX_INLINE int gx_fields_key(const gx_fields *fields, gx_field_places *places, co
     return gx_key_of(&first, scratch, ret_key);
 }
 
+/* Such a list's key, if it is the first value and text, as most are: borrowed from the tuple, which then is no tick, since
+ * a tick's value is a number. False: who asks looks for a tick, and asks gx_fields_key. */
+GX_INLINE bool gx_fields_text_key(const gx_fields *fields, const gale_tuple *tuple, gale_str *ret_key) {
+    const gale_body *body = tuple->body;
+    uint32_t place[2];
+    if (GX_UNLIKELY(fields->count || body->tags[0] != GALE_TYPE_STRING)) return false;
+    memcpy(place, gale_body_slots(body), sizeof place);
+    *ret_key = (gale_str){ (const char *)body + place[0], (size_t)place[1] + 1 };
+    return true;
+}
+
 /* Appends the canonical bytes of such values together to `key`. What gx_value_pack returns. */
 int gx_fields_pack(const gale_value *values, uint32_t count, gx_buf *key);
 

@@ -112,9 +112,12 @@ static int bolt_finish(void *self, gale_collector *out) {
 
 GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     rolling *bolt = self;
-    if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
     gale_str object;
-    int rc = gx_fields_key(bolt->field, &bolt->places, who, tuple, out, &bolt->object, &object);
+    int rc = 0;
+    if (!gx_fields_text_key(bolt->field, tuple, &object)) {
+        if (gale_tuple_is_tick(tuple)) return execute_tick(bolt, out); /* not acked, as in Storm */
+        rc = gx_fields_key(bolt->field, &bolt->places, who, tuple, out, &bolt->object, &object);
+    }
     if (rc >= 0) rc = gx_sliding_window_increment(bolt->window, object);
     return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
 }

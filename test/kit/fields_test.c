@@ -97,6 +97,38 @@ static void different_values_pack_differently(void **state) {
     gx_buf_fini(&b);
 }
 
+/* What is found the short way is what is found the long way; and what is no text, a tick above all, is left to that. */
+static void the_first_value_is_a_key_at_once_when_it_is_text(void **state) {
+    (void)state;
+    fake_collector fake;
+    fake_init(&fake);
+    gx_fields first = { .count = 0 }, named;
+    gx_field_places places = { { 0 } };
+    gx_buf scratch = GX_BUF_INIT(NULL);
+    gale_str at_once, key;
+    assert_int_equal(gx_fields_parse("b", "test", &named, NULL), 0);
+    const gale_value texts[] = { gale_text(""), gale_text("word"), gale_string("a\0b", 3),
+                                 gale_text("a longer word than most") };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t count = 1; count <= 3; count++) {
+            const gale_value values[] = { texts[i], gale_i64(5), gale_text("behind") };
+            const gale_tuple *tuple = fake_tuple(&fake, values, count);
+            assert_true(gx_fields_text_key(&first, tuple, &at_once));
+            assert_int_equal(gx_fields_key(&first, &places, "test", tuple, &fake.collector, &scratch, &key), 0);
+            assert_true(gx_str_equal(at_once, key));
+            gale_value back = gx_key_value(at_once);
+            assert_true(gale_value_equal(&back, &texts[i]));
+            assert_false(gx_fields_text_key(&named, tuple, &at_once));
+        }
+    const gale_value others[] = { gale_null(), gale_i64(4), gale_bytes("word", 4), gale_list(NULL, 0) };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(gx_fields_text_key(&first, fake_tuple(&fake, &others[i], 1), &at_once));
+    assert_false(gx_fields_text_key(&first, fake_tuple(&fake, NULL, 0), &at_once));
+    assert_false(gx_fields_text_key(&first, fake_tick(&fake, 1), &at_once));
+    gx_buf_fini(&scratch);
+    fake_fini(&fake);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_cut_and_trimmed),
@@ -104,6 +136,7 @@ int main(void) {
         cmocka_unit_test(values_are_found_in_each_stream_by_name),
         cmocka_unit_test(a_field_that_is_not_there_is_told_with_the_nearest),
         cmocka_unit_test(different_values_pack_differently),
+        cmocka_unit_test(the_first_value_is_a_key_at_once_when_it_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
