@@ -62,18 +62,21 @@ GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
     }
 }
 
-/* A single value, as most tuples have: count and tag are one word. */
+/* A single value, as most tuples have: count and tag are one word. There is room for a short text and what is copied too
+ * much of it, so that nothing is compared with `room` then. */
 GX_INLINE size_t gx_flat_write_one(const gale_value *value, uint8_t *at, size_t room) {
     const gale_value v = *value;
     gx_store64(at, 1 | (uint64_t)v.type << 32);
-    if (v.type < GALE_TYPE_STRING) {
+    if (!gx_flat_is_text(v.type)) {
+        if (GX_UNLIKELY(v.type > GALE_TYPE_BYTES)) return 0;
         gx_store64(at + 8, gx_flat_scalar(&v));
         return 16;
     }
-    if (GX_UNLIKELY(!gx_flat_is_valid(&v) || v.size > room - 32)) return 0;
+    if (GX_UNLIKELY(!v.as.string && v.size)) return 0;
+    if (GX_UNLIKELY(v.size > GX_SHORT_TEXT_MAX && v.size > room - 32)) return 0;
     gx_store64(at + 8, (uint64_t)v.size << 32 | 16);
-    gx_short_text_copy(at + 16, v.as.bytes, v.size); /* 16 bytes of room are left */
-    gx_store64(at + 16 + v.size, 0);                 /* NUL and padding */
+    gx_short_text_copy(at + 16, v.as.bytes, v.size);
+    gx_store64(at + 16 + v.size, 0); /* NUL and padding */
     return gx_align_up(17 + (size_t)v.size, 8);
 }
 
@@ -82,7 +85,7 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
 /* Measures and writes at once, to `at`, 8-aligned, where there is `room`, of which more may be written than the body
  * takes. Returns how many bytes that is; 0 when it is not flat, a value is not valid, or there is not room enough. */
 GX_INLINE size_t gx_flat_write(const gale_value *values, size_t count, uint8_t *at, size_t room) {
-    return GX_LIKELY(count == 1 && room >= 32) ? gx_flat_write_one(values, at, room)
+    return GX_LIKELY(count == 1 && room >= 48) ? gx_flat_write_one(values, at, room)
                                                : gx_flat_write_several(values, count, at, room);
 }
 
