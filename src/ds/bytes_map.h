@@ -1,4 +1,4 @@
-/* A hash map from byte strings to values of one fixed size: open addressing, linear probing from a group of four slots
+/* A hash map from byte strings to values of one fixed size: open addressing, linear probing from a group of eight slots
  * that is looked at in one go, 32-bit hash tags beside the slots; entries lie densely in an array in the order of
  * insertion until one is removed (the last one then takes its place), so that walking is an array walk. Keys of up to 16
  * bytes lie beside their values, zeros behind them, and are compared as two numbers; longer ones are copied into an arena

@@ -9,7 +9,7 @@ static void every_slot_with_the_tag_is_found_and_no_other(void **state) {
     (void)state;
     gx_random random = gx_random_new(3, 3);
     for (int round = 0; round < 100000; round++) {
-        alignas(32) gx_tag_slot group[GX_TAG_GROUP];
+        alignas(64) gx_tag_slot group[GX_TAG_GROUP];
         uint32_t tag = 1 + gx_random_below(&random, 3), naive = 0;
         if (round % 2) tag |= UINT32_C(0xffff0000); /* all of the tag counts */
         for (uint32_t i = 0; i < GX_TAG_GROUP; i++) {
