@@ -42,6 +42,14 @@ def splitmix64(state, gamma):
         yield z ^ (z >> 31)
 
 
+def fold(state, gamma):
+    """gx_random_id of src/base/random.h, but that zero becomes one: wyrand's mixing."""
+    while True:
+        state = (state + gamma) & MASK
+        product = state * (state ^ 0xE7037ED1A0B428DB)
+        yield (product >> BITS) ^ (product & MASK)
+
+
 def xorshift64(state):
     """Marsaglia's, with shifts 13, 7, 17: each step is a matrix over GF(2) times the state."""
     while True:
@@ -91,19 +99,22 @@ def cancels(ids, places):
 
 
 def linear_table():
-    """The subset of successive xorshift ids that cancels, whatever the seed; and the same subset of SplitMix64's."""
+    """The subset of successive xorshift ids that cancels, whatever the seed; and the same subset of SplitMix64's, and
+    of the ids that gale draws."""
     length, places = relation([number & 1 for number in take(xorshift64(1), 4 * BITS)])
     seeds = random.Random(1)
     trials = 1000
     counts = []
     for make in (lambda: xorshift64(seeds.getrandbits(BITS) | 1),
-                 lambda: splitmix64(seeds.getrandbits(BITS), seeds.getrandbits(BITS) | 1)):
+                 lambda: splitmix64(seeds.getrandbits(BITS), seeds.getrandbits(BITS) | 1),
+                 lambda: fold(seeds.getrandbits(BITS), seeds.getrandbits(BITS) | 1)):
         counts.append(sum(cancels(take(make(), length + 1), places) for _ in range(trials)))
     return "\n".join([
         "| generator | trees of which all but those edges are acked | of them falsely complete |",
         "| --- | --- | --- |",
         f"| xorshift64 (13, 7, 17): {len(places)} of {length + 1} successive ids | {trials:,} | {counts[0]:,} |",
         f"| SplitMix64: ids at the same places | {trials:,} | {counts[1]:,} |",
+        f"| wyrand's fold, gale's: ids at the same places | {trials:,} | {counts[2]:,} |",
     ])
 
 

@@ -38,9 +38,9 @@ typedef struct gale_runtime_options {
     uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
     bool until_drained;              /* drain by itself when every spout says that it is done */
     bool inactive;                   /* open nothing before gale_runtime_activate */
-    uint64_t queue_limit; /* bytes that may wait for one task on its executor; what comes beyond fails with reason
-                              `overflow`. Gates keep queues far below, except in a cycle that makes more than it
-                              takes; default 64 MiB */
+    uint64_t queue_limit; /* bytes that may wait for one task on its executor, as `queued_bytes` counts them, one batch
+                              more or less; what comes beyond fails with reason `overflow`. Gates keep queues far
+                              below, except in a cycle that makes more than it takes; default 64 MiB */
     bool inline_blocking; /* components that block (gale.blocking) may run on the caller's thread */
 } gale_runtime_options;
 
@@ -130,8 +130,9 @@ typedef struct gale_run_stats {
     uint64_t open;
     uint64_t stale;           /* answers to trees that were answered already, dropped */
     uint64_t executed;        /* calls of execute, all tasks */
-    uint64_t memory_in_use;   /* bytes that the engine holds, components apart */
-    uint64_t memory_reserved; /* bytes that it has taken from the allocator */
+    uint64_t memory_in_use;   /* bytes that the engine holds, components apart: tables, rings, and of pools what is in
+                                 use, whole batches (576 or 4,608 bytes) whether or not they are full */
+    uint64_t memory_reserved; /* bytes that it has taken from the allocator, what pools keep for later among them */
     uint64_t allocations;     /* calls of the allocator so far, components apart */
     int64_t complete_p50;     /* from emit to answer, acked trees; of a log-linear histogram, 3 % steps */
     int64_t complete_p99;
@@ -167,7 +168,8 @@ typedef struct gale_task_stats {
     uint64_t errors;      /* errors returned or reported */
     uint64_t ticks;
     uint64_t held;         /* tuples held now */
-    uint64_t queued_bytes; /* waiting for this task now, rings apart */
+    uint64_t queued_bytes; /* waiting for this task now, rings apart. Whole batches: 576 or 4,608 bytes each, full or
+                              not, and the large bodies in them; so one short tuple may be 576 */
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;
@@ -178,7 +180,7 @@ typedef struct gale_task_stats {
     uint64_t rejected;                /* bolt: inputs; spout: trees; neither is among `failed` */
     uint64_t expired;                 /* tuples that were over their deadline, not executed: their trees failed */
     uint64_t dropped;                 /* by the policies of its inputs; see gale_runtime_input_stats */
-    uint64_t queued_bytes_max;        /* the most that was above the high mark; 0: never above */
+    uint64_t queued_bytes_max;        /* the most that was above the high mark, counted alike; 0: never above */
     uint64_t held_nanoseconds;        /* spout: it would have emitted, but flow control held it, this long */
     uint64_t held_mostly_nanoseconds; /* of that by `held_mostly_by`, the task that held it longest */
     uint32_t held_mostly_by;          /* 0: nobody */

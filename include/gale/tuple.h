@@ -1,7 +1,7 @@
 /* gale/tuple.h: reading a tuple.
  *
- * What:    a record is a head and a body. The head belongs to the hop (who sent it, to whom, which trees it is part
- *          of); the body is immutable, position-free, little-endian, and the same bytes everywhere:
+ * What:    a tuple is delivered as a row: a head and a body. The head belongs to the hop (on which stream, which trees it
+ *          is part of); the body is immutable, position-free, little-endian, and the same bytes everywhere:
  *
  *              u32 count | count tag bytes | zeros up to a multiple of 8 | count slots of 8 bytes | variable part
  *
@@ -32,7 +32,7 @@ typedef struct gale_body {
     uint8_t tags[4]; /* `count` of them */
 } gale_body;
 
-/* The engine's part of a record; see src/tuple/record.h. */
+/* The engine's part of a row; see src/tuple/row.h. */
 struct gale_head;
 
 /* The names of what tasks emit; see src/tuple/schema.h. */
@@ -44,6 +44,8 @@ typedef struct gale_tuple {
     const struct gale_head *head;
     const struct gale_schema *schema;
     gale_handle handle;
+    uint32_t source; /* the task that emitted it; 0: the system */
+    uint32_t reserved;
 } gale_tuple;
 
 /* How many values a body has. Reads bytes: a body that was packed into a key may lie at any address. */

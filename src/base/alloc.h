@@ -12,7 +12,7 @@
 typedef enum gx_tag {
     GX_TAG_PLAN,   /* tables made at start */
     GX_TAG_RING,   /* rings between executors */
-    GX_TAG_QUEUE,  /* chunks of local queues, parked lists, outboxes */
+    GX_TAG_QUEUE,  /* pages of batches, outboxes of acks */
     GX_TAG_BLOCK,  /* large and retained bodies */
     GX_TAG_LEDGER, /* open trees */
     GX_TAG_OTHER,

@@ -11,7 +11,7 @@
 typedef enum gx_mutant {
     GX_MUTANT_NONE,
     GX_MUTANT_early_ack_forgotten, /* an ack before the init is forgotten at the acker task */
-    GX_MUTANT_overflow_lost,       /* a record that finds the queue at its limit is dropped, and nobody is told */
+    GX_MUTANT_overflow_lost,       /* a batch that finds the queue at its limit is dropped, and nobody is told */
     GX_MUTANT_edge_twice,          /* an edge id is used a second time */
     GX_MUTANT_eviction_dropped,    /* the settling table drops what it evicts */
     GX_MUTANT_generation_ignored,  /* an answer to an old tree counts for the new one in its slot */
@@ -24,6 +24,8 @@ typedef enum gx_mutant {
     GX_MUTANT_rank_not_awaited,    /* the next component finishes, or all is closed, while tuples are on their way */
     GX_MUTANT_command_untold,      /* a remote's tracked tuple that waits at the end is never told of */
     GX_MUTANT_letter_lost,         /* a tuple is given up though its letter could not be kept in the file */
+    GX_MUTANT_row_lost,            /* the last row of a batch is lost when that is closed */
+    GX_MUTANT_batch_freed_twice,   /* a batch that was read goes home twice */
     GX_MUTANT_COUNT
 } gx_mutant;
 

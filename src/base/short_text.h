@@ -58,6 +58,12 @@ GX_INLINE bool gx_short_text_may_read(const void *at) {
     return GX_LIKELY((uint32_t)((uintptr_t)at & (GX_SHORT_TEXT_PAGE - 1)) < gx_short_text_safe);
 }
 
+/* The same, and it is not NULL; may also say no to what begins with its page. */
+GX_INLINE bool gx_short_text_is_there(const void *at) {
+    if (GX_SHORT_TEXT_CAREFUL) return false;
+    return GX_LIKELY((((uintptr_t)at - 1) & (GX_SHORT_TEXT_PAGE - 1)) + 1 < gx_short_text_safe);
+}
+
 GX_INLINE const uint8_t *gx_short_hidden(const void *at) {
     __asm__("" : "+r"(at));
     return at;

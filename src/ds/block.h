@@ -1,4 +1,4 @@
-/* Reference-counted blocks of any size, for bodies and tuples that are too large for a queue or outlive it.
+/* Reference-counted blocks of any size, for bodies and tuples that are too large for a batch or outlive it.
  *
  * What:    a pool a thread, with free lists by power of two. A block may be released on any thread: the last release on
  *          another thread pushes it to the owner's return stack (a Treiber stack that is only ever emptied whole,

@@ -1,9 +1,6 @@
-/* A byte ring between two threads: one producer, one consumer, entries of any size up to a quarter of the capacity.
+/* A ring of 16-byte items between two threads: one producer, one consumer.
  *
- * What:    Lamport's single-producer single-consumer queue with cached remote positions. An entry begins with its own
- *          length as u32 (a multiple of 8); an entry that would cross the end of the ring is preceded by padding,
- *          marked by GX_RING_PAD in that word. A ring of 16-byte items (acks) uses the raw calls and never needs
- *          padding.
+ * What:    Lamport's single-producer single-consumer queue with cached remote positions, which count bytes.
  * Threads: gx_ring_producer belongs to one thread, gx_ring_consumer to another; each lives in its owner's memory, so
  *          that private positions never share a line with published ones (false sharing costs a factor of six).
  * Owner:   the shared part is a pointer-free header and the bytes; whoever made it frees it, when both sides have
@@ -12,8 +9,8 @@
  *
  * Orderings:
  *     R1/A1  gx_ring_publish releases the bytes before `tail`; gx_ring_refresh acquires them: a consumer that sees the
- *            new tail sees the entries.
- *     R2/A2  gx_ring_release releases the reads before `head`; gx_ring_claim acquires them: a producer that sees the
+ *            new tail sees the items.
+ *     R2/A2  gx_ring_release releases the reads before `head`; gx_ring_has_room acquires them: a producer that sees the
  *            new head may overwrite.
  */
 #ifndef GX_DS_RING_H
@@ -24,8 +21,7 @@
 #include "base/bits.h"
 
 #define GX_RING_MAGIC UINT64_C(0x676e6972656c6167) /* "galering" */
-#define GX_RING_PAD UINT32_C(0x80000000)
-enum { GX_RING_VERSION = 1 };
+enum { GX_RING_VERSION = 2, GX_RING_ITEM = 16 };
 
 typedef struct gx_ring {
     uint64_t magic;
@@ -34,10 +30,10 @@ typedef struct gx_ring {
     uint64_t capacity;
     uint64_t incarnation;
     struct {
-        alignas(GX_APART) gx_atomic64 tail; /* written by the producer: entries below it are whole */
+        alignas(GX_APART) gx_atomic64 tail; /* written by the producer: items below it are whole */
     } producer;
     struct {
-        alignas(GX_APART) gx_atomic64 head; /* written by the consumer: entries below it are read */
+        alignas(GX_APART) gx_atomic64 head; /* written by the consumer: items below it are read */
     } consumer;
     alignas(GX_APART) unsigned char bytes[];
 } gx_ring;
@@ -68,41 +64,18 @@ void gx_ring_free(gx_heap *heap, gx_ring *ring);
 gx_ring_producer gx_ring_produce(gx_ring *ring);
 gx_ring_consumer gx_ring_consume(gx_ring *ring);
 
-/* Room for `need` bytes in a row of positions? */
-GX_INLINE bool gx_ring_has_room(gx_ring_producer *p, uint64_t need) {
-    if (GX_LIKELY(p->tail + need - p->head_cached <= p->capacity)) return true;
+GX_INLINE bool gx_ring_has_room(gx_ring_producer *p) {
+    if (GX_LIKELY(p->tail + GX_RING_ITEM - p->head_cached <= p->capacity)) return true;
     p->head_cached = gx_load_acquire(&p->ring->consumer.head); /* A2 */
-    return p->tail + need - p->head_cached <= p->capacity;
+    return p->tail + GX_RING_ITEM - p->head_cached <= p->capacity;
 }
 
-/* Space for an entry of `length` bytes (a multiple of 8, at most a quarter of the capacity), or NULL when the ring is
- * full. The consumer sees it after gx_ring_publish; its first word must then hold `length`. */
-GX_INLINE void *gx_ring_claim(gx_ring_producer *p, uint32_t length) {
-    uint64_t at = p->tail & (p->capacity - 1);
-    uint64_t to_end = p->capacity - at;
-    if (GX_LIKELY(length <= to_end)) {
-        if (!gx_ring_has_room(p, length)) return NULL;
-    } else {
-        if (!gx_ring_has_room(p, to_end + length)) return NULL;
-        gx_store32(p->bytes + at, (uint32_t)to_end | GX_RING_PAD);
-        p->tail += to_end;
-        at = 0;
-    }
-    p->tail += length;
-    return p->bytes + at;
-}
-
-/* Room for an entry of up to `most` bytes, or NULL: when the ring is full, or ends before. It is no entry before
- * gx_ring_commit, and may be left alone. */
-GX_INLINE void *gx_ring_reserve(gx_ring_producer *p, uint32_t most) {
-    uint64_t at = p->tail & (p->capacity - 1);
-    if (GX_UNLIKELY(p->capacity - at < most) || !gx_ring_has_room(p, most)) return NULL;
-    return p->bytes + at;
-}
-
-/* What was reserved is an entry of this length. */
-GX_INLINE void gx_ring_commit(gx_ring_producer *p, uint32_t length) {
-    p->tail += length;
+/* Space for an item, or NULL when the ring is full. The consumer sees it after gx_ring_publish. */
+GX_INLINE void *gx_ring_claim(gx_ring_producer *p) {
+    if (!gx_ring_has_room(p)) return NULL;
+    void *item = p->bytes + (p->tail & (p->capacity - 1));
+    p->tail += GX_RING_ITEM;
+    return item;
 }
 
 /* Lets the consumer see what was claimed. True when there was something. */
@@ -119,20 +92,12 @@ GX_INLINE bool gx_ring_refresh(gx_ring_consumer *c) {
     return c->tail_cached != c->head;
 }
 
-/* The next entry below the tail last seen, or NULL. Valid until gx_ring_release. */
-GX_INLINE const void *gx_ring_peek(gx_ring_consumer *c) {
-    while (c->head != c->tail_cached) {
-        const unsigned char *entry = c->bytes + (c->head & (c->capacity - 1));
-        uint32_t length = gx_load32(entry);
-        if (GX_LIKELY(!(length & GX_RING_PAD))) return entry;
-        c->head += length & ~GX_RING_PAD;
-    }
-    return NULL;
-}
-
-/* Steps over the entry that was peeked. */
-GX_INLINE void gx_ring_advance(gx_ring_consumer *c, uint32_t length) {
-    c->head += length;
+/* The next item below the tail last seen, or NULL. Valid until gx_ring_release. */
+GX_INLINE const void *gx_ring_next(gx_ring_consumer *c) {
+    if (c->head == c->tail_cached) return NULL;
+    const void *item = c->bytes + (c->head & (c->capacity - 1));
+    c->head += GX_RING_ITEM;
+    return item;
 }
 
 /* Gives back everything read. True when there was something. */
@@ -141,22 +106,6 @@ GX_INLINE bool gx_ring_release(gx_ring_consumer *c) {
     c->released = c->head;
     gx_store_release(&c->ring->consumer.head, c->head); /* R2 */
     return true;
-}
-
-/* --- Raw items of 16 bytes: the ring holds nothing else. --- */
-
-GX_INLINE void *gx_ring_claim_item(gx_ring_producer *p) {
-    if (!gx_ring_has_room(p, 16)) return NULL;
-    void *item = p->bytes + (p->tail & (p->capacity - 1));
-    p->tail += 16;
-    return item;
-}
-
-GX_INLINE const void *gx_ring_next_item(gx_ring_consumer *c) {
-    if (c->head == c->tail_cached) return NULL;
-    const void *item = c->bytes + (c->head & (c->capacity - 1));
-    c->head += 16;
-    return item;
 }
 
 #endif

@@ -4,9 +4,8 @@
 #include "engine/emit.h"
 #include "engine/flush.h"
 #include "engine/hooks.h"
-#include "engine/plain.h"
 #include "engine/remote.h"
-#include "engine/spread.h"
+#include "engine/short.h"
 
 /* Far more than a task can hold: a number that was never meant. */
 enum { ANCHORS_MAX = 1 << 27 };
@@ -32,20 +31,26 @@ static bool wrong_thread(const gx_task *task) {
 
 /* --- Handles --- */
 
+/* The tuple in execution. */
+static gx_anchor current_anchor(gx_cursor *cursor) {
+    const gale_head *head = cursor->tuple.head;
+    return (gx_anchor){ &cursor->ack, &cursor->failed, gx_row_roots(head), gx_row_deadline(head) };
+}
+
 static int find_anchor(gx_task *task, gale_handle handle, gx_anchor *ret) {
     gx_cursor *cursor = &task->executor->cursor;
     if (gx_handle_task(handle) != task->id) return GALE_INVALID;
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && (cursor->task != task || cursor->tuple.handle != handle)) return GALE_SETTLED;
     if (current && cursor->state == GX_CURSOR_OPEN) {
-        *ret = (gx_anchor){ &cursor->ack, &cursor->failed, cursor->roots, cursor->deadline };
+        *ret = current_anchor(cursor);
         return GALE_OK;
     }
     if (current && cursor->state != GX_CURSOR_HELD) return GALE_SETTLED;
     gx_held_slot *slot = current ? &task->held.slots[cursor->held_index] : gx_held_find(&task->held, handle);
     if (!slot || !slot->copy) return GALE_SETTLED;
     const gale_head *head = gx_held_tuple(slot)->head;
-    *ret = (gx_anchor){ &slot->ack, &slot->failed, gx_record_roots(head), gx_record_deadline(head) };
+    *ret = (gx_anchor){ &slot->ack, &slot->failed, gx_row_roots(head), gx_row_deadline(head) };
     return GALE_OK;
 }
 
@@ -72,7 +77,7 @@ static int emit_current(gx_task *task, const gx_emission *e) {
     if (wrong_thread(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
     if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
-    gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots, cursor->deadline };
+    gx_anchor anchor = current_anchor(cursor);
     if (GX_UNLIKELY(cursor->state != GX_CURSOR_OPEN)) {
         int rc = find_anchor(task, cursor->tuple.handle, &anchor);
         if (rc < 0) return misuse(task, rc);
@@ -114,80 +119,89 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
     return rc;
 }
 
-/* --- The plain path --- */
+/* --- The short way --- */
 
-/* A target that was chosen goes to the scratch, where an emission has its targets. Returns how many there are. */
-static uint32_t keep_choice(const gx_task *task, const gx_task *chosen) {
-    if (chosen) task->executor->scratch.targets[0] = chosen->id;
-    return chosen != NULL;
+/* Is no other task's tuple in execution, to which the cursor belongs? */
+GX_INLINE bool is_free(const gx_task *task) {
+    const gx_task *running = task->executor->cursor.task;
+    return !running || running == task;
 }
 
-GX_NOINLINE static int emit_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
-                                      gx_task *chosen) {
-    const gx_emission e = { 0, stream, values, count, NULL, keep_choice(task, chosen) };
+/* By engine/emit.h, with the targets that were chosen. */
+GX_NOINLINE static int emit_any(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                uint32_t chosen) {
+    const gx_emission e = { 0, stream, values, count, NULL, chosen };
     return emit_current(task, &e);
 }
 
-/* How many roots a tuple would have that is emitted now: those of the one in execution, if it is this task's. More than
- * one, also for a tuple that was answered: not plain. */
-GX_INLINE uint64_t plain_roots(const gx_task *task, const gx_cursor *cursor) {
-    if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return 0;
-    return GX_LIKELY(cursor->state == GX_CURSOR_OPEN) ? cursor->roots.count : 2;
+/* A child of the tuple in execution. False: it is one of several roots, or the tuple was answered. */
+static bool make_child(const gx_task *task, const gx_stream_routes *routes, gx_short *ret_short) {
+    const gx_executor *ex = task->executor;
+    const gx_cursor *cursor = &ex->cursor;
+    bool dated = ex->shared->plan->deadline && cursor->stem == GX_STEM_ONE;
+    *ret_short = (gx_short){ .routes = routes,
+                             .root = gx_load_relaxed(&((gx_cursor *)cursor)->root),
+                             .roots = cursor->stem,
+                             .deadline = dated ? gx_row_deadline(cursor->tuple.head) : 0 };
+    return cursor->stem != GX_STEM_OTHER;
 }
 
-/* Without a root: acking is off, or a spout does not want to hear of it. */
-GX_NOINLINE static int emit_rootless(gx_task *task, gx_plain p, uint32_t stream, const gale_value *values,
-                                     size_t count) {
+/* A brief tuple for the only task that takes it, in a batch that is open? */
+GX_INLINE bool is_brief(const gx_task *task, const gx_stream_routes *routes, const gale_value *values, size_t count) {
+    const gx_open *open = routes->sole;
+    return task->executor->turn == task && open->at < open->end && count == 1 && gx_flat_is_brief(values) &&
+           (!routes->laned || open->batch->lane == routes->lane);
+}
+
+/* The same with a deadline, or somebody who wants to see it. */
+GX_NOINLINE static int emit_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
     gx_executor *ex = task->executor;
-    if (plain_roots(task, &ex->cursor) || !gx_plain_write(&p, values, count, 0))
-        return emit_otherwise(task, stream, values, count, p.target);
-    gx_plain_send(ex, p, 0, 0, 0);
+    const gx_short s = { routes, gx_load_relaxed(&ex->cursor.root), 1, gx_row_deadline(ex->cursor.tuple.head) };
+    size_t size = gx_flat_write_brief(value, routes->sole->at + gx_short_before(&s));
+    ex->cursor.ack ^= gx_short_commit(ex, routes->sole, &s, gx_short_before(&s) + size);
+    gx_count(&routes->counters.single, 1);
+    if (gx_emit_is_watched(task)) gx_emit_show(task, (uint32_t)(routes - task->streams), value, 1, NULL, 1);
     return 1;
 }
 
-GX_INLINE int emit_to(gx_task *task, gx_plain p, uint32_t stream, const gale_value *values, size_t count) {
+/* It is not bare, not brief, nothing is open for it, or it is to be chosen who takes it. */
+GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count) {
+    gx_stream_routes *routes = stream < task->stream_count ? &task->streams[stream] : NULL;
+    uint32_t chosen = 0, targets = 0;
+    uint64_t edges = 0;
+    gx_short s;
+    if (wrong_thread(task)) return GALE_THREAD;
+    if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !is_free(task)))
+        return emit_any(task, stream, values, count, 0);
+    if (task->executor->cursor.stem == GX_STEM_ONE && is_brief(task, routes, values, count))
+        return emit_dated(task, routes, values);
+    if (GX_LIKELY(make_child(task, routes, &s))) targets = gx_short_send(task, &s, values, count, &edges, &chosen);
+    if (GX_UNLIKELY(!targets)) return emit_any(task, stream, values, count, chosen);
+    task->executor->cursor.ack ^= edges;
+    if (GX_UNLIKELY(gx_emit_is_watched(task))) gx_emit_show(task, stream, values, count, NULL, targets);
+    return (int)targets;
+}
+
+GX_NOINLINE static int emit_brief(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+    const gx_short s = { .routes = routes, .roots = 1 };
+    unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
     gx_executor *ex = task->executor;
-    gx_cursor *cursor = &ex->cursor;
-    if (GX_UNLIKELY(plain_roots(task, cursor) != 1)) return emit_rootless(task, p, stream, values, count);
-    if (GX_UNLIKELY(!gx_plain_write(&p, values, count, 1)))
-        return emit_otherwise(task, stream, values, count, p.target);
-    uint64_t edge = gx_draw_edge(ex);
-    cursor->ack ^= edge;
-    gx_plain_send(ex, p, 1, cursor->roots.pairs[0].root, edge);
+    ex->cursor.ack ^= gx_short_root(ex, row, gx_load_relaxed(&ex->cursor.root));
+    gx_count(&routes->counters.single, 1);
     return 1;
 }
 
-/* To several tasks. */
-static int emit_spread(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
-                       size_t count) {
-    gx_executor *ex = task->executor;
-    gx_cursor *cursor = &ex->cursor;
-    gx_spread s = { 0 };
-    uint64_t roots = plain_roots(task, cursor);
-    if (GX_UNLIKELY(roots > 1 || !gx_spread_prepare(ex, routes, values, count, (uint32_t)roots, &s))) {
-        const gx_emission e = { 0, stream, values, count, NULL, s.count };
-        return emit_current(task, &e);
-    }
-    cursor->ack ^= gx_spread_send(ex, &s, roots ? cursor->roots.pairs[0].root : 0);
-    return (int)s.count;
-}
-
-GX_NOINLINE static int emit_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
-                                   size_t count) {
-    if (routes->spread) return emit_spread(task, routes, stream, values, count);
-    gx_plain p = gx_plain_choose(task->executor, routes, values);
-    return GX_LIKELY(p.head != NULL) ? emit_to(task, p, stream, values, count)
-                                     : emit_otherwise(task, stream, values, count, p.target);
-}
-
+/* What is brief is worth functions that call none and save no register: one that looks, and one that does. */
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     gx_task *task = task_of(out);
-    gx_stream_routes *routes = wrong_thread(task) ? NULL : gx_plain_routes(task, stream, count);
-    if (GX_UNLIKELY(!routes)) return emit_otherwise(task, stream, values, count, NULL);
-    gx_plain p = { .routes = routes };
-    if (count != 1 || !routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(task->executor, &p)))
-        return emit_routed(task, routes, stream, values, count);
-    return emit_to(task, p, stream, values, 1);
+    const gx_cursor *cursor = &task->executor->cursor;
+    if (GX_UNLIKELY(stream >= task->stream_count || task->executor->turn != task || wrong_thread(task)))
+        return emit_routed(task, stream, values, count);
+    gx_stream_routes *routes = &task->streams[stream];
+    const gx_open *open = routes->brief;
+    if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values) || cursor->stem != GX_STEM_ONE)
+        return emit_routed(task, stream, values, count);
+    return emit_brief(task, routes, values);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -196,79 +210,90 @@ static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_val
     return emit_handles(out, &e, anchors, anchor_count);
 }
 
-GX_NOINLINE static int emit_tree_otherwise(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
-                                           uint64_t message_id, gx_task *chosen) {
-    const gx_emission e = { 0, stream, values, count, &message_id, keep_choice(task, chosen) };
+GX_NOINLINE static int emit_tree_any(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                     uint64_t message_id, uint32_t chosen) {
+    const gx_emission e = { 0, stream, values, count, &message_id, chosen };
     return emit_tree(task, &e);
 }
 
-/* Acking is off: the tuple has no root, and its tree is complete from the first. */
-static int begin_complete(gx_task *task, gx_plain p, uint64_t message_id) {
+/* Its tree is kept here, and there is a slot for it. What emits it inside another task's call is looked at. */
+static bool may_begin(const gx_task *task) {
+    const gx_executor *ex = task->executor;
+    return task->is_spout && !ex->shared->plan->acker_count && ex->ledger.free_count && is_free(task);
+}
+
+/* The tree whose root is in a row already, with the sum of its edges: acking off, it is complete from the first. */
+static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64_t edges) {
     gx_executor *ex = task->executor;
-    gx_plain_send(ex, p, 0, 0, 0);
+    gx_ledger_take(&ex->ledger, root, task->id, message_id, ex->now, edges);
+    gx_turn_let_begin(ex);
     task->spout.pending++;
-    gx_answer_begin(ex, gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, 0), 0);
-    return 1;
+    if (GX_UNLIKELY(!edges)) gx_ledger_begin(&ex->ledger, root, 0);
 }
 
-/* Where trees are kept here, the emit's own edge is in the entry from the first. */
-GX_INLINE int begin_tree(gx_task *task, gx_plain p, uint64_t message_id, bool here) {
-    gx_executor *ex = task->executor;
-    uint64_t edge = gx_draw_edge(ex);
-    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, here ? edge : 0);
-    gx_plain_send(ex, p, 1, root, edge);
-    task->spout.pending++;
-    if (!here) gx_answer_begin(ex, root, edge);
-    return 1;
-}
-
-static int emit_tree_spread(gx_task *task, gx_stream_routes *routes, uint32_t stream, const gale_value *values,
-                            size_t count, uint64_t message_id) {
-    gx_executor *ex = task->executor;
-    gx_spread s = { 0 };
-    if (GX_UNLIKELY(!ex->ledger.free_count || !gx_spread_prepare(ex, routes, values, count, ex->acking, &s))) {
-        const gx_emission e = { 0, stream, values, count, &message_id, s.count };
-        return emit_tree(task, &e);
-    }
-    uint64_t root = gx_ledger_take(&ex->ledger, task->id, message_id, ex->now, 0);
-    task->spout.pending++;
-    gx_answer_begin(ex, root, gx_spread_send(ex, &s, root));
-    return (int)s.count;
-}
-
-/* To a task that is to be chosen. */
-GX_NOINLINE static int emit_tree_routed(gx_task *task, gx_stream_routes *routes, uint32_t stream,
-                                        const gale_value *values, size_t count, uint64_t message_id) {
-    gx_executor *ex = task->executor;
-    if (routes->spread) return emit_tree_spread(task, routes, stream, values, count, message_id);
-    gx_plain p = gx_plain_choose(ex, routes, values);
-    if (GX_UNLIKELY(!p.head || !ex->ledger.free_count || !gx_plain_write(&p, values, count, ex->acking)))
-        return emit_tree_otherwise(task, stream, values, count, message_id, p.target);
-    if (!ex->acking) return begin_complete(task, p, message_id);
-    return begin_tree(task, p, message_id, ex->keeper == ex->index + 1u);
-}
-
-/* What is not quick (engine/task.h) may be plain. */
-GX_NOINLINE static int emit_tree_slowly(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+/* With a deadline, a tuple that is kept, or somebody who wants to see it. False: there is no memory to keep it. */
+GX_NOINLINE static bool emit_tree_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value,
                                         uint64_t message_id) {
-    bool plain = !wrong_thread(task) && task->is_spout && task->executor->plain && !task->slow;
-    gx_stream_routes *routes = plain ? gx_plain_routes(task, stream, count) : NULL;
-    return routes ? emit_tree_routed(task, routes, stream, values, count, message_id)
-                  : emit_tree_otherwise(task, stream, values, count, message_id, NULL);
+    gx_executor *ex = task->executor;
+    uint32_t stream = (uint32_t)(routes - task->streams);
+    const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
+    const unsigned char *body = routes->sole->at + gx_short_before(&s);
+    size_t size = gx_flat_write_brief(value, routes->sole->at + gx_short_before(&s));
+    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0) return false;
+    begin_tree(task, s.root, message_id, gx_short_commit(ex, routes->sole, &s, gx_short_before(&s) + size));
+    gx_count(&routes->counters.single, 1);
+    if (gx_emit_is_watched(task)) gx_emit_show(task, stream, value, 1, &message_id, 1);
+    return true;
+}
+
+GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                        uint64_t message_id) {
+    gx_executor *ex = task->executor;
+    gx_stream_routes *routes = stream < task->stream_count ? &task->streams[stream] : NULL;
+    uint32_t chosen = 0;
+    uint64_t edges = 0;
+    if (wrong_thread(task)) return GALE_THREAD;
+    if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !may_begin(task)))
+        return emit_tree_any(task, stream, values, count, message_id, 0);
+    if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
+    if (is_brief(task, routes, values, count) && emit_tree_dated(task, routes, values, message_id)) return 1;
+    const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
+    if (GX_UNLIKELY(task->plan->retains) && gx_emit_retain(task, stream, values, count, s.root) < 0)
+        return emit_tree_any(task, stream, values, count, message_id, 0);
+    uint32_t targets = gx_short_send(task, &s, values, count, &edges, &chosen);
+    if (GX_UNLIKELY(!targets)) {
+        gx_retention_drop(&ex->retention, gx_ledger_slot(s.root));
+        return emit_tree_any(task, stream, values, count, message_id, chosen);
+    }
+    begin_tree(task, s.root, message_id, edges);
+    if (GX_UNLIKELY(gx_emit_is_watched(task))) gx_emit_show(task, stream, values, count, &message_id, targets);
+    return (int)targets;
+}
+
+GX_NOINLINE static int emit_tree_brief(gx_task *task, gx_stream_routes *routes, const gale_value *value,
+                                       uint64_t message_id) {
+    const gx_short s = { .routes = routes, .roots = 1 };
+    unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
+    gx_executor *ex = task->executor;
+    uint64_t root = gx_ledger_next_root(&ex->ledger), edge = gx_short_root(ex, row, root);
+    gx_ledger_take(&ex->ledger, root, task->id, message_id, ex->now, edge);
+    if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
+    task->spout.pending++;
+    gx_count(&routes->counters.single, 1);
+    return 1;
 }
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                            uint64_t message_id) {
     gx_task *task = task_of(out);
     gx_executor *ex = task->executor;
-    bool quick = !wrong_thread(task) && task->quick && ex->ledger.free_count;
-    gx_plain p = { .routes = quick ? gx_plain_routes(task, stream, count) : NULL };
-    if (GX_UNLIKELY(!p.routes)) return emit_tree_slowly(task, stream, values, count, message_id);
-    if (count != 1 || !p.routes->sole || GX_UNLIKELY(!gx_plain_reserve_sole(ex, &p)))
-        return emit_tree_routed(task, p.routes, stream, values, count, message_id);
-    if (GX_UNLIKELY(!gx_plain_write(&p, values, 1, 1)))
-        return emit_tree_otherwise(task, stream, values, 1, message_id, p.target);
-    return begin_tree(task, p, message_id, true);
+    if (GX_UNLIKELY(ex->begins != task || stream >= task->stream_count || wrong_thread(task)))
+        return emit_tree_routed(task, stream, values, count, message_id);
+    gx_stream_routes *routes = &task->streams[stream];
+    const gx_open *open = routes->brief;
+    if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values))
+        return emit_tree_routed(task, stream, values, count, message_id);
+    return emit_tree_brief(task, routes, values, message_id);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */
@@ -334,13 +359,13 @@ static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, c
         fail_anchor(task, handle, &anchor, reason, text);
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && cursor->state == GX_CURSOR_OPEN) {
-        cursor->state = GX_CURSOR_ANSWERED;
+        gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
         return GALE_OK;
     }
     gx_held_remove(&task->held, &ex->blocks, current ? cursor->held_index : gx_handle_index(handle));
     gx_store_relaxed(&task->counters.held, task->held.count);
     if (cursor->task == task && cursor->state == GX_CURSOR_HELD && !task->held.slots[cursor->held_index].copy)
-        cursor->state = GX_CURSOR_ANSWERED;
+        gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
     return GALE_OK;
 }
 
@@ -374,7 +399,7 @@ static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_hel
     int rc = gx_held_add(&task->held, ex->heap, &ex->blocks, task->id, &cursor->tuple, cursor->ack, &index);
     if (rc < 0) return rc;
     task->held.slots[index].failed = cursor->failed;
-    cursor->state = GX_CURSOR_HELD;
+    gx_cursor_leave(cursor, GX_CURSOR_HELD);
     cursor->held_index = index;
     gx_store_relaxed(&task->counters.held, task->held.count);
     *ret_held = gx_held_tuple(&task->held.slots[index])->handle;
@@ -446,7 +471,7 @@ static void owe(gx_task *task, const gx_anchor *anchor) {
     gx_cursor *cursor = &task->executor->cursor;
     gale_handle handle = cursor->tuple.handle;
     if (gx_flush_owe(task, handle, anchor->roots, *anchor->ack) == GALE_OK) return;
-    cursor->state = GX_CURSOR_NONE; /* what the flush emits is not anchored to it */
+    gx_cursor_leave(cursor, GX_CURSOR_NONE); /* what the flush emits is not anchored to it */
     int rc = gx_flush_now(task);
     if (rc >= 0)
         ack_anchor(task, handle, anchor);
@@ -458,7 +483,7 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
     gx_cursor *cursor = &ex->cursor;
     gx_task *task = cursor->task;
     if (cursor->state == GX_CURSOR_OPEN) {
-        const gx_anchor anchor = { &cursor->ack, &cursor->failed, cursor->roots, 0 };
+        const gx_anchor anchor = current_anchor(cursor);
         if (GX_UNLIKELY(rc < 0)) {
             const char *text = task->reported ? task->report : gale_error_text(rc);
             fail_anchor(task, cursor->tuple.handle, &anchor, GALE_REASON_FAILED, text);
@@ -466,11 +491,11 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
             owe(task, &anchor);
         } else if (task->simple) {
             ack_anchor(task, cursor->tuple.handle, &anchor);
-        } else if (cursor->roots.count) {
+        } else if (anchor.roots.count) {
             gx_count(&task->counters.forgotten, 1);
-            gx_forgotten_note(&ex->forgotten, ex->heap, task->id, cursor->roots, ex->now, ex->shared->plan->timeout);
+            gx_forgotten_note(&ex->forgotten, ex->heap, task->id, anchor.roots, ex->now, ex->shared->plan->timeout);
         }
     }
     if (GX_UNLIKELY(rc < 0) && !task->reported) gx_task_report(task, gale_error_text(rc));
-    cursor->state = GX_CURSOR_NONE;
+    gx_cursor_leave(cursor, GX_CURSOR_NONE);
 }

@@ -24,19 +24,19 @@ typedef struct gx_task_counters {
     gx_atomic64 nanoseconds_max;
 } gx_task_counters;
 
-/* Tuples by the plain path (engine/plain.h) have one target each, and are counted apart: one add. */
+/* Tuples with one target each are counted apart: one add. */
 typedef struct gx_stream_counters {
-    gx_atomic64 plain;
+    gx_atomic64 single;
     gx_atomic64 other;
     gx_atomic64 other_transferred;
 } gx_stream_counters;
 
 GX_INLINE uint64_t gx_stream_emitted(const gx_stream_counters *c) {
-    return gx_load_relaxed(&c->plain) + gx_load_relaxed(&c->other);
+    return gx_load_relaxed(&c->single) + gx_load_relaxed(&c->other);
 }
 
 GX_INLINE uint64_t gx_stream_transferred(const gx_stream_counters *c) {
-    return gx_load_relaxed(&c->plain) + gx_load_relaxed(&c->other_transferred);
+    return gx_load_relaxed(&c->single) + gx_load_relaxed(&c->other_transferred);
 }
 
 /* The trees of one ledger. Published together once a step, so that at every reading

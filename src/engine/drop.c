@@ -11,13 +11,8 @@ const gx_plan_drop *gx_drop_find(const gx_task *task, uint32_t source, uint32_t 
     return NULL;
 }
 
-const gx_plan_drop *gx_drop_of(const gx_executor *ex, const gx_task *task, const gale_head *head) {
-    if (head->source == 0) return NULL; /* a tick */
-    return gx_drop_find(task, ex->shared->plan->tasks[head->source].component, head->stream);
-}
-
-static void count(gx_executor *ex, const gx_task *task, const gx_plan_drop *drop) {
-    gx_count(&ex->dropped[drop->first_slot + task->context.task_index], 1);
+void gx_drop_count(gx_executor *ex, const gx_task *task, const gx_plan_drop *drop, uint64_t rows) {
+    gx_count(&ex->dropped[drop->first_slot + task->context.task_index], rows);
 }
 
 static gx_dropping *waiting_of(gx_task *task, const gx_plan_drop *drop) {
@@ -31,9 +26,15 @@ static bool is_full(const gx_executor *ex, const gx_dropping *waiting) {
     return waiting->weight > (shared->flow.high < shared->queue_limit ? shared->flow.high : shared->queue_limit);
 }
 
-void gx_drop_settle(gx_executor *ex, const gale_head *head) {
-    gx_answer_ack(ex, gx_record_roots(head), 0);
-    gx_record_release(head, &ex->blocks);
+static void settle_row(gx_executor *ex, const gale_head *head) {
+    gx_answer_ack(ex, gx_row_roots(head), 0);
+    gx_row_release(head, &ex->blocks);
+}
+
+void gx_drop_settle(gx_executor *ex, const gx_task *task, gx_batch *batch) {
+    gx_drop_count(ex, task, gx_drop_at(task, batch->lane), gx_batch_rows(batch));
+    for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head)) settle_row(ex, head);
+    gx_executor_send_home(ex, batch);
 }
 
 static void take_away(gx_task *task, gx_dropping *waiting, uint64_t weight) {
@@ -42,30 +43,38 @@ static void take_away(gx_task *task, gx_dropping *waiting, uint64_t weight) {
     task->lanes->weight -= weight;
 }
 
+/* The oldest row, or, when it is the last one of its batch, that. */
+static void drop_first(gx_executor *ex, gx_task *task, gx_dropping *waiting) {
+    gx_batch *batch = gx_waiting_pop(ex, task, &waiting->list);
+    const gale_head *head = gx_batch_front(batch);
+    uint64_t bytes = gx_row_block_bytes(head), weight = gx_batch_weight(batch);
+    batch->read += head->length;
+    settle_row(ex, head);
+    if (batch->read < batch->used) {
+        batch->blocks -= bytes;
+        take_away(task, waiting, bytes);
+        gx_waiting_put_back(ex, task, &waiting->list, batch);
+    } else {
+        take_away(task, waiting, weight);
+        gx_executor_send_home(ex, batch);
+    }
+}
+
 /* Drops the oldest of a lane while it is full. */
 static void trim(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
     GX_CHECK(task->executor == ex);
     gx_dropping *waiting = waiting_of(task, drop);
-    const gale_head *oldest;
     if (drop->policy != GALE_DROP_OLDEST || task->lanes->busy == drop->lane) return;
-    while (is_full(ex, waiting) && (oldest = gx_fifo_front(&waiting->fifo)) != NULL) {
-        count(ex, task, drop);
-        take_away(task, waiting, gx_record_weight(oldest));
-        gx_drop_settle(ex, oldest);
-        gx_waiting_pop(ex, task, drop->lane, oldest->length);
+    while (is_full(ex, waiting) && waiting->list.count) {
+        gx_drop_count(ex, task, drop, 1);
+        drop_first(ex, task, waiting);
     }
 }
 
-bool gx_drop_arriving(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
-    bool full;
-    if (task->executor != ex) {
-        full = !gx_outlet_is_clear(&ex->outlets[task->executor->index]);
-    } else {
-        trim(ex, task, drop);
-        full = drop->policy == GALE_DROP_NEWEST && is_full(ex, waiting_of(task, drop));
-    }
-    if (full) count(ex, task, drop);
-    return full;
+bool gx_drop_refuses(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
+    if (task->executor != ex) return !gx_outlet_is_clear(&ex->outlets[task->executor->index]);
+    trim(ex, task, drop);
+    return drop->policy == GALE_DROP_NEWEST && is_full(ex, waiting_of(task, drop));
 }
 
 void gx_drop_queued(gx_task *task, const gx_plan_drop *drop, uint64_t weight) {

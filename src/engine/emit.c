@@ -36,10 +36,15 @@ static int unite(gx_executor *ex, gx_origin *from) {
     return GALE_OK;
 }
 
+int64_t gx_emit_deadline(const gx_executor *ex) {
+    int64_t span = ex->shared->plan->deadline;
+    return !span ? 0 : span < INT64_MAX - ex->now ? ex->now + span : INT64_MAX;
+}
+
 /* A new tree's deadline, or the earliest of the anchors'. */
 static int64_t deadline_of(const gx_executor *ex, const gx_origin *from) {
-    int64_t span = ex->shared->plan->deadline, earliest = 0;
-    if (from->begun) return span < INT64_MAX - ex->now ? ex->now + span : INT64_MAX;
+    int64_t earliest = 0;
+    if (from->begun) return gx_emit_deadline(ex);
     for (size_t i = 0; i < from->anchor_count; i++) {
         int64_t one = from->anchors[i].deadline;
         if (one && (!earliest || one < earliest)) earliest = one;
@@ -91,153 +96,101 @@ static void draw_roots(gx_executor *ex, gx_origin *from, gx_root *roots) {
 /* --- Deliveries --- */
 
 /* A tuple on its way: everything that its deliveries share. */
-typedef struct parcel {
-    gx_task *task;
-    uint32_t stream;
-    const gale_value *values;
-    size_t value_count;
+typedef struct delivery {
+    const gx_emission *emission;
+    gx_origin *from;
     size_t body_size;
-    uint32_t length;         /* of a record */
+    uint32_t length;         /* of a row */
     gx_block *body_block;    /* a large body, encoded; else NULL */
     const void *body_inline; /* a small body, once it is encoded */
-} parcel;
+    gx_block *root_blocks;   /* chained by `next`: where more roots than fit in a row go, one a target */
+} delivery;
 
-static void *claim_waiting(gx_executor *ex, const parcel *p, gx_task *target) {
-    const gx_plan_drop *drop = gx_drop_find(target, p->task->component, p->stream);
-    return gx_drop_push(ex, target, drop, p->length);
-}
-
-static void *claim(gx_executor *ex, const parcel *p, gx_task *target) {
-    uint32_t length = p->length;
-    if (target->executor == ex) {
-        if (GX_UNLIKELY(target->lanes != NULL)) return claim_waiting(ex, p, target);
-        return gx_fifo_push(&ex->local, &ex->chunks, length);
+static void write_roots(gx_executor *ex, delivery *d, gale_head *head) {
+    gx_block *block = d->root_blocks;
+    if (GX_LIKELY(!block)) {
+        head->roots = (uint8_t)d->from->root_count;
+        if (head->roots) draw_roots(ex, d->from, (gx_root *)(head + 1));
+        return;
     }
-    gx_outlet *outlet = &ex->outlets[target->executor->index];
-    void *at = gx_outlet_claim(outlet, &ex->chunks, length);
-    if (GX_UNLIKELY(outlet->outbox.count)) ex->gates_stale = true;
-    return at;
+    d->root_blocks = block->next;
+    gx_root_block *many = (gx_root_block *)block->bytes;
+    head->roots = GX_ROOTS_IN_BLOCK;
+    many->count = d->from->root_count;
+    draw_roots(ex, d->from, many->pairs);
+    memcpy(head + 1, &block, sizeof block);
 }
 
-static void write_body(parcel *p, gale_head *head, unsigned char *at) {
-    GX_CHECK(p->body_block || p->body_size <= GX_BODY_INLINE);
-    if (p->body_block) {
-        head->flags |= GX_RECORD_BODY_IN_BLOCK;
-        memcpy(at, &p->body_block, sizeof p->body_block);
-    } else if (p->body_inline) {
-        memcpy(at, p->body_inline, p->body_size);
+static void write_body(delivery *d, gale_head *head) {
+    GX_CHECK(d->body_block || d->body_size <= GX_BODY_INLINE);
+    unsigned char *at = gx_row_tail(head);
+    if (d->body_block) {
+        head->flags |= GX_ROW_BODY_IN_BLOCK;
+        memcpy(at, &d->body_block, sizeof d->body_block);
+        gx_store64(at + 8, d->body_size);
+    } else if (d->body_inline) {
+        memcpy(at, d->body_inline, d->body_size);
     } else {
-        gx_body_encode(p->values, p->value_count, at);
-        p->body_inline = at;
+        gx_body_encode(d->emission->values, d->emission->count, at);
+        d->body_inline = at;
     }
 }
 
-/* Writes one record to `at`. `root_block`: where more roots than fit go. */
-static void write_record(gx_executor *ex, parcel *p, gx_origin *from, uint16_t target, void *at, gx_block *root_block) {
-    gale_head *head = at;
-    *head = (gale_head){
-        p->length, target, p->task->id, (uint16_t)p->stream, (uint8_t)from->root_count, 0, (uint32_t)p->body_size
-    };
-    if (GX_UNLIKELY(from->deadline)) {
-        head->flags = GX_RECORD_DEADLINE;
-        memcpy(head + 1, &from->deadline, sizeof from->deadline);
-    }
-    unsigned char *roots = gx_record_after_head(head);
-    if (GX_UNLIKELY(root_block != NULL)) {
-        gx_root_block *many = (gx_root_block *)root_block->bytes;
-        head->roots = GX_ROOTS_IN_BLOCK;
-        many->count = from->root_count;
-        draw_roots(ex, from, many->pairs);
-        memcpy(roots, &root_block, sizeof root_block);
-    } else if (from->root_count) {
-        draw_roots(ex, from, (gx_root *)roots);
-    }
-    write_body(p, head, gx_record_tail(head));
+/* Where there is room for it. */
+static void write_row(gx_executor *ex, delivery *d, gx_task *target) {
+    gale_head *head = (gale_head *)ex->open[target->id].at;
+    *head = (gale_head){ d->length, (uint16_t)d->emission->stream, 0, d->from->deadline ? GX_ROW_DEADLINE : 0 };
+    write_roots(ex, d, head);
+    if (GX_UNLIKELY(d->from->deadline)) memcpy(gx_row_behind_roots(head), &d->from->deadline, 8);
+    write_body(d, head);
+    gx_turn_written(ex, target, d->length, d->body_block ? d->body_size : 0);
 }
 
-static void arrive(gx_executor *ex, const parcel *p, gx_task *target, gale_head *head) {
-    GX_CHECK(head->target == target->id);
-    if (target->executor != ex) return;
-    const gx_plan_drop *drop = NULL;
-    if (GX_UNLIKELY(target->lanes != NULL)) {
-        gx_waiting_pushed(target, head);
-        drop = gx_drop_find(target, p->task->component, p->stream);
+static void give_up(gx_executor *ex, delivery *d) {
+    while (d->root_blocks) {
+        gx_block *next = d->root_blocks->next;
+        gx_block_release(d->root_blocks, &ex->blocks);
+        d->root_blocks = next;
     }
-    if (GX_UNLIKELY(drop != NULL))
-        gx_drop_queued(target, drop, gx_record_weight(head));
-    else
-        gx_executor_queued(ex, target, gx_record_weight(head));
 }
 
-/* Blocks for the roots of every delivery, when there are too many to lie in the records. They are chained by `next`
- * until they are used. */
-static bool take_root_blocks(gx_executor *ex, const gx_origin *from, uint32_t count, gx_block **ret_blocks) {
-    *ret_blocks = NULL;
-    if (GX_LIKELY(from->root_count <= GX_ROOTS_INLINE)) return true;
+/* Blocks for the roots of every delivery, when there are too many to lie in the rows. */
+static bool take_root_blocks(gx_executor *ex, delivery *d, uint32_t count) {
+    if (GX_LIKELY(d->from->root_count <= GX_ROOTS_INLINE)) return true;
     for (uint32_t i = 0; i < count; i++) {
-        gx_block *block = gx_block_take(&ex->blocks, sizeof(gx_root_block) + from->root_count * sizeof(gx_root));
-        if (!block) {
-            while (*ret_blocks) {
-                gx_block *next = (*ret_blocks)->next;
-                gx_block_release(*ret_blocks, &ex->blocks);
-                *ret_blocks = next;
-            }
-            return false;
-        }
-        block->next = *ret_blocks;
-        *ret_blocks = block;
+        gx_block *block = gx_block_take(&ex->blocks, sizeof(gx_root_block) + d->from->root_count * sizeof(gx_root));
+        if (!block) return false;
+        block->next = d->root_blocks;
+        d->root_blocks = block;
     }
     return true;
 }
 
-static bool take_body_block(gx_executor *ex, parcel *p, gx_block *retained, uint32_t count) {
-    if (GX_LIKELY(p->body_size <= GX_BODY_INLINE)) return true;
-    if (retained) {
-        gx_block_ref(p->body_block = retained, count);
+static bool take_body_block(gx_executor *ex, delivery *d, uint32_t count) {
+    if (GX_LIKELY(d->body_size <= GX_BODY_INLINE)) return true;
+    if (d->from->body) {
+        gx_block_ref(d->body_block = d->from->body, count);
         return true;
     }
-    p->body_block = gx_block_take(&ex->blocks, p->body_size);
-    if (!p->body_block) return false;
-    gx_body_encode(p->values, p->value_count, p->body_block->bytes);
-    if (count > 1) gx_block_ref(p->body_block, count - 1);
+    d->body_block = gx_block_take(&ex->blocks, d->body_size);
+    if (!d->body_block) return false;
+    gx_body_encode(d->emission->values, d->emission->count, d->body_block->bytes);
+    if (count > 1) gx_block_ref(d->body_block, count - 1);
     return true;
 }
 
-/* Room for all deliveries, so that none can fail once the first is written: each record may need a new chunk at the
- * end of its queue, and there are as many queues as executors, and some tasks with queues of their own. */
-static bool ensure_room(gx_executor *ex, const parcel *p, uint32_t count) {
-    if (GX_LIKELY(count == 1)) return ex->chunks.free_count > 0 || gx_chunks_ensure(&ex->chunks, 1);
-    size_t chunks = (size_t)count * p->length / (GX_CHUNK_ROOM - GX_FIFO_ENTRY_MAX) + 1;
-    size_t queues = ex->shared->executor_count;
-    if (queues > count || ex->shared->plan->drop_slots) queues = count;
-    return gx_chunks_ensure(&ex->chunks, chunks + queues);
-}
-
-static int deliver(gx_executor *ex, parcel *p, gx_origin *from, const uint16_t *targets, uint32_t count) {
-    GX_CHECK(count > 0 && from->root_count <= UINT32_MAX);
-    p->length = gx_record_length(from->root_count, p->body_size, from->deadline != 0);
-    gx_block *root_blocks;
-    if (!ensure_room(ex, p, count) || !take_root_blocks(ex, from, count, &root_blocks)) return GALE_NO_MEMORY;
-    if (!take_body_block(ex, p, from->body, count)) {
-        for (gx_block *next; root_blocks; root_blocks = next) {
-            next = root_blocks->next;
-            gx_block_release(root_blocks, &ex->blocks);
-        }
+/* There is room at every target, so that none can fail once the first is written. */
+static int deliver(gx_executor *ex, delivery *d, const uint16_t *targets, uint32_t count) {
+    GX_CHECK(count > 0 && d->from->root_count <= UINT32_MAX);
+    if (!take_root_blocks(ex, d, count) || !take_body_block(ex, d, count)) {
+        give_up(ex, d);
         return GALE_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        gx_task *target = ex->shared->tasks[targets[i]];
-        void *at = claim(ex, p, target);
-        GX_ASSERT(at != NULL);
-        gx_block *roots = root_blocks;
-        if (GX_UNLIKELY(roots != NULL)) root_blocks = roots->next;
-        write_record(ex, p, from, targets[i], at, roots);
-        arrive(ex, p, target, at);
-    }
+    for (uint32_t i = 0; i < count; i++) write_row(ex, d, ex->shared->tasks[targets[i]]);
     return (int)count;
 }
 
-/* --- Drop policies and the hard limit --- */
+/* --- Room --- */
 
 /* What is for a task whose queue is at the limit is not queued: the trees that it would belong to fail. */
 static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
@@ -254,22 +207,34 @@ static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
     gx_count(trees ? &target->counters.overflowed : &target->counters.shed, 1);
 }
 
-/* Takes out the targets on this executor that are at the limit, and those that would rather lose the tuple. Returns how
- * many are left, and counts the latter. */
-static int shed_targets(gx_task *task, uint32_t stream, gx_origin *from, int count, int *ret_dropped) {
+/* Room for a row of this length; what gx_turn_open says. */
+static int make_room(gx_task *task, uint32_t stream, gx_task *target, uint32_t length) {
+    gx_executor *ex = task->executor;
+    const gx_plan_drop *drop = NULL;
+    if (GX_UNLIKELY(target->plan->drop_count)) drop = gx_drop_find(target, task->component, stream);
+    if (gx_turn_has_room(&ex->open[target->id], drop ? drop->lane : 0, length)) return GALE_OK;
+    int rc = gx_turn_open(ex, target, drop, length);
+    if (GX_UNLIKELY(rc == GX_TURN_DROPPED)) gx_drop_count(ex, target, drop, 1);
+    return rc;
+}
+
+/* Makes room at all targets, and takes out those on this executor that are at the limit, and those that would rather lose
+ * the tuple. Returns how many are left, and counts the latter; or GALE_NO_MEMORY. */
+static int make_all_room(gx_task *task, uint32_t stream, gx_origin *from, uint32_t length, int count,
+                         int *ret_dropped) {
     gx_executor *ex = task->executor;
     uint16_t *targets = ex->scratch.targets;
     int kept = 0;
     for (int i = 0; i < count; i++) {
         gx_task *target = ex->shared->tasks[targets[i]];
-        const gx_plan_drop *drop = NULL;
-        if (GX_UNLIKELY(target->lanes != NULL)) drop = gx_drop_find(target, task->component, stream);
-        if (GX_UNLIKELY(drop && gx_drop_arriving(ex, target, drop)))
-            ++*ret_dropped;
-        else if (GX_UNLIKELY(!drop && target->executor == ex && target->queued > ex->shared->queue_limit))
-            shed(ex, from, target);
-        else
+        int rc = make_room(task, stream, target, length);
+        if (GX_UNLIKELY(rc < 0)) return rc;
+        if (GX_LIKELY(rc == GALE_OK))
             targets[kept++] = targets[i];
+        else if (rc == GX_TURN_DROPPED)
+            ++*ret_dropped;
+        else
+            shed(ex, from, target);
     }
     return kept;
 }
@@ -296,35 +261,45 @@ static int choose_targets(gx_task *task, const gx_emission *e) {
     return 1;
 }
 
-static void tell_watchers(gx_task *task, const gx_emission *e, int targets) {
-    if (task->hook_count) gx_hooks_call_emit(task, e->stream, e->values, e->count, (uint32_t)targets);
+void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count, const uint64_t *message_id,
+                  uint32_t targets) {
+    if (task->hook_count) gx_hooks_call_emit(task, stream, values, count, targets);
     const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
-    if (events) gx_hooks_log_event(task, events, e->stream, e->values, e->count, e->message_id);
+    if (events) gx_hooks_log_event(task, events, stream, values, count, message_id);
 }
 
-int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
+static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
     if (GX_UNLIKELY(e->stream >= task->stream_count + from->letter)) return GALE_NOT_FOUND;
     gx_stream_routes *routes = &task->streams[e->stream];
     if (GX_UNLIKELY(e->count != routes->field_count)) return GALE_FIELDS;
     int64_t size = gx_body_measure(e->values, e->count);
     if (GX_UNLIKELY(size < 0)) return (int)size;
+    gx_turn_take(ex, task);
     int targets = choose_targets(task, e);
     if (GX_UNLIKELY(targets < 0)) return targets;
-    int dropped = 0;
-    targets = shed_targets(task, e->stream, from, targets, &dropped);
-    parcel p = {
-        .task = task, .stream = e->stream, .values = e->values, .value_count = e->count, .body_size = (size_t)size
-    };
-    if (GX_UNLIKELY(from->body != NULL)) p.body_inline = from->body->bytes;
-    int rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
-    if (rc == GALE_OK && targets) rc = deliver(ex, &p, from, ex->scratch.targets, (uint32_t)targets);
+    int dropped = 0, rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
     if (rc < 0) return rc;
+    delivery d = { .emission = e, .from = from, .body_size = (size_t)size };
+    d.length = gx_row_length(from->root_count, d.body_size, from->deadline != 0);
+    if (GX_UNLIKELY(from->body != NULL)) d.body_inline = from->body->bytes;
+    targets = make_all_room(task, e->stream, from, d.length, targets, &dropped);
+    if (GX_LIKELY(targets > 0)) targets = deliver(ex, &d, ex->scratch.targets, (uint32_t)targets);
+    if (GX_UNLIKELY(targets < 0)) return targets;
     targets += dropped; /* they went there, whether the drop was here or at the other end of a ring */
     gx_count(&routes->counters.other, 1);
     gx_count(&routes->counters.other_transferred, (uint64_t)targets);
-    if (GX_UNLIKELY(task->hook_count || gx_load_relaxed(&ex->shared->watched))) tell_watchers(task, e, targets);
+    if (GX_UNLIKELY(gx_emit_is_watched(task)))
+        gx_emit_show(task, e->stream, e->values, e->count, e->message_id, (uint32_t)targets);
     return targets;
+}
+
+/* Inside another task's call the turn is this one's for the emit alone: what is emitted next is looked at again. */
+int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
+    gx_executor *ex = task->executor;
+    int rc = emit(task, e, from);
+    if (GX_UNLIKELY(ex->cursor.task && ex->cursor.task != task)) gx_turn_take(ex, NULL);
+    return rc;
 }
 
 /* --- Trees --- */
@@ -338,18 +313,35 @@ void gx_emit_begun(gx_task *task, const gx_origin *from) {
         gx_answer_begin(ex, from->begun, from->begun_xor); /* no edges, or acking off: acked, later */
 }
 
+static int keep(gx_task *task, uint64_t root, gx_retained what, const gale_value *values, size_t count,
+                gx_block **ret_body) {
+    what.first = task->executor->now;
+    what.attempts = 1;
+    return gx_retention_keep(&task->executor->retention, root, what, values, count, ret_body);
+}
+
 static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
     GX_CHECK(from->begun != 0);
+    gx_retained what = { .stream = (uint16_t)e->stream, .direct = (uint16_t)e->direct, .letter = from->letter };
+    return keep(task, from->begun, what, e->values, e->count, &from->body);
+}
+
+int gx_emit_retain_body(gx_task *task, uint32_t stream, const void *body, size_t size, uint64_t root) {
     gx_executor *ex = task->executor;
-    gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)e->stream, .letter = from->letter };
-    what.direct = (uint16_t)e->direct;
-    return gx_retention_keep(&ex->retention, from->begun, what, e->values, e->count, &from->body);
+    const gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)stream };
+    return gx_retention_keep_body(&ex->retention, root, what, body, size);
+}
+
+int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root) {
+    gx_block *body;
+    return keep(task, root, (gx_retained){ .stream = (uint16_t)stream }, values, count, &body);
 }
 
 int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
     if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
     int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from->begun);
+    gx_turn_let_begin(ex);
     if (rc < 0) return rc;
     if (GX_UNLIKELY(ex->retention.segments != NULL) && task->plan->retains) rc = retain(task, e, from);
     if (rc >= 0) rc = gx_emit(task, e, from);

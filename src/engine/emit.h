@@ -1,15 +1,16 @@
-/* Emitting: from values to records in the queues of their targets.
+/* Emitting: from values to rows in the open batches of their targets.
  *
  * What:    an emit measures the values, computes the routes, makes sure of room in all destinations, and then encodes
- *          once and copies or shares. It runs no component and blocks on nothing.
+ *          once and copies or shares. It runs no component and blocks on nothing. What most tuples take is this with
+ *          much left out: engine/short.h.
  *          Anchors: each destination draws one fresh edge id an anchor tuple; the id goes into that anchor's ack value
- *          once, and under each of its roots into the new record; two anchors with a root in common XOR their ids
+ *          once, and under each of its roots into the new row; two anchors with a root in common XOR their ids
  *          under it (Storm's BoltOutputCollectorImpl).
  * Threads: the executor's own. */
 #ifndef GX_ENGINE_EMIT_H
 #define GX_ENGINE_EMIT_H
 
-#include "engine/executor.h"
+#include "engine/turn.h"
 
 /* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
 typedef struct gx_emission {
@@ -42,6 +43,21 @@ int gx_emit(gx_task *task, const gx_emission *emission, gx_origin *from);
 /* The same for a spout's tracked tuple, which opens a tree. Also GALE_AGAIN: then, and when there is no memory for the
  * tree, `begun` stays 0. */
 int gx_emit_tree(gx_task *task, const gx_emission *emission, gx_origin *from);
+
+/* Does somebody want to see what the task emits? Then it is to be shown, once it has gone to so many tasks. */
+GX_INLINE bool gx_emit_is_watched(const gx_task *task) {
+    return task->hook_count || task->executor->watched;
+}
+
+void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count, const uint64_t *message_id,
+                  uint32_t targets);
+
+/* The deadline of a tree that begins now; 0: none. */
+int64_t gx_emit_deadline(const gx_executor *ex);
+
+/* Keeps the tuple that the tree with this root begins with. As gx_retention_keep. */
+int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root);
+int gx_emit_retain_body(gx_task *task, uint32_t stream, const void *body, size_t size, uint64_t root);
 
 /* The last part of it: the emit has drawn its edges. */
 void gx_emit_begun(gx_task *task, const gx_origin *from);

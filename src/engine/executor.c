@@ -17,6 +17,9 @@ static int make_tables(gx_executor *ex) {
     ex->gated = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->component_count, sizeof *ex->gated);
     ex->tasks = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->tasks);
     ex->spouts = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->spouts);
+    ex->open = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count + 1u, sizeof *ex->open);
+    ex->opened_for = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->opened_for);
+    ex->homeward = gx_alloc_array(ex->heap, GX_TAG_PLAN, n, sizeof *ex->homeward);
     gx_scratch *s = &ex->scratch;
     if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, 1, sizeof *s->targets))
         return GALE_NO_MEMORY;
@@ -25,7 +28,7 @@ static int make_tables(gx_executor *ex) {
     ex->dropped = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->drop_slots, sizeof *ex->dropped);
     if (!gx_ready_init(&ex->ready, ex->heap, n)) return GALE_NO_MEMORY;
     return ex->dropped && ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts &&
-                   ex->failures
+                   ex->failures && ex->open && ex->opened_for && ex->homeward
                ? GALE_OK
                : GALE_NO_MEMORY;
 }
@@ -53,10 +56,10 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->index = index;
     ex->random = gx_random_new(shared->seed, index);
     ex->tick_due = INT64_MAX;
-    gx_chunks_init(&ex->chunks, ex->heap);
+    gx_batches_init(&ex->batches, ex->heap, shared->knobs.batch_room);
     gx_blocks_init(&ex->blocks, ex->heap);
     ex->bell.wake.fd = -1;
-    shared->flow.efforts[index].waiting = &ex->local.bytes;
+    shared->flow.efforts[index].waiting = &ex->local_bytes;
     int rc = make_tables(ex);
     if (rc == GALE_OK && !gx_bell_init(&ex->bell)) rc = GALE_IO;
     ex->inbox = gx_inbox_new(&ex->bell);
@@ -68,14 +71,13 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
                             gx_random_new(shared->seed, 0x8000u + index));
     if (rc == GALE_OK && ex->has_ledger) rc = gx_retention_init(&ex->retention, &ex->ledger, &ex->blocks, shared->plan);
     ex->ledger.progress = shared->plan->progress;
+    ex->ledger.elsewhere = shared->plan->acker_count > 0;
     ex->ledger.ceiling = shared->plan->ceiling;
-    ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .chunks = &ex->chunks, .blocks = &ex->blocks };
+    ex->settle = (gx_settle){ .outlets = ex->ack_outlets, .heap = ex->heap, .blocks = &ex->blocks };
     if (shared->plan->acker_count) ex->settle.plan = shared->plan;
     ex->cursor.tuple.schema = &shared->plan->schema;
     ex->acking = shared->plan->acking;
     ex->queue_high = shared->flow.high;
-    ex->queue_plain = shared->flow.high < shared->queue_limit ? shared->flow.high : shared->queue_limit;
-    ex->plain = !shared->plan->deadline && !ex->retention.segments;
     ex->keeper = shared->plan->acker_count ? UINT32_MAX : index + 1u;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;
     bool warns = ex->has_ledger && shared->plan->acking && shared->plan->timeout && !shared->plan->progress;
@@ -85,7 +87,15 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     return rc;
 }
 
-static int join(gx_heap *heap, gx_ring_producer *producer, gx_ring_consumer *consumer, uint64_t capacity) {
+static int join_data(gx_heap *heap, gx_batch_producer *producer, gx_batch_consumer *consumer, uint64_t capacity) {
+    gx_batch_ring *ring = gx_batch_ring_new(heap, capacity);
+    if (!ring) return GALE_NO_MEMORY;
+    *producer = (gx_batch_producer){ .ring = ring };
+    *consumer = (gx_batch_consumer){ .ring = ring };
+    return GALE_OK;
+}
+
+static int join_acks(gx_heap *heap, gx_ring_producer *producer, gx_ring_consumer *consumer, uint64_t capacity) {
     gx_ring *ring = gx_ring_new(heap, capacity);
     if (!ring) return GALE_NO_MEMORY;
     *producer = gx_ring_produce(ring);
@@ -98,50 +108,78 @@ int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity) {
     GX_CHECK(!from->outlets[to->index].ring.ring);
     int rc = GALE_OK;
     if (gx_plan_feeds(from->shared->plan, from->index, to->index))
-        rc = join(from->heap, &from->outlets[to->index].ring, &to->inlets[from->index].data, capacity);
+        rc = join_data(from->heap, &from->outlets[to->index].ring, &to->inlets[from->index].data, capacity);
     if (rc == GALE_OK && (to->has_ledger || to->has_ackers) && from->shared->plan->acking)
-        rc = join(from->heap, &from->ack_outlets[to->index].ring, &to->inlets[from->index].acks,
-                  from->shared->knobs.ack_capacity ? from->shared->knobs.ack_capacity : ACK_RING);
+        rc = join_acks(from->heap, &from->ack_outlets[to->index].ring, &to->inlets[from->index].acks,
+                       from->shared->knobs.ack_capacity ? from->shared->knobs.ack_capacity : ACK_RING);
     return rc;
 }
 
-static void empty_fifo(gx_fifo *fifo, gx_executor *ex) {
-    const gale_head *head;
-    while ((head = gx_fifo_front(fifo)) != NULL) {
-        gx_record_release(head, &ex->blocks);
-        gx_fifo_pop(fifo, &ex->chunks, head->length);
+void gx_executor_send_home(gx_executor *ex, gx_batch *batch) {
+    gx_batches *home = gx_batch_home(batch);
+    if (GX_LIKELY(home == &ex->batches)) {
+        gx_batch_give(home, batch);
+        if (GX_MUTANT(batch_freed_twice)) gx_batch_give(home, batch);
+        return;
     }
-    gx_fifo_clear(fifo, &ex->chunks);
+    gx_homeward *way = &ex->homeward[ex->shared->tasks[batch->source]->executor->index];
+    batch->next = NULL;
+    if (way->first)
+        way->last->next = batch;
+    else
+        way->first = batch;
+    way->last = batch;
+}
+
+static void send_homeward(gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
+        gx_homeward *way = &ex->homeward[i];
+        if (way->first) gx_batches_return(&ex->shared->executors[i]->batches, way->first, way->last);
+        way->first = NULL;
+    }
+}
+
+/* --- The end --- */
+
+static void empty_batch(gx_executor *ex, gx_batch *batch) {
+    for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head))
+        gx_row_release(head, &ex->blocks);
+    gx_executor_send_home(ex, batch);
+}
+
+static void empty_list(gx_executor *ex, gx_batch_list *list) {
+    while (list->count) empty_batch(ex, gx_batch_list_pop(list));
 }
 
 static void empty_task(gx_executor *ex, gx_task *task) {
-    empty_fifo(&task->parked, ex);
-    for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++) empty_fifo(&task->lanes->list[i].fifo, ex);
+    empty_list(ex, &task->parked);
+    for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++) empty_list(ex, &task->lanes->list[i].list);
     gx_held_fini(&task->held, ex->heap, &ex->blocks);
 }
 
-static void empty_inlet(gx_inlet *inlet, gx_executor *ex) {
-    if (inlet->data.ring) {
-        gx_ring_refresh(&inlet->data);
-        const gale_head *head;
-        while ((head = gx_ring_peek(&inlet->data)) != NULL) {
-            gx_record_release(head, &ex->blocks);
-            gx_ring_advance(&inlet->data, head->length);
-        }
+static void empty_inlet(gx_executor *ex, gx_inlet *inlet) {
+    gx_batch *batch;
+    if (!inlet->data.ring) return;
+    gx_batch_ring_refresh(&inlet->data);
+    while ((batch = gx_batch_ring_peek(&inlet->data)) != NULL) {
+        gx_batch_ring_advance(&inlet->data);
+        empty_batch(ex, batch);
     }
 }
 
 void gx_executor_empty(gx_executor *ex) {
     GX_CHECK(gx_phase(ex->shared) == GALE_PHASE_NEW || gx_phase(ex->shared) == GALE_PHASE_CLOSED || !ex->opened);
+    GX_CHECK(!ex->opened_count);
     if (!ex->inlets) return;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
-        empty_inlet(&ex->inlets[i], ex);
-        if (ex->outlets) empty_fifo(&ex->outlets[i].outbox, ex);
-        if (ex->ack_outlets) gx_fifo_clear(&ex->ack_outlets[i].outbox, &ex->chunks);
+        empty_inlet(ex, &ex->inlets[i]);
+        if (ex->outlets) empty_list(ex, &ex->outlets[i].outbox);
     }
-    empty_fifo(&ex->local, ex);
+    empty_list(ex, &ex->local);
+    ex->local_touched = 0;
     gx_retention_fini(&ex->retention);
     for (uint32_t i = 0; i < ex->task_count; i++) empty_task(ex, ex->tasks[i]);
+    if (ex->homeward) send_homeward(ex);
 }
 
 static void free_array(gx_heap *heap, void *array, size_t count, size_t size) {
@@ -162,19 +200,23 @@ void gx_executor_free(gx_executor *ex) {
     gx_shared *shared = ex->shared;
     uint32_t n = shared->plan->executor_count;
     for (uint32_t i = 0; ex->inlets && i < n; i++) {
-        gx_ring_free(ex->heap, ex->inlets[i].data.ring);
+        gx_batch_ring_free(ex->heap, ex->inlets[i].data.ring);
         gx_ring_free(ex->heap, ex->inlets[i].acks.ring);
     }
+    for (uint32_t i = 0; ex->ack_outlets && i < n; i++) gx_ack_outlet_fini(&ex->ack_outlets[i], ex->heap);
     for (uint32_t i = 0; i < ex->task_count; i++) gx_task_free(ex->tasks[i], shared);
     gx_ledger_fini(&ex->ledger);
     gx_forgotten_fini(&ex->forgotten);
     gx_ready_fini(&ex->ready, ex->heap);
     free_scratch(&ex->scratch, ex->heap);
-    gx_chunks_fini(&ex->chunks);
+    gx_batches_fini(&ex->batches);
     gx_blocks_fini(&ex->blocks);
     if (ex->inbox) gx_inbox_close(ex->inbox);
     gx_inbox_release(ex->inbox);
     gx_bell_fini(&ex->bell);
+    free_array(ex->heap, ex->open, shared->plan->task_count + 1u, sizeof *ex->open);
+    free_array(ex->heap, ex->opened_for, shared->plan->task_count, sizeof *ex->opened_for);
+    free_array(ex->heap, ex->homeward, n, sizeof *ex->homeward);
     free_array(ex->heap, ex->outlets, n, sizeof *ex->outlets);
     free_array(ex->heap, ex->ack_outlets, n, sizeof *ex->ack_outlets);
     free_array(ex->heap, ex->inlets, n, sizeof *ex->inlets);
@@ -220,6 +262,7 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
     GX_CHECK(task->congested != congested);
     task->congested = congested;
     gx_flow_mark(&ex->shared->flow, task->id, congested);
+    ex->run_end = NULL;
     if (congested) return;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++)
         if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
@@ -238,28 +281,30 @@ static void hold_acks(gx_executor *ex, uint64_t most) {
     bool behind = most > (ex->acks_behind ? ACKS_LOW : ACKS_HIGH);
     if (behind == ex->acks_behind) return;
     ex->acks_behind = behind;
-    ex->gates_stale = true;
+    gx_executor_stale(ex);
 }
 
 void gx_executor_publish(gx_executor *ex) {
     uint64_t most_acks = 0;
     if (!gx_settle_is_empty(&ex->settle)) gx_settle_flush(&ex->settle);
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
-        gx_outlet *data = &ex->outlets[i], *acks = &ex->ack_outlets[i];
+        gx_outlet *data = &ex->outlets[i];
+        gx_ack_outlet *acks = &ex->ack_outlets[i];
         bool rang = false;
         if (data->ring.ring) {
-            if (data->outbox.count && gx_outlet_flush(data, &ex->chunks) && !data->outbox.count) ex->gates_stale = true;
-            rang = gx_ring_publish(&data->ring);
+            if (data->outbox.count && gx_outlet_flush(data) && !data->outbox.count) gx_executor_stale(ex);
+            rang = gx_batch_ring_publish(&data->ring);
         }
         if (acks->ring.ring) {
-            if (acks->outbox.count) gx_outlet_flush_items(acks, &ex->chunks);
+            if (gx_ack_outlet_waiting(acks)) gx_ack_outlet_flush(acks);
             rang |= gx_ring_publish(&acks->ring);
-            if (acks->outbox.count > most_acks) most_acks = acks->outbox.count;
+            if (gx_ack_outlet_waiting(acks) > most_acks) most_acks = gx_ack_outlet_waiting(acks);
         }
         if (!rang) continue;
         gx_ready_set(&ex->shared->executors[i]->ready, ex->index);
         gx_bell_ring(&ex->shared->executors[i]->bell);
     }
+    send_homeward(ex);
     hold_acks(ex, most_acks);
 }
 

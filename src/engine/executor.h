@@ -3,10 +3,12 @@
  *                     inlets (a data ring and an ack ring from every executor that feeds this one)
  *                        |                       |
  *                        v                       v
- *     parked lists <-- tasks --> local FIFO    ledger, acker tasks <-- settle (for other keepers, combined)
+ *     parked lists <-- tasks --> local queue   ledger, acker tasks <-- settle (for other keepers, combined)
  *                        |           |           |
  *                        v           +--> tasks  +--> answers to spouts, between runs
  *                     outlets
+ *
+ *                     What waits in any of them is a batch: rows from one task for one task (ds/batch.h).
  *
  * Threads: one at a time runs an executor; others reach it through rings, its doorbell, and what is atomic.
  * The step is in engine/step.h; what belongs to a tuple in execution is the cursor.
@@ -30,7 +32,7 @@ enum { GX_REASONS = GALE_REASON_COUNT + 1 };
 
 /* What comes from one other executor. */
 typedef struct gx_inlet {
-    gx_ring_consumer data; /* ring NULL: there is none */
+    gx_batch_consumer data; /* ring NULL: there is none */
     gx_ring_consumer acks;
     uint64_t half[2]; /* of a failure, see settle.h */
     uint64_t received;
@@ -38,16 +40,20 @@ typedef struct gx_inlet {
 
 typedef enum gx_cursor_state { GX_CURSOR_NONE, GX_CURSOR_OPEN, GX_CURSOR_ANSWERED, GX_CURSOR_HELD } gx_cursor_state;
 
-/* The tuple in execution. Its ack value and roots are here, not with the task. */
+/* What a tuple that is emitted now has of roots: none, the cursor's one, or what is to be looked at. */
+typedef enum gx_stem { GX_STEM_NONE, GX_STEM_ONE, GX_STEM_OTHER } gx_stem;
+
+/* The tuple in execution. Its ack value is here, not with the task. */
 typedef struct gx_cursor {
-    gx_task *task;
+    gx_task *task; /* NULL: none is in execution */
     gale_tuple tuple;
-    uint64_t ack; /* XOR of the edges of its children */
-    gx_roots roots;
-    int64_t deadline; /* of the tuple; 0: none */
+    uint64_t ack;     /* XOR of the edges of its children */
+    gx_atomic64 root; /* the first one; 0: none. Others read it, to see what an executor is stuck with */
     uint32_t held_index;
     uint8_t state; /* gx_cursor_state */
     bool failed;   /* an emit anchored to it failed: its ack is a fail */
+    uint8_t stem;  /* gx_stem */
+    uint8_t reserved;
 } gx_cursor;
 
 /* Not answered, and no reason not to ack it. */
@@ -56,6 +62,28 @@ GX_INLINE bool gx_cursor_is_open(const gx_cursor *cursor) {
     static_assert(offsetof(gx_cursor, failed) == offsetof(gx_cursor, state) + 1, "one comparison of both");
     return memcmp((const char *)cursor + offsetof(gx_cursor, state), open, sizeof open) == 0;
 }
+
+/* It is answered or held, or there is none any more: what is emitted now is not a child of it without a look. */
+GX_INLINE void gx_cursor_leave(gx_cursor *cursor, gx_cursor_state state) {
+    cursor->state = (uint8_t)state;
+    cursor->stem = state == GX_CURSOR_NONE ? GX_STEM_NONE : GX_STEM_OTHER;
+}
+
+/* The batch that a task fills for another one while its turn lasts; see engine/turn.h. */
+typedef struct gx_open {
+    unsigned char *at;    /* where the next row goes */
+    unsigned char *end;   /* a row that begins before has room for GX_ROW_SHORT bytes; not above `at`: for none */
+    unsigned char *limit; /* of the batch */
+    gx_batch *batch;      /* NULL: none is open */
+    bool listed;          /* in `opened_for` */
+    bool filled;          /* in this turn a batch was filled */
+    bool large;           /* the next one had better be */
+} gx_open;
+
+/* Batches of one other executor on their way home. */
+typedef struct gx_homeward {
+    gx_batch *first, *last;
+} gx_homeward;
 
 /* A tuple that a new one is anchored to: in execution, or held. */
 typedef struct gx_anchor {
@@ -72,11 +100,9 @@ typedef struct gx_member {
     uint32_t at; /* its place among the union's roots */
 } gx_member;
 
-enum { GX_PLAIN_MAX = 1024 }; /* bytes of a record on the plain path */
-
 /* Memory that emits use and that grows to what the largest one needs. */
 typedef struct gx_scratch {
-    uint16_t *targets; /* of the last emit; never NULL */
+    uint16_t *targets; /* of the last emit, but to a stream's only task; never NULL */
     size_t target_capacity;
     gx_member *members;
     size_t member_capacity;
@@ -86,7 +112,6 @@ typedef struct gx_scratch {
     size_t value_capacity;
     gx_anchor *anchors;
     size_t anchor_capacity;
-    alignas(8) uint8_t body[GX_PLAIN_MAX]; /* of a tuple for several tasks */
 } gx_scratch;
 
 /* What an executor shows to the control at the end of a step, all of it of one moment; see control.c. */
@@ -102,8 +127,20 @@ typedef struct gx_executor {
     gx_heap *heap;
     int64_t now; /* ns; read once a step, and after slow calls */
     gx_random random;
-    gx_chunks chunks;
-    gx_fifo local;
+    gx_batches batches;
+    gx_batch_list local;
+    uint64_t local_bytes;   /* weight of those, and of what is open for them or runs */
+    uint64_t local_touched; /* bytes of those that have rows, which the caches are to hold */
+    const gx_task *turn;    /* whose open batches these are */
+    const gx_task *begins;  /* the same, if its trees are acked and need no more than their emit (`quick`) */
+    gx_open *open;          /* by target */
+    uint16_t *opened_for;   /* the targets that have one, or had in this turn */
+    uint32_t opened_count;
+    gx_open never;         /* no row fits here: for streams whose emits are to be looked at */
+    gx_homeward *homeward; /* by executor */
+    const unsigned char
+        *run_end; /* of the rows in execution; NULL: interrupted by what happens here, and who runs is to
+                                     look whether it may go on */
     gx_cursor cursor;
     gx_forgotten forgotten;
     struct gx_locate_query *query;   /* its own, not concluded yet; see engine/locate.h */
@@ -120,7 +157,7 @@ typedef struct gx_executor {
     gx_atomic64 *dropped; /* what it dropped itself, by the plan's slots */
 
     gx_outlet *outlets; /* data, by executor */
-    gx_outlet *ack_outlets;
+    gx_ack_outlet *ack_outlets;
     gx_inlet *inlets;
     gx_ready ready; /* which of them to look at */
     bool idle;      /* the last step did nothing */
@@ -131,9 +168,6 @@ typedef struct gx_executor {
     bool acking;         /* as the plan has it */
     bool watched;        /* events are logged: as of this step */
     uint64_t queue_high; /* shared->flow.high */
-    uint64_t
-        queue_plain; /* up to here a queue's next tuple may be plain: the mark, or the hard limit when that is lower */
-    bool plain;      /* no deadlines, no tuples that are retained: trees may be what engine/plain.h is for */
     bool has_ledger;
     uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
     gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
@@ -158,7 +192,6 @@ typedef struct gx_executor {
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */
     _Atomic(const gx_task *) in_call_seen; /* the task whose function runs, for whoever waits for us */
-    gx_atomic64 in_call_root;              /* the first root of the tuple in execution, 0: none */
     gx_atomic64 in_call_since;             /* ns; the call began then, or a little later */
 
     gx_blocks blocks;
@@ -176,7 +209,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
 /* Makes the rings that the plan needs from `from` to `to`; `capacity` of a data ring. */
 int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity);
 
-/* All records that are queued give their blocks back. Before any executor is freed: blocks go home. */
+/* All batches that are queued go home, and their rows give their blocks back. Before any executor is freed: homes are
+ * pools of executors. */
 void gx_executor_empty(gx_executor *ex);
 void gx_executor_free(gx_executor *ex);
 
@@ -218,7 +252,7 @@ GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t wei
     if (GX_UNLIKELY(task->congested && task->queued < ex->shared->flow.low)) gx_executor_congest(ex, task, false);
 }
 
-/* Sends what is combined and shows others what was written to their rings. */
+/* Sends what is combined, shows others what was written to their rings, and lets batches go home: gx_turn_publish. */
 void gx_executor_publish(gx_executor *ex);
 
 /* Reads the clock. */
@@ -228,12 +262,33 @@ GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
 
 /* The id of a new edge. */
 GX_INLINE uint64_t gx_draw_edge(gx_executor *ex) {
-    return GX_MUTANT(edge_twice) ? gx_random_mix(ex->random.state) : gx_random_id(&ex->random);
+    return GX_MUTANT(edge_twice) ? gx_random_fold(ex->random.state) : gx_random_id(&ex->random);
 }
+
+/* The gates may have changed, by what happened here. */
+GX_INLINE void gx_executor_stale(gx_executor *ex) {
+    ex->gates_stale = true;
+    ex->run_end = NULL;
+}
+
+/* To the local queue and from it. What it weighs is counted from when it is opened until it has gone. */
+GX_INLINE void gx_executor_queue(gx_executor *ex, gx_batch *batch) {
+    ex->local_touched += gx_batch_touched(batch);
+    gx_batch_list_push(&ex->local, batch);
+}
+
+GX_INLINE gx_batch *gx_executor_unqueue(gx_executor *ex) {
+    gx_batch *batch = gx_batch_list_pop(&ex->local);
+    ex->local_touched -= gx_batch_touched(batch);
+    return batch;
+}
+
+/* A batch that was read, or was never filled, goes home. */
+void gx_executor_send_home(gx_executor *ex, gx_batch *batch);
 
 /* Marks that functions of `task` run from now on (NULL: none). */
 GX_INLINE void gx_executor_call(gx_executor *ex, const gx_task *task) {
-    gx_store_relaxed(&ex->in_call_root, 0);
+    gx_store_relaxed(&ex->cursor.root, 0);
     gx_store_relaxed(&ex->in_call_since, (uint64_t)ex->now);
     gx_store_relaxed(&ex->in_call_seen, task);
 }

@@ -1,15 +1,18 @@
 /* Flow control: who is congested, and who may therefore not run.
  *
- * What:    a task's queue is what waits for it on its executor: in the local FIFO and in its parked list. Above the
- *          high mark the task is congested, below the low mark no longer. A task may run while none of the tasks that
- *          it feeds is congested; records for one that may not are parked behind each other. Gates follow the task
- *          graph with back edges left out (topology/plan.h), which has no cycle: the last congested task of any chain
- *          feeds none that is congested, so it can run. Rings are always drained, hence nothing waits for anything but
- *          a task that can run.
+ * What:    a task's queue is what waits for it on its executor: in the local queue, in its parked list and in what is
+ *          open for it there, in whole batches (gx_batch_weight). Above the high mark the task is congested, below the low
+ *          mark no longer. A task may run while none of the tasks that it feeds is congested; batches for one that may
+ *          not are parked behind each other. Gates follow the task graph with back edges left out (topology/plan.h), which
+ *          has no cycle: the last congested task of any chain feeds none that is congested, so it can run. Rings are
+ *          always drained, hence nothing waits for anything but a task that can run.
  *          A spout is a task like others: this is how pressure gets back to the source.
+ *          An executor hears of its own marks at once, after the call in which they are passed, and of others' between
+ *          batches and between the turns of spouts.
  *          Each executor also says whether its own work is heavy: whether sharing it pays. What shuffle grouping does
  *          with that is in engine/router.h.
- * Bound:   queue of a task <= high mark + what was in rings when the mark was passed + the output of one call a feeder.
+ * Bound:   queue of a task <= high mark + the batch that passes it + what was in rings then + the output of one call of
+ *          each feeder here, and of one batch's calls, or one burst's, of each feeder elsewhere.
  * Threads: a task's mark has one writer, its executor; every executor reads. `epoch` changes after every change of a
  *          mark. An effort is its executor's alone.
  *
@@ -36,7 +39,7 @@ enum {
 
 /* What an executor's emits know of its own work. */
 typedef struct gx_effort {
-    const uint64_t *waiting; /* bytes in its local FIFO */
+    const uint64_t *waiting; /* weight of its local queue */
     bool heavy;              /* never when the caller steps, so that such runs repeat */
 } gx_effort;
 

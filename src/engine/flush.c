@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "engine/answer.h"
 #include "engine/hooks.h"
+#include "engine/turn.h"
 
 int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack) {
     gx_owed *owed = &task->owed;
@@ -56,7 +57,7 @@ static int answer_owed(gx_task *task, int rc) {
 static int flush(gx_executor *ex, gx_task *task) {
     GX_CHECK(gx_task_flushes(task) && task->executor == ex);
     task->reported = false;
-    gx_executor_call(ex, task);
+    gx_turn_begin(ex, task);
     int rc = task->plan->built->bolt.flush(task->self, &task->out);
     if (rc < 0 && !task->reported) gx_task_report(task, gale_error_text(rc));
     return answer_owed(task, rc);
@@ -78,11 +79,11 @@ void gx_flush_run(gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         if (!is_due(ex, task)) continue;
-        if (!published) gx_executor_publish(ex); /* it may take a while, and others need not wait for that */
+        if (!published) gx_turn_publish(ex); /* it may take a while, and others need not wait for that */
         published = true;
         task->flushed = gx_load_relaxed(&task->counters.executed);
         flush(ex, task);
-        gx_executor_call(ex, NULL);
+        gx_turn_end(ex);
         gx_executor_tell_time(ex);
     }
 }

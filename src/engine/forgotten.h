@@ -8,7 +8,7 @@
 #define GX_ENGINE_FORGOTTEN_H
 
 #include "ds/rotating_map.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 enum { GX_FORGOTTEN_MAX = 65536 };
 

@@ -4,23 +4,23 @@
 
 typedef struct held_copy {
     gale_tuple tuple;
-    alignas(16) unsigned char record[];
+    alignas(16) unsigned char row[];
 } held_copy;
 
-/* The record with everything in place after it is copied; blocks that it names get one more reference. */
+/* The row with everything in place after it is copied; blocks that it names get one more reference. */
 static gx_block *copy(gx_blocks *blocks, const gale_tuple *tuple) {
     const gale_head *head = tuple->head;
     GX_CHECK(head->length >= sizeof *head);
     gx_block *block = gx_block_take(blocks, sizeof(held_copy) + head->length);
     if (!block) return NULL;
     held_copy *kept = (held_copy *)block->bytes;
-    memcpy(kept->record, head, head->length);
-    gale_head *mine = (gale_head *)kept->record;
-    if (mine->roots == GX_ROOTS_IN_BLOCK) gx_block_ref(gx_record_pointer(gx_record_after_head(mine)), 1);
-    if (mine->flags & GX_RECORD_BODY_IN_BLOCK) gx_block_ref(gx_record_pointer(gx_record_tail(mine)), 1);
+    memcpy(kept->row, head, head->length);
+    gale_head *mine = (gale_head *)kept->row;
+    if (mine->roots == GX_ROOTS_IN_BLOCK) gx_block_ref(gx_row_pointer(mine + 1), 1);
+    if (mine->flags & GX_ROW_BODY_IN_BLOCK) gx_block_ref(gx_row_pointer(gx_row_tail(mine)), 1);
     kept->tuple = *tuple;
     kept->tuple.head = mine;
-    kept->tuple.body = gx_record_body(mine);
+    kept->tuple.body = gx_row_body(mine);
     return block;
 }
 
@@ -43,7 +43,7 @@ int gx_held_add(gx_held *held, gx_heap *heap, gx_blocks *blocks, uint16_t task, 
     if (!block) return GALE_NO_MEMORY;
     uint32_t index;
     if (!take_slot(held, heap, &index)) {
-        gx_record_release(((held_copy *)block->bytes)->tuple.head, blocks);
+        gx_row_release(((held_copy *)block->bytes)->tuple.head, blocks);
         gx_block_release(block, blocks);
         return GALE_NO_MEMORY;
     }
@@ -73,7 +73,7 @@ void gx_held_remove(gx_held *held, gx_blocks *blocks, uint32_t index) {
     GX_CHECK(index < held->made && held->count > 0);
     gx_held_slot *slot = &held->slots[index];
     GX_ASSERT(slot->copy != NULL);
-    gx_record_release(gx_held_tuple(slot)->head, blocks);
+    gx_row_release(gx_held_tuple(slot)->head, blocks);
     gx_block_release(slot->copy, blocks);
     slot->copy = NULL;
     slot->generation++;

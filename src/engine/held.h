@@ -7,9 +7,10 @@
 #define GX_ENGINE_HELD_H
 
 #include "ds/block.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 enum { GX_HELD_CURRENT = 0xffffff }; /* the index that means the tuple in execution */
+enum { GX_HANDLE_GENERATIONS = 1 << 24 };
 
 typedef struct gx_held_slot {
     gx_block *copy; /* gx_held_copy, or NULL when free */
@@ -30,11 +31,6 @@ typedef struct gx_held {
 /* The generation is in the lowest 24 bits. */
 GX_INLINE uint32_t gx_handle_generation(gale_handle handle) {
     return (uint32_t)handle & 0xffffff;
-}
-
-/* The same with the next generation. */
-GX_INLINE gale_handle gx_handle_next(gale_handle handle) {
-    return (handle & ~(gale_handle)0xffffff) | ((handle + 1) & 0xffffff);
 }
 
 GX_INLINE gale_handle gx_handle(uint16_t task, uint32_t index, uint32_t generation) {

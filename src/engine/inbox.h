@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/os/thread.h"
 #include "engine/bell.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 #include <gale/remote.h>
 

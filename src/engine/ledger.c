@@ -103,6 +103,7 @@ static void make_slots(gx_ledger *ledger) {
         ledger->free[ledger->free_count++] = ledger->number | generation << GX_LEDGER_SLOT_BITS | slot;
     }
     ledger->slots = first + GX_LEDGER_MADE_AT_ONCE;
+    ledger->kept = ledger->elsewhere ? 0 : ledger->slots;
 }
 
 int64_t gx_ledger_rest(const gx_ledger *ledger) {
@@ -274,6 +275,41 @@ void gx_ledger_stop(gx_ledger *ledger) {
     for (uint32_t slot = 0; slot < ledger->slots && gx_ledger_open_trees(ledger); slot++)
         if (gx_tree_is_open(gx_ledger_at(ledger, slot)) || gx_ledger_state(ledger, slot) == GX_TREE_WAITING)
             answer(ledger, slot, GX_TREE_STOPPED);
+}
+
+/* In a loop that leaves the ledger's figures in registers. */
+gx_complete gx_ledger_take_complete(gx_ledger *ledger, int64_t now, uint64_t *message_ids, uint32_t *slots,
+                                    size_t room) {
+    enum { TASK_AND_STATE = 0xffffff };
+    gx_tree *trees = ledger->trees;
+    const gx_tree_mark *marks = ledger->marks;
+    const uint32_t *ended = ledger->ended;
+    uint64_t mask = ledger->capacity - 1, head = ledger->ended_head;
+    uint64_t *next_free = ledger->free + ledger->free_count;
+    uint64_t most = ledger->ended_tail - head < room ? ledger->ended_tail - head : room;
+    if (!most) return (gx_complete){ 0 };
+    uint64_t first = ended[head & mask];
+    uint32_t alike = gx_load32(&marks[first]) & TASK_AND_STATE;
+    gx_complete found = { message_ids, 0, trees[first].start, marks[first].task };
+    if (marks[first].state > GX_TREE_EXPIRING) return found;
+    for (; found.count < most; found.count++) {
+        uint32_t slot = ended[(head + found.count) & mask];
+        gx_tree *tree = &trees[slot];
+        if ((gx_load32(&marks[slot]) & TASK_AND_STATE) != alike || tree->start != found.start) break;
+        message_ids[found.count] = tree->message_id;
+        slots[found.count] = slot;
+        uint64_t next = gx_ledger_after(tree->old);
+        if (GX_UNLIKELY(gx_ledger_wraps(tree->old, next))) break;
+        tree->old = 0;
+        *next_free++ = next;
+    }
+    ledger->free_count += (uint32_t)found.count;
+    ledger->ended_head = head + found.count;
+    if (found.count) return found;
+    found.count = 1; /* its generation wraps */
+    ledger->ended_head++;
+    gx_ledger_free(ledger, first, now);
+    return found;
 }
 
 bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer) {

@@ -44,6 +44,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/mutant.h"
 #include "base/random.h"
 #include "ds/histogram.h"
@@ -107,6 +108,8 @@ typedef struct gx_tree_mark {
     uint8_t touched; /* the number of the sweep in whose time its timeout began anew; 0: never */
 } gx_tree_mark;
 
+static_assert(offsetof(gx_tree_mark, state) == 2 && sizeof(gx_tree_mark) == 4, "a mark is one word");
+
 typedef struct gx_tree_list {
     uint64_t head; /* slot plus 1; 0: none */
     uint64_t last; /* of a list that is not empty */
@@ -125,6 +128,8 @@ typedef struct gx_ledger {
     uint32_t *ended; /* a queue of slots: positions modulo the capacity */
     uint32_t free_count;
     uint32_t slots;    /* made so far */
+    uint32_t kept;     /* the same, where their sums are kept here, not at acker tasks; else 0 */
+    bool elsewhere;    /* at acker tasks */
     uint32_t capacity; /* a power of two */
     uint64_t ended_head, ended_tail;
     size_t room[4]; /* of the four arrays, which may have grown apart */
@@ -169,6 +174,11 @@ void gx_ledger_fini(gx_ledger *ledger);
 
 /* Slow path of opening: makes slots or wakes a rested one. GALE_AGAIN, GALE_NO_MEMORY. */
 int gx_ledger_more(gx_ledger *ledger, int64_t now);
+
+/* A mark of a tree whose timeout was not begun anew. */
+GX_INLINE uint32_t gx_ledger_mark_word(uint16_t task, gx_tree_state state) {
+    return task | (uint32_t)state << 16;
+}
 
 /* Its place is good until the next tree is opened. */
 GX_INLINE gx_tree *gx_ledger_at(const gx_ledger *ledger, uint64_t slot) {
@@ -239,19 +249,27 @@ GX_INLINE int gx_ledger_has_room(gx_ledger *ledger, int64_t now) {
     return GX_LIKELY(ledger->free_count) ? GALE_OK : gx_ledger_more(ledger, now);
 }
 
-/* Opens a tree for `task`, when there is room, with the XOR of the edges that its emit created, if they are known.
- * Returns its root. */
-GX_INLINE uint64_t gx_ledger_take(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t edges) {
-    uint64_t root = ledger->free[--ledger->free_count], slot = gx_ledger_slot(root);
+/* The root of the tree that is opened next, when there is room. */
+GX_INLINE uint64_t gx_ledger_next_root(const gx_ledger *ledger) {
+    return ledger->free[ledger->free_count - 1];
+}
+
+/* Opens the tree that has the next root for `task`, with the XOR of the edges that its emit created, if they are known. */
+GX_INLINE void gx_ledger_take(gx_ledger *ledger, uint64_t root, uint16_t task, uint64_t message_id, int64_t now,
+                              uint64_t edges) {
+    uint64_t slot = gx_ledger_slot(root);
+    GX_CHECK(root == gx_ledger_next_root(ledger));
+    ledger->free_count--;
     *gx_ledger_at(ledger, slot) = (gx_tree){ { edges }, { root }, message_id, { now } };
-    *gx_ledger_mark(ledger, slot) = (gx_tree_mark){ task, GX_TREE_OPEN, 0 };
-    return root;
+    gx_store32(gx_ledger_mark(ledger, slot), gx_ledger_mark_word(task, GX_TREE_OPEN));
 }
 
 /* The same. The caller emits and then calls gx_ledger_begin with the XOR of the edges, or gx_ledger_cancel. */
 GX_INLINE int gx_ledger_open(gx_ledger *ledger, uint16_t task, uint64_t message_id, int64_t now, uint64_t *ret_root) {
     int rc = gx_ledger_has_room(ledger, now);
-    if (GX_LIKELY(rc == GALE_OK)) *ret_root = gx_ledger_take(ledger, task, message_id, now, 0);
+    if (GX_UNLIKELY(rc != GALE_OK)) return rc;
+    *ret_root = gx_ledger_next_root(ledger);
+    gx_ledger_take(ledger, *ret_root, task, message_id, now, 0);
     return rc;
 }
 
@@ -288,15 +306,29 @@ GX_INLINE void gx_ledger_touch(const gx_ledger *ledger, uint64_t slot) {
     mark->state = GX_TREE_OPEN; /* it may be expiring */
 }
 
+GX_INLINE void gx_ledger_add(gx_ledger *ledger, gx_tree *tree, uint64_t slot, uint64_t edges) {
+    tree->xor_ ^= edges;
+    if (tree->xor_ == 0)
+        gx_ledger_end(ledger, tree, slot);
+    else if (GX_UNLIKELY(ledger->progress))
+        gx_ledger_touch(ledger, slot);
+}
+
 /* One or more acks of tuples of this tree. */
 GX_INLINE void gx_ledger_ack(gx_ledger *ledger, uint64_t root, uint64_t edges) {
     gx_tree *tree = gx_ledger_find(ledger, root);
-    if (GX_UNLIKELY(!tree)) return;
-    tree->xor_ ^= edges;
-    if (tree->xor_ == 0)
-        gx_ledger_end(ledger, tree, gx_ledger_slot(root));
-    else if (GX_UNLIKELY(ledger->progress))
-        gx_ledger_touch(ledger, gx_ledger_slot(root));
+    if (GX_LIKELY(tree != NULL)) gx_ledger_add(ledger, tree, gx_ledger_slot(root), edges);
+}
+
+/* The same for a root that may be another ledger's, or be kept at an acker task: false, and nothing was done, when it is
+ * that, or stale. An entry that holds the root says that it is neither. */
+GX_INLINE bool gx_ledger_ack_kept(gx_ledger *ledger, uint64_t root, uint64_t edges) {
+    uint64_t slot = gx_ledger_slot(root);
+    if (GX_UNLIKELY(slot >= ledger->kept)) return false;
+    gx_tree *tree = gx_ledger_at(ledger, slot);
+    if (GX_UNLIKELY(tree->root != root)) return false;
+    gx_ledger_add(ledger, tree, slot, edges);
+    return true;
 }
 
 /* An acker task says that the tree is complete. */
@@ -330,32 +362,41 @@ bool gx_ledger_next_answer(gx_ledger *ledger, int64_t now, gx_answer *ret_answer
 void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer);
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now);
 
-/* Is the next answer that of a tree that is complete? Then its slot. It may be answered without a copy: gx_ledger_give_back,
- * and then the spout is told. The latency is the caller's to add. */
-GX_INLINE bool gx_ledger_next_complete(const gx_ledger *ledger, uint64_t *ret_slot) {
-    if (!gx_ledger_has_answers(ledger)) return false;
-    *ret_slot = ledger->ended[ledger->ended_head & (ledger->capacity - 1)];
-    return gx_ledger_mark(ledger, *ret_slot)->state <= GX_TREE_EXPIRING;
-}
+/* Complete trees of one spout that were begun at one time, one behind the other among the answers. */
+typedef struct gx_complete {
+    uint64_t *message_ids;
+    size_t count;
+    int64_t start;
+    uint16_t task;
+} gx_complete;
+
+/* The next answers, as far as they are alike and at most `room`; none when the next one is no complete tree. Their slots,
+ * which are written to `slots`, are free: the spout is told from what is returned. The latency is the caller's to add. */
+gx_complete gx_ledger_take_complete(gx_ledger *ledger, int64_t now, uint64_t *message_ids, uint32_t *slots,
+                                    size_t room);
 
 /* Slow path: the slot's generation wrapped. */
 void gx_ledger_let_rest(gx_ledger *ledger, uint64_t slot, int64_t now);
 
+/* The root that a slot's next tree has; it has wrapped when it is another ledger's. */
+GX_INLINE uint64_t gx_ledger_after(uint64_t root) {
+    return root + (UINT64_C(1) << GX_LEDGER_SLOT_BITS);
+}
+
+GX_INLINE bool gx_ledger_wraps(uint64_t root, uint64_t next) {
+    return (root ^ next) >> GX_LEDGER_SHIFT != 0;
+}
+
 /* The slot of a tree that has ended, and is in no list, is free for a tree with its next root. */
 GX_INLINE void gx_ledger_free(gx_ledger *ledger, uint64_t slot, int64_t now) {
     gx_tree *tree = gx_ledger_at(ledger, slot);
-    uint64_t next = tree->old + (UINT64_C(1) << GX_LEDGER_SLOT_BITS);
-    if (GX_UNLIKELY(next >> GX_LEDGER_SHIFT != tree->old >> GX_LEDGER_SHIFT)) {
+    uint64_t next = gx_ledger_after(tree->old);
+    if (GX_UNLIKELY(gx_ledger_wraps(tree->old, next))) {
         gx_ledger_let_rest(ledger, slot, now);
         return;
     }
     tree->old = 0;
     ledger->free[ledger->free_count++] = next;
-}
-
-GX_INLINE void gx_ledger_give_back(gx_ledger *ledger, uint64_t slot, int64_t now) {
-    ledger->ended_head++;
-    gx_ledger_free(ledger, slot, now);
 }
 
 /* --- Trees whose tuple is emitted again (engine/replay.h) --- */

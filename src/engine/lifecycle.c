@@ -5,6 +5,7 @@
 #include "engine/ended_collector.h"
 #include "engine/hooks.h"
 #include "engine/remote.h"
+#include "engine/short.h"
 #include "engine/spout.h"
 
 /* What gale_runtime_wait returns, unless something was before it. */
@@ -36,12 +37,13 @@ void gx_lifecycle_open(gx_executor *ex) {
     GX_CHECK(!ex->opened);
     ex->opened = true;
     if (gx_dead_letters_open(ex->shared) < 0) return;
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], ex->watched);
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
-        gx_executor_call(ex, task);
+        gx_turn_begin(ex, task);
         task->reported = false;
         int rc = open_task(task);
-        gx_executor_call(ex, NULL);
+        gx_turn_end(ex);
         if (rc < 0) {
             report_fatal(ex, task, rc);
             return;
@@ -63,9 +65,9 @@ void gx_lifecycle_finish(gx_executor *ex, uint32_t rank) {
         task->finished = true;
         if (task->is_spout || !task->open || !ops->finish) continue;
         task->reported = false;
-        gx_executor_call(ex, task);
+        gx_turn_begin(ex, task);
         int rc = ops->finish(task->self, &task->out);
-        gx_executor_call(ex, NULL);
+        gx_turn_end(ex);
         ex->work++;
         if (rc >= 0 || gx_phase(ex->shared) >= GALE_PHASE_CLOSING) continue; /* the end says it once */
         if (!task->reported) gx_task_report(task, gale_error_text(rc));
@@ -77,13 +79,13 @@ static void close_task(gx_executor *ex, gx_task *task) {
     GX_CHECK(task->open && task->executor == ex);
     const gx_component *built = task->plan->built;
     void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
-    gx_executor_call(ex, task);
+    gx_turn_begin(ex, task);
     if (gx_hooks_any(task)) gx_hooks_call_cleanup(task);
     if (task->is_spout && task->spout.active && built->spout.deactivate) built->spout.deactivate(task->self);
     task->spout.active = false;
     if (function) function(task->self);
     task->open = false;
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
 }
 
 void gx_lifecycle_close(gx_executor *ex) {

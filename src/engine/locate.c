@@ -55,37 +55,42 @@ static gx_locate_entry *find_entry(gx_locate_query *query, uint64_t root) {
 
 /* --- Answering --- */
 
-static void look_at(gx_locate_query *query, const gale_head *head, gale_place kind) {
-    gx_roots roots = gx_record_roots(head);
+static void look_at(gx_locate_query *query, const gale_head *head, uint16_t task, gale_place kind) {
+    gx_roots roots = gx_row_roots(head);
     for (uint64_t i = 0; i < roots.count; i++) {
         gx_locate_entry *entry = find_entry(query, roots.pairs[i].root);
-        if (entry) merge(entry, find_word(kind, head->target, 0));
+        if (entry) merge(entry, find_word(kind, task, 0));
     }
 }
 
-static void look_into_fifo(gx_locate_query *query, const gx_fifo *fifo, gale_place kind) {
-    gx_fifo_cursor cursor = gx_fifo_walk(fifo);
-    const gale_head *head;
-    while ((head = gx_fifo_next(&cursor)) != NULL) look_at(query, head, kind);
+static void look_into_batch(gx_locate_query *query, const gx_batch *batch, gale_place kind) {
+    for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head))
+        look_at(query, head, batch->target, kind);
+}
+
+static void look_into_list(gx_locate_query *query, const gx_batch_list *list, gale_place kind) {
+    const gx_batch *batch = list->head;
+    for (uint64_t i = 0; i < list->count; i++, batch = batch->next) look_into_batch(query, batch, kind);
 }
 
 /* A copy of the consumer reads on without taking anything. */
 static void look_into_ring(gx_locate_query *query, const gx_inlet *inlet) {
-    gx_ring_consumer reader = inlet->data;
-    const gale_head *head;
-    if (!reader.ring || !gx_ring_refresh(&reader)) return;
-    while ((head = gx_ring_peek(&reader)) != NULL) {
-        look_at(query, head, GALE_PLACE_QUEUED);
-        gx_ring_advance(&reader, head->length);
+    gx_batch_consumer reader = inlet->data;
+    const gx_batch *batch;
+    if (!reader.ring || !gx_batch_ring_refresh(&reader)) return;
+    while ((batch = gx_batch_ring_peek(&reader)) != NULL) {
+        look_into_batch(query, batch, GALE_PLACE_QUEUED);
+        gx_batch_ring_advance(&reader);
     }
 }
 
 static void look_at_task(gx_locate_query *query, const gx_task *task) {
-    look_into_fifo(query, &task->parked, GALE_PLACE_PARKED);
+    look_into_list(query, &task->parked, GALE_PLACE_PARKED);
     for (uint32_t i = 0; task->lanes && i < task->lanes->count; i++)
-        look_into_fifo(query, &task->lanes->list[i].fifo, GALE_PLACE_PARKED);
+        look_into_list(query, &task->lanes->list[i].list, GALE_PLACE_PARKED);
     for (uint32_t i = 0; i < task->held.made; i++)
-        if (task->held.slots[i].copy) look_at(query, gx_held_tuple(&task->held.slots[i])->head, GALE_PLACE_HELD);
+        if (task->held.slots[i].copy)
+            look_at(query, gx_held_tuple(&task->held.slots[i])->head, task->id, GALE_PLACE_HELD);
     for (size_t i = 0; i < task->owed.root_count; i++) {
         gx_locate_entry *entry = find_entry(query, task->owed.roots[i].root);
         if (entry) merge(entry, find_word(GALE_PLACE_HELD, task->id, 0));
@@ -100,10 +105,10 @@ static void look_at_forgotten(gx_locate_query *query, const gx_forgotten *forgot
 }
 
 static void search(gx_executor *ex, gx_locate_query *query) {
-    look_into_fifo(query, &ex->local, GALE_PLACE_QUEUED);
+    look_into_list(query, &ex->local, GALE_PLACE_QUEUED);
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         look_into_ring(query, &ex->inlets[i]);
-        look_into_fifo(query, &ex->outlets[i].outbox, GALE_PLACE_QUEUED);
+        look_into_list(query, &ex->outlets[i].outbox, GALE_PLACE_QUEUED);
     }
     for (uint32_t i = 0; i < ex->task_count; i++) look_at_task(query, ex->tasks[i]);
     look_at_forgotten(query, &ex->forgotten);
@@ -209,7 +214,7 @@ static void look_at_call(gx_shared *shared, gx_locate_query *query, uint32_t i, 
     if (!task) return;
     int64_t since = (int64_t)gx_load_relaxed(&ex->in_call_since);
     int64_t ms = (shared->clock.now(shared->clock.user) - since) / GALE_MILLISECOND;
-    gx_locate_entry *entry = find_entry(query, gx_load_relaxed(&ex->in_call_root));
+    gx_locate_entry *entry = find_entry(query, gx_load_relaxed(&ex->cursor.root));
     if (entry) merge(entry, find_word(GALE_PLACE_EXECUTING, task->id, ms));
     if (!longest->task || ms > longest->milliseconds) *longest = (stuck){ i, task->id, ms };
 }

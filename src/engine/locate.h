@@ -1,4 +1,4 @@
-/* Inquests: where are the tuples of these trees? Asked when trees expire, and by whoever wants to know.
+/* Locating tuples: where are those of these trees? Asked when trees expire, and by whoever wants to know.
  *
  * What:    the asker lays a list of roots into the mailbox of every executor. Each answers from its own thread, at the
  *          beginning of a step and in one pass: over what it has not read of its rings, its queues and parked lists,

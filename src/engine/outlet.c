@@ -1,48 +1,55 @@
 #include "engine/outlet.h"
 
-size_t gx_outlet_flush(gx_outlet *outlet, gx_chunks *chunks) {
+size_t gx_outlet_flush(gx_outlet *outlet) {
     size_t moved = 0;
-    const void *entry;
-    while ((entry = gx_fifo_front(&outlet->outbox)) != NULL) {
-        uint32_t length = gx_load32(entry);
-        void *at = gx_ring_claim(&outlet->ring, length);
-        if (!at) break;
-        memcpy(at, entry, length);
-        gx_fifo_pop(&outlet->outbox, chunks, length);
+    while (outlet->outbox.count && gx_batch_ring_put(&outlet->ring, outlet->outbox.head)) {
+        gx_batch_list_pop(&outlet->outbox);
         moved++;
     }
     outlet->sent += moved;
     return moved;
 }
 
-typedef struct waiting_item {
-    uint32_t length;
-    uint32_t reserved;
-    uint64_t words[2];
-} waiting_item;
+/* --- Acks --- */
 
-static bool put_item(gx_outlet *outlet, const uint64_t words[2]) {
-    void *at = gx_ring_claim_item(&outlet->ring);
-    if (!at) return false;
-    memcpy(at, words, 16);
-    outlet->sent++;
+/* What was taken from the front is used again before more is asked for. */
+bool gx_ack_outlet_ensure(gx_ack_outlet *outlet, gx_heap *heap, size_t count) {
+    gx_item_queue *queue = &outlet->outbox;
+    size_t waiting = gx_ack_outlet_waiting(outlet);
+    if (GX_LIKELY(queue->tail + count <= queue->capacity)) return true;
+    if (queue->head >= waiting && waiting + count <= queue->capacity) {
+        if (waiting) memcpy(queue->items, queue->items + queue->head, waiting * sizeof *queue->items);
+        queue->head = 0;
+        queue->tail = waiting;
+        return true;
+    }
+    return gx_grow(heap, GX_TAG_QUEUE, &queue->items, &queue->capacity, queue->tail + count, sizeof *queue->items);
+}
+
+bool gx_ack_outlet_send(gx_ack_outlet *outlet, gx_heap *heap, uint64_t first, uint64_t second) {
+    if (GX_LIKELY(gx_ack_outlet_put(outlet, first, second))) return true;
+    if (!gx_ack_outlet_ensure(outlet, heap, 1)) return false;
+    uint64_t *item = outlet->outbox.items[outlet->outbox.tail++];
+    item[0] = first;
+    item[1] = second;
     return true;
 }
 
-size_t gx_outlet_flush_items(gx_outlet *outlet, gx_chunks *chunks) {
+size_t gx_ack_outlet_flush(gx_ack_outlet *outlet) {
+    gx_item_queue *queue = &outlet->outbox;
     size_t moved = 0;
-    const waiting_item *item;
-    while ((item = gx_fifo_front(&outlet->outbox)) != NULL && put_item(outlet, item->words)) {
-        gx_fifo_pop(&outlet->outbox, chunks, sizeof *item);
+    while (queue->head != queue->tail) {
+        void *at = gx_ring_claim(&outlet->ring);
+        if (!at) break;
+        memcpy(at, queue->items[queue->head++], sizeof *queue->items);
         moved++;
     }
+    if (queue->head == queue->tail) queue->head = queue->tail = 0;
+    outlet->sent += moved;
     return moved;
 }
 
-bool gx_outlet_send_item(gx_outlet *outlet, gx_chunks *chunks, uint64_t first, uint64_t second) {
-    if (GX_LIKELY(gx_outlet_put_item(outlet, first, second))) return true;
-    waiting_item *item = gx_fifo_push(&outlet->outbox, chunks, sizeof *item);
-    if (!item) return false;
-    *item = (waiting_item){ sizeof *item, 0, { first, second } };
-    return true;
+void gx_ack_outlet_fini(gx_ack_outlet *outlet, gx_heap *heap) {
+    gx_free(heap, GX_TAG_QUEUE, outlet->outbox.items, outlet->outbox.capacity * sizeof *outlet->outbox.items);
+    outlet->outbox = (gx_item_queue){ 0 };
 }

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/mutant.h"
+#include "engine/turn.h"
 
 #include <stdlib.h>
 
@@ -133,9 +134,9 @@ static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, in
     const gale_spout_ops *ops = &task->plan->built->spout;
     gale_failure failure = { .size = sizeof failure, .reason = reason, .text = text };
     gx_count(&task->counters.failed, 1);
-    gx_executor_call(ex, task);
+    gx_turn_begin(ex, task);
     if (ops->fail) ops->fail(task->self, message_id, &failure);
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
 }
 
 static void emit(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
@@ -186,7 +187,9 @@ static size_t run_lane(gx_executor *ex, gx_lane_name lane) {
 }
 
 size_t gx_remote_run(gx_executor *ex) {
-    return run_lane(ex, GX_LANE_BOLTS) + run_lane(ex, GX_LANE_SPOUTS);
+    size_t done = run_lane(ex, GX_LANE_BOLTS) + run_lane(ex, GX_LANE_SPOUTS);
+    gx_turn_end(ex);
+    return done;
 }
 
 void gx_remote_close(gx_executor *ex) {

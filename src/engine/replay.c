@@ -155,6 +155,7 @@ size_t gx_replay_run(gx_executor *ex) {
     size_t emitted = 0;
     sort_by_task(ex);
     for (uint32_t i = 0; i < ex->spout_count; i++) emitted += run_task(ex, ex->spouts[i]);
+    gx_turn_end(ex);
     return emitted;
 }
 

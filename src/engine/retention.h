@@ -15,7 +15,6 @@
 #include "engine/ledger.h"
 #include "topology/plan.h"
 
-/* 1 ns doubles 62 times before it passes what an int64_t holds. */
 /* Places come in segments that never move. */
 enum {
     GX_RETENTION_SEGMENT_BITS = 12,
@@ -23,6 +22,7 @@ enum {
     GX_RETENTION_SEGMENTS = 1 << (GX_LEDGER_SLOT_BITS - GX_RETENTION_SEGMENT_BITS),
 };
 
+/* 1 ns doubles 62 times before it passes what an int64_t holds. */
 enum { GX_RETENTION_LEVELS = 64, GX_RETENTION_RESTING = GX_RETENTION_LEVELS, GX_RETENTION_LISTS };
 
 typedef struct gx_retained {
@@ -60,6 +60,8 @@ GX_INLINE gx_retained *gx_retention_at(const gx_retention *retention, uint64_t s
  * GALE_NO_MEMORY, GALE_TOO_LARGE, GALE_INVALID. */
 int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
                       gx_block **ret_body);
+/* The same for a body that is encoded already: `size` bytes, which are copied. */
+int gx_retention_keep_body(gx_retention *retention, uint64_t root, gx_retained what, const void *body, size_t size);
 void gx_retention_drop(gx_retention *retention, uint64_t slot);
 
 /* The failed or late tree of `answer`, which is kept, waits for its next attempt. */

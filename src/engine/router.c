@@ -97,13 +97,7 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
         int rc = make_route(&stream->routes[i], heap);
         if (rc < 0) return rc;
     }
-    gx_router_never_plain(stream);
     return GALE_OK;
-}
-
-void gx_router_never_plain(gx_stream_routes *stream) {
-    stream->plain_count = GX_NEVER_PLAIN;
-    stream->spread = true;
 }
 
 static void free_route(gx_route *route, gx_heap *heap) {
@@ -149,25 +143,26 @@ static void place_route(gx_route *route, const gx_plan *plan, const gx_flow *flo
     route->effort = &flow->efforts[executor];
 }
 
-static bool is_plain(const gx_stream_routes *stream, const gx_plan *plan) {
+static bool is_plain(const gx_stream_routes *stream) {
     for (uint32_t i = 0; i < stream->count; i++) {
         const gx_plan_edge *edge = stream->routes[i].edge;
-        bool chosen = edge->grouping == GALE_GROUPING_CUSTOM || edge->grouping == GALE_GROUPING_DIRECT;
-        if (chosen || plan->components[edge->component].drop_count) return false;
+        if (edge->grouping == GALE_GROUPING_CUSTOM || edge->grouping == GALE_GROUPING_DIRECT) return false;
     }
-    return stream->count && !plan->deadline;
+    return stream->count > 0;
+}
+
+uint16_t gx_router_sole(const gx_stream_routes *stream) {
+    const gx_plan_edge *edge = stream->plain && stream->count == 1 ? stream->routes[0].edge : NULL;
+    return edge && edge->task_count == 1 ? edge->first_task : 0;
 }
 
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
                      uint16_t number) {
-    stream->head = (gale_head){ .source = task, .stream = number };
-    gx_router_never_plain(stream);
-    if (is_plain(stream, plan)) {
-        stream->plain_count = stream->field_count;
-        stream->spread = stream->count > 1 || stream->routes[0].many;
-    }
+    stream->head = (uint64_t)number << 32;
+    stream->plain = is_plain(stream);
     for (uint32_t i = 0; i < stream->count; i++) {
         gx_route *route = &stream->routes[i];
+        stream->laned |= plan->components[route->edge->component].drop_count > 0;
         place_route(route, plan, flow, plan->tasks[task].executor);
         if (route->chooser) route->chooser->targets.source_task = task;
     }

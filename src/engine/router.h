@@ -27,9 +27,6 @@
 #include "engine/flow.h"
 #include "topology/plan.h"
 #include "tuple/hash.h"
-#include "tuple/record.h"
-
-#define GX_NEVER_PLAIN SIZE_MAX
 
 /* A list of tasks that take turns. */
 typedef struct gx_turns {
@@ -58,12 +55,14 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
-    /* No consumer has a direct or custom grouping, or inputs that drop; no deadlines: field_count. Else
-     * GX_NEVER_PLAIN, which a caller can give by mistake: `spread` leads it to where it is known. */
-    size_t plain_count;
-    bool spread;          /* such a tuple may have several targets, or is never plain */
-    struct gx_task *sole; /* the only target of plain tuples, once it is known; see engine/plain.h */
-    gale_head head;       /* of a plain tuple, but for what changes */
+    bool plain;      /* there are consumers, and none has a direct or custom grouping: see engine/short.h */
+    bool laned;      /* plain, and some consumer has inputs that drop */
+    uint16_t lane;   /* of the only task that takes it */
+    uint64_t head;   /* its number, where it stands in a row's head */
+    struct gx_open
+        *sole; /* plain, and one task takes it: its place, where, laned, rows of another lane may lie; else one
+                              where nothing fits */
+    struct gx_open *brief; /* the same, where tuples have one value, no deadline, and nobody wants to see them */
     gx_stream_counters counters;
 } gx_stream_routes;
 
@@ -76,12 +75,17 @@ void gx_router_fini(gx_stream_routes *stream, gx_heap *heap);
 void gx_router_place(gx_stream_routes *stream, const gx_plan *plan, const gx_flow *flow, uint16_t task,
                      uint16_t number);
 
-/* Afterwards: no tuple of the stream takes the plain path. */
-void gx_router_never_plain(gx_stream_routes *stream);
+/* The only task that takes tuples of a plain stream; 0: there are several. */
+uint16_t gx_router_sole(const gx_stream_routes *stream);
 
 /* May a direct emit name `task`? GALE_OK when it belongs to a consumer that subscribed with direct grouping; else
  * GALE_NOT_FOUND. */
 int gx_router_direct(gx_stream_routes *stream, uint32_t task);
+
+/* Several consumers, or one all of whose tasks take each tuple. */
+GX_INLINE bool gx_route_is_spread(const gx_stream_routes *stream) {
+    return stream->count != 1 || stream->routes[0].many;
+}
 
 /* The targets of a grouping that may have none or several: how many, or the negative error of a custom one. */
 int gx_route_many(gx_route *route, const gale_value *values, uint32_t value_count, uint16_t *targets);

@@ -6,6 +6,7 @@
 #include "engine/collector.h"
 #include "engine/drop.h"
 #include "engine/hooks.h"
+#include "engine/turn.h"
 
 #include <stdio.h>
 
@@ -18,51 +19,62 @@ static void restart_tick(gx_executor *ex, gx_task *task) {
     if (tick->due < ex->tick_due) ex->tick_due = tick->due;
 }
 
-/* What every tuple in execution begins with; what those of a run have in common is set by begin_run. */
-GX_INLINE void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head, uint64_t root) {
+/* What every tuple in execution begins with; what those of a batch have in common is set by begin_run. */
+GX_INLINE void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head, const gale_body *body, gx_stem stem,
+                          uint64_t root) {
     gx_cursor *cursor = &ex->cursor;
     cursor->tuple.head = head;
-    cursor->tuple.handle = gx_handle_next(cursor->tuple.handle);
+    cursor->tuple.body = body;
+    cursor->tuple.handle++; /* begin_run has seen to it that no row of a batch goes beyond the last generation */
     cursor->ack = 0;
-    cursor->state = GX_CURSOR_OPEN;
+    cursor->state = GX_CURSOR_OPEN; /* these four are one store */
     cursor->failed = false;
+    cursor->stem = (uint8_t)stem;
+    cursor->reserved = 0;
     task->reported = false;
-    gx_store_relaxed(&ex->in_call_root, root);
+    gx_store_relaxed(&cursor->root, root);
 }
 
 static int call(gx_executor *ex, gx_task *task) {
     return task->execute(task->self, &ex->cursor.tuple, &task->out);
 }
 
+static bool out_of_time(const gx_executor *ex) {
+    return ex->slow_ns > GX_RUN_SLOW_BUDGET;
+}
+
 /* A call whose time is taken. Before a slow one, what is finished is shown to others. */
 GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
-    if (task->slow) gx_executor_publish(ex);
+    if (task->slow) gx_turn_publish(ex);
+    uint64_t root = gx_load_relaxed(&ex->cursor.root);
     int64_t before = gx_executor_tell_time(ex);
     gx_executor_call(ex, task); /* since now */
-    gx_store_relaxed(&ex->in_call_root, ex->cursor.roots.count ? ex->cursor.roots.pairs[0].root : 0);
+    gx_store_relaxed(&ex->cursor.root, root);
     int rc = call(ex, task);
     int64_t spent = gx_executor_tell_time(ex) - before;
     gx_task_sampled(task, spent);
     if (task->slow) ex->slow_ns += (uint64_t)spent;
+    if (out_of_time(ex)) ex->run_end = NULL;
     return rc;
 }
 
 /* What has waited too long is not executed: its trees fail here. */
 GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *head) {
     char text[GALE_FAILURE_TEXT];
-    double over = (double)(ex->now - gx_record_deadline(head)) / 1e9;
+    double over = (double)(ex->now - gx_row_deadline(head)) / 1e9;
     snprintf(text, sizeof text, "waited in queues until %.3f s after its deadline (topology.message.deadline.secs)",
              over);
-    gx_answer_fail(ex, task, gx_record_roots(head), GALE_REASON_DEADLINE, text);
+    gx_answer_fail(ex, task, gx_row_roots(head), GALE_REASON_DEADLINE, text);
     gx_count(&task->counters.expired, 1);
-    gx_record_release(head, &ex->blocks);
+    gx_row_release(head, &ex->blocks);
 }
 
-/* A run of records for one task: how many there were, and of those the exceptions. */
+/* Rows of one batch that were run: how many there were, and of those the exceptions. */
 typedef struct tally {
     size_t run;
     size_t not_counted; /* ticks, and what was too late */
     size_t not_acked;   /* by the engine, in the plain way */
+    uint64_t blocks;    /* bytes of blocks that they named */
 } tally;
 
 static int call_or_time(gx_executor *ex, gx_task *task) {
@@ -75,71 +87,123 @@ static void settle(gx_executor *ex, gx_task *task, int rc) {
     gx_collector_settle_current(ex, rc);
 }
 
-/* Any record. Returns its weight. */
-GX_NOINLINE static uint64_t execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    gx_cursor *cursor = &ex->cursor;
-    uint64_t weight = gx_record_weight(head);
-    t->not_acked++;
-    if (GX_UNLIKELY(head->flags & GX_RECORD_DEADLINE) && gx_record_deadline(head) < ex->now) {
+/* It finished after the tick was made, or the row has waited for too long. */
+static bool is_over(gx_executor *ex, gx_task *task, const gale_head *head) {
+    if (GX_UNLIKELY(head->flags & GX_ROW_DEADLINE) && gx_row_deadline(head) < ex->now) {
         expire(ex, task, head);
-        t->not_counted++;
-        return weight;
+        return true;
     }
-    bool tick = head->source == 0;
-    if (tick && gx_task_is_over(task)) { /* it finished after the tick was made */
-        restart_tick(ex, task);
+    if (ex->cursor.tuple.source || !gx_task_is_over(task)) return false;
+    restart_tick(ex, task);
+    return true;
+}
+
+/* Any row. */
+GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    gx_cursor *cursor = &ex->cursor;
+    gx_roots roots = gx_row_roots(head);
+    gx_stem stem = roots.count > 1 ? GX_STEM_OTHER : roots.count ? GX_STEM_ONE : GX_STEM_NONE;
+    bool tick = cursor->tuple.source == 0;
+    t->not_acked++;
+    t->blocks += gx_row_block_bytes(head);
+    if (is_over(ex, task, head)) {
         t->not_counted++;
-        return weight;
+        return;
     }
-    cursor->roots = gx_record_roots(head);
-    cursor->tuple.body = gx_record_body(head);
-    cursor->deadline = gx_record_deadline(head);
-    set_cursor(ex, task, head, cursor->roots.count ? cursor->roots.pairs[0].root : 0);
+    set_cursor(ex, task, head, gx_row_body(head), stem, roots.count ? roots.pairs[0].root : 0);
     int rc = call_or_time(ex, task);
     if (tick) {
-        cursor->state = cursor->state == GX_CURSOR_OPEN ? GX_CURSOR_ANSWERED : cursor->state;
+        if (cursor->state == GX_CURSOR_OPEN) gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
         restart_tick(ex, task);
         gx_count(&task->counters.ticks, 1);
+        t->not_counted++;
     }
     settle(ex, task, rc);
-    cursor->deadline = 0;
-    t->not_counted += tick;
-    gx_record_release(head, &ex->blocks);
-    return weight;
+    gx_row_release(head, &ex->blocks);
 }
 
-/* A record with one root or none, all of it in its own bytes, for a task whose calls the engine acks. */
-GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, uint32_t roots, tally *t) {
+/* A row with one root or none, all of it in its own bytes, for a task whose calls the engine acks. `hooked`: somebody
+ * wants to hear of it. */
+GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, const gale_body *body,
+                             uint32_t roots, bool hooked, tally *t) {
     gx_cursor *cursor = &ex->cursor;
-    gx_root *pair = (gx_root *)(uintptr_t)(head + 1);
-    cursor->roots = (gx_roots){ pair, roots };
-    cursor->tuple.body = (const gale_body *)(pair + roots);
-    set_cursor(ex, task, head, roots ? pair->root : 0);
+    const gx_root *pair = (const gx_root *)(head + 1);
+    set_cursor(ex, task, head, body, roots ? GX_STEM_ONE : GX_STEM_NONE, roots ? pair->root : 0);
     int rc = call_or_time(ex, task);
+    if (hooked) gx_hooks_call_execute(task, &cursor->tuple, rc);
     if (GX_LIKELY(rc >= 0 && gx_cursor_is_open(cursor))) {
-        if (roots) gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
+        if (roots && !gx_ledger_ack_kept(&ex->ledger, pair->root, pair->edge ^ cursor->ack))
+            gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
+        if (hooked) gx_hooks_call_ack(task, cursor->tuple.handle);
     } else {
         t->not_acked++;
-        settle(ex, task, rc);
+        gx_collector_settle_current(ex, rc);
     }
 }
 
-/* Apart, so that what has roots has the registers. */
-GX_NOINLINE static void execute_rootless(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    execute_plain(ex, task, head, 0, t);
+/* Apart, so that what is barer has the registers: no root, a deadline, somebody who wants to hear of it. */
+GX_NOINLINE static void execute_less_plain(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    const gale_body *body = (const gale_body *)gx_row_tail(head);
+    bool hooked = task->hook_count > 0;
+    if (GX_LIKELY(head->roots))
+        execute_plain(ex, task, head, body, 1, hooked, t);
+    else
+        execute_plain(ex, task, head, body, 0, hooked, t);
 }
 
-/* Its caller has marked whose functions run (begin_run), and ends the run with end_run. Returns what it weighed. */
-GX_INLINE uint64_t execute(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    uint32_t length = head->length;
-    t->run++;
-    if (GX_LIKELY(gx_record_is(head, 1, 0) && task->acks_itself))
-        execute_plain(ex, task, head, 1, t);
-    else if (gx_record_is(head, 0, 0) && task->acks_itself && head->source) /* not a tick */
-        execute_rootless(ex, task, head, t);
-    else
-        return execute_any(ex, task, head, t);
-    return length;
+/* Is it a row for that? A tick is none, nor is what has waited for too long. */
+GX_INLINE bool is_less_plain(const gx_executor *ex, const gx_task *task, const gale_head *head) {
+    if (head->roots > 1 || (head->flags & ~GX_ROW_DEADLINE) || !task->acks_itself || !ex->cursor.tuple.source)
+        return false;
+    return !head->flags || gx_row_deadline(head) >= ex->now;
+}
+
+static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
+    GX_CHECK(task->executor == ex && task->open && batch->target == task->id);
+    gx_cursor *cursor = &ex->cursor;
+    cursor->task = task;
+    cursor->tuple.source = batch->source;
+    uint32_t generation = gx_handle_generation(cursor->tuple.handle);
+    if (generation >= GX_HANDLE_GENERATIONS - GX_BATCH_LARGE) generation = 0;
+    cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, generation);
+    gx_turn_begin(ex, task);
+    ex->run_end = batch->bytes + batch->used;
+}
+
+static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
+    GX_CHECK(t->not_counted <= t->run && t->not_acked <= t->run);
+    gx_cursor_leave(&ex->cursor, GX_CURSOR_NONE);
+    ex->cursor.task = NULL;
+    gx_turn_close(ex);
+    if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
+    if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
+}
+
+/* The rows of a batch, until what happens here interrupts it: at least one. What others say about flow is heard between
+ * batches, which are short. */
+static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t *ret_blocks) {
+    tally t = { 0 };
+    size_t run = 0;
+    begin_run(ex, task, batch);
+    const unsigned char *at = batch->bytes + batch->read;
+    bool bare = task->acks_itself && !task->hook_count && batch->source; /* not a tick */
+    uint16_t kind = bare ? GX_ROW_BARE : GX_ROW_NO_KIND;
+    do {
+        const gale_head *head = (const gale_head *)at;
+        at += head->length;
+        run++;
+        if (GX_LIKELY(gx_row_kind(head) == kind))
+            execute_plain(ex, task, head, (const gale_body *)((const gx_root *)(head + 1) + 1), 1, false, &t);
+        else if (is_less_plain(ex, task, head))
+            execute_less_plain(ex, task, head, &t);
+        else
+            execute_any(ex, task, head, &t);
+    } while (at < ex->run_end);
+    batch->read = (uint32_t)(at - batch->bytes);
+    t.run = run;
+    *ret_blocks = t.blocks;
+    end_run(ex, task, &t);
+    return run;
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {
@@ -147,100 +211,94 @@ static bool may_run(gx_executor *ex, const gx_task *task) {
     return !ex->gated[task->component];
 }
 
-/* A task that might, a record ago. */
-GX_INLINE bool still_runs(gx_executor *ex, const gx_task *task) {
-    return GX_LIKELY(!gx_executor_gates_changed(ex)) || may_run(ex, task);
-}
-
-/* Parked lists, inlets and the local FIFO have a budget of slow time each: one cannot starve another. */
+/* Parked lists, inlets and the local queue have a budget of slow time each: one cannot starve another. */
 static void begin_stage(gx_executor *ex) {
     ex->slow_ns = 0;
 }
 
 /* After the last run of a stage no function runs. */
 static void end_stage(gx_executor *ex) {
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
 }
 
-static bool out_of_time(const gx_executor *ex) {
-    return ex->slow_ns > GX_RUN_SLOW_BUDGET;
-}
-
-static void begin_run(gx_executor *ex, gx_task *task) {
-    GX_CHECK(task->executor == ex && task->open);
-    gx_cursor *cursor = &ex->cursor;
-    cursor->task = task;
-    cursor->deadline = 0;
-    cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, gx_handle_generation(cursor->tuple.handle));
-    gx_executor_call(ex, task);
-}
-
-static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
-    GX_CHECK(t->not_counted <= t->run && t->not_acked <= t->run);
-    ex->cursor.state = GX_CURSOR_NONE;
-    ex->cursor.task = NULL;
-    if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
-    if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
+static void show_queued(gx_task *task) {
     gx_store_relaxed(&task->queued_seen, task->queued + (task->lanes ? task->lanes->weight : 0));
 }
 
-/* Moves a record behind the others that wait for its task. `counted` says that its weight is in the task's queue
- * already. When there is no memory it stays where it is (false), and is tried again. */
-static bool park(gx_executor *ex, gx_task *task, const gale_head *head, bool is_counted) {
-    GX_CHECK(head->target == task->id && task->executor == ex);
-    const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
-    if (GX_UNLIKELY(drop && gx_drop_arriving(ex, task, drop))) {
-        gx_drop_settle(ex, head);
-        return true;
-    }
-    if (GX_UNLIKELY(!drop && !is_counted && task->queued > ex->shared->queue_limit)) {
-        if (!GX_MUTANT(overflow_lost)) gx_answer_overflow(ex, task, gx_record_roots(head));
-        gx_record_release(head, &ex->blocks);
-        return true;
-    }
-    void *at = gx_drop_push(ex, task, drop, head->length);
-    if (!at) return false;
-    memcpy(at, head, head->length);
-    gx_waiting_pushed(task, at);
-    uint64_t weight = gx_record_weight(at), counted_already = is_counted ? gx_record_weight(head) : 0;
-    if (GX_UNLIKELY(drop != NULL))
-        gx_drop_queued(task, drop, weight);
-    else if (weight != counted_already)
-        gx_executor_queued(ex, task, weight - counted_already);
-    return true;
+/* `weight` less waits for the task. */
+static void take_off(gx_executor *ex, gx_task *task, uint16_t lane, uint64_t weight) {
+    if (GX_UNLIKELY(lane))
+        gx_drop_dequeued(ex, task, gx_drop_at(task, lane), weight);
+    else
+        gx_executor_dequeued(ex, task, weight);
+    show_queued(task);
 }
 
-/* --- The local FIFO --- */
+/* Of a batch that counts in its task's queue some rows were run. True when it is read to its end, and gone; `*ret_weight`
+ * is what it weighs less, which may be all. */
+static bool settle_run(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t blocks, uint64_t *ret_weight) {
+    uint16_t lane = batch->lane;
+    bool over = batch->read == batch->used;
+    *ret_weight = over ? gx_batch_weight(batch) : blocks;
+    batch->blocks -= blocks;
+    if (over) gx_executor_send_home(ex, batch);
+    if (*ret_weight) take_off(ex, task, lane, *ret_weight);
+    return over;
+}
 
-/* A run of records for one task, from the front. What they weighed is taken off at its end. */
-static size_t run_local_task(gx_executor *ex, gx_task *task, const gale_head *head, size_t budget) {
-    tally t = { 0 };
-    uint64_t weight = 0, bytes = 0;
-    begin_run(ex, task);
-    do {
-        uint32_t length = head->length;
-        bytes += length;
-        weight += execute(ex, task, head, &t);
-        head = gx_fifo_step(&ex->local, &ex->chunks, length);
-    } while (head && head->target == task->id && t.run < budget && !out_of_time(ex) && still_runs(ex, task));
-    gx_fifo_popped(&ex->local, bytes, t.run);
-    gx_executor_dequeued(ex, task, weight);
-    end_run(ex, task, &t);
-    return t.run;
+static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head)) {
+        if (!GX_MUTANT(overflow_lost)) gx_answer_overflow(ex, task, gx_row_roots(head));
+        gx_row_release(head, &ex->blocks);
+    }
+    gx_executor_send_home(ex, batch);
+}
+
+/* What came from another executor goes behind the others that wait for its task. */
+static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    const gx_plan_drop *drop = batch->lane ? gx_drop_at(task, batch->lane) : NULL;
+    if (GX_UNLIKELY(drop && gx_drop_refuses(ex, task, drop))) {
+        gx_drop_settle(ex, task, batch);
+        return;
+    }
+    if (GX_UNLIKELY(!drop && task->queued > ex->shared->queue_limit)) {
+        overflow(ex, task, batch);
+        return;
+    }
+    gx_waiting_push(ex, task, batch);
+    if (GX_UNLIKELY(drop != NULL))
+        gx_drop_queued(task, drop, gx_batch_weight(batch));
+    else
+        gx_executor_queued(ex, task, gx_batch_weight(batch));
+    show_queued(task);
+}
+
+/* --- The local queue --- */
+
+static size_t run_local_batch(gx_executor *ex, gx_task *task) {
+    gx_batch *batch = gx_executor_unqueue(ex);
+    uint64_t blocks, weight;
+    size_t done = run_rows(ex, task, batch, &blocks);
+    bool over = settle_run(ex, task, batch, blocks, &weight);
+    ex->local_bytes -= weight;
+    if (over) return done;
+    ex->local_touched += gx_batch_touched(batch);
+    gx_batch_list_put_back(&ex->local, batch);
+    return done;
 }
 
 size_t gx_run_local(gx_executor *ex) {
     size_t done = 0;
     begin_stage(ex);
-    const gale_head *head = gx_fifo_front(&ex->local);
-    while (head && done < GX_RUN_BUDGET && !out_of_time(ex)) {
-        gx_task *task = ex->shared->tasks[head->target];
+    while (ex->local.count && done < GX_RUN_BUDGET && !out_of_time(ex)) {
+        gx_task *task = ex->shared->tasks[ex->local.head->target];
         if (GX_LIKELY(!gx_waiting_any(task) && may_run(ex, task))) {
-            done += run_local_task(ex, task, head, GX_RUN_BUDGET - done);
-            head = gx_fifo_front(&ex->local);
+            done += run_local_batch(ex, task);
         } else {
-            if (!park(ex, task, head, true)) break;
-            head = gx_fifo_pop(&ex->local, &ex->chunks, head->length);
+            gx_batch *batch = gx_executor_unqueue(ex);
+            ex->local_bytes -= gx_batch_weight(batch);
+            gx_waiting_push(ex, task, batch); /* it counts already */
+            show_queued(task);
             done++;
         }
     }
@@ -250,30 +308,23 @@ size_t gx_run_local(gx_executor *ex) {
 
 /* --- Parked lists --- */
 
-/* The first of a list. What its call emits must not push it out of the list that it lies in. */
-static void run_waiting(gx_executor *ex, gx_task *task, uint32_t lane, const gale_head *head, tally *t) {
-    GX_CHECK(!lane || task->lanes->busy == 0);
-    const gx_plan_drop *drop = GX_UNLIKELY(task->lanes != NULL) ? gx_drop_of(ex, task, head) : NULL;
-    if (GX_UNLIKELY(lane)) task->lanes->busy = (uint16_t)lane;
-    uint64_t weight = execute(ex, task, head, t);
-    if (GX_UNLIKELY(lane)) task->lanes->busy = 0;
-    gx_waiting_pop(ex, task, lane, head->length);
-    if (GX_UNLIKELY(drop != NULL))
-        gx_drop_dequeued(ex, task, drop, weight);
-    else
-        gx_executor_dequeued(ex, task, weight);
+/* The first of a list. What its rows emit must not push rows out of the lane that it lies in. */
+static size_t run_waiting(gx_executor *ex, gx_task *task, gx_batch_list *list) {
+    gx_batch *batch = gx_waiting_pop(ex, task, list);
+    uint64_t blocks, weight;
+    if (GX_UNLIKELY(batch->lane)) task->lanes->busy = batch->lane;
+    size_t done = run_rows(ex, task, batch, &blocks);
+    if (GX_UNLIKELY(task->lanes != NULL)) task->lanes->busy = 0;
+    if (!settle_run(ex, task, batch, blocks, &weight)) gx_waiting_put_back(ex, task, list, batch);
+    return done;
 }
 
 static size_t run_parked_task(gx_executor *ex, gx_task *task) {
-    tally t = { 0 };
-    const gale_head *head;
-    uint32_t lane;
-    begin_run(ex, task);
-    while (t.run < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) &&
-           (head = gx_waiting_front(task, &lane)) != NULL)
-        run_waiting(ex, task, lane, head, &t);
-    end_run(ex, task, &t);
-    return t.run;
+    size_t done = 0;
+    gx_batch_list *list;
+    while (done < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) && (list = gx_waiting_first(task)) != NULL)
+        done += run_waiting(ex, task, list);
+    return done;
 }
 
 /* A different task begins each time, so that a slow one does not use up the time of all. */
@@ -291,35 +342,35 @@ size_t gx_run_parked(gx_executor *ex) {
 
 /* --- Inlets --- */
 
-static size_t run_ring_task(gx_executor *ex, gx_inlet *inlet, gx_task *task, const gale_head *head, size_t budget) {
-    tally t = { 0 };
-    begin_run(ex, task);
-    do {
-        uint32_t length = head->length;
-        execute(ex, task, head, &t);
-        gx_ring_advance(&inlet->data, length);
-        head = gx_ring_peek(&inlet->data);
-    } while (head && head->target == task->id && t.run < budget && !out_of_time(ex) && still_runs(ex, task));
-    end_run(ex, task, &t);
-    return t.run;
+/* The batch at the front of the ring. */
+static size_t run_ring_batch(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx_batch *batch) {
+    uint64_t blocks;
+    size_t done = run_rows(ex, task, batch, &blocks);
+    batch->blocks -= blocks;
+    if (batch->read == batch->used) {
+        gx_batch_ring_advance(&inlet->data);
+        inlet->received++;
+        gx_executor_send_home(ex, batch);
+    }
+    return done;
 }
 
-/* A ring is always read to what was seen of it, so that it never waits at a record whose task may not run. When slow
+/* A ring is always read to what was seen of it, so that it never waits at a batch whose task may not run. When slow
  * tasks have used up the step's time, the rest is parked: a ring is not a place to wait in for those behind. */
 static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     size_t done = 0;
-    const gale_head *head;
-    while (done < GX_RUN_BUDGET && (head = gx_ring_peek(&inlet->data)) != NULL) {
-        gx_task *task = ex->shared->tasks[head->target];
+    gx_batch *batch;
+    while (done < GX_RUN_BUDGET && (batch = gx_batch_ring_peek(&inlet->data)) != NULL) {
+        gx_task *task = ex->shared->tasks[batch->target];
         if (GX_LIKELY(!gx_waiting_any(task) && !out_of_time(ex) && may_run(ex, task))) {
-            done += run_ring_task(ex, inlet, task, head, GX_RUN_BUDGET - done);
+            done += run_ring_batch(ex, inlet, task, batch);
         } else {
-            if (!park(ex, task, head, false)) break;
-            gx_ring_advance(&inlet->data, head->length);
+            gx_batch_ring_advance(&inlet->data);
+            inlet->received++;
+            park(ex, task, batch);
             done++;
         }
     }
-    inlet->received += done;
     return done;
 }
 
@@ -334,9 +385,9 @@ size_t gx_run_inlets(gx_executor *ex) {
     begin_stage(ex);
     for (uint32_t i = gx_ready_next(&ex->ready, 0); i < n; i = gx_ready_next(&ex->ready, i + 1)) {
         gx_inlet *inlet = &ex->inlets[i];
-        if (inlet->data.ring && gx_ring_refresh(&inlet->data)) {
+        if (inlet->data.ring && gx_batch_ring_refresh(&inlet->data)) {
             done += run_ring(ex, inlet);
-            if (gx_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
+            if (gx_batch_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
         }
         if (is_read(inlet)) gx_ready_done(&ex->ready, i);
     }
@@ -355,7 +406,7 @@ GX_INLINE void receive(gx_executor *ex, gx_inlet *inlet, const uint64_t *item) {
 static size_t run_inlet_acks(gx_executor *ex, gx_inlet *inlet) {
     const uint64_t *item;
     size_t items = 0;
-    while (items < GX_RUN_ACKS && (item = gx_ring_next_item(&inlet->acks)) != NULL) {
+    while (items < GX_RUN_ACKS && (item = gx_ring_next(&inlet->acks)) != NULL) {
         receive(ex, inlet, item);
         items++;
     }
@@ -392,19 +443,28 @@ size_t gx_run_rotations(gx_executor *ex) {
 
 /* --- Ticks --- */
 
-/* A record from the system: no roots, one value, the period in seconds; a whole number when it is one. */
+/* A row from the system: no roots, one value, the period in seconds; a whole number when it is one. */
 static bool queue_tick(gx_executor *ex, gx_task *task) {
     GX_CHECK(!task->tick.waiting);
     double seconds = (double)task->tick.period / 1e9;
     gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
                                                             : gale_f64(seconds);
     uint32_t size = (uint32_t)gx_body_measure(&value, 1);
-    gale_head head = { gx_record_length(0, size, false), task->id, 0, GX_STREAM_TICK, 0, 0, size };
-    void *at = gx_fifo_push(&ex->local, &ex->chunks, head.length);
-    if (!at) return false;
-    memcpy(at, &head, sizeof head);
-    gx_body_encode(&value, 1, gx_record_tail(at));
-    gx_executor_queued(ex, task, head.length);
+    gale_head head = { gx_row_length(0, size, false), GX_STREAM_TICK, 0, 0 };
+    gx_batch *batch = gx_batch_take(&ex->batches, false, head.length);
+    if (!batch) return false;
+    batch->source = 0;
+    batch->target = task->id;
+    batch->used = head.length;
+    memcpy(batch->bytes, &head, sizeof head);
+    gx_body_encode(&value, 1, gx_row_tail((const gale_head *)batch->bytes));
+    gx_executor_queued(ex, task, gx_batch_weight(batch));
+    if (task->lanes) {
+        gx_waiting_push(ex, task, batch);
+    } else {
+        ex->local_bytes += gx_batch_weight(batch);
+        gx_executor_queue(ex, batch);
+    }
     task->tick.waiting = true;
     return true;
 }

@@ -22,12 +22,12 @@
 
 enum {
     RING_MAX = 256 << 10,
-    RING_MIN = 32 << 10, /* four of the largest records */
+    RING_MIN = 32 << 10,
     SPINS = 2000,
     WAIT_LOOK = 250 * GALE_MILLISECOND,
 };
 
-static_assert(RING_MIN >= 4 * GX_RECORD_MAX, "a record is at most a quarter of a ring");
+static_assert(RING_MIN >= 4 * GX_BATCH_LARGE, "several batches go into a ring");
 
 #define RING_MEMORY (UINT64_C(32) << 20)
 #define QUEUE_LIMIT (UINT64_C(64) << 20)

@@ -9,21 +9,21 @@
 #define NOTICE_MARK ((uint64_t)GX_LEDGERS_MAX << GX_LEDGER_SHIFT)
 
 /* Ledger numbers are the executors' plus 1, so that no root is 0. */
-static gx_outlet *to_ledger(gx_settle *settle, uint64_t root) {
+static gx_ack_outlet *to_ledger(gx_settle *settle, uint64_t root) {
     GX_CHECK(root >> GX_LEDGER_SHIFT >= 1 && root >> GX_LEDGER_SHIFT < GX_LEDGERS_MAX);
     return &settle->outlets[(root >> GX_LEDGER_SHIFT) - 1];
 }
 
-static gx_outlet *to_keeper(gx_settle *settle, uint64_t root) {
+static gx_ack_outlet *to_keeper(gx_settle *settle, uint64_t root) {
     if (GX_LIKELY(!settle->plan)) return to_ledger(settle, root);
     return &settle->outlets[settle->plan->tasks[gx_plan_acker(settle->plan, root)].executor];
 }
 
 void gx_settle_send(gx_settle *settle, uint64_t root, uint64_t edges) {
     if (edges == 0) return;
-    gx_outlet *outlet = to_keeper(settle, root);
-    if (GX_LIKELY(gx_outlet_put_item(outlet, root, edges))) return;
-    if (!gx_outlet_send_item(outlet, settle->chunks, root, edges)) settle->lost++;
+    gx_ack_outlet *outlet = to_keeper(settle, root);
+    if (GX_LIKELY(gx_ack_outlet_put(outlet, root, edges))) return;
+    if (!gx_ack_outlet_send(outlet, settle->heap, root, edges)) settle->lost++;
 }
 
 void gx_settle_displace(gx_settle *settle, uint64_t root, uint64_t edges) {
@@ -63,15 +63,15 @@ static bool has_two_items(int kind) {
 void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *text) {
     GX_CHECK(notice->root != 0);
     GX_CHECK(notice->kind > GX_NOTICE_ACK);
-    gx_outlet *outlet = notice->kind >= GX_NOTICE_DONE ? to_ledger(settle, notice->root)
-                                                       : to_keeper(settle, notice->root);
+    gx_ack_outlet *outlet = notice->kind >= GX_NOTICE_DONE ? to_ledger(settle, notice->root)
+                                                           : to_keeper(settle, notice->root);
     uint64_t what = NOTICE_MARK | (uint64_t)notice->kind << 48 | (uint64_t)(notice->task & 0xffff) << 32 |
                     (uint32_t)notice->reason;
     gx_block *block = has_text(notice->kind) ? text_block(settle, text) : NULL;
     uint64_t second = has_text(notice->kind) ? (uintptr_t)block : notice->edges;
-    /* Half a notice must not be sent: both items fit one new chunk. */
-    if (gx_chunks_ensure(settle->chunks, 1) && gx_outlet_send_item(outlet, settle->chunks, what, notice->root) &&
-        (!has_two_items(notice->kind) || gx_outlet_send_item(outlet, settle->chunks, second, 0)))
+    /* Half a notice must not be sent. */
+    if (gx_ack_outlet_ensure(outlet, settle->heap, 2) && gx_ack_outlet_send(outlet, settle->heap, what, notice->root) &&
+        (!has_two_items(notice->kind) || gx_ack_outlet_send(outlet, settle->heap, second, 0)))
         return;
     settle->lost++;
     if (block) gx_block_release(block, settle->blocks);

@@ -46,9 +46,9 @@ typedef struct gx_settle {
     uint64_t last_root, last_xor;
     uint32_t filled; /* slots of the table in use */
     gx_settle_slot table[GX_SETTLE_SLOTS];
-    gx_outlet *outlets;  /* by executor */
-    const gx_plan *plan; /* where acker tasks are; NULL: there are none */
-    gx_chunks *chunks;
+    gx_ack_outlet *outlets; /* by executor */
+    const gx_plan *plan;    /* where acker tasks are; NULL: there are none */
+    gx_heap *heap;
     gx_blocks *blocks;
     uint64_t lost; /* updates that found no memory: their trees time out */
 } gx_settle;

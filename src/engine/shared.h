@@ -11,7 +11,8 @@
 
 /* What the simulator makes small, so that little work fills it. Zero: as always. */
 typedef struct gx_knobs {
-    uint64_t ring_capacity; /* of a data ring; a power of two, four times the largest record */
+    uint32_t batch_room;    /* bytes for rows in a batch; one row is always possible */
+    uint64_t ring_capacity; /* of a data ring, in weight of batches; a power of two */
     uint64_t ack_capacity;  /* of an ack ring */
     uint64_t queue_high;    /* the mark of flow control; the low one is half of it */
 } gx_knobs;

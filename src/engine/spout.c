@@ -5,12 +5,14 @@
 #include "engine/hooks.h"
 #include "engine/replay.h"
 #include "engine/timeout_warning.h"
+#include "engine/turn.h"
 
 enum {
     IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
     IDLE_PAUSE = 1 * GALE_MILLISECOND,
     WATCH_PAUSE = 1 * GALE_MILLISECOND, /* a busy executor looks at descriptors this often */
     ERROR_PAUSE_MAX = 1 * GALE_SECOND,
+    TOLD_AT_ONCE = 64,
 };
 
 static bool wanted(const gx_executor *ex) {
@@ -23,9 +25,9 @@ static void activate(gx_executor *ex, gx_task *task, bool active) {
     void (*function)(void *self) = active ? ops->activate : ops->deactivate;
     task->spout.active = active;
     task->spout.not_before = 0;
-    gx_executor_call(ex, task);
+    gx_turn_begin(ex, task);
     if (function) function(task->self);
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
 }
 
 size_t gx_spout_activation(gx_executor *ex) {
@@ -87,16 +89,16 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
 }
 
 /* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
-static void learn_pace(gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
+static void learn_pace(const gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
     task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
-    task->quick = !task->slow && ex->plain && ex->acking && ex->keeper == ex->index + 1u;
+    task->quick = !task->slow && !task->plan->retains && !ex->shared->plan->acker_count;
 }
 
 /* Nothing but what it emits and what others say about flow can end its turn. */
 GX_INLINE bool goes_on(gx_executor *ex, const gx_task *task) {
     if (GX_UNLIKELY(task->spout.pending >= task->spout.max_pending)) return false;
-    if (GX_UNLIKELY(ex->local.bytes >= GX_SPOUT_BURST_BYTES)) return false;
-    return GX_LIKELY(!gx_executor_gates_changed(ex)) || may_emit(ex, task);
+    if (GX_LIKELY(ex->run_end != NULL)) return true;
+    return ex->local_touched < GX_TURN_ENOUGH && may_emit(ex, task);
 }
 
 /* A turn of a spout that may emit. */
@@ -107,7 +109,8 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     bool more = true;
     task->spout.watching = false;
     int64_t began = gx_executor_tell_time(ex);
-    gx_executor_call(ex, task);
+    gx_turn_begin(ex, task);
+    ex->run_end = (const unsigned char *)ex; /* any place */
     while (calls < GX_SPOUT_BURST && more && goes_on(ex, task)) {
         gale_wait wait = { 0, -1 };
         task->reported = false;
@@ -118,7 +121,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
         more = take_answer(ex, task, said, &wait);
     }
     if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
     learn_pace(ex, task, gx_executor_tell_time(ex) - began, calls + 1);
     return more ? calls : calls - 1;
 }
@@ -126,15 +129,14 @@ static size_t burst(gx_executor *ex, gx_task *task) {
 /* Whom the front of an outbox that is in the way waits for; 0: nobody. */
 static uint16_t behind_outbox(const gx_executor *ex) {
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
-        const gale_head *head = gx_fifo_front(&ex->outlets[i].outbox);
-        if (head) return head->target;
+        const gx_batch *first = ex->outlets[i].outbox.count ? ex->outlets[i].outbox.head : NULL;
+        if (first) return first->target;
     }
     return 0;
 }
 
 static uint16_t local_front(const gx_executor *ex) {
-    const gale_head *head = gx_fifo_front(&ex->local);
-    return head ? head->target : 0;
+    return ex->local.count ? ex->local.head->target : 0;
 }
 
 /* Who keeps the spout from emitting: a congested task, what another executor has no room for, what is to be worked off
@@ -166,7 +168,7 @@ size_t gx_spout_run(gx_executor *ex) {
     gx_timeout_warning_run(ex);
     size_t emitted = 0;
     uint32_t n = ex->spout_count;
-    bool behind = ex->local.bytes >= GX_SPOUT_BURST_BYTES / 2;
+    bool behind = ex->local_touched >= GX_TURN_ENOUGH / 2;
     for (uint32_t k = 0; k < n; k++) { /* a different one begins each time */
         gx_task *task = ex->spouts[(ex->next_spout + k) % n];
         bool may = may_emit(ex, task);
@@ -240,6 +242,16 @@ static void tell_acked(gx_task *task, uint64_t message_id) {
     ack(task->self, message_id);
 }
 
+static void tell_all_acked(gx_task *task, const uint64_t *message_ids, size_t count) {
+    void (*ack)(void *, uint64_t) = task->plan->built->spout.ack;
+    bool watched = gx_hooks_any(task);
+    for (size_t i = 0; watched && i < count; i++) tell_acked(task, message_ids[i]);
+    for (size_t i = 0; !watched && i < count; i++) {
+        task->reported = false;
+        ack(task->self, message_ids[i]);
+    }
+}
+
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     GX_CHECK(task->spout.pending > 0);
     const gale_spout_ops *ops = &task->plan->built->spout;
@@ -262,51 +274,58 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);
 }
 
-/* Complete trees of one spout that were begun in one step, and have one latency: told one after the other. `slot` is the
- * first's, and the next answer. */
-static size_t tell_alike(gx_executor *ex, uint64_t slot) {
-    gx_ledger *ledger = &ex->ledger;
-    uint16_t id = gx_ledger_mark(ledger, slot)->task;
-    gx_task *task = ex->shared->tasks[id];
-    int64_t start = gx_ledger_at(ledger, slot)->start;
-    bool heard = task->open && (task->plan->built->spout.ack || gx_hooks_any(task));
-    size_t told = 0;
-    gx_executor_call(ex, task);
-    do {
-        uint64_t message_id = gx_ledger_at(ledger, slot)->message_id;
-        gx_ledger_give_back(ledger, slot, ex->now);
-        task->spout.pending--;
-        told++;
-        if (heard) tell_acked(task, message_id);
-    } while (gx_ledger_next_complete(ledger, &slot) && gx_ledger_mark(ledger, slot)->task == id &&
-             gx_ledger_at(ledger, slot)->start == start);
-    gx_count(&task->counters.acked, told);
-    gx_histogram_add_many(ledger->complete, ex->now - start, told);
-    return told;
+/* What was kept of complete trees goes. Dead letters' are taken out, since nobody hears of them, and trees that were
+ * emitted more than once have latencies of their own. Returns how many are left, and counts of them those. */
+static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slots, size_t *ret_apart) {
+    size_t left = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const gx_retained *kept = gx_retention_at(&ex->retention, slots[i]);
+        bool letter = kept && kept->letter, again = kept && kept->attempts > 1;
+        if (letter || again) {
+            gx_histogram_add(ex->ledger.complete, ex->now - kept->first);
+            ++*ret_apart;
+        }
+        if (!letter) found->message_ids[left++] = found->message_ids[i];
+        gx_retention_drop(&ex->retention, slots[i]);
+    }
+    return left;
 }
 
-/* All complete trees before the first answer of another kind. */
+/* All complete trees before the first answer of another kind, told some at a time. */
 static size_t tell_complete(gx_executor *ex) {
+    uint64_t message_ids[TOLD_AT_ONCE];
+    uint32_t slots[TOLD_AT_ONCE];
     size_t told = 0;
-    uint64_t slot;
-    while (gx_ledger_next_complete(&ex->ledger, &slot)) told += tell_alike(ex, slot);
+    gx_complete found;
+    while ((found = gx_ledger_take_complete(&ex->ledger, ex->now, message_ids, slots, TOLD_AT_ONCE)).count) {
+        gx_task *task = ex->shared->tasks[found.task];
+        size_t apart = 0, count = found.count;
+        told += count;
+        if (GX_UNLIKELY(ex->retention.segments != NULL)) count = drop_kept(ex, &found, slots, &apart);
+        gx_histogram_add_many(ex->ledger.complete, ex->now - found.start, found.count - apart);
+        task->spout.pending -= count;
+        gx_count(&task->counters.acked, count);
+        if (!task->open || (!task->plan->built->spout.ack && !gx_hooks_any(task))) continue;
+        gx_turn_begin(ex, task);
+        tell_all_acked(task, message_ids, count);
+    }
     return told;
 }
 
 size_t gx_spout_answers(gx_executor *ex) {
     if (!ex->has_ledger || !gx_ledger_has_answers(&ex->ledger)) return 0;
     gx_executor_tell_time(ex);
-    size_t told = ex->retention.segments ? 0 : tell_complete(ex);
+    size_t told = tell_complete(ex);
     gx_answer answer;
     while (gx_ledger_next_answer(&ex->ledger, ex->now, &answer)) {
         gx_task *task = ex->shared->tasks[answer.task];
         told++;
         if (GX_UNLIKELY(is_taken(ex, task, &answer))) continue;
-        gx_executor_call(ex, task);
+        gx_turn_begin(ex, task);
         tell(ex, task, &answer);
         gx_ledger_answered(&ex->ledger, &answer, ex->now);
     }
-    gx_executor_call(ex, NULL);
+    gx_turn_end(ex);
     return told;
 }
 

@@ -1,7 +1,7 @@
 /* Spouts: asking them for more, and telling them how their tuples fared.
  *
  * What:    a spout task is asked while it is active, not waiting, not held by flow control and below its
- *          topology.max.spout.pending; a burst ends when the local FIFO holds enough to keep the executor busy and
+ *          topology.max.spout.pending; a burst ends when the local queue holds enough to keep the executor busy and
  *          little enough to stay in its cache. Answers are given between runs, never inside a bolt's call or an emit.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_SPOUT_H
@@ -9,10 +9,7 @@
 
 #include "engine/executor.h"
 
-enum {
-    GX_SPOUT_BURST = 256,            /* calls of next a task and step */
-    GX_SPOUT_BURST_BYTES = 96 << 10, /* of the local FIFO */
-};
+enum { GX_SPOUT_BURST = 256 }; /* calls of next a task and step */
 
 /* Activates or deactivates what the phase asks for. Returns how many spouts: each may have emitted. */
 size_t gx_spout_activation(gx_executor *ex);

@@ -39,7 +39,7 @@ static void add_memory(const gx_shared *shared, gale_run_stats *sum) {
                      gx_load_relaxed(&shared->heap.reserved[GX_TAG_BLOCK]);
     uint64_t used = 0;
     for (uint32_t i = 0; i < shared->executor_count; i++) {
-        used += gx_load_relaxed(&shared->executors[i]->chunks.used) * GX_CHUNK_SIZE;
+        used += gx_load_relaxed(&shared->executors[i]->batches.used);
         used += gx_load_relaxed(&shared->executors[i]->blocks.used_bytes);
     }
     uint64_t idle = pools > used ? pools - used : 0;

@@ -8,6 +8,7 @@
 #include "engine/remote.h"
 #include "engine/replay.h"
 #include "engine/run.h"
+#include "engine/short.h"
 #include "engine/spout.h"
 #include "engine/whole.h"
 
@@ -53,7 +54,7 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
 
 static bool outboxes_are_empty(const gx_executor *ex) {
     for (uint32_t i = 0; i < ex->shared->executor_count; i++)
-        if (ex->outlets[i].outbox.count || ex->ack_outlets[i].outbox.count) return false;
+        if (ex->outlets[i].outbox.count || gx_ack_outlet_waiting(&ex->ack_outlets[i])) return false;
     return true;
 }
 
@@ -122,15 +123,23 @@ static size_t run_phase(gx_executor *ex) {
     return done;
 }
 
+/* From the next step on others' emits are seen, or not any more. */
+static void see_watchers(gx_executor *ex) {
+    bool watched = gx_load_relaxed(&ex->shared->watched);
+    if (GX_LIKELY(watched == ex->watched)) return;
+    ex->watched = watched;
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], watched);
+}
+
 size_t gx_step(gx_executor *ex) {
     GX_CHECK(ex->cursor.state == GX_CURSOR_NONE);
     int32_t phase = gx_phase(ex->shared);
     gx_executor_tell_time(ex);
-    ex->watched = gx_load_relaxed(&ex->shared->watched);
+    see_watchers(ex);
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
-    gx_executor_publish(ex);
+    gx_turn_publish(ex);
     ex->work += done;
     ex->idle = done == 0;
     GX_CHECK_WHOLE(gx_whole_flaw(ex));
@@ -149,8 +158,8 @@ int64_t gx_step_due(const gx_executor *ex) {
     return due;
 }
 
-static bool can_flush(gx_outlet *outlet) {
-    return outlet->outbox.count && gx_ring_has_room(&outlet->ring, GX_FIFO_ENTRY_MAX);
+static bool can_flush(gx_outlet *data, gx_ack_outlet *acks) {
+    return gx_outlet_may_flush(data) || (gx_ack_outlet_waiting(acks) && gx_ring_has_room(&acks->ring));
 }
 
 /* Before all is open nothing is taken in: what lies in a ring is no news yet, and the next phase rings the bell. */
@@ -158,9 +167,9 @@ bool gx_step_has_news(gx_executor *ex) {
     if (!phase_runs(gx_phase(ex->shared))) return gx_flow_epoch(&ex->shared->flow) != ex->epoch;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];
-        if (inlet->data.ring && gx_ring_refresh(&inlet->data)) return true;
+        if (inlet->data.ring && gx_batch_ring_refresh(&inlet->data)) return true;
         if (inlet->acks.ring && gx_ring_refresh(&inlet->acks)) return true;
-        if (can_flush(&ex->outlets[i]) || can_flush(&ex->ack_outlets[i])) return true;
+        if (can_flush(&ex->outlets[i], &ex->ack_outlets[i])) return true;
     }
     return ex->gates_stale || gx_locate_is_news(ex) || gx_inbox_has_news(ex->inbox) ||
            gx_flow_epoch(&ex->shared->flow) != ex->epoch;

@@ -58,7 +58,6 @@ static int find_hooks(gx_task *task, const gx_shared *shared, gx_heap *heap) {
     if (task->plan->debug) task->hooks[task->hook_count++] = shared->debug;
     for (uint32_t i = 0; i < topology->hook_count; i++)
         if (concerns(&topology->hooks[i], task)) task->hooks[task->hook_count++] = &topology->hooks[i].hook;
-    for (uint32_t i = 0; task->hook_count && i < task->stream_count; i++) gx_router_never_plain(&task->streams[i]);
     return GALE_OK;
 }
 
@@ -99,7 +98,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
     if (rc == GALE_OK) rc = find_hooks(task, shared, &shared->heap);
     task->gathers = task->simple && gx_task_flushes(task);
-    task->acks_itself = task->simple && !task->hook_count && !task->gathers;
+    task->acks_itself = task->simple && !task->gathers;
     if (rc == GALE_OK && task->is_acker)
         rc = gx_acker_init(&task->acker, &shared->heap, shared->plan->timeout, gx_random_next(&task->random));
     task->acker.progress = shared->plan->progress;

@@ -2,7 +2,7 @@
 #ifndef GX_ENGINE_TASK_H
 #define GX_ENGINE_TASK_H
 
-#include "ds/fifo.h"
+#include "ds/batch.h"
 #include "engine/acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
@@ -56,21 +56,19 @@ typedef struct gx_tick_life {
     bool waiting; /* one is in the queue */
 } gx_tick_life;
 
-enum { GX_LANE_NUMBER = 8 }; /* bytes at the end of a record */
-
-/* What waits from an input that drops (engine/drop.h): its weight, and its records if it drops the oldest. */
+/* What waits from an input that drops (engine/drop.h): its weight, and its batches if it drops the oldest. */
 typedef struct gx_dropping {
     uint64_t weight;
-    gx_fifo fifo;
+    gx_batch_list list;
 } gx_dropping;
 
 /* Of a task with such inputs; see engine/waiting.h. */
 typedef struct gx_lanes {
-    uint64_t next;    /* number of the next record */
-    uint64_t waiting; /* records in the lanes */
+    uint64_t next;    /* number of the next batch */
+    uint64_t waiting; /* batches in the lanes */
     uint64_t weight;  /* of what came by inputs that drop */
     uint16_t count;
-    uint16_t busy; /* the lane whose first record is in execution; 0: none */
+    uint16_t busy; /* the lane whose first batch is in execution; 0: none */
     gx_dropping list[];
 } gx_lanes;
 
@@ -92,9 +90,9 @@ typedef struct gx_task {
     bool is_acker;
     bool is_spout;
     bool simple;
-    bool acks_itself; /* simple, and nobody wants to hear of it */
+    bool acks_itself; /* simple, and answered call by call */
     bool gathers;     /* simple, and answered by its flush */
-    bool quick;       /* its trees are plain, kept on its own executor, and born in time; see engine/plain.h */
+    bool quick;       /* its trees need no more than their emit; see engine/short.h */
     bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
     bool blocks;      /* gale.blocking */
     bool congested;
@@ -103,8 +101,8 @@ typedef struct gx_task {
     bool reported; /* `report` is of the call in progress */
     uint32_t sample_in;
     gx_lanes *lanes; /* NULL: no input drops */
-    uint64_t queued; /* bytes in the local FIFO and the parked list */
-    gx_fifo parked;
+    uint64_t queued; /* weight of what waits for it here */
+    gx_batch_list parked;
     gx_stream_routes *streams;
     uint32_t stream_count; /* of them; a spout has one more */
     int64_t cost;          /* ns a call, smoothed */

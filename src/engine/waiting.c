@@ -2,54 +2,46 @@
 
 #include "base/assert.h"
 
-static gx_fifo *list(gx_task *task, uint32_t lane) {
-    GX_CHECK(!lane || (task->lanes && lane <= task->lanes->count));
-    return lane ? &task->lanes->list[lane - 1].fifo : &task->parked;
+static gx_batch_list *list_of(gx_task *task, const gx_batch *batch) {
+    GX_CHECK(!batch->lane || (task->lanes && batch->lane <= task->lanes->count));
+    bool oldest = batch->lane && task->plan->drops[batch->lane - 1].policy == GALE_DROP_OLDEST;
+    return GX_UNLIKELY(oldest) ? &task->lanes->list[batch->lane - 1].list : &task->parked;
 }
 
-static unsigned char *number_at(const gale_head *head) {
-    return (unsigned char *)(uintptr_t)head + head->length - GX_LANE_NUMBER;
+/* One more or less in a list, with the figures of the lanes and of the tasks for which something waits. */
+static void note(gx_executor *ex, gx_task *task, const gx_batch_list *list, bool waited_before, int more) {
+    if (list != &task->parked) task->lanes->waiting += (uint64_t)(int64_t)more;
+    bool waits = gx_waiting_any(task);
+    if (waits && !waited_before) ex->parked_tasks++;
+    if (!waits && waited_before) ex->parked_tasks--;
 }
 
-static uint64_t number_of(const gale_head *head) {
-    uint64_t number;
-    memcpy(&number, number_at(head), sizeof number);
-    return number;
+void gx_waiting_push(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    GX_CHECK(task->executor == ex && batch->target == task->id);
+    bool before = gx_waiting_any(task);
+    gx_batch_list *list = list_of(task, batch);
+    if (GX_UNLIKELY(task->lanes != NULL)) batch->number = task->lanes->next++;
+    gx_batch_list_push(list, batch);
+    note(ex, task, list, before, 1);
 }
 
-void *gx_waiting_push(gx_executor *ex, gx_task *task, uint32_t lane, uint32_t length) {
-    GX_CHECK(task->executor == ex);
-    bool first = !gx_waiting_any(task);
-    void *at = gx_fifo_push(list(task, lane), &ex->chunks, length + (task->lanes ? GX_LANE_NUMBER : 0));
-    if (!at) return NULL;
-    if (first) ex->parked_tasks++;
-    if (lane) task->lanes->waiting++;
-    return at;
-}
-
-void gx_waiting_pushed(gx_task *task, gale_head *head) {
-    if (GX_LIKELY(!task->lanes)) return;
-    head->length += GX_LANE_NUMBER;
-    memcpy(number_at(head), &task->lanes->next, sizeof task->lanes->next);
-    task->lanes->next++;
-}
-
-const gale_head *gx_waiting_among_lanes(const gx_task *task, uint32_t *ret_lane) {
-    const gale_head *first = gx_fifo_front(&task->parked);
-    *ret_lane = 0;
-    for (uint32_t i = 0; i < task->lanes->count; i++) {
-        const gale_head *head = gx_fifo_front(&task->lanes->list[i].fifo);
-        if (!head || (first && number_of(first) < number_of(head))) continue;
-        first = head;
-        *ret_lane = i + 1;
+gx_batch_list *gx_waiting_first(gx_task *task) {
+    gx_batch_list *first = task->parked.count ? &task->parked : NULL;
+    for (uint32_t i = 0; GX_UNLIKELY(task->lanes != NULL) && i < task->lanes->count; i++) {
+        gx_batch_list *list = &task->lanes->list[i].list;
+        if (list->count && (!first || list->head->number < first->head->number)) first = list;
     }
     return first;
 }
 
-void gx_waiting_pop(gx_executor *ex, gx_task *task, uint32_t lane, uint32_t length) {
-    GX_CHECK(ex->parked_tasks > 0);
-    GX_CHECK(!lane || task->lanes->waiting > 0);
-    gx_fifo_pop(list(task, lane), &ex->chunks, length);
-    if (lane) task->lanes->waiting--;
-    if (!gx_waiting_any(task)) ex->parked_tasks--;
+gx_batch *gx_waiting_pop(gx_executor *ex, gx_task *task, gx_batch_list *list) {
+    gx_batch *batch = gx_batch_list_pop(list);
+    note(ex, task, list, true, -1);
+    return batch;
+}
+
+void gx_waiting_put_back(gx_executor *ex, gx_task *task, gx_batch_list *list, gx_batch *batch) {
+    bool before = gx_waiting_any(task);
+    gx_batch_list_put_back(list, batch);
+    note(ex, task, list, before, 1);
 }

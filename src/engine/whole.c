@@ -1,54 +1,58 @@
 #include "engine/whole.h"
 
+#include "engine/drop.h"
+
 /* --- Queues --- */
 
-/* What waits for a task, as the records in the queues have it. */
+/* What waits for a task, as the batches in the queues have it. */
 typedef struct load {
-    uint64_t queued; /* bytes that count in its queue */
+    uint64_t queued; /* weight that counts in its queue */
     uint64_t by_drop;
     uint32_t ticks;
 } load;
 
-static load load_of(const gx_executor *ex, const gx_task *task, const gx_fifo *fifo) {
-    load sum = { 0, 0, 0 };
-    gx_fifo_cursor cursor = gx_fifo_walk(fifo);
-    const gale_head *head;
-    while ((head = gx_fifo_next(&cursor)) != NULL) {
-        if (head->target != task->id) continue;
-        bool drops = task->lanes && gx_drop_of(ex, task, head);
-        *(drops ? &sum.by_drop : &sum.queued) += gx_record_weight(head);
-        sum.ticks += head->source == 0;
+static uint64_t blocks_of(const gx_batch *batch) {
+    uint64_t bytes = 0;
+    for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head))
+        bytes += gx_row_block_bytes(head);
+    return bytes;
+}
+
+static void add_batch(load *sum, const gx_batch *batch) {
+    *(batch->lane ? &sum->by_drop : &sum->queued) += gx_batch_weight(batch);
+    sum->ticks += batch->source == 0;
+}
+
+/* Of the batches for one task; what does not hold, or NULL. */
+static const char *add_list(load *sum, const gx_batch_list *list, const gx_task *task) {
+    const char *flaw = gx_batch_list_flaw(list);
+    const gx_batch *batch = list->head;
+    for (uint64_t i = 0; !flaw && i < list->count; i++, batch = batch->next) {
+        if (batch->target != task->id) continue;
+        if (blocks_of(batch) != batch->blocks) flaw = "a batch's rows do not name the blocks that it counts";
+        add_batch(sum, batch);
     }
-    return sum;
+    return flaw;
 }
 
-static void add(load *sum, load more) {
-    sum->queued += more.queued;
-    sum->by_drop += more.by_drop;
-    sum->ticks += more.ticks;
-}
-
-static const char *lanes_flaw(const gx_executor *ex, const gx_task *task, load *sum) {
+static const char *lanes_flaw(const gx_task *task, load *sum) {
     uint64_t waiting = 0;
     const char *flaw = NULL;
     for (uint32_t i = 0; !flaw && task->lanes && i < task->lanes->count; i++) {
-        const gx_fifo *fifo = &task->lanes->list[i].fifo;
-        flaw = gx_fifo_flaw(fifo);
-        if (flaw) break;
-        waiting += fifo->count;
-        add(sum, load_of(ex, task, fifo));
+        const gx_batch_list *list = &task->lanes->list[i].list;
+        waiting += list->count;
+        flaw = add_list(sum, list, task);
     }
     if (!flaw && task->lanes && waiting != task->lanes->waiting)
-        flaw = "lanes hold more or fewer records than they say";
+        flaw = "lanes hold more or fewer batches than they say";
     return flaw;
 }
 
 static const char *queue_flaw(const gx_executor *ex, const gx_task *task) {
-    load sum = load_of(ex, task, &ex->local);
-    const char *flaw = gx_fifo_flaw(&task->parked);
-    if (flaw) return flaw;
-    add(&sum, load_of(ex, task, &task->parked));
-    flaw = lanes_flaw(ex, task, &sum);
+    load sum = { 0, 0, 0 };
+    const char *flaw = add_list(&sum, &ex->local, task);
+    if (!flaw) flaw = add_list(&sum, &task->parked, task);
+    if (!flaw) flaw = lanes_flaw(task, &sum);
     if (flaw) return flaw;
     if (sum.queued != task->queued) return "a task's queue is not as heavy as it says";
     if (task->lanes && sum.by_drop != task->lanes->weight) return "a task's lanes are not as heavy as they say";
@@ -76,31 +80,74 @@ static const char *tasks_flaw(const gx_executor *ex) {
     return flaw;
 }
 
-/* --- Chunks --- */
+/* --- Batches --- */
 
-static uint64_t chunks_in_use(const gx_executor *ex) {
-    uint64_t count = gx_fifo_chunks(&ex->local);
-    for (uint32_t i = 0; i < ex->shared->executor_count; i++)
-        count += gx_fifo_chunks(&ex->outlets[i].outbox) + gx_fifo_chunks(&ex->ack_outlets[i].outbox);
-    for (uint32_t i = 0; i < ex->task_count; i++) {
-        const gx_task *task = ex->tasks[i];
-        count += gx_fifo_chunks(&task->parked);
-        for (uint32_t k = 0; task->lanes && k < task->lanes->count; k++)
-            count += gx_fifo_chunks(&task->lanes->list[k].fifo);
-    }
-    return count;
+static uint64_t touched(const gx_batch_list *list) {
+    uint64_t bytes = 0;
+    const gx_batch *batch = list->head;
+    for (uint64_t i = 0; i < list->count; i++, batch = batch->next) bytes += gx_batch_touched(batch);
+    return bytes;
 }
 
-static const char *chunks_flaw(const gx_executor *ex) {
-    const char *flaw = gx_fifo_flaw(&ex->local);
+static const char *batches_flaw(const gx_executor *ex) {
+    const char *flaw = gx_batches_flaw(&ex->batches);
+    if (!flaw && ex->local.weight != ex->local_bytes) flaw = "the local queue is not as heavy as it says";
+    if (!flaw && touched(&ex->local) != ex->local_touched) flaw = "the local queue has not as many rows as it says";
     for (uint32_t i = 0; !flaw && i < ex->shared->executor_count; i++) {
-        flaw = gx_fifo_flaw(&ex->outlets[i].outbox);
-        if (!flaw) flaw = gx_fifo_flaw(&ex->ack_outlets[i].outbox);
+        flaw = gx_batch_list_flaw(&ex->outlets[i].outbox);
+        if (!flaw && ex->homeward[i].first) flaw = "batches are to go home, and no step is made";
     }
-    if (!flaw) flaw = gx_chunks_flaw(&ex->chunks);
-    if (!flaw && chunks_in_use(ex) != gx_load_relaxed(&((gx_executor *)ex)->chunks.used))
-        flaw = "a chunk is in no queue, or in two";
+    if (!flaw && (ex->turn || ex->opened_count)) flaw = "a turn goes on, and no step is made";
+    for (uint32_t i = 0; !flaw && i <= ex->shared->plan->task_count; i++)
+        if (ex->open[i].batch || ex->open[i].at != ex->open[i].end) flaw = "a batch is open, and no step is made";
     return flaw;
+}
+
+static uint64_t bytes_in_list(const gx_batch_list *list, const gx_batches *home) {
+    uint64_t bytes = 0;
+    const gx_batch *batch = list->head;
+    for (uint64_t i = 0; i < list->count; i++, batch = batch->next)
+        if (gx_batch_home(batch) == home) bytes += (uint64_t)batch->parts * GX_BATCH_SMALL;
+    return bytes;
+}
+
+/* Of what the producer has put into the ring, seen or not. */
+static uint64_t bytes_in_ring(const gx_batch_consumer *consumer, const gx_batch_producer *producer,
+                              const gx_batches *home) {
+    uint64_t bytes = 0;
+    gx_batch_consumer reader = *consumer;
+    const gx_batch *batch;
+    if (!reader.ring) return 0;
+    reader.tail_cached = producer->tail;
+    for (; (batch = gx_batch_ring_peek(&reader)) != NULL; gx_batch_ring_advance(&reader))
+        if (gx_batch_home(batch) == home) bytes += (uint64_t)batch->parts * GX_BATCH_SMALL;
+    return bytes;
+}
+
+static uint64_t bytes_at(const gx_executor *ex, const gx_batches *home) {
+    const gx_shared *shared = ex->shared;
+    uint64_t bytes = bytes_in_list(&ex->local, home);
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        bytes += bytes_in_list(&ex->outlets[i].outbox, home);
+        bytes += bytes_in_ring(&ex->inlets[i].data, &shared->executors[i]->outlets[ex->index].ring, home);
+    }
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        const gx_task *task = ex->tasks[i];
+        bytes += bytes_in_list(&task->parked, home);
+        for (uint32_t k = 0; task->lanes && k < task->lanes->count; k++)
+            bytes += bytes_in_list(&task->lanes->list[k].list, home);
+    }
+    return bytes;
+}
+
+const char *gx_whole_batches_flaw(const gx_shared *shared) {
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        const gx_batches *home = &shared->executors[i]->batches;
+        uint64_t bytes = gx_batches_returning(home);
+        for (uint32_t k = 0; k < shared->executor_count; k++) bytes += bytes_at(shared->executors[k], home);
+        if (bytes != gx_load_relaxed(&((gx_batches *)home)->used)) return "a batch is in no place, or in two";
+    }
+    return NULL;
 }
 
 /* --- Trees --- */
@@ -152,7 +199,7 @@ const char *gx_whole_flaw(const gx_executor *ex) {
     if (ex->cursor.state != GX_CURSOR_NONE || ex->cursor.task) return "a tuple is in execution, and no step is made";
     if (gx_load_relaxed(&((gx_executor *)ex)->in_call_seen)) return "a call goes on, and no step is made";
     if (!gx_settle_is_empty(&ex->settle)) return "acks were combined, and not sent";
-    const char *flaw = chunks_flaw(ex);
+    const char *flaw = batches_flaw(ex);
     if (!flaw) flaw = tasks_flaw(ex);
     if (!flaw && ex->forgotten.map) flaw = gx_rotating_map_flaw(ex->forgotten.map);
     return flaw ? flaw : trees_flaw(ex);

@@ -1,7 +1,5 @@
 #include "kit/define.h"
 
-#include "tuple/record.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -118,7 +118,7 @@ static int execute(gx_sim_task *task, const gale_tuple *tuple) {
         int (*function)(void *, const gale_tuple *, gale_collector *) = task->component->built->bolt.execute;
         return task->component->captured ? GALE_OK : function(task->self, tuple, &task->out);
     }
-    gx_roots roots = gx_record_roots(tuple->head);
+    gx_roots roots = gx_row_roots(tuple->head);
     if (!gx_oracle_received(&task->sim->oracle, (uint16_t)source, (uint16_t)task->context->task, tuple->head->stream,
                             number_of(task, tuple), roots.count ? roots.pairs[0].root : 0, &task->delivery))
         return GALE_INVALID;

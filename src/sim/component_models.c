@@ -1,7 +1,7 @@
 #include "sim/component_models.h"
 
 #include "sim/spread.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 #include <stdlib.h>
 
@@ -72,12 +72,11 @@ static int answer_all(gx_sim_instance *self) {
     return 0;
 }
 
-/* Holds it. What belongs to many trees is not joined with more: a record must fit a small ring. */
+/* Holds it. What belongs to many trees is not joined with more: a row must fit a small ring. */
 static int wait_for_more(gx_sim_instance *self, const gale_tuple *input) {
     gx_sim_charge t = gx_sim_read(input);
     gale_handle handle = gale_tuple_handle(input), held;
-    if (gx_record_roots(input->head).count > ROOTS_MAX || t.hops > GX_SIM_HOPS_MAX / 2)
-        return gale_ack(self->out, handle);
+    if (gx_row_roots(input->head).count > ROOTS_MAX || t.hops > GX_SIM_HOPS_MAX / 2) return gale_ack(self->out, handle);
     if (gale_tuple_hold(self->out, handle, &held) < 0)
         return gale_fail(self->out, handle, GALE_REASON_NO_MEMORY, "cannot hold");
     const gale_tuple *kept = gale_held(self->out, held);

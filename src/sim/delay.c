@@ -22,24 +22,25 @@ static gx_delay *veil_at(const gx_delays *delays, const gx_executor *from, uint3
 }
 
 /* What the writer has published, as it knows itself. */
-static uint64_t position(const gx_outlet *outlet) {
-    return outlet->ring.ring ? outlet->ring.published : 0;
+static uint64_t data_of(const gx_executor *from, uint32_t to) {
+    return from->outlets[to].ring.ring ? from->outlets[to].ring.published : 0;
 }
 
-static void set_seen(gx_outlet *outlet, uint64_t position) {
-    if (outlet->ring.ring) gx_store_release(&outlet->ring.ring->producer.tail, position);
+static uint64_t acks_of(const gx_executor *from, uint32_t to) {
+    return from->ack_outlets[to].ring.ring ? from->ack_outlets[to].ring.published : 0;
 }
 
 bool gx_delays_is_new(const gx_delays *delays, gx_executor *from, uint32_t to) {
     const gx_delay *delay = veil_at(delays, from, to);
-    return !delay->down &&
-           (position(&from->outlets[to]) != delay->data || position(&from->ack_outlets[to]) != delay->acks);
+    return !delay->down && (data_of(from, to) != delay->data || acks_of(from, to) != delay->acks);
 }
 
 /* What a delay lets through. */
 static void apply(const gx_delay *delay, gx_executor *from, uint32_t to) {
-    set_seen(&from->outlets[to], delay->data);
-    set_seen(&from->ack_outlets[to], delay->acks);
+    gx_batch_ring *data = from->outlets[to].ring.ring;
+    gx_ring *acks = from->ack_outlets[to].ring.ring;
+    if (data) gx_store_release(&data->producer.tail, delay->data);
+    if (acks) gx_store_release(&acks->producer.tail, delay->acks);
 }
 
 void gx_delays_hide(gx_delays *delays, gx_executor *from, uint32_t to, uint64_t until) {
@@ -58,7 +59,7 @@ void gx_delays_keep(const gx_delays *delays, gx_executor *from, uint32_t to) {
 void gx_delays_show(gx_delays *delays, gx_executor *from, uint32_t to) {
     gx_delay *delay = veil_at(delays, from, to);
     delays->down -= delay->down;
-    *delay = (gx_delay){ position(&from->outlets[to]), position(&from->ack_outlets[to]), 0, false };
+    *delay = (gx_delay){ data_of(from, to), acks_of(from, to), 0, false };
     apply(delay, from, to);
 }
 

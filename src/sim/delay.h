@@ -4,7 +4,7 @@
  *          moves on when the delay is over. To the reader that is a writer whose publication comes late, and to the
  *          writer a reader that has not looked yet. The engine has no part in it.
  *          The two rings from one executor to another are seen late together, since a reader that sees the acks of a
- *          step sees its records, too.
+ *          step sees its batches, too.
  * Threads: one. Owner: the array is the simulator's. */
 #ifndef GX_SIM_DELAY_H
 #define GX_SIM_DELAY_H

@@ -64,7 +64,7 @@ uint64_t gx_sim_drops(const gx_task *task) {
     return limit_drops(task) + policy_drops(task);
 }
 
-/* Of that, what the emitting executor drops as it emits: not the oldest records of its own tasks, which were emitted
+/* Of that, what the emitting executor drops as it emits: not the oldest rows of its own tasks, which were emitted
  * before. */
 static uint64_t drops_of_new(const gx_task *task, const gx_executor *ex) {
     uint64_t sum = 0;
@@ -152,6 +152,13 @@ static int64_t birth(const gx_sim_task *task) {
     return spout->slow ? gale_context_now(task->context) : spout->executor->now;
 }
 
+/* Where an emit leaves its targets it leaves none when there is one ever. */
+static void expect_sole(const gx_sim_task *task, uint32_t stream) {
+    const gx_task *engine = gx_sim_engine_task(task);
+    uint16_t sole = stream < engine->stream_count ? gx_router_sole(&engine->streams[stream]) : 0;
+    if (sole) engine->executor->scratch.targets[0] = sole;
+}
+
 int gx_sim_send(gx_sim_task *task, const gx_sim_outgoing *o) {
     gx_oracle *oracle = &task->sim->oracle;
     uint16_t id = (uint16_t)task->context->task;
@@ -165,6 +172,7 @@ int gx_sim_send(gx_sim_task *task, const gx_sim_outgoing *o) {
     if (rc < 0) return rc;
     if (number(task, o, emission) < 0) gx_oracle_violated(oracle, "the simulator has no memory");
     watch_drops(task, o->stream, NULL);
+    expect_sole(task, o->stream);
     task->sending = true;
     rc = send(task, o, tree);
     task->sending = false;

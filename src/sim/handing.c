@@ -1,7 +1,7 @@
 #include "sim/handing.h"
 
 #include "sim/source.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static int hand_over(void *self_, const gale_tuple *input, gale_collector *out) 
     gx_sim_instance *self = self_;
     gale_handle handle = gale_tuple_handle(input), held;
     if (gale_tuple_is_tick(input)) return 0;
-    if (gx_record_roots(input->head).count > ROOTS_MAX || gx_sim_below(self, 4) == 0) return gale_ack(out, handle);
+    if (gx_row_roots(input->head).count > ROOTS_MAX || gx_sim_below(self, 4) == 0) return gale_ack(out, handle);
     if (gale_tuple_hold(out, handle, &held) < 0) return gale_fail(out, handle, GALE_REASON_NO_MEMORY, "cannot hold");
     return gx_sim_seat_hand(self->seat, held, gx_sim_read(input)) ? 0 : gale_ack(out, held);
 }

@@ -60,11 +60,12 @@ const gx_coverage *gx_simulator_coverage(const gx_simulator *simulator) {
 
 /* --- One run --- */
 
-/* Sizes that a few hundred trees can fill. Records of topologies that are not ours may be of any size. */
+/* Sizes that a few hundred trees can fill: from batches of one row up. */
 static void draw_sizes(gx_simulator *simulator, gx_knobs *knobs, gale_runtime_options *options) {
     gx_sim *sim = &simulator->sim;
     gx_random *random = &sim->random;
     knobs->ring_capacity = simulator->options.topology ? 32u << 10 : 2048u << gx_random_below(random, 4);
+    if (gx_random_below(random, 4)) knobs->batch_room = 1u << gx_random_below(random, 13);
     knobs->ack_capacity = 1024u << gx_random_below(random, 3);
     knobs->queue_high = 512u << gx_random_below(random, 8);
     sim->limited = gx_random_below(random, 4) == 0;

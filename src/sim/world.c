@@ -53,6 +53,7 @@ enum { WALK_EVERY = 127 }; /* steps; a prime, so that every executor's turn come
 /* After some steps: everything that the executor has is as it says. */
 static void check_whole(gx_world *world, const gx_executor *ex) {
     const char *flaw = gx_whole_flaw(ex);
+    if (!flaw) flaw = gx_whole_batches_flaw(ex->shared);
     if (flaw) gx_oracle_violated(&world->sim->oracle, "executor %u: %s", ex->index, flaw);
 }
 
@@ -172,7 +173,7 @@ static void count_lost(gx_world *world) {
 /* Small ack rings let few items through a round: what waits behind one has not arrived long since. */
 static void note_jam(gx_world *world, const gx_executor *ex) {
     for (uint32_t i = 0; i < world->executors; i++)
-        if (!gx_outlet_is_clear(&ex->ack_outlets[i])) world->sim->oracle.jam = world->sim->oracle.round + 1;
+        if (gx_ack_outlet_waiting(&ex->ack_outlets[i])) world->sim->oracle.jam = world->sim->oracle.round + 1;
 }
 
 static void control(gx_world *world) {

@@ -1,4 +1,4 @@
-/* Building the body of a record: measured first, then encoded into exactly that many bytes. The layout stands in
+/* Building the body of a tuple: measured first, then encoded into exactly that many bytes. The layout stands in
  * gale/tuple.h. Encoding is canonical (equal values, equal bytes), so that an encoded value can serve as a key. */
 #ifndef GX_TUPLE_BODY_H
 #define GX_TUPLE_BODY_H

@@ -62,21 +62,38 @@ GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
     }
 }
 
-/* A single value, as most tuples have: count and tag are one word. There is room for a short text and what is copied too
- * much of it, so that nothing is compared with `room` then. */
-GX_INLINE size_t gx_flat_write_one(const gale_value *value, uint8_t *at, size_t room) {
+/* The commonest bodies: one scalar, or a short text that may be read in one go. */
+GX_INLINE bool gx_flat_is_brief(const gale_value *value) {
+    if (value->type < GALE_TYPE_STRING) return true;
+    return value->type <= GALE_TYPE_BYTES && value->size - 1u < GX_SHORT_TEXT_MAX &&
+           gx_short_text_is_there(value->as.string);
+}
+
+enum { GX_FLAT_BRIEF = 48 }; /* bytes that writing one may touch */
+
+/* Writes one, without a branch on its length. Count and tag are one word. */
+GX_INLINE size_t gx_flat_write_brief(const gale_value *value, uint8_t *at) {
     const gale_value v = *value;
     gx_store64(at, 1 | (uint64_t)v.type << 32);
-    if (!gx_flat_is_text(v.type)) {
-        if (GX_UNLIKELY(v.type > GALE_TYPE_BYTES)) return 0;
+    if (v.type < GALE_TYPE_STRING) {
         gx_store64(at + 8, gx_flat_scalar(&v));
         return 16;
     }
-    if (GX_UNLIKELY(!v.as.string && v.size)) return 0;
-    if (GX_UNLIKELY(v.size > GX_SHORT_TEXT_MAX && v.size > room - 32)) return 0;
     gx_store64(at + 8, (uint64_t)v.size << 32 | 16);
-    gx_short_text_copy(at + 16, v.as.bytes, v.size);
+    memcpy(at + 16, gx_short_hidden(v.as.bytes), GX_SHORT_TEXT_MAX);
     gx_store64(at + 16 + v.size, 0); /* NUL and padding */
+    return gx_align_up(17 + (size_t)v.size, 8);
+}
+
+/* A single value, as most tuples have. */
+GX_INLINE size_t gx_flat_write_one(const gale_value *value, uint8_t *at, size_t room) {
+    const gale_value v = *value;
+    if (GX_LIKELY(gx_flat_is_brief(&v) && room >= GX_FLAT_BRIEF)) return gx_flat_write_brief(&v, at);
+    if (GX_UNLIKELY(v.type < GALE_TYPE_STRING || !gx_flat_is_valid(&v) || v.size > room - 32)) return 0;
+    gx_store64(at, 1 | (uint64_t)v.type << 32);
+    gx_store64(at + 8, (uint64_t)v.size << 32 | 16);
+    gx_short_text_copy(at + 16, v.as.bytes, v.size); /* 16 bytes of room are left */
+    gx_store64(at + 16 + v.size, 0);                 /* NUL and padding */
     return gx_align_up(17 + (size_t)v.size, 8);
 }
 
@@ -85,8 +102,8 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
 /* Measures and writes at once, to `at`, 8-aligned, where there is `room`, of which more may be written than the body
  * takes. Returns how many bytes that is; 0 when it is not flat, a value is not valid, or there is not room enough. */
 GX_INLINE size_t gx_flat_write(const gale_value *values, size_t count, uint8_t *at, size_t room) {
-    return GX_LIKELY(count == 1 && room >= 48) ? gx_flat_write_one(values, at, room)
-                                               : gx_flat_write_several(values, count, at, room);
+    return GX_LIKELY(count == 1 && room >= GX_FLAT_BRIEF) ? gx_flat_write_one(values, at, room)
+                                                          : gx_flat_write_several(values, count, at, room);
 }
 
 /* Writes it to `at`, 8-aligned, of the size that was measured. `restrict`, because bytes that are written could else be

@@ -1,5 +1,5 @@
-/* Names for what records carry as numbers: who emitted, on which stream, with which fields. Made by the plan, read by
- * the accessors of gale/tuple.h. Frozen; any thread reads. */
+/* Names for what rows and batches carry as numbers: who emitted, on which stream, with which fields. Made by the plan,
+ * read by the accessors of gale/tuple.h. Frozen; any thread reads. */
 #ifndef GX_TUPLE_SCHEMA_H
 #define GX_TUPLE_SCHEMA_H
 

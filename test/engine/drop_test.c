@@ -1,4 +1,5 @@
 /* Drop policies on the hand-moved clock: nobody is held, order is kept, every tuple is executed, dropped or waits. */
+#include "ds/batch.h"
 #include "engine/rig.h"
 
 #include "harness/counting_allocator.h"
@@ -11,7 +12,8 @@ static gale_manual_clock *the_clock;
 static int64_t last_seen, first_gap, seen_of_other;
 static uint64_t delay; /* ns that a tuple takes */
 
-enum { HIGH = 256 << 10, RECORD = 64 }; /* two numbers, one root, and its number in the list */
+/* A row has two numbers and one root; batches count whole, and the last one may be above the mark. */
+enum { HIGH = 256 << 10, ROW = 48, BATCH = GX_BATCH_LARGE, LEAST = HIGH / 64, MOST = (HIGH + 2 * BATCH) / ROW };
 
 static uint32_t executors_of(void **state) {
     return *(uint32_t *)*state;
@@ -83,7 +85,7 @@ static void run_policy(rig *r, gale_grouping grouping, uint32_t executors) {
         gale_runtime_step(r->runtime);
     }
     gale_task_stats stats = rig_task(r, "c", 0);
-    assert_true(stats.queued_bytes_max <= HIGH + RECORD);
+    assert_true(stats.queued_bytes_max <= HIGH + BATCH);
     rig_settle(r);
     assert_int_equal(rig_task(r, "spout", 0).transferred, TUPLES);
     stats = rig_task(r, "c", 0);
@@ -93,14 +95,14 @@ static void run_policy(rig *r, gale_grouping grouping, uint32_t executors) {
     assert_int_equal(stats.acked, c.seen);
     assert_int_equal(spout.acks, TUPLES); /* what is dropped is not wanted again */
     assert_int_equal(spout.fails, 0);
-    assert_true(stats.executed > HIGH / RECORD - 10 && stats.executed < HIGH / RECORD + 200);
+    assert_true(stats.executed > LEAST && stats.executed < MOST);
     assert_int_equal(rig_task(r, "spout", 0).held_nanoseconds, 0);
 }
 
 static void newest_keeps_what_waits_and_drops_what_comes(void **state) {
     rig r;
     run_policy(&r, gale_drop_newest(gale_shuffle()), executors_of(state));
-    assert_true(first_gap > HIGH / RECORD - 10); /* everything up to the mark was taken */
+    assert_true(first_gap < 0 || first_gap > LEAST); /* everything up to the mark was taken */
     rig_fini(&r);
 }
 
@@ -109,7 +111,7 @@ static void oldest_makes_room_for_what_comes(void **state) {
     run_policy(&r, gale_drop_oldest(gale_shuffle()), executors_of(state));
     assert_true(first_gap < 200);
     assert_int_equal(last_seen, TUPLES - 1);
-    assert_true(c.seen - (uint64_t)first_gap >= HIGH / RECORD - 10); /* and the latest ones, up to the mark */
+    assert_true(c.seen - (uint64_t)first_gap >= LEAST); /* and the latest ones, up to the mark */
     rig_fini(&r);
 }
 
@@ -283,9 +285,10 @@ static void a_task_that_feeds_itself_more_than_it_takes_is_bounded_by_its_policy
         for (int i = 0; i < 200; i++) gale_runtime_step(r.runtime);
         gale_task_stats stats = rig_task(&r, "a", 0);
         assert_true(stats.executed > 100000);
-        assert_true(stats.queued_bytes_max <= HIGH + 2 * RECORD);
+        assert_true(stats.queued_bytes_max <= HIGH + 2 * BATCH);
         assert_int_equal(stats.overflowed, 0);
-        assert_int_equal(stats.transferred + 1, stats.executed + stats.dropped + stats.queued_bytes / RECORD);
+        uint64_t waiting = stats.transferred + 1 - stats.executed - stats.dropped;
+        assert_true(waiting > 0 && waiting * ROW < stats.queued_bytes);
         gale_runtime_stop(r.runtime);
         while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
         }

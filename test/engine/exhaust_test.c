@@ -1,5 +1,6 @@
 /* Bounded exhaustion: everything that can happen, up to a size. Acker tasks and settling tables with small trees in
- * every order, cut and placement (ledger_test.c does the ledger itself), and the ring's operations. */
+ * every order, cut and placement (ledger_test.c does the ledger itself), and the operations of both rings. */
+#include "ds/batch_ring.h"
 #include "ds/ring.h"
 #include "engine/acker.h"
 #include "engine/settle.h"
@@ -117,10 +118,9 @@ enum { TREES = 3, UNITS = 6, SIDES = 2 };
 typedef struct field {
     counting_allocator counting;
     gx_heap heap;
-    gx_chunks chunks;
     gx_blocks blocks;
     gx_ring *rings[SIDES];
-    gx_outlet outlets[SIDES];
+    gx_ack_outlet outlets[SIDES];
     gx_ring_consumer in[SIDES];
     gx_settle settle[SIDES];
     gx_random random;
@@ -132,7 +132,6 @@ static void setup(field *f) {
     memset(f, 0, sizeof *f);
     gale_allocator handle = counting_handle(&f->counting);
     gx_heap_init(&f->heap, &handle);
-    gx_chunks_init(&f->chunks, &f->heap);
     gx_blocks_init(&f->blocks, &f->heap);
     f->random = gx_random_new(8, 9);
     for (int i = 0; i < SIDES; i++) {
@@ -140,7 +139,7 @@ static void setup(field *f) {
         assert_non_null(f->rings[i]);
         f->outlets[i].ring = gx_ring_produce(f->rings[i]);
         f->in[i] = gx_ring_consume(f->rings[i]);
-        f->settle[i] = (gx_settle){ .outlets = &f->outlets[i], .chunks = &f->chunks, .blocks = &f->blocks };
+        f->settle[i] = (gx_settle){ .outlets = &f->outlets[i], .heap = &f->heap, .blocks = &f->blocks };
     }
     uint64_t root = UINT64_C(1) << GX_LEDGER_SHIFT, slot = gx_settle_place(root);
     for (uint32_t found = 0; found < TREES; root++)
@@ -149,7 +148,6 @@ static void setup(field *f) {
 
 static void teardown(field *f) {
     for (int i = 0; i < SIDES; i++) gx_ring_free(&f->heap, f->rings[i]);
-    gx_chunks_fini(&f->chunks);
     gx_blocks_fini(&f->blocks);
     assert_int_equal(f->counting.blocks, 0);
 }
@@ -168,7 +166,7 @@ static void deliver(field *f, int side) {
     gx_ring_refresh(&f->in[side]);
     uint64_t half[2] = { 0, 0 };
     const uint64_t *item;
-    while ((item = gx_ring_next_item(&f->in[side])) != NULL) {
+    while ((item = gx_ring_next(&f->in[side])) != NULL) {
         gx_notice notice;
         assert_true(gx_settle_receive(half, item, &notice));
         arrive(f, &notice);
@@ -225,21 +223,15 @@ static void settling_tables_lose_and_invent_nothing_in_every_order_placement_and
     teardown(&f);
 }
 
-/* --- The ring: every sequence of operations of a length, from every place near its end --- */
+/* --- The ring of items: every sequence of operations of a length, empty and nearly full, from every place near its
+ * end --- */
 
-enum { CAPACITY = 1024, DEPTH = 7, QUEUE = 16 };
+enum { CAPACITY = 1024, FIT = CAPACITY / GX_RING_ITEM, DEPTH = 9 };
+enum { CLAIM, PUBLISH, TAKE, RELEASE, OPERATIONS };
 
-static const uint32_t lengths[] = { 8, 136, 256 };
-enum { LENGTHS = sizeof lengths / sizeof *lengths, PUBLISH = LENGTHS, TAKE, RELEASE, OPERATIONS };
-
-/* The ring as plain numbers. */
+/* The ring as plain numbers of items. */
 typedef struct plain {
     uint64_t tail, published, head, released;
-    struct {
-        uint64_t begin, end; /* positions, padding before it left out */
-        uint32_t mark;
-    } queue[QUEUE];
-    uint32_t first, count; /* claimed and not taken */
 } plain;
 
 typedef struct both {
@@ -265,45 +257,30 @@ static void save(both *b) {
     memcpy(b->bytes, ring->bytes, CAPACITY);
 }
 
-static void claim(both *b, uint32_t length) {
+static void claim(both *b) {
     plain *m = &b->model;
-    uint64_t to_end = CAPACITY - m->tail % CAPACITY, padding = length > to_end ? to_end : 0;
-    bool fits = m->tail + padding + length - m->released <= CAPACITY;
-    unsigned char *at = gx_ring_claim(&b->p, length);
-    assert_int_equal(at != NULL, fits);
+    uint64_t *at = gx_ring_claim(&b->p);
+    assert_int_equal(at != NULL, m->tail - m->released < FIT);
     if (!at) return;
-    uint64_t begin = m->tail + padding;
-    uint32_t mark = (uint32_t)(begin * 7 + length);
-    assert_ptr_equal(at, ring->bytes + begin % CAPACITY);
-    gx_store32(at, length);
-    if (length > 8) memcpy(at + length - 4, &mark, 4);
-    uint32_t slot = (m->first + m->count++) % QUEUE;
-    m->queue[slot].begin = begin;
-    m->queue[slot].end = m->tail = begin + length;
-    m->queue[slot].mark = mark;
+    assert_ptr_equal(at, ring->bytes + m->tail * GX_RING_ITEM % CAPACITY);
+    at[0] = m->tail;
+    at[1] = ~m->tail++;
 }
 
 static void take(both *b) {
     plain *m = &b->model;
-    gx_ring_refresh(&b->c);
-    const unsigned char *entry = gx_ring_peek(&b->c);
-    bool there = m->count && m->queue[m->first].end <= m->published;
-    assert_int_equal(entry != NULL, there);
-    if (!entry) return;
-    uint32_t length = (uint32_t)(m->queue[m->first].end - m->queue[m->first].begin), mark = m->queue[m->first].mark;
-    assert_ptr_equal(entry, ring->bytes + m->queue[m->first].begin % CAPACITY);
-    assert_int_equal(gx_load32(entry), length);
-    if (length > 8) assert_memory_equal(entry + length - 4, &mark, 4);
-    gx_ring_advance(&b->c, length);
-    m->head = m->queue[m->first].end;
-    m->first = (m->first + 1) % QUEUE;
-    m->count--;
+    assert_int_equal(gx_ring_refresh(&b->c), m->head != m->published);
+    const uint64_t *item = gx_ring_next(&b->c);
+    assert_int_equal(item != NULL, m->head != m->published);
+    if (!item) return;
+    assert_int_equal(item[0], m->head);
+    assert_int_equal(item[1], ~m->head++);
 }
 
 static void operate(both *b, int operation) {
     plain *m = &b->model;
-    if (operation < LENGTHS) {
-        claim(b, lengths[operation]);
+    if (operation == CLAIM) {
+        claim(b);
     } else if (operation == PUBLISH) {
         assert_int_equal(gx_ring_publish(&b->p), m->published != m->tail);
         m->published = m->tail;
@@ -327,29 +304,148 @@ static void explore(const both *from, int depth) {
     }
 }
 
+static void explore_from(uint64_t start, uint64_t filled) {
+    uint64_t at = start * GX_RING_ITEM;
+    both b = { .shared_tail = at, .shared_head = at, .model = { start, start, start, start } };
+    load(&b);
+    b.p = gx_ring_produce(ring);
+    b.c = gx_ring_consume(ring);
+    for (uint64_t i = 0; i < filled; i++) operate(&b, CLAIM);
+    operate(&b, PUBLISH);
+    save(&b);
+    explore(&b, DEPTH);
+}
+
 static void the_ring_agrees_with_plain_numbers_in_every_sequence_of_operations(void **state) {
     (void)state;
-    static const uint64_t starts[] = {
-        0, CAPACITY - 8, CAPACITY - 136, CAPACITY - 144, CAPACITY - 256, CAPACITY - 264
-    };
+    static const uint64_t starts[] = { 0, 1, FIT - 1, FIT - 4 };
     gx_heap heap;
     gx_heap_init(&heap, NULL);
     ring = gx_ring_new(&heap, CAPACITY);
     assert_non_null(ring);
+    sequences = 0;
     for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
-        both b = { .shared_tail = starts[s], .shared_head = starts[s] };
-        b.model = (plain){ .tail = starts[s], .published = starts[s], .head = starts[s], .released = starts[s] };
-        load(&b);
-        b.p = gx_ring_produce(ring);
-        b.c = gx_ring_consume(ring);
-        explore(&b, DEPTH);
-        for (uint32_t i = 0; i < 3; i++) operate(&b, 2); /* again, from a ring that is three quarters full */
-        operate(&b, PUBLISH);
-        save(&b);
-        explore(&b, DEPTH);
+        explore_from(starts[s], 0);
+        explore_from(starts[s], FIT - 2);
     }
-    assert_true(sequences > 3000000);
+    assert_true(sequences > 2000000);
     gx_ring_free(&heap, ring);
+}
+
+/* --- The ring of batches: the same, with lighter and heavier ones, and one that weighs more than the ring --- */
+
+enum { WEIGHT_MAX = 2 * CAPACITY, BATCH_DEPTH = 7, KINDS = 4 };
+enum { PUT_FIRST, PUT_LAST = KINDS - 1, BATCH_PUBLISH, BATCH_TAKE, BATCH_RELEASE, BATCH_OPERATIONS };
+
+static gx_batch kinds[KINDS]; /* for a ring, a batch is what it weighs */
+static const uint32_t weights[KINDS] = { 64, 320, 512, WEIGHT_MAX };
+
+enum { QUEUE = 2 * CAPACITY / GX_BATCH_RING_LEAST };
+
+typedef struct batch_plain {
+    uint64_t tail, published, head, released; /* weights */
+    uint8_t queue[QUEUE];                     /* kinds, of all that were put, round and round */
+    uint32_t put, taken;
+} batch_plain;
+
+typedef struct batch_both {
+    gx_batch_producer p;
+    gx_batch_consumer c;
+    uint64_t shared_tail, shared_head;
+    batch_plain model;
+    gx_batch_place places[CAPACITY / GX_BATCH_RING_LEAST];
+} batch_both;
+
+static gx_batch_ring *batch_ring;
+
+static void load_batches(const batch_both *b) {
+    gx_store_relaxed(&batch_ring->producer.tail, b->shared_tail);
+    gx_store_relaxed(&batch_ring->consumer.head, b->shared_head);
+    memcpy(batch_ring->place, b->places, sizeof b->places);
+}
+
+static void save_batches(batch_both *b) {
+    b->shared_tail = gx_load_relaxed(&batch_ring->producer.tail);
+    b->shared_head = gx_load_relaxed(&batch_ring->consumer.head);
+    memcpy(b->places, batch_ring->place, sizeof b->places);
+}
+
+static void put(batch_both *b, int kind) {
+    batch_plain *m = &b->model;
+    uint64_t weight = weights[kind];
+    bool fits = m->tail + weight - m->released <= CAPACITY || m->tail == m->released;
+    assert_int_equal(gx_batch_ring_put(&b->p, &kinds[kind]), fits);
+    if (!fits) return;
+    m->queue[m->put++ % QUEUE] = (uint8_t)kind;
+    m->tail += weight;
+}
+
+static void take_batch(batch_both *b) {
+    batch_plain *m = &b->model;
+    assert_int_equal(gx_batch_ring_refresh(&b->c), m->head != m->published);
+    gx_batch *batch = gx_batch_ring_peek(&b->c);
+    assert_int_equal(batch != NULL, m->head != m->published);
+    if (!batch) return;
+    int kind = m->queue[m->taken++ % QUEUE];
+    assert_ptr_equal(batch, &kinds[kind]);
+    gx_batch_ring_advance(&b->c);
+    m->head += weights[kind];
+}
+
+static void operate_batches(batch_both *b, int operation) {
+    batch_plain *m = &b->model;
+    if (operation <= PUT_LAST) {
+        put(b, operation);
+    } else if (operation == BATCH_PUBLISH) {
+        assert_int_equal(gx_batch_ring_publish(&b->p), m->published != m->tail);
+        m->published = m->tail;
+    } else if (operation == BATCH_TAKE) {
+        take_batch(b);
+    } else {
+        assert_int_equal(gx_batch_ring_release(&b->c), m->released != m->head);
+        m->released = m->head;
+    }
+}
+
+static void explore_batches(const batch_both *from, int depth) {
+    for (int operation = 0; operation < BATCH_OPERATIONS; operation++) {
+        batch_both b = *from;
+        load_batches(&b);
+        operate_batches(&b, operation);
+        sequences++;
+        if (depth == 1) continue;
+        save_batches(&b);
+        explore_batches(&b, depth - 1);
+    }
+}
+
+/* `turns` batches have gone through it, and `filled` are in it. */
+static void explore_batches_from(int turns, int filled) {
+    batch_both b = { .p = { .ring = batch_ring }, .c = { .ring = batch_ring } };
+    load_batches(&b);
+    for (int i = 0; i < turns; i++)
+        for (int operation = BATCH_PUBLISH - 1; operation < BATCH_OPERATIONS; operation++)
+            operate_batches(&b, operation == BATCH_PUBLISH - 1 ? PUT_FIRST : operation);
+    for (int i = 0; i < filled; i++) operate_batches(&b, PUT_FIRST);
+    operate_batches(&b, BATCH_PUBLISH);
+    save_batches(&b);
+    explore_batches(&b, BATCH_DEPTH);
+}
+
+static void the_ring_of_batches_agrees_with_plain_numbers_in_every_sequence_of_operations(void **state) {
+    (void)state;
+    enum { PLACES = CAPACITY / GX_BATCH_RING_LEAST };
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    batch_ring = gx_batch_ring_new(&heap, CAPACITY);
+    assert_non_null(batch_ring);
+    for (int i = 0; i < KINDS; i++) kinds[i].room = weights[i] - (uint32_t)sizeof(gx_batch);
+    sequences = 0;
+    explore_batches_from(0, 0);
+    explore_batches_from(PLACES - 1, 0);
+    explore_batches_from(PLACES - 3, PLACES - 2);
+    assert_true(sequences > 2000000);
+    gx_batch_ring_free(&heap, batch_ring);
 }
 
 int main(void) {
@@ -357,6 +453,7 @@ int main(void) {
         cmocka_unit_test(acker_tasks_are_done_at_the_last_unit_of_every_small_tree_in_every_order),
         cmocka_unit_test(settling_tables_lose_and_invent_nothing_in_every_order_placement_and_flush),
         cmocka_unit_test(the_ring_agrees_with_plain_numbers_in_every_sequence_of_operations),
+        cmocka_unit_test(the_ring_of_batches_agrees_with_plain_numbers_in_every_sequence_of_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

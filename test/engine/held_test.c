@@ -11,7 +11,7 @@ typedef struct fixture {
     gx_heap heap;
     gx_blocks blocks;
     gx_held held;
-    alignas(16) unsigned char record[GX_RECORD_MAX];
+    alignas(16) unsigned char record[GX_ROW_MAX];
     gale_tuple tuple;
 } fixture;
 
@@ -37,10 +37,10 @@ static const gale_tuple *tuple_of(fixture *f, int64_t number) {
     size_t size = (size_t)gx_body_measure(&value, 1);
     gale_head *head = (gale_head *)f->record;
     memset(f->record, 0, sizeof f->record);
-    *head = (gale_head){ gx_record_length(1, size, false), TASK, 2, 1, 1, 0, (uint32_t)size };
-    gx_record_roots(head).pairs[0] = (gx_root){ 100 + (uint64_t)number, 200 + (uint64_t)number };
-    gx_body_encode(&value, 1, gx_record_tail(head));
-    f->tuple = (gale_tuple){ gx_record_body(head), head, NULL, gx_handle(TASK, GX_HELD_CURRENT, 1) };
+    *head = (gale_head){ gx_row_length(1, size, false), 1, 1, 0 };
+    gx_row_roots(head).pairs[0] = (gx_root){ 100 + (uint64_t)number, 200 + (uint64_t)number };
+    gx_body_encode(&value, 1, gx_row_tail(head));
+    f->tuple = (gale_tuple){ gx_row_body(head), head, NULL, gx_handle(TASK, GX_HELD_CURRENT, 1), 2, 0 };
     return &f->tuple;
 }
 
@@ -58,8 +58,8 @@ static void check(fixture *f, gale_handle handle, int64_t number, uint64_t ack) 
     assert_int_equal(tuple->handle, handle);
     assert_int_equal(gale_tuple_size(tuple), 1);
     assert_int_equal(gale_tuple_value(tuple, 0).as.i64, number);
-    assert_int_equal(tuple->head->source, 2);
-    gx_roots roots = gx_record_roots(tuple->head);
+    assert_int_equal(tuple->source, 2);
+    gx_roots roots = gx_row_roots(tuple->head);
     assert_int_equal(roots.count, 1);
     assert_int_equal(roots.pairs[0].root, 100 + number);
     assert_int_equal(roots.pairs[0].edge, 200 + number);
@@ -182,18 +182,17 @@ static void blocks_that_the_record_names_live_as_long_as_the_copy(void **state) 
     size_t size = (size_t)gx_body_measure(&value, 1);
     gx_body_encode(&value, 1, body->bytes);
     gale_head *head = (gale_head *)f.record;
-    *head = (gale_head){
-        gx_record_length(300, size, false), TASK, 2, 0, GX_ROOTS_IN_BLOCK, GX_RECORD_BODY_IN_BLOCK, (uint32_t)size
-    };
-    memcpy(gx_record_after_head(head), &roots, sizeof roots);
-    memcpy(gx_record_tail(head), &body, sizeof body);
-    gale_tuple tuple = { gx_record_body(head), head, NULL, 0 };
+    *head = (gale_head){ gx_row_length(300, size, false), 0, GX_ROOTS_IN_BLOCK, GX_ROW_BODY_IN_BLOCK };
+    memcpy(head + 1, &roots, sizeof roots);
+    memcpy(gx_row_tail(head), &body, sizeof body);
+    gx_store64(gx_row_tail(head) + 8, size);
+    gale_tuple tuple = { gx_row_body(head), head, NULL, 0, 2, 0 };
     uint32_t index;
     assert_int_equal(gx_held_add(&f.held, &f.heap, &f.blocks, TASK, &tuple, 0, &index), GALE_OK);
-    gx_record_release(head, &f.blocks); /* the queue's own */
+    gx_row_release(head, &f.blocks); /* the queue's own */
     const gale_tuple *kept = gx_held_tuple(&f.held.slots[index]);
-    assert_int_equal(gx_record_roots(kept->head).count, 300);
-    assert_int_equal(gx_record_roots(kept->head).pairs[299].edge, 300);
+    assert_int_equal(gx_row_roots(kept->head).count, 300);
+    assert_int_equal(gx_row_roots(kept->head).pairs[299].edge, 300);
     assert_int_equal(gale_tuple_value(kept, 0).size, sizeof text);
     assert_memory_equal(gale_tuple_value(kept, 0).as.string, text, sizeof text);
     gx_held_remove(&f.held, &f.blocks, index);

@@ -400,14 +400,95 @@ static void a_slot_whose_generation_wraps_rests_for_two_timeouts(void **state) {
     teardown(&f);
 }
 
-/* As a spout does that hears of its acks without a copy of the answer. */
-static void give_back_in_place(fixture *f, int64_t now) {
-    uint64_t slot = 0;
-    assert_true(gx_ledger_next_complete(&f->ledger, &slot));
-    gx_ledger_give_back(&f->ledger, slot, now);
+/* --- Many at once --- */
+
+/* The next complete trees, as a spout is told of them: they are the ones from `first` on. */
+static gx_complete take(fixture *f, size_t room, uint64_t first, size_t count) {
+    uint64_t message_ids[100];
+    uint32_t slots[100];
+    assert_true(room <= 100);
+    gx_complete found = gx_ledger_take_complete(&f->ledger, 50, message_ids, slots, room);
+    assert_int_equal(found.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(found.message_ids[i], first + i);
+        assert_int_equal(gx_ledger_at(&f->ledger, slots[i])->message_id, first + i);
+        assert_int_equal(gx_ledger_at(&f->ledger, slots[i])->root, 0);
+    }
+    return found;
 }
 
-static void a_slot_that_is_given_back_in_place_rests_as_well(void **state) {
+static void complete_trees_are_taken_as_far_as_they_are_alike(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t task;
+        int64_t start;
+    } kinds[] = { { 5, 10 }, { 5, 11 }, { 6, 11 } };
+    fixture f;
+    uint64_t roots[30], edge = 77;
+    setup(&f, 100);
+    take(&f, 10, 0, 0); /* none is there */
+    for (uint64_t i = 0; i < 30; i++) {
+        int rc = gx_ledger_open(&f.ledger, kinds[i / 10].task, 1000 + i, kinds[i / 10].start, &roots[i]);
+        assert_int_equal(rc, GALE_OK);
+        gx_ledger_begin(&f.ledger, roots[i], edge);
+    }
+    take(&f, 10, 0, 0); /* none is complete */
+    for (int i = 0; i < 30; i++) gx_ledger_ack(&f.ledger, roots[i], edge);
+    uint32_t free_count = f.ledger.free_count;
+    for (int i = 0; i < 3; i++) {
+        gx_complete found = take(&f, 100, 1000 + 10 * (uint64_t)i, 10);
+        assert_int_equal(found.task, kinds[i].task);
+        assert_int_equal(found.start, kinds[i].start);
+        assert_int_equal(f.ledger.free_count, free_count + 10 * (uint32_t)(i + 1));
+    }
+    take(&f, 100, 0, 0);
+    for (int i = 0; i < 30; i++) gx_ledger_ack(&f.ledger, roots[i], edge);
+    assert_int_equal(f.ledger.counters.stale, 30); /* their slots are free */
+    teardown(&f);
+}
+
+static void no_more_complete_trees_are_taken_than_there_is_room_for_and_none_behind_another_answer(void **state) {
+    (void)state;
+    fixture f;
+    uint64_t edges[20], roots[20];
+    setup(&f, 100);
+    for (uint64_t i = 0; i < 20; i++) roots[i] = begin(&f, i, 0, &edges[i]);
+    for (int i = 0; i < 12; i++) gx_ledger_ack(&f.ledger, roots[i], edges[i]);
+    gx_ledger_fail(&f.ledger, roots[12], GALE_REASON_USER, 1, "");
+    for (int i = 13; i < 20; i++) gx_ledger_ack(&f.ledger, roots[i], edges[i]);
+    take(&f, 0, 0, 0);
+    take(&f, 5, 0, 5);
+    take(&f, 5, 5, 5);
+    take(&f, 5, 10, 2);
+    take(&f, 5, 0, 0);
+    hear(&f, 12, GX_TREE_FAILED);
+    take(&f, 100, 13, 7);
+    no_answer(&f);
+    teardown(&f);
+}
+
+/* Slots are free as soon as their trees are taken, and may be in use again before the next are. */
+static void trees_are_taken_and_opened_by_turns_around_the_whole_queue(void **state) {
+    (void)state;
+    enum { OPEN = 300, TURNS = 200 };
+    fixture f;
+    static uint64_t edges[OPEN], roots[OPEN];
+    setup(&f, 0);
+    uint64_t opened = 0, taken = 0;
+    for (; opened < OPEN; opened++) roots[opened] = begin(&f, opened, 0, &edges[opened]);
+    for (uint64_t turn = 0; turn < TURNS; turn++) {
+        uint64_t many = 1 + turn % 90;
+        for (uint64_t i = 0; i < many; i++)
+            gx_ledger_ack(&f.ledger, roots[(taken + i) % OPEN], edges[(taken + i) % OPEN]);
+        take(&f, 100, taken, many);
+        taken += many;
+        for (; opened < taken + OPEN; opened++) roots[opened % OPEN] = begin(&f, opened, 0, &edges[opened % OPEN]);
+        assert_null(gx_ledger_flaw(&f.ledger));
+    }
+    teardown(&f);
+}
+
+static void the_slot_of_a_tree_that_is_taken_rests_as_well(void **state) {
     (void)state;
     fixture f;
     setup(&f, 100);
@@ -416,7 +497,7 @@ static void a_slot_that_is_given_back_in_place_rests_as_well(void **state) {
         uint64_t edge, root = begin(&f, 1, 0, &edge);
         assert_int_equal((root >> GX_LEDGER_SLOT_BITS) & GENERATION_LAST, GENERATION_LAST - 1 + i);
         gx_ledger_ack(&f.ledger, root, edge);
-        give_back_in_place(&f, 50);
+        take(&f, 100, 1, 1);
     }
     uint64_t edge;
     while (f.ledger.free_count) begin(&f, 2, 50, &edge);
@@ -425,6 +506,42 @@ static void a_slot_that_is_given_back_in_place_rests_as_well(void **state) {
     uint64_t woken = begin(&f, 5, 250, &edge);
     assert_true((woken & 0xffffff) < GX_LEDGER_MADE_AT_ONCE);
     assert_int_equal((woken >> GX_LEDGER_SLOT_BITS) & GENERATION_LAST, 0);
+    teardown(&f);
+}
+
+/* Of ten slots the fourth has its last generation: its tree is told, and its slot rests. */
+static void a_generation_that_wraps_ends_a_run_of_trees_and_none_is_lost(void **state) {
+    (void)state;
+    fixture f;
+    uint64_t edges[10], roots[10];
+    setup(&f, 100);
+    for (uint64_t i = 0; i < 10; i++) {
+        if (i == 3) set_generation(&f, GENERATION_LAST);
+        roots[i] = begin(&f, i, 0, &edges[i]);
+    }
+    for (int i = 0; i < 10; i++) gx_ledger_ack(&f.ledger, roots[i], edges[i]);
+    uint32_t free_count = f.ledger.free_count;
+    take(&f, 100, 0, 3);
+    take(&f, 100, 3, 1);
+    take(&f, 100, 4, 6);
+    no_answer(&f);
+    assert_int_equal(f.ledger.free_count, free_count + 9);
+    assert_int_equal(gx_ledger_state(&f.ledger, gx_ledger_slot(roots[3])), GX_TREE_RESTING);
+    teardown(&f);
+}
+
+static void a_tree_is_acked_where_its_sums_are_kept_and_nowhere_else(void **state) {
+    (void)state;
+    fixture f;
+    uint64_t edge;
+    setup(&f, 100);
+    uint64_t root = begin(&f, 1, 0, &edge), other = root ^ UINT64_C(1) << GX_LEDGER_SHIFT;
+    assert_false(gx_ledger_ack_kept(&f.ledger, other, edge));                              /* another ledger's */
+    assert_false(gx_ledger_ack_kept(&f.ledger, root + (1u << GX_LEDGER_SLOT_BITS), edge)); /* another generation */
+    assert_false(gx_ledger_ack_kept(&f.ledger, root | 0xffffff, edge));                    /* no slot that there is */
+    assert_true(gx_ledger_ack_kept(&f.ledger, root, edge));
+    hear(&f, 1, GX_TREE_ACKED);
+    assert_false(gx_ledger_ack_kept(&f.ledger, root, edge)); /* it is over */
     teardown(&f);
 }
 
@@ -908,7 +1025,12 @@ int main(void) {
         cmocka_unit_test(a_tree_that_is_opened_again_is_as_old_as_that_whatever_had_touched_it),
         cmocka_unit_test(only_trees_that_are_complete_have_a_latency),
         cmocka_unit_test(a_slot_whose_generation_wraps_rests_for_two_timeouts),
-        cmocka_unit_test(a_slot_that_is_given_back_in_place_rests_as_well),
+        cmocka_unit_test(complete_trees_are_taken_as_far_as_they_are_alike),
+        cmocka_unit_test(no_more_complete_trees_are_taken_than_there_is_room_for_and_none_behind_another_answer),
+        cmocka_unit_test(trees_are_taken_and_opened_by_turns_around_the_whole_queue),
+        cmocka_unit_test(the_slot_of_a_tree_that_is_taken_rests_as_well),
+        cmocka_unit_test(a_generation_that_wraps_ends_a_run_of_trees_and_none_is_lost),
+        cmocka_unit_test(a_tree_is_acked_where_its_sums_are_kept_and_nowhere_else),
         cmocka_unit_test(without_a_timeout_a_slot_rests_for_a_minute),
         cmocka_unit_test(with_the_longest_timeout_a_slot_rests_for_ever),
         cmocka_unit_test(a_full_ledger_says_again_and_changes_nothing),

@@ -6,163 +6,188 @@
 
 enum { CAPACITY = 1024 };
 
+enum { WEIGHT = 64, HALF = CAPACITY / 2 }; /* of a batch: the least, and one that shares the ring with one other */
+
 typedef struct fixture {
     counting_allocator counting;
     gx_heap heap;
-    gx_chunks chunks;
-    gx_ring *ring;
+    gx_batch_ring *ring;
     gx_outlet outlet;
-    gx_ring_consumer in;
+    gx_batch_consumer in;
+    gx_ring *item_ring;
+    gx_ack_outlet acks;
+    gx_ring_consumer items;
 } fixture;
 
 static void setup(fixture *f) {
     *f = (fixture){ 0 };
     gale_allocator handle = counting_handle(&f->counting);
     gx_heap_init(&f->heap, &handle);
-    gx_chunks_init(&f->chunks, &f->heap);
-    f->ring = gx_ring_new(&f->heap, CAPACITY);
-    assert_non_null(f->ring);
-    f->outlet.ring = gx_ring_produce(f->ring);
-    f->in = gx_ring_consume(f->ring);
+    f->ring = gx_batch_ring_new(&f->heap, CAPACITY);
+    f->item_ring = gx_ring_new(&f->heap, CAPACITY);
+    assert_true(f->ring && f->item_ring);
+    f->outlet.ring.ring = f->in.ring = f->ring;
+    f->acks.ring = gx_ring_produce(f->item_ring);
+    f->items = gx_ring_consume(f->item_ring);
 }
 
 static void teardown(fixture *f) {
-    gx_fifo_clear(&f->outlet.outbox, &f->chunks);
-    gx_chunks_fini(&f->chunks);
-    gx_ring_free(&f->heap, f->ring);
+    assert_int_equal(f->outlet.outbox.count, 0);
+    assert_int_equal(f->outlet.outbox.weight, 0);
+    gx_ack_outlet_fini(&f->acks, &f->heap);
+    gx_batch_ring_free(&f->heap, f->ring);
+    gx_ring_free(&f->heap, f->item_ring);
     assert_int_equal(f->counting.blocks, 0);
 }
 
-static bool send(fixture *f, uint32_t length, uint32_t number) {
-    unsigned char *at = gx_outlet_claim(&f->outlet, &f->chunks, length);
-    if (!at) return false;
-    memset(at, 0, length);
-    gx_store32(at, length);
-    gx_store32(at + 4, number);
-    return true;
+/* --- Batches --- */
+
+/* Sends a batch that weighs so much. */
+static void send(fixture *f, gx_batch *batch, uint32_t weight) {
+    *batch = (gx_batch){ .room = weight - (uint32_t)sizeof *batch };
+    gx_outlet_send(&f->outlet, batch);
 }
 
-/* Reads all that was published; returns how many entries, which must be numbered from `from`. */
-static uint32_t receive(fixture *f, uint32_t from) {
-    uint32_t number = from;
-    gx_ring_publish(&f->outlet.ring);
-    gx_ring_refresh(&f->in);
-    const unsigned char *entry;
-    while ((entry = gx_ring_peek(&f->in)) != NULL) {
-        assert_int_equal(gx_load32(entry + 4), number++);
-        gx_ring_advance(&f->in, gx_load32(entry));
+/* Reads all that was published; returns how many, which must be those from `from` on. */
+static uint32_t receive(fixture *f, const gx_batch *from) {
+    uint32_t count = 0;
+    gx_batch_ring_publish(&f->outlet.ring);
+    gx_batch_ring_refresh(&f->in);
+    for (const gx_batch *batch; (batch = gx_batch_ring_peek(&f->in)) != NULL; count++) {
+        assert_ptr_equal(batch, from + count);
+        gx_batch_ring_advance(&f->in);
     }
-    gx_ring_release(&f->in);
-    return number - from;
+    gx_batch_ring_release(&f->in);
+    return count;
 }
 
-static void records_go_to_the_ring_while_it_has_room(void **state) {
+static void batches_go_to_the_ring_while_it_has_room(void **state) {
     (void)state;
+    gx_batch batches[CAPACITY / WEIGHT];
     fixture f;
     setup(&f);
+    size_t calls = f.counting.calls;
     assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_int_equal(gx_outlet_flush(&f.outlet, &f.chunks), 0);
-    for (uint32_t i = 0; i < CAPACITY / 64; i++) assert_true(send(&f, 64, i));
+    assert_false(gx_outlet_may_flush(&f.outlet));
+    assert_int_equal(gx_outlet_flush(&f.outlet), 0);
+    for (uint32_t i = 0; i < CAPACITY / WEIGHT; i++) send(&f, &batches[i], WEIGHT);
     assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_int_equal(f.outlet.sent, CAPACITY / 64);
-    assert_int_equal(receive(&f, 0), CAPACITY / 64);
-    assert_int_equal(f.counting.calls, 1);
+    assert_int_equal(f.outlet.sent, CAPACITY / WEIGHT);
+    assert_int_equal(receive(&f, batches), CAPACITY / WEIGHT);
+    assert_int_equal(f.counting.calls, calls);
     teardown(&f);
 }
 
-static void what_finds_no_room_waits_in_the_outbox_and_later_records_behind_it(void **state) {
+static void what_finds_no_room_waits_in_the_outbox_and_later_batches_behind_it(void **state) {
     (void)state;
+    gx_batch batches[6];
     fixture f;
     setup(&f);
-    for (uint32_t i = 0; i < 4; i++) assert_true(send(&f, 240, i));
-    assert_true(send(&f, 128, 4));
+    send(&f, &batches[0], HALF);
+    send(&f, &batches[1], HALF - WEIGHT);
+    send(&f, &batches[2], 2 * WEIGHT);
     assert_false(gx_outlet_is_clear(&f.outlet));
-    assert_true(send(&f, 8, 5)); /* would fit the ring, but not before the other */
-    assert_int_equal(f.outlet.outbox.count, 2);
-    assert_int_equal(f.outlet.sent, 4);
-    assert_int_equal(gx_outlet_flush(&f.outlet, &f.chunks), 0);
-    assert_int_equal(receive(&f, 0), 4);
-    assert_int_equal(gx_outlet_flush(&f.outlet, &f.chunks), 2);
+    send(&f, &batches[3], WEIGHT); /* would fit the ring, but not before the other */
+    send(&f, &batches[4], WEIGHT);
+    assert_int_equal(f.outlet.outbox.count, 3);
+    assert_int_equal(f.outlet.outbox.weight, 4 * WEIGHT);
+    assert_int_equal(f.outlet.sent, 2);
+    assert_false(gx_outlet_may_flush(&f.outlet));
+    assert_int_equal(gx_outlet_flush(&f.outlet), 0);
+    assert_int_equal(receive(&f, batches), 2);
+    assert_true(gx_outlet_may_flush(&f.outlet));
+    assert_int_equal(gx_outlet_flush(&f.outlet), 3);
     assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_int_equal(f.outlet.sent, 6);
-    assert_true(send(&f, 8, 6));
-    assert_int_equal(receive(&f, 4), 3);
+    assert_int_equal(f.outlet.sent, 5);
+    send(&f, &batches[5], WEIGHT);
+    assert_int_equal(receive(&f, batches + 2), 4);
+    teardown(&f);
+}
+
+static void a_batch_that_weighs_more_than_the_ring_goes_alone(void **state) {
+    (void)state;
+    gx_batch batches[3];
+    fixture f;
+    setup(&f);
+    send(&f, &batches[0], WEIGHT);
+    send(&f, &batches[1], 4 * CAPACITY);
+    send(&f, &batches[2], WEIGHT);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(f.outlet.outbox.count, 2 - i);
+        assert_false(gx_outlet_may_flush(&f.outlet));
+        assert_int_equal(receive(&f, batches + i), 1);
+        assert_int_equal(gx_outlet_flush(&f.outlet), i < 2);
+    }
     teardown(&f);
 }
 
 static void a_flush_moves_as_much_as_fits_and_keeps_the_rest_in_order(void **state) {
     (void)state;
+    static gx_batch batches[2000 * 20];
     fixture f;
     setup(&f);
     gx_random random = gx_random_new(1, 1);
     uint32_t sent = 0, received = 0;
     for (int round = 0; round < 2000; round++) {
         for (uint32_t n = gx_random_below(&random, 20); n > 0; n--)
-            assert_true(send(&f, 8 + 8 * gx_random_below(&random, CAPACITY / 4 / 8), sent++));
-        if (gx_random_below(&random, 2)) received += receive(&f, received);
-        gx_outlet_flush(&f.outlet, &f.chunks);
+            send(&f, &batches[sent++], WEIGHT + 8 * gx_random_below(&random, HALF / 8));
+        if (gx_random_below(&random, 2)) received += receive(&f, batches + received);
+        gx_outlet_flush(&f.outlet);
         while (f.outlet.outbox.count > 500) {
-            received += receive(&f, received);
-            gx_outlet_flush(&f.outlet, &f.chunks);
+            received += receive(&f, batches + received);
+            gx_outlet_flush(&f.outlet);
         }
+        assert_null(f.outlet.outbox.count ? NULL : f.outlet.outbox.head);
         assert_int_equal(f.outlet.sent + f.outlet.outbox.count, sent);
     }
     while (received < sent) {
-        received += receive(&f, received);
-        gx_outlet_flush(&f.outlet, &f.chunks);
+        received += receive(&f, batches + received);
+        gx_outlet_flush(&f.outlet);
     }
     assert_int_equal(f.outlet.sent, sent);
     teardown(&f);
 }
 
-static void a_record_without_memory_is_refused_and_nothing_before_it_is_lost(void **state) {
-    (void)state;
-    fixture f;
-    setup(&f);
-    for (uint32_t i = 0; i < 4; i++) assert_true(send(&f, 256, i));
-    f.counting.fail_at = f.counting.calls + 1;
-    assert_false(send(&f, 64, 4));
-    assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_true(send(&f, 64, 4));
-    assert_int_equal(receive(&f, 0), 4);
-    gx_outlet_flush(&f.outlet, &f.chunks);
-    assert_int_equal(receive(&f, 4), 1);
-    teardown(&f);
+/* --- Items --- */
+
+static bool send_item(fixture *f, uint64_t number) {
+    return gx_ack_outlet_send(&f->acks, &f->heap, number, ~number);
 }
 
 static uint64_t receive_items(fixture *f, uint64_t from) {
     uint64_t number = from;
-    gx_ring_publish(&f->outlet.ring);
-    gx_ring_refresh(&f->in);
+    gx_ring_publish(&f->acks.ring);
+    gx_ring_refresh(&f->items);
     const uint64_t *item;
-    while ((item = gx_ring_next_item(&f->in)) != NULL) {
+    while ((item = gx_ring_next(&f->items)) != NULL) {
         assert_int_equal(item[0], number);
         assert_int_equal(item[1], ~number);
         number++;
     }
-    gx_ring_release(&f->in);
+    gx_ring_release(&f->items);
     return number - from;
 }
+
+enum { FIT = CAPACITY / GX_RING_ITEM };
 
 static void items_go_through_ring_and_outbox_in_order(void **state) {
     (void)state;
     fixture f;
     setup(&f);
-    enum { ITEMS = 3000, FIT = CAPACITY / 16 };
+    enum { ITEMS = 3000 };
     for (uint64_t i = 0; i < ITEMS; i++) {
-        assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
-        assert_int_equal(f.outlet.outbox.count, i < FIT ? 0 : i - FIT + 1);
+        assert_true(send_item(&f, i));
+        assert_int_equal(gx_ack_outlet_waiting(&f.acks), i < FIT ? 0 : i - FIT + 1);
     }
-    assert_int_equal(f.outlet.sent, FIT);
-    assert_int_equal(gx_outlet_flush_items(&f.outlet, &f.chunks), 0);
+    assert_int_equal(f.acks.sent, FIT);
+    assert_int_equal(gx_ack_outlet_flush(&f.acks), 0);
     uint64_t received = 0;
     while (received < ITEMS) {
         received += receive_items(&f, received);
-        assert_int_equal(gx_outlet_flush_items(&f.outlet, &f.chunks), ITEMS - received < FIT ? ITEMS - received : FIT);
+        assert_int_equal(gx_ack_outlet_flush(&f.acks), ITEMS - received < FIT ? ITEMS - received : FIT);
     }
-    assert_int_equal(f.outlet.sent, ITEMS);
-    assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_int_equal(gx_load_relaxed(&f.chunks.used), 1);
+    assert_int_equal(f.acks.sent, ITEMS);
+    assert_int_equal(gx_ack_outlet_waiting(&f.acks), 0);
     teardown(&f);
 }
 
@@ -171,12 +196,14 @@ static void an_item_waits_behind_those_that_wait_though_the_ring_has_room(void *
     fixture f;
     setup(&f);
     uint64_t i = 0;
-    for (; i < CAPACITY / 16 + 2; i++) assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
+    for (; i < FIT + 2; i++) assert_true(send_item(&f, i));
     uint64_t received = receive_items(&f, 0);
-    assert_int_equal(received, CAPACITY / 16);
-    assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
-    assert_int_equal(f.outlet.outbox.count, 3);
-    assert_int_equal(gx_outlet_flush_items(&f.outlet, &f.chunks), 3);
+    assert_int_equal(received, FIT);
+    assert_true(gx_ring_has_room(&f.acks.ring));
+    assert_false(gx_ack_outlet_put(&f.acks, i, ~i));
+    assert_true(send_item(&f, i));
+    assert_int_equal(gx_ack_outlet_waiting(&f.acks), 3);
+    assert_int_equal(gx_ack_outlet_flush(&f.acks), 3);
     assert_int_equal(receive_items(&f, received), 3);
     teardown(&f);
 }
@@ -186,26 +213,63 @@ static void an_item_without_memory_is_refused_and_changes_nothing(void **state) 
     fixture f;
     setup(&f);
     uint64_t i = 0;
-    for (; i < CAPACITY / 16; i++) assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
+    for (; i < FIT; i++) assert_true(send_item(&f, i));
     f.counting.fail_at = f.counting.calls + 1;
-    assert_false(gx_outlet_send_item(&f.outlet, &f.chunks, 0, 0));
-    assert_true(gx_outlet_is_clear(&f.outlet));
-    assert_true(gx_outlet_send_item(&f.outlet, &f.chunks, i, ~i));
+    assert_false(gx_ack_outlet_send(&f.acks, &f.heap, 0, 0));
+    assert_int_equal(gx_ack_outlet_waiting(&f.acks), 0);
+    assert_true(send_item(&f, i));
     assert_int_equal(receive_items(&f, 0), i);
-    assert_int_equal(gx_outlet_flush_items(&f.outlet, &f.chunks), 1);
+    assert_int_equal(gx_ack_outlet_flush(&f.acks), 1);
     assert_int_equal(receive_items(&f, i), 1);
+    teardown(&f);
+}
+
+static void what_was_made_sure_of_can_be_sent_when_memory_is_out(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    uint64_t sent = 0;
+    for (; sent < FIT; sent++) assert_true(send_item(&f, sent));
+    assert_true(gx_ack_outlet_ensure(&f.acks, &f.heap, 100));
+    f.counting.fail_at = f.counting.calls + 1;
+    f.counting.fail_after = true;
+    for (; sent < FIT + 100; sent++) assert_true(send_item(&f, sent));
+    for (uint64_t received = 0; received < sent; gx_ack_outlet_flush(&f.acks)) received += receive_items(&f, received);
+    teardown(&f);
+}
+
+/* A reader that is always a little behind: what waits is never more than a few items, and neither is its room. */
+static void an_outbox_that_is_never_empty_uses_its_room_again(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    uint64_t sent = 0, received = 0;
+    for (; sent < FIT + 10; sent++) assert_true(send_item(&f, sent));
+    for (int round = 0; round < 1000; round++) {
+        received += receive_items(&f, received);
+        assert_int_equal(gx_ack_outlet_flush(&f.acks), sent - received < FIT ? sent - received : FIT);
+        while (sent - received < FIT + 10) assert_true(send_item(&f, sent++));
+        assert_int_equal(gx_ack_outlet_waiting(&f.acks), 10);
+    }
+    assert_in_range(f.acks.outbox.capacity, 10, 2 * FIT);
+    while (received < sent) {
+        received += receive_items(&f, received);
+        gx_ack_outlet_flush(&f.acks);
+    }
     teardown(&f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_go_to_the_ring_while_it_has_room),
-        cmocka_unit_test(what_finds_no_room_waits_in_the_outbox_and_later_records_behind_it),
+        cmocka_unit_test(batches_go_to_the_ring_while_it_has_room),
+        cmocka_unit_test(what_finds_no_room_waits_in_the_outbox_and_later_batches_behind_it),
+        cmocka_unit_test(a_batch_that_weighs_more_than_the_ring_goes_alone),
         cmocka_unit_test(a_flush_moves_as_much_as_fits_and_keeps_the_rest_in_order),
-        cmocka_unit_test(a_record_without_memory_is_refused_and_nothing_before_it_is_lost),
         cmocka_unit_test(items_go_through_ring_and_outbox_in_order),
         cmocka_unit_test(an_item_waits_behind_those_that_wait_though_the_ring_has_room),
         cmocka_unit_test(an_item_without_memory_is_refused_and_changes_nothing),
+        cmocka_unit_test(what_was_made_sure_of_can_be_sent_when_memory_is_out),
+        cmocka_unit_test(an_outbox_that_is_never_empty_uses_its_room_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

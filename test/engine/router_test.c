@@ -1,7 +1,9 @@
 #include "engine/router.h"
+#include "tuple/row.h"
 
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"
+#include "tuple/row.h"
 
 #include <stdio.h>
 
@@ -220,40 +222,46 @@ static void place(fixture *f, site *at, bool load_aware, uint16_t task) {
     gx_router_place(&f->routes, &at->plan, &at->flow, task, 0);
 }
 
-/* What edges a stream has, and what is in the way of its tuples. */
+/* What edges a stream has, and whether its consumers drop. */
 typedef struct plainness {
     gale_grouping_kind groupings[2];
     uint32_t edges;
-    bool deadline, drops, plain, spread;
+    uint16_t task_count; /* of each consumer */
+    bool drops, plain, spread;
+    uint16_t sole;
 } plainness;
 
-static void tuples_are_plain_when_groupings_choose_nothing_is_dropped_and_none_is_too_late(void **state) {
+static void check_plainness(const plainness *c) {
+    gx_plan_edge edges[] = { edge_of(c->groupings[0], 4, c->task_count), edge_of(c->groupings[1], 4, c->task_count) };
+    fixture f;
+    site at;
+    setup(&f, edges, c->edges);
+    place(&f, &at, false, 3);
+    at.consumer.drop_count = c->drops;
+    gx_router_place(&f.routes, &at.plan, &at.flow, 3, 5);
+    assert_int_equal(f.routes.plain, c->plain);
+    assert_int_equal(f.routes.laned, c->drops);
+    assert_int_equal(gx_route_is_spread(&f.routes), c->spread);
+    assert_int_equal(gx_router_sole(&f.routes), c->sole);
+    const gale_head head = { .stream = 5 };
+    assert_memory_equal(&f.routes.head, &head, sizeof head);
+    teardown(&f);
+}
+
+static void tuples_are_plain_when_nobody_but_groupings_of_gales_own_choose(void **state) {
     (void)state;
     static const plainness cases[] = {
-        { { GALE_GROUPING_SHUFFLE }, 1, .plain = true },
-        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_ALL }, 2, .plain = true, .spread = true },
-        { { GALE_GROUPING_ALL }, 1, .plain = true, .spread = true },
-        { { GALE_GROUPING_SHUFFLE }, 1, .deadline = true },
-        { { GALE_GROUPING_SHUFFLE }, 1, .drops = true },
-        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_DIRECT }, 2, .plain = false },
-        { { GALE_GROUPING_SHUFFLE }, 0, .plain = false },
+        { { GALE_GROUPING_SHUFFLE }, 1, 1, .plain = true, .sole = 4 },
+        { { GALE_GROUPING_FIELDS }, 1, 1, .plain = true, .sole = 4 },
+        { { GALE_GROUPING_SHUFFLE }, 1, 1, .drops = true, .plain = true, .sole = 4 },
+        { { GALE_GROUPING_SHUFFLE }, 1, 2, .plain = true },
+        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_ALL }, 2, 2, .plain = true, .spread = true },
+        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_SHUFFLE }, 2, 1, .plain = true, .spread = true },
+        { { GALE_GROUPING_ALL }, 1, 2, .plain = true, .spread = true },
+        { { GALE_GROUPING_SHUFFLE, GALE_GROUPING_DIRECT }, 2, 1, .spread = true },
+        { { GALE_GROUPING_SHUFFLE }, 0, 1, .spread = true },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const plainness *c = &cases[i];
-        gx_plan_edge edges[] = { edge_of(c->groupings[0], 1, 2), edge_of(c->groupings[1], 1, 2) };
-        fixture f;
-        site at;
-        setup(&f, edges, c->edges);
-        place(&f, &at, false, 3);
-        at.plan.deadline = c->deadline;
-        at.consumer.drop_count = c->drops;
-        gx_router_place(&f.routes, &at.plan, &at.flow, 3, 5);
-        assert_int_equal(f.routes.plain_count, c->plain ? f.routes.field_count : GX_NEVER_PLAIN);
-        assert_int_equal(f.routes.spread, c->spread || !c->plain);
-        assert_int_equal(f.routes.head.source, 3);
-        assert_int_equal(f.routes.head.stream, 5);
-        teardown(&f);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_plainness(&cases[i]);
 }
 
 static void congest(site *at, uint16_t task, bool congested) {
@@ -656,7 +664,7 @@ int main(void) {
         cmocka_unit_test(several_fields_count_in_the_order_of_the_grouping),
         cmocka_unit_test(all_names_every_task_once_and_global_the_first),
         cmocka_unit_test(several_consumers_are_served_in_their_order_each_with_its_own_state),
-        cmocka_unit_test(tuples_are_plain_when_groupings_choose_nothing_is_dropped_and_none_is_too_late),
+        cmocka_unit_test(tuples_are_plain_when_nobody_but_groupings_of_gales_own_choose),
         cmocka_unit_test(shuffle_with_load_awareness_off_ignores_place_and_congestion),
         cmocka_unit_test(heavy_work_that_waits_is_shared_by_all_that_are_free),
         cmocka_unit_test(heavy_work_stays_where_local_or_shuffle_keeps_it),

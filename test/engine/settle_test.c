@@ -9,10 +9,9 @@ enum { CAPACITY = 1024, LEDGERS = 2 };
 typedef struct fixture {
     counting_allocator counting;
     gx_heap heap;
-    gx_chunks chunks;
     gx_blocks blocks, far_blocks;
     gx_settle settle;
-    gx_outlet outlets[LEDGERS];
+    gx_ack_outlet outlets[LEDGERS];
     gx_ring *rings[LEDGERS];
     gx_ring_consumer in[LEDGERS];
     gx_ledger ledgers[LEDGERS];
@@ -24,7 +23,6 @@ static void setup(fixture *f) {
     memset(f, 0, sizeof *f);
     gale_allocator handle = counting_handle(&f->counting);
     gx_heap_init(&f->heap, &handle);
-    gx_chunks_init(&f->chunks, &f->heap);
     gx_blocks_init(&f->blocks, &f->heap);
     gx_blocks_init(&f->far_blocks, &f->heap);
     f->random = gx_random_new(5, 5);
@@ -35,16 +33,15 @@ static void setup(fixture *f) {
         f->in[i] = gx_ring_consume(f->rings[i]);
         assert_int_equal(gx_ledger_init(&f->ledgers[i], &f->heap, i + 1, 0, gx_random_new(1, i)), GALE_OK);
     }
-    f->settle = (gx_settle){ .outlets = f->outlets, .chunks = &f->chunks, .blocks = &f->blocks };
+    f->settle = (gx_settle){ .outlets = f->outlets, .heap = &f->heap, .blocks = &f->blocks };
 }
 
 static void teardown(fixture *f) {
     for (uint32_t i = 0; i < LEDGERS; i++) {
-        gx_fifo_clear(&f->outlets[i].outbox, &f->chunks);
+        gx_ack_outlet_fini(&f->outlets[i], &f->heap);
         gx_ring_free(&f->heap, f->rings[i]);
         gx_ledger_fini(&f->ledgers[i]);
     }
-    gx_chunks_fini(&f->chunks);
     gx_blocks_fini(&f->blocks);
     gx_blocks_fini(&f->far_blocks);
     assert_int_equal(f->counting.blocks, 0);
@@ -77,10 +74,10 @@ static uint32_t deliver(fixture *f, uint32_t ledger) {
         gx_ring_publish(&f->outlets[ledger].ring);
         gx_ring_refresh(&f->in[ledger]);
         const uint64_t *item;
-        for (; (item = gx_ring_next_item(&f->in[ledger])) != NULL; items++)
+        for (; (item = gx_ring_next(&f->in[ledger])) != NULL; items++)
             receive(&f->ledgers[ledger], f->half[ledger], item, &f->far_blocks);
         gx_ring_release(&f->in[ledger]);
-        more = gx_outlet_flush_items(&f->outlets[ledger], &f->chunks) != 0;
+        more = gx_ack_outlet_flush(&f->outlets[ledger]) != 0;
     }
     return items;
 }
@@ -371,10 +368,9 @@ static void pass_on(cluster *c, uint32_t e) {
     gx_ring_publish(&f->outlets[0].ring);
     gx_ring_refresh(&f->in[0]);
     const uint64_t *item;
-    while ((item = gx_ring_next_item(&f->in[0])) != NULL)
-        receive(&c->parts[0].ledgers[0], f->half[0], item, &f->far_blocks);
+    while ((item = gx_ring_next(&f->in[0])) != NULL) receive(&c->parts[0].ledgers[0], f->half[0], item, &f->far_blocks);
     gx_ring_release(&f->in[0]);
-    gx_outlet_flush_items(&f->outlets[0], &f->chunks);
+    gx_ack_outlet_flush(&f->outlets[0]);
 }
 
 static bool is_waiting(const cluster *c, uint64_t root) {

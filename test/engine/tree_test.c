@@ -358,6 +358,25 @@ static void a_thousand_roots_travel_in_one_tuple(void **state) {
     rig_fini(&r);
 }
 
+static int take_and_ack(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    int64_t first = gale_tuple_value(tuple, 0).as.i64, second = gale_tuple_value(tuple, 1).as.i64;
+    assert_true(first == 1 && second == 2);
+    rig_take(bolt, tuple, out);
+    return gale_ack(out, gale_tuple_handle(tuple));
+}
+
+/* More roots than lie in a row, and the bolt's calls are not acked for it. */
+static void a_thousand_roots_come_to_a_bolt_that_answers_itself(void **state) {
+    rig r;
+    reset(2000);
+    a.on = join_many;
+    c.on = take_and_ack;
+    chain_run(&r, state, rig_manual(&a), rig_manual(&c));
+    expect_all_acked(2000);
+    assert_int_equal(c.seen, 2);
+    rig_fini(&r);
+}
+
 static int anchor_to_itself_twice(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     (void)bolt;
     gale_handle twice[] = { gale_tuple_handle(tuple), gale_tuple_handle(tuple) };
@@ -646,6 +665,7 @@ int main(void) {
         ON_1_2_8(a_tuple_anchored_to_ten_acks_all_ten),
         ON_1_2_8(a_tuple_anchored_to_ten_fails_all_ten_and_no_other),
         ON_1_2_8(a_thousand_roots_travel_in_one_tuple),
+        ON_1_2_8(a_thousand_roots_come_to_a_bolt_that_answers_itself),
         ON_1_2_8(the_same_anchor_twice_still_completes),
         ON_1_2_8(what_an_unanchored_tuple_meets_does_not_matter_to_the_tree),
         ON_1_2_8(a_second_answer_and_a_late_emit_are_errors_without_effect),

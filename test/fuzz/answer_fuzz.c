@@ -7,7 +7,7 @@
 
 #include "engine/answer.h"
 #include "engine/runtime.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 enum { TREES = 64, MESSAGES_MAX = 400, STEPS_MAX = 10000, KINDS = GX_NOTICE_RENEW + 1 };
 
@@ -54,7 +54,7 @@ static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     world *w = self;
     (void)out;
-    gx_roots roots = gx_record_roots(tuple->head);
+    gx_roots roots = gx_row_roots(tuple->head);
     if (roots.count) w->trees[gale_tuple_value(tuple, 0).as.i64].pair = roots.pairs[0];
     return 0;
 }

@@ -230,8 +230,8 @@ static const gale_tuple *make(fake_collector *fake, uint16_t task, const gale_va
     gx_body_encode(values, count, body);
     free(fake->body); /* only now: the values may lie in it */
     fake->body = body;
-    fake->head = (gale_head){ .target = 2, .source = task, .body_size = (uint32_t)size };
-    fake->tuple = (gale_tuple){ body, &fake->head, &fake->schema, fake->tuple.handle + 1 };
+    fake->head = (gale_head){ 0 };
+    fake->tuple = (gale_tuple){ body, &fake->head, &fake->schema, fake->tuple.handle + 1, task, 0 };
     return &fake->tuple;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/random.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 #include "tuple/schema.h"
 
 #include <gale/component.h>

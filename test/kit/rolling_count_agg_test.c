@@ -35,7 +35,7 @@ static int teardown(void **state) {
 static int say_value(fixture *f, uint16_t task, gale_value object, gale_value count) {
     const gale_value values[] = { object, count, gale_i64(9) };
     const gale_tuple *tuple = fake_tuple(&f->fake, values, 3);
-    f->fake.head.source = task;
+    f->fake.tuple.source = task;
     return f->bolt.ops->execute(f->self, tuple, &f->fake.collector);
 }
 

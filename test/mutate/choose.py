@@ -10,7 +10,7 @@ import places
 from sites import KINDS, find
 
 # The engine without its simulator, and the structures that it and the maps are made of.
-STRUCTURES = ("age_segment", "age_table", "block", "bytes_map", "chunk", "fifo", "map_key", "match16", "own_heap",
+STRUCTURES = ("age_segment", "age_table", "batch", "batch_ring", "block", "bytes_map", "map_key", "match16", "own_heap",
               "ready", "ring", "rotating_map", "time_cache_map")
 FLAGS = ("-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-Isrc")
 

@@ -113,7 +113,7 @@ def check_models(orders, models):
         if not re.search(r"\b" + name + r"\b", models.get(first["model"], "")):
             yield f"orders.toml: the model {first['model']} has no {name}"
     for model, text in models.items():
-        for name in sorted(set(re.findall(r"\b[a-z]+_(?:[RA]\d)\b", text)) - set(names)):
+        for name in sorted(set(re.findall(r"\b[a-z_]+_(?:[RA]\d)\b", text)) - set(names)):
             yield f"test/proof/{model}.pml: {name} is not in orders.toml"
     for row in orders["mutant"]:
         if not re.search(r"#ifn?def " + row["name"] + r"\b", models.get(row["model"], "")):

@@ -2,7 +2,7 @@
 
 #include "harness/cm.h"
 #include "tuple/body.h"
-#include "tuple/record.h"
+#include "tuple/row.h"
 #include "tuple/schema.h"
 
 #include <math.h>
@@ -55,8 +55,8 @@ static void a_tuple_is_read_and_written_by_its_fields(void **state) {
     _Alignas(8) uint8_t body[128];
     assert_true(gx_body_measure(values, 3) <= (int64_t)sizeof body);
     gx_body_encode(values, 3, body);
-    gale_head head = { .source = 1, .stream = 0 };
-    gale_tuple tuple = { (const gale_body *)(void *)body, &head, &schema, 0 };
+    gale_head head = { .stream = 0 };
+    gale_tuple tuple = { (const gale_body *)(void *)body, &head, &schema, 0, 1, 0 };
     assert_string_equal(gale_tuple_component(&tuple), "count");
     assert_string_equal(gale_tuple_stream(&tuple), "default");
     assert_int_equal(gale_tuple_task(&tuple), 1);
@@ -81,8 +81,8 @@ static void a_tick_comes_from_the_system(void **state) {
     gale_value period = gale_i64(2), value;
     _Alignas(8) uint8_t body[16];
     gx_body_encode(&period, 1, body);
-    gale_head head = { .source = 0, .stream = GX_STREAM_TICK };
-    gale_tuple tuple = { (const gale_body *)(void *)body, &head, &schema, 0 };
+    gale_head head = { .stream = GX_STREAM_TICK };
+    gale_tuple tuple = { (const gale_body *)(void *)body, &head, &schema, 0, 0, 0 };
     assert_true(gale_tuple_is_tick(&tuple));
     assert_string_equal(gale_tuple_component(&tuple), "__system");
     assert_string_equal(gale_tuple_stream(&tuple), "__tick");
@@ -95,8 +95,8 @@ static void a_tuple_of_an_unknown_sender_has_no_names(void **state) {
     gale_value value = gale_i64(2), got;
     _Alignas(8) uint8_t body[16];
     gx_body_encode(&value, 1, body);
-    gale_head head = { .source = 9, .stream = 4 };
-    gale_tuple tuple = { (const gale_body *)(void *)body, &head, NULL, 0 };
+    gale_head head = { .stream = 4 };
+    gale_tuple tuple = { (const gale_body *)(void *)body, &head, NULL, 0, 9, 0 };
     assert_string_equal(gale_tuple_component(&tuple), "");
     assert_string_equal(gale_tuple_stream(&tuple), "");
     assert_false(gale_tuple_get(&tuple, "word", &got));

@@ -1,12 +1,11 @@
-#include "tuple/record.h"
+#include "tuple/row.h"
 
 #include "tuple/schema.h"
 
 static const gx_schema_component *sender(const gale_tuple *tuple) {
     if (!tuple || !tuple->head) return NULL;
     const gale_schema *schema = tuple->schema;
-    uint16_t task = tuple->head->source;
-    return schema && task <= schema->task_count ? schema->components[task] : NULL;
+    return schema && tuple->source <= schema->task_count ? schema->components[tuple->source] : NULL;
 }
 
 static const gx_schema_stream *stream_of(const gale_tuple *tuple) {
@@ -33,7 +32,7 @@ const char *gale_tuple_component(const gale_tuple *tuple) {
 }
 
 uint32_t gale_tuple_task(const gale_tuple *tuple) {
-    return tuple && tuple->head ? tuple->head->source : 0;
+    return tuple && tuple->head ? tuple->source : 0;
 }
 
 const char *gale_tuple_stream(const gale_tuple *tuple) {
@@ -47,5 +46,5 @@ const char *gale_tuple_field(const gale_tuple *tuple, size_t index) {
 }
 
 bool gale_tuple_is_tick(const gale_tuple *tuple) {
-    return tuple && tuple->head && tuple->head->source == 0 && tuple->head->stream == GX_STREAM_TICK;
+    return tuple && tuple->head && tuple->source == 0 && tuple->head->stream == GX_STREAM_TICK;
 }
