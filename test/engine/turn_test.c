@@ -178,6 +178,23 @@ static void a_turn_may_end_without_anything_and_twice(void **state) {
     finish(&f, 0);
 }
 
+/* As others ask what an executor is in: from the begin of a turn to its end, and since when. */
+static void whose_turn_it_is_can_be_seen(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    gale_manual_clock_advance(f.r.clock, 7 * GALE_SECOND);
+    gx_executor_tell_time(f.ex);
+    gx_turn_begin(f.ex, f.a);
+    assert_ptr_equal(gx_load_relaxed(&f.ex->in_call_seen), f.a);
+    assert_int_equal(gx_load_relaxed(&f.ex->in_call_since), f.ex->now);
+    gx_turn_begin(f.ex, f.b);
+    assert_ptr_equal(gx_load_relaxed(&f.ex->in_call_seen), f.b);
+    gx_turn_end(f.ex);
+    assert_null(gx_load_relaxed(&f.ex->in_call_seen));
+    finish(&f, 0);
+}
+
 static void a_full_batch_waits_before_the_one_that_is_opened_behind_it(void **state) {
     (void)state;
     fixture f;
@@ -627,6 +644,7 @@ int main(void) {
         cmocka_unit_test(what_is_opened_counts_whole_and_waits_nowhere_until_the_turn_ends),
         cmocka_unit_test(a_batch_without_rows_goes_back_and_counts_no_more),
         cmocka_unit_test(a_turn_may_end_without_anything_and_twice),
+        cmocka_unit_test(whose_turn_it_is_can_be_seen),
         cmocka_unit_test(a_full_batch_waits_before_the_one_that_is_opened_behind_it),
         cmocka_unit_test(what_is_closed_in_the_middle_is_not_joined_any_more),
         cmocka_unit_test(a_row_has_room_where_one_may_begin_and_all_of_it_fits),
