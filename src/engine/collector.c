@@ -1,6 +1,6 @@
 #include "engine/collector.h"
 
-#include "engine/answer.h"
+#include "engine/acks.h"
 #include "engine/emit.h"
 #include "engine/flush.h"
 #include "engine/hooks.h"
@@ -321,7 +321,7 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
 /* --- Answers --- */
 
 static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
-    gx_answer_fail(task->executor, task, anchor->roots, reason, text);
+    gx_acks_fail(task->executor, task, anchor->roots, reason, text);
     gx_count(reason == GALE_REASON_REJECTED ? &task->counters.rejected : &task->counters.failed, 1);
     if (!gx_hooks_any(task)) return;
     gale_failure failure = { .size = sizeof failure,
@@ -337,7 +337,7 @@ static void ack_anchor(gx_task *task, gale_handle handle, const gx_anchor *ancho
         fail_anchor(task, handle, anchor, GALE_REASON_FAILED, "an emit that was anchored to it failed");
         return;
     }
-    gx_answer_ack(task->executor, anchor->roots, *anchor->ack);
+    gx_acks_ack(task->executor, anchor->roots, *anchor->ack);
     gx_count(&task->counters.acked, 1);
     if (gx_hooks_any(task)) gx_hooks_call_ack(task, handle);
 }
@@ -383,7 +383,7 @@ static int do_reset_timeout(gale_collector *out, gale_handle handle) {
     if (wrong_thread(task)) return GALE_THREAD;
     int rc = find_anchor(task, handle, &anchor);
     if (rc < 0) return misuse(task, rc);
-    gx_answer_reset(task->executor, anchor.roots);
+    gx_acks_reset(task->executor, anchor.roots);
     return GALE_OK;
 }
 

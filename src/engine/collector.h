@@ -1,7 +1,7 @@
 /* The collector that the engine gives to components: emit, anchor, ack, fail, hold.
  *
  * What:    the calls of gale/component.h, for the task that they belong to: handles are looked up, emits go to
- *          engine/emit, answers to engine/answer.
+ *          engine/emit, answers to engine/acks.
  * Threads: the task's. */
 #ifndef GX_ENGINE_COLLECTOR_H
 #define GX_ENGINE_COLLECTOR_H

@@ -1,7 +1,7 @@
 #include "engine/drop.h"
 
 #include "base/assert.h"
-#include "engine/answer.h"
+#include "engine/acks.h"
 
 const gx_plan_drop *gx_drop_find(const gx_task *task, uint32_t source, uint32_t stream) {
     for (uint32_t i = 0; i < task->plan->drop_count; i++) {
@@ -27,7 +27,7 @@ static bool is_full(const gx_executor *ex, const gx_dropping *waiting) {
 }
 
 static void settle_row(gx_executor *ex, const gale_head *head) {
-    gx_answer_ack(ex, gx_row_roots(head), 0);
+    gx_acks_ack(ex, gx_row_roots(head), 0);
     gx_row_release(head, &ex->blocks);
 }
 

@@ -18,13 +18,13 @@
 
 #include "base/mutant.h"
 #include "ds/ready.h"
+#include "engine/acks_settle.h"
 #include "engine/bell.h"
 #include "engine/forgotten.h"
 #include "engine/inbox.h"
 #include "engine/ledger.h"
 #include "engine/outlet.h"
 #include "engine/retention.h"
-#include "engine/settle.h"
 #include "engine/task.h"
 
 /* Reasons that are counted apart; the last for all of the application's own. */
@@ -34,7 +34,7 @@ enum { GX_REASONS = GALE_REASON_COUNT + 1 };
 typedef struct gx_inlet {
     gx_batch_consumer data; /* ring NULL: there is none */
     gx_ring_consumer acks;
-    uint64_t half[2]; /* of a failure, see settle.h */
+    uint64_t half[2]; /* of a failure, see acks_settle.h */
     uint64_t received;
 } gx_inlet;
 

@@ -1,7 +1,7 @@
 #include "engine/flush.h"
 
 #include "base/assert.h"
-#include "engine/answer.h"
+#include "engine/acks.h"
 #include "engine/hooks.h"
 #include "engine/turn.h"
 
@@ -24,7 +24,7 @@ static void ack_owed(gx_task *task) {
     GX_CHECK(task->gathers || !task->owed.tuples);
     gx_owed *owed = &task->owed;
     for (size_t i = 0; i < owed->root_count; i++)
-        gx_answer_ack_one(task->executor, owed->roots[i].root, owed->roots[i].edge);
+        gx_acks_ack_one(task->executor, owed->roots[i].root, owed->roots[i].edge);
     gx_count(&task->counters.acked, owed->tuples);
     for (size_t i = 0; gx_hooks_any(task) && i < owed->tuples; i++) gx_hooks_call_ack(task, owed->handles[i]);
 }
@@ -36,7 +36,7 @@ static void fail_owed(gx_task *task, const char *text) {
                              .task = task->id,
                              .component = task->context.component,
                              .text = text };
-    gx_answer_fail(task->executor, task, (gx_roots){ owed->roots, owed->root_count }, GALE_REASON_FAILED, text);
+    gx_acks_fail(task->executor, task, (gx_roots){ owed->roots, owed->root_count }, GALE_REASON_FAILED, text);
     gx_count(&task->counters.failed, owed->tuples);
     for (size_t i = 0; gx_hooks_any(task) && i < owed->tuples; i++)
         gx_hooks_call_fail(task, owed->handles[i], &failure);

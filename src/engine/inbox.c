@@ -27,32 +27,32 @@ void gx_inbox_ref(gx_inbox *inbox) {
 
 void gx_inbox_release(gx_inbox *inbox) {
     if (!inbox || gx_sub_acq_rel(&inbox->refs, 1) != 1) return;
-    for (int i = 0; i < GX_LANE_COUNT; i++) {
-        gx_buf_fini(&inbox->lanes[i].incoming);
-        gx_buf_fini(&inbox->lanes[i].working);
+    for (int i = 0; i < GX_INBOX_COUNT; i++) {
+        gx_buf_fini(&inbox->queues[i].incoming);
+        gx_buf_fini(&inbox->queues[i].working);
     }
     gx_monitor_fini(&inbox->lock);
     free(inbox);
 }
 
-/* Whether a lane takes `length` more bytes for a task; under the lock. */
-static int admit(gx_inbox *inbox, gx_lane_name name, size_t length, gx_atomic64 *held) {
-    GX_CHECK(name < GX_LANE_COUNT);
+/* Whether a queue takes `length` more bytes for a task; under the lock. */
+static int admit(gx_inbox *inbox, gx_inbox_name name, size_t length, gx_atomic64 *held) {
+    GX_CHECK(name < GX_INBOX_COUNT);
     GX_CHECK(length % 8 == 0);
-    const gx_lane *lane = &inbox->lanes[name];
+    const gx_inbox_queue *queue = &inbox->queues[name];
     if (inbox->closed & 1u << name) return GALE_STOPPED;
     if (inbox->closed && gx_load_relaxed(held) == 0) return GALE_AGAIN;
-    if (lane->incoming.size && lane->incoming.size + length > GALE_REMOTE_INBOX) return GALE_AGAIN;
-    return gx_buf_reserve(&inbox->lanes[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
+    if (queue->incoming.size && queue->incoming.size + length > GALE_REMOTE_INBOX) return GALE_AGAIN;
+    return gx_buf_reserve(&inbox->queues[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
 }
 
 static size_t room_for_values(const gx_command *command) {
     return command->value_count * sizeof(gale_value);
 }
 
-static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, const gx_command_content *what) {
+static void append(gx_inbox *inbox, gx_inbox_name name, const gx_command *head, const gx_command_content *what) {
     GX_CHECK(head->length % 8 == 0);
-    gx_buf *incoming = &inbox->lanes[name].incoming;
+    gx_buf *incoming = &inbox->queues[name].incoming;
     gx_command *command = (gx_command *)(incoming->data + incoming->size);
     memset(command, 0, head->length);
     *command = *head;
@@ -67,7 +67,7 @@ static void append(gx_inbox *inbox, gx_lane_name name, const gx_command *head, c
     gx_bell_ring(inbox->bell);
 }
 
-int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_command_content *what,
+int gx_inbox_put(gx_inbox *inbox, gx_inbox_name queue, gx_command head, const gx_command_content *what,
                  gx_atomic64 *held) {
     int64_t size = what->text ? GALE_FAILURE_TEXT + 1 : what->values ? gx_body_measure(what->values, what->count) : 0;
     if (size < 0) return (int)size;
@@ -78,76 +78,76 @@ int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_c
     head.length = (uint32_t)length;
     head.body_size = (uint32_t)size;
     gx_monitor_lock(&inbox->lock);
-    int rc = admit(inbox, lane, length, held);
-    if (rc == GALE_NO_MEMORY) inbox->lanes[lane].incoming.failed = false;
-    if (rc == GALE_OK) append(inbox, lane, &head, what);
+    int rc = admit(inbox, queue, length, held);
+    if (rc == GALE_NO_MEMORY) inbox->queues[queue].incoming.failed = false;
+    if (rc == GALE_OK) append(inbox, queue, &head, what);
     gx_monitor_unlock(&inbox->lock);
     return rc;
 }
 
-/* The lane's buffers change places when all that was taken is done. */
-static void swap(gx_inbox *inbox, gx_lane_name name) {
-    GX_CHECK(inbox->lanes[name].at == inbox->lanes[name].working.size);
-    gx_lane *lane = &inbox->lanes[name];
+/* The queue's buffers change places when all that was taken is done. */
+static void swap(gx_inbox *inbox, gx_inbox_name name) {
+    GX_CHECK(inbox->queues[name].at == inbox->queues[name].working.size);
+    gx_inbox_queue *queue = &inbox->queues[name];
     gx_monitor_lock(&inbox->lock);
-    gx_buf done = lane->working;
-    lane->working = lane->incoming;
-    lane->incoming = done;
-    gx_buf_reset(&lane->incoming);
-    lane->at = 0;
+    gx_buf done = queue->working;
+    queue->working = queue->incoming;
+    queue->incoming = done;
+    gx_buf_reset(&queue->incoming);
+    queue->at = 0;
     gx_store_relaxed(&inbox->waiting, gx_load_relaxed(&inbox->waiting) & ~(1u << name));
     gx_monitor_unlock(&inbox->lock);
 }
 
-const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name name) {
-    gx_lane *lane = &inbox->lanes[name];
-    if (lane->at == lane->working.size) {
+const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_inbox_name name) {
+    gx_inbox_queue *queue = &inbox->queues[name];
+    if (queue->at == queue->working.size) {
         if (!(gx_load_relaxed(&inbox->waiting) & 1u << name)) return NULL;
         swap(inbox, name);
     }
-    return lane->at < lane->working.size ? (const gx_command *)(lane->working.data + lane->at) : NULL;
+    return queue->at < queue->working.size ? (const gx_command *)(queue->working.data + queue->at) : NULL;
 }
 
-const gale_value *gx_command_values(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {
-    unsigned char *at = (unsigned char *)inbox->lanes[name].working.data + inbox->lanes[name].at;
+const gale_value *gx_command_values(gx_inbox *inbox, gx_inbox_name name, const gx_command *command) {
+    unsigned char *at = (unsigned char *)inbox->queues[name].working.data + inbox->queues[name].at;
     gale_value *values = (gale_value *)(at + command->length - room_for_values(command));
     for (size_t i = 0; i < command->value_count; i++) values[i] = gale_body_value(gx_command_body(command), i);
     return values;
 }
 
-void gx_inbox_done(gx_inbox *inbox, gx_lane_name name, const gx_command *command) {
-    GX_CHECK(inbox->lanes[name].at + command->length <= inbox->lanes[name].working.size);
-    inbox->lanes[name].at += command->length;
+void gx_inbox_done(gx_inbox *inbox, gx_inbox_name name, const gx_command *command) {
+    GX_CHECK(inbox->queues[name].at + command->length <= inbox->queues[name].working.size);
+    inbox->queues[name].at += command->length;
 }
 
-static bool is_worked_off(const gx_lane *lane) {
-    return lane->at == lane->working.size;
+static bool is_worked_off(const gx_inbox_queue *queue) {
+    return queue->at == queue->working.size;
 }
 
 bool gx_inbox_has_news(gx_inbox *inbox) {
     uint32_t waiting = gx_load_relaxed(&inbox->waiting);
-    for (int i = 0; waiting && i < GX_LANE_COUNT; i++)
-        if (waiting & 1u << i && is_worked_off(&inbox->lanes[i])) return true;
+    for (int i = 0; waiting && i < GX_INBOX_COUNT; i++)
+        if (waiting & 1u << i && is_worked_off(&inbox->queues[i])) return true;
     return false;
 }
 
 bool gx_inbox_is_empty(gx_inbox *inbox) {
     if (gx_load_relaxed(&inbox->waiting)) return false;
-    for (int i = 0; i < GX_LANE_COUNT; i++)
-        if (!is_worked_off(&inbox->lanes[i])) return false;
+    for (int i = 0; i < GX_INBOX_COUNT; i++)
+        if (!is_worked_off(&inbox->queues[i])) return false;
     return true;
 }
 
-void gx_inbox_close_lane(gx_inbox *inbox, gx_lane_name lane) {
-    if (inbox->closed & 1u << lane) return; /* who calls this is the only one that writes it */
+void gx_inbox_close_queue(gx_inbox *inbox, gx_inbox_name queue) {
+    if (inbox->closed & 1u << queue) return; /* who calls this is the only one that writes it */
     gx_monitor_lock(&inbox->lock);
-    inbox->closed |= 1u << lane;
+    inbox->closed |= 1u << queue;
     gx_monitor_unlock(&inbox->lock);
 }
 
 void gx_inbox_close(gx_inbox *inbox) {
     gx_monitor_lock(&inbox->lock);
-    inbox->closed = (1u << GX_LANE_COUNT) - 1;
+    inbox->closed = (1u << GX_INBOX_COUNT) - 1;
     inbox->bell = NULL;
     gx_monitor_unlock(&inbox->lock);
 }

@@ -1,9 +1,9 @@
 /* An executor's inbox: commands from threads of the application (gale/remote.h).
  *
- * What:    two lanes of bytes, each a FIFO: what spouts emit, which may have to wait until the spout may run; and what
+ * What:    two queues of bytes, each a FIFO: what spouts emit, which may have to wait until the spout may run; and what
  *          bolts emit and answer, which waits only for congestion, and that clears by itself. So an answer never waits
  *          behind a spout that waits for answers. Bodies are encoded by the thread that emits. The owner takes a
- *          lane's bytes by swapping buffers, and works through them as it may.
+ *          queue's bytes by swapping buffers, and works through them as it may.
  *
  *              open --drain--> no spout's tuples --all have finished--> nothing more --close--> closed
  *
@@ -20,11 +20,11 @@
 
 #include <gale/remote.h>
 
-typedef enum gx_lane_name { GX_LANE_SPOUTS, GX_LANE_BOLTS, GX_LANE_COUNT } gx_lane_name;
+typedef enum gx_inbox_name { GX_INBOX_SPOUTS, GX_INBOX_BOLTS, GX_INBOX_COUNT } gx_inbox_name;
 
 typedef enum gx_command_kind { GX_COMMAND_EMIT, GX_COMMAND_TRACKED, GX_COMMAND_ACK, GX_COMMAND_FAIL } gx_command_kind;
 
-/* What lies in a lane: this, then the anchors, then the body; or the text of a failure. Behind the body is room for its
+/* What lies in a queue: this, then the anchors, then the body; or the text of a failure. Behind the body is room for its
  * values as they are emitted, so that what was taken needs no memory to be carried out. */
 typedef struct gx_command {
     uint32_t length; /* of all, a multiple of 8 */
@@ -40,19 +40,19 @@ typedef struct gx_command {
     uint32_t unused;
 } gx_command;
 
-typedef struct gx_lane {
+typedef struct gx_inbox_queue {
     gx_buf incoming; /* under the lock */
     gx_buf working;  /* the owner's */
     size_t at;       /* in `working` */
-} gx_lane;
+} gx_inbox_queue;
 
 typedef struct gx_inbox {
     gx_atomic32 refs;
     gx_monitor lock;
     gx_bell *bell;       /* of the executor; under the lock; NULL: closed */
-    uint32_t closed;     /* bit a lane: it takes nothing more; under the lock */
-    gx_atomic32 waiting; /* bit a lane: there is something in `incoming` */
-    gx_lane lanes[GX_LANE_COUNT];
+    uint32_t closed;     /* bit a queue: it takes nothing more; under the lock */
+    gx_atomic32 waiting; /* bit a queue: there is something in `incoming` */
+    gx_inbox_queue queues[GX_INBOX_COUNT];
 } gx_inbox;
 
 /* NULL when memory is out. One reference, the executor's. */
@@ -69,15 +69,15 @@ typedef struct gx_command_content {
 } gx_command_content;
 
 /* Appends a command: its head, whose length and sizes are filled in here, and `what`. `held` counts what the task
- * holds; it is looked at only while the inbox is open. GALE_AGAIN: the lane is full; or spouts' tuples are refused
+ * holds; it is looked at only while the inbox is open. GALE_AGAIN: the queue is full; or spouts' tuples are refused
  * already, and a bolt that holds nothing has nothing to answer or to emit for: else one that emits without end would
  * keep a drain from ending. */
-int gx_inbox_put(gx_inbox *inbox, gx_lane_name lane, gx_command head, const gx_command_content *what,
+int gx_inbox_put(gx_inbox *inbox, gx_inbox_name queue, gx_command head, const gx_command_content *what,
                  gx_atomic64 *held);
 
-/* The next command of a lane, or NULL; valid until gx_inbox_done. */
-const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_lane_name lane);
-void gx_inbox_done(gx_inbox *inbox, gx_lane_name lane, const gx_command *command);
+/* The next command of a queue, or NULL; valid until gx_inbox_done. */
+const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_inbox_name queue);
+void gx_inbox_done(gx_inbox *inbox, gx_inbox_name queue, const gx_command *command);
 
 GX_INLINE const gale_handle *gx_command_anchors(const gx_command *command) {
     return (const gale_handle *)(command + 1);
@@ -88,18 +88,18 @@ GX_INLINE const void *gx_command_body(const gx_command *command) {
 }
 
 /* The body's values; written to the room behind it. */
-const gale_value *gx_command_values(gx_inbox *inbox, gx_lane_name lane, const gx_command *command);
+const gale_value *gx_command_values(gx_inbox *inbox, gx_inbox_name queue, const gx_command *command);
 
-/* Has something come that can be taken in? Not into a lane whose earlier commands may not be carried out yet: what lets
+/* Has something come that can be taken in? Not into a queue whose earlier commands may not be carried out yet: what lets
  * them rings the bell, or is news itself. */
 bool gx_inbox_has_news(gx_inbox *inbox);
 
 /* Is there nothing at all? */
 bool gx_inbox_is_empty(gx_inbox *inbox);
 
-/* From now on a lane refuses everything; from now on both do, and the bell is not rung any more. What is inside
+/* From now on a queue refuses everything; from now on both do, and the bell is not rung any more. What is inside
  * stays. */
-void gx_inbox_close_lane(gx_inbox *inbox, gx_lane_name lane);
+void gx_inbox_close_queue(gx_inbox *inbox, gx_inbox_name queue);
 void gx_inbox_close(gx_inbox *inbox);
 
 #endif

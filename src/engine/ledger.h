@@ -57,8 +57,8 @@ enum {
     GX_LEDGER_GENERATION_BITS = 28,
     GX_LEDGER_SHIFT = GX_LEDGER_SLOT_BITS +
                       GX_LEDGER_GENERATION_BITS, /* of a root: what is above is the ledger's number */
-    GX_LEDGERS_MAX = 4095,                       /* the number 4095 marks something else in an ack ring, see settle.h */
-    GX_LEDGER_MADE_AT_ONCE = 4096,               /* slots */
+    GX_LEDGERS_MAX = 4095,         /* the number 4095 marks something else in an ack ring, see acks_settle.h */
+    GX_LEDGER_MADE_AT_ONCE = 4096, /* slots */
     GX_LEDGER_SLOTS_MAX = 1 << GX_LEDGER_SLOT_BITS,
     GX_LEDGER_SWEEP_SLICE = 16384,
 };

@@ -233,7 +233,7 @@ static const char *name_of(const gx_shared *shared, uint32_t task) {
 }
 
 /* A task that is congested and keeps `task` from running, or 0. */
-static uint32_t keeper_of(const gx_shared *shared, uint32_t task) {
+static uint32_t blocker_of(const gx_shared *shared, uint32_t task) {
     const gx_plan_task *planned = &shared->plan->tasks[task];
     for (uint32_t i = 0; i < planned->gate_count; i++)
         if (gx_load_relaxed(&shared->flow.congested[planned->gates[i]])) return planned->gates[i];
@@ -241,10 +241,10 @@ static uint32_t keeper_of(const gx_shared *shared, uint32_t task) {
 }
 
 static void say_parked(const gx_shared *shared, uint32_t task, char *text, size_t size) {
-    uint32_t keeper = keeper_of(shared, task);
-    if (keeper)
+    uint32_t blocker = blocker_of(shared, task);
+    if (blocker)
         snprintf(text, size, "waits for '%s' (task %u), which may not run while '%s' (task %u) is congested",
-                 name_of(shared, task), task, name_of(shared, keeper), keeper);
+                 name_of(shared, task), task, name_of(shared, blocker), blocker);
     else
         snprintf(text, size, "waits for '%s' (task %u), in its parked list", name_of(shared, task), task);
 }

@@ -5,7 +5,7 @@
  *          run, so it holds no more than the output of one call a task, and what was open before. It empties by itself,
  *          because the consumer always drains its ring, whatever its tasks may do (engine/flow.h): a full ring is never
  *          a deadlock.
- *          Data outlets carry batches; ack outlets carry items of 16 bytes (engine/settle.h).
+ *          Data outlets carry batches; ack outlets carry items of 16 bytes (engine/acks_settle.h).
  * Threads: the producing executor's. */
 #ifndef GX_ENGINE_OUTLET_H
 #define GX_ENGINE_OUTLET_H

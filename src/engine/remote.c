@@ -75,8 +75,8 @@ static void do_close(gale_remote *face) {
     forget(inside(face));
 }
 
-static gx_lane_name lane_of(const remote *r) {
-    return r->is_spout ? GX_LANE_SPOUTS : GX_LANE_BOLTS;
+static gx_inbox_name queue_of(const remote *r) {
+    return r->is_spout ? GX_INBOX_SPOUTS : GX_INBOX_BOLTS;
 }
 
 static int do_emit(gale_remote *face, uint32_t stream, const gale_value *values, size_t count,
@@ -88,7 +88,7 @@ static int do_emit(gale_remote *face, uint32_t stream, const gale_value *values,
         .task = r->task, .kind = GX_COMMAND_EMIT, .stream = stream, .anchor_count = (uint32_t)anchor_count
     };
     const gx_command_content what = { .anchors = anchors, .values = values, .count = count };
-    return gx_inbox_put(r->inbox, lane_of(r), head, &what, r->held);
+    return gx_inbox_put(r->inbox, queue_of(r), head, &what, r->held);
 }
 
 static int do_emit_tracked(gale_remote *face, uint32_t stream, const gale_value *values, size_t count,
@@ -98,13 +98,13 @@ static int do_emit_tracked(gale_remote *face, uint32_t stream, const gale_value 
     if (!values && count) return GALE_INVALID;
     gx_command head = { .task = r->task, .kind = GX_COMMAND_TRACKED, .stream = stream, .id = message_id };
     const gx_command_content what = { .values = values, .count = count };
-    return gx_inbox_put(r->inbox, GX_LANE_SPOUTS, head, &what, r->held);
+    return gx_inbox_put(r->inbox, GX_INBOX_SPOUTS, head, &what, r->held);
 }
 
 static int do_ack(gale_remote *face, gale_handle tuple) {
     remote *r = inside(face);
     gx_command head = { .task = r->task, .kind = GX_COMMAND_ACK, .id = tuple };
-    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, &(gx_command_content){ 0 }, r->held);
+    return gx_inbox_put(r->inbox, GX_INBOX_BOLTS, head, &(gx_command_content){ 0 }, r->held);
 }
 
 static int do_fail(gale_remote *face, gale_handle tuple, int32_t reason, const char *text) {
@@ -112,7 +112,7 @@ static int do_fail(gale_remote *face, gale_handle tuple, int32_t reason, const c
     if (!gx_reason_is_valid(reason)) return GALE_INVALID;
     gx_command head = { .task = r->task, .kind = GX_COMMAND_FAIL, .id = tuple, .reason = reason };
     const gx_command_content what = { .text = text ? text : "" };
-    return gx_inbox_put(r->inbox, GX_LANE_BOLTS, head, &what, r->held);
+    return gx_inbox_put(r->inbox, GX_INBOX_BOLTS, head, &what, r->held);
 }
 
 int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
@@ -139,8 +139,8 @@ static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, in
     gx_turn_end(ex);
 }
 
-static void emit(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
-    const gale_value *values = gx_command_values(ex->inbox, lane, command);
+static void emit(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_command *command) {
+    const gale_value *values = gx_command_values(ex->inbox, queue, command);
     const gale_collector_ops *ops = task->out.ops;
     if (command->kind == GX_COMMAND_EMIT) {
         (void)ops->emit_anchored(&task->out, command->stream, values, command->value_count, gx_command_anchors(command),
@@ -153,14 +153,14 @@ static void emit(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_com
                      gale_error_text(rc));
 }
 
-static void carry_out(gx_executor *ex, gx_task *task, gx_lane_name lane, const gx_command *command) {
+static void carry_out(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_command *command) {
     GX_CHECK(task->executor == ex);
     switch (command->kind) {
     case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
     case GX_COMMAND_FAIL:
         (void)task->out.ops->fail(&task->out, command->id, command->reason, gx_command_body(command));
         break;
-    default: emit(ex, task, lane, command); break;
+    default: emit(ex, task, queue, command); break;
     }
 }
 
@@ -173,21 +173,21 @@ static bool may_carry_out(gx_executor *ex, const gx_task *task, const gx_command
     return !ex->gated[task->component];
 }
 
-static size_t run_lane(gx_executor *ex, gx_lane_name lane) {
+static size_t run_queue(gx_executor *ex, gx_inbox_name queue) {
     size_t done = 0;
     const gx_command *command;
-    while (done < COMMANDS_A_STEP && (command = gx_inbox_peek(ex->inbox, lane)) != NULL) {
+    while (done < COMMANDS_A_STEP && (command = gx_inbox_peek(ex->inbox, queue)) != NULL) {
         gx_task *task = ex->shared->tasks[command->task];
         if (!may_carry_out(ex, task, command)) break;
-        carry_out(ex, task, lane, command);
-        gx_inbox_done(ex->inbox, lane, command);
+        carry_out(ex, task, queue, command);
+        gx_inbox_done(ex->inbox, queue, command);
         done++;
     }
     return done;
 }
 
 size_t gx_remote_run(gx_executor *ex) {
-    size_t done = run_lane(ex, GX_LANE_BOLTS) + run_lane(ex, GX_LANE_SPOUTS);
+    size_t done = run_queue(ex, GX_INBOX_BOLTS) + run_queue(ex, GX_INBOX_SPOUTS);
     gx_turn_end(ex);
     return done;
 }
@@ -195,10 +195,10 @@ size_t gx_remote_run(gx_executor *ex) {
 void gx_remote_close(gx_executor *ex) {
     gx_inbox_close(ex->inbox);
     const gx_command *command;
-    while ((command = gx_inbox_peek(ex->inbox, GX_LANE_SPOUTS)) != NULL) {
+    while ((command = gx_inbox_peek(ex->inbox, GX_INBOX_SPOUTS)) != NULL) {
         gx_task *task = ex->shared->tasks[command->task];
         if (command->kind == GX_COMMAND_TRACKED && task->open && !GX_MUTANT(command_untold))
             tell_failure(ex, task, command->id, GALE_REASON_STOPPED, "the run ended first");
-        gx_inbox_done(ex->inbox, GX_LANE_SPOUTS, command);
+        gx_inbox_done(ex->inbox, GX_INBOX_SPOUTS, command);
     }
 }

@@ -2,22 +2,14 @@
 
 #include "base/assert.h"
 #include "base/mutant.h"
-#include "engine/answer.h"
+#include "engine/acks.h"
 #include "engine/collector.h"
 #include "engine/drop.h"
 #include "engine/hooks.h"
+#include "engine/tick.h"
 #include "engine/turn.h"
 
 #include <stdio.h>
-
-static void restart_tick(gx_executor *ex, gx_task *task) {
-    GX_CHECK(task->tick.period > 0);
-    gx_tick_life *tick = &task->tick;
-    tick->waiting = false;
-    tick->due += tick->period; /* keeps its cadence; what was missed is skipped */
-    if (tick->due <= ex->now) tick->due = ex->now + tick->period;
-    if (tick->due < ex->tick_due) ex->tick_due = tick->due;
-}
 
 /* What every tuple in execution begins with; what those of a batch have in common is set by begin_run. */
 GX_INLINE void set_cursor(gx_executor *ex, gx_task *task, const gale_head *head, const gale_body *body, gx_stem stem,
@@ -64,7 +56,7 @@ GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *
     double over = (double)(ex->now - gx_row_deadline(head)) / 1e9;
     snprintf(text, sizeof text, "waited in queues until %.3f s after its deadline (topology.message.deadline.secs)",
              over);
-    gx_answer_fail(ex, task, gx_row_roots(head), GALE_REASON_DEADLINE, text);
+    gx_acks_fail(ex, task, gx_row_roots(head), GALE_REASON_DEADLINE, text);
     gx_count(&task->counters.expired, 1);
     gx_row_release(head, &ex->blocks);
 }
@@ -94,7 +86,7 @@ static bool is_over(gx_executor *ex, gx_task *task, const gale_head *head) {
         return true;
     }
     if (ex->cursor.tuple.source || !gx_task_is_over(task)) return false;
-    restart_tick(ex, task);
+    gx_tick_restart(ex, task);
     return true;
 }
 
@@ -114,7 +106,7 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
     int rc = call_or_time(ex, task);
     if (tick) {
         if (cursor->state == GX_CURSOR_OPEN) gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
-        restart_tick(ex, task);
+        gx_tick_restart(ex, task);
         gx_count(&task->counters.ticks, 1);
         t->not_counted++;
     }
@@ -133,7 +125,7 @@ GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *he
     if (hooked) gx_hooks_call_execute(task, &cursor->tuple, rc);
     if (GX_LIKELY(rc >= 0 && gx_cursor_is_open(cursor))) {
         if (roots && !gx_ledger_ack_kept(&ex->ledger, pair->root, pair->edge ^ cursor->ack))
-            gx_answer_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
+            gx_acks_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
         if (hooked) gx_hooks_call_ack(task, cursor->tuple.handle);
     } else {
         t->not_acked++;
@@ -248,7 +240,7 @@ static bool settle_run(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t
 
 static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch) {
     for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head)) {
-        if (!GX_MUTANT(overflow_lost)) gx_answer_overflow(ex, task, gx_row_roots(head));
+        if (!GX_MUTANT(overflow_lost)) gx_acks_overflow(ex, task, gx_row_roots(head));
         gx_row_release(head, &ex->blocks);
     }
     gx_executor_send_home(ex, batch);
@@ -393,95 +385,4 @@ size_t gx_run_inlets(gx_executor *ex) {
     }
     end_stage(ex);
     return done;
-}
-
-/* Most are sums for trees that are kept here. */
-GX_INLINE void receive(gx_executor *ex, gx_inlet *inlet, const uint64_t *item) {
-    if (GX_LIKELY(item[0] >> GX_LEDGER_SHIFT == ex->keeper && !inlet->half[0]))
-        gx_ledger_ack(&ex->ledger, item[0], item[1]);
-    else
-        gx_answer_receive(ex, inlet, item);
-}
-
-static size_t run_inlet_acks(gx_executor *ex, gx_inlet *inlet) {
-    const uint64_t *item;
-    size_t items = 0;
-    while (items < GX_RUN_ACKS && (item = gx_ring_next(&inlet->acks)) != NULL) {
-        receive(ex, inlet, item);
-        items++;
-    }
-    inlet->received += items;
-    return items;
-}
-
-size_t gx_run_acks(gx_executor *ex) {
-    size_t done = 0;
-    uint32_t n = ex->shared->executor_count;
-    for (uint32_t i = gx_ready_next(&ex->ready, 0); i < n; i = gx_ready_next(&ex->ready, i + 1)) {
-        gx_inlet *inlet = &ex->inlets[i];
-        if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
-        done += run_inlet_acks(ex, inlet);
-        if (gx_ring_release(&inlet->acks)) gx_bell_ring(&ex->shared->executors[i]->bell);
-    }
-    return done;
-}
-
-/* --- Rotations --- */
-
-size_t gx_run_rotations(gx_executor *ex) {
-    if (GX_LIKELY(ex->now < ex->acker_due)) return 0;
-    size_t rotated = 0;
-    ex->acker_due = INT64_MAX;
-    for (uint32_t i = 0; i < ex->task_count; i++) {
-        if (!ex->tasks[i]->is_acker) continue;
-        gx_acker *acker = &ex->tasks[i]->acker;
-        rotated += gx_acker_tick(acker, ex->now);
-        if (acker->due < ex->acker_due) ex->acker_due = acker->due;
-    }
-    return rotated;
-}
-
-/* --- Ticks --- */
-
-/* A row from the system: no roots, one value, the period in seconds; a whole number when it is one. */
-static bool queue_tick(gx_executor *ex, gx_task *task) {
-    GX_CHECK(!task->tick.waiting);
-    double seconds = (double)task->tick.period / 1e9;
-    gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
-                                                            : gale_f64(seconds);
-    uint32_t size = (uint32_t)gx_body_measure(&value, 1);
-    gale_head head = { gx_row_length(0, size, false), GX_STREAM_TICK, 0, 0 };
-    gx_batch *batch = gx_batch_take(&ex->batches, false, head.length);
-    if (!batch) return false;
-    batch->source = 0;
-    batch->target = task->id;
-    batch->used = head.length;
-    memcpy(batch->bytes, &head, sizeof head);
-    gx_body_encode(&value, 1, gx_row_tail((const gale_head *)batch->bytes));
-    gx_executor_queued(ex, task, gx_batch_weight(batch));
-    if (task->lanes) {
-        gx_waiting_push(ex, task, batch);
-    } else {
-        ex->local_bytes += gx_batch_weight(batch);
-        gx_executor_queue(ex, batch);
-    }
-    task->tick.waiting = true;
-    return true;
-}
-
-size_t gx_run_ticks(gx_executor *ex) {
-    if (ex->now < ex->tick_due) return 0;
-    size_t queued = 0;
-    ex->tick_due = INT64_MAX;
-    for (uint32_t i = 0; i < ex->task_count; i++) {
-        gx_task *task = ex->tasks[i];
-        if (!task->tick.period || task->tick.waiting) continue;
-        if (ex->now >= task->tick.due && gx_task_is_over(task))
-            restart_tick(ex, task);
-        else if (ex->now >= task->tick.due && queue_tick(ex, task))
-            queued++;
-        else if (task->tick.due < ex->tick_due)
-            ex->tick_due = task->tick.due;
-    }
-    return queued;
 }

@@ -1,4 +1,4 @@
-/* Running batches: the local queue, the inlets and the parked lists of an executor, and ticks.
+/* Running batches: the local queue, the inlets and the parked lists of an executor.
  *
  * What:    the rows of a batch are run in a tight loop, their counters added once, until it is read or what happens on
  *          this executor interrupts it: then it stays where it was, read so far. A batch whose task may not run
@@ -11,7 +11,6 @@
 
 enum {
     GX_RUN_BUDGET = 4096,            /* rows a queue and step, and the rest of a batch */
-    GX_RUN_ACKS = 512,               /* items an executor and step: their trees are still in the cache when told */
     GX_RUN_SLOW_BUDGET = 500 * 1000, /* ns in slow calls a stage of the step, after which others have their turn */
 };
 
@@ -19,14 +18,5 @@ enum {
 size_t gx_run_local(gx_executor *ex);
 size_t gx_run_inlets(gx_executor *ex);
 size_t gx_run_parked(gx_executor *ex);
-
-/* Acks and failures from other executors. Returns how many. */
-size_t gx_run_acks(gx_executor *ex);
-
-/* Rotates the maps of acker tasks, when it is time. Returns how many. */
-size_t gx_run_rotations(gx_executor *ex);
-
-/* Queues the ticks that are due. */
-size_t gx_run_ticks(gx_executor *ex);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/seqlock.h"
+#include "engine/acks_inlet.h"
 #include "engine/flush.h"
 #include "engine/lifecycle.h"
 #include "engine/locate.h"
@@ -10,6 +11,7 @@
 #include "engine/run.h"
 #include "engine/short.h"
 #include "engine/spout.h"
+#include "engine/tick.h"
 #include "engine/whole.h"
 
 static bool phase_runs(int32_t phase) {
@@ -29,7 +31,7 @@ static bool may_open(gx_shared *shared) {
 static size_t follow_phase(gx_executor *ex, int32_t phase) {
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING)) return 0;
     if (phase == GALE_PHASE_DRAINING) {
-        gx_inbox_close_lane(ex->inbox, GX_LANE_SPOUTS);
+        gx_inbox_close_queue(ex->inbox, GX_INBOX_SPOUTS);
         return 0;
     }
     if (phase == GALE_PHASE_OPENING && !ex->opened && may_open(ex->shared)) {
@@ -39,7 +41,7 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
     if (phase == GALE_PHASE_FINISHING) {
         uint32_t rank = gx_load_acquire(&ex->shared->finish_rank);
         if (ex->finished_rank > rank) return 0;
-        if (rank == ex->shared->plan->component_count) gx_inbox_close_lane(ex->inbox, GX_LANE_BOLTS);
+        if (rank == ex->shared->plan->component_count) gx_inbox_close_queue(ex->inbox, GX_INBOX_BOLTS);
         gx_lifecycle_finish(ex, rank);
         ex->finished_rank = rank + 1;
         return 1;
@@ -104,11 +106,11 @@ static void show(gx_executor *ex, int32_t phase) {
 
 static size_t run_phase(gx_executor *ex) {
     gx_ready_take(&ex->ready, ex->idle);
-    size_t done = gx_run_acks(ex);
-    done += gx_run_ticks(ex);
+    size_t done = gx_acks_inlet_run(ex);
+    done += gx_tick_run(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
     done += gx_locate_run(ex);
-    gx_run_rotations(ex);
+    gx_acks_inlet_rotate(ex);
     if (GX_UNLIKELY(!gx_inbox_is_empty(ex->inbox))) done += gx_remote_run(ex);
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);

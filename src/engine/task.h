@@ -3,7 +3,7 @@
 #define GX_ENGINE_TASK_H
 
 #include "ds/batch.h"
-#include "engine/acker.h"
+#include "engine/acks_acker.h"
 #include "engine/counters.h"
 #include "engine/held.h"
 #include "engine/ledger.h"

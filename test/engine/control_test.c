@@ -140,7 +140,7 @@ static void what_a_remote_emits_before_a_late_executor_sees_the_drain_is_carried
 static int put_for_a_bolt(const rig *r, uint64_t holds) {
     gx_command nothing = { .task = executor(r, 1)->tasks[0]->id, .kind = GX_COMMAND_ACK, .id = 1 };
     gx_atomic64 held = holds;
-    return gx_inbox_put(executor(r, 1)->inbox, GX_LANE_BOLTS, nothing, &(gx_command_content){ 0 }, &held);
+    return gx_inbox_put(executor(r, 1)->inbox, GX_INBOX_BOLTS, nothing, &(gx_command_content){ 0 }, &held);
 }
 
 static void step_while(rig *r, int32_t phase) {

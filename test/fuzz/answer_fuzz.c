@@ -5,7 +5,7 @@
  * Left out is what no sender can say: ledgers and acker tasks that there are not, and kinds that there are not. */
 #include "fuzz.h"
 
-#include "engine/answer.h"
+#include "engine/acks.h"
 #include "engine/runtime.h"
 #include "tuple/row.h"
 
@@ -150,7 +150,7 @@ static uint16_t receiver_of(const world *w, int kind, uint64_t root) {
 
 static void send(world *w, uint16_t to, uint64_t first, uint64_t second) {
     uint64_t item[] = { first, second };
-    gx_answer_receive(w->runtime->shared.executors[to], &w->inlets[to], item);
+    gx_acks_receive(w->runtime->shared.executors[to], &w->inlets[to], item);
 }
 
 static void send_message(world *w) {

@@ -1,4 +1,4 @@
-#include "engine/acker.h"
+#include "engine/acks_acker.h"
 
 #include "base/random.h"
 #include "harness/cm.h"

@@ -1,4 +1,4 @@
-#include "engine/answer.h"
+#include "engine/acks.h"
 
 #include "engine/rig.h"
 #include "engine/runtime.h"
@@ -35,9 +35,9 @@ static fixture *setup(void) {
 static void fail_at(fixture *f, uint64_t task, uint32_t reason) {
     uint64_t mark = (uint64_t)GX_LEDGERS_MAX << GX_LEDGER_SHIFT, kind = (uint64_t)GX_NOTICE_FAIL << 48;
     uint64_t first[] = { mark | kind | task << 32 | reason, f->root }, second[] = { 0, 0 };
-    gx_answer_receive(f->ex, &f->inlet, first);
+    gx_acks_receive(f->ex, &f->inlet, first);
     assert_int_equal(f->s.fails, 0);
-    gx_answer_receive(f->ex, &f->inlet, second);
+    gx_acks_receive(f->ex, &f->inlet, second);
     rig_settle(&f->r);
     assert_int_equal(f->s.fails, 1);
     assert_int_equal((uint32_t)f->s.last_failure.reason, reason);

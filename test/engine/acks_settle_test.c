@@ -1,4 +1,4 @@
-#include "engine/settle.h"
+#include "engine/acks_settle.h"
 
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"

@@ -1,8 +1,8 @@
-#include "engine/answer.h"
+#include "engine/acks.h"
 
 #include "base/assert.h"
 
-const char gx_answer_at_limit[] = "the queue of the task was at its limit";
+const char gx_acks_at_limit[] = "the queue of the task was at its limit";
 
 /* --- Where there are acker tasks --- */
 
@@ -68,7 +68,7 @@ static void tell_keeper(gx_executor *ex, const gx_notice *notice, const char *te
         tell_ledger(ex, notice, text);
 }
 
-void gx_answer_begin(gx_executor *ex, uint64_t root, uint64_t edges) {
+void gx_acks_begin(gx_executor *ex, uint64_t root, uint64_t edges) {
     GX_CHECK(root >> GX_LEDGER_SHIFT == ex->index + 1u);
     gx_notice begin = { .kind = GX_NOTICE_BEGIN, .root = root, .edges = edges };
     if (GX_LIKELY(!ex->shared->plan->acker_count || !edges))
@@ -82,18 +82,18 @@ static void ack_at_acker(gx_executor *ex, uint64_t root, uint64_t edges) {
     tell_acker(ex, &notice, NULL);
 }
 
-void gx_answer_ack_elsewhere(gx_executor *ex, uint64_t root, uint64_t edges) {
+void gx_acks_ack_elsewhere(gx_executor *ex, uint64_t root, uint64_t edges) {
     if (GX_UNLIKELY(ex->shared->plan->acker_count))
         ack_at_acker(ex, root, edges);
     else
         gx_settle_ack(&ex->settle, root, edges);
 }
 
-void gx_answer_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
-    for (uint64_t i = 0; i < roots.count; i++) gx_answer_ack_one(ex, roots.pairs[i].root, roots.pairs[i].edge ^ ack);
+void gx_acks_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
+    for (uint64_t i = 0; i < roots.count; i++) gx_acks_ack_one(ex, roots.pairs[i].root, roots.pairs[i].edge ^ ack);
 }
 
-void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
+void gx_acks_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
     GX_CHECK(gx_reason_is_valid(reason) || reason == GALE_REASON_STOPPED);
     gx_notice notice = { .kind = GX_NOTICE_FAIL, .reason = reason, .task = task->id };
     for (uint64_t i = 0; i < roots.count; i++) {
@@ -102,7 +102,7 @@ void gx_answer_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_
     }
 }
 
-void gx_answer_reset(gx_executor *ex, gx_roots roots) {
+void gx_acks_reset(gx_executor *ex, gx_roots roots) {
     gx_notice notice = { .kind = GX_NOTICE_RESET };
     for (uint64_t i = 0; i < roots.count; i++) {
         notice.root = roots.pairs[i].root;
@@ -110,7 +110,7 @@ void gx_answer_reset(gx_executor *ex, gx_roots roots) {
     }
 }
 
-void gx_answer_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]) {
+void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]) {
     gx_notice notice;
     if (!gx_settle_receive(inlet->half, item, &notice)) return;
     if (GX_UNLIKELY(ex->shared->plan->acker_count) && notice.kind <= GX_NOTICE_BEGIN)
@@ -121,8 +121,8 @@ void gx_answer_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2])
     if (GX_UNLIKELY(notice.text != NULL)) gx_block_release(notice.text, &ex->blocks);
 }
 
-void gx_answer_overflow(gx_executor *ex, gx_task *task, gx_roots roots) {
+void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots) {
     GX_CHECK(task->executor == ex);
-    gx_answer_fail(ex, task, roots, GALE_REASON_OVERFLOW, gx_answer_at_limit);
+    gx_acks_fail(ex, task, roots, GALE_REASON_OVERFLOW, gx_acks_at_limit);
     gx_count(roots.count ? &task->counters.overflowed : &task->counters.shed, 1);
 }

@@ -1,4 +1,4 @@
-#include "engine/acker.h"
+#include "engine/acks_acker.h"
 
 #include "base/assert.h"
 #include "base/mutant.h"

@@ -9,8 +9,8 @@
  *          A sum of zero says nothing and is not sent.
  * Threads: the executor's own.
  */
-#ifndef GX_ENGINE_SETTLE_H
-#define GX_ENGINE_SETTLE_H
+#ifndef GX_ENGINE_ACKS_SETTLE_H
+#define GX_ENGINE_ACKS_SETTLE_H
 
 #include "ds/block.h"
 #include "engine/ledger.h"

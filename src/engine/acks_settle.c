@@ -1,4 +1,4 @@
-#include "engine/settle.h"
+#include "engine/acks_settle.h"
 
 #include "base/assert.h"
 #include "base/mutant.h"
