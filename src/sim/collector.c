@@ -175,7 +175,12 @@ static void use_answered(gx_sim_task *task) {
     if (gx_sim_engine_ops(task)->ack(out, task->handle) != GALE_SETTLED ||
         gx_sim_engine_ops(task)->fail(out, task->handle, GALE_REASON_FAILED, "twice") != GALE_SETTLED)
         gx_oracle_violated(&task->sim->oracle, "task %u could answer a tuple twice", task->context->task);
-    if (task->component->built->output_count) do_emit_anchored(&task->out, 0, NULL, 0, &task->handle, 1);
+    gale_handle held;
+    if (gx_sim_engine_ops(task)->hold(out, task->handle, &held) != GALE_SETTLED)
+        gx_oracle_violated(&task->sim->oracle, "task %u could hold an answered tuple", task->context->task);
+    for (uint32_t stream = 0; stream <= task->component->built->output_count; stream++)
+        do_emit(&task->out, stream, NULL, 0);
+    do_emit_anchored(&task->out, 0, NULL, 0, &task->handle, 1);
 }
 
 /* Soon, or when the tree has timed out. */
@@ -273,9 +278,16 @@ static void do_report(gale_collector *out, const char *text) {
     gx_sim_engine_ops(task)->report(task->engine, text);
 }
 
+/* Asked in `next`, where nothing is about to be told. */
 static uint64_t do_pending(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
-    return gx_sim_engine_ops(task)->pending(task->engine);
+    const gx_oracle *oracle = &task->sim->oracle;
+    uint64_t says = gx_sim_engine_ops(task)->pending(task->engine), is = 0;
+    for (uint32_t i = 0; i < oracle->open_count; i++) is += oracle->trees[oracle->open_trees[i]].task == task->id;
+    if (says != is && !oracle->letters)
+        gx_oracle_violated(&task->sim->oracle, "task %u has %llu trees open, but was told that it has %llu", task->id,
+                           (unsigned long long)is, (unsigned long long)says);
+    return says;
 }
 
 static void do_stop(gale_collector *out, int code, const char *text) {
@@ -286,11 +298,16 @@ static void do_stop(gale_collector *out, int code, const char *text) {
 static void do_resume(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
     gx_sim_engine_ops(task)->resume(task->engine);
+    task->sim->resumed = true;
 }
 
 static bool do_resumed(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
-    return gx_sim_engine_ops(task)->resumed(task->engine);
+    bool says = gx_sim_engine_ops(task)->resumed(task->engine);
+    if (says != task->sim->resumed)
+        gx_oracle_violated(&task->sim->oracle, "task %u was told that the run goes on from another: %s", task->id,
+                           says ? "yes" : "no");
+    return says;
 }
 
 /* The calls of a thread that is not the crowd's could not be repeated. */

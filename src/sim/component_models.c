@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-enum { JOIN_MAX = 3, ROOTS_MAX = 4 };
+enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40 };
 
-static_assert((int)JOIN_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
+static_assert((int)KEEP_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
 
 static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gx_sim_instance *self = gx_sim_instance_new(user, context, out);
@@ -33,6 +33,7 @@ static int work(void *self, const gale_tuple *input, gale_collector *out) {
 /* Ignores that an emit failed: its input's ack must then count as a fail. */
 static int work_blindly(void *self, const gale_tuple *input, gale_collector *out) {
     if (gale_tuple_is_tick(input)) return 0;
+    if (gx_sim_below(self, WRONG) == 0) gx_sim_emit_wrongly(self);
     (void)gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, false);
     return gale_ack(out, gale_tuple_handle(input));
 }
@@ -42,6 +43,7 @@ static int loose(void *self, const gale_tuple *input, gale_collector *out) {
     gale_handle handle = gale_tuple_handle(input);
     uint32_t drawn = gx_sim_below(self, 256);
     if (drawn == 0) return 0; /* forgotten */
+    (void)gale_resumed(out);
     int rc = gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, true);
     if (rc < 0 || drawn == 1) return gale_fail(out, handle, GALE_REASON_USER + 7, "no luck");
     if (drawn == 2) return GALE_COMPONENT;
@@ -72,11 +74,12 @@ static int answer_all(gx_sim_instance *self) {
     return 0;
 }
 
-/* Holds it. What belongs to many trees is not joined with more: a row must fit a small ring. */
+/* Holds it. What belongs to many trees is joined with more by those who hoard: others would hold ever more. */
 static int wait_for_more(gx_sim_instance *self, const gale_tuple *input) {
     gx_sim_charge t = gx_sim_read(input);
     gale_handle handle = gale_tuple_handle(input), held;
-    if (gx_row_roots(input->head).count > ROOTS_MAX || t.hops > GX_SIM_HOPS_MAX / 2) return gale_ack(self->out, handle);
+    bool many = gx_row_roots(input->head).count > ROOTS_MAX && !self->nature->rarities.hoards;
+    if (many || t.hops > GX_SIM_HOPS_MAX / 2) return gale_ack(self->out, handle);
     if (gale_tuple_hold(self->out, handle, &held) < 0)
         return gale_fail(self->out, handle, GALE_REASON_NO_MEMORY, "cannot hold");
     const gale_tuple *kept = gale_held(self->out, held);
@@ -98,8 +101,13 @@ static int join(void *self_, const gale_tuple *input, gale_collector *out) {
 static int keep(void *self_, const gale_tuple *input, gale_collector *out) {
     gx_sim_instance *self = self_;
     if (gale_tuple_is_tick(input)) return answer_all(self);
-    return self->waiting_count < GX_SIM_WAITING_MAX ? wait_for_more(self, input)
-                                                    : gale_ack(out, gale_tuple_handle(input));
+    uint32_t most = self->nature->rarities.hoards ? GX_SIM_WAITING_MAX : KEEP_MAX, before = self->waiting_count;
+    if (before >= most) return gale_ack(out, gale_tuple_handle(input));
+    int rc = wait_for_more(self, input);
+    if (!self->nature->rarities.hoards || self->waiting_count == before) return rc;
+    gx_sim_charge t = gx_sim_read(input); /* it is held, and still in execution */
+    (void)gx_sim_spread(self, (gx_sim_charge){ t.key, 2, t.hops }, GX_SIM_BOUND, false);
+    return rc;
 }
 
 /* At the end of a step, sometimes: what waits longer is held. */
@@ -108,9 +116,10 @@ static int join_now(void *self, gale_collector *out) {
     return gx_sim_below(self, 2) ? answer_all(self) : 0;
 }
 
-static int gather_now(void *self, gale_collector *out) {
+static int gather_now(void *self_, gale_collector *out) {
+    gx_sim_instance *self = self_;
     (void)out;
-    return gx_sim_below(self, 16) ? 0 : GALE_COMPONENT;
+    return gx_sim_below(self, self->nature->rarities.scarce ? 2 : 16) ? 0 : GALE_COMPONENT;
 }
 
 /* --- At the end --- */
@@ -123,7 +132,8 @@ static int finish_joined(void *self, gale_collector *out) {
 /* Nothing is in execution: what it emits is bound to nothing. Who hears it must still execute it. */
 static int finish_last(void *self, gale_collector *out) {
     (void)out;
-    (void)gx_sim_spread(self, (gx_sim_charge){ (int64_t)gx_sim_below(self, GX_SIM_KEYS), 3, 0 }, GX_SIM_BOUND, false);
+    int64_t key = gx_sim_below(self, GX_SIM_KEYS), energy = 3 + gx_sim_below(self, LAST_MORE);
+    (void)gx_sim_spread(self, (gx_sim_charge){ key, energy, 0 }, GX_SIM_BOUND, false);
     return 0;
 }
 

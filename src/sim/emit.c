@@ -1,5 +1,7 @@
 #include "sim/emit.h"
 
+#include "tuple/body.h"
+
 #include <string.h>
 
 /* The values that go out, with the number of the emission. */
@@ -110,6 +112,13 @@ static void check_refusal(gx_sim_task *task, int rc) {
                            task->context->task, gale_error_text(rc));
 }
 
+/* To no stream of its own, of another number of values, or of what is no value. */
+static bool is_wrong(const gx_sim_task *task, const gx_sim_outgoing *o) {
+    const gx_component *built = task->component->built;
+    if (o->stream >= built->output_count || o->count != built->outputs[o->stream].field_count) return true;
+    return gx_body_measure(o->values, o->count) < 0;
+}
+
 static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t emission, uint32_t tree,
                   size_t anchors) {
     gx_sim *sim = task->sim;
@@ -121,6 +130,9 @@ static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t 
         check_refusal(task, rc);
         return rc;
     }
+    if (is_wrong(task, o))
+        gx_oracle_violated(&sim->oracle, "'%s' (task %u) could emit what is no tuple of it", task->context->component,
+                           task->id);
     if (gx_sim_is_over(task))
         gx_oracle_violated(&sim->oracle, "'%s' (task %u) could emit when its executor closes, where nobody answers",
                            task->context->component, task->id);

@@ -84,6 +84,14 @@ gx_faults gx_faults_draw(gx_random *random) {
     return faults;
 }
 
+gx_sim_rarities gx_sim_rarities_draw(gx_random random) {
+    gx_sim_rarities drawn = { .listens = gx_random_below(&random, 5) == 0,
+                              .hoards = gx_random_below(&random, 8) == 0,
+                              .seconds = gx_random_below(&random, 12) == 0 };
+    drawn.scarce = gx_random_below(&random, drawn.hoards ? 3 : 16) == 0;
+    return drawn;
+}
+
 /* --- Coverage --- */
 
 int gx_coverage_init(gx_coverage *coverage, gx_heap *heap) {

@@ -55,6 +55,16 @@ int gx_faults_parse(const char *text, gx_faults *faults, gale_error *error);
 /* Some of the faults, at odds that suit runs of a few hundred trees. */
 gx_faults gx_faults_draw(gx_random *random);
 
+/* What few runs of random topologies have. */
+typedef struct gx_sim_rarities {
+    bool listens; /* all tasks have a hook */
+    bool hoards;  /* bolts hold many tuples, of as many trees as there are */
+    bool scarce;  /* there is very little memory, and flushes fail often */
+    bool seconds; /* ticks come in whole seconds */
+} gx_sim_rarities;
+
+gx_sim_rarities gx_sim_rarities_draw(gx_random random);
+
 /* Where each fault struck, and how often. */
 typedef struct gx_coverage {
     gx_bytes_map *places; /* name to uint64_t[GX_FAULT_COUNT] */

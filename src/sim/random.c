@@ -5,11 +5,12 @@
 #include "sim/letters.h"
 #include "sim/number.h"
 #include "sim/source.h"
+#include "sim/spread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAYERS_MAX = 6, WIDTH_MAX = 3, COMPONENTS_MAX = 3 + LAYERS_MAX * WIDTH_MAX + 1, TASKS_MAX = 40 };
+enum { LAYERS_MAX = 6, WIDTH_MAX = 3, COMPONENTS_MAX = 3 + LAYERS_MAX * WIDTH_MAX + 1, TASKS_MAX = 40, WIDE = 18 };
 
 typedef struct drawn {
     char name[16];
@@ -22,6 +23,7 @@ typedef struct drawn {
 
 typedef struct sketch {
     gx_random *random;
+    const gx_sim_rarities *rarities;
     gx_sim_crowd *crowd;
     gale_topology *topology;
     drawn components[COMPONENTS_MAX];
@@ -83,11 +85,17 @@ static int add_spout(sketch *s) {
     return gale_topology_add_spout(s->topology, d->name, spout, tasks);
 }
 
+/* Where memory is scarce the targets of one emit are so many that they need some. */
+static bool is_wide(const sketch *s, uint32_t layer) {
+    return s->rarities->scarce && layer == 2;
+}
+
 static int add_bolt(sketch *s, uint32_t layer) {
     static const char *const names[] = { "pass",   "pass",  "work", "work", "join",
                                          "gather", "loose", "keep", "last", "hand" };
     static_assert(sizeof names / sizeof *names == GX_SIM_BURY + 1, "a name for every model, and for handing over");
     gx_sim_model model = (gx_sim_model)below(s, GX_SIM_BURY + 1); /* the last one is to hand over */
+    if (s->rarities->hoards && layer == 1) model = GX_SIM_KEEP;
     const drawn *d = draw_component(s, names[model], layer);
     uint32_t fan = 1 + below(s, 5);
     gale_bolt bolt = model < GX_SIM_BURY ? gx_sim_worker(model, fan, d->direct)
@@ -97,12 +105,17 @@ static int add_bolt(sketch *s, uint32_t layer) {
     if (model == GX_SIM_JOIN || below(s, 4) == 0) {
         settings[0].key = "topology.tick.tuple.freq.secs";
         settings[0].value = gale_f64((double)s->timeout / 1000 / (1 + below(s, 8)));
+        if (s->rarities->seconds) settings[0].value = gale_f64(1 + layer % 2);
         bolt.settings = settings;
         bolt.setting_count = 1;
     }
     bolt.outputs = d->outputs;
     bolt.output_count = d->streams;
-    return gale_topology_add_bolt(s->topology, d->name, bolt, draw_tasks(s));
+    ((gx_sim_nature *)bolt.user)->rarities = *s->rarities;
+    uint32_t tasks = draw_tasks(s);
+    if (s->rarities->hoards && model == GX_SIM_KEEP) tasks = 1;
+    if (is_wide(s, layer)) tasks = WIDE;
+    return gale_topology_add_bolt(s->topology, d->name, bolt, tasks);
 }
 
 /* --- Subscriptions --- */
@@ -131,6 +144,7 @@ static gale_grouping draw_grouping(sketch *s, bool folded) {
 static int subscribe(sketch *s, const drawn *bolt, const drawn *from) {
     uint32_t stream = below(s, from->streams);
     gale_grouping grouping = from->direct >> stream & 1 ? gale_direct() : draw_grouping(s, from->folded >> stream & 1);
+    if (is_wide(s, bolt->layer) && grouping.kind != GALE_GROUPING_DIRECT) grouping = gale_all();
     uint32_t policy = below(s, 24);
     if (policy < GALE_DROP_COUNT) grouping.drop = (int32_t)policy;
     return gale_topology_subscribe(s->topology, bolt->name, from->name, streams[stream], grouping);
@@ -163,6 +177,8 @@ static int set_limits(sketch *s) {
     int rc = gale_topology_set(s->topology, NULL, "topology.message.timeout.secs", gale_f64((double)s->timeout / 1000));
     if (rc >= 0)
         rc = gale_topology_set(s->topology, NULL, "topology.max.spout.pending", gale_i64(pending[below(s, 4)]));
+    if (rc >= 0 && s->rarities->hoards)
+        rc = gale_topology_set(s->topology, NULL, "topology.max.spout.pending", gale_i64(0));
     uint32_t keeper = below(s, 6); /* half of the topologies leave it to the spouts' ledgers */
     s->acking = keeper != 0;
     if (rc >= 0 && keeper < 3)
@@ -221,8 +237,9 @@ static int draw_all(sketch *s) {
     return rc < 0 ? rc : GALE_OK;
 }
 
-int gx_sim_random_topology(gx_random *random, gx_sim_crowd *crowd, gale_topology **ret_topology, gale_error *error) {
-    sketch s = { .random = random, .crowd = crowd, .topology = gale_topology_new("random") };
+int gx_sim_random_topology(gx_random *random, const gx_sim_rarities *rarities, gx_sim_crowd *crowd,
+                           gale_topology **ret_topology, gale_error *error) {
+    sketch s = { .random = random, .rarities = rarities, .crowd = crowd, .topology = gale_topology_new("random") };
     if (!s.topology) return gale_error_set(error, GALE_NO_MEMORY, "no memory for a topology");
     s.timeout = INT64_C(4) << below(&s, 10);
     s.folds = below(&s, 5); /* in a fifth of the topologies none, in another all */

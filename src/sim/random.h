@@ -14,6 +14,7 @@
 #include <gale/topology.h>
 
 /* `crowd`: whose threads work for some components, and which must outlive it. GALE_NO_MEMORY. */
-int gx_sim_random_topology(gx_random *random, gx_sim_crowd *crowd, gale_topology **ret_topology, gale_error *error);
+int gx_sim_random_topology(gx_random *random, const gx_sim_rarities *rarities, gx_sim_crowd *crowd,
+                           gale_topology **ret_topology, gale_error *error);
 
 #endif

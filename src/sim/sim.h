@@ -38,6 +38,7 @@ typedef struct gx_sim {
     size_t component_capacity;
 
     gx_random random; /* of the run: faults, delays, order */
+    gx_sim_rarities rarities;
     gx_faults faults;
     gale_manual_clock *clock;
     gx_sim_memory memory;
@@ -53,6 +54,7 @@ typedef struct gx_sim {
     bool limited;  /* queues have a limit that they may reach */
     int in_call;   /* functions of components that run now: 0 or 1 */
     int32_t phase; /* that the last step has seen */
+    bool resumed;  /* a spout said so */
     bool drained;  /* the runtime closed because all had finished */
     bool broken;   /* a component could not be opened, or asked for the end */
 } gx_sim;

@@ -77,6 +77,10 @@ static void draw_run(gx_simulator *simulator, uint64_t seed) {
     const gx_simulator_options *o = &simulator->options;
     sim->random = gx_random_new(seed, 1);
     sim->faults = o->draw_faults ? gx_faults_draw(&sim->random) : o->faults;
+    sim->rarities = (gx_sim_rarities){ false };
+    if (!o->topology)
+        sim->rarities = gx_sim_rarities_draw(gx_random_new(seed, 6)); /* apart: the others stay as they are */
+    if (sim->rarities.scarce && o->draw_faults) sim->faults.odds[GX_FAULT_ALLOC] = UINT32_MAX / 32;
     sim->memory = (gx_sim_memory){ .random = gx_random_new(seed, 2),
                                    .odds = sim->faults.odds[GX_FAULT_ALLOC],
                                    .fail_at = o->fail_at };
@@ -87,7 +91,7 @@ static void draw_run(gx_simulator *simulator, uint64_t seed) {
     gx_sim_disk_begin(sim->disk, gx_random_new(seed, 5), sim->faults.odds[GX_FAULT_DISK], o->dies_at);
     sim->emitted = sim->captured = 0;
     sim->in_call = 0;
-    sim->drained = sim->broken = false;
+    sim->drained = sim->broken = sim->resumed = false;
 }
 
 static int make(gx_simulator *simulator, gx_world *world, gale_error *error) {
@@ -239,7 +243,7 @@ int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result
     if (!simulator->options.topology) {
         gx_random random = gx_random_new(seed, 3);
         gx_sim_crowd_begin(&sim->crowd, &sim->heap, gx_random_new(seed, 4));
-        rc = gx_sim_random_topology(&random, &sim->crowd, &made, error);
+        rc = gx_sim_random_topology(&random, &sim->rarities, &sim->crowd, &made, error);
         if (rc == GALE_OK) rc = gx_sim_wrap(sim, made, error);
     }
     sim->clock = rc >= 0 ? gale_manual_clock_new(0) : NULL;

@@ -22,7 +22,7 @@ static uint32_t draw_stream(gx_sim_instance *self) {
 int gx_sim_source_next(void *self_, gale_collector *out, gale_wait *wait) {
     gx_sim_instance *self = self_;
     uint32_t drawn = gx_sim_below(self, 32);
-    (void)out;
+    (void)gale_pending(out);
     if (drawn == 0) {
         wait->until = gale_context_now(self->context) + gx_sim_below(self, 1000000);
         return GALE_NEXT_UNTIL;
@@ -56,6 +56,7 @@ static void maybe_emit(gx_sim_instance *self, uint32_t n) {
 
 static int open_eagerly(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     int rc = open_source(user, context, out, ret_self);
+    if (rc == GALE_OK && context->task % 2) gale_resume(out);
     if (rc == GALE_OK) maybe_emit(*ret_self, 2);
     return rc;
 }

@@ -8,6 +8,7 @@
 
 enum {
     LOAD_SMALL = 200,
+    LOAD_REFUSED = 1 << 30,
     LOAD_LARGE = 2100, /* lies in a block of its own */
     KEY_BITS = 5,
     HOPS_BITS = 4,
@@ -16,7 +17,7 @@ enum {
 
 gx_sim_nature *gx_sim_nature_new(int model, uint32_t most, uint32_t direct) {
     gx_sim_nature *made = malloc(sizeof *made);
-    if (made) *made = (gx_sim_nature){ model, most, direct, NULL };
+    if (made) *made = (gx_sim_nature){ .model = model, .most = most, .direct = direct };
     return made;
 }
 
@@ -68,10 +69,12 @@ gx_sim_charge gx_sim_read(const gale_tuple *tuple) {
                             gale_tuple_value(tuple, 2).as.i64 };
 }
 
-/* Mostly small; now and then a body that lies in a block of its own. */
+/* Mostly small; now and then a body that needs a large batch, or lies in a block of its own. */
 static size_t draw_load(uint64_t random) {
     uint32_t drawn = random >> 58, more = random >> 32 & 0xfff;
-    return drawn == 0 ? LOAD_LARGE + more % 3000 : drawn < 16 ? more % LOAD_SMALL : 0;
+    if (drawn == 0) return LOAD_LARGE + more % 3000;
+    if (drawn == 1) return LOAD_SMALL + more % (LOAD_LARGE - LOAD_SMALL);
+    return drawn < 16 ? more % LOAD_SMALL : 0;
 }
 
 /* A number, or a text that begins with it. */
@@ -143,6 +146,18 @@ int gx_sim_emit(gx_sim_instance *self, uint32_t stream, gx_sim_charge t, gx_sim_
     int rc = to ? emit_direct(self, to, stream, values, count, how) : emit_grouped(self, stream, values, count, how);
     if (rc >= 0) self->emitted++;
     return rc;
+}
+
+void gx_sim_emit_wrongly(gx_sim_instance *self) {
+    gale_value values[GX_SIM_VALUES_MAX];
+    gx_sim_text text;
+    uint32_t stream = gx_sim_below(self, self->shape.streams), drawn = gx_sim_below(self, 4);
+    size_t count = gx_sim_values(&self->shape, stream, (gx_sim_charge){ 0, 1, 0 }, 0, values, &text);
+    if (drawn == 0) stream = self->shape.streams;
+    if (drawn == 1) count--;
+    if (drawn == 2) values[count - 1].type = INT8_MAX;
+    if (drawn == 3) values[count - 1].size = LOAD_REFUSED;
+    if (drawn == 0 || !self->shape.folded[stream]) (void)gale_emit(self->out, stream, values, count);
 }
 
 int gx_sim_spread(gx_sim_instance *self, gx_sim_charge t, gx_sim_binding how, bool loose) {

@@ -6,6 +6,7 @@
 #ifndef GX_SIM_SPREAD_H
 #define GX_SIM_SPREAD_H
 
+#include "sim/faults.h"
 #include "topology/plan.h"
 
 #include <gale/component.h>
@@ -13,7 +14,7 @@
 enum {
     GX_SIM_KEYS = 23,
     GX_SIM_HOPS_MAX = 12,
-    GX_SIM_WAITING_MAX = 8,
+    GX_SIM_WAITING_MAX = 96,
     GX_SIM_STREAMS_MAX = 3,
     GX_SIM_VALUES_MAX = 4,
     GX_SIM_LOAD_MAX = 5200
@@ -32,6 +33,7 @@ typedef struct gx_sim_nature {
     uint32_t most;              /* a source: energy of a root; a bolt: how many it emits */
     uint32_t direct;            /* bit a stream that direct groupings take */
     struct gx_sim_crowd *crowd; /* whose threads work for it, or NULL */
+    gx_sim_rarities rarities;   /* a bolt: of its run */
 } gx_sim_nature;
 
 /* A task of it. */
@@ -74,6 +76,9 @@ size_t gx_sim_values(const gx_sim_shape *shape, uint32_t stream, gx_sim_charge t
 
 /* Emits one. Returns what the collector says; 0 when nobody takes a direct stream. */
 int gx_sim_emit(gx_sim_instance *self, uint32_t stream, gx_sim_charge t, gx_sim_binding how);
+
+/* Emits what must be refused, to one of its streams or to none. */
+void gx_sim_emit_wrongly(gx_sim_instance *self);
 
 /* Spends `t.energy` on some more, to any streams; `loose`: some of them unbound. The first error, or 0. */
 int gx_sim_spread(gx_sim_instance *self, gx_sim_charge t, gx_sim_binding how, bool loose);

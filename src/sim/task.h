@@ -36,6 +36,11 @@ typedef struct gx_sim_tuple {
     size_t capacity;
 } gx_sim_tuple;
 
+/* What its hook was told of, where there is one (sim/listener.h). */
+typedef struct gx_sim_heard {
+    uint64_t emitted, executed, acked, failed;
+} gx_sim_heard;
+
 /* One that is held. */
 typedef struct gx_sim_kept {
     gx_sim_delivery delivery;
@@ -79,6 +84,7 @@ typedef struct gx_sim_task {
     bool sending;     /* the emit in progress is the component's */
     uint64_t emitted; /* calls that succeeded */
     uint64_t roots;   /* tracked ones */
+    gx_sim_heard heard;
 } gx_sim_task;
 
 /* Is it the stream of a spout's dead letters? */

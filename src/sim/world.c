@@ -5,6 +5,7 @@
 #include "engine/spout.h"
 #include "engine/step.h"
 #include "engine/whole.h"
+#include "sim/listener.h"
 #include "sim/remote.h"
 
 #include <string.h>
@@ -391,6 +392,7 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     if (oracle->open_count)
         gx_oracle_violated(oracle, "the run is over, but %u trees were never answered", oracle->open_count);
     gx_sim_tasks_check(sim);
+    gx_sim_listener_end(sim);
     gx_book_end(&sim->book, sim->drained);
     gx_sim_letters_end(&sim->letters);
     check_error(world);

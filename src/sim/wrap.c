@@ -1,6 +1,7 @@
 #include "sim/wrap.h"
 
 #include "sim/bolt.h"
+#include "sim/listener.h"
 #include "sim/spout.h"
 
 #include <string.h>
@@ -221,6 +222,9 @@ static int wrap(gx_sim *sim, const gale_topology *topology) {
         if (is_watched(topology, topology->components[i]))
             rc = gale_topology_add_hook(sim->wrapped, topology->components[i]->name,
                                         gx_sim_spout_hook(&sim->components[i]));
+    for (uint32_t i = 0; i < count && rc >= 0 && sim->rarities.listens; i++)
+        rc = gale_topology_add_hook(sim->wrapped, topology->components[i]->name,
+                                    gx_sim_listener_hook(&sim->components[i]));
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < topology->components[i]->input_count && rc >= 0; k++)
             rc = subscribe(sim, topology, topology->components[i], &topology->components[i]->inputs[k]);
