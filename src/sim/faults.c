@@ -89,6 +89,7 @@ gx_sim_rarities gx_sim_rarities_draw(gx_random random) {
                               .hoards = gx_random_below(&random, 8) == 0,
                               .seconds = gx_random_below(&random, 12) == 0 };
     drawn.scarce = gx_random_below(&random, drawn.hoards ? 3 : 16) == 0;
+    drawn.timeless = gx_random_below(&random, 16) == 0;
     return drawn;
 }
 

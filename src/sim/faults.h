@@ -57,10 +57,11 @@ gx_faults gx_faults_draw(gx_random *random);
 
 /* What few runs of random topologies have. */
 typedef struct gx_sim_rarities {
-    bool listens; /* all tasks have a hook */
-    bool hoards;  /* bolts hold many tuples, of as many trees as there are */
-    bool scarce;  /* there is very little memory, and flushes fail often */
-    bool seconds; /* ticks come in whole seconds */
+    bool listens;  /* all tasks have a hook */
+    bool hoards;   /* bolts hold many tuples, of as many trees as there are */
+    bool scarce;   /* there is very little memory, and flushes fail often */
+    bool timeless; /* no tree times out: what is forgotten stays open, and no spout waits for it */
+    bool seconds;  /* ticks come in whole seconds */
 } gx_sim_rarities;
 
 gx_sim_rarities gx_sim_rarities_draw(gx_random random);

@@ -177,7 +177,9 @@ static int set_limits(sketch *s) {
     int rc = gale_topology_set(s->topology, NULL, "topology.message.timeout.secs", gale_f64((double)s->timeout / 1000));
     if (rc >= 0)
         rc = gale_topology_set(s->topology, NULL, "topology.max.spout.pending", gale_i64(pending[below(s, 4)]));
-    if (rc >= 0 && s->rarities->hoards)
+    if (rc >= 0 && s->rarities->timeless)
+        rc = gale_topology_set(s->topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
+    if (rc >= 0 && (s->rarities->hoards || s->rarities->timeless))
         rc = gale_topology_set(s->topology, NULL, "topology.max.spout.pending", gale_i64(0));
     uint32_t keeper = below(s, 6); /* half of the topologies leave it to the spouts' ledgers */
     s->acking = keeper != 0;
