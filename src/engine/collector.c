@@ -138,7 +138,7 @@ GX_NOINLINE static int emit_any(gx_task *task, uint32_t stream, const gale_value
 static bool make_child(const gx_task *task, const gx_stream_routes *routes, gx_short *ret_short) {
     const gx_executor *ex = task->executor;
     const gx_cursor *cursor = &ex->cursor;
-    bool dated = ex->shared->plan->deadline && cursor->stem == GX_STEM_ONE;
+    bool dated = ex->deadline && cursor->stem == GX_STEM_ONE;
     *ret_short = (gx_short){ .routes = routes,
                              .root = gx_load_relaxed(&((gx_cursor *)cursor)->root),
                              .roots = cursor->stem,
@@ -201,7 +201,7 @@ static int do_emit(gale_collector *out, uint32_t stream, const gale_value *value
     const gx_open *open = routes->brief;
     if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values) || cursor->stem != GX_STEM_ONE)
         return emit_routed(task, stream, values, count);
-    return emit_brief(task, routes, values);
+    return GX_LIKELY(routes->bare) ? emit_brief(task, routes, values) : emit_dated(task, routes, values);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -226,24 +226,25 @@ static bool may_begin(const gx_task *task) {
 static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64_t edges) {
     gx_executor *ex = task->executor;
     gx_ledger_take(&ex->ledger, root, task->id, message_id, ex->now, edges);
-    gx_turn_let_begin(ex);
+    if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
     task->spout.pending++;
     if (GX_UNLIKELY(!edges)) gx_ledger_begin(&ex->ledger, root, 0);
 }
 
-/* With a deadline, a tuple that is kept, or somebody who wants to see it. False: there is no memory to keep it. */
-GX_NOINLINE static bool emit_tree_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value,
-                                        uint64_t message_id) {
+/* With a deadline, a tuple that is kept, or somebody who wants to see it. */
+GX_NOINLINE static int emit_tree_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value,
+                                       uint64_t message_id) {
     gx_executor *ex = task->executor;
     uint32_t stream = (uint32_t)(routes - task->streams);
     const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
     const unsigned char *body = routes->sole->at + gx_short_before(&s);
     size_t size = gx_flat_write_brief(value, routes->sole->at + gx_short_before(&s));
-    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0) return false;
+    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0)
+        return emit_tree_any(task, stream, value, 1, message_id, 0);
     begin_tree(task, s.root, message_id, gx_short_commit(ex, routes->sole, &s, gx_short_before(&s) + size));
     gx_count(&routes->counters.single, 1);
     if (gx_emit_is_watched(task)) gx_emit_show(task, stream, value, 1, &message_id, 1);
-    return true;
+    return 1;
 }
 
 GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
@@ -256,7 +257,7 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !may_begin(task)))
         return emit_tree_any(task, stream, values, count, message_id, 0);
     if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
-    if (is_brief(task, routes, values, count) && emit_tree_dated(task, routes, values, message_id)) return 1;
+    if (is_brief(task, routes, values, count)) return emit_tree_dated(task, routes, values, message_id);
     const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
     if (GX_UNLIKELY(task->plan->retains) && gx_emit_retain(task, stream, values, count, s.root) < 0)
         return emit_tree_any(task, stream, values, count, message_id, 0);
@@ -293,7 +294,8 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
     const gx_open *open = routes->brief;
     if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values))
         return emit_tree_routed(task, stream, values, count, message_id);
-    return emit_tree_brief(task, routes, values, message_id);
+    return GX_LIKELY(routes->bare) ? emit_tree_brief(task, routes, values, message_id)
+                                   : emit_tree_dated(task, routes, values, message_id);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */

@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "engine/acks.h"
 #include "engine/drop.h"
-#include "engine/hooks.h"
 
 #include <stdlib.h>
 
@@ -34,11 +33,6 @@ static int unite(gx_executor *ex, gx_origin *from) {
     from->member_count = total;
     from->root_count = total ? at + 1 : 0;
     return GALE_OK;
-}
-
-int64_t gx_emit_deadline(const gx_executor *ex) {
-    int64_t span = ex->shared->plan->deadline;
-    return !span ? 0 : span < INT64_MAX - ex->now ? ex->now + span : INT64_MAX;
 }
 
 /* A new tree's deadline, or the earliest of the anchors'. */
@@ -259,13 +253,6 @@ static int choose_targets(gx_task *task, const gx_emission *e) {
     if (rc < 0) return rc;
     s->targets[0] = (uint16_t)e->direct;
     return 1;
-}
-
-void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count, const uint64_t *message_id,
-                  uint32_t targets) {
-    if (task->hook_count) gx_hooks_call_emit(task, stream, values, count, targets);
-    const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
-    if (events) gx_hooks_log_event(task, events, stream, values, count, message_id);
 }
 
 static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {

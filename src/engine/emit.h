@@ -10,6 +10,7 @@
 #ifndef GX_ENGINE_EMIT_H
 #define GX_ENGINE_EMIT_H
 
+#include "engine/hooks.h"
 #include "engine/turn.h"
 
 /* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
@@ -49,11 +50,19 @@ GX_INLINE bool gx_emit_is_watched(const gx_task *task) {
     return task->hook_count || task->executor->watched;
 }
 
-void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count, const uint64_t *message_id,
-                  uint32_t targets);
+GX_INLINE void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                            const uint64_t *message_id, uint32_t targets) {
+    if (task->hook_count) gx_hooks_call_emit(task, stream, values, count, targets);
+    const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
+    if (events && gx_hooks_draw(task, events)) gx_hooks_log_event(task, events, stream, values, count, message_id);
+}
 
 /* The deadline of a tree that begins now; 0: none. */
-int64_t gx_emit_deadline(const gx_executor *ex);
+GX_INLINE int64_t gx_emit_deadline(const gx_executor *ex) {
+    int64_t span = ex->deadline;
+    if (!span) return 0;
+    return GX_LIKELY(span < INT64_MAX - ex->now) ? ex->now + span : INT64_MAX;
+}
 
 /* Keeps the tuple that the tree with this root begins with. As gx_retention_keep. */
 int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root);

@@ -77,6 +77,7 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     if (shared->plan->acker_count) ex->settle.plan = shared->plan;
     ex->cursor.tuple.schema = &shared->plan->schema;
     ex->acking = shared->plan->acking;
+    ex->deadline = shared->plan->deadline;
     ex->queue_high = shared->flow.high;
     ex->keeper = shared->plan->acker_count ? UINT32_MAX : index + 1u;
     ex->acker_due = ex->has_ackers ? 0 : INT64_MAX;

@@ -166,6 +166,7 @@ typedef struct gx_executor {
     gx_ledger ledger;
     gx_retention retention;
     bool acking;         /* as the plan has it */
+    int64_t deadline;    /* the same */
     bool watched;        /* events are logged: as of this step */
     uint64_t queue_high; /* shared->flow.high */
     bool has_ledger;

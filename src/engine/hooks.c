@@ -35,7 +35,6 @@ void gx_hooks_call_cleanup(gx_task *task) {
 
 void gx_hooks_log_event(gx_task *task, const gx_events *events, uint32_t stream, const gale_value *values, size_t count,
                         const uint64_t *message_id) {
-    if (events->below != UINT64_MAX && gx_random_next(&task->random) >= events->below) return;
     gale_event event = { .size = sizeof event,
                          .when = gx_os_wall(),
                          .component = task->context.component,

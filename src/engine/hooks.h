@@ -20,7 +20,12 @@ void gx_hooks_call_ack(gx_task *task, uint64_t id);
 void gx_hooks_call_fail(gx_task *task, uint64_t id, const gale_failure *failure);
 void gx_hooks_call_cleanup(gx_task *task);
 
-/* Logs a tuple, perhaps. `message_id` NULL: not tracked. */
+/* Is the next tuple one of the sample? */
+GX_INLINE bool gx_hooks_draw(gx_task *task, const gx_events *events) {
+    return events->below == UINT64_MAX || gx_random_next(&task->random) < events->below;
+}
+
+/* Logs a tuple. `message_id` NULL: not tracked. */
 void gx_hooks_log_event(gx_task *task, const gx_events *events, uint32_t stream, const gale_value *values, size_t count,
                         const uint64_t *message_id);
 

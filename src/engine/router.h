@@ -62,7 +62,8 @@ typedef struct gx_stream_routes {
     struct gx_open
         *sole; /* plain, and one task takes it: its place, where, laned, rows of another lane may lie; else one
                               where nothing fits */
-    struct gx_open *brief; /* the same, where tuples have one value, no deadline, and nobody wants to see them */
+    struct gx_open *brief; /* the same, not laned, where tuples have one value */
+    bool bare;             /* no deadline, nothing is kept, and nobody wants to see what is emitted */
     gx_stream_counters counters;
 } gx_stream_routes;
 

@@ -135,7 +135,8 @@ GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *he
 
 /* Apart, so that what is barer has the registers: no root, a deadline, somebody who wants to hear of it. */
 GX_NOINLINE static void execute_less_plain(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    const gale_body *body = (const gale_body *)gx_row_tail(head);
+    const unsigned char *behind = (const unsigned char *)(head + 1) + head->roots * sizeof(gx_root);
+    const gale_body *body = (const gale_body *)(behind + (head->flags ? sizeof(int64_t) : 0));
     bool hooked = task->hook_count > 0;
     if (GX_LIKELY(head->roots))
         execute_plain(ex, task, head, body, 1, hooked, t);
@@ -147,7 +148,7 @@ GX_NOINLINE static void execute_less_plain(gx_executor *ex, gx_task *task, const
 GX_INLINE bool is_less_plain(const gx_executor *ex, const gx_task *task, const gale_head *head) {
     if (head->roots > 1 || (head->flags & ~GX_ROW_DEADLINE) || !task->acks_itself || !ex->cursor.tuple.source)
         return false;
-    return !head->flags || gx_row_deadline(head) >= ex->now;
+    return !head->flags || (int64_t)gx_load64((const gx_root *)(head + 1) + head->roots) >= ex->now;
 }
 
 static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {

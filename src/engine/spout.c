@@ -91,7 +91,7 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
 /* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
 static void learn_pace(const gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
     task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
-    task->quick = !task->slow && !task->plan->retains && !ex->shared->plan->acker_count;
+    task->quick = !task->slow && !ex->shared->plan->acker_count;
 }
 
 /* Nothing but what it emits and what others say about flow can end its turn. */

@@ -29,7 +29,8 @@ static bool is_quick(fixture *f) {
     rig_make(&f->r, 1);
     rig_settle(&f->r);
     assert_int_equal(f->s.acks, 100);
-    return f->r.runtime->shared.tasks[rig_task_number(&f->r, "s", 0)]->quick;
+    const gx_task *task = f->r.runtime->shared.tasks[rig_task_number(&f->r, "s", 0)];
+    return task->quick && task->streams[0].bare;
 }
 
 static void a_spout_whose_trees_are_kept_here_is_quick(void **state) {
