@@ -182,6 +182,17 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
     return (int)targets;
 }
 
+/* The same without a root, and so without a deadline. */
+GX_NOINLINE static int emit_rootless(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+    const gx_short s = { .routes = routes };
+    gx_open *open = routes->sole;
+    gx_short_end(open, &s, sizeof(gale_head) + gx_flat_write_brief(value, open->at + sizeof(gale_head)));
+    gx_count(&routes->counters.single, 1);
+    if (GX_UNLIKELY(!routes->bare) && gx_emit_is_watched(task))
+        gx_emit_show(task, (uint32_t)(routes - task->streams), value, 1, NULL, 1);
+    return 1;
+}
+
 GX_NOINLINE static int emit_brief(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
     const gx_short s = { .routes = routes, .roots = 1 };
     unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
@@ -199,8 +210,9 @@ static int do_emit(gale_collector *out, uint32_t stream, const gale_value *value
         return emit_routed(task, stream, values, count);
     gx_stream_routes *routes = &task->streams[stream];
     const gx_open *open = routes->brief;
-    if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values) || cursor->stem != GX_STEM_ONE)
+    if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values) || cursor->stem == GX_STEM_OTHER)
         return emit_routed(task, stream, values, count);
+    if (GX_UNLIKELY(cursor->stem == GX_STEM_NONE)) return emit_rootless(task, routes, values);
     return GX_LIKELY(routes->bare) ? emit_brief(task, routes, values) : emit_dated(task, routes, values);
 }
 

@@ -144,6 +144,11 @@ GX_NOINLINE static void execute_less_plain(gx_executor *ex, gx_task *task, const
         execute_plain(ex, task, head, body, 0, hooked, t);
 }
 
+/* As plain as can be, but without a root. */
+GX_NOINLINE static void execute_rootless(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    execute_plain(ex, task, head, (const gale_body *)(head + 1), 0, false, t);
+}
+
 /* Is it a row for that? A tick is none, nor is what has waited for too long. */
 GX_INLINE bool is_less_plain(const gx_executor *ex, const gx_task *task, const gale_head *head) {
     if (head->roots > 1 || (head->flags & ~GX_ROW_DEADLINE) || !task->acks_itself || !ex->cursor.tuple.source)
@@ -187,6 +192,8 @@ static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t
         run++;
         if (GX_LIKELY(gx_row_kind(head) == kind))
             execute_plain(ex, task, head, (const gale_body *)((const gx_root *)(head + 1) + 1), 1, false, &t);
+        else if (bare && gx_row_kind(head) == GX_ROW_ROOTLESS)
+            execute_rootless(ex, task, head, &t);
         else if (is_less_plain(ex, task, head))
             execute_less_plain(ex, task, head, &t);
         else

@@ -109,7 +109,11 @@ GX_INLINE uint16_t gx_row_kind(const gale_head *head) {
     return kind;
 }
 
-enum { GX_ROW_BARE = 1, GX_ROW_NO_KIND = GX_ROOTS_IN_BLOCK - 1 }; /* one root, no flags; what no row is */
+enum {
+    GX_ROW_ROOTLESS = 0,
+    GX_ROW_BARE = 1,
+    GX_ROW_NO_KIND = GX_ROOTS_IN_BLOCK - 1
+}; /* one root, no flags; what no row is */
 
 /* What its body costs in flow control beside the batch: all of a block, though it is shared: a tuple that waits for ten
  * tasks holds ten of them back. */
