@@ -230,6 +230,37 @@ static int emit_a_thousand(rig_bolt *bolt, const gale_tuple *tuple, gale_collect
     return 0;
 }
 
+enum { LARGE = 64 << 10, LARGE_LIMIT = 1 << 20 };
+
+static int emit_large_bodies(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    static char bytes[LARGE];
+    const gale_value values[] = { gale_tuple_value(tuple, 0), gale_bytes(bytes, sizeof bytes) };
+    (void)bolt;
+    for (int i = 0; i < 100; i++) assert_true(gale_emit(out, 0, values, 2) >= 0);
+    return 0;
+}
+
+/* Their rows are small, and many of them would have room in one batch. */
+static void large_bodies_of_one_call_do_not_pass_the_limit(void **state) {
+    (void)state;
+    rig r;
+    reset(1);
+    add_chain(&r);
+    a.on = emit_large_bodies;
+    c.on = rig_take;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.queue_limit = LARGE_LIMIT;
+    rig_make_with(&r, options);
+    for (int i = 0; i < 100; i++) gale_runtime_step(r.runtime);
+    gale_task_stats stats = rig_task(&r, "c", 0);
+    assert_in_range(c.seen, LARGE_LIMIT / LARGE - 2, LARGE_LIMIT / LARGE + 2);
+    assert_int_equal(c.seen + stats.overflowed, 100);
+    assert_true(stats.queued_bytes_max < LARGE_LIMIT + 2 * LARGE);
+    assert_int_equal(spout.fails, 1);
+    rig_fini(&r);
+}
+
 /* The limit may be below flow control's mark, and one call may go beyond both. */
 static void a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two(void **state) {
     (void)state;
@@ -562,6 +593,7 @@ int main(void) {
         ON_1_2_5(a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_call),
         ON_1_2_5(a_cycle_ends_when_its_tuples_do),
         ON_1_2_5(a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow),
+        cmocka_unit_test(large_bodies_of_one_call_do_not_pass_the_limit),
         cmocka_unit_test(a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two),
         ON_1_2_5(what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_shed),
         ON_1_2_5(tuples_between_two_tasks_keep_their_order),
