@@ -18,8 +18,8 @@
 
 #include "ds/batch.h"
 
-/* Lighter ones count as this much in a ring, which bounds its places. */
-enum { GX_BATCH_RING_LEAST = 64 };
+/* None is lighter than its head, which bounds a ring's places. */
+enum { GX_BATCH_RING_LEAST = sizeof(gx_batch) };
 
 typedef struct gx_batch_place {
     gx_batch *batch;
@@ -68,7 +68,6 @@ GX_INLINE bool gx_batch_ring_has_room(gx_batch_producer *p, uint64_t weight) {
 /* False when the ring is full. The consumer sees it after gx_batch_ring_publish. */
 GX_INLINE bool gx_batch_ring_put(gx_batch_producer *p, gx_batch *batch) {
     uint64_t weight = gx_batch_weight(batch);
-    if (weight < GX_BATCH_RING_LEAST) weight = GX_BATCH_RING_LEAST;
     if (!gx_batch_ring_has_room(p, weight)) return false;
     p->ring->place[p->next++ & (p->ring->places - 1)] = (gx_batch_place){ batch, weight };
     p->tail += weight;

@@ -121,12 +121,6 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
 
 /* --- The short way --- */
 
-/* Is no other task's tuple in execution, to which the cursor belongs? */
-GX_INLINE bool is_free(const gx_task *task) {
-    const gx_task *running = task->executor->cursor.task;
-    return !running || running == task;
-}
-
 /* By engine/emit.h, with the targets that were chosen. */
 GX_NOINLINE static int emit_any(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                 uint32_t chosen) {
@@ -135,7 +129,7 @@ GX_NOINLINE static int emit_any(gx_task *task, uint32_t stream, const gale_value
 }
 
 /* A child of the tuple in execution. False: it is one of several roots, or the tuple was answered. */
-static bool make_child(const gx_task *task, const gx_stream_routes *routes, gx_short *ret_short) {
+static bool make_child(const gx_task *task, gx_stream_routes *routes, gx_short *ret_short) {
     const gx_executor *ex = task->executor;
     const gx_cursor *cursor = &ex->cursor;
     bool dated = ex->deadline && cursor->stem == GX_STEM_ONE;
@@ -171,7 +165,8 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
     uint64_t edges = 0;
     gx_short s;
     if (wrong_thread(task)) return GALE_THREAD;
-    if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !is_free(task)))
+    if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count ||
+                    gx_cursor_is_anothers(&task->executor->cursor, task)))
         return emit_any(task, stream, values, count, 0);
     if (task->executor->cursor.stem == GX_STEM_ONE && is_brief(task, routes, values, count))
         return emit_dated(task, routes, values);
@@ -231,16 +226,22 @@ GX_NOINLINE static int emit_tree_any(gx_task *task, uint32_t stream, const gale_
 /* Its tree is kept here, and there is a slot for it. What emits it inside another task's call is looked at. */
 static bool may_begin(const gx_task *task) {
     const gx_executor *ex = task->executor;
-    return task->is_spout && !ex->shared->plan->acker_count && ex->ledger.free_count && is_free(task);
+    return task->is_spout && !ex->shared->plan->acker_count && ex->ledger.free_count &&
+           !gx_cursor_is_anothers(&ex->cursor, task);
 }
 
-/* The tree whose root is in a row already, with the sum of its edges: acking off, it is complete from the first. */
-static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64_t edges) {
+/* The tree whose root is in a row already, with the sum of its edges. */
+GX_INLINE void open_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64_t edges) {
     gx_executor *ex = task->executor;
     gx_ledger_take(&ex->ledger, root, task->id, message_id, ex->now, edges);
     if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
     task->spout.pending++;
-    if (GX_UNLIKELY(!edges)) gx_ledger_begin(&ex->ledger, root, 0);
+}
+
+/* The same; acking off, it is complete from the first. */
+static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64_t edges) {
+    open_tree(task, root, message_id, edges);
+    if (GX_UNLIKELY(!edges)) gx_ledger_begin(&task->executor->ledger, root, 0);
 }
 
 /* With a deadline, a tuple that is kept, or somebody who wants to see it. */
@@ -288,10 +289,8 @@ GX_NOINLINE static int emit_tree_brief(gx_task *task, gx_stream_routes *routes, 
     const gx_short s = { .routes = routes, .roots = 1 };
     unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
     gx_executor *ex = task->executor;
-    uint64_t root = gx_ledger_next_root(&ex->ledger), edge = gx_short_root(ex, row, root);
-    gx_ledger_take(&ex->ledger, root, task->id, message_id, ex->now, edge);
-    if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
-    task->spout.pending++;
+    uint64_t root = gx_ledger_next_root(&ex->ledger);
+    open_tree(task, root, message_id, gx_short_root(ex, row, root));
     gx_count(&routes->counters.single, 1);
     return 1;
 }

@@ -206,8 +206,7 @@ static int make_room(gx_task *task, uint32_t stream, gx_task *target, uint32_t l
     gx_executor *ex = task->executor;
     const gx_plan_drop *drop = NULL;
     if (GX_UNLIKELY(target->plan->drop_count)) drop = gx_drop_find(target, task->component, stream);
-    if (gx_turn_has_room(&ex->open[target->id], drop ? drop->lane : 0, length)) return GALE_OK;
-    int rc = gx_turn_open(ex, target, drop, length);
+    int rc = gx_turn_make_room(ex, target, drop, length);
     if (GX_UNLIKELY(rc == GX_TURN_DROPPED)) gx_drop_count(ex, target, drop, 1);
     return rc;
 }
@@ -285,7 +284,7 @@ static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
 int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
     int rc = emit(task, e, from);
-    if (GX_UNLIKELY(ex->cursor.task && ex->cursor.task != task)) gx_turn_take(ex, NULL);
+    if (GX_UNLIKELY(gx_cursor_is_anothers(&ex->cursor, task))) gx_turn_take(ex, NULL);
     return rc;
 }
 

@@ -63,6 +63,11 @@ GX_INLINE bool gx_cursor_is_open(const gx_cursor *cursor) {
     return memcmp((const char *)cursor + offsetof(gx_cursor, state), open, sizeof open) == 0;
 }
 
+/* Is another task's tuple in execution? */
+GX_INLINE bool gx_cursor_is_anothers(const gx_cursor *cursor, const gx_task *task) {
+    return cursor->task && cursor->task != task;
+}
+
 /* It is answered or held, or there is none any more: what is emitted now is not a child of it without a look. */
 GX_INLINE void gx_cursor_leave(gx_cursor *cursor, gx_cursor_state state) {
     cursor->state = (uint8_t)state;

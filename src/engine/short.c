@@ -25,10 +25,8 @@ GX_INLINE bool may_look(const gx_plan_edge *edge, const gale_value *values) {
 /* To one of several inputs, of which some drop. */
 static gx_open *open_laned(gx_task *task, const gx_stream_routes *routes, gx_task *target) {
     gx_executor *ex = task->executor;
-    gx_open *open = &ex->open[target->id];
     const gx_plan_drop *drop = gx_drop_find(target, task->component, (uint32_t)(routes - task->streams));
-    if (gx_turn_has_room(open, drop ? drop->lane : 0, GX_ROW_SHORT)) return open;
-    return gx_turn_open(ex, target, drop, GX_ROW_SHORT) == GALE_OK ? open : NULL;
+    return gx_turn_make_room(ex, target, drop, GX_ROW_SHORT) == GALE_OK ? &ex->open[target->id] : NULL;
 }
 
 /* The open batch for `target`, with room for a short row; NULL: there is none, and emit.h says why. */
@@ -109,7 +107,7 @@ static uint32_t send_to_one(gx_task *task, gx_stream_routes *routes, gx_open *op
 uint32_t gx_short_send(gx_task *task, const gx_short *s, const gale_value *values, size_t count, uint64_t *ret_edges,
                        uint32_t *ret_chosen) {
     gx_executor *ex = task->executor;
-    gx_stream_routes *routes = &task->streams[s->routes - task->streams];
+    gx_stream_routes *routes = s->routes;
     GX_CHECK(routes->plain && count == routes->field_count);
     gx_turn_take(ex, task);
     if (!routes->laned && routes->sole->at < routes->sole->end)

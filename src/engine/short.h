@@ -15,7 +15,7 @@
 
 /* A row that goes out. */
 typedef struct gx_short {
-    const gx_stream_routes *routes;
+    gx_stream_routes *routes;
     uint64_t root;
     uint32_t roots;   /* 0 or 1 */
     int64_t deadline; /* 0: none */

@@ -41,6 +41,12 @@ GX_INLINE bool gx_turn_has_room(const gx_open *open, uint16_t lane, uint32_t len
  * the one before is closed. The turn is the emitter's. */
 int gx_turn_open(gx_executor *ex, gx_task *target, const gx_plan_drop *drop, uint32_t length);
 
+/* The same, unless there is room already. */
+GX_INLINE int gx_turn_make_room(gx_executor *ex, gx_task *target, const gx_plan_drop *drop, uint32_t length) {
+    if (gx_turn_has_room(&ex->open[target->id], drop ? drop->lane : 0, length)) return GALE_OK;
+    return gx_turn_open(ex, target, drop, length);
+}
+
 /* What was written at `at` is a row of this length, which names blocks of so many bytes. When those are many, or the
  * target's queue is at the limit by them, the batch is closed: the next row is looked at. */
 void gx_turn_written(gx_executor *ex, gx_task *target, uint32_t length, uint64_t block_bytes);
