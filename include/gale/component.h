@@ -10,7 +10,7 @@
  * Misuse:  the inline functions are hot and assert only: `out`, `context`, `values`. (That is NULL for what must be there:
  *          with GALE_CHECKS an assertion tells, without it the process ends.) What else they are given is checked.
  *
- *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close
+ *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close         (or ack_batch)
  *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup
  */
 #ifndef GALE_COMPONENT_H
@@ -275,7 +275,11 @@ typedef struct gale_wait {
     int32_t fd;
 } gale_wait;
 
-/* Only `next` must be there. `open` makes the task's instance; without it the instance is `user`. */
+/* Only `next` must be there. `open` makes the task's instance; without it the instance is `user`.
+ *
+ * `ack_batch` is told of many acked tuples in one call, in the order in which `ack` would be, and of a single one with
+ * a count of 1; the ids are borrowed for the call. A spout that has it is told by it alone: it needs no `ack`. How many
+ * come together is the engine's to choose, never 0. */
 typedef struct gale_spout_ops {
     size_t size;
     const char *name;
@@ -286,6 +290,7 @@ typedef struct gale_spout_ops {
     void (*fail)(void *self, uint64_t message_id, const gale_failure *failure);
     void (*deactivate)(void *self);
     void (*close)(void *self);
+    void (*ack_batch)(void *self, const uint64_t *message_ids, size_t count);
 } gale_spout_ops;
 
 /* --- Bolts -------------------------------------------------------------------------------------------------------- */

@@ -234,22 +234,16 @@ static bool is_taken(gx_executor *ex, gx_task *task, gx_answer *answer) {
     return gx_replay_takes(ex, task, answer, &failure);
 }
 
-static void tell_acked(gx_task *task, uint64_t message_id) {
-    void (*ack)(void *, uint64_t) = task->plan->built->spout.ack;
-    if (gx_hooks_any(task)) gx_hooks_call_ack(task, message_id);
-    if (!ack) return;
+/* Who listens hears of each first. */
+static void tell_acked(gx_task *task, const uint64_t *message_ids, size_t count) {
+    const gale_spout_ops *ops = &task->plan->built->spout;
+    void (*ack)(void *, uint64_t) = ops->ack;
+    for (size_t i = 0; gx_hooks_any(task) && i < count; i++) gx_hooks_call_ack(task, message_ids[i]);
     task->reported = false;
-    ack(task->self, message_id);
-}
-
-static void tell_all_acked(gx_task *task, const uint64_t *message_ids, size_t count) {
-    void (*ack)(void *, uint64_t) = task->plan->built->spout.ack;
-    bool watched = gx_hooks_any(task);
-    for (size_t i = 0; watched && i < count; i++) tell_acked(task, message_ids[i]);
-    for (size_t i = 0; !watched && i < count; i++) {
-        task->reported = false;
-        ack(task->self, message_ids[i]);
-    }
+    if (ops->ack_batch)
+        ops->ack_batch(task->self, message_ids, count);
+    else
+        for (size_t i = 0; ack && i < count; i++) ack(task->self, message_ids[i]);
 }
 
 static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
@@ -258,7 +252,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     task->spout.pending--;
     if (answer->state == GX_TREE_ACKED) {
         gx_count(&task->counters.acked, 1);
-        if (task->open) tell_acked(task, answer->message_id);
+        if (task->open) tell_acked(task, &answer->message_id, 1);
         return;
     }
     task->reported = false;
@@ -305,9 +299,9 @@ static size_t tell_complete(gx_executor *ex) {
         gx_histogram_add_many(ex->ledger.complete, ex->now - found.start, found.count - apart);
         task->spout.pending -= count;
         gx_count(&task->counters.acked, count);
-        if (!task->open || (!task->plan->built->spout.ack && !gx_hooks_any(task))) continue;
+        if (!task->open || !count) continue;
         gx_turn_begin(ex, task);
-        tell_all_acked(task, message_ids, count);
+        tell_acked(task, message_ids, count);
     }
     return told;
 }

@@ -37,7 +37,9 @@ static int next_fed(void *self_, gale_collector *out, gale_wait *wait) {
 }
 
 gale_spout gx_sim_fed_source(gx_sim_crowd *crowd, uint32_t energy, uint32_t direct) {
-    static const gale_spout_ops ops = { sizeof ops, "fed", open_fed, NULL, next_fed, NULL, NULL, NULL, free };
+    static const gale_spout_ops ops = {
+        .size = sizeof ops, .name = "fed", .open = open_fed, .next = next_fed, .close = free
+    };
     gx_sim_nature *nature = gx_sim_nature_new(0, energy, direct);
     if (nature) nature->crowd = crowd;
     return (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = nature, .free_user = free };
@@ -59,9 +61,12 @@ static int hand_over(void *self_, const gale_tuple *input, gale_collector *out) 
 }
 
 gale_bolt gx_sim_hander(gx_sim_crowd *crowd, uint32_t fan, uint32_t direct) {
-    static const gale_bolt_ops ops = {
-        sizeof ops, "hand", GALE_BOLT_MANUAL, prepare_hander, hand_over, NULL, free, NULL
-    };
+    static const gale_bolt_ops ops = { .size = sizeof ops,
+                                       .name = "hand",
+                                       .kind = GALE_BOLT_MANUAL,
+                                       .prepare = prepare_hander,
+                                       .execute = hand_over,
+                                       .cleanup = free };
     gx_sim_nature *nature = gx_sim_nature_new(0, fan, direct);
     if (nature) nature->crowd = crowd;
     return (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops, .user = nature, .free_user = free };

@@ -135,6 +135,23 @@ static void spout_ack(void *self, uint64_t number) {
     gx_sim_leave(task);
 }
 
+/* Heard one by one, and told at once. */
+static void spout_ack_batch(void *self, const uint64_t *numbers, size_t count) {
+    gx_sim_task *task = self;
+    gx_sim_enter_for(task, GX_SIM_CALL_ANSWER);
+    gx_oracle *oracle = &task->sim->oracle;
+    if (!count) gx_oracle_violated(oracle, "task %u was told of no acks at once", task->id);
+    if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->told, &task->told_capacity, count, sizeof *task->told))
+        gx_oracle_violated(oracle, "the simulator has no memory");
+    size_t heard = 0;
+    for (size_t i = 0; i < count && gx_oracle_holds(oracle); i++) {
+        const gx_sim_tree *tree = hear(task, numbers[i], NULL);
+        if (tree) task->told[heard++] = tree->message_id;
+    }
+    if (heard) task->component->built->spout.ack_batch(task->self, task->told, heard);
+    gx_sim_leave(task);
+}
+
 static void spout_fail(void *self, uint64_t number, const gale_failure *failure) {
     gx_sim_task *task = self;
     const gale_spout_ops *ops = &task->component->built->spout;
@@ -145,10 +162,17 @@ static void spout_fail(void *self, uint64_t number, const gale_failure *failure)
     gx_sim_leave(task);
 }
 
+/* By whether the component is told of acks one by one, or at once. */
+#define OPS(ack, ack_batch)                                                                                            \
+    {                                                                                                                  \
+        sizeof(gale_spout_ops), "sim", spout_open, spout_activate, spout_next, ack, spout_fail, spout_deactivate,      \
+            spout_close, ack_batch                                                                                     \
+    }
+
 gale_spout gx_sim_spout(gx_sim_component *component) {
-    static const gale_spout_ops ops = { sizeof ops, "sim",      spout_open,       spout_activate, spout_next,
-                                        spout_ack,  spout_fail, spout_deactivate, spout_close };
-    return (gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = component };
+    static const gale_spout_ops tables[2] = { OPS(spout_ack, NULL), OPS(NULL, spout_ack_batch) };
+    bool at_once = component->built->spout.ack_batch && !component->generated;
+    return (gale_spout){ .size = sizeof(gale_spout), .ops = &tables[at_once], .user = component };
 }
 
 /* --- What the engine emits on a spout's behalf --- */

@@ -60,6 +60,7 @@ void gx_sim_task_free(gx_sim_task *task) {
     }
     gx_free(heap, GX_TAG_OTHER, task->kept, task->kept_capacity * sizeof *task->kept);
     gx_free(heap, GX_TAG_OTHER, task->owed, task->owed_capacity * sizeof *task->owed);
+    gx_free(heap, GX_TAG_OTHER, task->told, task->told_capacity * sizeof *task->told);
     gx_free(heap, GX_TAG_OTHER, task->input.body, task->input.capacity);
     gx_free(heap, GX_TAG_OTHER, task->values, task->value_capacity * sizeof *task->values);
     gx_buf_fini(&task->text);

@@ -84,6 +84,8 @@ typedef struct gx_sim_task {
     bool sending;     /* the emit in progress is the component's */
     uint64_t emitted; /* calls that succeeded */
     uint64_t roots;   /* tracked ones */
+    uint64_t *told; /* message ids of trees that are acked at once */
+    size_t told_capacity;
     gx_sim_heard heard;
 } gx_sim_task;
 

@@ -41,8 +41,13 @@ static void count_ack(void *self, uint64_t message_id) {
 }
 
 static void build(rig *r, lamp *spout, rig_bolt *bolt, uint32_t executors) {
-    static const gale_spout_ops ops = { sizeof ops, "lamp", open_lamp,     emit_one, have_nothing_more,
-                                        count_ack,  NULL,   emit_one_more, NULL };
+    static const gale_spout_ops ops = { .size = sizeof ops,
+                                        .name = "lamp",
+                                        .open = open_lamp,
+                                        .activate = emit_one,
+                                        .next = have_nothing_more,
+                                        .ack = count_ack,
+                                        .deactivate = emit_one_more };
     static const gale_output outputs[] = { { NULL, "value" } };
     rig_init(r);
     gale_topology_add_spout(

@@ -389,9 +389,14 @@ static int speaker_execute(void *self, const gale_tuple *tuple, gale_collector *
 }
 
 static void build_speakers(rig *r) {
-    static const gale_spout_ops spout_ops = { sizeof spout_ops, "speaker",   speaker_open, NULL,
-                                              speaker_next,     speaker_ack, speaker_fail, speaker_deactivate,
-                                              speaker_close };
+    static const gale_spout_ops spout_ops = { .size = sizeof spout_ops,
+                                              .name = "speaker",
+                                              .open = speaker_open,
+                                              .next = speaker_next,
+                                              .ack = speaker_ack,
+                                              .fail = speaker_fail,
+                                              .deactivate = speaker_deactivate,
+                                              .close = speaker_close };
     static const gale_bolt_ops bolt_ops = { .size = sizeof bolt_ops,
                                             .name = "speaker",
                                             .kind = GALE_BOLT_MANUAL,

@@ -67,6 +67,14 @@ static void spout_ack(void *self, uint64_t id) {
     s->answered_at[id % RIG_TUPLES_MAX] = gale_context_now(s->context);
 }
 
+static void spout_ack_batch(void *self, const uint64_t *ids, size_t count) {
+    rig_spout *s = self;
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) spout_ack(s, ids[i]);
+    s->batches++;
+    if (count > s->batch_most) s->batch_most = count;
+}
+
 static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
     rig_spout *s = self;
     s->fails++;
@@ -79,12 +87,18 @@ static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
     if (s->again) s->queue[s->queued++ % RIG_TUPLES_MAX] = id;
 }
 
+#define SPOUT_OPS(ack, ack_batch)                                                                                      \
+    {                                                                                                                  \
+        sizeof(gale_spout_ops), "rig", spout_open, spout_activate, spout_next, ack, spout_fail, spout_deactivate,      \
+            spout_close, ack_batch                                                                                     \
+    }
+
 gale_spout rig_spout_of(rig_spout *spout) {
-    static const gale_spout_ops ops = { sizeof ops, "rig",      spout_open,       spout_activate, spout_next,
-                                        spout_ack,  spout_fail, spout_deactivate, spout_close };
+    static const gale_spout_ops tables[2] = { SPOUT_OPS(spout_ack, NULL), SPOUT_OPS(NULL, spout_ack_batch) };
     static const gale_output outputs[] = { { NULL, "number, key" } };
-    return (
-        gale_spout){ .size = sizeof(gale_spout), .ops = &ops, .user = spout, .outputs = outputs, .output_count = 1 };
+    return (gale_spout){
+        .size = sizeof(gale_spout), .ops = &tables[spout->at_once], .user = spout, .outputs = outputs, .output_count = 1
+    };
 }
 
 /* --- Bolts --- */

@@ -15,6 +15,9 @@ typedef struct rig_spout {
     uint64_t emitted; /* first attempts */
     bool again;       /* emit what failed once more */
     bool untracked;
+    bool at_once;      /* hears of acks by ack_batch */
+    uint64_t batches;  /* of acks */
+    size_t batch_most; /* acks in one */
     uint32_t keys; /* the second value is number % keys, if keys */
     uint64_t pending_max;
     uint64_t acks, fails, finals;                          /* of the failures, those that were final */

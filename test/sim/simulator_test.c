@@ -160,7 +160,9 @@ static int choose_first(void *self, const gale_targets *targets, const gale_valu
 
 static void components_and_groupings_never_see_the_number_of_an_emission(void **state) {
     (void)state;
-    static const gale_bolt_ops ops = { sizeof ops, "count", GALE_BOLT_SIMPLE, NULL, count_tuple, NULL, NULL, NULL };
+    static const gale_bolt_ops ops = {
+        .size = sizeof ops, .name = "count", .kind = GALE_BOLT_SIMPLE, .execute = count_tuple
+    };
     static const gale_custom_ops custom = { sizeof custom, "first", NULL, choose_first, NULL };
     seen s = { 0, 0 };
     gale_topology *t = gale_topology_new("seen");
@@ -210,7 +212,9 @@ static int choose_by_size(void *self, const gale_targets *targets, const gale_va
 
 static void failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them_whole(void **state) {
     (void)state;
-    static const gale_bolt_ops ops = { sizeof ops, "letters", GALE_BOLT_SIMPLE, NULL, read_letter, NULL, NULL, NULL };
+    static const gale_bolt_ops ops = {
+        .size = sizeof ops, .name = "letters", .kind = GALE_BOLT_SIMPLE, .execute = read_letter
+    };
     static const gale_custom_ops custom = { sizeof custom, "first", NULL, choose_by_size, NULL };
     seen s = { 0, 0 };
     gale_topology *t = make_topology(GX_SIM_WORK, 3, gale_shuffle(), 0);

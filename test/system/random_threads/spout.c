@@ -198,5 +198,12 @@ static void on_fail(void *self, uint64_t message_id, const gale_failure *failure
     rt_leave(task);
 }
 
-const gale_spout_ops rt_spout_ops = { sizeof rt_spout_ops, "random",   open_spout, activate, next, on_ack, on_fail,
-                                      deactivate,          close_spout };
+const gale_spout_ops rt_spout_ops = { .size = sizeof rt_spout_ops,
+                                      .name = "random",
+                                      .open = open_spout,
+                                      .activate = activate,
+                                      .next = next,
+                                      .ack = on_ack,
+                                      .fail = on_fail,
+                                      .deactivate = deactivate,
+                                      .close = close_spout };
