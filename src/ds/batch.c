@@ -122,6 +122,19 @@ gx_batch *gx_batch_take(gx_batches *pool, bool large, uint32_t length) {
     return batch;
 }
 
+gx_batch *gx_batch_copy(gx_batches *pool, const gx_batch *batch) {
+    uint32_t length = batch->used - batch->read;
+    gx_batch *copy = gx_batch_take(pool, false, length);
+    if (!copy) return NULL;
+    copy->blocks = batch->blocks;
+    copy->source = batch->source;
+    copy->target = batch->target;
+    copy->lane = batch->lane;
+    copy->used = length;
+    memcpy(copy->bytes, batch->bytes + batch->read, length);
+    return copy;
+}
+
 void gx_batch_give(gx_batches *pool, gx_batch *batch) {
     keep(pool, batch);
 }

@@ -31,13 +31,13 @@ enum {
 
 typedef struct gx_batch {
     struct gx_batch *next; /* of the list that it is in */
-    struct gx_page *page;
-    uint64_t blocks; /* bytes of blocks that its rows name */
-    uint64_t number; /* where batches of several lists are put in order */
-    uint32_t room;   /* bytes for rows */
-    uint32_t used;   /* of them; known when it is closed */
-    uint32_t read;   /* here the first row begins that was not read yet */
-    uint16_t source; /* task */
+    struct gx_page *page;  /* NULL: a copy in a ring, without a home */
+    uint64_t blocks;       /* bytes of blocks that its rows name */
+    uint64_t number;       /* where batches of several lists are put in order */
+    uint32_t room;         /* bytes for rows */
+    uint32_t used;         /* of them; known when it is closed */
+    uint32_t read;         /* here the first row begins that was not read yet */
+    uint16_t source;       /* task */
     uint16_t target;
     uint16_t lane; /* of the target; 0: none */
     uint16_t parts;
@@ -82,9 +82,13 @@ void gx_batch_give(gx_batches *pool, gx_batch *batch);
 /* Back from another thread: a chain by `next`, all of `pool`. */
 void gx_batches_return(gx_batches *pool, gx_batch *first, gx_batch *last);
 
+/* NULL: it has none. */
 GX_INLINE gx_batches *gx_batch_home(const gx_batch *batch) {
-    return batch->page->home;
+    return GX_LIKELY(batch->page != NULL) ? batch->page->home : NULL;
 }
+
+/* The same rows that were not read, in a batch of `pool`. NULL when memory is out. */
+gx_batch *gx_batch_copy(gx_batches *pool, const gx_batch *batch);
 
 /* Bytes that there are for rows; `room` may be less, where loads are to be small. */
 GX_INLINE uint32_t gx_batch_space(const gx_batch *batch) {

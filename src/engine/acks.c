@@ -121,8 +121,9 @@ void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]) {
     if (GX_UNLIKELY(notice.text != NULL)) gx_block_release(notice.text, &ex->blocks);
 }
 
-void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots) {
+void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reason reason) {
     GX_CHECK(task->executor == ex);
-    gx_acks_fail(ex, task, roots, GALE_REASON_OVERFLOW, gx_acks_at_limit);
+    bool limit = reason == GALE_REASON_OVERFLOW;
+    gx_acks_fail(ex, task, roots, reason, limit ? gx_acks_at_limit : "no memory for what its task cannot execute yet");
     gx_count(roots.count ? &task->counters.overflowed : &task->counters.shed, 1);
 }

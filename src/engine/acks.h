@@ -38,9 +38,9 @@ void gx_acks_reset(gx_executor *ex, gx_roots roots);
 /* An item from another executor. */
 void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]);
 
-/* A tuple with these roots found the queue of `task` at its limit: its trees fail with reason `overflow`, or it is
- * shed. */
-void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots);
+/* A tuple with these roots found the queue of `task` at its limit, or no memory there: its trees fail with this reason, or
+ * it is shed. */
+void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reason reason);
 
 extern const char gx_acks_at_limit[];
 

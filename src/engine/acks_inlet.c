@@ -2,6 +2,8 @@
 
 #include "engine/acks.h"
 
+enum { MANY = 64 }; /* items, which take time */
+
 /* Most are sums for trees that are kept here. */
 GX_INLINE void receive(gx_executor *ex, gx_inlet *inlet, const uint64_t *item) {
     if (GX_LIKELY(item[0] >> GX_LEDGER_SHIFT == ex->keeper && !inlet->half[0]))
@@ -28,8 +30,9 @@ size_t gx_acks_inlet_run(gx_executor *ex) {
         gx_inlet *inlet = &ex->inlets[i];
         if (!inlet->acks.ring || !gx_ring_refresh(&inlet->acks)) continue;
         done += take_items(ex, inlet);
-        if (gx_ring_release(&inlet->acks)) gx_bell_ring(&ex->shared->executors[i]->bell);
+        inlet->freed |= gx_ring_release(&inlet->acks);
     }
+    ex->aged |= done > MANY;
     return done;
 }
 

@@ -123,6 +123,7 @@ void gx_executor_send_home(gx_executor *ex, gx_batch *batch) {
         if (GX_MUTANT(batch_freed_twice)) gx_batch_give(home, batch);
         return;
     }
+    if (!home) return; /* a copy in a ring */
     gx_homeward *way = &ex->homeward[ex->shared->tasks[batch->source]->executor->index];
     batch->next = NULL;
     if (way->first)
@@ -285,25 +286,34 @@ static void hold_acks(gx_executor *ex, uint64_t most) {
     gx_executor_stale(ex);
 }
 
+/* Shows the executor of this index what goes there. Returns whether there was something. */
+static bool publish_to(gx_executor *ex, uint32_t i) {
+    gx_outlet *data = &ex->outlets[i];
+    gx_ack_outlet *acks = &ex->ack_outlets[i];
+    bool news = false;
+    if (data->ring.ring) {
+        if (data->outbox.count && gx_outlet_flush(data, &ex->batches) && !data->outbox.count) gx_executor_stale(ex);
+        news = gx_batch_ring_publish(&data->ring);
+    }
+    if (acks->ring.ring) {
+        if (gx_ack_outlet_waiting(acks)) gx_ack_outlet_flush(acks);
+        news |= gx_ring_publish(&acks->ring);
+    }
+    return news;
+}
+
+/* One ring of the bell covers what is new and the room that was given back. */
 void gx_executor_publish(gx_executor *ex) {
     uint64_t most_acks = 0;
     if (!gx_settle_is_empty(&ex->settle)) gx_settle_flush(&ex->settle);
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
-        gx_outlet *data = &ex->outlets[i];
-        gx_ack_outlet *acks = &ex->ack_outlets[i];
-        bool rang = false;
-        if (data->ring.ring) {
-            if (data->outbox.count && gx_outlet_flush(data) && !data->outbox.count) gx_executor_stale(ex);
-            rang = gx_batch_ring_publish(&data->ring);
-        }
-        if (acks->ring.ring) {
-            if (gx_ack_outlet_waiting(acks)) gx_ack_outlet_flush(acks);
-            rang |= gx_ring_publish(&acks->ring);
-            if (gx_ack_outlet_waiting(acks) > most_acks) most_acks = gx_ack_outlet_waiting(acks);
-        }
-        if (!rang) continue;
-        gx_ready_set(&ex->shared->executors[i]->ready, ex->index);
-        gx_bell_ring(&ex->shared->executors[i]->bell);
+        gx_executor *other = ex->shared->executors[i];
+        bool news = publish_to(ex, i);
+        if (news) gx_ready_set(&other->ready, ex->index);
+        if (news || ex->inlets[i].freed) gx_bell_ring(&other->bell);
+        ex->inlets[i].freed = false;
+        uint64_t waiting = gx_ack_outlet_waiting(&ex->ack_outlets[i]);
+        if (waiting > most_acks) most_acks = waiting;
     }
     send_homeward(ex);
     hold_acks(ex, most_acks);

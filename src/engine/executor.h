@@ -36,6 +36,7 @@ typedef struct gx_inlet {
     gx_ring_consumer acks;
     uint64_t half[2]; /* of a failure, see acks_settle.h */
     uint64_t received;
+    bool freed; /* room was given back, and the other executor was not told */
 } gx_inlet;
 
 typedef enum gx_cursor_state { GX_CURSOR_NONE, GX_CURSOR_OPEN, GX_CURSOR_ANSWERED, GX_CURSOR_HELD } gx_cursor_state;
@@ -131,6 +132,7 @@ typedef struct gx_executor {
     gx_shared *shared;
     gx_heap *heap;
     int64_t now; /* ns; read once a step, and after slow calls */
+    bool aged;   /* functions of components ran since then, or much else was done */
     gx_random random;
     gx_batches batches;
     gx_batch_list local;
@@ -263,7 +265,13 @@ void gx_executor_publish(gx_executor *ex);
 
 /* Reads the clock. */
 GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {
+    ex->aged = false;
     return ex->now = ex->shared->clock.now(ex->shared->clock.user);
+}
+
+/* Reads it, if there was time since. */
+GX_INLINE int64_t gx_executor_time(gx_executor *ex) {
+    return ex->aged ? gx_executor_tell_time(ex) : ex->now;
 }
 
 /* The id of a new edge. */
@@ -294,6 +302,7 @@ void gx_executor_send_home(gx_executor *ex, gx_batch *batch);
 
 /* Marks that functions of `task` run from now on (NULL: none). */
 GX_INLINE void gx_executor_call(gx_executor *ex, const gx_task *task) {
+    ex->aged = true;
     gx_store_relaxed(&ex->cursor.root, 0);
     gx_store_relaxed(&ex->in_call_since, (uint64_t)ex->now);
     gx_store_relaxed(&ex->in_call_seen, task);

@@ -1,12 +1,8 @@
 #include "engine/outlet.h"
 
-size_t gx_outlet_flush(gx_outlet *outlet) {
+size_t gx_outlet_flush(gx_outlet *outlet, gx_batches *pool) {
     size_t moved = 0;
-    while (outlet->outbox.count && gx_batch_ring_put(&outlet->ring, outlet->outbox.head)) {
-        gx_batch_list_pop(&outlet->outbox);
-        moved++;
-    }
-    outlet->sent += moved;
+    for (; gx_outlet_may_flush(outlet); moved++) gx_outlet_put(outlet, gx_batch_list_pop(&outlet->outbox), pool);
     return moved;
 }
 

@@ -32,16 +32,22 @@ typedef struct gx_ack_outlet {
     uint64_t sent; /* items that went into the ring */
 } gx_ack_outlet;
 
+/* Into the ring. `pool` is the thread's, and the batch's. */
+GX_INLINE bool gx_outlet_put(gx_outlet *outlet, gx_batch *batch, gx_batches *pool) {
+    if (!gx_batch_ring_put(&outlet->ring, batch)) return false;
+    if (gx_batch_is_slight(batch)) gx_batch_give(pool, batch); /* a copy went */
+    outlet->sent++;
+    return true;
+}
+
 /* A batch goes into the ring, or behind it. */
-GX_INLINE void gx_outlet_send(gx_outlet *outlet, gx_batch *batch) {
-    if (GX_LIKELY(!outlet->outbox.count) && gx_batch_ring_put(&outlet->ring, batch))
-        outlet->sent++;
-    else
+GX_INLINE void gx_outlet_send(gx_outlet *outlet, gx_batch *batch, gx_batches *pool) {
+    if (GX_UNLIKELY(outlet->outbox.count) || !gx_outlet_put(outlet, batch, pool))
         gx_batch_list_push(&outlet->outbox, batch);
 }
 
 /* Moves what it can from the outbox to the ring. Returns how many batches. */
-size_t gx_outlet_flush(gx_outlet *outlet);
+size_t gx_outlet_flush(gx_outlet *outlet, gx_batches *pool);
 
 /* Does nothing wait in the outbox? */
 GX_INLINE bool gx_outlet_is_clear(const gx_outlet *outlet) {
@@ -50,7 +56,7 @@ GX_INLINE bool gx_outlet_is_clear(const gx_outlet *outlet) {
 
 /* Could the first of the outbox go into the ring? */
 GX_INLINE bool gx_outlet_may_flush(gx_outlet *outlet) {
-    return outlet->outbox.count && gx_batch_ring_has_room(&outlet->ring, gx_batch_weight(outlet->outbox.head));
+    return outlet->outbox.count && gx_batch_ring_has_room(&outlet->ring, gx_batch_ring_weight(outlet->outbox.head));
 }
 
 /* --- Acks --- */

@@ -246,15 +246,16 @@ static bool settle_run(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t
     return over;
 }
 
-static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch) {
+static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch, gale_reason reason) {
     for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head)) {
-        if (!GX_MUTANT(overflow_lost)) gx_acks_overflow(ex, task, gx_row_roots(head));
+        if (!GX_MUTANT(overflow_lost)) gx_acks_overflow(ex, task, gx_row_roots(head), reason);
         gx_row_release(head, &ex->blocks);
     }
     gx_executor_send_home(ex, batch);
 }
 
-/* What came from another executor goes behind the others that wait for its task. */
+/* What came from another executor goes behind the others that wait for its task. A copy that a ring holds is copied once
+ * more: its place is needed. */
 static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
     const gx_plan_drop *drop = batch->lane ? gx_drop_at(task, batch->lane) : NULL;
     if (GX_UNLIKELY(drop && gx_drop_refuses(ex, task, drop))) {
@@ -262,9 +263,15 @@ static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
         return;
     }
     if (GX_UNLIKELY(!drop && task->queued > ex->shared->queue_limit)) {
-        overflow(ex, task, batch);
+        overflow(ex, task, batch, GALE_REASON_OVERFLOW);
         return;
     }
+    gx_batch *kept = gx_batch_home(batch) ? batch : gx_batch_copy(&ex->batches, batch);
+    if (GX_UNLIKELY(!kept)) {
+        overflow(ex, task, batch, GALE_REASON_NO_MEMORY);
+        return;
+    }
+    batch = kept;
     gx_waiting_push(ex, task, batch);
     if (GX_UNLIKELY(drop != NULL))
         gx_drop_queued(task, drop, gx_batch_weight(batch));
@@ -387,7 +394,7 @@ size_t gx_run_inlets(gx_executor *ex) {
         gx_inlet *inlet = &ex->inlets[i];
         if (inlet->data.ring && gx_batch_ring_refresh(&inlet->data)) {
             done += run_ring(ex, inlet);
-            if (gx_batch_ring_release(&inlet->data)) gx_bell_ring(&ex->shared->executors[i]->bell);
+            inlet->freed |= gx_batch_ring_release(&inlet->data);
         }
         if (is_read(inlet)) gx_ready_done(&ex->ready, i);
     }

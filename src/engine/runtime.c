@@ -24,6 +24,7 @@ enum {
     RING_MAX = 256 << 10,
     RING_MIN = 32 << 10,
     SPINS = 2000,
+    LOOKS = 4, /* for news, between two empty steps of one that spins */
     WAIT_LOOK = 250 * GALE_MILLISECOND,
 };
 
@@ -254,10 +255,15 @@ static void park(gale_runtime *runtime, gx_executor *ex, gx_idle *idle) {
     gx_bell_wake(&ex->bell);
 }
 
+/* Looking for news takes a tenth of a step. What comes in the middle of one waits for its end. */
+static void look_out(gx_executor *ex) {
+    for (int i = 0; i < LOOKS && !gx_step_has_news(ex); i++) gx_os_cpu_relax();
+}
+
 /* An empty step. */
 static void rest(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_idle *idle) {
     if (times < idle->steps / 4) {
-        gx_os_cpu_relax();
+        look_out(ex);
     } else if (times < idle->steps) {
         gx_os_cpu_yield();
     } else {

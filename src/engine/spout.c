@@ -90,7 +90,7 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
 
 /* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
 static void learn_pace(const gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
-    task->slow = spent / (int64_t)calls > GX_TASK_SLOW_NS || task->blocks;
+    task->slow = spent > GX_TASK_SLOW_NS * (int64_t)(calls + 1) || task->blocks;
     task->quick = !task->slow && !ex->shared->plan->acker_count;
 }
 
@@ -108,7 +108,9 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     size_t calls = 0;
     bool more = true;
     task->spout.watching = false;
-    int64_t began = gx_executor_tell_time(ex);
+    int64_t began = gx_executor_time(ex);
+    learn_pace(ex, task, began - task->spout.began, task->spout.calls); /* all since: the last one took no more */
+    task->spout.began = began;
     gx_turn_begin(ex, task);
     ex->run_end = (const unsigned char *)ex; /* any place */
     while (calls < GX_SPOUT_BURST && more && goes_on(ex, task)) {
@@ -122,7 +124,8 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     }
     if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
     gx_turn_end(ex);
-    learn_pace(ex, task, gx_executor_tell_time(ex) - began, calls + 1);
+    task->spout.calls = calls;
+    if (task->slow) learn_pace(ex, task, gx_executor_tell_time(ex) - began, calls);
     return more ? calls : calls - 1;
 }
 
@@ -308,7 +311,7 @@ static size_t tell_complete(gx_executor *ex) {
 
 size_t gx_spout_answers(gx_executor *ex) {
     if (!ex->has_ledger || !gx_ledger_has_answers(&ex->ledger)) return 0;
-    gx_executor_tell_time(ex);
+    gx_executor_time(ex);
     size_t told = tell_complete(ex);
     gx_answer answer;
     while (gx_ledger_next_answer(&ex->ledger, ex->now, &answer)) {

@@ -34,7 +34,7 @@ static uint32_t without_last(const gx_batch *batch) {
 static void send(gx_executor *ex, gx_task *target, gx_batch *batch) {
     if (target->executor != ex) {
         gx_outlet *outlet = &ex->outlets[target->executor->index];
-        gx_outlet_send(outlet, batch);
+        gx_outlet_send(outlet, batch, &ex->batches);
         if (GX_UNLIKELY(outlet->outbox.count)) gx_executor_stale(ex);
     } else if (GX_UNLIKELY(target->lanes != NULL)) {
         gx_waiting_push(ex, target, batch);
@@ -68,7 +68,7 @@ static void end(gx_executor *ex, gx_open *open) {
     open->listed = open->filled = false;
 }
 
-void gx_turn_close(gx_executor *ex) {
+void gx_turn_close_all(gx_executor *ex) {
     uint32_t count = ex->opened_count;
     ex->opened_count = 0;
     for (uint32_t i = 0; i < count; i++) end(ex, &ex->open[ex->opened_for[i]]);

@@ -51,8 +51,12 @@ GX_INLINE int gx_turn_make_room(gx_executor *ex, gx_task *target, const gx_plan_
  * target's queue is at the limit by them, the batch is closed: the next row is looked at. */
 void gx_turn_written(gx_executor *ex, gx_task *target, uint32_t length, uint64_t block_bytes);
 
+void gx_turn_close_all(gx_executor *ex);
+
 /* Closes what is open. The turn goes on. */
-void gx_turn_close(gx_executor *ex);
+GX_INLINE void gx_turn_close(gx_executor *ex) {
+    if (ex->opened_count) gx_turn_close_all(ex);
+}
 
 /* The same, and others see all that was done. */
 void gx_turn_publish(gx_executor *ex);

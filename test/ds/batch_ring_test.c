@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { CAPACITY = 1024, LEAST = GX_BATCH_RING_LEAST, PLACES = CAPACITY / LEAST, QUARTER = CAPACITY / 4 };
+enum { CAPACITY = 2048, LEAST = GX_BATCH_RING_LEAST, PLACES = CAPACITY / LEAST, QUARTER = CAPACITY / 4 };
 
 typedef struct fixture {
     counting_allocator counting;
@@ -268,6 +268,103 @@ static void random_puts_and_takes_keep_order_and_weight(void **state) {
     teardown(&f);
 }
 
+/* --- Slight batches --- */
+
+/* One with a row of so many bytes, which say where they are. */
+static gx_batch *with_row(gx_batches *pool, uint32_t bytes) {
+    gx_batch *batch = gx_batch_take(pool, false, bytes);
+    assert_non_null(batch);
+    batch->source = 3;
+    batch->target = 4;
+    batch->used = bytes;
+    for (uint32_t i = 4; i < bytes; i++) batch->bytes[i] = (unsigned char)i;
+    memcpy(batch->bytes, &bytes, sizeof bytes);
+    return batch;
+}
+
+static void a_slight_batch_travels_as_a_copy_and_stays_with_its_owner(void **state) {
+    (void)state;
+    fixture f;
+    gx_batches pool;
+    setup(&f);
+    gx_batches_init(&pool, &f.heap, 0);
+    for (uint32_t bytes = 8; bytes <= 2 * GX_BATCH_SLIGHT; bytes += 8) {
+        gx_batch *batch = with_row(&pool, bytes);
+        bool slight = bytes <= GX_BATCH_SLIGHT;
+        assert_int_equal(gx_batch_is_slight(batch), slight);
+        assert_true(gx_batch_ring_put(&f.p, batch));
+        gx_batch_ring_publish(&f.p);
+        assert_true(gx_batch_ring_refresh(&f.c));
+        gx_batch *seen = gx_batch_ring_peek(&f.c);
+        assert_int_equal(seen != batch, slight);
+        assert_int_equal(gx_batch_home(seen) == NULL, slight);
+        assert_int_equal(seen->source << 8 | seen->target, 3 << 8 | 4);
+        assert_int_equal(seen->used, bytes);
+        assert_memory_equal(seen->bytes, batch->bytes, bytes);
+        gx_batch_ring_advance(&f.c);
+        gx_batch_ring_release(&f.c);
+        assert_int_equal(f.p.tail, f.c.released);
+        gx_batch_give(&pool, batch);
+    }
+    assert_null(gx_batches_flaw(&pool));
+    gx_batches_fini(&pool);
+    teardown(&f);
+}
+
+static void copies_take_a_place_each_and_what_they_name_besides(void **state) {
+    (void)state;
+    fixture f;
+    gx_batches pool;
+    setup(&f);
+    gx_batches_init(&pool, &f.heap, 0);
+    gx_batch *batch = with_row(&pool, 40);
+    for (int i = 0; i < PLACES; i++) assert_true(gx_batch_ring_put(&f.p, batch));
+    assert_false(gx_batch_ring_put(&f.p, batch));
+    gx_batch_ring_publish(&f.p);
+    gx_batch_ring_refresh(&f.c);
+    for (int i = 0; i < PLACES; i++) gx_batch_ring_advance(&f.c);
+    gx_batch_ring_release(&f.c);
+    batch->blocks = QUARTER;
+    assert_int_equal(gx_batch_ring_weight(batch), LEAST + QUARTER);
+    for (int i = 0; i < 3; i++) assert_true(gx_batch_ring_put(&f.p, batch));
+    assert_false(gx_batch_ring_put(&f.p, batch));
+    gx_batch_give(&pool, batch);
+    gx_batches_fini(&pool);
+    teardown(&f);
+}
+
+static void what_is_to_stay_is_copied_once_more_without_the_rows_that_were_read(void **state) {
+    (void)state;
+    fixture f;
+    gx_batches pool;
+    setup(&f);
+    gx_batches_init(&pool, &f.heap, 0);
+    gx_batch *batch = with_row(&pool, 24);
+    memcpy(batch->bytes + 24, batch->bytes, 24);
+    batch->used = 48;
+    batch->blocks = 7;
+    batch->lane = 2;
+    assert_true(gx_batch_ring_put(&f.p, batch));
+    gx_batch_ring_publish(&f.p);
+    gx_batch_ring_refresh(&f.c);
+    gx_batch *seen = gx_batch_ring_peek(&f.c);
+    seen->read = 24;
+    f.counting.fail_at = f.counting.calls + 1;
+    gx_batch *kept = gx_batch_copy(&pool, seen); /* there is a page already */
+    assert_non_null(kept);
+    assert_int_equal(gx_batch_rows(kept), 1);
+    assert_memory_equal(gx_batch_front(kept), batch->bytes, 24);
+    assert_true(gx_batch_home(kept) == &pool && kept->blocks == 7 && kept->lane == 2);
+    assert_int_equal(kept->source << 8 | kept->target, 3 << 8 | 4);
+    gx_batches poor;
+    gx_batches_init(&poor, &f.heap, 0);
+    assert_null(gx_batch_copy(&poor, seen));
+    gx_batch_give(&pool, kept);
+    gx_batch_give(&pool, batch);
+    gx_batches_fini(&pool);
+    teardown(&f);
+}
+
 /* --- Two threads --- */
 
 enum { PASSED = 300000, THREADED_CAPACITY = 16 << 10 };
@@ -276,7 +373,7 @@ typedef struct race {
     gx_batches pool;
     gx_batch_producer p;
     gx_batch_consumer c;
-    uint64_t wrong;
+    uint64_t wrong, copies;
 } race;
 
 static uint64_t row_of(uint64_t number, uint32_t at) {
@@ -303,6 +400,7 @@ static void *produce_batches(void *user) {
         gx_batch *batch = fill(r, &random, i);
         while (!gx_batch_ring_put(&r->p, batch))
             if (!gx_batch_ring_publish(&r->p)) sched_yield();
+        if (gx_batch_is_slight(batch)) gx_batch_give(&r->pool, batch);
         if (gx_random_below(&random, 16) == 0) gx_batch_ring_publish(&r->p);
     }
     gx_batch_ring_publish(&r->p);
@@ -328,7 +426,8 @@ static void consume_batches(race *r) {
         r->wrong += !is_whole(batch, i);
         memset(batch->bytes, 255, batch->used);
         gx_batch_ring_advance(&r->c);
-        gx_batches_return(&r->pool, batch, batch);
+        if (gx_batch_home(batch)) gx_batches_return(&r->pool, batch, batch);
+        r->copies += !gx_batch_home(batch);
         if (gx_random_below(&random, 16) == 0) gx_batch_ring_release(&r->c);
     }
 }
@@ -348,6 +447,7 @@ static void two_threads_pass_batches_whole_and_in_order_and_home_again(void **st
     consume_batches(&r);
     pthread_join(producer, NULL);
     assert_int_equal(r.wrong, 0);
+    assert_in_range(r.copies, PASSED / 4, PASSED / 4 * 3); /* so many have four rows or fewer */
     assert_false(gx_batch_ring_refresh(&r.c));
     assert_null(gx_batches_flaw(&r.pool));
     assert_int_equal(gx_batches_returning(&r.pool), gx_load_relaxed(&r.pool.used));
@@ -369,6 +469,9 @@ int main(void) {
         cmocka_unit_test(positions_may_wrap_at_64_bits),
         cmocka_unit_test(a_ring_without_memory_is_null_and_leaves_nothing),
         cmocka_unit_test(random_puts_and_takes_keep_order_and_weight),
+        cmocka_unit_test(a_slight_batch_travels_as_a_copy_and_stays_with_its_owner),
+        cmocka_unit_test(copies_take_a_place_each_and_what_they_name_besides),
+        cmocka_unit_test(what_is_to_stay_is_copied_once_more_without_the_rows_that_were_read),
         cmocka_unit_test(two_threads_pass_batches_whole_and_in_order_and_home_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,13 +334,13 @@ static void the_ring_agrees_with_plain_numbers_in_every_sequence_of_operations(v
 
 /* --- The ring of batches: the same, with lighter and heavier ones, and one that weighs more than the ring --- */
 
-enum { WEIGHT_MAX = 2 * CAPACITY, BATCH_DEPTH = 7, KINDS = 4 };
+enum { ROOM = 2 * CAPACITY, WEIGHT_MAX = 2 * ROOM, BATCH_DEPTH = 7, KINDS = 4 };
 enum { PUT_FIRST, PUT_LAST = KINDS - 1, BATCH_PUBLISH, BATCH_TAKE, BATCH_RELEASE, BATCH_OPERATIONS };
 
 static gx_batch kinds[KINDS]; /* for a ring, a batch is what it weighs */
-static const uint32_t weights[KINDS] = { 64, 320, 512, WEIGHT_MAX };
+static const uint32_t weights[KINDS] = { GX_BATCH_RING_LEAST, 640, 1024, WEIGHT_MAX };
 
-enum { QUEUE = 2 * CAPACITY / GX_BATCH_RING_LEAST };
+enum { QUEUE = 2 * ROOM / GX_BATCH_RING_LEAST };
 
 typedef struct batch_plain {
     uint64_t tail, published, head, released; /* weights */
@@ -353,7 +353,7 @@ typedef struct batch_both {
     gx_batch_consumer c;
     uint64_t shared_tail, shared_head;
     batch_plain model;
-    gx_batch_place places[CAPACITY / GX_BATCH_RING_LEAST];
+    gx_batch_place places[ROOM / GX_BATCH_RING_LEAST];
 } batch_both;
 
 static gx_batch_ring *batch_ring;
@@ -373,7 +373,7 @@ static void save_batches(batch_both *b) {
 static void put(batch_both *b, int kind) {
     batch_plain *m = &b->model;
     uint64_t weight = weights[kind];
-    bool fits = m->tail + weight - m->released <= CAPACITY || m->tail == m->released;
+    bool fits = m->tail + weight - m->released <= ROOM || m->tail == m->released;
     assert_int_equal(gx_batch_ring_put(&b->p, &kinds[kind]), fits);
     if (!fits) return;
     m->queue[m->put++ % QUEUE] = (uint8_t)kind;
@@ -437,7 +437,7 @@ static void the_ring_of_batches_agrees_with_plain_numbers_in_every_sequence_of_o
     enum { PLACES = CAPACITY / GX_BATCH_RING_LEAST };
     gx_heap heap;
     gx_heap_init(&heap, NULL);
-    batch_ring = gx_batch_ring_new(&heap, CAPACITY);
+    batch_ring = gx_batch_ring_new(&heap, ROOM);
     assert_non_null(batch_ring);
     for (int i = 0; i < KINDS; i++) kinds[i].room = weights[i] - (uint32_t)sizeof(gx_batch);
     sequences = 0;

@@ -4,9 +4,12 @@
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"
 
-enum { CAPACITY = 1024 };
+enum { CAPACITY = 2048 };
 
-enum { WEIGHT = 64, HALF = CAPACITY / 2 }; /* of a batch: the least, and one that shares the ring with one other */
+enum {
+    WEIGHT = GX_BATCH_RING_LEAST,
+    HALF = CAPACITY / 2
+}; /* of a batch: the least, and one that shares the ring with one other */
 
 typedef struct fixture {
     counting_allocator counting;
@@ -45,7 +48,7 @@ static void teardown(fixture *f) {
 /* Sends a batch that weighs so much. */
 static void send(fixture *f, gx_batch *batch, uint32_t weight) {
     *batch = (gx_batch){ .room = weight - (uint32_t)sizeof *batch };
-    gx_outlet_send(&f->outlet, batch);
+    gx_outlet_send(&f->outlet, batch, NULL); /* none is slight */
 }
 
 /* Reads all that was published; returns how many, which must be those from `from` on. */
@@ -69,7 +72,7 @@ static void batches_go_to_the_ring_while_it_has_room(void **state) {
     size_t calls = f.counting.calls;
     assert_true(gx_outlet_is_clear(&f.outlet));
     assert_false(gx_outlet_may_flush(&f.outlet));
-    assert_int_equal(gx_outlet_flush(&f.outlet), 0);
+    assert_int_equal(gx_outlet_flush(&f.outlet, NULL), 0);
     for (uint32_t i = 0; i < CAPACITY / WEIGHT; i++) send(&f, &batches[i], WEIGHT);
     assert_true(gx_outlet_is_clear(&f.outlet));
     assert_int_equal(f.outlet.sent, CAPACITY / WEIGHT);
@@ -93,10 +96,10 @@ static void what_finds_no_room_waits_in_the_outbox_and_later_batches_behind_it(v
     assert_int_equal(f.outlet.outbox.weight, 4 * WEIGHT);
     assert_int_equal(f.outlet.sent, 2);
     assert_false(gx_outlet_may_flush(&f.outlet));
-    assert_int_equal(gx_outlet_flush(&f.outlet), 0);
+    assert_int_equal(gx_outlet_flush(&f.outlet, NULL), 0);
     assert_int_equal(receive(&f, batches), 2);
     assert_true(gx_outlet_may_flush(&f.outlet));
-    assert_int_equal(gx_outlet_flush(&f.outlet), 3);
+    assert_int_equal(gx_outlet_flush(&f.outlet, NULL), 3);
     assert_true(gx_outlet_is_clear(&f.outlet));
     assert_int_equal(f.outlet.sent, 5);
     send(&f, &batches[5], WEIGHT);
@@ -116,7 +119,7 @@ static void a_batch_that_weighs_more_than_the_ring_goes_alone(void **state) {
         assert_int_equal(f.outlet.outbox.count, 2 - i);
         assert_false(gx_outlet_may_flush(&f.outlet));
         assert_int_equal(receive(&f, batches + i), 1);
-        assert_int_equal(gx_outlet_flush(&f.outlet), i < 2);
+        assert_int_equal(gx_outlet_flush(&f.outlet, NULL), i < 2);
     }
     teardown(&f);
 }
@@ -132,19 +135,45 @@ static void a_flush_moves_as_much_as_fits_and_keeps_the_rest_in_order(void **sta
         for (uint32_t n = gx_random_below(&random, 20); n > 0; n--)
             send(&f, &batches[sent++], WEIGHT + 8 * gx_random_below(&random, HALF / 8));
         if (gx_random_below(&random, 2)) received += receive(&f, batches + received);
-        gx_outlet_flush(&f.outlet);
+        gx_outlet_flush(&f.outlet, NULL);
         while (f.outlet.outbox.count > 500) {
             received += receive(&f, batches + received);
-            gx_outlet_flush(&f.outlet);
+            gx_outlet_flush(&f.outlet, NULL);
         }
         assert_null(f.outlet.outbox.count ? NULL : f.outlet.outbox.head);
         assert_int_equal(f.outlet.sent + f.outlet.outbox.count, sent);
     }
     while (received < sent) {
         received += receive(&f, batches + received);
-        gx_outlet_flush(&f.outlet);
+        gx_outlet_flush(&f.outlet, NULL);
     }
     assert_int_equal(f.outlet.sent, sent);
+    teardown(&f);
+}
+
+static void a_slight_batch_goes_back_to_its_pool_at_once_or_when_it_leaves_the_outbox(void **state) {
+    (void)state;
+    fixture f;
+    gx_batches pool;
+    gx_batch heavy;
+    setup(&f);
+    gx_batches_init(&pool, &f.heap, 0);
+    for (int waits = 0; waits < 2; waits++) {
+        if (waits) send(&f, &heavy, CAPACITY);
+        gx_batch *batch = gx_batch_take(&pool, false, 40);
+        batch->used = 40;
+        gx_outlet_send(&f.outlet, batch, &pool);
+        assert_int_equal(gx_load_relaxed(&pool.used), waits ? GX_BATCH_SMALL : 0);
+        assert_int_equal(f.outlet.outbox.count, waits);
+        gx_batch_ring_publish(&f.outlet.ring);
+        gx_batch_ring_refresh(&f.in);
+        gx_batch_ring_advance(&f.in);
+        gx_batch_ring_release(&f.in);
+        assert_int_equal(gx_outlet_flush(&f.outlet, &pool), waits);
+        assert_int_equal(gx_load_relaxed(&pool.used), 0);
+    }
+    assert_int_equal(f.outlet.sent, 3);
+    gx_batches_fini(&pool);
     teardown(&f);
 }
 
@@ -265,6 +294,7 @@ int main(void) {
         cmocka_unit_test(what_finds_no_room_waits_in_the_outbox_and_later_batches_behind_it),
         cmocka_unit_test(a_batch_that_weighs_more_than_the_ring_goes_alone),
         cmocka_unit_test(a_flush_moves_as_much_as_fits_and_keeps_the_rest_in_order),
+        cmocka_unit_test(a_slight_batch_goes_back_to_its_pool_at_once_or_when_it_leaves_the_outbox),
         cmocka_unit_test(items_go_through_ring_and_outbox_in_order),
         cmocka_unit_test(an_item_waits_behind_those_that_wait_though_the_ring_has_room),
         cmocka_unit_test(an_item_without_memory_is_refused_and_changes_nothing),

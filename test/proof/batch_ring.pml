@@ -1,7 +1,8 @@
 /* The ring of src/ds/batch_ring.h: two places, five batches, so that each place is written twice. Positions are weights,
  * and the third batch weighs more than the ring: it goes in when that is empty, and nothing beside it. Any number is
  * published and released at once. What must hold: batches arrive in order, filled, and are the consumer's from then on;
- * no place is written while it is read; the ring holds no more than its weight, but for one. */
+ * no place is written while it is read; the ring holds no more than its weight, but for one. A slight batch lies in its
+ * place: the consumer writes there, too, as it reads on. */
 #define PRODUCER 0
 #define CONSUMER 1
 #define THREADS 2
@@ -51,6 +52,7 @@ active proctype consumer() {
         load(CONSUMER, TAIL, batch_ring_A1, tail_cached)
     :: head != tail_cached -> /* gx_batch_ring_peek, its rows, gx_batch_ring_advance */
         read_cell(CONSUMER, taken % PLACES, batch);
+        write_cell(CONSUMER, taken % PLACES, batch);
         taken++;
         wrong = batch != taken;
         assert(!wrong);
