@@ -19,18 +19,24 @@ TREES = {"word-count": 4_000}  # of the shorter of two runs; the longer has thre
 CLIFF_TREES = 4_000  # enough for a ratio to two digits
 MODEST = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-EVEX,-ERMS,-FSRM,-SSE4_2,-SSSE3"
 FLOW = {"instructions", "reason"}
+TASKS = FLOW | {"flow", "tasks"}
 CLIFF = {"of", "with", "times", "most", "check", "reason"}
 CHECKS = ("report", "gate")
+
+
+def is_flow(entry):
+    return "instructions" in entry
 
 
 def wrong_with(table, name):
     """What the entry lacks, in words, or None."""
     entry = table[name]
-    if set(entry) not in (FLOW, CLIFF):
-        return f"needs {' and '.join(sorted(FLOW))}, or {', '.join(sorted(CLIFF))}, and nothing else"
+    if set(entry) not in (FLOW, TASKS, CLIFF):
+        return (f"needs {' and '.join(sorted(FLOW))}, or {', '.join(sorted(TASKS))}, or {', '.join(sorted(CLIFF))}, "
+                "and nothing else")
     if not entry["reason"].strip():
         return "needs a reason"
-    if set(entry) == FLOW:
+    if is_flow(entry):
         return None if entry["instructions"] > 0 else "needs instructions above 0"
     if entry["of"] not in table or set(table[entry["of"]]) != FLOW:
         return f"there is no flow '{entry['of']}' among the entries"
@@ -68,9 +74,11 @@ def judge_cliff(name, entry, times):
     return f"{name}: {times:.2f} times the instructions of {entry['of']}, at most {entry['most']} are granted"
 
 
-def count(flow):
+def count(name, entry):
+    flow, tasks = entry.get("flow", name), entry.get("tasks")
     few = TREES.get(flow, 40_000)
-    return measured.per_tree(measured.ours()["gale"], {"flow": flow}, few, 3 * few)[0]
+    options = {"flow": flow, **({"tasks": tasks, "spouts": tasks} if tasks else {})}
+    return measured.per_tree(measured.ours()["gale"], options, few, 3 * few)[0]
 
 
 def count_few(options):
@@ -83,8 +91,8 @@ def count_all(wanted, pool):
     plain = {flow: pool.submit(count_few, {"flow": flow}) for flow in flows}
     counts = {}
     for name, entry in wanted.items():
-        if set(entry) == FLOW:
-            counts[name] = pool.submit(count, name).result
+        if is_flow(entry):
+            counts[name] = pool.submit(count, name, entry).result
         else:
             found = pool.submit(count_few, {"flow": entry["of"], "with": entry["with"]})
             counts[name] = lambda found=found, of=plain[entry["of"]]: found.result() / of.result()
@@ -93,7 +101,7 @@ def count_all(wanted, pool):
 
 def tell(name, entry, counted):
     """Prints the entry's line. What is wrong, in words, or None."""
-    if set(entry) == FLOW:
+    if is_flow(entry):
         print(f"  {name:26}{counted:9,.0f} of {entry['instructions']:,}", flush=True)
         return judge(name, entry["instructions"], counted)
     reached = "reached" if counted <= entry["most"] else "not reached"

@@ -77,6 +77,21 @@ class Cliff(unittest.TestCase):
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+class Tasks(unittest.TestCase):
+    def test_a_flow_with_several_tasks_of_everything_has_a_budget_of_its_own(self):
+        asked = []
+
+        def per_tree(_, options, few, many):
+            asked.append(options)
+            return options.get("tasks", 1) * 100, None
+        wanted = {"a-flow": {"instructions": 5, "reason": "why"},
+                  "of-two": {"flow": "a-flow", "tasks": 2, "instructions": 5, "reason": "why"}}
+        with mock.patch.object(measured, "per_tree", per_tree), concurrent.futures.ThreadPoolExecutor(2) as pool:
+            counts = budget.count_all(wanted, pool)
+            self.assertEqual({"a-flow": 100, "of-two": 200}, {name: wait() for name, wait in counts.items()})
+        self.assertCountEqual([{"flow": "a-flow"}, {"flow": "a-flow", "tasks": 2, "spouts": 2}], asked)
+
+
 class Table(unittest.TestCase):
     def test_every_budget_that_is_committed_has_a_reason(self):
         table = budget.read(os.path.join(measured.HERE, "budget.toml"))

@@ -148,11 +148,11 @@ GX_INLINE bool is_brief(const gx_task *task, const gx_stream_routes *routes, con
 }
 
 /* The same with a deadline, or somebody who wants to see it. */
-GX_NOINLINE static int emit_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+GX_NOINLINE static int emit_dated(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
     gx_executor *ex = task->executor;
     const gx_short s = { routes, gx_load_relaxed(&ex->cursor.root), 1, gx_row_deadline(ex->cursor.tuple.head) };
-    size_t size = gx_flat_write_brief(value, routes->sole->at + gx_short_before(&s));
-    ex->cursor.ack ^= gx_short_commit(ex, routes->sole, &s, gx_short_before(&s) + size);
+    size_t size = gx_flat_write_brief(value, open->at + gx_short_before(&s));
+    ex->cursor.ack ^= gx_short_commit(ex, open, &s, gx_short_before(&s) + size);
     gx_count(&routes->counters.single, 1);
     if (gx_emit_is_watched(task)) gx_emit_show(task, (uint32_t)(routes - task->streams), value, 1, NULL, 1);
     return 1;
@@ -169,7 +169,7 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
                     gx_cursor_is_anothers(&task->executor->cursor, task)))
         return emit_any(task, stream, values, count, 0);
     if (task->executor->cursor.stem == GX_STEM_ONE && is_brief(task, routes, values, count))
-        return emit_dated(task, routes, values);
+        return emit_dated(task, routes, routes->sole, values);
     if (GX_LIKELY(make_child(task, routes, &s))) targets = gx_short_send(task, &s, values, count, &edges, &chosen);
     if (GX_UNLIKELY(!targets)) return emit_any(task, stream, values, count, chosen);
     task->executor->cursor.ack ^= edges;
@@ -178,9 +178,8 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
 }
 
 /* The same without a root, and so without a deadline. */
-GX_NOINLINE static int emit_rootless(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+GX_NOINLINE static int emit_rootless(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
     const gx_short s = { .routes = routes };
-    gx_open *open = routes->sole;
     gx_short_end(open, &s, sizeof(gale_head) + gx_flat_write_brief(value, open->at + sizeof(gale_head)));
     gx_count(&routes->counters.single, 1);
     if (GX_UNLIKELY(!routes->bare) && gx_emit_is_watched(task))
@@ -188,27 +187,80 @@ GX_NOINLINE static int emit_rootless(gx_task *task, gx_stream_routes *routes, co
     return 1;
 }
 
-GX_NOINLINE static int emit_brief(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+GX_NOINLINE static int emit_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
     const gx_short s = { .routes = routes, .roots = 1 };
-    unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
+    unsigned char *row = gx_short_end(open, &s, gx_short_write_brief(open, value));
     gx_executor *ex = task->executor;
     ex->cursor.ack ^= gx_short_root(ex, row, gx_load_relaxed(&ex->cursor.root));
     gx_count(&routes->counters.single, 1);
     return 1;
 }
 
-/* What is brief is worth functions that call none and save no register: one that looks, and one that does. */
+/* A brief tuple, where a row has room. */
+GX_INLINE int emit_brief(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
+    if (GX_UNLIKELY(task->executor->cursor.stem == GX_STEM_NONE)) return emit_rootless(task, routes, open, value);
+    return GX_LIKELY(routes->bare) ? emit_bare(task, routes, open, value) : emit_dated(task, routes, open, value);
+}
+
+/* Opens a batch for the target that was chosen. False: there is none, and engine/emit.h says why. */
+GX_NOINLINE static bool open_chosen(gx_task *task) {
+    gx_executor *ex = task->executor;
+    return gx_turn_open(ex, ex->shared->tasks[ex->scratch.targets[0]], NULL, GX_ROW_SHORT) == GALE_OK;
+}
+
+GX_INLINE gx_open *open_for(gx_executor *ex, uint32_t target) {
+    ex->scratch.targets[0] = (uint16_t)target;
+    return &ex->open[(uint16_t)target];
+}
+
+/* Where a brief tuple goes that one of several tasks takes. */
+GX_NOINLINE static gx_open *choose(const gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+    gx_route *route = &routes->routes[0];
+    bool keyed = gx_route_is_keyed(route);
+    return open_for(task->executor, keyed ? gx_route_by_key(route, gx_hash_brief(value)) : gx_route_keyless(route));
+}
+
+/* The same by fields grouping. */
+GX_INLINE gx_open *choose_by_field(const gx_task *task, const gx_stream_routes *routes, const gale_value *value) {
+    const gx_plan_edge *edge = routes->routes[0].edge;
+    return open_for(task->executor, edge->first_task + gx_hash_below(gx_hash_brief(value), edge->task_count));
+}
+
+GX_NOINLINE static int emit_first(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
+    if (GX_LIKELY(open_chosen(task))) return emit_brief(task, routes, open, value);
+    return emit_any(task, (uint32_t)(routes - task->streams), value, 1, 1);
+}
+
+GX_NOINLINE static int emit_chosen(gx_task *task, gx_stream_routes *routes, const gale_value *value) {
+    gx_open *open = choose(task, routes, value);
+    return GX_LIKELY(open->at < open->end) ? emit_brief(task, routes, open, value)
+                                           : emit_first(task, routes, open, value);
+}
+
+/* Where there is a choice. */
+GX_NOINLINE static int emit_choosing(gx_task *task, uint32_t stream, const gale_value *values, size_t count) {
+    gx_stream_routes *routes = &task->streams[stream];
+    if (count != 1 || !gx_flat_is_brief(values) || task->executor->cursor.stem == GX_STEM_OTHER)
+        return emit_routed(task, stream, values, count);
+    if (!routes->by_field) return emit_chosen(task, routes, values);
+    gx_open *open = choose_by_field(task, routes, values);
+    return GX_LIKELY(open->at < open->end) ? emit_brief(task, routes, open, values)
+                                           : emit_first(task, routes, open, values);
+}
+
+/* What is brief is worth functions that call none and save no register: one that looks, and one that does; between them
+ * one that chooses, where there is a choice. */
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     gx_task *task = task_of(out);
     const gx_cursor *cursor = &task->executor->cursor;
     if (GX_UNLIKELY(stream >= task->stream_count || task->executor->turn != task || wrong_thread(task)))
         return emit_routed(task, stream, values, count);
     gx_stream_routes *routes = &task->streams[stream];
-    const gx_open *open = routes->brief;
+    gx_open *open = routes->brief;
+    if (open->at >= open->end && routes->choice) return emit_choosing(task, stream, values, count);
     if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values) || cursor->stem == GX_STEM_OTHER)
         return emit_routed(task, stream, values, count);
-    if (GX_UNLIKELY(cursor->stem == GX_STEM_NONE)) return emit_rootless(task, routes, values);
-    return GX_LIKELY(routes->bare) ? emit_brief(task, routes, values) : emit_dated(task, routes, values);
+    return emit_brief(task, routes, open, values);
 }
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -245,16 +297,18 @@ static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64
 }
 
 /* With a deadline, a tuple that is kept, or somebody who wants to see it. */
-GX_NOINLINE static int emit_tree_dated(gx_task *task, gx_stream_routes *routes, const gale_value *value,
+GX_NOINLINE static int emit_tree_dated(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
                                        uint64_t message_id) {
     gx_executor *ex = task->executor;
     uint32_t stream = (uint32_t)(routes - task->streams);
     const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
-    const unsigned char *body = routes->sole->at + gx_short_before(&s);
-    size_t size = gx_flat_write_brief(value, routes->sole->at + gx_short_before(&s));
-    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0)
-        return emit_tree_any(task, stream, value, 1, message_id, 0);
-    begin_tree(task, s.root, message_id, gx_short_commit(ex, routes->sole, &s, gx_short_before(&s) + size));
+    const unsigned char *body = open->at + gx_short_before(&s);
+    size_t size = gx_flat_write_brief(value, open->at + gx_short_before(&s));
+    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0) {
+        ex->scratch.targets[0] = open->batch->target; /* it was chosen */
+        return emit_tree_any(task, stream, value, 1, message_id, 1);
+    }
+    begin_tree(task, s.root, message_id, gx_short_commit(ex, open, &s, gx_short_before(&s) + size));
     gx_count(&routes->counters.single, 1);
     if (gx_emit_is_watched(task)) gx_emit_show(task, stream, value, 1, &message_id, 1);
     return 1;
@@ -270,7 +324,7 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !may_begin(task)))
         return emit_tree_any(task, stream, values, count, message_id, 0);
     if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
-    if (is_brief(task, routes, values, count)) return emit_tree_dated(task, routes, values, message_id);
+    if (is_brief(task, routes, values, count)) return emit_tree_dated(task, routes, routes->sole, values, message_id);
     const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
     if (GX_UNLIKELY(task->plan->retains) && gx_emit_retain(task, stream, values, count, s.root) < 0)
         return emit_tree_any(task, stream, values, count, message_id, 0);
@@ -284,15 +338,36 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     return (int)targets;
 }
 
-GX_NOINLINE static int emit_tree_brief(gx_task *task, gx_stream_routes *routes, const gale_value *value,
-                                       uint64_t message_id) {
+GX_NOINLINE static int emit_tree_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                                      uint64_t message_id) {
     const gx_short s = { .routes = routes, .roots = 1 };
-    unsigned char *row = gx_short_end(routes->sole, &s, gx_short_write_brief(routes->sole, value));
+    unsigned char *row = gx_short_end(open, &s, gx_short_write_brief(open, value));
     gx_executor *ex = task->executor;
     uint64_t root = gx_ledger_next_root(&ex->ledger);
     open_tree(task, root, message_id, gx_short_root(ex, row, root));
     gx_count(&routes->counters.single, 1);
     return 1;
+}
+
+GX_INLINE int emit_tree_brief(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                              uint64_t message_id) {
+    return GX_LIKELY(routes->bare) ? emit_tree_bare(task, routes, open, value, message_id)
+                                   : emit_tree_dated(task, routes, open, value, message_id);
+}
+
+GX_NOINLINE static int emit_tree_first(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                                       uint64_t message_id) {
+    if (GX_LIKELY(open_chosen(task))) return emit_tree_brief(task, routes, open, value, message_id);
+    return emit_tree_any(task, (uint32_t)(routes - task->streams), value, 1, message_id, 1);
+}
+
+GX_NOINLINE static int emit_tree_choosing(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
+                                          uint64_t message_id) {
+    gx_stream_routes *routes = &task->streams[stream];
+    if (count != 1 || !gx_flat_is_brief(values)) return emit_tree_routed(task, stream, values, count, message_id);
+    gx_open *open = routes->by_field ? choose_by_field(task, routes, values) : choose(task, routes, values);
+    return GX_LIKELY(open->at < open->end) ? emit_tree_brief(task, routes, open, values, message_id)
+                                           : emit_tree_first(task, routes, open, values, message_id);
 }
 
 static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
@@ -302,11 +377,11 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
     if (GX_UNLIKELY(ex->begins != task || stream >= task->stream_count || wrong_thread(task)))
         return emit_tree_routed(task, stream, values, count, message_id);
     gx_stream_routes *routes = &task->streams[stream];
-    const gx_open *open = routes->brief;
+    gx_open *open = routes->brief;
+    if (open->at >= open->end && routes->choice) return emit_tree_choosing(task, stream, values, count, message_id);
     if (open->at >= open->end || count != 1 || !gx_flat_is_brief(values))
         return emit_tree_routed(task, stream, values, count, message_id);
-    return GX_LIKELY(routes->bare) ? emit_tree_brief(task, routes, values, message_id)
-                                   : emit_tree_dated(task, routes, values, message_id);
+    return emit_tree_brief(task, routes, open, values, message_id);
 }
 
 /* Task 0 is nobody, and means "by grouping" in an emission. */

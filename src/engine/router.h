@@ -63,6 +63,8 @@ typedef struct gx_stream_routes {
         *sole; /* plain, and one task takes it: its place, where, laned, rows of another lane may lie; else one
                               where nothing fits */
     struct gx_open *brief; /* the same, not laned, where tuples have one value */
+    bool choice;           /* there, a grouping of one consumer chooses one of several tasks */
+    bool by_field;         /* and does so by fields grouping */
     bool bare;             /* no deadline, nothing is kept, and nobody wants to see what is emitted */
     gx_stream_counters counters;
 } gx_stream_routes;
@@ -125,21 +127,34 @@ GX_INLINE uint16_t gx_route_partial_key(gx_route *route, uint64_t hash) {
     return (uint16_t)(route->edge->first_task + chosen);
 }
 
-/* The target of a grouping that has exactly one. */
-GX_INLINE uint16_t gx_route_one(gx_route *route, const gale_value *values) {
+/* Does a hash of some fields choose? */
+GX_INLINE bool gx_route_is_keyed(const gx_route *route) {
+    return route->edge->grouping == GALE_GROUPING_FIELDS || route->edge->grouping == GALE_GROUPING_PARTIAL_KEY;
+}
+
+/* The target of a keyed grouping. */
+GX_INLINE uint16_t gx_route_by_key(gx_route *route, uint64_t hash) {
     const gx_plan_edge *edge = route->edge;
-    if (edge->task_count == 1) return edge->first_task;
+    if (edge->grouping == GALE_GROUPING_PARTIAL_KEY) return gx_route_partial_key(route, hash);
+    return (uint16_t)(edge->first_task + gx_hash_below(hash, edge->task_count));
+}
+
+/* The target of a grouping that has exactly one, and is not keyed. */
+GX_INLINE uint16_t gx_route_keyless(gx_route *route) {
+    const gx_plan_edge *edge = route->edge;
     switch (edge->grouping) {
-    case GALE_GROUPING_FIELDS: {
-        uint64_t hash = gx_values_hash(values, edge->fields, edge->field_count);
-        return (uint16_t)(edge->first_task + gx_hash_below(hash, edge->task_count));
-    }
-    case GALE_GROUPING_PARTIAL_KEY:
-        return gx_route_partial_key(route, gx_values_hash(values, edge->fields, edge->field_count));
     case GALE_GROUPING_GLOBAL: return edge->first_task;
     case GALE_GROUPING_NONE: return (uint16_t)(edge->first_task + gx_random_below(route->random, edge->task_count));
     default: return gx_route_shuffle(route);
     }
+}
+
+/* The target of a grouping that has exactly one. */
+GX_INLINE uint16_t gx_route_one(gx_route *route, const gale_value *values) {
+    const gx_plan_edge *edge = route->edge;
+    if (edge->task_count == 1) return edge->first_task;
+    if (!gx_route_is_keyed(route)) return gx_route_keyless(route);
+    return gx_route_by_key(route, gx_values_hash(values, edge->fields, edge->field_count));
 }
 
 /* Writes the targets of a regular emit to `targets`, which has room for `fanout`; returns how many, or the negative

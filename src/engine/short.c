@@ -2,6 +2,11 @@
 
 #include "engine/drop.h"
 
+/* A grouping by keys has one that is the whole tuple, when that has one value. */
+static bool is_by_one(const gx_route *route) {
+    return !gx_route_is_keyed(route) || route->edge->field_count == 1;
+}
+
 void gx_short_choose(gx_task *task, bool watched) {
     gx_executor *ex = task->executor;
     for (uint32_t i = 0; i < task->stream_count; i++) {
@@ -11,7 +16,11 @@ void gx_short_choose(gx_task *task, bool watched) {
         const gx_plan_drop *drop = sole ? gx_drop_find(ex->shared->tasks[sole], task->component, i) : NULL;
         routes->lane = drop ? drop->lane : 0;
         routes->sole = sole ? &ex->open[sole] : &ex->never;
-        routes->brief = !routes->laned && routes->field_count == 1 ? routes->sole : &ex->never;
+        bool brief = !routes->laned && routes->field_count == 1;
+        routes->brief = brief ? routes->sole : &ex->never;
+        routes->choice = brief && !sole && routes->plain && !gx_route_is_spread(routes) &&
+                         is_by_one(&routes->routes[0]);
+        routes->by_field = routes->choice && routes->routes[0].edge->grouping == GALE_GROUPING_FIELDS;
     }
 }
 

@@ -5,31 +5,13 @@
 
 static uint64_t hash(const gale_value *value, int depth);
 
-/* Size and type in one number. */
-GX_INLINE uint64_t what_is(size_t size, uint8_t type) {
-    return (uint64_t)size << 8 | type;
-}
-
-GX_INLINE uint64_t hash_scalar(uint64_t bits, uint8_t type) {
-    return gx_hash_short((gx_short_text){ bits, 0 }, what_is(sizeof bits, type), GX_HASH_PUBLIC);
-}
-
 GX_INLINE uint64_t hash_text(const void *text, size_t size, uint8_t type) {
     if (GX_UNLIKELY(size > GX_SHORT_TEXT_MAX)) return gx_hash_bytes(text, size, type);
-    return gx_hash_short(gx_short_text_load(text, size), what_is(size, type), GX_HASH_PUBLIC);
-}
-
-static uint64_t hash_f64(double number) {
-    uint64_t bits = 0;
-    if (number != number)
-        bits = UINT64_C(0x7ff8000000000000);
-    else if (number != 0)
-        memcpy(&bits, &number, sizeof bits);
-    return hash_scalar(bits, GALE_TYPE_F64);
+    return gx_hash_short(gx_short_text_load(text, size), gx_hash_what(size, type), GX_HASH_PUBLIC);
 }
 
 static uint64_t hash_list(const gale_value *list, int depth) {
-    uint64_t h = hash_scalar(list->size, GALE_TYPE_LIST);
+    uint64_t h = gx_hash_scalar(list->size, GALE_TYPE_LIST);
     for (size_t i = 0; i < list->size; i++) {
         gale_value item = gale_list_at(list, i);
         h = gx_hash_mix(h, hash(&item, depth));
@@ -44,19 +26,19 @@ static uint64_t hash_map(const gale_value *map, int depth) {
     gale_value value;
     for (size_t i = 0; gale_map_at(map, i, &key, &value); i++)
         sum += gx_hash_mix(hash_text(key.data, key.size, GALE_TYPE_STRING), hash(&value, depth));
-    return gx_hash_mix(hash_scalar(map->size, GALE_TYPE_MAP), sum);
+    return gx_hash_mix(gx_hash_scalar(map->size, GALE_TYPE_MAP), sum);
 }
 
 static uint64_t hash(const gale_value *value, int depth) {
     switch (value->type) {
-    case GALE_TYPE_BOOL: return hash_scalar(value->as.boolean, GALE_TYPE_BOOL);
-    case GALE_TYPE_I64: return hash_scalar((uint64_t)value->as.i64, GALE_TYPE_I64);
-    case GALE_TYPE_F64: return hash_f64(value->as.f64);
+    case GALE_TYPE_BOOL: return gx_hash_scalar(value->as.boolean, GALE_TYPE_BOOL);
+    case GALE_TYPE_I64: return gx_hash_scalar((uint64_t)value->as.i64, GALE_TYPE_I64);
+    case GALE_TYPE_F64: return gx_hash_scalar(gx_flat_scalar(value), GALE_TYPE_F64);
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES: return hash_text(value->as.bytes, value->size, value->type);
     case GALE_TYPE_LIST: return depth < GALE_VALUE_DEPTH ? hash_list(value, depth + 1) : 0;
     case GALE_TYPE_MAP: return depth < GALE_VALUE_DEPTH ? hash_map(value, depth + 1) : 0;
-    default: return hash_scalar(0, GALE_TYPE_NULL);
+    default: return gx_hash_scalar(0, GALE_TYPE_NULL);
     }
 }
 

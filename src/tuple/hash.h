@@ -4,14 +4,32 @@
 #define GX_TUPLE_HASH_H
 
 #include "base/hash.h"
-
-#include <gale/value.h>
+#include "tuple/flat.h"
 
 /* Strings and bytes by content, size and type, numbers by their canonical 8 bytes and type, lists and maps item by item. */
 uint64_t gx_value_hash(const gale_value *value);
 
 /* values[indices[0]], values[indices[1]], ... in that order. */
 uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_t count);
+
+/* Size and type in one number. */
+GX_INLINE uint64_t gx_hash_what(size_t size, uint8_t type) {
+    return (uint64_t)size << 8 | type;
+}
+
+/* The same as gx_value_hash of a scalar with these canonical bits. */
+GX_INLINE uint64_t gx_hash_scalar(uint64_t bits, uint8_t type) {
+    return gx_hash_short((gx_short_text){ bits, 0 }, gx_hash_what(sizeof bits, type), GX_HASH_PUBLIC);
+}
+
+/* The same of what is brief (tuple/flat.h), without a call. */
+GX_INLINE uint64_t gx_hash_brief(const gale_value *value) {
+    if (value->type < GALE_TYPE_STRING) return gx_hash_scalar(gx_flat_scalar(value), value->type);
+    const uint8_t *text = gx_short_hidden(value->as.bytes);
+    gx_short_text mask = gx_short_text_mask(value->size);
+    return gx_hash_short((gx_short_text){ gx_load64(text) & mask.low, gx_load64(text + 8) & mask.high },
+                         gx_hash_what(value->size, value->type), GX_HASH_PUBLIC);
+}
 
 /* The two candidates, different ones in 0 .. n - 1, that partial key grouping has for a key with this hash; for n = 1
  * both are 0. Version 2, like the hash: the first is where fields grouping would send the key. */

@@ -7,6 +7,7 @@
 
 static uint64_t of(gale_value value) {
     assert_int_equal(gale_value_hash(&value), gx_value_hash(&value));
+    if (gx_flat_is_brief(&value)) assert_int_equal(gale_value_hash(&value), gx_hash_brief(&value));
     return gale_value_hash(&value);
 }
 
