@@ -31,17 +31,20 @@ void gx_settle_displace(gx_settle *settle, uint64_t root, uint64_t edges) {
     uint64_t last = settle->last_root, sum = settle->last_xor;
     settle->last_root = root;
     settle->last_xor = edges;
-    gx_settle_slot *slot = &settle->table[gx_settle_place(last)];
+    size_t place = gx_settle_place(last);
+    gx_settle_slot *slot = &settle->table[place];
     if (slot->root == last) {
         slot->xor_ ^= sum;
         return;
     }
     uint64_t out_root = slot->root, out_sum = slot->xor_;
     *slot = (gx_settle_slot){ last, sum };
-    if (GX_UNLIKELY(!out_root))
+    if (GX_UNLIKELY(!out_root)) {
         settle->filled++;
-    else if (!GX_MUTANT(eviction_dropped))
+        settle->marks[place / 64] |= UINT64_C(1) << place % 64;
+    } else if (!GX_MUTANT(eviction_dropped)) {
         gx_settle_send(settle, out_root, out_sum);
+    }
 }
 
 static gx_block *text_block(gx_settle *settle, const char *text) {
@@ -80,11 +83,13 @@ void gx_settle_notify(gx_settle *settle, const gx_notice *notice, const char *te
 void gx_settle_flush(gx_settle *settle) {
     if (settle->last_root) gx_settle_send(settle, settle->last_root, settle->last_xor);
     settle->last_root = 0;
-    for (size_t i = 0; settle->filled && i < GX_SETTLE_SLOTS; i++) {
-        if (!settle->table[i].root) continue;
-        gx_settle_send(settle, settle->table[i].root, settle->table[i].xor_);
-        settle->table[i].root = 0;
-        settle->filled--;
+    for (size_t i = 0; settle->filled && i < GX_SETTLE_SLOTS / 64; i++) {
+        for (; settle->marks[i]; settle->marks[i] &= settle->marks[i] - 1) {
+            gx_settle_slot *slot = &settle->table[i * 64 + (size_t)__builtin_ctzll(settle->marks[i])];
+            gx_settle_send(settle, slot->root, slot->xor_);
+            slot->root = 0;
+            settle->filled--;
+        }
     }
 }
 

@@ -17,7 +17,9 @@
 #include "engine/outlet.h"
 #include "topology/plan.h"
 
-enum { GX_SETTLE_SLOTS = 64 };
+/* As many as a spout begins in a turn: where each tree has tuples in several batches of that turn, which are run one after
+ * the other, the tree is still there when the next batch comes to it. */
+enum { GX_SETTLE_SLOTS = 256 };
 
 typedef enum gx_notice_kind {
     GX_NOTICE_ACK,   /* edges; to the keeper */
@@ -44,7 +46,8 @@ typedef struct gx_settle_slot {
 
 typedef struct gx_settle {
     uint64_t last_root, last_xor;
-    uint32_t filled; /* slots of the table in use */
+    uint32_t filled;                      /* slots of the table in use */
+    uint64_t marks[GX_SETTLE_SLOTS / 64]; /* a bit for each of those */
     gx_settle_slot table[GX_SETTLE_SLOTS];
     gx_ack_outlet *outlets; /* by executor */
     const gx_plan *plan;    /* where acker tasks are; NULL: there are none */

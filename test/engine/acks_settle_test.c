@@ -164,6 +164,21 @@ static void more_roots_than_the_table_holds_displace_each_other_and_all_arrive(v
     teardown(&f);
 }
 
+static void trees_of_a_turn_that_come_again_in_each_of_its_batches_are_combined(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    enum { TREES = 256, BATCHES = 5 };
+    uint64_t roots[TREES];
+    for (uint32_t i = 0; i < TREES; i++) roots[i] = begin(&f, 0, i, (1 << BATCHES) - 1);
+    for (uint64_t batch = 0; batch < BATCHES; batch++)
+        for (uint32_t i = 0; i < TREES; i++) gx_settle_ack(&f.settle, roots[i], UINT64_C(1) << batch);
+    gx_settle_flush(&f.settle);
+    assert_int_equal(deliver(&f, 0), TREES + 1); /* the last one's last batch lies in the register */
+    assert_int_equal(gx_ledger_counters(&f.ledgers[0]).acked, TREES);
+    teardown(&f);
+}
+
 static void a_displaced_root_that_comes_back_joins_what_lies_in_the_table(void **state) {
     (void)state;
     fixture f;
@@ -419,6 +434,7 @@ int main(void) {
         cmocka_unit_test(acks_of_one_root_are_combined_to_one_item),
         cmocka_unit_test(roots_that_take_turns_are_combined_in_the_table),
         cmocka_unit_test(more_roots_than_the_table_holds_displace_each_other_and_all_arrive),
+        cmocka_unit_test(trees_of_a_turn_that_come_again_in_each_of_its_batches_are_combined),
         cmocka_unit_test(a_displaced_root_that_comes_back_joins_what_lies_in_the_table),
         cmocka_unit_test(a_sum_of_zero_is_not_sent),
         cmocka_unit_test(failures_arrive_at_once_with_reason_task_and_text),
