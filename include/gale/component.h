@@ -7,11 +7,11 @@
  *          thread, and are refused with GALE_THREAD from another one in debug builds.
  * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from
  *          `next` it makes the spout back off. gale_report says why in words.
- * Misuse:  the inline functions are hot and assert only: `out`, `context`, `values`. (That is NULL for what must be there:
+ * Misuse:  the inline functions are hot and assert only: `out`, `context`, `values`, `tuples`. (That is NULL for what must be there:
  *          with GALE_CHECKS an assertion tells, without it the process ends.) What else they are given is checked.
  *
  *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close         (or ack_batch)
- *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup
+ *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup  (or execute_batch)
  */
 #ifndef GALE_COMPONENT_H
 #define GALE_COMPONENT_H
@@ -297,11 +297,26 @@ typedef struct gale_spout_ops {
 
 typedef enum gale_bolt_kind {
     GALE_BOLT_SIMPLE, /* the input is acked when execute returns 0 (and flush, if there is one), failed when it returns an
-                         error */
+                         error; `execute_batch` settles one when it takes the next */
     GALE_BOLT_MANUAL /* the bolt answers each input itself, at once or later */
 } gale_bolt_kind;
 
-/* Only `execute` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
+/* The tuples that one call of `execute_batch` is given. Made by whoever runs components, and good for that call and its
+ * thread. Call gale_batch_next instead. */
+typedef struct gale_batch {
+    size_t size;
+    const gale_tuple *(*next)(struct gale_batch *tuples);
+} gale_batch;
+
+/* The next tuple, which is in execution from then on, or NULL when there are no more now: those that were not reached
+ * come with a later call. The tuple before is settled as if `execute` had returned 0 for it, and is not to be read any
+ * more. */
+GALE_INLINE const gale_tuple *gale_batch_next(gale_batch *tuples) {
+    GALE_ASSERT(tuples);
+    return tuples->next(tuples);
+}
+
+/* `execute` or `execute_batch` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
  * called once when everything before this bolt has drained; it may emit (its tuples are not tracked), and answer what
  * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED.
  *
@@ -321,6 +336,7 @@ typedef struct gale_bolt_ops {
     int (*finish)(void *self, gale_collector *out);
     void (*cleanup)(void *self);
     int (*flush)(void *self, gale_collector *out);
+    int (*execute_batch)(void *self, gale_batch *tuples, gale_collector *out);
 } gale_bolt_ops;
 
 /* --- What a topology is given ------------------------------------------------------------------------------------- */

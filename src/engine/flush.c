@@ -5,17 +5,21 @@
 #include "engine/hooks.h"
 #include "engine/turn.h"
 
-int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack) {
+bool gx_flush_may_owe(gx_task *task, gx_roots roots) {
     gx_owed *owed = &task->owed;
     gx_heap *heap = task->executor->heap;
     size_t hooked = gx_hooks_any(task) ? owed->tuples + 1 : 0; /* who listens is told of each tuple */
-    if (!gx_grow(heap, GX_TAG_OTHER, &owed->roots, &owed->root_capacity, owed->root_count + roots.count,
-                 sizeof *owed->roots) ||
-        !gx_grow(heap, GX_TAG_OTHER, &owed->handles, &owed->handle_capacity, hooked, sizeof *owed->handles))
-        return GALE_NO_MEMORY;
+    return gx_grow(heap, GX_TAG_OTHER, &owed->roots, &owed->root_capacity, owed->root_count + roots.count,
+                   sizeof *owed->roots) &&
+           gx_grow(heap, GX_TAG_OTHER, &owed->handles, &owed->handle_capacity, hooked, sizeof *owed->handles);
+}
+
+int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack) {
+    gx_owed *owed = &task->owed;
+    if (!gx_flush_may_owe(task, roots)) return GALE_NO_MEMORY;
     for (uint64_t i = 0; i < roots.count; i++)
         owed->roots[owed->root_count++] = (gx_root){ roots.pairs[i].root, roots.pairs[i].edge ^ ack };
-    if (hooked) owed->handles[owed->tuples] = handle;
+    if (gx_hooks_any(task)) owed->handles[owed->tuples] = handle;
     owed->tuples++;
     return GALE_OK;
 }

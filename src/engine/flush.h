@@ -10,6 +10,9 @@
 
 #include "engine/executor.h"
 
+/* Is there memory for one more with these roots? */
+bool gx_flush_may_owe(gx_task *task, gx_roots roots);
+
 /* The tuple with these roots, whose children sum to `ack`, waits for the next flush. GALE_NO_MEMORY: it does not, and the
  * caller has it flushed at once. */
 int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack);

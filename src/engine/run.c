@@ -5,6 +5,7 @@
 #include "engine/acks.h"
 #include "engine/collector.h"
 #include "engine/drop.h"
+#include "engine/flush.h"
 #include "engine/hooks.h"
 #include "engine/tick.h"
 #include "engine/turn.h"
@@ -35,6 +36,13 @@ static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
 
+/* So many rows took so long. */
+static void note_time(gx_executor *ex, gx_task *task, int64_t spent, size_t rows) {
+    gx_task_sampled(task, spent / (int64_t)rows);
+    if (task->slow) ex->slow_ns += (uint64_t)spent;
+    if (out_of_time(ex)) ex->run_end = NULL;
+}
+
 /* A call whose time is taken. Before a slow one, what is finished is shown to others. */
 GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
     if (task->slow) gx_turn_publish(ex);
@@ -43,10 +51,7 @@ GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
     gx_executor_call(ex, task); /* since now */
     gx_store_relaxed(&ex->cursor.root, root);
     int rc = call(ex, task);
-    int64_t spent = gx_executor_tell_time(ex) - before;
-    gx_task_sampled(task, spent);
-    if (task->slow) ex->slow_ns += (uint64_t)spent;
-    if (out_of_time(ex)) ex->run_end = NULL;
+    note_time(ex, task, gx_executor_tell_time(ex) - before, 1);
     return rc;
 }
 
@@ -90,21 +95,26 @@ static bool is_over(gx_executor *ex, gx_task *task, const gale_head *head) {
     return true;
 }
 
-/* Any row. */
-GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    gx_cursor *cursor = &ex->cursor;
+/* Any row. False: it is not to be executed. */
+static bool begin_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
     gx_roots roots = gx_row_roots(head);
     gx_stem stem = roots.count > 1 ? GX_STEM_OTHER : roots.count ? GX_STEM_ONE : GX_STEM_NONE;
-    bool tick = cursor->tuple.source == 0;
-    t->not_acked++;
     t->blocks += gx_row_block_bytes(head);
     if (is_over(ex, task, head)) {
+        t->not_acked++;
         t->not_counted++;
-        return;
+        return false;
     }
     set_cursor(ex, task, head, gx_row_body(head), stem, roots.count ? roots.pairs[0].root : 0);
-    int rc = call_or_time(ex, task);
-    if (tick) {
+    return true;
+}
+
+/* Its call has returned. */
+static void end_any(gx_executor *ex, gx_task *task, int rc, tally *t) {
+    gx_cursor *cursor = &ex->cursor;
+    const gale_head *head = cursor->tuple.head;
+    t->not_acked++;
+    if (cursor->tuple.source == 0) {
         if (cursor->state == GX_CURSOR_OPEN) gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
         gx_tick_restart(ex, task);
         gx_count(&task->counters.ticks, 1);
@@ -112,6 +122,10 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
     }
     settle(ex, task, rc);
     gx_row_release(head, &ex->blocks);
+}
+
+GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    if (begin_any(ex, task, head, t)) end_any(ex, task, call_or_time(ex, task), t);
 }
 
 /* A row with one root or none, all of it in its own bytes, for a task whose calls the engine acks. `hooked`: somebody
@@ -177,12 +191,144 @@ static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
     if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
 }
 
-/* The rows of a batch, until what happens here interrupts it: at least one. What others say about flow is heard between
- * batches, which are short. */
-static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t *ret_blocks) {
+/* --- Many at once --- */
+
+/* The rows of a batch, as `execute_batch` goes over them. The cursor is at the one that was taken last. */
+typedef struct rows {
+    gale_batch given; /* first */
+    uint16_t kind;    /* of the last, if such are settled and given in the plain way; else what no row is */
+    bool bare;        /* some are */
+    bool asked;       /* in this call */
+    bool unpaid;      /* the one that was taken last is not settled yet, though it is none any more */
+    gx_executor *ex;
+    gx_task *task;
+    const unsigned char *at, *end;
+    gale_handle before; /* the call: each row that is taken has the next one */
+    int64_t began;      /* the same, if its time is taken */
+    tally t;
+} rows;
+
+static size_t taken(const rows *r) {
+    return (size_t)(r->ex->cursor.tuple.handle - r->before);
+}
+
+/* Before each row of a slow task what is finished is shown to others. Its slice of time is over by the clock, or by what
+ * so many rows are known to cost: their work may be done after the last. */
+static void watch_time(rows *r) {
+    gx_executor *ex = r->ex;
+    gx_turn_publish(ex);
+    int64_t spent = gx_executor_tell_time(ex) - r->began, cost = r->task->cost * (int64_t)taken(r);
+    gx_executor_call(ex, r->task);
+    if (ex->slow_ns + (uint64_t)(spent > cost ? spent : cost) > GX_RUN_SLOW_BUDGET) ex->run_end = NULL;
+}
+
+/* Where there is no memory to owe an answer a bolt is flushed at once, but not inside its call: that ends, and the row is
+ * settled then. */
+static bool can_owe(rows *r) {
+    gx_executor *ex = r->ex;
+    gx_cursor *cursor = &ex->cursor;
+    if (!r->task->gathers || cursor->state != GX_CURSOR_OPEN) return true;
+    if (GX_LIKELY(gx_flush_may_owe(r->task, gx_row_roots(cursor->tuple.head)))) return true;
+    gx_cursor_leave(cursor, GX_CURSOR_NONE);
+    ex->run_end = NULL;
+    r->unpaid = true;
+    return false;
+}
+
+/* Any row, behind any. The first of a call is given whatever happened before it was asked for. */
+GX_NOINLINE static const gale_tuple *next_any(rows *r) {
+    gx_executor *ex = r->ex;
+    gx_task *task = r->task;
+    if (ex->cursor.state != GX_CURSOR_NONE) {
+        if (GX_UNLIKELY(!can_owe(r))) return NULL;
+        end_any(ex, task, GALE_OK, &r->t);
+        if (task->slow) watch_time(r);
+    }
+    r->asked = true;
+    while (r->at < (taken(r) ? ex->run_end : r->end)) {
+        const gale_head *head = (const gale_head *)r->at;
+        r->at += head->length;
+        r->t.run++;
+        if (!begin_any(ex, task, head, &r->t)) continue;
+        r->kind = r->bare && gx_row_kind(head) <= GX_ROW_BARE ? gx_row_kind(head) : GX_ROW_NO_KIND;
+        return &ex->cursor.tuple;
+    }
+    return NULL;
+}
+
+/* Of a plain kind, like the one before, which is settled. */
+GX_INLINE const gale_tuple *give_plain(rows *r, const gale_head *head, uint32_t roots) {
+    const gx_root *pair = (const gx_root *)(head + 1);
+    gx_executor *ex = r->ex;
+    r->at += head->length;
+    r->t.run++;
+    set_cursor(ex, ex->cursor.task, head, (const gale_body *)(pair + roots), roots ? GX_STEM_ONE : GX_STEM_NONE,
+               roots ? pair->root : 0);
+    return &ex->cursor.tuple;
+}
+
+/* As execute_plain does it: each is acked when the next one is asked for. */
+static const gale_tuple *next_row(gale_batch *given) {
+    rows *r = (rows *)given;
+    gx_executor *ex = r->ex;
+    const gx_cursor *cursor = &ex->cursor;
+    const gale_head *head = (const gale_head *)r->at;
+    if (!gx_cursor_is_open(cursor) || r->at >= ex->run_end || gx_row_kind(head) != r->kind) return next_any(r);
+    if (r->kind == GX_ROW_ROOTLESS) return give_plain(r, head, 0);
+    const gx_root *last = (const gx_root *)(cursor->tuple.head + 1);
+    if (GX_UNLIKELY(!gx_ledger_ack_kept(&ex->ledger, last->root, last->edge ^ cursor->ack))) return next_any(r);
+    return give_plain(r, head, 1);
+}
+
+/* It took none, and would for ever. */
+GX_NOINLINE static int take_one(rows *r, int rc) {
+    (void)next_any(r);
+    if (rc >= 0) gx_task_report(r->task, "execute_batch returned without asking for a tuple");
+    return rc < 0 ? rc : GALE_COMPONENT;
+}
+
+/* A call is timed whole and divided by its rows, since nobody knows between which of them a bolt does its work. */
+static void call_at_once(rows *r) {
+    gx_executor *ex = r->ex;
+    gx_task *task = r->task;
+    bool timed = task->sample_in <= 1;
+    r->bare = task->acks_itself && !task->hook_count && !task->slow && ex->cursor.tuple.source;
+    r->asked = task->reported = false;
+    r->before = ex->cursor.tuple.handle;
+    if (timed && task->slow) gx_turn_publish(ex);
+    if (timed) r->began = gx_executor_tell_time(ex);
+    if (timed) gx_executor_call(ex, task);
+    int rc = task->execute_batch(task->self, &r->given, &task->out);
+    size_t count = taken(r) ? taken(r) : 1;
+    if (timed)
+        note_time(ex, task, (gx_executor_tell_time(ex) - r->began), count);
+    else
+        task->sample_in = task->sample_in > count ? task->sample_in - (uint32_t)count : 1;
+    if (GX_UNLIKELY(!r->asked)) rc = take_one(r, rc);
+    if (ex->cursor.state == GX_CURSOR_NONE && rc < 0) {
+        if (!task->reported) gx_task_report(task, gale_error_text(rc));
+        rc = GALE_OK;
+    }
+    if (GX_UNLIKELY(r->unpaid)) ex->cursor.state = GX_CURSOR_OPEN;
+    r->unpaid = false;
+    if (ex->cursor.state != GX_CURSOR_NONE) end_any(ex, task, rc, &r->t);
+}
+
+static tally run_at_once(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    rows r = { .given = { sizeof r.given, next_row },
+               .ex = ex,
+               .task = task,
+               .at = batch->bytes + batch->read,
+               .end = batch->bytes + batch->used };
+    do call_at_once(&r);
+    while (r.at < ex->run_end);
+    batch->read = (uint32_t)(r.at - batch->bytes);
+    return r.t;
+}
+
+static tally run_one_by_one(gx_executor *ex, gx_task *task, gx_batch *batch) {
     tally t = { 0 };
     size_t run = 0;
-    begin_run(ex, task, batch);
     const unsigned char *at = batch->bytes + batch->read;
     bool bare = task->acks_itself && !task->hook_count && batch->source; /* not a tick */
     uint16_t kind = bare ? GX_ROW_BARE : GX_ROW_NO_KIND;
@@ -201,9 +347,17 @@ static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t
     } while (at < ex->run_end);
     batch->read = (uint32_t)(at - batch->bytes);
     t.run = run;
-    *ret_blocks = t.blocks;
+    return t;
+}
+
+/* The rows of a batch, until what happens here interrupts it: at least one. What others say about flow is heard between
+ * batches, which are short. */
+static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t *ret_blocks) {
+    begin_run(ex, task, batch);
+    tally t = task->execute_batch ? run_at_once(ex, task, batch) : run_one_by_one(ex, task, batch);
     end_run(ex, task, &t);
-    return run;
+    *ret_blocks = t.blocks;
+    return t.run;
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {

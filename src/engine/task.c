@@ -86,6 +86,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     task->is_spout = task->plan->built->is_spout;
     task->is_acker = gx_plan_is_acker(shared->plan, id);
     task->execute = task->plan->built->bolt.execute;
+    task->execute_batch = task->plan->built->bolt.execute_batch;
     task->simple = !task->is_spout && task->plan->built->bolt.kind == GALE_BOLT_SIMPLE;
     task->sample_in = 1;
     task->blocks = gale_config_bool(task->plan->config, "gale.blocking", false);

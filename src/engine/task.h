@@ -86,6 +86,7 @@ typedef struct gx_task {
     gale_collector out; /* first: what the component is given */
     struct gx_executor *executor;
     int (*execute)(void *self, const gale_tuple *tuple, gale_collector *out);
+    int (*execute_batch)(void *self, gale_batch *tuples, gale_collector *out); /* in its place; NULL: there is none */
     void *self;
     uint16_t id;
     uint16_t component;

@@ -30,12 +30,15 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return rc;
 }
 
+static void reset_if_drawn(gx_sim_task *task) {
+    if (task->fate != GX_FAULT_RESET) return;
+    gx_sim_struck(task, GX_FAULT_RESET);
+    gale_reset_timeout(&task->out, task->handle);
+}
+
 /* Runs the component on the tuple, unless it stands for a sink or its fate is to fail first. */
 static int run(gx_sim_task *task, const gale_tuple *tuple) {
-    if (task->fate == GX_FAULT_RESET) {
-        gx_sim_struck(task, GX_FAULT_RESET);
-        gale_reset_timeout(&task->out, task->handle);
-    }
+    reset_if_drawn(task);
     if (task->component->captured) {
         task->sim->captured++;
         if (task->component->built->bolt.kind == GALE_BOLT_MANUAL) gale_ack(&task->out, task->handle);
@@ -84,8 +87,8 @@ static void settle_owed(gx_sim_task *task, int rc) {
     task->owed_count = 0;
 }
 
-static int execute_tuple(gx_sim_task *task, const gale_tuple *tuple) {
-    bool simple = task->component->built->bolt.kind == GALE_BOLT_SIMPLE;
+/* The tuple is in execution: its fate is drawn. GALE_COMPONENT: it is to fail before its work. */
+static int begin_tuple(gx_sim_task *task, const gale_tuple *tuple) {
     task->handle = tuple->handle;
     task->state = GX_SIM_OPEN;
     task->current = NULL;
@@ -97,11 +100,21 @@ static int execute_tuple(gx_sim_task *task, const gale_tuple *tuple) {
         gale_report(&task->out, "drawn to fail before its work");
         rc = GALE_COMPONENT;
     }
-    if (rc == GALE_OK) rc = run(task, &task->input.tuple);
+    return rc;
+}
+
+static void end_tuple(gx_sim_task *task, int rc) {
+    bool simple = task->component->built->bolt.kind == GALE_BOLT_SIMPLE;
     if (rc >= 0 && simple && task->state == GX_SIM_OPEN) gx_sim_meet_fate(task);
     settle(task, rc);
     task->state = GX_SIM_NONE;
     task->current = NULL;
+}
+
+static int execute_tuple(gx_sim_task *task, const gale_tuple *tuple) {
+    int rc = begin_tuple(task, tuple);
+    if (rc == GALE_OK) rc = run(task, &task->input.tuple);
+    end_tuple(task, rc);
     return rc;
 }
 
@@ -112,17 +125,18 @@ static uint64_t number_of(const gx_sim_task *task, const gale_tuple *tuple) {
     return gx_sim_number_read(gx_sim_tuple_folds(task->sim, tuple), &last);
 }
 
+/* False: it cannot be. */
+static bool receive(gx_sim_task *task, const gale_tuple *tuple) {
+    return gx_oracle_received(&task->sim->oracle, (uint16_t)gale_tuple_task(tuple), (uint16_t)task->context->task,
+                              tuple->head->stream, number_of(task, tuple), gx_row_root(tuple->head), &task->delivery);
+}
+
 static int execute(gx_sim_task *task, const gale_tuple *tuple) {
-    uint32_t source = gale_tuple_task(tuple);
-    if (source == 0) {
+    if (gale_tuple_task(tuple) == 0) {
         int (*function)(void *, const gale_tuple *, gale_collector *) = task->component->built->bolt.execute;
         return task->component->captured ? GALE_OK : function(task->self, tuple, &task->out);
     }
-    gx_roots roots = gx_row_roots(tuple->head);
-    if (!gx_oracle_received(&task->sim->oracle, (uint16_t)source, (uint16_t)task->context->task, tuple->head->stream,
-                            number_of(task, tuple), roots.count ? roots.pairs[0].root : 0, &task->delivery))
-        return GALE_INVALID;
-    return execute_tuple(task, tuple);
+    return receive(task, tuple) ? execute_tuple(task, tuple) : GALE_INVALID;
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -134,6 +148,58 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     gx_sim_leave(task);
     return rc;
 }
+
+/* --- Many at once --- */
+
+/* Between the component and the engine. */
+typedef struct many {
+    gale_batch given; /* first */
+    gale_batch *engine;
+    gx_sim_task *task;
+} many;
+
+/* One that is to fail before its work is not given: the engine has it failed and goes on to the next. */
+static const gale_tuple *next_of_many(gale_batch *given) {
+    const many *m = (const many *)given;
+    gx_sim_task *task = m->task;
+    for (;;) {
+        task->unasked = false;
+        end_tuple(task, GALE_OK);
+        const gale_tuple *tuple = gale_batch_next(m->engine);
+        if (!tuple || gale_tuple_task(tuple) == 0) return tuple;
+        if (!receive(task, tuple)) return NULL;
+        gx_sim_disturb(task);
+        if (begin_tuple(task, tuple) == GALE_OK) break;
+        gx_sim_answer(task, NULL, false, GALE_REASON_FAILED, "drawn to fail before its work");
+    }
+    reset_if_drawn(task);
+    return &task->input.tuple;
+}
+
+static int bolt_execute_batch(void *self, gale_batch *tuples, gale_collector *out) {
+    gx_sim_task *task = self;
+    many m = { { sizeof m.given, next_of_many }, tuples, task };
+    (void)out;
+    gx_sim_enter_for(task, GX_SIM_CALL_EXECUTE);
+    gx_sim_disturb(task);
+    task->unasked = true;
+    int rc = task->component->built->bolt.execute_batch(task->self, &m.given, &task->out);
+    end_tuple(task, rc);
+    gx_sim_leave(task);
+    return rc;
+}
+
+/* What its call did not ask for the engine has taken, and fails. */
+void gx_sim_bolt_executed(gx_sim_task *task, const gale_tuple *tuple, int returned) {
+    if (!task->unasked || gale_tuple_task(tuple) == 0) return;
+    task->unasked = false;
+    if (returned >= 0)
+        gx_oracle_violated(&task->sim->oracle, "task %u was acked for a tuple that it has not taken", task->id);
+    if (receive(task, tuple))
+        gx_oracle_failed(&task->sim->oracle, (uint16_t)task->id, &task->delivery, GALE_REASON_FAILED);
+}
+
+/* --- The rest --- */
 
 static int bolt_finish(void *self, gale_collector *out) {
     gx_sim_task *task = self;
@@ -164,20 +230,26 @@ static void bolt_cleanup(void *self) {
     gx_sim_leave(task);
 }
 
-/* By whether the component answers itself, and whether it has a `finish` and a `flush`: what has none is given none. */
+/* By whether the component answers itself, has a `finish`, a `flush`, and takes many at once: what has none is given
+ * none. */
 #define OPS(kind, finish, flush)                                                                                       \
-    { sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, bolt_execute, finish, bolt_cleanup, flush }
+    {                                                                                                                  \
+        { sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, bolt_execute, finish, bolt_cleanup, flush, NULL }, {       \
+            sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, NULL, finish, bolt_cleanup, flush, bolt_execute_batch    \
+        }                                                                                                              \
+    }
 #define KIND(kind)                                                                                                     \
     {                                                                                                                  \
         { OPS(kind, NULL, NULL), OPS(kind, NULL, bolt_flush) },                                                        \
             { OPS(kind, bolt_finish, NULL), OPS(kind, bolt_finish, bolt_flush) },                                      \
     }
-static const gale_bolt_ops bolts[2][2][2] = { KIND(GALE_BOLT_SIMPLE), KIND(GALE_BOLT_MANUAL) };
+static const gale_bolt_ops bolts[2][2][2][2] = { KIND(GALE_BOLT_SIMPLE), KIND(GALE_BOLT_MANUAL) };
 
 gale_bolt gx_sim_bolt(gx_sim_component *component) {
     const gale_bolt_ops *built = &component->built->bolt;
     bool manual = built->kind != GALE_BOLT_SIMPLE, flushes = built->flush && !component->captured;
+    bool at_once = built->execute_batch && !component->captured;
     return (gale_bolt){ .size = sizeof(gale_bolt),
-                        .ops = &bolts[manual][built->finish != NULL][flushes],
+                        .ops = &bolts[manual][built->finish != NULL][flushes][at_once],
                         .user = component };
 }

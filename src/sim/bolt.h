@@ -8,4 +8,7 @@
 
 gale_bolt gx_sim_bolt(gx_sim_component *component);
 
+/* A hook hears that the engine has executed a tuple: it was the component's, or none that it has taken. */
+void gx_sim_bolt_executed(gx_sim_task *task, const gale_tuple *tuple, int returned);
+
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40 };
+enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40, LOOSELY = 32, LOOSE_MOST = 4 };
 
 static_assert((int)KEEP_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
 
@@ -145,23 +145,61 @@ static void clean_up_late(void *self_) {
     free(self);
 }
 
-gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct) {
-    enum { SIZE = sizeof(gale_bolt_ops) };
-    static const gale_bolt_ops tables[] = {
-        { SIZE, "pass", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, NULL },
-        { SIZE, "pass", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, NULL },
-        { SIZE, "work", GALE_BOLT_MANUAL, prepare, work, NULL, free, NULL },
-        { SIZE, "work", GALE_BOLT_MANUAL, prepare, work_blindly, NULL, free, NULL },
-        { SIZE, "join", GALE_BOLT_MANUAL, prepare, join, finish_joined, free, join_now },
-        { SIZE, "gather", GALE_BOLT_SIMPLE, prepare, pass, NULL, free, gather_now },
-        { SIZE, "loose", GALE_BOLT_MANUAL, prepare, loose, NULL, free, NULL },
-        { SIZE, "keep", GALE_BOLT_MANUAL, prepare, keep, finish_joined, clean_up_late, NULL },
-        { SIZE, "last", GALE_BOLT_SIMPLE, prepare, pass, finish_last, clean_up_late, NULL },
-        { SIZE, "bury", GALE_BOLT_SIMPLE, prepare, bury, NULL, free, NULL },
+/* --- The models --- */
+
+#define MODEL(name, kind, execute, finish, cleanup, flush)                                                             \
+    {                                                                                                                  \
+        { sizeof(gale_bolt_ops), name, kind, prepare, execute, finish, cleanup, flush, NULL }, {                       \
+            sizeof(gale_bolt_ops), name, kind, prepare, execute, finish, cleanup, flush, take_many                     \
+        }                                                                                                              \
+    }
+
+static int take_many(void *self, gale_batch *tuples, gale_collector *out);
+
+/* Of each, whether it takes many at once. */
+static const gale_bolt_ops models[][2] = {
+    MODEL("pass", GALE_BOLT_SIMPLE, pass, NULL, free, NULL),
+    MODEL("pass", GALE_BOLT_SIMPLE, pass, NULL, free, NULL),
+    MODEL("work", GALE_BOLT_MANUAL, work, NULL, free, NULL),
+    MODEL("work", GALE_BOLT_MANUAL, work_blindly, NULL, free, NULL),
+    MODEL("join", GALE_BOLT_MANUAL, join, finish_joined, free, join_now),
+    MODEL("gather", GALE_BOLT_SIMPLE, pass, NULL, free, gather_now),
+    MODEL("loose", GALE_BOLT_MANUAL, loose, NULL, free, NULL),
+    MODEL("keep", GALE_BOLT_MANUAL, keep, finish_joined, clean_up_late, NULL),
+    MODEL("last", GALE_BOLT_SIMPLE, pass, finish_last, clean_up_late, NULL),
+    MODEL("bury", GALE_BOLT_SIMPLE, bury, NULL, free, NULL),
+};
+static_assert(sizeof models / sizeof *models == GX_SIM_MODEL_COUNT, "every model has its tables");
+
+/* Where nothing is in execution; a few times, since that has no end in a cycle. */
+static void emit_loosely(gx_sim_instance *self) {
+    const gx_sim_charge little = { 0, 2, GX_SIM_HOPS_MAX - 1 };
+    if (self->loose == LOOSE_MOST || gx_sim_below(self, LOOSELY)) return;
+    self->loose++;
+    (void)gx_sim_spread(self, little, GX_SIM_BOUND, false);
+}
+
+/* Each as the model does; but it stops in the middle, and before the first where a hook hears what the engine does then.
+ * It emits outside, and fails what it took last or, after NULL, nothing. */
+static int take_many(void *self_, gale_batch *tuples, gale_collector *out) {
+    gx_sim_instance *self = self_;
+    const gale_tuple *tuple;
+    int rc = 0;
+    emit_loosely(self);
+    if (self->nature->rarities.listens && gx_sim_below(self, 16) == 0)
+        return gx_sim_below(self, 2) ? GALE_COMPONENT : 0;
+    do {
+        tuple = gale_batch_next(tuples);
+        if (tuple) rc = models[self->nature->model][0].execute(self, tuple, out);
+    } while (tuple && rc >= 0 && gx_sim_below(self, 32));
+    if (!tuple) emit_loosely(self);
+    return gx_sim_below(self, 64) ? rc : GALE_COMPONENT;
+}
+
+gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct, const gx_sim_rarities *rarities) {
+    gx_sim_nature *nature = gx_sim_nature_new(model, fan, direct);
+    if (nature && rarities) nature->rarities = *rarities;
+    return (gale_bolt){
+        .size = sizeof(gale_bolt), .ops = &models[model][rarities && rarities->many], .user = nature, .free_user = free
     };
-    static_assert(sizeof tables / sizeof *tables == GX_SIM_MODEL_COUNT, "every model has a table");
-    return (gale_bolt){ .size = sizeof(gale_bolt),
-                        .ops = &tables[model],
-                        .user = gx_sim_nature_new(model, fan, direct),
-                        .free_user = free };
 }

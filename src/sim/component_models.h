@@ -3,6 +3,8 @@
 #ifndef GX_SIM_COMPONENT_MODELS_H
 #define GX_SIM_COMPONENT_MODELS_H
 
+#include "sim/faults.h"
+
 #include <gale/component.h>
 
 typedef enum gx_sim_model {
@@ -19,8 +21,8 @@ typedef enum gx_sim_model {
     GX_SIM_MODEL_COUNT
 } gx_sim_model;
 
-/* Emits up to `fan` tuples for each of its own. `direct`: bit a stream that direct groupings take. `user` NULL: memory
- * is out. Outputs are the caller's to set. */
-gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct);
+/* Emits up to `fan` tuples for each of its own. `direct`: bit a stream that direct groupings take. `rarities`: of its run,
+ * NULL: none. `user` NULL: memory is out. Outputs are the caller's to set. */
+gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct, const gx_sim_rarities *rarities);
 
 #endif

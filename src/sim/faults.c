@@ -90,6 +90,7 @@ gx_sim_rarities gx_sim_rarities_draw(gx_random random) {
                               .seconds = gx_random_below(&random, 12) == 0 };
     drawn.scarce = gx_random_below(&random, drawn.hoards ? 3 : 16) == 0;
     drawn.timeless = gx_random_below(&random, 16) == 0;
+    drawn.many = gx_random_below(&random, 4) == 0;
     return drawn;
 }
 

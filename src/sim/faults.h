@@ -62,6 +62,7 @@ typedef struct gx_sim_rarities {
     bool scarce;   /* there is very little memory, and flushes fail often */
     bool timeless; /* no tree times out: what is forgotten stays open, and no spout waits for it */
     bool seconds;  /* ticks come in whole seconds */
+    bool many;     /* bolts take many tuples in one call */
 } gx_sim_rarities;
 
 gx_sim_rarities gx_sim_rarities_draw(gx_random random);

@@ -1,5 +1,7 @@
 #include "sim/listener.h"
 
+#include "sim/bolt.h"
+
 static gx_sim_heard *heard_by(void *user, const gale_context *context) {
     const gx_sim_component *component = user;
     return &component->sim->tasks[context->task]->heard;
@@ -12,8 +14,9 @@ static void hear_emit(void *user, const gale_context *context, uint32_t stream, 
 }
 
 static void hear_execute(void *user, const gale_context *context, const gale_tuple *tuple, int returned) {
-    (void)tuple, (void)returned;
+    const gx_sim_component *component = user;
     heard_by(user, context)->executed++;
+    if (!component->built->is_spout) gx_sim_bolt_executed(component->sim->tasks[context->task], tuple, returned);
 }
 
 static void hear_ack(void *user, const gale_context *context, uint64_t id) {

@@ -98,7 +98,7 @@ static int add_bolt(sketch *s, uint32_t layer) {
     if (s->rarities->hoards && layer == 1) model = GX_SIM_KEEP;
     const drawn *d = draw_component(s, names[model], layer);
     uint32_t fan = 1 + below(s, 5);
-    gale_bolt bolt = model < GX_SIM_BURY ? gx_sim_worker(model, fan, d->direct)
+    gale_bolt bolt = model < GX_SIM_BURY ? gx_sim_worker(model, fan, d->direct, s->rarities)
                                          : gx_sim_hander(s->crowd, fan, d->direct);
     if (!bolt.user) return GALE_NO_MEMORY;
     gale_setting settings[1];
@@ -111,7 +111,6 @@ static int add_bolt(sketch *s, uint32_t layer) {
     }
     bolt.outputs = d->outputs;
     bolt.output_count = d->streams;
-    ((gx_sim_nature *)bolt.user)->rarities = *s->rarities;
     uint32_t tasks = draw_tasks(s);
     if (s->rarities->hoards && model == GX_SIM_KEEP) tasks = 1;
     if (is_wide(s, layer)) tasks = WIDE;
@@ -197,7 +196,7 @@ static int set_limits(sketch *s) {
 
 /* A bolt behind the dead letters of all spouts; nobody is behind it. */
 static int add_burier(sketch *s) {
-    gale_bolt bolt = gx_sim_worker(GX_SIM_BURY, 2, 0);
+    gale_bolt bolt = gx_sim_worker(GX_SIM_BURY, 2, 0, s->rarities);
     if (!bolt.user) return GALE_NO_MEMORY;
     gale_output output = { NULL, "key, energy, hops, load" };
     bolt.outputs = &output;

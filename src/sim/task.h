@@ -69,6 +69,7 @@ typedef struct gx_sim_task {
     gx_sim_tuple input;
     gale_handle handle;
     gx_sim_kept *current; /* state KEPT: where it went */
+    bool unasked;         /* its call did not take any of many: the engine does */
 
     gx_sim_kept **kept;
     size_t kept_capacity;
@@ -84,7 +85,7 @@ typedef struct gx_sim_task {
     bool sending;     /* the emit in progress is the component's */
     uint64_t emitted; /* calls that succeeded */
     uint64_t roots;   /* tracked ones */
-    uint64_t *told; /* message ids of trees that are acked at once */
+    uint64_t *told;   /* message ids of trees that are acked at once */
     size_t told_capacity;
     gx_sim_heard heard;
 } gx_sim_task;

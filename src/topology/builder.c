@@ -236,7 +236,7 @@ static int check_definition(const gx_component *component, const definition *def
     return GALE_OK;
 }
 
-/* Tables begin with their size; one that ends before its one necessary function is as good as none. */
+/* Tables begin with their size; one that ends before what is necessary is as good as none. */
 static int take_table(gx_component *component, const definition *def, gale_error *error) {
     const char *name = component->name;
     char what[HINT];
@@ -248,8 +248,8 @@ static int take_table(gx_component *component, const definition *def, gale_error
     }
     int rc = gx_options_take(&component->bolt, sizeof component->bolt, def->bolt, what, error);
     if (rc < 0) return rc;
-    if (!component->bolt.execute)
-        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute'", name);
+    if (!component->bolt.execute && !component->bolt.execute_batch)
+        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute' or 'execute_batch'", name);
     if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL) return 0;
     return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has the unknown kind %d", name, (int)component->bolt.kind);
 }

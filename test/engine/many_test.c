@@ -89,6 +89,411 @@ static void acks_of_trees_on_acker_tasks_come_by_ack_batch_too(void **state) {
     rig_fini(&f->r);
 }
 
+/* --- Tuples to execute --- */
+
+/* spout -> b, which takes many at once -> c. */
+static struct {
+    rig r;
+    rig_spout s;
+    rig_bolt b, c;
+    uint64_t calls;
+    uint64_t failing; /* this call returns an error, from 1; 0: none */
+} w;
+
+static void begin(int (*on_batch)(rig_bolt *bolt, gale_batch *tuples, gale_collector *out), bool manual) {
+    memset(&w, 0, sizeof w);
+    rig_init(&w.r);
+    w.s.to_emit = 100;
+    w.b.on_batch = on_batch;
+    w.c.on = rig_take;
+    gale_topology_add_spout(w.r.topology, "s", rig_spout_of(&w.s), 1);
+    gale_topology_add_bolt(w.r.topology, "b", manual ? rig_manual(&w.b) : rig_simple(&w.b), 1);
+    gale_topology_add_bolt(w.r.topology, "c", rig_simple(&w.c), 1);
+    gale_topology_subscribe(w.r.topology, "b", "s", NULL, gale_shuffle());
+    assert_int_equal(gale_topology_subscribe(w.r.topology, "c", "b", NULL, gale_shuffle()), 0);
+}
+
+static void run(uint32_t executors) {
+    rig_make(&w.r, executors);
+    rig_settle(&w.r);
+}
+
+static int pass_all(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_tuple *tuple;
+    w.calls++;
+    while ((tuple = gale_batch_next(tuples)) != NULL) {
+        bolt->seen++;
+        int rc = rig_pass(bolt, tuple, out);
+        if (rc < 0) return rc;
+    }
+    return 0;
+}
+
+static void each_tuple_is_acked_when_the_next_is_taken_or_the_call_returns(void **state) {
+    begin(pass_all, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.c.seen, 100);
+    assert_int_equal(w.s.acks, 100);
+    for (size_t i = 0; i < 100; i++) assert_int_equal(w.s.acked[i], 1);
+    assert_true(w.calls < 100);
+    gale_task_stats stats = rig_task(&w.r, "b", 0);
+    assert_int_equal(stats.executed, 100);
+    assert_int_equal(stats.acked, 100);
+    rig_fini(&w.r);
+}
+
+static void what_is_emitted_belongs_to_the_tuple_that_was_taken_last(void **state) {
+    begin(pass_all, false);
+    w.c.on = refuse_every_other;
+    run(*(uint32_t *)*state);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(w.s.acked[i], i % 2 == 0);
+        assert_int_equal(w.s.failed[i], i % 2);
+    }
+    assert_string_equal(w.s.last_component, "c");
+    rig_fini(&w.r);
+}
+
+static int fail_each_seventh(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_tuple *tuple;
+    (void)out;
+    w.calls++;
+    while ((tuple = gale_batch_next(tuples)) != NULL) {
+        bolt->seen++;
+        if (gale_tuple_value(tuple, 0).as.i64 % 7 == 3) return GALE_COMPONENT;
+    }
+    return 0;
+}
+
+static void an_error_fails_the_tuple_that_was_taken_last_and_the_others_come_in_a_later_call(void **state) {
+    begin(fail_each_seventh, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(w.s.failed[i], i % 7 == 3);
+        assert_int_equal(w.s.acked[i], i % 7 != 3);
+    }
+    assert_true(w.calls >= 14);
+    rig_fini(&w.r);
+}
+
+static int take_three(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    (void)out;
+    w.calls++;
+    for (int i = 0; i < 3 && gale_batch_next(tuples); i++) bolt->seen++;
+    return 0;
+}
+
+static void a_call_may_return_in_the_middle(void **state) {
+    begin(take_three, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.s.acks, 100);
+    assert_true(w.calls >= 34);
+    rig_fini(&w.r);
+}
+
+static int never_ask(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    (void)bolt, (void)tuples, (void)out;
+    w.calls++;
+    return w.failing ? GALE_IO : 0;
+}
+
+static void a_call_that_asks_for_none_fails_the_first_tuple_and_says_so(void **state) {
+    begin(never_ask, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.calls, 100);
+    assert_int_equal(w.s.fails, 100);
+    assert_string_equal(w.s.last_text, "execute_batch returned without asking for a tuple");
+    assert_int_equal(w.s.last_failure.reason, GALE_REASON_FAILED);
+    rig_fini(&w.r);
+}
+
+static void the_error_of_a_call_that_asks_for_none_is_that_of_the_first_tuple(void **state) {
+    begin(never_ask, true);
+    w.failing = 1;
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.calls, 100);
+    assert_int_equal(w.s.fails, 100);
+    assert_string_equal(w.s.last_text, gale_error_text(GALE_IO));
+    rig_fini(&w.r);
+}
+
+static int emit_outside(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_value none[] = { gale_i64(0), gale_i64(0) };
+    assert_true(gale_emit(out, 0, none, 2) >= 0);
+    while (gale_batch_next(tuples)) bolt->seen++;
+    assert_null(gale_batch_next(tuples));
+    assert_true(gale_emit(out, 0, none, 2) >= 0);
+    w.calls++;
+    return GALE_COMPONENT;
+}
+
+static void before_the_first_tuple_and_after_the_last_nothing_is_in_execution(void **state) {
+    begin(emit_outside, false);
+    w.c.on = rig_refuse;
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.s.acks, 100);
+    assert_int_equal(w.s.fails, 0);
+    assert_int_equal(rig_task(&w.r, "c", 0).executed, 2 * w.calls);
+    assert_int_equal(rig_task(&w.r, "b", 0).errors, w.calls);
+    rig_fini(&w.r);
+}
+
+/* Of five: acks one, fails one, rejects one, holds one, and forgets one. */
+static int answer_by_turns(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_tuple *tuple;
+    while ((tuple = gale_batch_next(tuples)) != NULL) {
+        gale_handle handle = gale_tuple_handle(tuple);
+        bolt->seen++;
+        switch (gale_tuple_value(tuple, 0).as.i64 % 5) {
+        case 0: assert_int_equal(gale_ack(out, handle), 0); break;
+        case 1: assert_int_equal(gale_fail(out, handle, GALE_REASON_USER, "by turns"), 0); break;
+        case 2: assert_int_equal(gale_reject(out, handle, "by turns"), 0); break;
+        case 3: assert_int_equal(gale_tuple_hold(out, handle, &bolt->held[bolt->held_count++]), 0); break;
+        default: break;
+        }
+    }
+    while (bolt->held_count) assert_int_equal(gale_ack(out, bolt->held[--bolt->held_count]), 0); /* the last first */
+    return 0;
+}
+
+static void a_manual_bolt_answers_holds_and_forgets_each_as_ever(void **state) {
+    begin(answer_by_turns, true);
+    run(*(uint32_t *)*state);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(w.s.acked[i], i % 5 == 0 || i % 5 == 3);
+        assert_int_equal(w.s.failed[i], i % 5 == 1 || i % 5 == 2);
+    }
+    gale_task_stats stats = rig_task(&w.r, "b", 0);
+    assert_int_equal(stats.forgotten, 20);
+    assert_int_equal(stats.held, 0);
+    rig_fini(&w.r);
+}
+
+static int answer_the_one_before(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_tuple *tuple;
+    gale_handle before = 0;
+    (void)bolt;
+    while ((tuple = gale_batch_next(tuples)) != NULL) {
+        if (before) assert_int_equal(gale_fail(out, before, GALE_REASON_USER, "late"), GALE_SETTLED);
+        before = gale_tuple_handle(tuple);
+    }
+    if (before) assert_int_equal(gale_ack(out, before), GALE_SETTLED);
+    return 0;
+}
+
+static void the_tuple_before_is_settled_and_cannot_be_answered_any_more(void **state) {
+    begin(answer_the_one_before, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.s.acks, 100);
+    assert_int_equal(rig_task(&w.r, "b", 0).misused, 100);
+    rig_fini(&w.r);
+}
+
+static int flushed(rig_bolt *bolt, gale_collector *out) {
+    (void)bolt, (void)out;
+    assert_int_equal(w.s.acks, 0);
+    return 0;
+}
+
+static void the_tuples_of_a_bolt_that_gathers_wait_for_its_flush(void **state) {
+    memset(&w, 0, sizeof w);
+    rig_init(&w.r);
+    w.s.to_emit = 20;
+    w.b.on_batch = pass_all;
+    w.b.on_flush = flushed;
+    w.c.on = rig_take;
+    gale_topology_add_spout(w.r.topology, "s", rig_spout_of(&w.s), 1);
+    gale_topology_add_bolt(w.r.topology, "b", rig_simple(&w.b), 1);
+    gale_topology_subscribe(w.r.topology, "b", "s", NULL, gale_shuffle());
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 20);
+    assert_int_equal(w.s.acks, 20);
+    rig_fini(&w.r);
+}
+
+static int count_ticks(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    const gale_tuple *tuple;
+    while ((tuple = gale_batch_next(tuples)) != NULL) rig_take(bolt, tuple, out);
+    return 0;
+}
+
+static void ticks_come_by_execute_batch_too(void **state) {
+    begin(count_ticks, false);
+    gale_topology_set(w.r.topology, "b", "topology.tick.tuple.freq.secs", gale_i64(1));
+    run(*(uint32_t *)*state);
+    rig_advance(&w.r, 5 * GALE_SECOND, GALE_SECOND);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.b.ticks, 5);
+    assert_int_equal(rig_task(&w.r, "b", 0).ticks, 5);
+    assert_int_equal(rig_task(&w.r, "b", 0).forgotten, 0);
+    rig_fini(&w.r);
+}
+
+/* Each takes a millisecond. */
+static int take_slowly(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    uint64_t taken = 0;
+    (void)out;
+    w.calls++;
+    while (gale_batch_next(tuples)) {
+        bolt->seen++;
+        taken++;
+        gale_manual_clock_advance(w.r.clock, GALE_MILLISECOND);
+    }
+    if (w.calls > 1) assert_true(taken <= 1); /* what it takes is known by then */
+    return 0;
+}
+
+static void a_slow_bolts_call_ends_at_its_slice_of_time(void **state) {
+    begin(take_slowly, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.s.acks, 100);
+    rig_fini(&w.r);
+}
+
+/* Works when it has taken all: two hundred microseconds a tuple. */
+static int work_at_the_end(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    int64_t taken = 0;
+    (void)out;
+    w.calls++;
+    while (gale_batch_next(tuples)) taken++;
+    bolt->seen += (uint64_t)taken;
+    gale_manual_clock_advance(w.r.clock, taken * 200 * GALE_MICROSECOND);
+    if (w.calls > 1) assert_in_range(taken, 1, 3);
+    return 0;
+}
+
+static void a_call_is_timed_whole_and_shared_among_its_tuples(void **state) {
+    begin(work_at_the_end, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    gale_task_stats stats = rig_task(&w.r, "b", 0);
+    assert_int_equal(stats.execute_samples, w.calls);
+    assert_int_equal(stats.execute_nanoseconds, w.calls * 200 * GALE_MICROSECOND);
+    rig_fini(&w.r);
+}
+
+/* Slow, so that the clock is read for each; once it moves so far that those behind are too late. */
+static int be_late(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    (void)out;
+    while (gale_batch_next(tuples))
+        gale_manual_clock_advance(w.r.clock, ++bolt->seen == 30 ? GALE_SECOND : 30 * GALE_MICROSECOND);
+    return 0;
+}
+
+static void what_is_past_its_deadline_is_passed_over(void **state) {
+    begin(be_late, false);
+    gale_topology_set(w.r.topology, NULL, "topology.message.deadline.secs", gale_f64(0.5));
+    run(*(uint32_t *)*state);
+    gale_task_stats stats = rig_task(&w.r, "b", 0);
+    assert_true(stats.expired > 0);
+    assert_int_equal(stats.executed + stats.expired, 100);
+    assert_int_equal(w.b.seen, stats.executed);
+    assert_int_equal(w.s.acks + w.s.fails, 100);
+    assert_int_equal(w.s.fails, stats.expired);
+    assert_int_equal(w.s.last_failure.reason, GALE_REASON_DEADLINE);
+    rig_fini(&w.r);
+}
+
+static void on_execute(void *user, const gale_context *context, const gale_tuple *tuple, int returned) {
+    uint64_t *heard = user;
+    (void)context;
+    heard[gale_tuple_value(tuple, 0).as.i64] += returned < 0 ? 100 : 1;
+}
+
+static void hooks_hear_of_each_tuple_and_what_it_came_to(void **state) {
+    uint64_t heard[100] = { 0 };
+    begin(fail_each_seventh, false);
+    const gale_hook hook = { .size = sizeof hook, .user = heard, .execute = on_execute };
+    assert_true(gale_topology_add_hook(w.r.topology, "b", hook) >= 0);
+    run(*(uint32_t *)*state);
+    for (size_t i = 0; i < 100; i++) assert_int_equal(heard[i], i % 7 == 3 ? 100 : 1);
+    rig_fini(&w.r);
+}
+
+/* So much for each that what it feeds is congested before it has taken many. */
+static int pour(rig_bolt *bolt, gale_batch *tuples, gale_collector *out) {
+    uint64_t taken = 0;
+    const gale_tuple *tuple;
+    w.calls++;
+    while ((tuple = gale_batch_next(tuples)) != NULL) {
+        bolt->seen++;
+        taken++;
+        for (int i = 0; i < 1000; i++) assert_int_equal(rig_pass(bolt, tuple, out), 0);
+    }
+    if (taken > w.failing) w.failing = taken; /* the most in one call */
+    return 0;
+}
+
+static void a_call_ends_where_what_it_feeds_has_enough(void **state) {
+    begin(pour, false);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.c.seen, 100000);
+    assert_int_equal(w.s.acks, 100);
+    assert_true(w.failing < 10);
+    rig_fini(&w.r);
+}
+
+static void without_acks_all_are_executed_as_well(void **state) {
+    begin(pass_all, false);
+    gale_topology_set(w.r.topology, NULL, "topology.acker.executors", gale_i64(0));
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.b.seen, 100);
+    assert_int_equal(w.c.seen, 100);
+    rig_fini(&w.r);
+}
+
+static int must_not_be_called(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)bolt, (void)tuple, (void)out;
+    fail_msg("execute was called");
+    return 0;
+}
+
+static int both_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    return must_not_be_called(self, tuple, out);
+}
+
+static int both_batch(void *self, gale_batch *tuples, gale_collector *out) {
+    (void)out;
+    while (gale_batch_next(tuples)) ++*(uint64_t *)self;
+    return 0;
+}
+
+static void where_both_are_there_execute_is_not_called(void **state) {
+    (void)state;
+    static const gale_bolt_ops ops = {
+        .size = sizeof ops, .name = "both", .execute = both_execute, .execute_batch = both_batch
+    };
+    uint64_t seen = 0;
+    fixture *f = setup(rig_take);
+    const gale_bolt bolt = { .size = sizeof bolt, .ops = &ops, .user = &seen };
+    gale_topology_add_bolt(f->r.topology, "both", bolt, 1);
+    assert_int_equal(gale_topology_subscribe(f->r.topology, "both", "s", NULL, gale_shuffle()), 0);
+    rig_make(&f->r, 1);
+    rig_settle(&f->r);
+    assert_int_equal(seen, 100);
+    rig_fini(&f->r);
+}
+
+static void on_threads_all_is_counted_once(void **state) {
+    begin(pass_all, false);
+    w.s.to_emit = 4000;
+    rig_make_with(&w.r,
+                  (gale_runtime_options){ .size = sizeof(gale_runtime_options), .executors = *(uint32_t *)*state });
+    assert_int_equal(gale_runtime_start(w.r.runtime, NULL), 0);
+    while (rig_stats(&w.r)->acked < 4000) continue;
+    gale_runtime_drain(w.r.runtime);
+    assert_int_equal(gale_runtime_wait(w.r.runtime, 10 * GALE_SECOND, NULL), 0);
+    assert_int_equal(w.b.seen, 4000);
+    assert_int_equal(w.s.acks, 4000);
+    rig_fini(&w.r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spout_that_has_ack_batch_is_told_of_many_acks_in_one_call),
@@ -96,5 +501,28 @@ int main(void) {
         cmocka_unit_test(acks_between_failures_come_by_ack_batch_too),
         cmocka_unit_test(acks_of_trees_on_acker_tasks_come_by_ack_batch_too),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static uint32_t one = 1, two = 2;
+#define ON(test) cmocka_unit_test_prestate(test, &one), cmocka_unit_test_prestate(test, &two)
+    const struct CMUnitTest executing[] = {
+        ON(each_tuple_is_acked_when_the_next_is_taken_or_the_call_returns),
+        ON(what_is_emitted_belongs_to_the_tuple_that_was_taken_last),
+        ON(an_error_fails_the_tuple_that_was_taken_last_and_the_others_come_in_a_later_call),
+        ON(a_call_may_return_in_the_middle),
+        ON(a_call_that_asks_for_none_fails_the_first_tuple_and_says_so),
+        ON(the_error_of_a_call_that_asks_for_none_is_that_of_the_first_tuple),
+        ON(before_the_first_tuple_and_after_the_last_nothing_is_in_execution),
+        ON(a_manual_bolt_answers_holds_and_forgets_each_as_ever),
+        ON(the_tuple_before_is_settled_and_cannot_be_answered_any_more),
+        ON(the_tuples_of_a_bolt_that_gathers_wait_for_its_flush),
+        ON(ticks_come_by_execute_batch_too),
+        ON(a_slow_bolts_call_ends_at_its_slice_of_time),
+        ON(a_call_is_timed_whole_and_shared_among_its_tuples),
+        ON(what_is_past_its_deadline_is_passed_over),
+        ON(hooks_hear_of_each_tuple_and_what_it_came_to),
+        ON(a_call_ends_where_what_it_feeds_has_enough),
+        ON(without_acks_all_are_executed_as_well),
+        ON(on_threads_all_is_counted_once),
+        cmocka_unit_test(where_both_are_there_execute_is_not_called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(executing, NULL, NULL);
 }

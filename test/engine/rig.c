@@ -117,6 +117,11 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return b->on(b, tuple, out);
 }
 
+static int bolt_batch(void *self, gale_batch *tuples, gale_collector *out) {
+    rig_bolt *b = self;
+    return b->on_batch(b, tuples, out);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     rig_bolt *b = self;
     note(b->log, b->name);
@@ -140,20 +145,24 @@ static gale_bolt bolt_of(rig_bolt *bolt, const gale_bolt_ops *ops) {
     return (gale_bolt){ .size = sizeof(gale_bolt), .ops = ops, .user = bolt, .outputs = outputs, .output_count = 2 };
 }
 
-/* By whether it answers itself, and whether it gathers. */
+/* By whether it answers itself, whether it gathers, and whether it takes many at once. */
 #define OPS(kind, flush)                                                                                               \
-    { sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, bolt_execute, bolt_finish, bolt_cleanup, flush }
-static const gale_bolt_ops tables[2][2] = {
+    {                                                                                                                  \
+        { sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, bolt_execute, bolt_finish, bolt_cleanup, flush, NULL }, {  \
+            sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, NULL, bolt_finish, bolt_cleanup, flush, bolt_batch       \
+        }                                                                                                              \
+    }
+static const gale_bolt_ops tables[2][2][2] = {
     { OPS(GALE_BOLT_SIMPLE, NULL), OPS(GALE_BOLT_SIMPLE, bolt_flush) },
     { OPS(GALE_BOLT_MANUAL, NULL), OPS(GALE_BOLT_MANUAL, bolt_flush) },
 };
 
 gale_bolt rig_simple(rig_bolt *bolt) {
-    return bolt_of(bolt, &tables[0][bolt->on_flush != NULL]);
+    return bolt_of(bolt, &tables[0][bolt->on_flush != NULL][bolt->on_batch != NULL]);
 }
 
 gale_bolt rig_manual(rig_bolt *bolt) {
-    return bolt_of(bolt, &tables[1][bolt->on_flush != NULL]);
+    return bolt_of(bolt, &tables[1][bolt->on_flush != NULL][bolt->on_batch != NULL]);
 }
 
 int rig_pass(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {

@@ -18,7 +18,7 @@ typedef struct rig_spout {
     bool at_once;      /* hears of acks by ack_batch */
     uint64_t batches;  /* of acks */
     size_t batch_most; /* acks in one */
-    uint32_t keys; /* the second value is number % keys, if keys */
+    uint32_t keys;     /* the second value is number % keys, if keys */
     uint64_t pending_max;
     uint64_t acks, fails, finals;                          /* of the failures, those that were final */
     uint8_t acked[RIG_TUPLES_MAX], failed[RIG_TUPLES_MAX]; /* times, by id modulo RIG_TUPLES_MAX */
@@ -40,6 +40,7 @@ gale_spout rig_spout_of(rig_spout *spout);
 /* A bolt whose execute is `on`, with `user`. Tasks share `user`: on several executors it must cope. */
 typedef struct rig_bolt {
     int (*on)(struct rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out);
+    int (*on_batch)(struct rig_bolt *bolt, gale_batch *tuples, gale_collector *out); /* the same; in place of `on` */
     int (*on_finish)(struct rig_bolt *bolt, gale_collector *out);
     int (*on_flush)(struct rig_bolt *bolt, gale_collector *out); /* set before rig_simple or rig_manual; NULL: none */
     void *user;

@@ -16,7 +16,7 @@ static gale_topology *make_topology(gx_sim_model model, uint32_t tasks, gale_gro
     gale_topology *t = gale_topology_new("small");
     assert_non_null(t);
     gale_spout source = gx_sim_source(8, 0);
-    gale_bolt first = gx_sim_worker(model, 3, 0), second = gx_sim_worker(GX_SIM_PASS, 1, 0);
+    gale_bolt first = gx_sim_worker(model, 3, 0, NULL), second = gx_sim_worker(GX_SIM_PASS, 1, 0, NULL);
     gale_setting tick = { "topology.tick.tuple.freq.secs", gale_f64(0.5) };
     source.outputs = first.outputs = second.outputs = outputs;
     source.output_count = first.output_count = second.output_count = 1;

@@ -131,6 +131,13 @@ static inline int work_execute(void *self, const gale_tuple *tuple, gale_collect
     return 0;
 }
 
+static inline const gale_tuple *next_none(gale_batch *tuples) {
+    (void)tuples;
+    return NULL;
+}
+
+static gale_batch no_tuples = { sizeof no_tuples, next_none }; /* as a harness makes them */
+
 static inline int sink_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     (void)self, (void)tuple, (void)out;
     return 0;

@@ -179,6 +179,7 @@ POINTERS = {
     "const gale_value *": [C("two_values(w, gale_text(\"second\"))", "a number"), C("NULL", "NULL")] +
                           [C(f"two_values(w, {v.code}) + 1", v.shown) for v in VALUES],
     "gale_collector *": [C("w->out", "a collector"), C("NULL", "NULL", True)],
+    "gale_batch *": [C("&no_tuples", "tuples"), C("NULL", "NULL", True)],
     "gale_remote *": [C("a_remote(w)", "a remote"), C("NULL", "NULL"), C("closed_remote(w)", "a closed remote", False, True)],
     "const gale_context *": [C("w->context", "a context"), C("NULL", "NULL", True)],
     "const gale_targets *": [C("w->targets", "targets"), C("NULL", "NULL", True)],

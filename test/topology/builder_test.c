@@ -325,7 +325,7 @@ static void a_spout_without_next_and_a_bolt_without_execute_are_refused(void **s
     gale_bolt_ops empty = { .size = sizeof empty };
     gale_bolt bolt = work_bolt();
     bolt.ops = &empty;
-    sticks(gale_topology_add_bolt(topology, "x", bolt, 1), "bolt 'x' has no function 'execute'");
+    sticks(gale_topology_add_bolt(topology, "x", bolt, 1), "bolt 'x' has no function 'execute' or 'execute_batch'");
 }
 
 static void a_longer_table_of_a_later_version_is_taken_unless_it_offers_more(void **state) {
