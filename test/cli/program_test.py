@@ -437,7 +437,7 @@ streams:
     def test_plan_says_which_inputs_drop(self):
         result = self.run_text(WHOLE.replace("SHUFFLE}", "SHUFFLE, drop: newest}"), "--plan")
         self.assertEqual(result.code, 0)
-        self.assertTrue(result.out.endswith(b"lines --SHUFFLE--> split (drops the newest)\n"))
+        self.assertIn(b"lines --SHUFFLE--> split (drops the newest)", result.out)
 
     def test_plan_prints_and_runs_nothing(self):
         result = self.gale("run", WORD_COUNT, "--plan", "-j", "2", "--output", "out.tsv")
@@ -445,10 +445,25 @@ streams:
         lines = result.out.decode().splitlines()
         self.assertEqual(lines[0], "word-count: 7 tasks on 2 executors")
         self.assertEqual([l.split()[2] for l in lines[3:10]], ["count"] * 4 + ["lines", "sink", "split"])
-        self.assertEqual([l.split(maxsplit=3)[3] for l in lines[3:10]], ["spread"] * 4 + ["with its pipeline"] * 3)
-        self.assertEqual(lines[11:], ["lines --SHUFFLE--> split", "split --FIELDS(word)--> count",
-                                      "count --GLOBAL--> sink"])
+        self.assertEqual([l.split(maxsplit=3)[3].split(":")[0] for l in lines[3:10]],
+                         ["spread"] * 4 + ["with its pipeline"] * 3)
+        self.assertIn("one task, and to cross costs more than most bolts do", lines[7])
+        self.assertEqual(lines[11:], ["lines --SHUFFLE--> split: stays on its executor",
+                                      "split --FIELDS(word)--> count: 50 % to another executor",
+                                      "count --GLOBAL--> sink: 50 % to another executor"])
         self.assertFalse((self.path / "out.tsv").exists())
+
+    def test_plan_says_when_shuffle_stays_and_which_executor_has_nothing_to_do(self):
+        together = WHOLE.replace("parallelism: 2", "config: {gale.executor: 0}")
+        result = self.run_text(together, "--plan", "-j", "2")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertIn("executor 1 has no task, and sleeps: more tasks (parallelism) would use it", result.out.decode())
+        result = self.run_text(WHOLE, "--plan", "-j", "2")
+        self.assertIn("lines --SHUFFLE--> split: stays on its executor while that keeps up", result.out.decode())
+        self.assertNotIn("sleeps", result.out.decode())
+        even = "config: {topology.disable.loadaware.messaging: true}\n" + WHOLE
+        result = self.run_text(even, "--plan", "-j", "2")
+        self.assertIn("lines --SHUFFLE--> split: 50 % to another executor", result.out.decode())
 
     def test_plan_as_json(self):
         text = WHOLE.replace("SHUFFLE}", "SHUFFLE, drop: newest}").replace("parallelism: 2", "config: {gale.executor: 1}")
@@ -465,9 +480,9 @@ streams:
         self.assertEqual(plan["tasks"][3]["executor"], 1)
         self.assertEqual(plan["streams"], [
             {"from": "lines", "stream": "default", "to": "split", "grouping": "shuffle", "fields": [],
-             "drop": "newest"},
+             "drop": "newest", "crosses": 1},
             {"from": "split", "stream": "default", "to": "count", "grouping": "fields", "fields": ["word"],
-             "drop": None}])
+             "drop": None, "crosses": 0.5}])
 
     def test_a_field_is_counted_that_it_is_grouped_by(self):
         text = """
