@@ -45,17 +45,14 @@ static gx_block *make(gx_blocks *pool, unsigned class_) {
 
 gx_block *gx_block_take(gx_blocks *pool, size_t size) {
     if (size > (size_t)1 << (GX_BLOCK_SMALLEST + GX_BLOCK_CLASSES - 1)) return NULL;
-    unsigned log = size <= 1 ? 0 : gx_log2(gx_power_above(size));
-    unsigned class_ = log <= GX_BLOCK_SMALLEST ? 0 : log - GX_BLOCK_SMALLEST;
+    unsigned class_ = size <= 1 << GX_BLOCK_SMALLEST ? 0 : gx_log2(gx_power_above(size)) - GX_BLOCK_SMALLEST;
     if (!pool->free[class_]) collect_returned(pool);
     gx_block *block = pool->free[class_];
     if (block)
         pool->free[class_] = block->next;
     else
         block = make(pool, class_);
-    if (!block) return NULL;
-    gx_store_relaxed(&block->refs, 1);
-    gx_add_relaxed(&pool->used_bytes, gx_block_size(block));
+    if (block) gx_block_begin(block);
     return block;
 }
 

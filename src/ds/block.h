@@ -36,17 +36,32 @@ typedef struct gx_blocks {
 void gx_blocks_init(gx_blocks *pool, gx_heap *heap);
 void gx_blocks_fini(gx_blocks *pool);
 
-/* A block with room for `size` bytes and one reference; NULL when memory is out, or above 2 GiB. */
-gx_block *gx_block_take(gx_blocks *pool, size_t size);
-void gx_block_ref(gx_block *block, uint32_t count);
-
-/* `here`: the calling thread's own pool, or NULL. */
-void gx_block_release(gx_block *block, gx_blocks *here);
-
 /* How many bytes a block of this class takes. */
 GX_INLINE size_t gx_block_size(const gx_block *block) {
     return (size_t)1 << (block->class_ + GX_BLOCK_SMALLEST);
 }
+
+/* It was taken out of its list. */
+GX_INLINE void gx_block_begin(gx_block *block) {
+    gx_store_relaxed(&block->refs, 1);
+    gx_add_relaxed(&block->pool->used_bytes, gx_block_size(block));
+}
+
+/* A block with room for `size` bytes and one reference; NULL when memory is out, or above 2 GiB. */
+gx_block *gx_block_take(gx_blocks *pool, size_t size);
+
+/* The same for few bytes, 128 at most. */
+GX_INLINE gx_block *gx_block_take_small(gx_blocks *pool) {
+    gx_block *block = pool->free[0];
+    if (GX_UNLIKELY(!block)) return gx_block_take(pool, 1);
+    pool->free[0] = block->next;
+    gx_block_begin(block);
+    return block;
+}
+void gx_block_ref(gx_block *block, uint32_t count);
+
+/* `here`: the calling thread's own pool, or NULL. */
+void gx_block_release(gx_block *block, gx_blocks *here);
 
 /* What of the pool does not hold, in words, or NULL; no other thread releases meanwhile. */
 const char *gx_blocks_flaw(const gx_blocks *pool);

@@ -147,14 +147,34 @@ GX_INLINE bool is_brief(const gx_task *task, const gx_stream_routes *routes, con
            (!routes->laned || open->batch->lane == routes->lane);
 }
 
-/* The same with a deadline, or somebody who wants to see it. */
-GX_NOINLINE static int emit_dated(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
+/* A child of the tuple in execution, which has one root, and a deadline or none. */
+GX_INLINE int emit_child(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                         int64_t deadline, bool dated) {
     gx_executor *ex = task->executor;
-    const gx_short s = { routes, gx_load_relaxed(&ex->cursor.root), 1, gx_row_deadline(ex->cursor.tuple.head) };
-    size_t size = gx_flat_write_brief(value, open->at + gx_short_before(&s));
-    ex->cursor.ack ^= gx_short_commit(ex, open, &s, gx_short_before(&s) + size);
+    uint64_t root = gx_load_relaxed(&ex->cursor.root);
+    ex->cursor.ack ^= gx_short_write_brief(ex, open, routes->head, value, root, deadline, dated);
     gx_count(&routes->counters.single, 1);
-    if (gx_emit_is_watched(task)) gx_emit_show(task, (uint32_t)(routes - task->streams), value, 1, NULL, 1);
+    return 1;
+}
+
+GX_NOINLINE static int emit_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
+    return emit_child(task, routes, open, value, 0, false);
+}
+
+GX_NOINLINE static int emit_dated(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                                  int64_t deadline) {
+    return emit_child(task, routes, open, value, deadline, true);
+}
+
+/* The same, with whatever is the matter: a deadline, or somebody who wants to see it. */
+GX_NOINLINE static int emit_special(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
+    int64_t deadline = gx_row_deadline(task->executor->cursor.tuple.head);
+    if (deadline)
+        emit_dated(task, routes, open, value, deadline);
+    else
+        emit_bare(task, routes, open, value);
+    if (GX_UNLIKELY(gx_emit_is_watched(task)))
+        gx_emit_show(task, (uint32_t)(routes - task->streams), value, 1, NULL, 1);
     return 1;
 }
 
@@ -169,7 +189,7 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
                     gx_cursor_is_anothers(&task->executor->cursor, task)))
         return emit_any(task, stream, values, count, 0);
     if (task->executor->cursor.stem == GX_STEM_ONE && is_brief(task, routes, values, count))
-        return emit_dated(task, routes, routes->sole, values);
+        return emit_special(task, routes, routes->sole, values);
     if (GX_LIKELY(make_child(task, routes, &s))) targets = gx_short_send(task, &s, values, count, &edges, &chosen);
     if (GX_UNLIKELY(!targets)) return emit_any(task, stream, values, count, chosen);
     task->executor->cursor.ack ^= edges;
@@ -187,19 +207,10 @@ GX_NOINLINE static int emit_rootless(gx_task *task, gx_stream_routes *routes, gx
     return 1;
 }
 
-GX_NOINLINE static int emit_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
-    const gx_short s = { .routes = routes, .roots = 1 };
-    unsigned char *row = gx_short_end(open, &s, gx_short_write_brief(open, value));
-    gx_executor *ex = task->executor;
-    ex->cursor.ack ^= gx_short_root(ex, row, gx_load_relaxed(&ex->cursor.root));
-    gx_count(&routes->counters.single, 1);
-    return 1;
-}
-
 /* A brief tuple, where a row has room. */
 GX_INLINE int emit_brief(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value) {
     if (GX_UNLIKELY(task->executor->cursor.stem == GX_STEM_NONE)) return emit_rootless(task, routes, open, value);
-    return GX_LIKELY(routes->bare) ? emit_bare(task, routes, open, value) : emit_dated(task, routes, open, value);
+    return GX_LIKELY(routes->bare) ? emit_bare(task, routes, open, value) : emit_special(task, routes, open, value);
 }
 
 /* Opens a batch for the target that was chosen. False: there is none, and engine/emit.h says why. */
@@ -296,21 +307,42 @@ static void begin_tree(gx_task *task, uint64_t root, uint64_t message_id, uint64
     if (GX_UNLIKELY(!edges)) gx_ledger_begin(&task->executor->ledger, root, 0);
 }
 
-/* With a deadline, a tuple that is kept, or somebody who wants to see it. */
+/* A brief tuple that begins a tree. */
+GX_INLINE int emit_root(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                        uint64_t message_id, int64_t deadline, bool dated) {
+    gx_executor *ex = task->executor;
+    uint64_t root = gx_ledger_next_root(&ex->ledger);
+    uint64_t edge = gx_short_write_brief(ex, open, routes->head, value, root, deadline, dated);
+    open_tree(task, root, message_id, edge);
+    gx_count(&routes->counters.single, 1);
+    return 1;
+}
+
+GX_NOINLINE static int emit_tree_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
+                                      uint64_t message_id) {
+    return emit_root(task, routes, open, value, message_id, 0, false);
+}
+
 GX_NOINLINE static int emit_tree_dated(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
-                                       uint64_t message_id) {
+                                       uint64_t message_id, int64_t deadline) {
+    return emit_root(task, routes, open, value, message_id, deadline, true);
+}
+
+/* The same, with whatever is the matter: a deadline, a tuple that is kept, or somebody who wants to see it. */
+GX_NOINLINE static int emit_tree_special(gx_task *task, gx_stream_routes *routes, gx_open *open,
+                                         const gale_value *value, uint64_t message_id) {
     gx_executor *ex = task->executor;
     uint32_t stream = (uint32_t)(routes - task->streams);
-    const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
-    const unsigned char *body = open->at + gx_short_before(&s);
-    size_t size = gx_flat_write_brief(value, open->at + gx_short_before(&s));
-    if (task->plan->retains && gx_emit_retain_body(task, stream, body, size, s.root) < 0) {
+    int64_t deadline = gx_emit_deadline(ex);
+    if (task->plan->retains && !gx_emit_retain_brief(task, stream, value)) {
         ex->scratch.targets[0] = open->batch->target; /* it was chosen */
         return emit_tree_any(task, stream, value, 1, message_id, 1);
     }
-    begin_tree(task, s.root, message_id, gx_short_commit(ex, open, &s, gx_short_before(&s) + size));
-    gx_count(&routes->counters.single, 1);
-    if (gx_emit_is_watched(task)) gx_emit_show(task, stream, value, 1, &message_id, 1);
+    if (deadline)
+        emit_tree_dated(task, routes, open, value, message_id, deadline);
+    else
+        emit_tree_bare(task, routes, open, value, message_id);
+    if (GX_UNLIKELY(gx_emit_is_watched(task))) gx_emit_show(task, stream, value, 1, &message_id, 1);
     return 1;
 }
 
@@ -324,7 +356,8 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !may_begin(task)))
         return emit_tree_any(task, stream, values, count, message_id, 0);
     if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
-    if (is_brief(task, routes, values, count)) return emit_tree_dated(task, routes, routes->sole, values, message_id);
+    if (ex->acking && is_brief(task, routes, values, count))
+        return emit_tree_special(task, routes, routes->sole, values, message_id);
     const gx_short s = { routes, gx_ledger_next_root(&ex->ledger), ex->acking, gx_emit_deadline(ex) };
     if (GX_UNLIKELY(task->plan->retains) && gx_emit_retain(task, stream, values, count, s.root) < 0)
         return emit_tree_any(task, stream, values, count, message_id, 0);
@@ -338,21 +371,10 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     return (int)targets;
 }
 
-GX_NOINLINE static int emit_tree_bare(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
-                                      uint64_t message_id) {
-    const gx_short s = { .routes = routes, .roots = 1 };
-    unsigned char *row = gx_short_end(open, &s, gx_short_write_brief(open, value));
-    gx_executor *ex = task->executor;
-    uint64_t root = gx_ledger_next_root(&ex->ledger);
-    open_tree(task, root, message_id, gx_short_root(ex, row, root));
-    gx_count(&routes->counters.single, 1);
-    return 1;
-}
-
 GX_INLINE int emit_tree_brief(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,
                               uint64_t message_id) {
     return GX_LIKELY(routes->bare) ? emit_tree_bare(task, routes, open, value, message_id)
-                                   : emit_tree_dated(task, routes, open, value, message_id);
+                                   : emit_tree_special(task, routes, open, value, message_id);
 }
 
 GX_NOINLINE static int emit_tree_first(gx_task *task, gx_stream_routes *routes, gx_open *open, const gale_value *value,

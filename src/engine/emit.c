@@ -312,10 +312,18 @@ static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
     return keep(task, from->begun, what, e->values, e->count, &from->body);
 }
 
-int gx_emit_retain_body(gx_task *task, uint32_t stream, const void *body, size_t size, uint64_t root) {
+bool gx_emit_retain_brief(gx_task *task, uint32_t stream, const gale_value *value) {
     gx_executor *ex = task->executor;
-    const gx_retained what = { .first = ex->now, .attempts = 1, .stream = (uint16_t)stream };
-    return gx_retention_keep_body(&ex->retention, root, what, body, size);
+    uint64_t root = gx_ledger_next_root(&ex->ledger);
+    gx_retained *kept = gx_retention_place_brief(&ex->retention, root);
+    if (GX_UNLIKELY(!kept)) return false;
+    kept->first = ex->now;
+    kept->attempts = 1;
+    kept->stream = (uint16_t)stream;
+    kept->direct = 0;
+    kept->letter = false;
+    gx_flat_write_brief(value, kept->body->bytes);
+    return true;
 }
 
 int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root) {

@@ -66,7 +66,9 @@ GX_INLINE int64_t gx_emit_deadline(const gx_executor *ex) {
 
 /* Keeps the tuple that the tree with this root begins with. As gx_retention_keep. */
 int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root);
-int gx_emit_retain_body(gx_task *task, uint32_t stream, const void *body, size_t size, uint64_t root);
+
+/* The same for the next root and one value that is brief (tuple/flat.h). False: no memory. */
+bool gx_emit_retain_brief(gx_task *task, uint32_t stream, const gale_value *value);
 
 /* The last part of it: the emit has drawn its edges. */
 void gx_emit_begun(gx_task *task, const gx_origin *from);

@@ -49,16 +49,15 @@ static gx_retained *make_place(gx_retention *retention, uint64_t slot) {
     return *segment ? &(*segment)[slot & (GX_RETENTION_SEGMENT - 1)] : NULL;
 }
 
-/* With room for a body of this size; NULL when memory is out. */
-static gx_retained *keep(gx_retention *retention, uint64_t root, gx_retained what, size_t size) {
+gx_retained *gx_retention_place(gx_retention *retention, uint64_t root, size_t size) {
     GX_CHECK(retention->segments != NULL);
     GX_CHECK(gx_ledger_slot(root) < retention->ledger->slots);
     gx_retained *kept = make_place(retention, gx_ledger_slot(root));
-    what.body = kept ? gx_block_take(retention->blocks, size) : NULL;
-    if (!what.body) return NULL;
-    retention->ledger->counters.retained_bytes += gx_block_size(what.body);
+    gx_block *body = kept ? gx_block_take(retention->blocks, size) : NULL;
+    if (GX_UNLIKELY(!body)) return NULL;
+    retention->ledger->counters.retained_bytes += gx_block_size(body);
     GX_ASSERT(!kept->body);
-    *kept = what;
+    kept->body = body;
     return kept;
 }
 
@@ -66,27 +65,17 @@ int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, 
                       gx_block **ret_body) {
     int64_t size = gx_body_measure(values, count);
     if (size < 0) return (int)size;
-    gx_retained *kept = keep(retention, root, what, (size_t)size);
+    gx_retained *kept = gx_retention_place(retention, root, (size_t)size);
     if (!kept) return GALE_NO_MEMORY;
-    gx_body_encode(values, count, kept->body->bytes);
-    *ret_body = kept->body;
-    return GALE_OK;
-}
-
-int gx_retention_keep_body(gx_retention *retention, uint64_t root, gx_retained what, const void *body, size_t size) {
-    gx_retained *kept = keep(retention, root, what, size);
-    if (!kept) return GALE_NO_MEMORY;
-    memcpy(kept->body->bytes, body, size);
+    what.body = *ret_body = kept->body;
+    *kept = what;
+    gx_body_encode(values, count, what.body->bytes);
     return GALE_OK;
 }
 
 void gx_retention_drop(gx_retention *retention, uint64_t slot) {
     gx_retained *kept = gx_retention_at(retention, slot);
-    if (!kept) return;
-    GX_CHECK(retention->ledger->counters.retained_bytes >= gx_block_size(kept->body));
-    retention->ledger->counters.retained_bytes -= gx_block_size(kept->body);
-    gx_block_release(kept->body, retention->blocks);
-    kept->body = NULL;
+    if (kept) gx_retention_forget(retention, kept);
 }
 
 /* --- Waiting --- */

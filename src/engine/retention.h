@@ -14,6 +14,7 @@
 #include "ds/block.h"
 #include "engine/ledger.h"
 #include "topology/plan.h"
+#include "tuple/flat.h"
 
 /* Places come in segments that never move. */
 enum {
@@ -60,8 +61,33 @@ GX_INLINE gx_retained *gx_retention_at(const gx_retention *retention, uint64_t s
  * GALE_NO_MEMORY, GALE_TOO_LARGE, GALE_INVALID. */
 int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
                       gx_block **ret_body);
-/* The same for a body that is encoded already: `size` bytes, which are copied. */
-int gx_retention_keep_body(gx_retention *retention, uint64_t root, gx_retained what, const void *body, size_t size);
+
+/* The place of the tree `root`, whose `body` is a block with so much room; the rest, and what is in it, is to be filled in.
+ * NULL when memory is out. */
+gx_retained *gx_retention_place(gx_retention *retention, uint64_t root, size_t size);
+
+/* The same for a brief body (tuple/flat.h). */
+GX_INLINE gx_retained *gx_retention_place_brief(gx_retention *retention, uint64_t root) {
+    static_assert(GX_FLAT_BRIEF <= 1 << GX_BLOCK_SMALLEST, "it goes into the smallest block");
+    uint64_t slot = gx_ledger_slot(root);
+    gx_retained *segment = retention->segments[slot >> GX_RETENTION_SEGMENT_BITS];
+    if (GX_UNLIKELY(!segment)) return gx_retention_place(retention, root, GX_FLAT_BRIEF);
+    gx_retained *kept = &segment[slot & (GX_RETENTION_SEGMENT - 1)];
+    GX_ASSERT(!kept->body);
+    kept->body = gx_block_take_small(retention->blocks);
+    if (GX_UNLIKELY(!kept->body)) return NULL;
+    retention->ledger->counters.retained_bytes += gx_block_size(kept->body);
+    return kept;
+}
+
+/* Forgets what gx_retention_at found. The same by its slot, if there is something: */
+GX_INLINE void gx_retention_forget(gx_retention *retention, gx_retained *kept) {
+    GX_CHECK(retention->ledger->counters.retained_bytes >= gx_block_size(kept->body));
+    retention->ledger->counters.retained_bytes -= gx_block_size(kept->body);
+    gx_block_release(kept->body, retention->blocks);
+    kept->body = NULL;
+}
+
 void gx_retention_drop(gx_retention *retention, uint64_t slot);
 
 /* The failed or late tree of `answer`, which is kept, waits for its next attempt. */

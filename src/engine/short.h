@@ -57,12 +57,19 @@ GX_INLINE uint64_t gx_short_commit(gx_executor *ex, gx_open *open, const gx_shor
     return s->roots ? gx_short_root(ex, at, s->root) : 0;
 }
 
-/* The body alone, of a row with one root, when it is brief (tuple/flat.h) and a short row has room. Returns the length of
- * the row, which is the caller's to commit. */
-GX_INLINE size_t gx_short_write_brief(const gx_open *open, const gale_value *value) {
-    size_t before = sizeof(gale_head) + sizeof(gx_root);
-    static_assert(GX_ROW_SHORT >= 24 + GX_FLAT_BRIEF, "a brief body has room in a short row");
-    return before + gx_flat_write_brief(value, open->at + before);
+/* A row with one root, and a deadline if `dated`, whose body is brief (tuple/flat.h), where a short row has room; `head`
+ * is the routes'. Returns the edge. */
+GX_INLINE uint64_t gx_short_write_brief(gx_executor *ex, gx_open *open, uint64_t head, const gale_value *value,
+                                        uint64_t root, int64_t deadline, bool dated) {
+    enum { BARE = sizeof(gale_head) + sizeof(gx_root) };
+    static_assert(GX_ROW_SHORT >= BARE + 8 + GX_FLAT_BRIEF, "a brief body has room in a short row");
+    unsigned char *at = open->at;
+    size_t before = dated ? BARE + 8 : BARE, length = before + gx_flat_write_brief(value, at + before);
+    uint64_t flags = dated ? GX_ROW_DEADLINE : 0;
+    gx_store64(at, length | head | UINT64_C(1) << 48 | flags << 56);
+    if (dated) gx_store64(at + BARE, (uint64_t)deadline);
+    open->at = at + length;
+    return gx_short_root(ex, at, root);
 }
 
 /* To all that the groupings choose. Returns how many, with the sum of the edges; 0: this is not for the short way, and

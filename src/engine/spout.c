@@ -276,14 +276,16 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
 static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slots, size_t *ret_apart) {
     size_t left = 0;
     for (size_t i = 0; i < found->count; i++) {
-        const gx_retained *kept = gx_retention_at(&ex->retention, slots[i]);
-        bool letter = kept && kept->letter, again = kept && kept->attempts > 1;
-        if (letter || again) {
+        gx_retained *kept = gx_retention_at(&ex->retention, slots[i]);
+        bool letter = kept && kept->letter;
+        found->message_ids[left] = found->message_ids[i];
+        left += !letter;
+        if (GX_UNLIKELY(!kept)) continue;
+        if (letter || kept->attempts > 1) {
             gx_histogram_add(ex->ledger.complete, ex->now - kept->first);
             ++*ret_apart;
         }
-        if (!letter) found->message_ids[left++] = found->message_ids[i];
-        gx_retention_drop(&ex->retention, slots[i]);
+        gx_retention_forget(&ex->retention, kept);
     }
     return left;
 }
