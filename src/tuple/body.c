@@ -222,7 +222,7 @@ static void put_text(cursor *to, uint8_t *slot, const gale_value *value) {
     gx_store32(slot, (uint32_t)to->text);
     gx_store32(slot + 4, value->size);
     uint8_t *at = to->body + to->text;
-    gx_flat_copy(at, value->as.bytes, value->size);
+    if (value->size) memcpy(at, value->as.bytes, value->size);
     at[value->size] = 0;
     to->text += (size_t)value->size + 1;
 }
@@ -265,22 +265,12 @@ static void put_entries(cursor *to, uint8_t *slots, const gale_value *pairs, siz
     }
 }
 
-typedef struct content {
-    size_t text; /* bytes, with the NULs */
-    bool nested; /* is there a list or map? */
-} content;
-
-GX_INLINE content look_at(const gale_value *values, size_t count) {
-    content found = { 0, false };
-    for (size_t i = 0; i < count; i++) {
-        uint8_t type = values[i].type;
-        if (type < GALE_TYPE_STRING) continue;
-        if (gx_flat_is_text(type))
-            found.text += (size_t)values[i].size + 1;
-        else
-            found.nested = true;
-    }
-    return found;
+/* Bytes of text, with the NULs. */
+static size_t text_in(const gale_value *values, size_t count) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (gx_flat_is_text(values[i].type)) bytes += (size_t)values[i].size + 1;
+    return bytes;
 }
 
 static void put_list(cursor *to, uint8_t *slots, const gale_value *values, size_t count) {
@@ -292,13 +282,8 @@ static void put_list(cursor *to, uint8_t *slots, const gale_value *values, size_
 
 static size_t encode(const gale_value *values, size_t count, uint8_t *at, bool is_map) {
     uint8_t *slots = at + gx_align_up(4 + count, 8);
-    content found = look_at(values, count);
-    if (GX_LIKELY(!found.nested && !is_map)) {
-        size_t size = gx_align_up(gx_flat_head(count) + found.text, 8);
-        gx_flat_encode(values, count, at, size);
-        return size;
-    }
-    cursor to = { at, gx_flat_head(count), gx_align_up(gx_flat_head(count) + found.text, 8) };
+    size_t text = gx_flat_head(count), nested = gx_align_up(text + text_in(values, count), 8);
+    cursor to = { at, text, nested };
     gx_store64(slots - 8, 0); /* padding behind the tags */
     gx_store32(at, (uint32_t)count);
     if (to.nested > to.text) gx_store64(at + to.nested - 8, 0); /* padding behind the text */

@@ -1,5 +1,5 @@
-/* Bodies without lists and maps, which most tuples have: measured and written in place, in a loop that is inlined where
- * tuples are emitted. The layout stands in gale/tuple.h; tuple/body.c writes the rest. */
+/* Bodies without lists and maps, which most tuples have, written in one pass where they are to lie, if there is room. The
+ * layout stands in gale/tuple.h; tuple/body.c measures and writes any. */
 #ifndef GX_TUPLE_FLAT_H
 #define GX_TUPLE_FLAT_H
 
@@ -32,34 +32,6 @@ GX_INLINE uint64_t gx_flat_scalar(const gale_value *value) {
     if (value->type != GALE_TYPE_F64 || value->as.f64 == 0) return 0;
     memcpy(&bits, &value->as.f64, sizeof bits);
     return value->as.f64 == value->as.f64 ? bits : canonical_nan;
-}
-
-/* Copies no byte more than there are, to where something else lies behind: two loads and stores that may overlap are a
- * third of a call of memcpy. Where 16 bytes of room are left behind the text, gx_short_text_copy needs no branch on its
- * length. */
-GX_INLINE void gx_flat_copy(uint8_t *to, const uint8_t *from, size_t size) {
-    if (size > 32) {
-        for (size_t at = 0; at < size - 32; at += 32) memcpy(to + at, from + at, 32);
-        memcpy(to + size - 32, from + size - 32, 32);
-    } else if (size > 16) {
-        uint64_t words[4];
-        memcpy(words, from, 16);
-        memcpy(words + 2, from + size - 16, 16);
-        memcpy(to, words, 16);
-        memcpy(to + size - 16, words + 2, 16);
-    } else if (size >= 8) {
-        uint64_t first = gx_load64(from), last = gx_load64(from + size - 8);
-        gx_store64(to, first);
-        gx_store64(to + size - 8, last);
-    } else if (size >= 4) {
-        uint32_t first = gx_load32(from), last = gx_load32(from + size - 4);
-        gx_store32(to, first);
-        gx_store32(to + size - 4, last);
-    } else if (size > 0) {
-        to[0] = from[0];
-        to[size / 2] = from[size / 2];
-        to[size - 1] = from[size - 1];
-    }
 }
 
 /* The commonest bodies: one scalar, or a short text that may be read in one go. */
@@ -104,28 +76,6 @@ size_t gx_flat_write_several(const gale_value *restrict values, size_t count, ui
 GX_INLINE size_t gx_flat_write(const gale_value *values, size_t count, uint8_t *at, size_t room) {
     return GX_LIKELY(count == 1 && room >= GX_FLAT_BRIEF) ? gx_flat_write_one(values, at, room)
                                                           : gx_flat_write_several(values, count, at, room);
-}
-
-/* Writes it to `at`, 8-aligned, of the size that was measured. `restrict`, because bytes that are written could else be
- * the values. */
-GX_INLINE void gx_flat_encode(const gale_value *restrict values, size_t count, uint8_t *restrict at, size_t size) {
-    uint8_t *slots = at + gx_align_up(4 + count, 8);
-    size_t text = gx_flat_head(count);
-    gx_store64(at + size - 8, 0); /* padding behind the text */
-    gx_store64(slots - 8, 0);     /* and behind the tags */
-    gx_store32(at, (uint32_t)count);
-    for (size_t i = 0; i < count; i++) {
-        const gale_value v = values[i];
-        at[4 + i] = v.type;
-        if (!gx_flat_is_text(v.type)) {
-            gx_store64(slots + 8 * i, gx_flat_scalar(&v));
-            continue;
-        }
-        gx_store64(slots + 8 * i, (uint64_t)v.size << 32 | text);
-        gx_flat_copy(at + text, v.as.bytes, v.size);
-        at[text + v.size] = 0;
-        text += (size_t)v.size + 1;
-    }
 }
 
 #endif
