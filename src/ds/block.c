@@ -45,15 +45,14 @@ static gx_block *make(gx_blocks *pool, unsigned class_) {
 
 gx_block *gx_block_take(gx_blocks *pool, size_t size) {
     if (size > (size_t)1 << (GX_BLOCK_SMALLEST + GX_BLOCK_CLASSES - 1)) return NULL;
-    unsigned class_ = size <= 1 << GX_BLOCK_SMALLEST ? 0 : gx_log2(gx_power_above(size)) - GX_BLOCK_SMALLEST;
+    unsigned class_ = size <= GX_BLOCK_SMALL ? 0 : gx_log2(gx_power_above(size)) - GX_BLOCK_SMALLEST;
     if (!pool->free[class_]) collect_returned(pool);
     gx_block *block = pool->free[class_];
     if (block)
         pool->free[class_] = block->next;
     else
         block = make(pool, class_);
-    if (block) gx_block_begin(block);
-    return block;
+    return block ? gx_block_begin(pool, block, gx_block_size(block)) : NULL;
 }
 
 void gx_block_ref(gx_block *block, uint32_t count) {

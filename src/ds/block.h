@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 
-enum { GX_BLOCK_CLASSES = 25, GX_BLOCK_SMALLEST = 7 }; /* 128 bytes to 2 GiB */
+enum { GX_BLOCK_CLASSES = 25, GX_BLOCK_SMALLEST = 7, GX_BLOCK_SMALL = 1 << GX_BLOCK_SMALLEST }; /* to 2 GiB */
 
 typedef struct gx_block {
     gx_atomic32 refs;
@@ -41,22 +41,22 @@ GX_INLINE size_t gx_block_size(const gx_block *block) {
     return (size_t)1 << (block->class_ + GX_BLOCK_SMALLEST);
 }
 
-/* It was taken out of its list. */
-GX_INLINE void gx_block_begin(gx_block *block) {
+/* It was taken out of its list, and has this size. */
+GX_INLINE gx_block *gx_block_begin(gx_blocks *pool, gx_block *block, size_t size) {
     gx_store_relaxed(&block->refs, 1);
-    gx_add_relaxed(&block->pool->used_bytes, gx_block_size(block));
+    gx_add_relaxed(&pool->used_bytes, size);
+    return block;
 }
 
 /* A block with room for `size` bytes and one reference; NULL when memory is out, or above 2 GiB. */
 gx_block *gx_block_take(gx_blocks *pool, size_t size);
 
-/* The same for few bytes, 128 at most. */
+/* The same for few bytes: it has GX_BLOCK_SMALL. */
 GX_INLINE gx_block *gx_block_take_small(gx_blocks *pool) {
     gx_block *block = pool->free[0];
     if (GX_UNLIKELY(!block)) return gx_block_take(pool, 1);
     pool->free[0] = block->next;
-    gx_block_begin(block);
-    return block;
+    return gx_block_begin(pool, block, GX_BLOCK_SMALL);
 }
 void gx_block_ref(gx_block *block, uint32_t count);
 

@@ -317,11 +317,7 @@ bool gx_emit_retain_brief(gx_task *task, uint32_t stream, const gale_value *valu
     uint64_t root = gx_ledger_next_root(&ex->ledger);
     gx_retained *kept = gx_retention_place_brief(&ex->retention, root);
     if (GX_UNLIKELY(!kept)) return false;
-    kept->first = ex->now;
-    kept->attempts = 1;
-    kept->stream = (uint16_t)stream;
-    kept->direct = 0;
-    kept->letter = false;
+    *kept = (gx_retained){ kept->body, ex->now, 1, (uint16_t)stream, 0, false };
     gx_flat_write_brief(value, kept->body->bytes);
     return true;
 }

@@ -68,7 +68,7 @@ gx_retained *gx_retention_place(gx_retention *retention, uint64_t root, size_t s
 
 /* The same for a brief body (tuple/flat.h). */
 GX_INLINE gx_retained *gx_retention_place_brief(gx_retention *retention, uint64_t root) {
-    static_assert(GX_FLAT_BRIEF <= 1 << GX_BLOCK_SMALLEST, "it goes into the smallest block");
+    static_assert((int)GX_FLAT_BRIEF <= (int)GX_BLOCK_SMALL, "it goes into the smallest block");
     uint64_t slot = gx_ledger_slot(root);
     gx_retained *segment = retention->segments[slot >> GX_RETENTION_SEGMENT_BITS];
     if (GX_UNLIKELY(!segment)) return gx_retention_place(retention, root, GX_FLAT_BRIEF);
@@ -76,7 +76,7 @@ GX_INLINE gx_retained *gx_retention_place_brief(gx_retention *retention, uint64_
     GX_ASSERT(!kept->body);
     kept->body = gx_block_take_small(retention->blocks);
     if (GX_UNLIKELY(!kept->body)) return NULL;
-    retention->ledger->counters.retained_bytes += gx_block_size(kept->body);
+    retention->ledger->counters.retained_bytes += GX_BLOCK_SMALL;
     return kept;
 }
 

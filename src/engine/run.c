@@ -147,27 +147,24 @@ GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *he
     }
 }
 
-/* Apart, so that what is barer has the registers: no root, a deadline, somebody who wants to hear of it. */
-GX_NOINLINE static void execute_less_plain(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    const unsigned char *behind = (const unsigned char *)(head + 1) + head->roots * sizeof(gx_root);
-    const gale_body *body = (const gale_body *)(behind + (head->flags ? sizeof(int64_t) : 0));
-    bool hooked = task->hook_count > 0;
-    if (GX_LIKELY(head->roots))
-        execute_plain(ex, task, head, body, 1, hooked, t);
-    else
-        execute_plain(ex, task, head, body, 0, hooked, t);
-}
-
-/* As plain as can be, but without a root. */
-GX_NOINLINE static void execute_rootless(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
-    execute_plain(ex, task, head, (const gale_body *)(head + 1), 0, false, t);
-}
-
 /* Is it a row for that? A tick is none, nor is what has waited for too long. */
-GX_INLINE bool is_less_plain(const gx_executor *ex, const gx_task *task, const gale_head *head) {
+GX_INLINE bool is_plain_row(const gx_executor *ex, const gx_task *task, const gale_head *head) {
     if (head->roots > 1 || (head->flags & ~GX_ROW_DEADLINE) || !task->acks_itself || !ex->cursor.tuple.source)
         return false;
     return !head->flags || (int64_t)gx_load64((const gx_root *)(head + 1) + head->roots) >= ex->now;
+}
+
+/* A row that is not as most of its batch are. */
+GX_NOINLINE static void execute_other(gx_executor *ex, gx_task *task, const gale_head *head, tally *t) {
+    if (!is_plain_row(ex, task, head)) {
+        execute_any(ex, task, head, t);
+        return;
+    }
+    bool hooked = task->hook_count > 0;
+    if (GX_LIKELY(head->roots))
+        execute_plain(ex, task, head, gx_row_body(head), 1, hooked, t);
+    else
+        execute_plain(ex, task, head, gx_row_body(head), 0, hooked, t);
 }
 
 static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
@@ -326,28 +323,56 @@ static tally run_at_once(gx_executor *ex, gx_task *task, gx_batch *batch) {
     return r.t;
 }
 
-static tally run_one_by_one(gx_executor *ex, gx_task *task, gx_batch *batch) {
+/* A batch most of whose rows are of one kind, which is known where this is inlined. */
+GX_INLINE tally run_kind(gx_executor *ex, gx_task *task, gx_batch *batch, gx_row_shape kind, bool hooked) {
     tally t = { 0 };
     size_t run = 0;
     const unsigned char *at = batch->bytes + batch->read;
-    bool bare = task->acks_itself && !task->hook_count && batch->source; /* not a tick */
-    uint16_t kind = bare ? GX_ROW_BARE : GX_ROW_NO_KIND;
+    uint32_t roots = kind == GX_ROW_ROOTLESS ? 0 : 1;
     do {
         const gale_head *head = (const gale_head *)at;
+        const gx_root *behind = (const gx_root *)(head + 1) + roots;
         at += head->length;
         run++;
-        if (GX_LIKELY(gx_row_kind(head) == kind))
-            execute_plain(ex, task, head, (const gale_body *)((const gx_root *)(head + 1) + 1), 1, false, &t);
-        else if (bare && gx_row_kind(head) == GX_ROW_ROOTLESS)
-            execute_rootless(ex, task, head, &t);
-        else if (is_less_plain(ex, task, head))
-            execute_less_plain(ex, task, head, &t);
+        if (GX_UNLIKELY(gx_row_kind(head) != kind) ||
+            (kind == GX_ROW_DATED && GX_UNLIKELY((int64_t)gx_load64(behind) < ex->now)))
+            execute_other(ex, task, head, &t);
         else
-            execute_any(ex, task, head, &t);
+            execute_plain(ex, task, head, (const gale_body *)((const char *)behind + (kind == GX_ROW_DATED ? 8 : 0)),
+                          roots, hooked, &t);
     } while (at < ex->run_end);
     batch->read = (uint32_t)(at - batch->bytes);
     t.run = run;
     return t;
+}
+
+GX_NOINLINE static tally run_bare(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    return run_kind(ex, task, batch, GX_ROW_BARE, false);
+}
+
+GX_NOINLINE static tally run_dated(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    return run_kind(ex, task, batch, GX_ROW_DATED, false);
+}
+
+GX_NOINLINE static tally run_rootless(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    return run_kind(ex, task, batch, GX_ROW_ROOTLESS, false);
+}
+
+GX_NOINLINE static tally run_hooked(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    return run_kind(ex, task, batch, GX_ROW_BARE, true);
+}
+
+GX_NOINLINE static tally run_any(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    return run_kind(ex, task, batch, GX_ROW_NO_KIND, false);
+}
+
+/* Most of a batch's rows are of the kind of its first. */
+static tally run_one_by_one(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    uint16_t kind = gx_row_kind(gx_batch_front(batch));
+    if (GX_UNLIKELY(!task->acks_itself || !batch->source)) return run_any(ex, task, batch); /* or it is a tick */
+    if (GX_UNLIKELY(task->hook_count)) return run_hooked(ex, task, batch);
+    if (kind == GX_ROW_DATED) return run_dated(ex, task, batch);
+    return kind == GX_ROW_ROOTLESS ? run_rootless(ex, task, batch) : run_bare(ex, task, batch);
 }
 
 /* The rows of a batch, until what happens here interrupts it: at least one. What others say about flow is heard between

@@ -274,8 +274,8 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
 /* What was kept of complete trees goes. Dead letters' are taken out, since nobody hears of them, and trees that were
  * emitted more than once have latencies of their own. Returns how many are left, and counts of them those. */
 static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slots, size_t *ret_apart) {
-    size_t left = 0;
-    for (size_t i = 0; i < found->count; i++) {
+    size_t left = 0, count = found->count;
+    for (size_t i = 0; i < count; i++) {
         gx_retained *kept = gx_retention_at(&ex->retention, slots[i]);
         bool letter = kept && kept->letter;
         found->message_ids[left] = found->message_ids[i];

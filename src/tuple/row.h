@@ -101,19 +101,21 @@ GX_INLINE int64_t gx_row_deadline(const gale_head *head) {
     return deadline;
 }
 
-/* How many roots, and which flags: one number, so that both are one comparison. */
+/* How many roots, and which flags, as one number. */
+typedef enum gx_row_shape {
+    GX_ROW_ROOTLESS = 0,
+    GX_ROW_BARE = 1,                         /* one root, no flags */
+    GX_ROW_DATED = 1 | GX_ROW_DEADLINE << 8, /* the same with a deadline */
+    GX_ROW_NO_KIND = GX_ROOTS_IN_BLOCK - 1,  /* what no row is */
+} gx_row_shape;
+
+/* A gx_row_shape, or another one. */
 GX_INLINE uint16_t gx_row_kind(const gale_head *head) {
     uint16_t kind;
     static_assert(offsetof(gale_head, flags) == offsetof(gale_head, roots) + 1, "they are neighbours");
     memcpy(&kind, (const char *)head + offsetof(gale_head, roots), sizeof kind);
     return kind;
 }
-
-enum {
-    GX_ROW_ROOTLESS = 0,
-    GX_ROW_BARE = 1,
-    GX_ROW_NO_KIND = GX_ROOTS_IN_BLOCK - 1
-}; /* one root, no flags; what no row is */
 
 /* What its body costs in flow control beside the batch: all of a block, though it is shared: a tuple that waits for ten
  * tasks holds ten of them back. */
