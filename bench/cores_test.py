@@ -65,6 +65,47 @@ class TwoProcesses(unittest.TestCase):
         self.assertEqual({"engine"}, {options["place"] for _, _, options in asked})
 
 
+class Alone(unittest.TestCase):
+    def alone(self, taken):
+        """A program in whose n-th trial others take so many seconds a second."""
+        class Still:
+            name = "still"
+            made = 0
+
+            def trial(self):
+                self.made += 1
+                return line(100)
+        clock, found, program = iter(range(1000)), iter(taken), Still()
+        spent = [0.0]
+
+        def read(_):
+            if program.made:
+                spent[0] += next(found) if read.after else 0
+            read.after = not read.after
+            return spent[0] + program.made, program.made
+        read.after = False
+        with mock.patch.object(cores.time, "monotonic", lambda: next(clock)):
+            return cores.Alone(program, read).trial(), program.made
+
+    def test_a_trial_that_others_disturbed_is_made_again(self):
+        trial, made = self.alone([0.5, 0.0])
+        self.assertEqual((0, 2), (trial["others"], made))
+
+    def test_where_others_never_leave_it_says_so_and_does_not_count(self):
+        trial, made = self.alone([0.5] * 20)
+        self.assertEqual((0.5, cores.AGAIN), (trial["others"], made))
+        disturbed = [{**line(10), "others": 0.5}, {**line(12), "others": 0.0}]
+        self.assertEqual({"near": {"one": 12}}, cores.by_mode({"one": disturbed}, 1))
+
+    def test_what_a_process_and_all_have_worked_is_read_from_the_system(self):
+        before = cores.busy(), cores.own(os.getpid())
+        until = cores.time.monotonic() + 0.1
+        while cores.time.monotonic() < until:
+            pass
+        self.assertGreater(cores.busy(), before[0])
+        self.assertGreater(cores.own(os.getpid()), before[1])
+
+
 class Modes(unittest.TestCase):
     def test_each_mode_has_medians_of_its_own_and_one_that_some_lack_says_nothing(self):
         one = [line(10), line(12), line(14), line(90, mode="far"), line(50, mode="mixed")]
