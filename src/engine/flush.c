@@ -77,17 +77,18 @@ static bool is_due(gx_executor *ex, const gx_task *task) {
     return !ex->gated[task->component];
 }
 
-void gx_flush_run(gx_executor *ex) {
-    if (GX_LIKELY(!ex->has_flushes)) return;
-    bool published = false;
+size_t gx_flush_run(gx_executor *ex) {
+    if (GX_LIKELY(!ex->has_flushes)) return 0;
+    size_t flushed = 0;
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         if (!is_due(ex, task)) continue;
-        if (!published) gx_turn_publish(ex); /* it may take a while, and others need not wait for that */
-        published = true;
+        if (!flushed) gx_turn_publish(ex); /* it may take a while, and others need not wait for that */
+        flushed++;
         task->flushed = gx_load_relaxed(&task->counters.executed);
         flush(ex, task);
         gx_turn_end(ex);
         gx_executor_tell_time(ex);
     }
+    return flushed;
 }

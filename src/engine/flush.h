@@ -21,7 +21,7 @@ int gx_flush_owe(gx_task *task, gale_handle handle, gx_roots roots, uint64_t ack
  * that was an error and the run is to stop: nothing is answered then. */
 int gx_flush_now(gx_task *task);
 
-/* Calls the flushes that are due. */
-void gx_flush_run(gx_executor *ex);
+/* Calls the flushes that are due. Returns how many: what they emit is to be run, though nothing came in. */
+size_t gx_flush_run(gx_executor *ex);
 
 #endif

@@ -115,7 +115,7 @@ static size_t run_phase(gx_executor *ex) {
     done += gx_run_parked(ex);
     done += gx_run_inlets(ex);
     done += gx_run_local(ex);
-    gx_flush_run(ex);
+    done += gx_flush_run(ex);
     done += gx_replay_run(ex);
     done += gx_spout_answers(ex);
     done += gx_spout_activation(ex);

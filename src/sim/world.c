@@ -216,7 +216,11 @@ static void step(gx_world *world, uint32_t index) {
     world->sim->oracle.ending = world->sim->phase >= GALE_PHASE_CLOSING;
     size_t done = world->sim->oracle.ending ? 0 : gx_sim_release(world->sim, ex);
     world->looked[index] = now_of(world);
-    done += gx_step(ex);
+    size_t moved = gx_step(ex);
+    bool running = world->sim->phase >= GALE_PHASE_RUNNING && !world->sim->oracle.ending;
+    if (!moved && running && ex->local.count) /* whoever steps it may sleep */
+        gx_oracle_violated(&world->sim->oracle, "executor %u says that it did nothing, and has left rows to run", index);
+    done += moved;
     world->steps++;
     show_what_is_written(world, ex);
     count_round(world, index);
