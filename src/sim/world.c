@@ -219,7 +219,8 @@ static void step(gx_world *world, uint32_t index) {
     size_t moved = gx_step(ex);
     bool running = world->sim->phase >= GALE_PHASE_RUNNING && !world->sim->oracle.ending;
     if (!moved && running && ex->local.count) /* whoever steps it may sleep */
-        gx_oracle_violated(&world->sim->oracle, "executor %u says that it did nothing, and has left rows to run", index);
+        gx_oracle_violated(&world->sim->oracle, "executor %u says that it did nothing, and has left rows to run",
+                           index);
     done += moved;
     world->steps++;
     show_what_is_written(world, ex);
@@ -340,6 +341,16 @@ static void rest(gx_world *world) {
     wake_all(world);
 }
 
+/* Where ticks are due at every step, not all executors ever rest at once: what waits for that goes on after so many steps
+ * in which nothing else happened. */
+static void end_vain_steps(gx_world *world) {
+    uint64_t trace = world->sim->oracle.trace;
+    if (trace == world->told_trace && world->steps - world->told_steps < GX_WORLD_STEPS_IN_VAIN) return;
+    if (trace == world->told_trace && !hurry(world)) stop_what_is_kept(world);
+    world->told_trace = trace;
+    world->told_steps = world->steps;
+}
+
 /* --- The run --- */
 
 /* Who waits for the end is told of what ended the run, and of nothing else. */
@@ -386,6 +397,7 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
     while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_oracle_holds(oracle) && !sim->disk->dead) {
         turn(world);
+        end_vain_steps(world);
         if (world->steps > GX_WORLD_STEPS_MAX) gx_oracle_violated(oracle, "the run does not end");
     }
     gx_delays_lift(&sim->delays, shared, UINT64_MAX);

@@ -14,7 +14,10 @@
 #include "sim/orders.h"
 #include "sim/task.h"
 
-enum { GX_WORLD_STEPS_MAX = 4000000 };
+enum {
+    GX_WORLD_STEPS_MAX = 4000000,
+    GX_WORLD_STEPS_IN_VAIN = 200000, /* with ticks at most */
+};
 
 typedef struct gx_world {
     gx_sim *sim;
@@ -32,7 +35,9 @@ typedef struct gx_world {
     uint64_t seen_trace;    /* what had happened, as all last rested */
     int64_t seen_changed;   /* when that was another */
     uint64_t checked_trace; /* what had happened, as all figures were last checked */
-    bool stopped;           /* because tuples are held for ever */
+    uint64_t told_trace;    /* what had happened at the step `told_steps` */
+    uint64_t told_steps;
+    bool stopped; /* because tuples are held for ever */
 } gx_world;
 
 /* Runs `sim->runtime` from its start to its close, or to the first violation. */
