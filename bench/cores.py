@@ -17,25 +17,25 @@ CUT = ["word-count", "keyed-count", "top-words"]  # a spout, a split and a count
 OTHERS = [flow for flow in run.FLOWS if flow not in CUT + run.BY_RATE]
 SHARE = 0.80  # of two that share nothing
 LEAST = 0.95  # of one executor
-OTHERS_MOST = 0.08  # of a core, in a trial that counts
+WAITED_MOST = 0.05  # seconds a second, in a trial that counts
 AGAIN = 4
 ONE, SAME, TWO, APART = "one executor", "one, tasks of two", "two executors", "two processes"
 
 
 class Alone:
-    """A program whose trials are told with `others`: what others took of a core meanwhile, the machine's host among them. A
-    trial in which that was much is made again, a few times at most: a second core that somebody else has pays nothing."""
+    """A program whose trials are told with `waited`: how long its threads wanted a core and others had it, or the machine's
+    host had, for each second. A trial in which that was much is made again, a few times at most: a second core that
+    somebody else has pays nothing."""
 
-    def __init__(self, program, read=lambda program: (busy(), sum(map(own, pids(program))))):
+    def __init__(self, program, read=lambda program: stolen() + sum(map(waited, pids(program)))):
         self.name, self.program, self.read = program.name, program, read
 
     def trial(self):
         for _ in range(AGAIN):
-            began, (busy_before, own_before) = time.monotonic(), self.read(self.program)
+            began, before = time.monotonic(), self.read(self.program)
             line = self.program.trial()
-            (busy_after, own_after), span = self.read(self.program), time.monotonic() - began
-            line["others"] = max(0, (busy_after - busy_before) - (own_after - own_before)) / span
-            if line["others"] <= OTHERS_MOST:
+            line["waited"] = (self.read(self.program) - before) / (time.monotonic() - began)
+            if line["waited"] <= WAITED_MOST:
                 break
         return line
 
@@ -47,18 +47,22 @@ def pids(program):
     return [each.process.pid for each in getattr(program, "programs", [program])]
 
 
-def busy():
-    """Seconds that all cores have worked, or were taken from us."""
+def stolen():
+    """Seconds that the machine's host took from all cores."""
     with open("/proc/stat", encoding="utf-8") as file:
-        user, nice, system, _, _, irq, soft, steal = map(int, file.readline().split()[1:9])
-    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
-def own(pid):
-    """Seconds that a process has worked."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        words = file.read().rsplit(")", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+def waited(pid):
+    """Seconds that the threads of a process could have run, and others did. One that has just ended waits no more."""
+    nanoseconds = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="utf-8") as file:
+                nanoseconds += int(file.read().split()[1])
+        except OSError:
+            continue
+    return nanoseconds / 1e9
 
 
 class Apart:
@@ -111,7 +115,7 @@ def by_mode(trials, least):
     """{mode: {name: ns}} of the modes in which each has at least so many trials, with the cores to itself."""
     modes = {}
     for mode in ("near", "far"):
-        used = {name: [t["ns"] for t in found if t["line"] == mode and t.get("others", 0) <= OTHERS_MOST]
+        used = {name: [t["ns"] for t in found if t["line"] == mode and t.get("waited", 0) <= WAITED_MOST]
                 for name, found in trials.items()}
         if all(len(found) >= least for found in used.values()):
             modes[mode] = {name: measured.median(found) for name, found in used.items()}

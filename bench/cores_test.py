@@ -2,6 +2,7 @@
 """Two processes that share nothing work at the same time and are told as one; what is said of a second core was found."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -66,8 +67,8 @@ class TwoProcesses(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
-    def alone(self, taken):
-        """A program in whose n-th trial others take so many seconds a second."""
+    def alone(self, shares):
+        """A program that in its n-th trial waits for others for so many seconds a second."""
         class Still:
             name = "still"
             made = 0
@@ -75,35 +76,35 @@ class Alone(unittest.TestCase):
             def trial(self):
                 self.made += 1
                 return line(100)
-        clock, found, program = iter(range(1000)), iter(taken), Still()
-        spent = [0.0]
-
-        def read(_):
-            if program.made:
-                spent[0] += next(found) if read.after else 0
-            read.after = not read.after
-            return spent[0] + program.made, program.made
-        read.after = False
+        clock, program = iter(range(1000)), Still()
         with mock.patch.object(cores.time, "monotonic", lambda: next(clock)):
-            return cores.Alone(program, read).trial(), program.made
+            return cores.Alone(program, lambda p: sum(shares[:p.made])).trial(), program.made
 
-    def test_a_trial_that_others_disturbed_is_made_again(self):
+    def test_a_trial_that_had_to_wait_for_others_is_made_again(self):
         trial, made = self.alone([0.5, 0.0])
-        self.assertEqual((0, 2), (trial["others"], made))
+        self.assertEqual((0, 2), (trial["waited"], made))
 
     def test_where_others_never_leave_it_says_so_and_does_not_count(self):
         trial, made = self.alone([0.5] * 20)
-        self.assertEqual((0.5, cores.AGAIN), (trial["others"], made))
-        disturbed = [{**line(10), "others": 0.5}, {**line(12), "others": 0.0}]
+        self.assertEqual((0.5, cores.AGAIN), (trial["waited"], made))
+        disturbed = [{**line(10), "waited": 0.5}, {**line(12), "waited": 0.0}]
         self.assertEqual({"near": {"one": 12}}, cores.by_mode({"one": disturbed}, 1))
 
-    def test_what_a_process_and_all_have_worked_is_read_from_the_system(self):
-        before = cores.busy(), cores.own(os.getpid())
-        until = cores.time.monotonic() + 0.1
-        while cores.time.monotonic() < until:
-            pass
-        self.assertGreater(cores.busy(), before[0])
-        self.assertGreater(cores.own(os.getpid()), before[1])
+    def test_how_long_threads_wait_is_read_from_the_system(self):
+        core = {min(os.sched_getaffinity(0))}
+        was = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, core)  # two that want one core: one of them waits
+        try:
+            rival = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            before, patience = cores.waited(os.getpid()), cores.time.monotonic() + 30
+            while cores.waited(os.getpid()) == before and cores.time.monotonic() < patience:
+                pass
+        finally:
+            os.sched_setaffinity(0, was)
+            rival.kill()
+            rival.wait()
+        self.assertGreater(cores.waited(os.getpid()), before)
+        self.assertGreaterEqual(cores.stolen(), 0)
 
 
 class Modes(unittest.TestCase):
