@@ -167,6 +167,7 @@ typedef struct gx_executor {
     gx_ack_outlet *ack_outlets;
     gx_inlet *inlets;
     gx_ready ready; /* which of them to look at */
+    bool sent_here; /* in this step something was emitted for tasks here */
     bool idle;      /* the last step did nothing */
     gx_settle settle;
     gx_inbox *inbox;
@@ -274,9 +275,13 @@ GX_INLINE int64_t gx_executor_time(gx_executor *ex) {
     return ex->aged ? gx_executor_tell_time(ex) : ex->now;
 }
 
-/* The id of a new edge. */
+/* The id of a new edge, from the executor's generator or a copy of it. */
+GX_INLINE uint64_t gx_draw_edge_of(gx_random *random) {
+    return GX_MUTANT(edge_twice) ? gx_random_fold(random->state) : gx_random_id(random);
+}
+
 GX_INLINE uint64_t gx_draw_edge(gx_executor *ex) {
-    return GX_MUTANT(edge_twice) ? gx_random_fold(ex->random.state) : gx_random_id(&ex->random);
+    return gx_draw_edge_of(&ex->random);
 }
 
 /* The gates may have changed, by what happened here. */

@@ -138,10 +138,12 @@ size_t gx_step(gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     gx_executor_tell_time(ex);
     see_watchers(ex);
+    ex->sent_here = false;
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
     gx_turn_publish(ex);
+    if (GX_UNLIKELY(!done && ex->sent_here)) done = 1; /* by a spout that waits from now on, or a flush */
     ex->work += done;
     ex->idle = done == 0;
     GX_CHECK_WHOLE(gx_whole_flaw(ex));

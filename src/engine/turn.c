@@ -36,7 +36,10 @@ static void send(gx_executor *ex, gx_task *target, gx_batch *batch) {
         gx_outlet *outlet = &ex->outlets[target->executor->index];
         gx_outlet_send(outlet, batch, &ex->batches);
         if (GX_UNLIKELY(outlet->outbox.count)) gx_executor_stale(ex);
-    } else if (GX_UNLIKELY(target->lanes != NULL)) {
+        return;
+    }
+    ex->sent_here = true;
+    if (GX_UNLIKELY(target->lanes != NULL)) {
         gx_waiting_push(ex, target, batch);
     } else {
         gx_executor_queue(ex, batch);
