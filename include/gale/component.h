@@ -116,6 +116,10 @@ typedef struct gale_collector_ops {
     int (*reset_timeout)(gale_collector *out, gale_handle tuple);
     void (*resume)(gale_collector *out);
     bool (*resumed)(gale_collector *out);
+    int (*emit_many)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
+                     size_t *emitted);
+    int (*emit_many_tracked)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
+                             const uint64_t *message_ids, size_t *emitted);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -158,7 +162,19 @@ GALE_INLINE int gale_emit_tracked(gale_collector *out, uint32_t stream, const ga
     return out->ops->emit_tracked(out, stream, values, count, message_id);
 }
 
-/* The same three, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
+/* gale_emit for `rows` tuples in one call: `values` has `count` for the first, then `count` for the second, and so on. In
+ * order, until one cannot be emitted: returns GALE_OK or that one's code; what comes behind it is not tried. Either way `*emitted` (may
+ * be NULL) says how many were. With no rows there is nothing to refuse: GALE_OK. GALE_INVALID for a NULL where something
+ * must be: nothing was done. A collector that has no such function emits one after the other. */
+GALE_API int gale_emit_many(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
+                            size_t *emitted);
+
+/* The same for gale_emit_tracked, each with a message id of its own, so many as `rows`. GALE_AGAIN says that those behind
+ * the first `*emitted` are to be tried later. */
+GALE_API int gale_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                    size_t rows, const uint64_t *message_ids, size_t *emitted);
+
+/* The same three as before, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
  * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly
  * does not allow the calls above: GALE_STATE. */
 GALE_INLINE int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,

@@ -406,6 +406,101 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
     return emit_tree_brief(task, routes, open, values, message_id);
 }
 
+/* --- Many at once --- */
+
+/* Brief tuples one after the other into open batches, where they have room, with what they share looked at once.
+ * `message_ids` NULL: children of the tuple in execution, which has one root. `by_field`: that chooses who takes each, not
+ * the stream, which has a sole one. Returns how many went so. */
+GX_INLINE size_t emit_run(gx_task *task, gx_stream_routes *routes, const gale_value *values,
+                          const uint64_t *message_ids, size_t rows, bool by_field) {
+    enum { BEFORE = sizeof(gale_head) + sizeof(gx_root) };
+    gx_executor *ex = task->executor;
+    gx_random random = ex->random;
+    gx_open *open = routes->brief;
+    uint64_t head = routes->head | UINT64_C(1) << 48, root = gx_load_relaxed(&ex->cursor.root), edges = 0;
+    size_t done = 0;
+    for (; done < rows && gx_flat_is_brief(&values[done]); done++) {
+        if (by_field) open = choose_by_field(task, routes, &values[done]);
+        unsigned char *at = open->at;
+        if (at >= open->end) break;
+        size_t length = BEFORE + gx_flat_write_brief(&values[done], at + BEFORE);
+        uint64_t edge = gx_draw_edge_of(&random);
+        if (message_ids) root = gx_ledger_next_root(&ex->ledger);
+        if (message_ids) gx_ledger_take(&ex->ledger, root, task->id, message_ids[done], ex->now, edge);
+        gx_store64(at, length | head);
+        *(gx_root *)(at + sizeof(gale_head)) = (gx_root){ root, edge };
+        edges ^= edge;
+        open->at = at + length;
+    }
+    ex->random = random;
+    if (!message_ids) ex->cursor.ack ^= edges;
+    gx_count(&routes->counters.single, done);
+    return done;
+}
+
+/* Are its tuples bare, for one task that is known or chosen by their only value? */
+static bool is_for_runs(const gx_task *task, uint32_t stream, size_t count) {
+    if (stream >= task->stream_count || count != 1 || wrong_thread(task)) return false;
+    const gx_stream_routes *routes = &task->streams[stream];
+    return routes->bare && (routes->by_field || routes->brief != &task->executor->never);
+}
+
+GX_NOINLINE static size_t emit_children(gx_task *task, uint32_t stream, const gale_value *values, size_t rows) {
+    const gx_executor *ex = task->executor;
+    gx_stream_routes *routes = &task->streams[stream];
+    if (ex->turn != task || ex->cursor.stem != GX_STEM_ONE) return 0;
+    return routes->by_field ? emit_run(task, routes, values, NULL, rows, true)
+                            : emit_run(task, routes, values, NULL, rows, false);
+}
+
+/* As many as the ledger has room for. */
+GX_NOINLINE static size_t emit_trees(gx_task *task, uint32_t stream, const gale_value *values,
+                                     const uint64_t *message_ids, size_t rows) {
+    gx_executor *ex = task->executor;
+    gx_stream_routes *routes = &task->streams[stream];
+    size_t most = rows < ex->ledger.free_count ? rows : ex->ledger.free_count;
+    if (ex->begins != task) return 0;
+    size_t done = routes->by_field ? emit_run(task, routes, values, message_ids, most, true)
+                                   : emit_run(task, routes, values, message_ids, most, false);
+    if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
+    task->spout.pending += done;
+    return done;
+}
+
+/* What no run takes, such as the first of a batch, is emitted by itself. */
+static int do_emit_many(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
+                        size_t *emitted) {
+    gx_task *task = task_of(out);
+    bool runs = is_for_runs(task, stream, count);
+    size_t done = 0;
+    int rc = GALE_OK;
+    while (done < rows && rc >= 0) {
+        if (runs) done += emit_children(task, stream, values + done, rows - done);
+        if (done < rows) rc = do_emit(out, stream, count ? values + done * count : values, count);
+        if (done < rows && rc >= 0) done++;
+    }
+    *emitted = done;
+    return rc < 0 ? rc : GALE_OK;
+}
+
+static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                size_t rows, const uint64_t *message_ids, size_t *emitted) {
+    gx_task *task = task_of(out);
+    bool runs = is_for_runs(task, stream, count);
+    size_t done = 0;
+    int rc = GALE_OK;
+    while (done < rows && rc >= 0) {
+        if (runs) done += emit_trees(task, stream, values + done, message_ids + done, rows - done);
+        if (done < rows)
+            rc = do_emit_tracked(out, stream, count ? values + done * count : values, count, message_ids[done]);
+        if (done < rows && rc >= 0) done++;
+    }
+    *emitted = done;
+    return rc < 0 ? rc : GALE_OK;
+}
+
+/* --- To a task that is named --- */
+
 /* Task 0 is nobody, and means "by grouping" in an emission. */
 static uint32_t direct_to(uint32_t task) {
     return task ? task : UINT32_MAX;
@@ -572,6 +667,8 @@ const gale_collector_ops *gx_collector_ops(void) {
         .reset_timeout = do_reset_timeout,
         .resume = do_resume,
         .resumed = do_resumed,
+        .emit_many = do_emit_many,
+        .emit_many_tracked = do_emit_many_tracked,
     };
     return &ops;
 }

@@ -107,6 +107,18 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
                                                                .message_id = message_id });
 }
 
+static int do_emit_many(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
+                        size_t *emitted) {
+    const gx_sim_outgoing first = { .stream = stream, .values = values, .count = count };
+    return gx_sim_send_many((gx_sim_task *)out, &first, rows, NULL, emitted);
+}
+
+static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                                size_t rows, const uint64_t *message_ids, size_t *emitted) {
+    const gx_sim_outgoing first = { .stream = stream, .values = values, .count = count };
+    return gx_sim_send_many((gx_sim_task *)out, &first, rows, message_ids, emitted);
+}
+
 /* --- Answers --- */
 
 static void forget_kept(gx_sim_task *task, gx_sim_kept *kept) {
@@ -336,6 +348,8 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .reset_timeout = do_reset_timeout,
         .resume = do_resume,
         .resumed = do_resumed,
+        .emit_many = do_emit_many,
+        .emit_many_tracked = do_emit_many_tracked,
     };
     return &ops;
 }

@@ -4,17 +4,26 @@
 
 #include <string.h>
 
-/* The values that go out, with the number of the emission. */
+static bool is_folded(const gx_sim_task *task, const gx_sim_outgoing *o) {
+    return o->count == 1 && gx_sim_folds(task->component, o->stream);
+}
+
+/* The values with the number of the emission, to where there is room. */
+static int number_to(const gx_sim_task *task, const gx_sim_outgoing *o, uint32_t emission, gale_value *to,
+                     gx_buf *text) {
+    if (o->count) memcpy(to, o->values, o->count * sizeof *o->values);
+    if (is_folded(task, o)) return gx_sim_number_fold(to, emission, text);
+    to[o->count] = gale_i64(emission);
+    return GALE_OK;
+}
+
+/* Those that go out. */
 static int number(gx_sim_task *task, const gx_sim_outgoing *o, uint32_t emission) {
     if (!gx_grow(&task->sim->heap, GX_TAG_OTHER, &task->values, &task->value_capacity, o->count + 1,
                  sizeof *task->values))
         return GALE_NO_MEMORY;
-    if (o->count) memcpy(task->values, o->values, o->count * sizeof *o->values);
-    task->value_count = o->count;
-    if (o->count == 1 && gx_sim_folds(task->component, o->stream))
-        return gx_sim_number_fold(&task->values[0], emission, &task->text);
-    task->values[task->value_count++] = gale_i64(emission);
-    return GALE_OK;
+    task->value_count = o->count + !is_folded(task, o);
+    return number_to(task, o, emission, task->values, &task->text);
 }
 
 static int send(gx_sim_task *task, const gx_sim_outgoing *o, uint64_t tree) {
@@ -119,8 +128,8 @@ static bool is_wrong(const gx_sim_task *task, const gx_sim_outgoing *o) {
     return gx_body_measure(o->values, o->count) < 0;
 }
 
-static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t emission, uint32_t tree,
-                  size_t anchors) {
+static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t emission, uint32_t tree, size_t anchors,
+                  const gale_value *values) {
     gx_sim *sim = task->sim;
     gx_sim_dropped dropped = { 0, 0 };
     watch_drops(task, o->stream, &dropped);
@@ -141,9 +150,8 @@ static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t 
     sim->emitted += o->tracked;
     uint32_t kept = (uint32_t)rc - (uint32_t)dropped.by_policy; /* those count as sent */
     sim->oracle.counts[task->context->task].sent += dropped.by_policy;
-    int noted = gx_oracle_emitted(&sim->oracle, emission, task->values,
-                                  gx_sim_engine_task(task)->executor->scratch.targets, kept, o->direct,
-                                  (int)dropped.by_limit);
+    int noted = gx_oracle_emitted(&sim->oracle, emission, values, gx_sim_engine_task(task)->executor->scratch.targets,
+                                  kept, o->direct, (int)dropped.by_limit);
     if (noted < 0) gx_oracle_violated(&sim->oracle, "the simulator has no memory");
     return rc;
 }
@@ -188,5 +196,99 @@ int gx_sim_send(gx_sim_task *task, const gx_sim_outgoing *o) {
     task->sending = true;
     rc = send(task, o, tree);
     task->sending = false;
-    return finish(task, o, rc, emission, tree, anchors);
+    return finish(task, o, rc, emission, tree, anchors, task->values);
+}
+
+/* --- Many at once --- */
+
+/* One of them, which is announced. */
+typedef struct announced {
+    gx_sim_outgoing o;
+    uint32_t emission, tree;
+    gx_buf text;
+} announced;
+
+/* So many that the engine's own loop is run; more go in a later call of its. */
+enum { AT_ONCE = 8, WIDTH = 8 };
+
+typedef struct many {
+    announced row[AT_ONCE];
+    gale_value values[AT_ONCE * WIDTH];
+    uint64_t trees[AT_ONCE];
+    size_t rows, width, anchors;
+} many;
+
+/* What is dropped on its way is found out emit by emit, and so is where it goes if there is a choice. */
+static bool is_certain(const gx_sim_task *task, const gx_sim_outgoing *o, size_t rows) {
+    const gx_task *engine = gx_sim_engine_task(task);
+    return rows <= AT_ONCE && o->count < WIDTH && !task->sim->limited && o->stream < engine->stream_count &&
+           gx_router_sole(&engine->streams[o->stream]);
+}
+
+static int announce(gx_sim_task *task, many *m, const gx_sim_outgoing *o, const uint64_t *message_id) {
+    gx_oracle *oracle = &task->sim->oracle;
+    uint16_t id = (uint16_t)task->context->task;
+    announced *row = &m->row[m->rows];
+    *row = (announced){ .o = *o, .tree = UINT32_MAX, .text = GX_BUF_INIT(&task->sim->heap) };
+    row->o.tracked = message_id != NULL;
+    int rc = message_id ? gx_oracle_open(oracle, id, *message_id, birth(task), &row->tree) : GALE_OK;
+    if (rc == GALE_OK)
+        rc = gx_oracle_announce(oracle, id, (uint16_t)o->stream, row->tree, task->anchors, m->anchors, &row->emission);
+    if (rc == GALE_OK) rc = number_to(task, o, row->emission, &m->values[m->rows * m->width], &row->text);
+    m->trees[m->rows++] = row->tree;
+    return rc;
+}
+
+/* Those behind the one that was refused never were. */
+static int finish_many(gx_sim_task *task, many *m, int rc, size_t done) {
+    while (m->rows > done) {
+        announced *row = &m->row[--m->rows];
+        if (rc < 0 && m->rows == done)
+            (void)finish(task, &row->o, rc, row->emission, row->tree, m->anchors, NULL);
+        else
+            gx_oracle_cancel(&task->sim->oracle, row->emission, row->tree);
+        gx_buf_fini(&row->text);
+    }
+    for (size_t i = 0; i < m->rows; i++) {
+        announced *row = &m->row[i];
+        expect_sole(task, row->o.stream);
+        (void)finish(task, &row->o, 1, row->emission, row->tree, m->anchors, &m->values[i * m->width]);
+        gx_buf_fini(&row->text);
+    }
+    return rc;
+}
+
+static int send_at_once(gx_sim_task *task, const gx_sim_outgoing *first, size_t rows, const uint64_t *message_ids,
+                        size_t *emitted) {
+    many m = { .width = first->count + !is_folded(task, first) };
+    gx_sim_outgoing o = *first;
+    o.tracked = message_ids != NULL;
+    int rc = find_anchors(task, &o, &m.anchors);
+    for (size_t i = 0; i < rows && rc == GALE_OK; i++, o.values += o.count)
+        rc = announce(task, &m, &o, message_ids ? &message_ids[i] : NULL);
+    if (rc != GALE_OK) gx_oracle_violated(&task->sim->oracle, "many at once: %s", gale_error_text(rc));
+    const gale_collector_ops *ops = gx_sim_engine_ops(task);
+    task->sending = true;
+    rc = message_ids ? ops->emit_many_tracked(task->engine, o.stream, m.values, m.width, rows, m.trees, emitted)
+                     : ops->emit_many(task->engine, o.stream, m.values, m.width, rows, emitted);
+    task->sending = false;
+    if (rc >= 0 && *emitted != rows)
+        gx_oracle_violated(&task->sim->oracle, "%zu of %zu were emitted, and nothing was refused", *emitted, rows);
+    return finish_many(task, &m, rc, *emitted);
+}
+
+int gx_sim_send_many(gx_sim_task *task, const gx_sim_outgoing *first, size_t rows, const uint64_t *message_ids,
+                     size_t *emitted) {
+    gx_sim_outgoing o = *first;
+    int rc = GALE_OK;
+    bool settled = !message_ids && task->state != GX_SIM_NONE && !gx_sim_find_delivery(task, task->handle);
+    if (!settled && is_certain(task, first, rows) && gx_sim_engine_ops(task)->emit_many)
+        return send_at_once(task, first, rows, message_ids, emitted);
+    o.tracked = message_ids != NULL;
+    for (*emitted = 0; *emitted < rows; ++*emitted, o.values += o.count) {
+        if (message_ids) o.message_id = message_ids[*emitted];
+        rc = gx_sim_send(task, &o);
+        if (rc < 0) return rc;
+    }
+    return GALE_OK;
 }

@@ -22,4 +22,9 @@ typedef struct gx_sim_outgoing {
 /* Returns what the engine says; GALE_NO_MEMORY is the simulator's own, too. */
 int gx_sim_send(gx_sim_task *task, const gx_sim_outgoing *outgoing);
 
+/* Many in one call: `first` with all values of all. `message_ids` NULL: they are not tracked. At once where it is known
+ * to whom each goes, else one after the other. */
+int gx_sim_send_many(gx_sim_task *task, const gx_sim_outgoing *first, size_t rows, const uint64_t *message_ids,
+                     size_t *emitted);
+
 #endif

@@ -78,6 +78,7 @@ static int add_spout(sketch *s) {
     const drawn *d = draw_component(s, "spout", 0);
     gale_spout spout = draw_spout(s, d);
     if (!spout.user) return GALE_NO_MEMORY;
+    ((gx_sim_nature *)spout.user)->rarities = *s->rarities;
     spout.outputs = d->outputs;
     spout.output_count = d->streams;
     uint32_t tasks = 1 + below(s, 3);

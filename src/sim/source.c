@@ -19,6 +19,14 @@ static uint32_t draw_stream(gx_sim_instance *self) {
     return gx_sim_below(self, self->shape.streams);
 }
 
+/* Some in one call. */
+static int emit_roots(gx_sim_instance *self, uint32_t stream) {
+    gx_sim_charge charges[GX_SIM_AT_ONCE_MAX];
+    uint32_t count = 1 + gx_sim_below(self, GX_SIM_AT_ONCE_MAX);
+    for (uint32_t i = 0; i < count; i++) charges[i] = draw_root(self);
+    return gx_sim_emit_many(self, stream, charges, count, GX_SIM_ROOT);
+}
+
 int gx_sim_source_next(void *self_, gale_collector *out, gale_wait *wait) {
     gx_sim_instance *self = self_;
     uint32_t drawn = gx_sim_below(self, 32);
@@ -35,7 +43,8 @@ int gx_sim_source_next(void *self_, gale_collector *out, gale_wait *wait) {
         int rc = gx_sim_emit(self, stream, t, GX_SIM_BOUND); /* not tracked */
         return rc < 0 ? rc : GALE_NEXT_EMITTED;
     }
-    int rc = gx_sim_emit(self, stream, t, GX_SIM_ROOT);
+    bool many = self->nature->rarities.many && drawn < 16 && !(self->nature->direct >> stream & 1);
+    int rc = many ? emit_roots(self, stream) : gx_sim_emit(self, stream, t, GX_SIM_ROOT);
     return rc < 0 ? rc : GALE_NEXT_EMITTED;
 }
 

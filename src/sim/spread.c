@@ -12,7 +12,8 @@ enum {
     LOAD_LARGE = 2100, /* lies in a block of its own */
     KEY_BITS = 5,
     HOPS_BITS = 4,
-    ENERGY_MAX = 0xffff
+    ENERGY_MAX = 0xffff,
+    WRONG = 64
 };
 
 gx_sim_nature *gx_sim_nature_new(int model, uint32_t most, uint32_t direct) {
@@ -148,6 +149,25 @@ int gx_sim_emit(gx_sim_instance *self, uint32_t stream, gx_sim_charge t, gx_sim_
     return rc;
 }
 
+/* The others' turn comes when the one that was refused is left out. */
+int gx_sim_emit_many(gx_sim_instance *self, uint32_t stream, const gx_sim_charge *charges, uint32_t count,
+                     gx_sim_binding how) {
+    gale_value values[GX_SIM_AT_ONCE_MAX * GX_SIM_VALUES_MAX];
+    gx_sim_text texts[GX_SIM_AT_ONCE_MAX];
+    uint64_t ids[GX_SIM_AT_ONCE_MAX];
+    size_t fields = self->shape.folded[stream] ? 1 : GX_SIM_VALUES_MAX, done = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = self->emitted + i;
+        gx_sim_values(&self->shape, stream, charges[i], gale_context_random(self->context), &values[i * fields],
+                      &texts[i]);
+    }
+    if (fields > 1 && gx_sim_below(self, WRONG) == 0) values[(count - 1) * fields].type = INT8_MAX;
+    int rc = how == GX_SIM_ROOT ? gale_emit_many_tracked(self->out, stream, values, fields, count, ids, &done)
+                                : gale_emit_many(self->out, stream, values, fields, count, &done);
+    self->emitted += done;
+    return rc;
+}
+
 void gx_sim_emit_wrongly(gx_sim_instance *self) {
     gale_value values[GX_SIM_VALUES_MAX];
     gx_sim_text text;
@@ -160,10 +180,22 @@ void gx_sim_emit_wrongly(gx_sim_instance *self) {
     if (drawn == 0 || !self->shape.folded[stream]) (void)gale_emit(self->out, stream, values, count);
 }
 
+/* To one stream. */
+static int spread_at_once(gx_sim_instance *self, uint32_t stream, gx_sim_charge t, uint32_t count) {
+    gx_sim_charge charges[GX_SIM_AT_ONCE_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        charges[i] = (gx_sim_charge){ gx_sim_below(self, GX_SIM_KEYS), (t.energy - 1) / count + 1, t.hops + 1 };
+    return gx_sim_emit_many(self, stream, charges, count, GX_SIM_BOUND);
+}
+
 int gx_sim_spread(gx_sim_instance *self, gx_sim_charge t, gx_sim_binding how, bool loose) {
     if (t.energy <= 0 || t.hops >= GX_SIM_HOPS_MAX) return 0;
     uint32_t count = 1 + gx_sim_below(self, self->nature->most);
     if (count > t.energy) count = (uint32_t)t.energy;
+    if (self->nature->rarities.many && how == GX_SIM_BOUND && count <= GX_SIM_AT_ONCE_MAX && gx_sim_below(self, 2)) {
+        uint32_t stream = gx_sim_below(self, self->shape.streams);
+        if (!(self->nature->direct >> stream & 1)) return spread_at_once(self, stream, t, count);
+    }
     for (uint32_t i = 0; i < count; i++) {
         gx_sim_charge child = { gx_sim_below(self, 2) ? t.key : (int64_t)gx_sim_below(self, GX_SIM_KEYS),
                                 (t.energy - 1) / count + 1, t.hops + 1 };

@@ -33,7 +33,7 @@ typedef struct gx_sim_nature {
     uint32_t most;              /* a source: energy of a root; a bolt: how many it emits */
     uint32_t direct;            /* bit a stream that direct groupings take */
     struct gx_sim_crowd *crowd; /* whose threads work for it, or NULL */
-    gx_sim_rarities rarities;   /* a bolt: of its run */
+    gx_sim_rarities rarities;   /* of its run */
 } gx_sim_nature;
 
 /* A task of it. */
@@ -77,6 +77,12 @@ size_t gx_sim_values(const gx_sim_shape *shape, uint32_t stream, gx_sim_charge t
 
 /* Emits one. Returns what the collector says; 0 when nobody takes a direct stream. */
 int gx_sim_emit(gx_sim_instance *self, uint32_t stream, gx_sim_charge t, gx_sim_binding how);
+
+/* The same for some in one call, one for each of `charges`, `GX_SIM_AT_ONCE_MAX` at the most; `how`: GX_SIM_ROOT or
+ * GX_SIM_BOUND. */
+enum { GX_SIM_AT_ONCE_MAX = 6 };
+int gx_sim_emit_many(gx_sim_instance *self, uint32_t stream, const gx_sim_charge *charges, uint32_t count,
+                     gx_sim_binding how);
 
 /* Emits what must be refused, to one of its streams or to none. */
 void gx_sim_emit_wrongly(gx_sim_instance *self);

@@ -1,6 +1,9 @@
 /* Many at once, for components that want it: acks, tuples to execute, emits (gale/component.h). */
 #include "engine/rig.h"
 
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- Acks --- */
@@ -494,6 +497,254 @@ static void on_threads_all_is_counted_once(void **state) {
     rig_fini(&w.r);
 }
 
+/* --- Tuples to emit --- */
+
+static int64_t order[RIG_TUPLES_MAX];
+
+/* Keeps the numbers that come, in their order. */
+static int note_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    gale_value value = gale_tuple_value(tuple, 0);
+    assert_true(bolt->seen < RIG_TUPLES_MAX);
+    order[bolt->seen++] = value.type == GALE_TYPE_I64 ? value.as.i64 : atoll(value.as.string);
+    return 0;
+}
+
+/* What `b` emits for each of its tuples. */
+static struct {
+    uint32_t stream;
+    gale_value values[200];
+    size_t count, rows;
+    int expected;
+    size_t expected_rows;
+    bool without; /* the collector has no such function */
+} e;
+
+static int emit_all(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    const gale_collector_ops *ops = out->ops;
+    gale_collector_ops shorter = *ops;
+    size_t rows = 77;
+    (void)tuple;
+    bolt->seen++;
+    shorter.size = offsetof(gale_collector_ops, emit_many);
+    if (e.without) out->ops = &shorter;
+    assert_int_equal(gale_emit_many(out, e.stream, e.values, e.count, e.rows, &rows), e.expected);
+    assert_int_equal(rows, e.expected_rows);
+    out->ops = ops;
+    return 0;
+}
+
+/* spout -> b -> c, which is given one of the two streams. */
+static void begin_emits(uint64_t tuples, const char *stream) {
+    memset(&e, 0, sizeof e);
+    memset(&w, 0, sizeof w);
+    rig_init(&w.r);
+    w.s.to_emit = tuples;
+    w.b.on = emit_all;
+    w.c.on = note_order;
+    gale_topology_add_spout(w.r.topology, "s", rig_spout_of(&w.s), 1);
+    gale_topology_add_bolt(w.r.topology, "b", rig_simple(&w.b), 1);
+    gale_topology_add_bolt(w.r.topology, "c", rig_simple(&w.c), 1);
+    gale_topology_subscribe(w.r.topology, "b", "s", NULL, gale_shuffle());
+    assert_int_equal(gale_topology_subscribe(w.r.topology, "c", "b", stream, gale_shuffle()), 0);
+}
+
+/* So many rows of `count` values, the first of which number them. */
+static void fill(uint32_t stream, size_t count, size_t rows) {
+    e.stream = stream;
+    e.count = count;
+    e.rows = e.expected_rows = rows;
+    for (size_t i = 0; i < count * rows; i++) e.values[i] = gale_i64((int64_t)(i / count));
+}
+
+static void expect_order(uint64_t tuples, size_t rows) {
+    assert_int_equal(w.c.seen, tuples * rows);
+    for (size_t i = 0; i < tuples * rows; i++) assert_int_equal(order[i], i % rows);
+    assert_int_equal(w.s.acks, tuples);
+    assert_int_equal(w.s.fails, 0);
+}
+
+static void many_tuples_of_one_value_are_emitted_in_order_and_belong_to_the_tuple(void **state) {
+    begin_emits(20, "side");
+    fill(1, 1, 100);
+    run(*(uint32_t *)*state);
+    expect_order(20, 100);
+    rig_fini(&w.r);
+}
+
+static void many_tuples_of_several_values_are_too(void **state) {
+    begin_emits(20, NULL);
+    fill(0, 2, 100);
+    run(*(uint32_t *)*state);
+    expect_order(20, 100);
+    rig_fini(&w.r);
+}
+
+static void texts_that_are_not_brief_stay_in_their_place(void **state) {
+    static char texts[100][3000];
+    begin_emits(20, "side");
+    fill(1, 1, 100);
+    for (size_t i = 0; i < 100; i++) {
+        size_t size = (size_t)snprintf(texts[i], sizeof texts[i], "%zu", i);
+        if (i % 3 == 1) size = i % 2 ? 40 : 2900;
+        if (i % 3) e.values[i] = gale_string(texts[i], size);
+    }
+    run(*(uint32_t *)*state);
+    expect_order(20, 100);
+    rig_fini(&w.r);
+}
+
+static void without_acks_many_are_emitted_as_well(void **state) {
+    begin_emits(20, "side");
+    gale_topology_set(w.r.topology, NULL, "topology.acker.executors", gale_i64(0));
+    fill(1, 1, 100);
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.c.seen, 2000);
+    rig_fini(&w.r);
+}
+
+static void on_emit(void *user, const gale_context *context, uint32_t stream, const gale_value *values, size_t count,
+                    uint32_t deliveries) {
+    (void)context, (void)stream, (void)count;
+    *(uint64_t *)user += (uint64_t)values[0].as.i64 * deliveries;
+}
+
+static void hooks_hear_of_each_emit(void **state) {
+    uint64_t sum = 0;
+    begin_emits(20, "side");
+    fill(1, 1, 100);
+    const gale_hook hook = { .size = sizeof hook, .user = &sum, .emit = on_emit };
+    assert_true(gale_topology_add_hook(w.r.topology, "b", hook) >= 0);
+    run(*(uint32_t *)*state);
+    expect_order(20, 100);
+    assert_int_equal(sum, 20 * 99 * 100 / 2);
+    rig_fini(&w.r);
+}
+
+static void one_that_is_refused_ends_the_call_and_fails_the_tuple(void **state) {
+    begin_emits(20, "side");
+    fill(1, 1, 100);
+    e.values[60].type = INT8_MAX;
+    e.expected = GALE_INVALID;
+    e.expected_rows = 60;
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.c.seen, 20 * 60);
+    assert_int_equal(w.s.fails, 20);
+    assert_int_equal(rig_task(&w.r, "b", 0).misused, 20);
+    rig_fini(&w.r);
+}
+
+static void no_rows_are_no_reason_to_refuse(void **state) {
+    begin_emits(20, "side");
+    e.stream = 99;
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.s.acks, 20);
+    rig_fini(&w.r);
+}
+
+static void to_no_stream_of_its_own_none_is_emitted(void **state) {
+    begin_emits(20, "side");
+    fill(2, 1, 10);
+    e.expected = GALE_NOT_FOUND;
+    e.expected_rows = 0;
+    run(*(uint32_t *)*state);
+    assert_int_equal(w.c.seen, 0);
+    assert_int_equal(w.s.fails, 20);
+    rig_fini(&w.r);
+}
+
+static void a_collector_without_it_emits_one_after_the_other(void **state) {
+    begin_emits(20, "side");
+    fill(1, 1, 100);
+    e.without = true;
+    run(*(uint32_t *)*state);
+    expect_order(20, 100);
+    rig_fini(&w.r);
+}
+
+static void what_must_be_there_is_asked_for(void **state) {
+    const gale_value value = gale_i64(1);
+    size_t rows = 7;
+    (void)state;
+    assert_int_equal(gale_emit_many(NULL, 0, &value, 1, 1, &rows), GALE_INVALID);
+    assert_int_equal(rows, 7);
+    assert_int_equal(gale_emit_many_tracked(NULL, 0, &value, 1, 1, (const uint64_t[]){ 1 }, NULL), GALE_INVALID);
+}
+
+/* A spout of one value a tuple, which emits all in its first call. */
+typedef struct flood {
+    size_t rows, emitted;
+    size_t most; /* that it could emit in one call */
+    int rc;
+    bool done;
+    uint8_t told[2000];
+} flood;
+
+static int next_flood(void *self, gale_collector *out, gale_wait *wait) {
+    flood *f = self;
+    gale_value values[2000];
+    uint64_t ids[2000];
+    size_t rows = 0;
+    (void)wait;
+    for (size_t i = f->emitted; i < f->rows; i++) {
+        values[i] = gale_i64((int64_t)i);
+        ids[i] = i;
+    }
+    if (f->emitted == f->rows) return GALE_NEXT_DONE;
+    f->rc = gale_emit_many_tracked(out, 0, values + f->emitted, 1, f->rows - f->emitted, ids + f->emitted, &rows);
+    f->emitted += rows;
+    if (rows > f->most) f->most = rows;
+    assert_int_equal(f->rc < 0, f->emitted < f->rows);
+    return GALE_NEXT_EMITTED;
+}
+
+static void tell_flood(void *self, const uint64_t *ids, size_t count) {
+    for (size_t i = 0; i < count; i++) ((flood *)self)->told[ids[i]]++;
+}
+
+static void run_flood(flood *f, uint32_t executors, const char *key, gale_value value) {
+    static const gale_spout_ops ops = {
+        .size = sizeof ops, .name = "flood", .next = next_flood, .ack_batch = tell_flood
+    };
+    static const gale_output output = { NULL, "number" };
+    memset(&w, 0, sizeof w);
+    rig_init(&w.r);
+    w.c.on = note_order;
+    const gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = f, .outputs = &output, .output_count = 1 };
+    gale_topology_add_spout(w.r.topology, "s", spout, 1);
+    gale_topology_add_bolt(w.r.topology, "c", rig_simple(&w.c), 1);
+    assert_int_equal(gale_topology_subscribe(w.r.topology, "c", "s", NULL, gale_shuffle()), 0);
+    if (key) gale_topology_set(w.r.topology, NULL, key, value);
+    run(executors);
+    assert_int_equal(w.c.seen, f->rows);
+    for (size_t i = 0; i < f->rows; i++) {
+        assert_int_equal(order[i], i);
+        assert_int_equal(f->told[i], 1);
+    }
+    rig_fini(&w.r);
+}
+
+static void a_spout_is_told_of_each_of_many_by_its_own_message_id(void **state) {
+    flood f = { .rows = 2000 };
+    run_flood(&f, *(uint32_t *)*state, NULL, gale_null());
+    assert_int_equal(f.most, 2000);
+}
+
+static void trees_that_acker_tasks_keep_are_begun_at_once_too(void **state) {
+    flood f = { .rows = 2000 };
+    run_flood(&f, *(uint32_t *)*state, "topology.acker.executors", gale_i64(2));
+}
+
+static void trees_with_a_deadline_are_begun_at_once_too(void **state) {
+    flood f = { .rows = 2000 };
+    run_flood(&f, *(uint32_t *)*state, "topology.message.deadline.secs", gale_i64(9));
+}
+
+static void trees_that_are_kept_for_replay_are_begun_at_once_too(void **state) {
+    flood f = { .rows = 2000 };
+    run_flood(&f, *(uint32_t *)*state, "topology.replay.attempts", gale_i64(3));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spout_that_has_ack_batch_is_told_of_many_acks_in_one_call),
@@ -524,5 +775,22 @@ int main(void) {
         ON(on_threads_all_is_counted_once),
         cmocka_unit_test(where_both_are_there_execute_is_not_called),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(executing, NULL, NULL);
+    const struct CMUnitTest emitting[] = {
+        ON(many_tuples_of_one_value_are_emitted_in_order_and_belong_to_the_tuple),
+        ON(many_tuples_of_several_values_are_too),
+        ON(texts_that_are_not_brief_stay_in_their_place),
+        ON(without_acks_many_are_emitted_as_well),
+        ON(hooks_hear_of_each_emit),
+        ON(one_that_is_refused_ends_the_call_and_fails_the_tuple),
+        ON(no_rows_are_no_reason_to_refuse),
+        ON(to_no_stream_of_its_own_none_is_emitted),
+        ON(a_collector_without_it_emits_one_after_the_other),
+        ON(a_spout_is_told_of_each_of_many_by_its_own_message_id),
+        ON(trees_that_acker_tasks_keep_are_begun_at_once_too),
+        ON(trees_with_a_deadline_are_begun_at_once_too),
+        ON(trees_that_are_kept_for_replay_are_begun_at_once_too),
+        cmocka_unit_test(what_must_be_there_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(executing, NULL, NULL) +
+           cmocka_run_group_tests(emitting, NULL, NULL);
 }

@@ -136,6 +136,8 @@ static inline const gale_tuple *next_none(gale_batch *tuples) {
     return NULL;
 }
 
+static size_t emitted_rows;
+static const uint64_t message_ids[] = { 0, UINT64_MAX };
 static gale_batch no_tuples = { sizeof no_tuples, next_none }; /* as a harness makes them */
 
 static inline int sink_execute(void *self, const gale_tuple *tuple, gale_collector *out) {

@@ -193,6 +193,8 @@ POINTERS = {
     "void (*)(void *user)": [C("NULL", "NULL"), C("count_free", "a function")],
     "gale_rotating_map_cursor *": [C("memset(w->inputs[@], 0, 24)", "a new cursor"), C("NULL", "NULL"),
                                    C("memset(w->inputs[@], 255, 24)", "a cursor of ones")],
+    "size_t *": [C("&emitted_rows", "a number"), C("NULL", "NULL")],
+    "const uint64_t *": [C("message_ids", "message ids"), C("NULL", "NULL")],
     "const void *": [C("w->inputs[@]", "a place"), C("NULL", "NULL")],
     "const char *": TEXTS,
 }
@@ -226,6 +228,7 @@ PAIRS["items", "count"] = PAIRS["pairs", "count"] = [C(c.code, c.shown) for c in
 
 # Parameters that mean more than their type says: by function (a beginning of its name) and name.
 NAMED = {
+    ("gale_emit_many", "rows"): numbers("1", "0"),
     ("gale_emit_direct", "task"): numbers("3", "0", "1", "2", "4", "70000", "UINT32_MAX"),
     ("gale_emit", "stream"): numbers("0", "1", "2", "65536", "UINT32_MAX"),
     ("gale_remote", "stream"): numbers("0", "1", "2", "65536", "UINT32_MAX"),
