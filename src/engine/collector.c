@@ -459,9 +459,8 @@ GX_NOINLINE static size_t emit_trees(gx_task *task, uint32_t stream, const gale_
     gx_executor *ex = task->executor;
     gx_stream_routes *routes = &task->streams[stream];
     size_t most = rows < ex->ledger.free_count ? rows : ex->ledger.free_count;
-    if (ex->begins != task) return 0;
-    size_t done = routes->by_field ? emit_run(task, routes, values, message_ids, most, true)
-                                   : emit_run(task, routes, values, message_ids, most, false);
+    if (ex->begins != task || routes->by_field) return 0;
+    size_t done = emit_run(task, routes, values, message_ids, most, false);
     if (GX_UNLIKELY(!ex->ledger.free_count)) ex->begins = NULL;
     task->spout.pending += done;
     return done;

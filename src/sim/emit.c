@@ -218,11 +218,21 @@ typedef struct many {
     size_t rows, width, anchors;
 } many;
 
-/* What is dropped on its way is found out emit by emit, and so is where it goes if there is a choice. */
+/* What is dropped on its way is found out emit by emit, and so is where it goes if more than a key chooses. */
 static bool is_certain(const gx_sim_task *task, const gx_sim_outgoing *o, size_t rows) {
     const gx_task *engine = gx_sim_engine_task(task);
     return rows <= AT_ONCE && o->count < WIDTH && !task->sim->limited && o->stream < engine->stream_count &&
-           gx_router_sole(&engine->streams[o->stream]);
+           (gx_router_sole(&engine->streams[o->stream]) || engine->streams[o->stream].by_field);
+}
+
+/* Where it went. */
+static void expect_target(const gx_sim_task *task, uint32_t stream, const gale_value *values) {
+    const gx_task *engine = gx_sim_engine_task(task);
+    gx_stream_routes *routes = &engine->streams[stream];
+    if (routes->by_field)
+        engine->executor->scratch.targets[0] = gx_route_one(&routes->routes[0], values);
+    else
+        expect_sole(task, stream);
 }
 
 static int announce(gx_sim_task *task, many *m, const gx_sim_outgoing *o, const uint64_t *message_id) {
@@ -251,7 +261,7 @@ static int finish_many(gx_sim_task *task, many *m, int rc, size_t done) {
     }
     for (size_t i = 0; i < m->rows; i++) {
         announced *row = &m->row[i];
-        expect_sole(task, row->o.stream);
+        expect_target(task, row->o.stream, &m->values[i * m->width]);
         (void)finish(task, &row->o, 1, row->emission, row->tree, m->anchors, &m->values[i * m->width]);
         gx_buf_fini(&row->text);
     }
