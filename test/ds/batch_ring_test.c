@@ -425,9 +425,10 @@ static void consume_batches(race *r) {
         }
         r->wrong += !is_whole(batch, i);
         memset(batch->bytes, 255, batch->used);
+        bool copy = !gx_batch_home(batch);
+        r->copies += copy;
         gx_batch_ring_advance(&r->c);
-        if (gx_batch_home(batch)) gx_batches_return(&r->pool, batch, batch);
-        r->copies += !gx_batch_home(batch);
+        if (!copy) gx_batches_return(&r->pool, batch, batch);
         if (gx_random_below(&random, 16) == 0) gx_batch_ring_release(&r->c);
     }
 }
