@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the documents show works as it stands: the README's C program compiles by the command beside it and counts words,
-its YAML topology runs; so do the programs of docs/maps, and the example of docs/semantics/replay.md; and the files that the
+its YAML topology runs; so do the programs of docs/maps and of docs/api/component.md, and the example of docs/semantics/replay.md; and the files that the
 documents link to are there.
 
 usage: readme_test.py ROOT BUILD CC
@@ -52,13 +52,14 @@ def check_yaml(readme, build, folder):
     assert found == EXPECTED, f"the README's topology counted {found}"
 
 
-def check_maps(root, build, compiler, folder):
-    expected = {"rotating-map.md": b"42 is forgotten\n", "time-cache-map.md": b"a\nb\n"}
+def check_pages(root, build, compiler, folder):
+    expected = {"maps/rotating-map.md": b"42 is forgotten\n", "maps/time-cache-map.md": b"a\nb\n",
+                "api/component.md": b"3 letters\n"}
     for page, output in expected.items():
-        (folder / "map.c").write_text(block((root / "docs" / "maps" / page).read_text(), "c"))
-        run([compiler, "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", folder / "map.c",
-             build / "libgale.a", "-o", folder / "map"])
-        found = run([folder / "map"], input=b"a\nb\na\n")
+        (folder / "page.c").write_text(block((root / "docs" / page).read_text(), "c"))
+        run([compiler, "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", folder / "page.c",
+             build / "libgale.a", "-o", folder / "page"])
+        found = run([folder / "page"], input=b"a\nb\na\n")
         assert found == output, f"{page}: its program printed {found}"
 
 
@@ -92,7 +93,7 @@ def main(root, build, compiler):
     with tempfile.TemporaryDirectory() as folder:
         check_c(readme, root, build, compiler, pathlib.Path(folder))
         check_yaml(readme, build, pathlib.Path(folder))
-        check_maps(root, build, compiler, pathlib.Path(folder))
+        check_pages(root, build, compiler, pathlib.Path(folder))
         check_replay(root, build, pathlib.Path(folder))
     return 1 if links else 0
 
