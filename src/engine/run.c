@@ -413,15 +413,15 @@ static void take_off(gx_executor *ex, gx_task *task, uint16_t lane, uint64_t wei
     show_queued(task);
 }
 
-/* Of a batch that counts in its task's queue some rows were run. True when it is read to its end, and gone; `*ret_weight`
+/* Of a batch that waited here some rows were run. True when it is read to its end, and gone; `*ret_weight`
  * is what it weighs less, which may be all. */
 static bool settle_run(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t blocks, uint64_t *ret_weight) {
     uint16_t lane = batch->lane;
-    bool over = batch->read == batch->used;
+    bool over = batch->read == batch->used, tick = batch->source == 0; /* which does not count there */
     *ret_weight = over ? gx_batch_weight(batch) : blocks;
     batch->blocks -= blocks;
     if (over) gx_executor_send_home(ex, batch);
-    if (*ret_weight) take_off(ex, task, lane, *ret_weight);
+    if (*ret_weight && !tick) take_off(ex, task, lane, *ret_weight);
     return over;
 }
 

@@ -11,7 +11,9 @@ void gx_tick_restart(gx_executor *ex, gx_task *task) {
     if (tick->due < ex->tick_due) ex->tick_due = tick->due;
 }
 
-/* A row from the system: no roots, one value, the period in seconds; a whole number when it is one. */
+/* A row from the system: no roots, one value, the period in seconds; a whole number when it is one. It does not count in
+ * the task's queue: at most one waits, and who feeds the task has no part in it. Else ticks that are always due could keep
+ * a queue above its mark, and its feeders from running, for good. */
 static bool queue_tick(gx_executor *ex, gx_task *task) {
     GX_CHECK(!task->tick.waiting);
     double seconds = (double)task->tick.period / 1e9;
@@ -26,7 +28,6 @@ static bool queue_tick(gx_executor *ex, gx_task *task) {
     batch->used = head.length;
     memcpy(batch->bytes, &head, sizeof head);
     gx_body_encode(&value, 1, gx_row_tail((const gale_head *)batch->bytes));
-    gx_executor_queued(ex, task, gx_batch_weight(batch));
     if (task->lanes) {
         gx_waiting_push(ex, task, batch);
     } else {

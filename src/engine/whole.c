@@ -19,7 +19,7 @@ static uint64_t blocks_of(const gx_batch *batch) {
 }
 
 static void add_batch(load *sum, const gx_batch *batch) {
-    *(batch->lane ? &sum->by_drop : &sum->queued) += gx_batch_weight(batch);
+    if (batch->source) *(batch->lane ? &sum->by_drop : &sum->queued) += gx_batch_weight(batch);
     sum->ticks += batch->source == 0;
 }
 

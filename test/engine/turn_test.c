@@ -5,6 +5,7 @@
 #include "engine/drop.h"
 #include "engine/rig.h"
 #include "engine/runtime.h"
+#include "engine/tick.h"
 #include "engine/whole.h"
 #include "harness/counting_allocator.h"
 
@@ -639,6 +640,28 @@ static void what_a_task_emits_in_anothers_call_is_not_anchored(void **state) {
     }
 }
 
+static void a_tick_that_waits_does_not_count_in_the_queue_of_its_task(void **state) {
+    (void)state;
+    fixture f;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    memset(&f, 0, sizeof f);
+    options.executors = 1;
+    build(&f.r, gale_shuffle());
+    gale_topology_set(f.r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(1));
+    make_with(&f, options);
+    gale_manual_clock_advance(f.r.clock, GALE_SECOND);
+    gx_executor_tell_time(f.ex);
+    assert_int_equal(gx_tick_run(f.ex), 1);
+    assert_true(f.c->tick.waiting);
+    assert_int_equal(f.ex->local.count, 1);
+    assert_int_equal(f.c->queued, 0);
+    assert_null(gx_whole_flaw(f.ex));
+    rig_settle(&f.r);
+    assert_int_equal(rig_task(&f.r, "c", 0).ticks, 1);
+    assert_int_equal(f.c->queued, 0);
+    rig_fini(&f.r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_opened_counts_whole_and_waits_nowhere_until_the_turn_ends),
@@ -662,6 +685,7 @@ int main(void) {
         cmocka_unit_test(a_change_of_the_emitter_ends_a_turn),
         cmocka_unit_test(two_tasks_that_emit_in_one_call_keep_their_orders),
         cmocka_unit_test(what_a_task_emits_in_anothers_call_is_not_anchored),
+        cmocka_unit_test(a_tick_that_waits_does_not_count_in_the_queue_of_its_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
