@@ -201,35 +201,44 @@ static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
     gx_count(trees ? &target->counters.overflowed : &target->counters.shed, 1);
 }
 
-/* Room for a row of this length; what gx_turn_open says. */
-static int make_room(gx_task *task, uint32_t stream, gx_task *target, uint32_t length) {
-    gx_executor *ex = task->executor;
-    const gx_plan_drop *drop = NULL;
-    if (GX_UNLIKELY(target->plan->drop_count)) drop = gx_drop_find(target, task->component, stream);
-    int rc = gx_turn_make_room(ex, target, drop, length);
-    if (GX_UNLIKELY(rc == GX_TURN_DROPPED)) gx_drop_count(ex, target, drop, 1);
-    return rc;
+/* By which input the target takes it; NULL: by one that does not drop. */
+static const gx_plan_drop *drop_of(const gx_task *task, uint32_t stream, const gx_task *target) {
+    return GX_UNLIKELY(target->plan->drop_count) ? gx_drop_find(target, task->component, stream) : NULL;
 }
 
-/* Makes room at all targets, and takes out those on this executor that are at the limit, and those that would rather lose
- * the tuple. Returns how many are left, and counts the latter; or GALE_NO_MEMORY. */
-static int make_all_room(gx_task *task, uint32_t stream, gx_origin *from, uint32_t length, int count,
-                         int *ret_dropped) {
+/* Makes room for a row of this length at all targets, and puts those first that have it: the others are on this executor and
+ * at the limit, or would rather lose the tuple. Returns how many are first, or GALE_NO_MEMORY. */
+static int make_all_room(gx_task *task, uint32_t stream, uint32_t length, int count) {
     gx_executor *ex = task->executor;
     uint16_t *targets = ex->scratch.targets;
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        gx_task *target = ex->shared->tasks[targets[i]];
-        int rc = make_room(task, stream, target, length);
+        uint16_t id = targets[i];
+        gx_task *target = ex->shared->tasks[id];
+        int rc = gx_turn_make_room(ex, target, drop_of(task, stream, target), length);
         if (GX_UNLIKELY(rc < 0)) return rc;
-        if (GX_LIKELY(rc == GALE_OK))
-            targets[kept++] = targets[i];
-        else if (rc == GX_TURN_DROPPED)
-            ++*ret_dropped;
+        if (GX_UNLIKELY(rc != GALE_OK)) continue;
+        targets[i] = targets[kept];
+        targets[kept++] = id;
+    }
+    return kept;
+}
+
+/* The targets that had no room, once nothing can fail any more. Returns how many would rather lose it: it went there,
+ * whether the drop was here or at the other end of a ring. */
+static int leave_out(gx_task *task, uint32_t stream, gx_origin *from, int kept, int count) {
+    gx_executor *ex = task->executor;
+    int dropped = 0;
+    for (int i = kept; i < count; i++) {
+        gx_task *target = ex->shared->tasks[ex->scratch.targets[i]];
+        const gx_plan_drop *drop = drop_of(task, stream, target);
+        dropped += drop != NULL;
+        if (drop)
+            gx_drop_count(ex, target, drop, 1);
         else
             shed(ex, from, target);
     }
-    return kept;
+    return dropped;
 }
 
 /* --- Emitting --- */
@@ -264,15 +273,15 @@ static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_turn_take(ex, task);
     int targets = choose_targets(task, e);
     if (GX_UNLIKELY(targets < 0)) return targets;
-    int dropped = 0, rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
+    int rc = targets && ex->shared->plan->acking ? count_roots(ex, from) : GALE_OK;
     if (rc < 0) return rc;
     delivery d = { .emission = e, .from = from, .body_size = (size_t)size };
     d.length = gx_row_length(from->root_count, d.body_size, from->deadline != 0);
     if (GX_UNLIKELY(from->body != NULL)) d.body_inline = from->body->bytes;
-    targets = make_all_room(task, e->stream, from, d.length, targets, &dropped);
-    if (GX_LIKELY(targets > 0)) targets = deliver(ex, &d, ex->scratch.targets, (uint32_t)targets);
-    if (GX_UNLIKELY(targets < 0)) return targets;
-    targets += dropped; /* they went there, whether the drop was here or at the other end of a ring */
+    int kept = make_all_room(task, e->stream, d.length, targets);
+    if (GX_LIKELY(kept > 0)) kept = deliver(ex, &d, ex->scratch.targets, (uint32_t)kept);
+    if (GX_UNLIKELY(kept < 0)) return kept;
+    targets = kept + leave_out(task, e->stream, from, kept, targets);
     gx_count(&routes->counters.other, 1);
     gx_count(&routes->counters.other_transferred, (uint64_t)targets);
     if (GX_UNLIKELY(gx_emit_is_watched(task)))

@@ -414,6 +414,45 @@ static void without_memory_nothing_is_opened_and_what_was_open_is_closed(void **
     assert_int_equal(counting.blocks, 0);
 }
 
+/* The first target is at its limit, and there is no memory for the other's batch. */
+static void an_emit_that_finds_no_memory_has_shed_nothing(void **state) {
+    (void)state;
+    fixture f;
+    counting_allocator counting = { 0 };
+    gale_allocator allocator = counting_handle(&counting);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    const gale_value values[2] = { gale_i64(1), gale_i64(2) };
+    gx_batch_list held = { 0 };
+    memset(&f, 0, sizeof f);
+    options.executors = 1;
+    options.queue_limit = LIMIT;
+    options.allocator = &allocator;
+    build(&f.r, gale_shuffle());
+    make_with(&f, options);
+    gx_task *emitter = task_of(&f.r, "spout");
+    gx_turn_begin(f.ex, emitter);
+    f.a->queued += 2 * LIMIT;
+    assert_int_equal(gale_emit(&emitter->out, 0, values, 2), 1); /* to the other alone */
+    gx_turn_end(f.ex);
+    assert_int_equal(rig_task(&f.r, "a", 0).shed, 1);
+    counting.fail_at = counting.calls + 1;
+    counting.fail_after = true;
+    for (gx_batch *batch; (batch = gx_batch_take(&f.ex->batches, false, ROW)) != NULL;)
+        gx_batch_list_push(&held, batch);
+    gx_turn_begin(f.ex, emitter);
+    assert_int_equal(gale_emit(&emitter->out, 0, values, 2), GALE_NO_MEMORY);
+    gx_turn_end(f.ex);
+    assert_int_equal(rig_task(&f.r, "a", 0).shed, 1);
+    while (held.count) gx_batch_give(&f.ex->batches, gx_batch_list_pop(&held));
+    f.a->queued -= 2 * LIMIT;
+    counting.fail_after = false;
+    counting.fail_at = 0;
+    rig_settle(&f.r);
+    assert_int_equal(rig_task(&f.r, "b", 0).executed, 1);
+    rig_fini(&f.r);
+    assert_int_equal(counting.blocks, 0);
+}
+
 /* --- Drops --- */
 
 static const gx_plan_drop *drop_of(const fixture *f) {
@@ -677,6 +716,7 @@ int main(void) {
         cmocka_unit_test(small_batches_lead_up_to_the_mark_and_one_above_it_congests),
         cmocka_unit_test(at_the_limit_there_is_no_room_and_a_refusal_opens_nothing),
         cmocka_unit_test(without_memory_nothing_is_opened_and_what_was_open_is_closed),
+        cmocka_unit_test(an_emit_that_finds_no_memory_has_shed_nothing),
         cmocka_unit_test(rows_that_may_be_dropped_have_batches_of_their_own),
         cmocka_unit_test(an_unused_batch_that_may_be_dropped_goes_back),
         cmocka_unit_test(the_newest_are_refused_above_the_mark),
