@@ -1,6 +1,7 @@
 #include "engine/executor.h"
 
 #include "base/assert.h"
+#include "base/seqlock.h"
 
 enum {
     ACK_RING = 64 << 10,
@@ -286,11 +287,40 @@ static void hold_acks(gx_executor *ex, uint64_t most) {
     gx_executor_stale(ex);
 }
 
+/* Tells the control that the executor is not quiet any more, before others can receive anything: it must not
+ * read that it was received, and of its sender that all is quiet. */
+static void show_busy(gx_executor *ex) {
+    uint64_t words[sizeof(gx_shown) / 8];
+    gx_shown shown;
+    for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_relaxed(&ex->shown[i]);
+    memcpy(&shown, words, sizeof shown);
+    shown.quiet = 0;
+    memcpy(words, &shown, sizeof words);
+    gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
+    ex->shown_quiet = false;
+}
+
+static bool has_news_for(const gx_executor *ex, uint32_t i) {
+    const gx_outlet *data = &ex->outlets[i];
+    const gx_ack_outlet *acks = &ex->ack_outlets[i];
+    return data->outbox.count || gx_ack_outlet_waiting(acks) || data->ring.published != data->ring.tail ||
+           acks->ring.published != acks->ring.tail;
+}
+
+void gx_executor_show_to(gx_executor *ex, uint32_t to) {
+    gx_executor *other = ex->shared->executors[to];
+    if (GX_UNLIKELY(ex->shown_quiet)) show_busy(ex);
+    if (!gx_batch_ring_publish(&ex->outlets[to].ring)) return;
+    gx_ready_set(&other->ready, ex->index);
+    gx_bell_ring(&other->bell);
+}
+
 /* Shows the executor of this index what goes there. Returns whether there was something. */
 static bool publish_to(gx_executor *ex, uint32_t i) {
     gx_outlet *data = &ex->outlets[i];
     gx_ack_outlet *acks = &ex->ack_outlets[i];
     bool news = false;
+    if (GX_UNLIKELY(ex->shown_quiet) && has_news_for(ex, i)) show_busy(ex);
     if (data->ring.ring) {
         if (data->outbox.count && gx_outlet_flush(data, &ex->batches) && !data->outbox.count) gx_executor_stale(ex);
         news = gx_batch_ring_publish(&data->ring);

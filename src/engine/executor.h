@@ -197,6 +197,7 @@ typedef struct gx_executor {
     bool opened;
     bool activated;
     bool closed;
+    bool shown_quiet;                      /* what it last showed to the control says so */
     uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */
@@ -263,6 +264,9 @@ GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t wei
 
 /* Sends what is combined, shows others what was written to their rings, and lets batches go home: gx_turn_publish. */
 void gx_executor_publish(gx_executor *ex);
+
+/* Within a step, of what was written to the ring of data to one executor. */
+void gx_executor_show_to(gx_executor *ex, uint32_t to);
 
 /* Reads the clock. */
 GX_INLINE int64_t gx_executor_tell_time(gx_executor *ex) {

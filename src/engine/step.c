@@ -101,6 +101,7 @@ static void show(gx_executor *ex, int32_t phase) {
     memcpy(words, &shown, sizeof words);
     if (!shows_news(ex, words)) return;
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
+    ex->shown_quiet = shown.quiet != 0;
     if (shown.quiet && ex->index != 0) gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
 }
 

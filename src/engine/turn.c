@@ -36,6 +36,8 @@ static void send(gx_executor *ex, gx_task *target, gx_batch *batch) {
         gx_outlet *outlet = &ex->outlets[target->executor->index];
         gx_outlet_send(outlet, batch, &ex->batches);
         if (GX_UNLIKELY(outlet->outbox.count)) gx_executor_stale(ex);
+        if (GX_UNLIKELY(outlet->ring.tail - outlet->ring.published >= outlet->ring.ring->capacity / GX_TURN_SHOWN))
+            gx_executor_show_to(ex, target->executor->index);
         return;
     }
     ex->sent_here = true;

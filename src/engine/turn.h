@@ -26,6 +26,9 @@ enum {
 /* So much is enough in the local queue: it keeps the executor busy, and stays in its cache. Who fills it is interrupted. */
 enum { GX_TURN_ENOUGH = 96 << 10 }; /* bytes */
 
+/* Such a part of a ring, once it is filled, is shown at once: the other executor may begin, while the step goes on here. */
+enum { GX_TURN_SHOWN = 8 };
+
 /* The turn is `task`'s. */
 GX_INLINE void gx_turn_take(gx_executor *ex, const gx_task *task);
 

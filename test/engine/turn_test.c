@@ -5,6 +5,7 @@
 #include "engine/drop.h"
 #include "engine/rig.h"
 #include "engine/runtime.h"
+#include "engine/step.h"
 #include "engine/tick.h"
 #include "engine/whole.h"
 #include "harness/counting_allocator.h"
@@ -579,6 +580,71 @@ static void what_is_for_another_executor_counts_there_and_goes_out_at_the_end(vo
     finish(&f, 2);
 }
 
+static uint64_t shown_quiet(gx_executor *ex) {
+    uint64_t words[sizeof(gx_shown) / 8];
+    gx_shown shown;
+    for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_relaxed(&ex->shown[i]);
+    memcpy(&shown, words, sizeof shown);
+    return shown.quiet;
+}
+
+/* Two executors, of which the control wants to know whether they are quiet, and they are. */
+static void setup_apart(fixture *f) {
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    memset(f, 0, sizeof *f);
+    options.executors = 2;
+    build(&f->r, gale_shuffle());
+    gale_topology_set(f->r.topology, NULL, "gale.executor", gale_i64(0));
+    gale_topology_set(f->r.topology, "c", "gale.executor", gale_i64(1));
+    make_with(f, options);
+    f->r.runtime->shared.until_drained = true;
+    gx_step(f->ex);
+    assert_int_equal(shown_quiet(f->ex), GALE_PHASE_RUNNING);
+    gx_step(f->ex);
+    assert_int_equal(shown_quiet(f->ex), GALE_PHASE_RUNNING); /* nothing went out */
+}
+
+static void who_shows_others_something_is_not_quiet_any_more(void **state) {
+    (void)state;
+    fixture f;
+    setup_apart(&f);
+    gx_turn_begin(f.ex, f.a);
+    open_one(&f);
+    write_row(&f);
+    gx_turn_close(f.ex);
+    assert_int_equal(shown_quiet(f.ex), GALE_PHASE_RUNNING);
+    gx_turn_publish(f.ex);
+    assert_int_equal(shown_quiet(f.ex), 0);
+    gx_turn_end(f.ex);
+    f.r.runtime->shared.until_drained = false;
+    finish(&f, 1);
+}
+
+static void a_part_of_a_ring_is_shown_before_the_turn_ends(void **state) {
+    (void)state;
+    fixture f;
+    setup_apart(&f);
+    gx_batch_producer *ring = &f.ex->outlets[1].ring;
+    uint64_t published = ring->published, part = ring->ring->capacity / GX_TURN_SHOWN, rows = 0;
+    gx_turn_begin(f.ex, f.a);
+    while (ring->published == published) {
+        assert_in_range(ring->tail - published, 0, part);
+        assert_int_equal(shown_quiet(f.ex), GALE_PHASE_RUNNING);
+        open_one(&f);
+        while (gx_turn_has_room(&f.ex->open[f.c->id], 0, ROW)) {
+            write_row(&f);
+            rows++;
+        }
+        gx_turn_close(f.ex);
+    }
+    assert_int_equal(ring->published, ring->tail);
+    assert_true(ring->tail - published >= part);
+    assert_int_equal(shown_quiet(f.ex), 0);
+    gx_turn_end(f.ex);
+    f.r.runtime->shared.until_drained = false;
+    finish(&f, rows);
+}
+
 /* --- Whose turn it is --- */
 
 static void a_change_of_the_emitter_ends_a_turn(void **state) {
@@ -722,6 +788,8 @@ int main(void) {
         cmocka_unit_test(the_newest_are_refused_above_the_mark),
         cmocka_unit_test(the_oldest_make_room_and_what_is_open_stays),
         cmocka_unit_test(what_is_for_another_executor_counts_there_and_goes_out_at_the_end),
+        cmocka_unit_test(who_shows_others_something_is_not_quiet_any_more),
+        cmocka_unit_test(a_part_of_a_ring_is_shown_before_the_turn_ends),
         cmocka_unit_test(a_change_of_the_emitter_ends_a_turn),
         cmocka_unit_test(two_tasks_that_emit_in_one_call_keep_their_orders),
         cmocka_unit_test(what_a_task_emits_in_anothers_call_is_not_anchored),
