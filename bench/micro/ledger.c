@@ -1,6 +1,6 @@
 /* An update of the ledger with very many trees open, in the order of their places and in random order, beside the slab of
  * the limits. "ack": not the last one of its tree. "cycle": the last one, the answer, and another tree opened. */
-#include "engine/ledger.h"
+#include "trees/ledger.h"
 #include "limit/limit.h"
 #include "micro/micro.h"
 

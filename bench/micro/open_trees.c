@@ -1,15 +1,15 @@
 /* What an open tree takes: the ledger, an acker task's record, a retained tuple, each apart.
  *
- *     ledger     an entry of the spout's ledger (engine/ledger.h)
- *     acker      a record at an acker task (engine/acks_acker.h), which the ledger's entry comes on top of
- *     retained   a tuple with one string of 9 bytes, kept for replay (engine/retention.h)
+ *     ledger     an entry of the spout's ledger (trees/ledger.h)
+ *     acker      a record at an acker task (trees/acker.h), which the ledger's entry comes on top of
+ *     retained   a tuple with one string of 9 bytes, kept for replay (trees/retention.h)
  *
  * Two million of each are opened, and then half of them are answered and as many opened anew, in random order, as it is
  * in a run that lasts. "reserved" is what was taken from the allocator, "resident" what the process grew by.
  * usage: gale_bench_open_trees [TREES] */
 #include "base/os/time.h"
-#include "engine/acks_acker.h"
-#include "engine/retention.h"
+#include "trees/acker.h"
+#include "trees/retention.h"
 
 #include <stdio.h>
 #include <stdlib.h>

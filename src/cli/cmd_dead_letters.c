@@ -116,10 +116,10 @@ static int show_file(showing *s, const char *path) {
 static int show(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     showing s = { .choices = c, .errors = errors, .bad = { errors, 0 } };
-    int code = check_reason(c->reason, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    code = gx_letter_reader_open(&s.reader, path, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, gx_session_exit(code));
+    int rc = check_reason(c->reason, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    rc = gx_letter_reader_open(&s.reader, path, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, gx_session_exit(rc));
     gx_letter_table_init(&s.table);
     int exit_code = show_file(&s, path);
     gx_letter_reader_close(&s.reader);
@@ -146,9 +146,9 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { 0 };
     gx_words words = { .count = 0 };
-    int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
-    if (code == 0) code = check(&words, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
+    if (rc == 0) rc = check(&words, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return show(words.items[1], &c, errors);
 }
 

@@ -59,37 +59,37 @@ static int add(gale_topology *topology, const char *name, int made, const gale_b
 static int add_split(gale_topology *topology, gx_demo_source *source, const gale_split_options *split,
                      gale_error *error) {
     gale_bolt bolt;
-    int code = gale_topology_add_spout(topology, "lines", gx_demo_spout(source), 1);
-    if (code >= 0) code = add(topology, "split", gale_split_bolt(split, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "split", "lines", NULL, gale_shuffle());
-    return code;
+    int rc = gale_topology_add_spout(topology, "lines", gx_demo_spout(source), 1);
+    if (rc >= 0) rc = add(topology, "split", gale_split_bolt(split, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "split", "lines", NULL, gale_shuffle());
+    return rc;
 }
 
 static int top_words(gale_topology *topology, gx_demo_view *view, gale_error *error) {
     gale_split_options split = { sizeof split, true, true, 4, stop_words };
     gale_bolt bolt;
-    int code = add_split(topology, view->source, &split, error);
-    if (code >= 0) code = add(topology, "count", gale_rolling_count_bolt(WINDOW, EMIT, &bolt, error), &bolt, 4);
-    if (code >= 0) code = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
-    if (code >= 0)
-        code = add(topology, "rank", gale_intermediate_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 4);
-    if (code >= 0) code = gale_topology_subscribe(topology, "rank", "count", NULL, gale_fields("obj"));
-    if (code >= 0) code = add(topology, "total", gale_total_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "total", "rank", NULL, gale_global());
-    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_rankings, view, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
-    return code;
+    int rc = add_split(topology, view->source, &split, error);
+    if (rc >= 0) rc = add(topology, "count", gale_rolling_count_bolt(WINDOW, EMIT, &bolt, error), &bolt, 4);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
+    if (rc >= 0)
+        rc = add(topology, "rank", gale_intermediate_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 4);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "rank", "count", NULL, gale_fields("obj"));
+    if (rc >= 0) rc = add(topology, "total", gale_total_rankings_bolt(GX_DEMO_ROWS, EMIT, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "total", "rank", NULL, gale_global());
+    if (rc >= 0) rc = add(topology, "show", gale_callback_bolt(gx_demo_on_rankings, view, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
+    return rc;
 }
 
 static int word_count(gale_topology *topology, gx_demo_view *view, gale_error *error) {
     gale_split_options split = { .size = sizeof split };
     gale_bolt bolt;
-    int code = add_split(topology, view->source, &split, error);
-    if (code >= 0) code = add(topology, "count", gale_count_bolt(GALE_COUNT_EMIT_EACH, &bolt, error), &bolt, 4);
-    if (code >= 0) code = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
-    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_count, view, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "show", "count", NULL, gale_global());
-    return code;
+    int rc = add_split(topology, view->source, &split, error);
+    if (rc >= 0) rc = add(topology, "count", gale_count_bolt(GALE_COUNT_EMIT_EACH, &bolt, error), &bolt, 4);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "count", "split", NULL, gale_fields("word"));
+    if (rc >= 0) rc = add(topology, "show", gale_callback_bolt(gx_demo_on_count, view, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "show", "count", NULL, gale_global());
+    return rc;
 }
 
 /* The lines of a log: the one that was named, or a made-up one. */
@@ -97,10 +97,10 @@ static int add_log(gale_topology *topology, gx_demo_source *source, gale_error *
     if (source->documents->count) return gale_topology_add_spout(topology, "lines", gx_demo_spout(source), 1);
     gale_access_log_spout_options log = { .size = sizeof log, .lines_a_minute = LINES_A_MINUTE, .seed = source->seed };
     gale_spout spout;
-    int code = gale_access_log_spout(&log, &spout, error);
-    if (code >= 0) code = gale_topology_add_spout(topology, "lines", spout, 1);
-    if (code >= 0) code = gale_topology_set(topology, "lines", "gale.rate", gale_f64(source->rate));
-    return code;
+    int rc = gale_access_log_spout(&log, &spout, error);
+    if (rc >= 0) rc = gale_topology_add_spout(topology, "lines", spout, 1);
+    if (rc >= 0) rc = gale_topology_set(topology, "lines", "gale.rate", gale_f64(source->rate));
+    return rc;
 }
 
 static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_error *error) {
@@ -109,25 +109,25 @@ static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_err
                                         .lateness_seconds = LATENESS };
     gale_unique_options visitors = { .size = sizeof visitors, .key = "host, agent", .windows = "60, 300" };
     gale_bolt bolt;
-    int code = add_log(topology, view->source, error);
-    if (code >= 0) code = add(topology, "parse", gale_access_log_bolt(&bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "parse", "lines", NULL, gale_shuffle());
-    if (code >= 0) code = add(topology, "clock", gale_event_time_bolt(&by_time, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "clock", "parse", NULL, gale_global());
-    if (code >= 0) code = add(topology, "unique", gale_unique_bolt(&visitors, &bolt, error), &bolt, 4);
-    if (code >= 0) code = gale_topology_subscribe(topology, "unique", "clock", NULL, gale_fields("host, agent"));
-    if (code >= 0) code = gale_topology_subscribe(topology, "unique", "clock", "watermark", gale_all());
-    if (code >= 0) code = add(topology, "total", gale_unique_total_bolt(EMIT, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "total", "unique", NULL, gale_global());
-    if (code >= 0) code = gale_topology_subscribe(topology, "total", "unique", "watermark", gale_global());
-    if (code >= 0) code = add(topology, "show", gale_callback_bolt(gx_demo_on_window, view, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
-    if (code >= 0) code = gale_topology_subscribe(topology, "show", "total", "now", gale_global());
-    if (code >= 0) code = add(topology, "late", gale_callback_bolt(gx_demo_on_late, view, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "late", "clock", "late", gale_global());
-    if (code >= 0) code = add(topology, "bad", gale_callback_bolt(gx_demo_on_bad, view, &bolt, error), &bolt, 1);
-    if (code >= 0) code = gale_topology_subscribe(topology, "bad", "parse", "bad", gale_global());
-    return code;
+    int rc = add_log(topology, view->source, error);
+    if (rc >= 0) rc = add(topology, "parse", gale_access_log_bolt(&bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "parse", "lines", NULL, gale_shuffle());
+    if (rc >= 0) rc = add(topology, "clock", gale_event_time_bolt(&by_time, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "clock", "parse", NULL, gale_global());
+    if (rc >= 0) rc = add(topology, "unique", gale_unique_bolt(&visitors, &bolt, error), &bolt, 4);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "unique", "clock", NULL, gale_fields("host, agent"));
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "unique", "clock", "watermark", gale_all());
+    if (rc >= 0) rc = add(topology, "total", gale_unique_total_bolt(EMIT, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "total", "unique", NULL, gale_global());
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "total", "unique", "watermark", gale_global());
+    if (rc >= 0) rc = add(topology, "show", gale_callback_bolt(gx_demo_on_window, view, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "show", "total", NULL, gale_global());
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "show", "total", "now", gale_global());
+    if (rc >= 0) rc = add(topology, "late", gale_callback_bolt(gx_demo_on_late, view, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "late", "clock", "late", gale_global());
+    if (rc >= 0) rc = add(topology, "bad", gale_callback_bolt(gx_demo_on_bad, view, &bolt, error), &bolt, 1);
+    if (rc >= 0) rc = gale_topology_subscribe(topology, "bad", "parse", "bad", gale_global());
+    return rc;
 }
 
 typedef struct demo {
@@ -163,14 +163,14 @@ static int run_topology(const choices *c, gx_demo_view *view, gale_topology *top
 static int run_view(const demo *d, const choices *c, gx_demo_view *view, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_topology *topology = gale_topology_new(d->name);
-    int code = topology ? d->build(topology, view, &error) : GALE_NO_MEMORY;
-    if (code >= 0)
-        code = gale_topology_check(topology, &error);
+    int rc = topology ? d->build(topology, view, &error) : GALE_NO_MEMORY;
+    if (rc >= 0)
+        rc = gale_topology_check(topology, &error);
     else if (topology && !error.code)
         gale_topology_check(topology, &error);
-    if (!error.code) error.code = code;
-    int exit_code = code < 0 ? gx_session_refuse(errors, &error, GX_EXIT_FAILED)
-                             : run_topology(c, view, topology, errors);
+    if (!error.code) error.code = rc;
+    int exit_code = rc < 0 ? gx_session_refuse(errors, &error, GX_EXIT_FAILED)
+                           : run_topology(c, view, topology, errors);
     gale_topology_free(topology);
     return exit_code;
 }
@@ -219,15 +219,15 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gx_words words = { .count = 0 };
     const demo *d = NULL;
     gx_documents documents = { .count = 0 };
-    int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
-    if (code == 0) code = find_demo(&words, &d, &error);
-    if (code == 0) code = check_inputs(&c.inputs, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
+    if (rc == 0) rc = find_demo(&words, &d, &error);
+    if (rc == 0) rc = check_inputs(&c.inputs, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     if (c.inputs.count)
-        code = gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error);
+        rc = gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error);
     else if (!d->makes)
-        code = gx_documents_find_any(&documents, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_IO);
+        rc = gx_documents_find_any(&documents, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_IO);
     int exit_code = run_documents(d, &c, &documents, errors);
     gx_documents_fini(&documents);
     return exit_code;

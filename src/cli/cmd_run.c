@@ -99,8 +99,8 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     gale_error error = GALE_ERROR_INIT;
     gx_event_log events;
     if (!c->log_events.count) return gx_session_run(session, topology);
-    int code = gx_event_log_open(&events, &c->log_events, events_path(c), topology, logger, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
+    int rc = gx_event_log_open(&events, &c->log_events, events_path(c), topology, logger, &error);
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
     session->events = &events;
     int exit_code = gx_session_run(session, topology);
     if (gx_event_log_close(&events, &error) == 0) return exit_code;
@@ -114,8 +114,8 @@ static int load_letters(gx_session *session, const char *path, gx_dead_letter_fi
     gale_error error = GALE_ERROR_INIT;
     gx_bad_letters bad = { session->terminal, 0 };
     gx_dead_letter_file_told told = gx_bad_letters_told(&bad);
-    int code = gx_dead_letter_file_load(path, &told, ret_letters, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
+    int rc = gx_dead_letter_file_load(path, &told, ret_letters, &error);
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
     gx_bad_letters_end(&bad, path);
     session->skipped = bad.count > 0;
     if (!bad.count || ret_letters->count) return GX_EXIT_OK;
@@ -128,10 +128,10 @@ static int run_letters(gx_session *session, gale_topology *topology, const choic
     gx_dead_letter_file letters;
     int exit_code = load_letters(session, c->replay, &letters);
     if (exit_code != GX_EXIT_OK) return exit_code;
-    int code = gx_letter_spouts(topology, &letters, &error);
+    int rc = gx_letter_spouts(topology, &letters, &error);
     session->until_drained = true;
-    exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(code))
-                         : run_topology(session, topology, c, logger);
+    exit_code = rc < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(rc))
+                       : run_topology(session, topology, c, logger);
     gx_dead_letter_file_fini(&letters);
     return exit_code;
 }
@@ -141,8 +141,8 @@ static int print_plan(gale_topology *topology, const choices *c, gx_terminal *er
     gale_runtime *runtime;
     gale_runtime_options runtime_options = GALE_RUNTIME_OPTIONS_INIT;
     runtime_options.executors = (uint32_t)c->jobs;
-    int code = gale_runtime_new(topology, &runtime_options, &runtime, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    int rc = gale_runtime_new(topology, &runtime_options, &runtime, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     gx_buf out = GX_BUF_INIT(NULL);
     (c->json ? gx_layout_json : gx_layout_text)(topology, runtime, &out);
     gale_runtime_free(runtime, -1, NULL);
@@ -165,8 +165,8 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .json = c->json,
                            .period = GALE_SECOND };
     if (gx_session_logger(&session, &logger, &error) < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    int code = load(path, c, &logger, &prints, &topology, &error);
-    if (code < 0) return gx_session_refuse(errors, &error, code == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
+    int rc = load(path, c, &logger, &prints, &topology, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
     session.json_fd = prints ? 2 : 1;
     session.no_live = prints && isatty(1);
     int exit_code = c->plan     ? print_plan(topology, c, errors)
@@ -187,20 +187,20 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { 0 };
     gx_words words = { .count = 0 };
-    int code = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
-    if (code == 0 && words.count != 1)
-        code = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
-                              gx_cmd_run.usage);
-    if (code == 0) code = check_assignments(&c.assignments, &error);
-    if (code == 0 && c.replay && (c.input || c.rate > 0))
-        code = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
-                              c.input ? "--input" : "--rate");
-    if (code == 0 && c.keep_running && (c.until_drained || c.replay))
-        code = gale_error_set(&error, GALE_INVALID, "--keep-running and %s contradict each other",
-                              c.replay ? "--replay-dead-letters" : "--until-drained");
-    if (code == 0 && c.events_file && !c.log_events.count)
-        code = gale_error_set(&error, GALE_INVALID, "--events-file is of no use without --log-events");
-    if (code < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
+    if (rc == 0 && words.count != 1)
+        rc = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
+                            gx_cmd_run.usage);
+    if (rc == 0) rc = check_assignments(&c.assignments, &error);
+    if (rc == 0 && c.replay && (c.input || c.rate > 0))
+        rc = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
+                            c.input ? "--input" : "--rate");
+    if (rc == 0 && c.keep_running && (c.until_drained || c.replay))
+        rc = gale_error_set(&error, GALE_INVALID, "--keep-running and %s contradict each other",
+                            c.replay ? "--replay-dead-letters" : "--until-drained");
+    if (rc == 0 && c.events_file && !c.log_events.count)
+        rc = gale_error_set(&error, GALE_INVALID, "--events-file is of no use without --log-events");
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return run_file(words.items[0], &c, errors);
 }
 

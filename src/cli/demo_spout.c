@@ -44,8 +44,8 @@ static int next(void *instance, gale_collector *out, gale_wait *wait) {
     gx_store_relaxed(&self->source->document, document);
     gale_value value = gx_utf8_valid(line.data, line.size) ? gale_string(line.data, line.size)
                                                            : gale_bytes(line.data, line.size);
-    int code = gale_emit_tracked(out, 0, &value, 1, self->next_id);
-    if (code < 0) return code;
+    int rc = gale_emit_tracked(out, 0, &value, 1, self->next_id);
+    if (rc < 0) return rc;
     self->next_id++;
     return GALE_NEXT_EMITTED;
 }

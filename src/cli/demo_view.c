@@ -64,9 +64,9 @@ int gx_demo_on_count(void *user, const gale_tuple *tuple) {
     gx_demo_view *view = user;
     gale_value word = gale_tuple_value(tuple, 0), count = gale_tuple_value(tuple, 1);
     pthread_mutex_lock(&view->mutex);
-    int code = gx_rankings_update(view->totals, text_of(&word), count.as.i64, (gale_str){ "", 0 });
+    int rc = gx_rankings_update(view->totals, text_of(&word), count.as.i64, (gale_str){ "", 0 });
     pthread_mutex_unlock(&view->mutex);
-    return code;
+    return rc;
 }
 
 /* The place of a window among the rows, the latest first; of those that end together, the longer first. */

@@ -56,9 +56,9 @@ static int read_choice(const char *word, const gale_topology *topology, choice *
         made.component = find(topology, name);
     }
     if (!made.component) return refuse_component(topology, name, error);
-    int code = name.data[name.size] ? read_percent(equals + 1, &made.percent, error) : 0;
-    if (code == 0) *ret_choice = made;
-    return code;
+    int rc = name.data[name.size] ? read_percent(equals + 1, &made.percent, error) : 0;
+    if (rc == 0) *ret_choice = made;
+    return rc;
 }
 
 /* --- Lines -------------------------------------------------------------------------------------------------------- */
@@ -124,15 +124,15 @@ int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *pat
                       const gale_logger *logger, gale_error *error) {
     choice made;
     for (size_t i = 0; i < wanted->count; i++) {
-        int code = read_choice(wanted->items[i], topology, &made, error);
-        if (code < 0) return code;
+        int rc = read_choice(wanted->items[i], topology, &made, error);
+        if (rc < 0) return rc;
         if (made.component->output_count == 0)
             gale_log(logger, GALE_LOG_WARN, NULL, "--log-events: '%s' has no outputs: it emits nothing to be logged",
                      made.component->name);
     }
     int fd;
-    int code = gx_file_create(path, true, &fd, error);
-    if (code < 0) return code;
+    int rc = gx_file_create(path, true, &fd, error);
+    if (rc < 0) return rc;
     *log = (gx_event_log){ .wanted = wanted, .topology = topology, .path = path, .fd = fd };
     log->broken = (gale_error)GALE_ERROR_INIT;
     pthread_mutex_init(&log->mutex, NULL);
@@ -142,9 +142,9 @@ int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *pat
 int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *error) {
     for (size_t i = 0; i < log->wanted->count; i++) {
         choice made = { NULL, 0 };
-        int code = read_choice(log->wanted->items[i], log->topology, &made, error);
-        if (code == 0) code = gale_runtime_log_events(runtime, made.component->name, made.percent, on_event, log);
-        if (code < 0) return gale_error_set(error, code, "no event log: %s", gale_error_text(code));
+        int rc = read_choice(log->wanted->items[i], log->topology, &made, error);
+        if (rc == 0) rc = gale_runtime_log_events(runtime, made.component->name, made.percent, on_event, log);
+        if (rc < 0) return gale_error_set(error, rc, "no event log: %s", gale_error_text(rc));
     }
     return 0;
 }
@@ -152,17 +152,17 @@ int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *er
 int gx_event_log_flush(gx_event_log *log, bool *ret_news, gale_error *error) {
     pthread_mutex_lock(&log->mutex);
     write_lines(log);
-    int code = log->broken.code;
-    *ret_news = code && !log->told;
+    int rc = log->broken.code;
+    *ret_news = rc && !log->told;
     if (*ret_news) *error = log->broken;
-    log->told = code != 0;
+    log->told = rc != 0;
     pthread_mutex_unlock(&log->mutex);
-    return code;
+    return rc;
 }
 
 int gx_event_log_close(gx_event_log *log, gale_error *error) {
-    int code = gx_file_close_written(log->fd, log->path, error);
+    int rc = gx_file_close_written(log->fd, log->path, error);
     gx_buf_fini(&log->lines);
     pthread_mutex_destroy(&log->mutex);
-    return code;
+    return rc;
 }

@@ -81,8 +81,8 @@ static int read_long(reader *r, const char *argument) {
         if (!gx_str_is(name, option->name)) continue;
         if (option->kind == GX_OPTION_FLAG && value)
             return gale_error_set(r->error, GALE_INVALID, "--%s takes no value", option->name);
-        int code = option->kind != GX_OPTION_FLAG && !value ? need_value(r, option, &value) : 0;
-        return code < 0 ? code : set_option(r, option, value);
+        int rc = option->kind != GX_OPTION_FLAG && !value ? need_value(r, option, &value) : 0;
+        return rc < 0 ? rc : set_option(r, option, value);
     }
     gale_str near = gx_nearest_word(&nearest);
     return near.size ? gale_error_set(r->error, GALE_NOT_FOUND, "unknown option '--%.*s'; did you mean '--%.*s'?",
@@ -98,13 +98,13 @@ static int read_short(reader *r, const char *letters) {
             if (r->options[i].letter == *letter) option = &r->options[i];
         if (!option) return gale_error_set(r->error, GALE_NOT_FOUND, "unknown option '-%c'", *letter);
         const char *value = NULL;
-        int code = 0;
+        int rc = 0;
         if (option->kind != GX_OPTION_FLAG && letter[1])
             value = letter + 1;
         else if (option->kind != GX_OPTION_FLAG)
-            code = need_value(r, option, &value);
-        if (code == 0) code = set_option(r, option, value);
-        if (code < 0 || value) return code;
+            rc = need_value(r, option, &value);
+        if (rc == 0) rc = set_option(r, option, value);
+        if (rc < 0 || value) return rc;
     }
     return 0;
 }

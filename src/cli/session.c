@@ -232,8 +232,8 @@ static int wait_for_end(watch *w, gale_error *error) {
         tick(w, now);
         look_at_signals(w, now);
         look_at_bounds(w, now);
-        int code = gale_runtime_wait(w->runtime, slice, error);
-        if (code != GALE_TIMED_OUT || is_closed(w->runtime)) return code;
+        int rc = gale_runtime_wait(w->runtime, slice, error);
+        if (rc != GALE_TIMED_OUT || is_closed(w->runtime)) return rc;
         gale_run_stats stats = { .size = sizeof stats };
         gale_runtime_stats(w->runtime, &stats);
         if (stats.phase != GALE_PHASE_CLOSING)
@@ -358,13 +358,13 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
                 .started = now,
                 .next_tick = now,
                 .stop_at = INT64_MAX };
-    int code = start(&w, &error);
-    if (code < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
-    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
-    code = wait_for_end(&w, &error);
-    *ret_stuck = code == GALE_TIMED_OUT;
+    int rc = start(&w, &error);
+    if (rc < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
+    rc = wait_for_end(&w, &error);
+    *ret_stuck = rc == GALE_TIMED_OUT;
     w.cut |= *ret_stuck;
-    return conclude(&w, topology, code, &error);
+    return conclude(&w, topology, rc, &error);
 }
 
 int gx_session_run(const gx_session *session, gale_topology *topology) {
@@ -378,12 +378,12 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     options.seed = session->seed;
     options.executors = session->executors;
     options.until_drained = !session->keep_running;
-    int code = gale_runtime_new(topology, &options, &runtime, &error);
-    if (code < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(code));
-    if (session->events) code = gx_event_log_attach(session->events, runtime, &error);
+    int rc = gale_runtime_new(topology, &options, &runtime, &error);
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
+    if (session->events) rc = gx_event_log_attach(session->events, runtime, &error);
     bool stuck = false;
-    int exit_code = code < 0 ? gx_session_refuse(session->terminal, &error, GX_EXIT_FAILED)
-                             : run(session, &logger, topology, runtime, &stuck);
+    int exit_code = rc < 0 ? gx_session_refuse(session->terminal, &error, GX_EXIT_FAILED)
+                           : run(session, &logger, topology, runtime, &stuck);
     /* A thread that is stuck still uses the topology and this session's logger: then the process ends as it is. */
     if (!let_go(session, runtime, stuck)) _exit(exit_code);
     return exit_code;

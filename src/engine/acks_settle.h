@@ -3,7 +3,7 @@
  *
  * What:    a register for the last root, then a small direct-mapped table; what a newer root displaces is sent, and
  *          every step sends the rest. Ten words of one line, counted on another core, make one update instead of
- *          eleven. Sums may be cut anywhere between units (see the proof in engine/ledger.h).
+ *          eleven. Sums may be cut anywhere between units (see the proof in trees/ledger.h).
  *          An item is {root, xor}, or a notice that begins with the ledger number 4095, which no root has:
  *          {4095 << 52 | kind << 48 | task << 32 | reason, root}, and for some kinds a second item {word, 0}.
  *          A sum of zero says nothing and is not sent.
@@ -13,9 +13,9 @@
 #define GX_ENGINE_ACKS_SETTLE_H
 
 #include "ds/block.h"
-#include "engine/ledger.h"
 #include "engine/outlet.h"
 #include "topology/plan.h"
+#include "trees/ledger.h"
 
 /* As many as a spout begins in a turn: where each tree has tuples in several batches of that turn, which are run one after
  * the other, the tree is still there when the next batch comes to it. */

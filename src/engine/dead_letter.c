@@ -90,9 +90,9 @@ static void tell_mended(const gx_shared *shared, const char *path, int mended) {
  * what gx_letter_tail_mend does. */
 static int take_over(int fd, const char *path, gale_error *error) {
     gx_file_about about;
-    int code = gx_file_about_open(fd, path, &about, error);
-    if (code == GALE_OK && about.regular) code = gx_lock_open(fd, path, error);
-    return code < 0 ? code : gx_letter_tail_mend(fd, path, error);
+    int rc = gx_file_about_open(fd, path, &about, error);
+    if (rc == GALE_OK && about.regular) rc = gx_lock_open(fd, path, error);
+    return rc < 0 ? rc : gx_letter_tail_mend(fd, path, error);
 }
 
 static int open_file(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
@@ -128,11 +128,11 @@ int gx_dead_letters_open(gx_shared *shared) {
     gale_str path = shared->plan->dead_letters_file;
     if (!path.size) return GALE_OK;
     gx_monitor_lock(&shared->monitor);
-    int code = shared->dead_letters ? GALE_OK : make(shared, path, &error);
-    if (code < 0) note_fatal(shared, &error);
+    int rc = shared->dead_letters ? GALE_OK : make(shared, path, &error);
+    if (rc < 0) note_fatal(shared, &error);
     gx_monitor_unlock(&shared->monitor);
-    if (code < 0) gx_executors_close(shared);
-    return code;
+    if (rc < 0) gx_executors_close(shared);
+    return rc;
 }
 
 void gx_dead_letters_close(gx_shared *shared) {

@@ -11,7 +11,7 @@
  *                     What waits in any of them is a batch: rows from one task for one task (ds/batch.h).
  *
  * Threads: one at a time runs an executor; others reach it through rings, its doorbell, and what is atomic.
- * The step is in engine/step.h; what belongs to a tuple in execution is the cursor.
+ * The step is in runtime/step.h; what belongs to a tuple in execution is the cursor.
  */
 #ifndef GX_ENGINE_EXECUTOR_H
 #define GX_ENGINE_EXECUTOR_H
@@ -20,12 +20,12 @@
 #include "ds/ready.h"
 #include "engine/acks_settle.h"
 #include "engine/bell.h"
-#include "engine/forgotten.h"
 #include "engine/inbox.h"
-#include "engine/ledger.h"
 #include "engine/outlet.h"
-#include "engine/retention.h"
 #include "engine/task.h"
+#include "trees/forgotten.h"
+#include "trees/ledger.h"
+#include "trees/retention.h"
 
 /* Reasons that are counted apart; the last for all of the application's own. */
 enum { GX_REASONS = GALE_REASON_COUNT + 1 };
@@ -150,7 +150,7 @@ typedef struct gx_executor {
                                      look whether it may go on */
     gx_cursor cursor;
     gx_forgotten forgotten;
-    struct gx_locate_query *query;   /* its own, not concluded yet; see engine/locate.h */
+    struct gx_locate_query *query;   /* its own, not concluded yet; see runtime/locate.h */
     struct gx_locate_query *queries; /* concluded, but not answered by all */
     uint32_t query_seen;             /* the last that it looked into its mailboxes for */
     uint64_t slow_ns;                /* spent in slow calls, in this stage of the step */

@@ -53,21 +53,21 @@ static int mend(int fd, int reading, int64_t size, const char *path, gale_error 
     int64_t begin = gx_file_last_line(reading, size, path, error);
     if (begin < 0) return (int)begin;
     if (begin == size) return GX_LETTER_TAIL_WHOLE;
-    int code = scan_line(reading, begin, size, path, &s, error);
-    if (code < 0) return code;
+    int rc = scan_line(reading, begin, size, path, &s, error);
+    if (rc < 0) return rc;
     bool torn = is_torn(&s);
-    code = torn ? gx_file_cut(fd, begin, path, error) : gx_file_append(fd, "\n", 1, path, error);
-    return code < 0 ? code : torn ? GX_LETTER_TAIL_CUT : GX_LETTER_TAIL_ENDED;
+    rc = torn ? gx_file_cut(fd, begin, path, error) : gx_file_append(fd, "\n", 1, path, error);
+    return rc < 0 ? rc : torn ? GX_LETTER_TAIL_CUT : GX_LETTER_TAIL_ENDED;
 }
 
 int gx_letter_tail_mend(int fd, const char *path, gale_error *error) {
     gx_file_about about;
     int reading;
-    int code = gx_file_about_open(fd, path, &about, error);
-    if (code < 0 || !about.regular || !about.size) return code < 0 ? code : GX_LETTER_TAIL_WHOLE;
-    code = gx_file_open(path, &reading, NULL, error);
-    if (code < 0) return code;
-    code = mend(fd, reading, about.size, path, error);
+    int rc = gx_file_about_open(fd, path, &about, error);
+    if (rc < 0 || !about.regular || !about.size) return rc < 0 ? rc : GX_LETTER_TAIL_WHOLE;
+    rc = gx_file_open(path, &reading, NULL, error);
+    if (rc < 0) return rc;
+    rc = mend(fd, reading, about.size, path, error);
     gx_file_close(reading);
-    return code;
+    return rc;
 }

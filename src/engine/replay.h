@@ -1,7 +1,7 @@
 /* Replay: emitting a failed spout tuple again on the spout's behalf, and what becomes of it when that is over.
  *
  *      open --acked------------------------------------------------------> the spout hears ack
- *       ^ |---failed, attempts left --> waiting (engine/retention.h) --+
+ *       ^ |---failed, attempts left --> waiting (trees/retention.h) --+
  *       | |---failed, none left --+                                    |
  *       | |---rejected -----------+--> dead letter -----------------------> the spout hears fail, once
  *       | |                              +--cannot be kept--+

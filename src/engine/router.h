@@ -23,9 +23,9 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "engine/counters.h"
 #include "engine/flow.h"
 #include "topology/plan.h"
+#include "trees/counters.h"
 #include "tuple/hash.h"
 
 /* A list of tasks that take turns. */

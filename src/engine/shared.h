@@ -17,7 +17,7 @@ typedef struct gx_knobs {
     uint64_t queue_high;    /* the mark of flow control; the low one is half of it */
 } gx_knobs;
 
-/* When a drain is looked at, and what was seen; see engine/drain_watch.h. */
+/* When a drain is looked at, and what was seen; see runtime/drain_watch.h. */
 typedef struct gx_drain_pace {
     gx_atomic64 look_due;  /* ns */
     gx_atomic64 progress;  /* as of the last look that saw some */
@@ -55,7 +55,7 @@ typedef struct gx_shared {
     gx_atomic32 asking;            /* a thread of the application asks */
     struct gx_locate_query *asked; /* its queries that were not answered by all */
 
-    /* The life of the runtime; see engine/control.h for who moves what. */
+    /* The life of the runtime; see runtime/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
     gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "engine/hooks.h"
 #include "engine/replay.h"
-#include "engine/timeout_warning.h"
 #include "engine/turn.h"
 
 enum {
@@ -168,7 +167,6 @@ static void note_hold(gx_executor *ex, gx_task *task) {
 }
 
 size_t gx_spout_run(gx_executor *ex) {
-    gx_timeout_warning_run(ex);
     size_t emitted = 0;
     uint32_t n = ex->spout_count;
     bool behind = ex->local_touched >= GX_TURN_ENOUGH / 2;

@@ -3,13 +3,13 @@
 #define GX_ENGINE_TASK_H
 
 #include "ds/batch.h"
-#include "engine/acks_acker.h"
-#include "engine/counters.h"
-#include "engine/held.h"
-#include "engine/ledger.h"
 #include "engine/router.h"
 #include "engine/shared.h"
 #include "engine/throttle.h"
+#include "trees/acker.h"
+#include "trees/counters.h"
+#include "trees/held.h"
+#include "trees/ledger.h"
 
 enum {
     GX_TASK_SLOW_NS = 20000, /* calls above this cost are slow: outputs are published before them */
@@ -22,7 +22,7 @@ typedef struct gx_answers {
     uint64_t answered, timed_out;
 } gx_answers;
 
-/* What a spout's task was answered, at the last looks; see engine/timeout_warning.h. */
+/* What a spout's task was answered, at the last looks; see runtime/timeout_warning.h. */
 typedef struct gx_timeout_warning {
     int64_t times[GX_TIMEOUT_WARNING_LOOKS];
     gx_answers answers[GX_TIMEOUT_WARNING_LOOKS];

@@ -88,16 +88,16 @@ static int set(const gx_yaml_doc *doc, gale_topology *topology, const gale_confi
     if (!gale_config_at(one, 0, &key, &value)) return 0;
     int no_effect = check_key(doc, topology, key.data, error);
     if (no_effect < 0) return no_effect;
-    int code = gale_topology_set(topology, NULL, key.data, value);
-    if (code < 0) *error = topology->error;
-    return code != 0 ? code : no_effect;
+    int rc = gale_topology_set(topology, NULL, key.data, value);
+    if (rc < 0) *error = topology->error;
+    return rc != 0 ? rc : no_effect;
 }
 
 int gx_assign(const gx_yaml_doc *doc, gale_topology *topology, const char *assignment, gale_error *error) {
     gale_config *one = gale_config_new();
     if (!one) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    int code = gale_config_set_text(one, assignment, error);
-    if (code >= 0) code = set(doc, topology, one, error);
+    int rc = gale_config_set_text(one, assignment, error);
+    if (rc >= 0) rc = set(doc, topology, one, error);
     gale_config_free(one);
-    return code;
+    return rc;
 }

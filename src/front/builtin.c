@@ -48,8 +48,8 @@ static int make_file_spout(const gale_value *v, gale_spout *ret, gale_error *err
                                         .max_attempts = (uint32_t)v[1].as.i64,
                                         .repeat = v[2].as.boolean,
                                         .state = text_of(&v[3]) };
-    int code = seconds_of(&v[4], "stateInterval", &options.state_interval, error);
-    if (code < 0) return code;
+    int rc = seconds_of(&v[4], "stateInterval", &options.state_interval, error);
+    if (rc < 0) return rc;
     return gale_file_spout(&options, ret, error);
 }
 
@@ -180,10 +180,10 @@ static int make_dedupe(const gale_value *v, gale_bolt *ret, gale_error *error) {
                                     .buckets = (uint32_t)v[4].as.i64,
                                     .keep = is_word(&v[5], "fingerprint") ? GALE_DEDUPE_FINGERPRINT
                                                                           : GALE_DEDUPE_EXACT };
-    int code = seconds_of(&v[3], "horizonSeconds", &options.horizon_seconds, error);
-    if (code == 0 && options.horizon_seconds == 0)
-        code = gale_error_set(error, GALE_INVALID, "'horizonSeconds' must be above 0");
-    if (code < 0) return code;
+    int rc = seconds_of(&v[3], "horizonSeconds", &options.horizon_seconds, error);
+    if (rc == 0 && options.horizon_seconds == 0)
+        rc = gale_error_set(error, GALE_INVALID, "'horizonSeconds' must be above 0");
+    if (rc < 0) return rc;
     return gale_dedupe_bolt(&options, ret, error);
 }
 

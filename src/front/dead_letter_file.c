@@ -22,14 +22,14 @@ static int begin(gx_letter_reader *reader, const char *name, gale_error *error) 
 
 int gx_letter_reader_open(gx_letter_reader *reader, const char *path, gale_error *error) {
     int fd;
-    int code = gx_file_open(path, &fd, NULL, error);
-    if (code < 0) return code;
-    code = begin(reader, path, error);
-    if (code < 0)
+    int rc = gx_file_open(path, &fd, NULL, error);
+    if (rc < 0) return rc;
+    rc = begin(reader, path, error);
+    if (rc < 0)
         gx_file_close(fd);
     else
         reader->fd = fd;
-    return code;
+    return rc;
 }
 
 /* A reader of text alone, all of which it has read. */
@@ -74,8 +74,8 @@ static int have_room(gx_letter_reader *reader, gale_error *error) {
 }
 
 static int fill(gx_letter_reader *reader, gale_error *error) {
-    int code = have_room(reader, error);
-    if (code < 0) return code;
+    int rc = have_room(reader, error);
+    if (rc < 0) return rc;
     int64_t got = gx_file_read(reader->fd, reader->bytes + reader->end, reader->capacity - reader->end, reader->name,
                                error);
     if (got < 0) return (int)got;
@@ -98,8 +98,8 @@ static int next_line(gx_letter_reader *reader, gale_str *ret_line, gale_error *e
         }
         if (reader->at_end) return 0;
         searched = left;
-        int code = fill(reader, error);
-        if (code < 0) return code;
+        int rc = fill(reader, error);
+        if (rc < 0) return rc;
     }
 }
 
@@ -111,13 +111,13 @@ static bool is_blank(gale_str line) {
 
 int gx_letter_reader_next(gx_letter_reader *reader, const gx_letter **ret_letter, gale_error *error) {
     gale_str line;
-    int code;
+    int rc;
     gx_letter_fini(&reader->letter);
-    do code = next_line(reader, &line, error);
-    while (code > 0 && is_blank(line));
-    if (code <= 0) return code;
-    code = gx_letter_parse(reader->name, reader->number, line, &reader->letter, error);
-    if (code < 0) return code;
+    do rc = next_line(reader, &line, error);
+    while (rc > 0 && is_blank(line));
+    if (rc <= 0) return rc;
+    rc = gx_letter_parse(reader->name, reader->number, line, &reader->letter, error);
+    if (rc < 0) return rc;
     *ret_letter = &reader->letter;
     return 1;
 }
@@ -176,27 +176,27 @@ static int read_all(gx_letter_reader *reader, const gx_dead_letter_file_told *to
 static int gather(gx_letter_reader *reader, const gx_dead_letter_file_told *told, gx_dead_letter_file *ret_letters,
                   gale_error *error) {
     gx_dead_letter_file letters = { .name = strdup(reader->name) };
-    int code = letters.name ? read_all(reader, told, &letters, error) : no_memory(reader->name, error);
+    int rc = letters.name ? read_all(reader, told, &letters, error) : no_memory(reader->name, error);
     gx_letter_reader_close(reader);
-    if (code < 0)
+    if (rc < 0)
         gx_dead_letter_file_fini(&letters);
     else
         *ret_letters = letters;
-    return code;
+    return rc;
 }
 
 int gx_dead_letter_file_load(const char *path, const gx_dead_letter_file_told *told, gx_dead_letter_file *ret_letters,
                              gale_error *error) {
     gx_letter_reader reader;
-    int code = gx_letter_reader_open(&reader, path, error);
-    return code < 0 ? code : gather(&reader, told, ret_letters, error);
+    int rc = gx_letter_reader_open(&reader, path, error);
+    return rc < 0 ? rc : gather(&reader, told, ret_letters, error);
 }
 
 int gx_dead_letter_file_parse(const char *name, gale_str text, const gx_dead_letter_file_told *told,
                               gx_dead_letter_file *ret_letters, gale_error *error) {
     gx_letter_reader reader;
-    int code = open_text(&reader, name, text, error);
-    return code < 0 ? code : gather(&reader, told, ret_letters, error);
+    int rc = open_text(&reader, name, text, error);
+    return rc < 0 ? rc : gather(&reader, told, ret_letters, error);
 }
 
 void gx_dead_letter_file_fini(gx_dead_letter_file *letters) {

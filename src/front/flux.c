@@ -68,8 +68,8 @@ static int refuse_substitution(const loader *l, const gx_yaml *node) {
         return gx_yaml_error(l->doc, node, l->error, GALE_UNSUPPORTED, "substitution of ${...} is not supported yet");
     }
     for (const gx_yaml *child = node->as.first; child; child = child->next) {
-        int code = refuse_substitution(l, child);
-        if (code < 0) return code;
+        int rc = refuse_substitution(l, child);
+        if (rc < 0) return rc;
     }
     return 0;
 }
@@ -102,23 +102,23 @@ static int config(loader *l, const gx_yaml *map, const char *component) {
         gale_value value;
         if (memchr(key->text.data, 0, key->text.size))
             return gx_yaml_error(l->doc, key, l->error, GALE_CONFIG, "a key must not hold a NUL character");
-        int code = gx_yaml_value(l->doc, key->next, &value, l->error);
-        if (code < 0) return code;
-        code = gale_topology_set(l->topology, component, key->text.data, value);
-        if (code < 0) return builder_error(l, key, code);
-        if (code > 0) warn_no_effect(l, key, key->text.data);
+        int rc = gx_yaml_value(l->doc, key->next, &value, l->error);
+        if (rc < 0) return rc;
+        rc = gale_topology_set(l->topology, component, key->text.data, value);
+        if (rc < 0) return builder_error(l, key, rc);
+        if (rc > 0) warn_no_effect(l, key, key->text.data);
     }
     return 0;
 }
 
 static int assign(loader *l, const char *assignment) {
     gale_error inner = GALE_ERROR_INIT;
-    int code = gx_assign(l->doc, l->topology, assignment, &inner);
+    int rc = gx_assign(l->doc, l->topology, assignment, &inner);
     gale_str key = gx_assign_key(assignment);
-    if (code > 0 && warn_first_time(l, key) && l->options)
+    if (rc > 0 && warn_first_time(l, key) && l->options)
         gale_log(l->options->logger, GALE_LOG_WARN, NULL, "%.*s has no effect here", GX_STR(key));
-    if (code >= 0) return 0;
-    return gale_error_set(l->error, code, "%s", inner.length ? inner.text : gale_error_text(code));
+    if (rc >= 0) return 0;
+    return gale_error_set(l->error, rc, "%s", inner.length ? inner.text : gale_error_text(rc));
 }
 
 static bool is_read(const loader *l, const char *key) {
@@ -138,10 +138,10 @@ static int unread(const loader *l, const char *key) {
     gx_buf names = GX_BUF_INIT(NULL);
     readers_of(l, key, &names);
     const char *text = gx_buf_text(&names);
-    int code = gale_error_set(l->error, GALE_CONFIG, "%s: no component reads %s (%s would)", gx_yaml_name(l->doc), key,
-                              text && *text ? text : "none of the known classes");
+    int rc = gale_error_set(l->error, GALE_CONFIG, "%s: no component reads %s (%s would)", gx_yaml_name(l->doc), key,
+                            text && *text ? text : "none of the known classes");
     gx_buf_fini(&names);
-    return code;
+    return rc;
 }
 
 static int overlay(loader *l) {
@@ -164,13 +164,12 @@ static int component(loader *l, const gx_yaml *item) {
     const gx_yaml *id;
     const gx_class *class_;
     gale_value values[GX_PARAMS_MAX];
-    int code = gx_shape_map(l->doc, item, "a component", OBJECT_KEYS, l->error);
-    if (code == 0) code = unsupported(l, item, "factory factoryArgs");
-    if (code == 0) code = gx_shape_text(l->doc, item, "a component", "id", &id, l->error);
-    if (code == 0)
-        code = gx_registry_class(l->registry, l->doc, item, "a component", GX_CLASS_VALUE, &class_, l->error);
-    if (code == 0) code = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
-    if (code < 0) return code;
+    int rc = gx_shape_map(l->doc, item, "a component", OBJECT_KEYS, l->error);
+    if (rc == 0) rc = unsupported(l, item, "factory factoryArgs");
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a component", "id", &id, l->error);
+    if (rc == 0) rc = gx_registry_class(l->registry, l->doc, item, "a component", GX_CLASS_VALUE, &class_, l->error);
+    if (rc == 0) rc = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
+    if (rc < 0) return rc;
     for (size_t i = 0; i < l->refs.count; i++)
         if (gx_str_equal(l->refs.refs[i].id, id->text))
             return gx_yaml_error(l->doc, id, l->error, GALE_EXISTS, "there is a component '%.*s' already",
@@ -181,11 +180,11 @@ static int component(loader *l, const gx_yaml *item) {
 
 static int components(loader *l, const gx_yaml *root) {
     const gx_yaml *list;
-    int code = gx_shape_list(l->doc, root, "a topology", "components", &list, l->error);
-    if (code < 0 || !list) return code;
+    int rc = gx_shape_list(l->doc, root, "a topology", "components", &list, l->error);
+    if (rc < 0 || !list) return rc;
     if (!(l->refs.refs = calloc(list->count, sizeof *l->refs.refs))) return no_memory(l);
-    for (const gx_yaml *item = list->as.first; item && code == 0; item = item->next) code = component(l, item);
-    return code;
+    for (const gx_yaml *item = list->as.first; item && rc == 0; item = item->next) rc = component(l, item);
+    return rc;
 }
 
 /* --- Spouts and bolts --------------------------------------------------------------------------------------------- */
@@ -250,8 +249,8 @@ static int add_vertex(loader *l, const gx_yaml *item, const gx_class *class_, co
 /* numTasks, else parallelism, else 1. Storm's executors are not gale's: a component's parallelism is its tasks. */
 static int task_count(const loader *l, const gx_yaml *item, const char *what, int64_t *ret_tasks) {
     int64_t parallelism;
-    int code = gx_shape_number(l->doc, item, what, "parallelism", 1, GALE_TASKS_MAX, 1, &parallelism, l->error);
-    if (code < 0) return code;
+    int rc = gx_shape_number(l->doc, item, what, "parallelism", 1, GALE_TASKS_MAX, 1, &parallelism, l->error);
+    if (rc < 0) return rc;
     return gx_shape_number(l->doc, item, what, "numTasks", 1, GALE_TASKS_MAX, parallelism, ret_tasks, l->error);
 }
 
@@ -285,16 +284,16 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
     const gx_class *class_;
     gale_value values[GX_PARAMS_MAX];
     int64_t tasks;
-    int code = gx_shape_map(l->doc, item, what, VERTEX_KEYS, l->error);
-    if (code == 0) code = unsupported(l, item, "factory factoryArgs");
-    if (code == 0) code = gx_shape_text(l->doc, item, what, "id", &id, l->error);
-    if (code == 0) code = check_free(l, item, id);
-    if (code == 0) code = gx_registry_class(l->registry, l->doc, item, what, kind, &class_, l->error);
-    if (code == 0) code = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
-    if (code == 0) code = task_count(l, item, what, &tasks);
-    if (code == 0) code = add_vertex(l, item, class_, id->text.data, values, (uint32_t)tasks);
-    if (code == 0) code = config(l, gx_yaml_get(item, "config"), id->text.data);
-    if (code < 0) return code;
+    int rc = gx_shape_map(l->doc, item, what, VERTEX_KEYS, l->error);
+    if (rc == 0) rc = unsupported(l, item, "factory factoryArgs");
+    if (rc == 0) rc = gx_shape_text(l->doc, item, what, "id", &id, l->error);
+    if (rc == 0) rc = check_free(l, item, id);
+    if (rc == 0) rc = gx_registry_class(l->registry, l->doc, item, what, kind, &class_, l->error);
+    if (rc == 0) rc = gx_registry_values(class_, &l->refs, l->doc, item, values, l->error);
+    if (rc == 0) rc = task_count(l, item, what, &tasks);
+    if (rc == 0) rc = add_vertex(l, item, class_, id->text.data, values, (uint32_t)tasks);
+    if (rc == 0) rc = config(l, gx_yaml_get(item, "config"), id->text.data);
+    if (rc < 0) return rc;
     warn_loads(l, item);
     note_key(l, item, class_, id->text.data, values);
     return note_use(l, class_, id->text.data, values) ? 0 : no_memory(l);
@@ -302,12 +301,12 @@ static int vertex(loader *l, const gx_yaml *item, const char *what, int32_t kind
 
 static int vertices(loader *l, const gx_yaml *root, const char *key, const char *what, int32_t kind) {
     const gx_yaml *list;
-    int code = gx_shape_list(l->doc, root, "a topology", key, &list, l->error);
-    if (code == 0 && list && kind == GX_CLASS_BOLT && !(l->keyed = calloc(list->count, sizeof *l->keyed)))
+    int rc = gx_shape_list(l->doc, root, "a topology", key, &list, l->error);
+    if (rc == 0 && list && kind == GX_CLASS_BOLT && !(l->keyed = calloc(list->count, sizeof *l->keyed)))
         return no_memory(l);
-    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
-        code = vertex(l, item, what, kind);
-    return code;
+    for (const gx_yaml *item = list && rc == 0 ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = vertex(l, item, what, kind);
+    return rc;
 }
 
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
@@ -325,9 +324,9 @@ static int find_component(const loader *l, const gx_yaml *name, gx_component **r
 static int find_source(const loader *l, const gx_yaml *name, const gx_component **ret_source) {
     gx_component *found = NULL;
     bool system = gx_str_is(name->text, GX_SYSTEM_COMPONENT);
-    int code = system ? 0 : find_component(l, name, &found);
-    if (code == 0) *ret_source = system ? gx_topology_system() : found;
-    return code;
+    int rc = system ? 0 : find_component(l, name, &found);
+    if (rc == 0) *ret_source = system ? gx_topology_system() : found;
+    return rc;
 }
 
 /* Output `stream` (a node, or NULL for the default one) of `source`; `place` is for messages when there is no node. */
@@ -361,10 +360,10 @@ static int partial_key_class(const loader *l, const gx_yaml *node, const gx_yaml
     const gx_yaml *class_ = gx_yaml_get(node, "customClass"), *name;
     char hint[GX_HINT_SIZE];
     if (!class_) return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY, "a CUSTOM grouping needs 'customClass'");
-    int code = gx_shape_map(l->doc, class_, "a customClass", OBJECT_KEYS, l->error);
-    if (code == 0) code = unsupported(l, class_, "factory factoryArgs properties configMethods");
-    if (code == 0) code = gx_shape_text(l->doc, class_, "a customClass", "className", &name, l->error);
-    if (code < 0) return code;
+    int rc = gx_shape_map(l->doc, class_, "a customClass", OBJECT_KEYS, l->error);
+    if (rc == 0) rc = unsupported(l, class_, "factory factoryArgs properties configMethods");
+    if (rc == 0) rc = gx_shape_text(l->doc, class_, "a customClass", "className", &name, l->error);
+    if (rc < 0) return rc;
     if (!gx_str_is(name->text, PARTIAL_KEY_CLASS))
         return gx_yaml_error(l->doc, name, l->error, GALE_NOT_FOUND,
                              "unknown grouping class '%.*s' (only %s can be named in a file; others are made with "
@@ -379,8 +378,8 @@ static int drop_policy(const loader *l, const gx_yaml *node, int32_t *ret_drop) 
     char hint[GX_HINT_SIZE];
     *ret_drop = GALE_DROP_NOTHING;
     if (!gx_yaml_get(node, "drop")) return 0;
-    int code = gx_shape_text(l->doc, node, "a grouping", "drop", &text, l->error);
-    if (code < 0) return code;
+    int rc = gx_shape_text(l->doc, node, "a grouping", "drop", &text, l->error);
+    if (rc < 0) return rc;
     int drop = gx_drop_parse(text->text);
     if (drop >= 0) return *ret_drop = drop, 0;
     return gx_yaml_error(l->doc, text, l->error, GALE_NOT_FOUND,
@@ -404,8 +403,8 @@ static int grouping_fields(const loader *l, const gx_yaml *node, int32_t *kind, 
         return partial_key_class(l, node, ret_fields);
     }
     warn_unused(l, node, "customClass", *kind);
-    int code = gx_shape_list(l->doc, node, "a grouping", "args", ret_fields, l->error);
-    if (code < 0 || *kind == GALE_GROUPING_PARTIAL_KEY) return code;
+    int rc = gx_shape_list(l->doc, node, "a grouping", "args", ret_fields, l->error);
+    if (rc < 0 || *kind == GALE_GROUPING_PARTIAL_KEY) return rc;
     if (*kind == GALE_GROUPING_FIELDS && !*ret_fields)
         return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY,
                              "a FIELDS grouping needs 'args': the names of fields");
@@ -435,11 +434,11 @@ static int add_field(const loader *l, const gx_component *source, const gx_outpu
 /* The names in a list, with commas between them. The arguments of a constructor may be names, or one list of them. */
 static int add_fields(const loader *l, const gx_component *source, const gx_output *output, const gx_yaml *list,
                       bool nested, gx_buf *names) {
-    int code = 0;
-    for (const gx_yaml *item = list ? list->as.first : NULL; item && code == 0; item = item->next)
-        code = nested && item->type == GALE_TYPE_LIST ? add_fields(l, source, output, item, false, names)
-                                                      : add_field(l, source, output, item, names);
-    return code;
+    int rc = 0;
+    for (const gx_yaml *item = list ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = nested && item->type == GALE_TYPE_LIST ? add_fields(l, source, output, item, false, names)
+                                                    : add_field(l, source, output, item, names);
+    return rc;
 }
 
 static void warn_replaced(const loader *l, const gx_yaml *from, const gx_component *bolt, const gx_output *output) {
@@ -497,12 +496,12 @@ static int stream(loader *l, const gx_yaml *item) {
     const gx_yaml *from, *to;
     const gx_component *source = NULL;
     gx_component *bolt;
-    int code = gx_shape_map(l->doc, item, "a stream", "id name from to grouping", l->error);
-    if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
-    if (code == 0) code = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
-    if (code == 0) code = find_source(l, from, &source);
-    if (code == 0) code = find_component(l, to, &bolt);
-    if (code < 0) return code;
+    int rc = gx_shape_map(l->doc, item, "a stream", "id name from to grouping", l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
+    if (rc == 0) rc = find_source(l, from, &source);
+    if (rc == 0) rc = find_component(l, to, &bolt);
+    if (rc < 0) return rc;
     if (bolt->is_spout)
         return gx_yaml_error(l->doc, to, l->error, GALE_TOPOLOGY, "'%s' is a spout; a stream leads to a bolt",
                              bolt->name);
@@ -527,10 +526,10 @@ static int check_reached(const loader *l, const gx_yaml *root) {
 
 static int streams(loader *l, const gx_yaml *root) {
     const gx_yaml *list;
-    int code = gx_shape_list(l->doc, root, "a topology", "streams", &list, l->error);
-    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
-        code = stream(l, item);
-    return code == 0 ? check_reached(l, root) : code;
+    int rc = gx_shape_list(l->doc, root, "a topology", "streams", &list, l->error);
+    for (const gx_yaml *item = list && rc == 0 ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = stream(l, item);
+    return rc == 0 ? check_reached(l, root) : rc;
 }
 
 /* --- The whole ---------------------------------------------------------------------------------------------------- */
@@ -538,11 +537,11 @@ static int streams(loader *l, const gx_yaml *root) {
 static int begin(loader *l, const gx_yaml *root) {
     const gx_yaml *name;
     if (!root) return gx_yaml_error(l->doc, NULL, l->error, GALE_TOPOLOGY, "the file is empty");
-    int code = gx_shape_map(l->doc, root, "a topology", TOP_KEYS, l->error);
-    if (code == 0) code = refuse_substitution(l, root);
-    if (code == 0) code = unsupported(l, root, "includes topologySource workerHooks");
-    if (code == 0) code = gx_shape_text(l->doc, root, "a topology", "name", &name, l->error);
-    if (code < 0) return code;
+    int rc = gx_shape_map(l->doc, root, "a topology", TOP_KEYS, l->error);
+    if (rc == 0) rc = refuse_substitution(l, root);
+    if (rc == 0) rc = unsupported(l, root, "includes topologySource workerHooks");
+    if (rc == 0) rc = gx_shape_text(l->doc, root, "a topology", "name", &name, l->error);
+    if (rc < 0) return rc;
     if (!gx_yaml_get(root, "spouts"))
         return gx_yaml_error(l->doc, root, l->error, GALE_TOPOLOGY, "a topology needs the field 'spouts'");
     if (!(l->topology = gale_topology_new(name->text.data))) return no_memory(l);
@@ -552,8 +551,8 @@ static int begin(loader *l, const gx_yaml *root) {
 static int finish(loader *l, const gx_yaml *root) {
     gale_error inner = GALE_ERROR_INIT;
     const gx_yaml *place = gx_yaml_get(root, "streams");
-    int code = gale_topology_check(l->topology, &inner);
-    return code < 0 ? gx_yaml_error_at(l->doc, place ? place : root, l->error, &inner) : 0;
+    int rc = gale_topology_check(l->topology, &inner);
+    return rc < 0 ? gx_yaml_error_at(l->doc, place ? place : root, l->error, &inner) : 0;
 }
 
 static int check_overlap(const loader *l) {
@@ -562,21 +561,21 @@ static int check_overlap(const loader *l) {
     const gx_files files = {
         l->topology, l->used, l->used_count, o ? o->files : NULL, o ? o->file_count : 0, is_dry(l)
     };
-    int code = gx_overlap_check(&files, &inner);
-    return code < 0 ? gx_yaml_error_at(l->doc, NULL, l->error, &inner) : 0;
+    int rc = gx_overlap_check(&files, &inner);
+    return rc < 0 ? gx_yaml_error_at(l->doc, NULL, l->error, &inner) : 0;
 }
 
 static int build(loader *l) {
     const gx_yaml *root = gx_yaml_root(l->doc);
-    int code = begin(l, root);
-    if (code == 0) code = config(l, gx_yaml_get(root, "config"), NULL);
-    if (code == 0) code = components(l, root);
-    if (code == 0) code = vertices(l, root, "spouts", "a spout", GX_CLASS_SPOUT);
-    if (code == 0) code = vertices(l, root, "bolts", "a bolt", GX_CLASS_BOLT);
-    if (code == 0) code = streams(l, root);
-    if (code == 0) code = overlay(l);
-    if (code == 0) code = check_overlap(l);
-    return code == 0 ? finish(l, root) : code;
+    int rc = begin(l, root);
+    if (rc == 0) rc = config(l, gx_yaml_get(root, "config"), NULL);
+    if (rc == 0) rc = components(l, root);
+    if (rc == 0) rc = vertices(l, root, "spouts", "a spout", GX_CLASS_SPOUT);
+    if (rc == 0) rc = vertices(l, root, "bolts", "a bolt", GX_CLASS_BOLT);
+    if (rc == 0) rc = streams(l, root);
+    if (rc == 0) rc = overlay(l);
+    if (rc == 0) rc = check_overlap(l);
+    return rc == 0 ? finish(l, root) : rc;
 }
 
 static bool prints(const loader *l) {
@@ -590,9 +589,9 @@ static bool prints(const loader *l) {
 static int build_from(gx_yaml_doc *doc, const gx_registry *registry, const gx_flux_options *options,
                       gale_topology **ret_topology, gale_error *error) {
     loader l = { .doc = doc, .registry = registry, .options = options, .error = error };
-    int code = build(&l);
-    if (code == 0 && options && options->ret_prints) *options->ret_prints = prints(&l);
-    if (code < 0)
+    int rc = build(&l);
+    if (rc == 0 && options && options->ret_prints) *options->ret_prints = prints(&l);
+    if (rc < 0)
         gale_topology_free(l.topology);
     else
         *ret_topology = l.topology;
@@ -600,19 +599,19 @@ static int build_from(gx_yaml_doc *doc, const gx_registry *registry, const gx_fl
     free(l.used);
     free(l.keyed);
     gx_yaml_free(doc);
-    return code;
+    return rc;
 }
 
 int gx_flux_load(const char *path, const gx_registry *registry, const gx_flux_options *options,
                  gale_topology **ret_topology, gale_error *error) {
     gx_yaml_doc *doc;
-    int code = gx_yaml_load(path, &doc, error);
-    return code < 0 ? code : build_from(doc, registry, options, ret_topology, error);
+    int rc = gx_yaml_load(path, &doc, error);
+    return rc < 0 ? rc : build_from(doc, registry, options, ret_topology, error);
 }
 
 int gx_flux_parse(const char *name, gale_str text, const gx_registry *registry, const gx_flux_options *options,
                   gale_topology **ret_topology, gale_error *error) {
     gx_yaml_doc *doc;
-    int code = gx_yaml_parse(name, text, NULL, &doc, error);
-    return code < 0 ? code : build_from(doc, registry, options, ret_topology, error);
+    int rc = gx_yaml_parse(name, text, NULL, &doc, error);
+    return rc < 0 ? rc : build_from(doc, registry, options, ret_topology, error);
 }

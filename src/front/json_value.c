@@ -107,12 +107,12 @@ static int build(json_t *json, int depth, gale_value *value) {
 
 int gx_json_to_value(json_t *json, gale_value_owned **ret_value) {
     gale_value value = gale_null();
-    int code = build(json, 0, &value);
-    int64_t size = code == 0 ? gx_body_measure(&value, 1) : 0;
-    if (size < 0) code = (int)size;
-    gale_value_owned *copy = code == 0 ? gale_value_copy(&value) : NULL;
+    int rc = build(json, 0, &value);
+    int64_t size = rc == 0 ? gx_body_measure(&value, 1) : 0;
+    if (size < 0) rc = (int)size;
+    gale_value_owned *copy = rc == 0 ? gale_value_copy(&value) : NULL;
     release(&value);
-    if (code < 0) return code;
+    if (rc < 0) return rc;
     if (!copy) return GALE_NO_MEMORY;
     *ret_value = copy;
     return 0;

@@ -89,8 +89,8 @@ static int field(const source *r, json_t *object, const char *key, json_t **ret_
 
 static int text_field(const source *r, json_t *object, const char *key, bool may_be_null, gale_str *ret_text) {
     json_t *value;
-    int code = field(r, object, key, &value);
-    if (code < 0) return code;
+    int rc = field(r, object, key, &value);
+    if (rc < 0) return rc;
     *ret_text = (gale_str){ NULL, 0 };
     if (may_be_null && json_is_null(value)) return 0;
     if (!json_is_string(value)) return wrong(r, key, may_be_null ? "a string or null" : "a string");
@@ -100,8 +100,8 @@ static int text_field(const source *r, json_t *object, const char *key, bool may
 
 static int number_field(const source *r, json_t *object, const char *key, int64_t *ret_number) {
     json_t *value;
-    int code = field(r, object, key, &value);
-    if (code < 0) return code;
+    int rc = field(r, object, key, &value);
+    if (rc < 0) return rc;
     if (!json_is_integer(value)) return wrong(r, key, "a whole number");
     *ret_number = json_integer_value(value);
     return 0;
@@ -109,25 +109,25 @@ static int number_field(const source *r, json_t *object, const char *key, int64_
 
 static int tuple_field(const source *r, json_t *object, gale_value_owned **ret_tuple) {
     json_t *value;
-    int code = field(r, object, "tuple", &value);
-    if (code < 0) return code;
+    int rc = field(r, object, "tuple", &value);
+    if (rc < 0) return rc;
     if (!json_is_array(value)) return wrong(r, "tuple", "a list");
-    code = gx_json_to_value(value, ret_tuple);
-    if (code == GALE_NO_MEMORY) return no_memory(r);
-    return code < 0 ? wrong(r, "tuple", "a list of values, not too deep, with base64 where it says so") : 0;
+    rc = gx_json_to_value(value, ret_tuple);
+    if (rc == GALE_NO_MEMORY) return no_memory(r);
+    return rc < 0 ? wrong(r, "tuple", "a list of values, not too deep, with base64 where it says so") : 0;
 }
 
 static int read_fields(const source *r, json_t *object, gx_letter *letter) {
-    int code = check_fields(r, object);
-    if (code == 0) code = text_field(r, object, "component", false, &letter->component);
-    if (code == 0) code = text_field(r, object, "stream", false, &letter->stream);
-    if (code == 0) code = number_field(r, object, "message_id", &letter->message_id);
-    if (code == 0) code = text_field(r, object, "reason", false, &letter->reason);
-    if (code == 0) code = text_field(r, object, "text", false, &letter->text);
-    if (code == 0) code = text_field(r, object, "place", true, &letter->place);
-    if (code == 0) code = number_field(r, object, "task", &letter->task);
-    if (code == 0) code = number_field(r, object, "attempts", &letter->attempts);
-    return code == 0 ? tuple_field(r, object, &letter->tuple) : code;
+    int rc = check_fields(r, object);
+    if (rc == 0) rc = text_field(r, object, "component", false, &letter->component);
+    if (rc == 0) rc = text_field(r, object, "stream", false, &letter->stream);
+    if (rc == 0) rc = number_field(r, object, "message_id", &letter->message_id);
+    if (rc == 0) rc = text_field(r, object, "reason", false, &letter->reason);
+    if (rc == 0) rc = text_field(r, object, "text", false, &letter->text);
+    if (rc == 0) rc = text_field(r, object, "place", true, &letter->place);
+    if (rc == 0) rc = number_field(r, object, "task", &letter->task);
+    if (rc == 0) rc = number_field(r, object, "attempts", &letter->attempts);
+    return rc == 0 ? tuple_field(r, object, &letter->tuple) : rc;
 }
 
 /* --- The line --- */
@@ -151,15 +151,15 @@ int gx_letter_parse(const char *name, uint32_t number, gale_str line, gx_letter 
     const source from = { name, number, line, error };
     gx_letter letter = { .line = line, .number = number };
     json_t *object = NULL;
-    int code = parse_object(&from, &object);
-    if (code < 0) return code;
+    int rc = parse_object(&from, &object);
+    if (rc < 0) return rc;
     letter.json = object;
-    code = read_fields(&from, object, &letter);
-    if (code < 0)
+    rc = read_fields(&from, object, &letter);
+    if (rc < 0)
         gx_letter_fini(&letter);
     else
         *ret_letter = letter;
-    return code;
+    return rc;
 }
 
 void gx_letter_fini(gx_letter *letter) {

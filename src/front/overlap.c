@@ -106,10 +106,10 @@ static bool find_place(const char *path, file_id *ret_id) {
 /* False for what many may use, and for what cannot be made. */
 static bool identify(const char *path, int standard, file_id *ret_id) {
     gx_file_about about;
-    int code = is_standard(path) ? gx_file_about_open(standard, path, &about, NULL)
-                                 : gx_file_about_path(path, &about, NULL);
-    if (code == GALE_NOT_FOUND) return find_place(path, ret_id);
-    if (code < 0 || !about.regular) return false;
+    int rc = is_standard(path) ? gx_file_about_open(standard, path, &about, NULL)
+                               : gx_file_about_path(path, &about, NULL);
+    if (rc == GALE_NOT_FOUND) return find_place(path, ret_id);
+    if (rc < 0 || !about.regular) return false;
     *ret_id = (file_id){ .device = about.device, .inode = about.inode };
     return true;
 }
@@ -306,8 +306,8 @@ static int check_replaced(const gx_files *files, gale_error *error) {
 
 int gx_overlap_check(const gx_files *files, gale_error *error) {
     uses all = { .count = 0 };
-    int code = check_uses(files, &all, error);
+    int rc = check_uses(files, &all, error);
     for (size_t i = 0; i < all.count; i++) free_use(&all.list[i]);
     free(all.list);
-    return code < 0 || files->dry ? code : check_replaced(files, error);
+    return rc < 0 || files->dry ? rc : check_replaced(files, error);
 }

@@ -61,8 +61,8 @@ int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const
                       int32_t kind, const gx_class **ret_class, gale_error *error) {
     const gx_yaml *name;
     char hint[GX_HINT_SIZE];
-    int code = gx_shape_text(doc, object, what, "className", &name, error);
-    if (code < 0) return code;
+    int rc = gx_shape_text(doc, object, what, "className", &name, error);
+    if (rc < 0) return rc;
     const gx_class *class_ = gx_registry_find(registry, name->text);
     if (!class_)
         return gx_yaml_error(doc, name, error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name->text),
@@ -168,12 +168,12 @@ static int check_value(const filling *f, const gx_param *param, const gx_yaml *n
 static int set_param(filling *f, size_t index, const gx_yaml *node) {
     const gx_param *param = &f->class_->params[index];
     gale_value value;
-    int code = read_value(f, node, &value);
-    if (code < 0) return code;
+    int rc = read_value(f, node, &value);
+    if (rc < 0) return rc;
     if (f->given[index])
         return gx_yaml_error(f->doc, node, f->error, GALE_EXISTS, "'%s' of %s is given twice", param->name, f->called);
     if (value.type == GALE_TYPE_NULL && param->fallback) return 0;
-    if ((code = check_value(f, param, node, &value)) < 0) return code;
+    if ((rc = check_value(f, param, node, &value)) < 0) return rc;
     f->values[index] = value;
     f->given[index] = true;
     return 0;
@@ -240,10 +240,10 @@ static int find_param(const filling *f, const char *what, gale_str name, const g
 static int property(filling *f, const gx_yaml *item) {
     const gx_yaml *name;
     size_t index;
-    int code = gx_shape_map(f->doc, item, "a property", "name value ref", f->error);
-    if (code == 0) code = gx_shape_text(f->doc, item, "a property", "name", &name, f->error);
-    if (code == 0) code = find_param(f, "property", name->text, name, &index);
-    if (code < 0) return code;
+    int rc = gx_shape_map(f->doc, item, "a property", "name value ref", f->error);
+    if (rc == 0) rc = gx_shape_text(f->doc, item, "a property", "name", &name, f->error);
+    if (rc == 0) rc = find_param(f, "property", name->text, name, &index);
+    if (rc < 0) return rc;
     const gx_yaml *value = gx_yaml_get(item, "value"), *ref = gx_yaml_get(item, "ref");
     if (!value == !ref)
         return gx_yaml_error(f->doc, item, f->error, GALE_INVALID, "a property needs either 'value' or 'ref'%s",
@@ -256,10 +256,10 @@ static int property(filling *f, const gx_yaml *item) {
 
 static int properties(filling *f, const gx_yaml *object) {
     const gx_yaml *list;
-    int code = gx_shape_list(f->doc, object, f->called, "properties", &list, f->error);
-    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
-        code = property(f, item);
-    return code;
+    int rc = gx_shape_list(f->doc, object, f->called, "properties", &list, f->error);
+    for (const gx_yaml *item = list && rc == 0 ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = property(f, item);
+    return rc;
 }
 
 /* withPath, setPath and path all mean the parameter path. */
@@ -276,11 +276,11 @@ static gale_str without_prefix(gale_str name) {
 static int config_method(filling *f, const gx_yaml *item) {
     const gx_yaml *name, *args;
     size_t index;
-    int code = gx_shape_map(f->doc, item, "a configMethod", "name args", f->error);
-    if (code == 0) code = gx_shape_text(f->doc, item, "a configMethod", "name", &name, f->error);
-    if (code == 0) code = find_param(f, "method", without_prefix(name->text), name, &index);
-    if (code == 0) code = gx_shape_list(f->doc, item, "a configMethod", "args", &args, f->error);
-    if (code < 0) return code;
+    int rc = gx_shape_map(f->doc, item, "a configMethod", "name args", f->error);
+    if (rc == 0) rc = gx_shape_text(f->doc, item, "a configMethod", "name", &name, f->error);
+    if (rc == 0) rc = find_param(f, "method", without_prefix(name->text), name, &index);
+    if (rc == 0) rc = gx_shape_list(f->doc, item, "a configMethod", "args", &args, f->error);
+    if (rc < 0) return rc;
     if (!args || args->count != 1)
         return gx_yaml_error(f->doc, args ? args : item, f->error, GALE_INVALID, "%.*s takes one argument, not %u",
                              GX_STR(name->text), args ? args->count : 0);
@@ -289,10 +289,10 @@ static int config_method(filling *f, const gx_yaml *item) {
 
 static int config_methods(filling *f, const gx_yaml *object) {
     const gx_yaml *list;
-    int code = gx_shape_list(f->doc, object, f->called, "configMethods", &list, f->error);
-    for (const gx_yaml *item = list && code == 0 ? list->as.first : NULL; item && code == 0; item = item->next)
-        code = config_method(f, item);
-    return code;
+    int rc = gx_shape_list(f->doc, object, f->called, "configMethods", &list, f->error);
+    for (const gx_yaml *item = list && rc == 0 ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = config_method(f, item);
+    return rc;
 }
 
 static gale_value fallback_value(const gx_param *param) {
@@ -318,10 +318,10 @@ int gx_registry_values(const gx_class *class_, const gx_refs *refs, const gx_yam
     filling f = { .class_ = class_, .called = class_->name, .refs = refs, .doc = doc, .error = error };
     const gx_yaml *name = gx_yaml_get(object, "className");
     if (name && gx_yaml_is_scalar(name) && name->text.size) f.called = name->text.data;
-    int code = constructor_args(&f, object);
-    if (code == 0) code = properties(&f, object);
-    if (code == 0) code = config_methods(&f, object);
-    if (code == 0) code = fallbacks(&f, object);
-    if (code == 0) memcpy(ret_values, f.values, sizeof f.values);
-    return code;
+    int rc = constructor_args(&f, object);
+    if (rc == 0) rc = properties(&f, object);
+    if (rc == 0) rc = config_methods(&f, object);
+    if (rc == 0) rc = fallbacks(&f, object);
+    if (rc == 0) memcpy(ret_values, f.values, sizeof f.values);
+    return rc;
 }

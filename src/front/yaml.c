@@ -108,8 +108,8 @@ int gx_yaml_error(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *error
 }
 
 int gx_yaml_error_at(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *error, const gale_error *inner) {
-    int code = inner->code ? inner->code : GALE_INVALID;
-    return gx_yaml_error(doc, node, error, code, "%s", inner->length ? inner->text : gale_error_text(code));
+    int rc = inner->code ? inner->code : GALE_INVALID;
+    return gx_yaml_error(doc, node, error, rc, "%s", inner->length ? inner->text : gale_error_text(rc));
 }
 
 /* --- Text that is no text ----------------------------------------------------------------------------------------- */
@@ -308,9 +308,9 @@ static int add_scalar(builder *b, const yaml_event_t *event) {
     gale_str name;
     if (!node || !text || !keep_name(b, event->data.scalar.anchor, &name)) return no_memory(b);
     node->text = (gale_str){ text, event->data.scalar.length };
-    int code = set_type(b, node, event);
-    if (code == 0) code = attach(b, node);
-    if (code < 0) return code;
+    int rc = set_type(b, node, event);
+    if (rc == 0) rc = attach(b, node);
+    if (rc < 0) return rc;
     add_up(b, node);
     return remember(b, name, node);
 }
@@ -330,9 +330,9 @@ static int add_alias(builder *b, const yaml_event_t *event) {
     node->line = line;
     node->column = column;
     node->next = NULL;
-    int code = attach(b, node);
-    if (code == 0) add_up(b, node);
-    return code;
+    int rc = attach(b, node);
+    if (rc == 0) add_up(b, node);
+    return rc;
 }
 
 static int begin(builder *b, yaml_mark_t at, int32_t type, const yaml_char_t *anchor_name, const yaml_char_t *tag) {
@@ -341,8 +341,8 @@ static int begin(builder *b, yaml_mark_t at, int32_t type, const yaml_char_t *an
     if (!node || !keep_name(b, anchor_name, &name)) return no_memory(b);
     if (tag && strcmp((const char *)tag, type == GALE_TYPE_MAP ? YAML_MAP_TAG : YAML_SEQ_TAG) != 0)
         return bad_tag(b, node, (const char *)tag);
-    int code = attach(b, node);
-    if (code < 0) return code;
+    int rc = attach(b, node);
+    if (rc < 0) return rc;
     b->frames[b->depth++] = (frame){ node, &node->as.first, 0, name };
     return 0;
 }
@@ -351,8 +351,8 @@ static int end(builder *b) {
     frame *top = &b->frames[--b->depth];
     gx_yaml *node = top->node;
     node->count = (uint32_t)(node->type == GALE_TYPE_MAP ? top->children / 2 : top->children);
-    int code = node->type == GALE_TYPE_MAP ? check_keys(b, node) : 0;
-    if (code < 0) return code;
+    int rc = node->type == GALE_TYPE_MAP ? check_keys(b, node) : 0;
+    if (rc < 0) return rc;
     add_up(b, node);
     return remember(b, top->anchor, node);
 }
@@ -411,22 +411,22 @@ static int build(builder *b) {
     while (!b->ended) {
         yaml_event_t event;
         if (!yaml_parser_parse(&b->parser, &event)) return parser_error(b);
-        int code = take_event(b, &event);
+        int rc = take_event(b, &event);
         yaml_event_delete(&event);
-        if (code < 0) return code;
+        if (rc < 0) return rc;
     }
     return 0;
 }
 
 static int parse(builder *b) {
-    int code = check_text(b->doc->name, b->text, b->error);
-    if (code < 0) return code;
+    int rc = check_text(b->doc->name, b->text, b->error);
+    if (rc < 0) return rc;
     if (!yaml_parser_initialize(&b->parser)) return no_memory(b);
     yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text.data, b->text.size);
-    code = build(b);
+    rc = build(b);
     yaml_parser_delete(&b->parser);
-    return code;
+    return rc;
 }
 
 int gx_yaml_parse(const char *name, gale_str text, const gale_allocator *allocator, gx_yaml_doc **ret_doc,
@@ -447,11 +447,11 @@ int gx_yaml_parse(const char *name, gale_str text, const gale_allocator *allocat
 int gx_yaml_load(const char *path, gx_yaml_doc **ret_doc, gale_error *error) {
     char *bytes;
     size_t size;
-    int code = gx_file_read_all(path, GX_YAML_BYTES, &bytes, &size, error);
-    if (code < 0) return code;
-    code = gx_yaml_parse(path, (gale_str){ bytes, size }, NULL, ret_doc, error);
+    int rc = gx_file_read_all(path, GX_YAML_BYTES, &bytes, &size, error);
+    if (rc < 0) return rc;
+    rc = gx_yaml_parse(path, (gale_str){ bytes, size }, NULL, ret_doc, error);
     free(bytes);
-    return code;
+    return rc;
 }
 
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
@@ -504,12 +504,12 @@ static int list_value(gx_yaml_doc *doc, const gx_yaml *node, size_t items, gale_
     bool is_map = node->type == GALE_TYPE_MAP;
     size_t i = 0;
     for (const gx_yaml *child = node->as.first; child; child = child->next, i++) {
-        int code = 0;
+        int rc = 0;
         if (is_map && i % 2 == 0)
             values[i] = gale_string(child->text.data, child->text.size);
         else
-            code = any_value(doc, child, &values[i], error);
-        if (code < 0) return code;
+            rc = any_value(doc, child, &values[i], error);
+        if (rc < 0) return rc;
     }
     *ret_value = is_map ? gale_map(values, node->count) : gale_list(values, node->count);
     return 0;
@@ -517,7 +517,7 @@ static int list_value(gx_yaml_doc *doc, const gx_yaml *node, size_t items, gale_
 
 int gx_yaml_value(gx_yaml_doc *doc, const gx_yaml *node, gale_value *ret_value, gale_error *error) {
     gale_value value;
-    int code = any_value(doc, node, &value, error);
-    if (code == 0) *ret_value = value;
-    return code;
+    int rc = any_value(doc, node, &value, error);
+    if (rc == 0) *ret_value = value;
+    return rc;
 }

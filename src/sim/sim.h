@@ -3,7 +3,7 @@
 #ifndef GX_SIM_SIM_H
 #define GX_SIM_SIM_H
 
-#include "engine/runtime.h"
+#include "runtime/runtime.h"
 #include "sim/book.h"
 #include "sim/crowd.h"
 #include "sim/delay.h"

@@ -1,10 +1,10 @@
 #include "sim/world.h"
 
-#include "engine/locate.h"
 #include "engine/replay.h"
 #include "engine/spout.h"
-#include "engine/step.h"
-#include "engine/whole.h"
+#include "runtime/locate.h"
+#include "runtime/step.h"
+#include "runtime/whole.h"
 #include "sim/listener.h"
 #include "sim/remote.h"
 
@@ -356,12 +356,12 @@ static void end_vain_steps(gx_world *world) {
 /* Who waits for the end is told of what ended the run, and of nothing else. */
 static void check_error(gx_world *world) {
     gx_oracle *oracle = &world->sim->oracle;
-    int code = shared_of(world)->fatal.code;
+    int rc = shared_of(world)->fatal.code;
     bool asked = world->sim->broken, failed = world->sim->disk->failed;
-    bool right = (asked && code == GALE_COMPONENT) || (failed && code == GALE_IO) || (!asked && code == 0);
+    bool right = (asked && rc == GALE_COMPONENT) || (failed && rc == GALE_IO) || (!asked && rc == 0);
     if (!oracle->scarce && !right)
         gx_oracle_violated(oracle, "the run was %s by a component, its disk has %s, and its error is %s: %.200s",
-                           asked ? "ended" : "not ended", failed ? "failed" : "not failed", gale_error_name(code),
+                           asked ? "ended" : "not ended", failed ? "failed" : "not failed", gale_error_name(rc),
                            shared_of(world)->fatal.text);
 }
 

@@ -269,13 +269,13 @@ static int take_output(const char *name, const char *fields, gx_output *ret_outp
 
 static int add_output(gx_component *component, const gale_output *given, gale_error *error) {
     const char *name = given->stream ? given->stream : default_stream;
-    int code = gx_name_check("stream", name, error);
-    if (code < 0) return code;
+    int rc = gx_name_check("stream", name, error);
+    if (rc < 0) return rc;
     if (gx_component_stream(component, name) >= 0)
         return gale_error_set(error, GALE_TOPOLOGY, "stream '%s' is declared twice", name);
-    code = take_output(name, given->fields, &component->outputs[component->output_count], error);
-    if (code == 0) component->output_count++;
-    return code;
+    rc = take_output(name, given->fields, &component->outputs[component->output_count], error);
+    if (rc == 0) component->output_count++;
+    return rc;
 }
 
 static int add_outputs(gx_component *component, const definition *def, gale_error *error) {
@@ -283,9 +283,9 @@ static int add_outputs(gx_component *component, const definition *def, gale_erro
         return gale_error_set(error, GALE_TOPOLOGY, "%zu streams, at most %d", def->output_count, GALE_STREAMS_MAX);
     component->outputs = calloc(def->output_count + 1, sizeof *component->outputs);
     if (!component->outputs) return no_memory(error);
-    int code = 0;
-    for (size_t i = 0; i < def->output_count && code >= 0; i++) code = add_output(component, &def->outputs[i], error);
-    if (code < 0 || !component->is_spout) return code;
+    int rc = 0;
+    for (size_t i = 0; i < def->output_count && rc >= 0; i++) rc = add_output(component, &def->outputs[i], error);
+    if (rc < 0 || !component->is_spout) return rc;
     return take_output(GX_DEAD_LETTER_STREAM, GX_DEAD_LETTER_STREAM_FIELDS,
                        &component->outputs[component->output_count], error);
 }
@@ -301,20 +301,20 @@ static int add_settings(gx_component *component, const definition *def, gale_err
     component->config = gale_config_new();
     if (!component->config) return no_memory(error);
     for (size_t i = 0; i < def->setting_count; i++) {
-        int code = set_own(component, def->settings[i].key, def->settings[i].value, error);
-        if (code < 0) return code;
+        int rc = set_own(component, def->settings[i].key, def->settings[i].value, error);
+        if (rc < 0) return rc;
     }
     return 0;
 }
 
 static int fill_component(gx_component *component, const definition *def, gale_error *error) {
-    int code = check_definition(component, def, error);
-    if (code >= 0) code = take_table(component, def, error);
-    if (code < 0) return code;
-    code = add_outputs(component, def, error);
-    if (code >= 0) code = add_settings(component, def, error);
-    if (code < 0) gale_error_add(error, "in %s '%s'", kind_of(component), component->name);
-    return code;
+    int rc = check_definition(component, def, error);
+    if (rc >= 0) rc = take_table(component, def, error);
+    if (rc < 0) return rc;
+    rc = add_outputs(component, def, error);
+    if (rc >= 0) rc = add_settings(component, def, error);
+    if (rc < 0) gale_error_add(error, "in %s '%s'", kind_of(component), component->name);
+    return rc;
 }
 
 static int append_component(gale_topology *topology, gx_component *component, gale_error *error) {
@@ -327,8 +327,8 @@ static int append_component(gale_topology *topology, gx_component *component, ga
 
 static int check_new(const gale_topology *topology, const char *what, const char *name, uint32_t parallelism,
                      gale_error *error) {
-    int code = gx_name_check(what, name, error);
-    if (code < 0) return code;
+    int rc = gx_name_check(what, name, error);
+    if (rc < 0) return rc;
     const gx_component *other = gx_topology_find(topology, name);
     if (other) return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' has the name of a %s", what, name, kind_of(other));
     if (parallelism == 0)
@@ -400,8 +400,8 @@ static int find_bolt(gale_topology *topology, const char *name, gx_component **r
 }
 
 static int take_fields(gx_subscription *subscription, const gale_grouping *grouping, gale_error *error) {
-    int code = gx_names_split("field", grouping->fields, &subscription->fields, &subscription->field_count, error);
-    if (code < 0 || grouping->kind != GALE_GROUPING_FIELDS || subscription->field_count) return code < 0 ? code : 0;
+    int rc = gx_names_split("field", grouping->fields, &subscription->fields, &subscription->field_count, error);
+    if (rc < 0 || grouping->kind != GALE_GROUPING_FIELDS || subscription->field_count) return rc < 0 ? rc : 0;
     return gale_error_set(error, GALE_TOPOLOGY, "fields grouping names no field");
 }
 
@@ -432,10 +432,10 @@ static int take_grouping(gx_subscription *subscription, const gale_grouping *gro
 static int fill_subscription(gx_subscription *subscription, const char *source, const char *stream,
                              const gale_grouping *grouping, gale_error *error) {
     bool of_the_engine = is_system(source) || strcmp(stream, GX_DEAD_LETTER_STREAM) == 0;
-    int code = is_system(source) ? 0 : gx_name_check("component", source, error);
-    if (code >= 0 && !of_the_engine) code = gx_name_check("stream", stream, error);
-    if (code >= 0) code = take_grouping(subscription, grouping, error);
-    if (code < 0) return code;
+    int rc = is_system(source) ? 0 : gx_name_check("component", source, error);
+    if (rc >= 0 && !of_the_engine) rc = gx_name_check("stream", stream, error);
+    if (rc >= 0) rc = take_grouping(subscription, grouping, error);
+    if (rc < 0) return rc;
     subscription->source = gx_name_copy(gx_str(source));
     subscription->stream = gx_name_copy(gx_str(stream));
     return subscription->source && subscription->stream ? 0 : no_memory(error);
@@ -469,16 +469,16 @@ static int put_subscription(gx_component *bolt, const gx_subscription *subscript
 static int subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                      const gale_grouping *grouping, gx_subscription *subscription) {
     gx_component *component = NULL;
-    int code = check_changeable(topology);
-    if (code < 0) return code;
+    int rc = check_changeable(topology);
+    if (rc < 0) return rc;
     gale_error *error = &topology->error;
-    code = find_bolt(topology, bolt, &component);
-    if (code < 0) return code;
-    code = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
-    if (code >= 0)
-        code = is_system(source) ? put_ticks(component, subscription, error)
-                                 : put_subscription(component, subscription, error);
-    return code < 0 ? gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source)) : code;
+    rc = find_bolt(topology, bolt, &component);
+    if (rc < 0) return rc;
+    rc = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
+    if (rc >= 0)
+        rc = is_system(source) ? put_ticks(component, subscription, error)
+                               : put_subscription(component, subscription, error);
+    return rc < 0 ? gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source)) : rc;
 }
 
 int gale_topology_subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
@@ -486,17 +486,17 @@ int gale_topology_subscribe(gale_topology *topology, const char *bolt, const cha
     gale_grouping taken = { 0 };
     copy_known(&taken, sizeof taken, &grouping, grouping.size);
     gx_subscription subscription = { .user = taken.user, .free_user = taken.free_user };
-    int code = subscribe(topology, bolt, source, stream, &taken, &subscription);
-    if (code < 0) subscription_fini(&subscription);
-    return code;
+    int rc = subscribe(topology, bolt, source, stream, &taken, &subscription);
+    if (rc < 0) subscription_fini(&subscription);
+    return rc;
 }
 
 /* --- Configuration ------------------------------------------------------------------------------------------------ */
 
 int gale_topology_set(gale_topology *topology, const char *component, const char *key, gale_value value) {
     char hint[HINT];
-    int code = check_changeable(topology);
-    if (code < 0) return code;
+    int rc = check_changeable(topology);
+    if (rc < 0) return rc;
     gale_error *error = &topology->error;
     if (!component) return gale_config_set(topology->config, key, value, error);
     gx_component *found = gx_topology_find(topology, component);
@@ -548,8 +548,8 @@ static int check_input(const gale_topology *topology, const gx_component *bolt, 
 static int check_ticks(const gale_topology *topology, const gx_component *bolt, gale_error *error) {
     static const char key[] = "topology.tick.tuple.freq.secs";
     if (!bolt->ticks) return 0;
-    int code = check_input(topology, bolt, bolt->ticks, error);
-    if (code < 0 || gale_config_f64(bolt->config, key, gale_config_f64(topology->config, key, 0)) > 0) return code;
+    int rc = check_input(topology, bolt, bolt->ticks, error);
+    if (rc < 0 || gale_config_f64(bolt->config, key, gale_config_f64(topology->config, key, 0)) > 0) return rc;
     return gale_error_set(
         error, GALE_TOPOLOGY,
         "bolt '%s' subscribes to the ticks of '%s', but would get none: %s is set neither for it nor for "
@@ -561,10 +561,10 @@ static int check_component(const gale_topology *topology, const gx_component *co
     if (component->is_spout) return 0;
     if (component->input_count == 0 && !component->ticks)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no input", component->name);
-    int code = check_ticks(topology, component, error);
-    for (uint32_t i = 0; i < component->input_count && code >= 0; i++)
-        code = check_input(topology, component, &component->inputs[i], error);
-    return code;
+    int rc = check_ticks(topology, component, error);
+    for (uint32_t i = 0; i < component->input_count && rc >= 0; i++)
+        rc = check_input(topology, component, &component->inputs[i], error);
+    return rc;
 }
 
 static int check_counts(const gale_topology *topology, gale_error *error) {
@@ -605,18 +605,18 @@ static int check_hooks(const gale_topology *topology, gale_error *error) {
 int gale_topology_check(gale_topology *topology, gale_error *error) {
     if (!is_topology(topology)) return gale_error_set(error, GALE_INVALID, "there is no topology to check");
     if (topology->error.code < 0) return give_error(topology, error);
-    int code = 0;
-    for (uint32_t i = 0; i < topology->component_count && code >= 0; i++)
-        code = check_component(topology, topology->components[i], error);
-    if (code >= 0) code = check_hooks(topology, error);
-    return code < 0 ? code : check_counts(topology, error);
+    int rc = 0;
+    for (uint32_t i = 0; i < topology->component_count && rc >= 0; i++)
+        rc = check_component(topology, topology->components[i], error);
+    if (rc >= 0) rc = check_hooks(topology, error);
+    return rc < 0 ? rc : check_counts(topology, error);
 }
 
 /* --- Hooks -------------------------------------------------------------------------------------------------------- */
 
 static int take_hook(gale_topology *topology, const char *component, gx_hook *made) {
-    int code = check_changeable(topology);
-    if (code < 0) return code;
+    int rc = check_changeable(topology);
+    if (rc < 0) return rc;
     gale_error *error = &topology->error;
     if (!is_size(made->hook.size, END_OF(gale_hook, free_user)))
         return gale_error_set(error, GALE_TOPOLOGY, "a hook is not filled in: its size is missing");
@@ -631,7 +631,7 @@ static int take_hook(gale_topology *topology, const char *component, gx_hook *ma
 int gale_topology_add_hook(gale_topology *topology, const char *component, gale_hook given) {
     gx_hook made = { .hook = { 0 } };
     copy_known(&made.hook, sizeof made.hook, &given, given.size);
-    int code = take_hook(topology, component, &made);
-    if (code < 0) hook_free(&made);
-    return code;
+    int rc = take_hook(topology, component, &made);
+    if (rc < 0) hook_free(&made);
+    return rc;
 }

@@ -390,9 +390,9 @@ static int check_known(const gx_key *known, const gale_value *value, gale_error 
     if (known->class_ == GX_KEY_REFUSED)
         return gale_error_set(error, GALE_CONFIG, "'%s' is not supported: %s", known->name, known->text);
     if (value->type >= GALE_TYPE_COUNT || !(known->types >> value->type & 1)) return refuse_type(known, value, error);
-    int code = check_range(known, value, error);
-    if (code == 0) code = check_words(known, value, error);
-    return code < 0 ? code : no_effect;
+    int rc = check_range(known, value, error);
+    if (rc == 0) rc = check_words(known, value, error);
+    return rc < 0 ? rc : no_effect;
 }
 
 static int check_entry(gale_str key, const gale_value *value, gale_error *error) {
@@ -477,9 +477,9 @@ static int put(gale_config *config, gale_str key, const gale_value *value) {
         found->value = copy;
         return 0;
     }
-    int code = append(config, key, copy);
-    if (code < 0) gale_value_owned_free(copy);
-    return code;
+    int rc = append(config, key, copy);
+    if (rc < 0) gale_value_owned_free(copy);
+    return rc;
 }
 
 static int set(gale_config *config, gale_str key, const gale_value *value, gale_error *error) {

@@ -20,8 +20,8 @@ static int check_text(const char *what, gale_str name, gale_error *error) {
 }
 
 static int check(const char *what, gale_str name, gale_error *error) {
-    int code = check_text(what, name, error);
-    if (code < 0) return code;
+    int rc = check_text(what, name, error);
+    if (rc < 0) return rc;
     if (name.size >= 2 && name.data[0] == '_' && name.data[1] == '_')
         return gale_error_set(error, GALE_TOPOLOGY, "%s name '%.*s' begins with '__', which is kept for the system",
                               what, GX_STR(name));
@@ -33,8 +33,8 @@ int gx_name_check(const char *what, const char *name, gale_error *error) {
 }
 
 int gx_name_check_topology(const char *name, gale_error *error) {
-    int code = check_text("topology", gx_str(name), error);
-    if (code < 0) return code;
+    int rc = check_text("topology", gx_str(name), error);
+    if (rc < 0) return rc;
     const char *bad = strpbrk(name, "/.:\\");
     if (!bad) return 0;
     return gale_error_set(error, GALE_TOPOLOGY, "topology name '%s' has a '%c'; none of / . : \\ may stand there", name,
@@ -62,8 +62,8 @@ static size_t count_pieces(const char *text) {
 
 /* Checks one more name and puts it behind the `count` that there are. */
 static int add_name(const char *what, gale_str piece, char **names, uint32_t count, gale_error *error) {
-    int code = check(what, piece, error);
-    if (code < 0) return code;
+    int rc = check(what, piece, error);
+    if (rc < 0) return rc;
     for (uint32_t i = 0; i < count; i++)
         if (gx_str_is(piece, names[i]))
             return gale_error_set(error, GALE_TOPOLOGY, "%s '%s' comes twice", what, names[i]);

@@ -2,8 +2,8 @@
  * every order, cut and placement (ledger_test.c does the ledger itself), and the operations of both rings. */
 #include "ds/batch_ring.h"
 #include "ds/ring.h"
-#include "engine/acks_acker.h"
 #include "engine/acks_settle.h"
+#include "trees/acker.h"
 
 #include "harness/cm.h"
 #include "harness/counting_allocator.h"

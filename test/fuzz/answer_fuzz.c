@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "engine/acks.h"
-#include "engine/runtime.h"
+#include "runtime/runtime.h"
 #include "tuple/row.h"
 
 enum { TREES = 64, MESSAGES_MAX = 400, STEPS_MAX = 10000, KINDS = GX_NOTICE_RENEW + 1 };

@@ -1,5 +1,5 @@
 /* Whole topologies: what a dedupe bolt does to tuples that fail behind it and are emitted again. */
-#include "engine/rig.h"
+#include "runtime/rig.h"
 
 #include <gale/kit.h>
 

@@ -22,7 +22,7 @@ CHANGES = [
     ("src/engine/bell.c", "#include", "int x(gx_bell *b) {\n    return gx_load_seq(&b->state);\n}\n#include", "not in"),
     ("src/engine/bell.c", "#include", "static int x(void) {\n    atomic_thread_fence(1);\n}\n#include", "not in"),
     ("src/base/seqlock.h", "gx_load_acquire(&published[i])", "ledger->published[i]", "there is no"),
-    ("src/engine/ledger.c", "#include", "int x; /* R1 */\n#include", "labels for"),
+    ("src/trees/ledger.c", "#include", "int x; /* R1 */\n#include", "labels for"),
     ("src/engine/flow.h", "    gx_store_relaxed(&flow->congested[task], congested);\n", "", "no `flow->congested`"),
     ("src/engine/bell.c", "PARKED) !=", "AWAKE) !=", "where test/proof/orders.toml"),
     ("src/engine/executor.c", "void gx_executor_congest(", "void gx_executor_congested(", "no function"),

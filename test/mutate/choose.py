@@ -9,14 +9,14 @@ from functools import partial
 import places
 from sites import KINDS, find
 
-# The engine without its simulator, and the structures that it and the maps are made of.
+# The floors that run a topology, and the structures that it and the maps are made of.
 STRUCTURES = ("age_segment", "age_table", "batch", "batch_ring", "block", "bytes_map", "map_key", "match16", "own_heap",
               "ready", "ring", "rotating_map", "time_cache_map")
 FLAGS = ("-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-Isrc")
 
 
 def files(root):
-    engine = [path for path in sorted((root / "src/engine").glob("*.[ch]")) if not path.stem.startswith("sim")]
+    engine = [path for floor in ("trees", "engine", "runtime") for path in sorted((root / "src" / floor).glob("*.[ch]"))]
     structures = [path for path in sorted((root / "src/ds").glob("*.[ch]")) if path.stem in STRUCTURES]
     return [str(path.relative_to(root)) for path in engine + structures]
 

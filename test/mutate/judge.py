@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # What comes by the engine and the maps in earnest; the long ones are shortened, by their last argument.
-WANTED = re.compile(r"(ds|engine)/|kit/(count|dedupe|unique|rolling_count)|connect/file/(spout|sink|resume)|"
+WANTED = re.compile(r"(ds|trees|engine|runtime)/|kit/(count|dedupe|unique|rolling_count)|connect/file/(spout|sink|resume)|"
                     r"front/dead_letter_file|system/(simulate|random_threads)$")
 SHORTENED = {"system/simulate": "100", "system/random_threads": "40"}
 LEAST, TIMES = 10, 5  # a test hangs when it takes so many seconds more than so many times its usual

@@ -2,7 +2,7 @@
 
     script/mutate                       those of list.tsv: builds, judges, writes test/mutate/results.md
     script/mutate --again               judges only what no test has noticed yet, and writes the results again
-    script/mutate --only engine/ledger  those whose place matches (an expression); writes nothing
+    script/mutate --only trees/ledger  those whose place matches (an expression); writes nothing
     script/mutate --only 17,23          those numbers; writes nothing
     script/mutate --seed 2 --count 50   50 others, that clang finds; writes nothing
     script/mutate --renew               writes list.tsv: keeps what is still there, and fills up; judges nothing
@@ -31,7 +31,7 @@ HERE = ROOT / "test/mutate"
 LIST = HERE / "list.tsv"
 COUNT, SEED = 200, 1
 PLAIN, SANITIZED = "mutate", "mutate-asan"  # the presets; sanitizers see more, and take longer
-NEEDED = r"^(test_(?:ds|engine|kit|connect|front)_\w+|test_system_(?:simulate|random_threads)): "
+NEEDED = r"^(test_(?:ds|trees|engine|runtime|kit|connect|front)_\w+|test_system_(?:simulate|random_threads)): "
 
 
 def say(text):

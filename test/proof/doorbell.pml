@@ -1,4 +1,4 @@
-/* The doorbell of src/engine/bell.c and the parking of src/engine/runtime.c, for the models that include this. A model
+/* The doorbell of src/engine/bell.c and the parking of src/runtime/runtime.c, for the models that include this. A model
  * names its location BELL and its owner's thread OWNER, and has an inline look(news), which is gx_step_has_news. The
  * eventfd is one flag, and it tells nobody anything about memory: the C standard promises nothing about it.
  *
@@ -47,7 +47,7 @@ inline ring_bell(t, old) {
     old = 0
 }
 
-/* park() in src/engine/runtime.c, with gx_bell_may_park, gx_wake_park and gx_bell_wake. */
+/* park() in src/runtime/runtime.c, with gx_bell_may_park, gx_wake_park and gx_bell_wake. */
 inline park(old, news) {
     exchange(OWNER, BELL, PARKED, bell_park, old, PARK_IS_EXCHANGED);
     if

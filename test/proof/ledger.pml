@@ -1,4 +1,4 @@
-/* The sequence lock of gx_ledger_publish and gx_ledger_read in src/engine/ledger.c: two words, published twice. What
+/* The sequence lock of gx_ledger_publish and gx_ledger_read in src/trees/ledger.c: two words, published twice. What
  * must hold: a reading is of one moment, and not older than what the reader saw before. */
 #define OWNER 0
 #define READER 1

@@ -1,4 +1,4 @@
-/* The phases of a run (src/engine/control.c) with executors that step late. Component r, of rank r, lives on executor
+/* The phases of a run (src/runtime/control.c) with executors that step late. Component r, of rank r, lives on executor
  * EXECUTORS - 1 - r; the first one is a spout, and what it emits goes from executor to executor and is acked by the
  * last. Each component's `finish` emits a tuple for the next. Threads of the application put commands for the spout and
  * for a bolt at any time. What must hold:

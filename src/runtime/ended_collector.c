@@ -1,0 +1,103 @@
+#include "runtime/ended_collector.h"
+
+#include "engine/collector.h"
+#include "engine/remote.h"
+
+static int end_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
+    (void)out, (void)stream, (void)values, (void)count;
+    return GALE_STOPPED;
+}
+
+static int end_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                             const gale_handle *anchors, size_t anchor_count) {
+    (void)anchors, (void)anchor_count;
+    return end_emit(out, stream, values, count);
+}
+
+static int end_emit_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
+                            uint64_t message_id) {
+    (void)message_id;
+    return end_emit(out, stream, values, count);
+}
+
+static int end_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
+    (void)to;
+    return end_emit(out, stream, values, count);
+}
+
+static int end_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
+                                    size_t count, const gale_handle *anchors, size_t anchor_count) {
+    (void)to;
+    return end_emit_anchored(out, stream, values, count, anchors, anchor_count);
+}
+
+static int end_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
+                                   size_t count, uint64_t message_id) {
+    (void)to;
+    return end_emit_tracked(out, stream, values, count, message_id);
+}
+
+static int end_answer(gale_collector *out, gale_handle handle) {
+    (void)out, (void)handle;
+    return GALE_STOPPED;
+}
+
+static int end_fail(gale_collector *out, gale_handle handle, int32_t reason, const char *text) {
+    (void)reason, (void)text;
+    return end_answer(out, handle);
+}
+
+static int end_hold(gale_collector *out, gale_handle handle, gale_handle *ret_held) {
+    (void)ret_held;
+    return end_answer(out, handle);
+}
+
+/* --- What goes on: it concerns the task alone --- */
+
+static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
+    return gx_collector_ops()->held(out, handle);
+}
+
+static void end_report(gale_collector *out, const char *text) {
+    gx_collector_ops()->report(out, text);
+}
+
+static uint64_t end_pending(gale_collector *out) {
+    return gx_collector_ops()->pending(out);
+}
+
+static void end_resume(gale_collector *out) {
+    gx_collector_ops()->resume(out);
+}
+
+static bool end_resumed(gale_collector *out) {
+    return gx_collector_ops()->resumed(out);
+}
+
+static void end_stop(gale_collector *out, int code, const char *text) {
+    gx_collector_ops()->stop(out, code, text);
+}
+
+void gx_ended_collector_give(gx_task *task) {
+    static const gale_collector_ops ended = {
+        .size = sizeof ended,
+        .emit = end_emit,
+        .emit_anchored = end_emit_anchored,
+        .emit_tracked = end_emit_tracked,
+        .ack = end_answer,
+        .fail = end_fail,
+        .hold = end_hold,
+        .held = end_held,
+        .report = end_report,
+        .pending = end_pending,
+        .stop = end_stop,
+        .remote = gx_remote_open,
+        .emit_direct = end_emit_direct,
+        .emit_direct_anchored = end_emit_direct_anchored,
+        .emit_direct_tracked = end_emit_direct_tracked,
+        .reset_timeout = end_answer,
+        .resume = end_resume,
+        .resumed = end_resumed,
+    };
+    task->out.ops = &ended;
+}

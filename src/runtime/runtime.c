@@ -1,0 +1,573 @@
+#include "runtime/runtime.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/os/cpu.h"
+#include "base/os/entropy.h"
+#include "base/os/time.h"
+#include "engine/collector.h"
+#include "engine/hooks.h"
+#include "engine/spout.h"
+#include "runtime/debug.h"
+#include "runtime/drain_watch.h"
+#include "runtime/idle.h"
+#include "runtime/locate.h"
+#include "runtime/step.h"
+#include "runtime/timeout_warning.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    RING_MAX = 256 << 10,
+    RING_MIN = 32 << 10,
+    SPINS = 2000,
+    LOOKS = 4, /* for news, between two empty steps of one that spins */
+    WAIT_LOOK = 250 * GALE_MILLISECOND,
+};
+
+static_assert(RING_MIN >= 4 * GX_BATCH_LARGE, "several batches go into a ring");
+
+#define RING_MEMORY (UINT64_C(32) << 20)
+#define QUEUE_LIMIT (UINT64_C(64) << 20)
+
+/* --- Making --- */
+
+static uint64_t ring_capacity(const gale_runtime *runtime, uint64_t memory) {
+    const gx_shared *shared = &runtime->shared;
+    if (shared->knobs.ring_capacity) return shared->knobs.ring_capacity;
+    uint64_t pairs = 0;
+    for (uint32_t a = 0; a < shared->executor_count; a++)
+        for (uint32_t b = 0; b < shared->executor_count; b++) pairs += a != b && gx_plan_feeds(shared->plan, a, b);
+    uint64_t each = (memory ? memory : RING_MEMORY) / (pairs ? pairs : 1);
+    uint64_t capacity = RING_MAX;
+    while (capacity > RING_MIN && capacity > each) capacity /= 2;
+    return capacity;
+}
+
+static int make_executors(gale_runtime *runtime, const gale_runtime_options *options) {
+    gx_shared *shared = &runtime->shared;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        int rc = gx_executor_new(shared, (uint16_t)i, gx_collector_ops(), &shared->executors[i]);
+        if (rc < 0) return rc;
+    }
+    uint64_t capacity = ring_capacity(runtime, options->ring_memory);
+    for (uint32_t a = 0; a < shared->executor_count; a++)
+        for (uint32_t b = 0; b < shared->executor_count; b++) {
+            int rc = a == b ? GALE_OK : gx_executor_connect(shared->executors[a], shared->executors[b], capacity);
+            if (rc < 0) return rc;
+        }
+    return GALE_OK;
+}
+
+static int make_tables(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    gx_heap *heap = &shared->heap;
+    uint32_t tasks = runtime->plan->task_count;
+    shared->tasks = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, sizeof *shared->tasks);
+    shared->flow.congested = gx_alloc_array(heap, GX_TAG_PLAN, tasks + 1u, 1);
+    shared->flow.efforts = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->flow.efforts);
+    shared->executors = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *shared->executors);
+    runtime->threads = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *runtime->threads);
+    shared->mailboxes = gx_alloc_array(heap, GX_TAG_PLAN, (shared->executor_count + 1u) * shared->executor_count,
+                                       sizeof *shared->mailboxes);
+    shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
+    shared->warned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->warned);
+    return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested &&
+                   shared->flow.efforts && shared->executors && runtime->threads
+               ? GALE_OK
+               : GALE_NO_MEMORY;
+}
+
+static void take_options(gale_runtime *runtime, const gale_runtime_options *options, const gx_knobs *knobs) {
+    gx_shared *shared = &runtime->shared;
+    if (knobs) shared->knobs = *knobs;
+    shared->flow.high = shared->knobs.queue_high ? shared->knobs.queue_high : GX_FLOW_HIGH;
+    shared->flow.low = shared->knobs.queue_high ? shared->knobs.queue_high / 2 : GX_FLOW_LOW;
+    shared->logger = *options->logger;
+    shared->clock = *options->clock;
+    shared->seed = options->seed ? options->seed : gx_os_entropy();
+    shared->until_drained = options->until_drained;
+    shared->queue_limit = options->queue_limit ? options->queue_limit : QUEUE_LIMIT;
+    gx_store_relaxed(&shared->activity, options->inactive ? GX_INACTIVE : 0);
+    shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
+    if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;
+    shared->fatal = (gale_error)GALE_ERROR_INIT;
+    runtime->spins = options->spins ? options->spins : SPINS;
+}
+
+static void release(gale_runtime *runtime);
+
+static int make(gale_runtime *runtime, gale_topology *topology, const gale_runtime_options *options,
+                gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    runtime->has_monitor = gx_monitor_init(&shared->monitor);
+    if (!runtime->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
+    int rc = gx_plan_new(&shared->heap, topology, shared->executor_count, options->inline_blocking, &runtime->plan,
+                         error);
+    if (rc < 0) return rc;
+    shared->plan = runtime->plan;
+    shared->debug = gx_debug_hook();
+    shared->executor_count = runtime->plan->executor_count;
+    rc = make_tables(runtime);
+    if (rc == GALE_OK) rc = make_executors(runtime, options);
+    if (rc == GALE_OK) gx_timeout_warning_start(shared);
+    if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
+    if (rc < 0) return gale_error_set(error, rc, "no eventfd for an executor of '%s'", gale_topology_name(topology));
+    return GALE_OK;
+}
+
+/* The options as this version knows them, with the handles that they name. */
+typedef struct wishes {
+    gale_runtime_options options;
+    gale_allocator allocator;
+    gale_logger logger;
+    gale_clock clock;
+} wishes;
+
+static int take_wishes(wishes *to, const gale_runtime_options *given, gale_error *error) {
+    gale_runtime_options *options = &to->options;
+    int rc = gx_options_take(options, sizeof *options, given, "runtime: options", error);
+    if (rc == GALE_OK) rc = gx_allocator_take(&to->allocator, options->allocator, "runtime: options.allocator", error);
+    if (rc == GALE_OK) rc = gx_logger_take(&to->logger, options->logger, "runtime: options.logger", error);
+    if (rc == GALE_OK) rc = gx_clock_take(&to->clock, options->clock, "runtime: options.clock", error);
+    if (rc < 0) return rc;
+    options->allocator = &to->allocator;
+    options->logger = &to->logger;
+    options->clock = &to->clock;
+    if (options->executors <= GALE_EXECUTORS_MAX) return GALE_OK;
+    return gale_error_set(error, GALE_INVALID, "%u executors are more than the %d that are possible",
+                          options->executors, GALE_EXECUTORS_MAX);
+}
+
+int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options, const gx_knobs *knobs,
+                    gale_runtime **ret_runtime, gale_error *error) {
+    wishes given;
+    int rc = take_wishes(&given, options, error);
+    if (rc == GALE_OK) rc = gale_topology_check(topology, error);
+    if (rc < 0) return rc;
+    gx_heap heap;
+    gx_heap_init(&heap, &given.allocator);
+    gale_runtime *runtime = gx_alloc_apart(&heap, GX_TAG_PLAN, sizeof *runtime);
+    if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
+    runtime->shared.heap = heap;
+    runtime->topology = topology;
+    gx_topology_ref(topology);
+    take_options(runtime, &given.options, knobs);
+    rc = make(runtime, topology, &given.options, error);
+    if (rc < 0) {
+        release(runtime);
+        return rc;
+    }
+    gx_mark_begin(&runtime->mark, GX_KIND_RUNTIME);
+    *ret_runtime = runtime;
+    return GALE_OK;
+}
+
+int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options, gale_runtime **ret_runtime,
+                     gale_error *error) {
+    if (!ret_runtime) return gale_error_set(error, GALE_INVALID, "a new runtime needs a place for its pointer");
+    return gx_runtime_make(topology, options, NULL, ret_runtime, error);
+}
+
+static void release(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    gx_heap *heap = &shared->heap;
+    uint32_t n = shared->executor_count;
+    gx_mark_end(&runtime->mark);
+    gx_locate_fini(shared);
+    for (uint32_t i = 0; shared->executors && i < n; i++)
+        if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
+    for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
+    if (runtime->plan) {
+        uint32_t tasks = runtime->plan->task_count;
+        gx_free(heap, GX_TAG_PLAN, shared->tasks, (tasks + 1u) * sizeof *shared->tasks);
+        gx_free(heap, GX_TAG_PLAN, shared->flow.congested, tasks + 1u);
+        gx_free(heap, GX_TAG_PLAN, shared->flow.efforts, n * sizeof *shared->flow.efforts);
+        gx_free(heap, GX_TAG_PLAN, shared->executors, n * sizeof *shared->executors);
+        gx_free(heap, GX_TAG_PLAN, shared->mailboxes, (n + 1u) * n * sizeof *shared->mailboxes);
+        size_t components = runtime->plan->component_count;
+        gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
+        gx_free(heap, GX_TAG_PLAN, shared->warned, components * sizeof *shared->warned);
+        gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
+    }
+    while (runtime->events) {
+        gx_events *events = runtime->events;
+        runtime->events = events->next;
+        gx_free(heap, GX_TAG_OTHER, events, sizeof *events);
+    }
+    gx_plan_free(runtime->plan);
+    if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
+    gx_topology_unref(runtime->topology);
+    gx_heap last = *heap; /* the account is inside what is freed */
+    gx_free_apart(&last, GX_TAG_PLAN, runtime, sizeof *runtime);
+}
+
+/* --- Where a call comes from --- */
+
+/* The runtimes whose components this thread is calling: one of them may step another runtime, never its own. */
+typedef struct inside {
+    const gale_runtime *runtime;
+    const struct inside *outer;
+} inside;
+
+static _Thread_local const inside *innermost;
+
+/* What waits for its executors, or takes them away, would do so for ever, or from under its own feet. */
+static bool is_inside(const gale_runtime *runtime) {
+    for (const inside *i = innermost; i; i = i->outer)
+        if (i->runtime == runtime) return true;
+    return false;
+}
+
+static int refuse_inside(gale_error *error) {
+    return gale_error_set(error, GALE_STATE, "called from inside a component of this runtime");
+}
+
+static int refuse_nothing(gale_error *error) {
+    return gale_error_set(error, GALE_INVALID, "there is no runtime");
+}
+
+/* --- Threads --- */
+
+typedef struct body_arguments {
+    gale_runtime *runtime;
+    gx_executor *executor;
+} body_arguments;
+
+/* Until something wants it. */
+static void park(gale_runtime *runtime, gx_executor *ex, gx_idle *idle) {
+    if (!gx_bell_may_park(&ex->bell)) return;
+    int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
+    int64_t look = ex->index == 0 ? gx_control_pause(&runtime->control, &runtime->shared) : -1;
+    if (look >= 0 && (pause < 0 || pause > look)) pause = look;
+    int fds[GX_WAKE_FDS_MAX];
+    bool readable[GX_WAKE_FDS_MAX];
+    gx_task *watchers[GX_WAKE_FDS_MAX];
+    size_t count = gx_spout_descriptors(ex, fds, watchers, GX_WAKE_FDS_MAX);
+    if (pause != 0 && !gx_step_has_news(ex)) {
+        gx_idle_slept(idle, gx_wake_park(&ex->bell.wake, fds, readable, count, pause));
+        for (size_t i = 0; i < count; i++)
+            if (readable[i]) watchers[i]->spout.not_before = 0;
+    }
+    gx_bell_wake(&ex->bell);
+}
+
+/* Looking for news takes a tenth of a step. What comes in the middle of one waits for its end. */
+static void look_out(gx_executor *ex) {
+    for (int i = 0; i < LOOKS && !gx_step_has_news(ex); i++) gx_os_cpu_relax();
+}
+
+/* An empty step. */
+static void rest(gale_runtime *runtime, gx_executor *ex, uint32_t times, gx_idle *idle) {
+    if (times < idle->steps / 4) {
+        look_out(ex);
+    } else if (times < idle->steps) {
+        gx_os_cpu_yield();
+    } else {
+        park(runtime, ex, idle);
+    }
+}
+
+/* The last executor that closes its tasks must still see the phase closed: executor 0 stays for that. */
+static bool is_over(const gx_executor *ex) {
+    return ex->closed && (ex->index != 0 || gx_phase(ex->shared) == GALE_PHASE_CLOSED);
+}
+
+static void *executor_body(void *user) {
+    body_arguments *arguments = user;
+    gale_runtime *runtime = arguments->runtime;
+    gx_executor *ex = arguments->executor;
+    free(arguments);
+    const inside here = { runtime, NULL };
+    innermost = &here;
+    ex->thread = gx_thread_self();
+    gx_effort *effort = &ex->shared->flow.efforts[ex->index];
+    gx_idle idle = gx_idle_new(runtime->spins);
+    size_t before = 0;
+    for (uint32_t times = 0; !is_over(ex);) {
+        int64_t began = ex->now;
+        size_t done = gx_step(ex);
+        if (done && before) gx_effort_measure(effort, ex->now - began, before); /* an empty step may have slept */
+        before = done;
+        if (ex->index == 0) done += gx_control_step(&runtime->control, &runtime->shared);
+        if (done) {
+            gx_idle_worked(&idle, times);
+            times = 0;
+        } else {
+            rest(runtime, ex, ++times, &idle);
+        }
+    }
+    return NULL;
+}
+
+static bool start_thread(gale_runtime *runtime, uint32_t index) {
+    body_arguments *arguments = malloc(sizeof *arguments);
+    if (!arguments) return false;
+    *arguments = (body_arguments){ runtime, runtime->shared.executors[index] };
+    char name[32];
+    snprintf(name, sizeof name, "gale-%u", index);
+    if (gx_thread_start(&runtime->threads[index], name, executor_body, arguments)) return true;
+    free(arguments);
+    return false;
+}
+
+static int fatal_error(gx_shared *shared, gale_error *error) {
+    gx_monitor_lock(&shared->monitor);
+    int rc = shared->fatal.code;
+    if (rc && error) *error = shared->fatal;
+    gx_monitor_unlock(&shared->monitor);
+    return rc;
+}
+
+/* Is nothing opened before it is activated? */
+static bool is_shut(gx_shared *shared) {
+    return gx_load_acquire(&shared->activity) == GX_INACTIVE;
+}
+
+/* From the first thread to the last tuple's component: what comes after the phase was moved. */
+static int start(gale_runtime *runtime, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    gx_store_relaxed(&runtime->threaded, 1);
+    while (runtime->threads_started < shared->executor_count && start_thread(runtime, runtime->threads_started))
+        runtime->threads_started++;
+    if (runtime->threads_started < shared->executor_count) {
+        /* Those that never ran have nothing to close. */
+        gx_store_relaxed(&runtime->threaded, runtime->threads_started > 0);
+        gx_executors_close(shared);
+        for (uint32_t i = runtime->threads_started; i < shared->executor_count; i++) gx_add_release(&shared->closed, 1);
+        if (!runtime->threads_started) gx_control_step(&runtime->control, shared); /* nobody else would close it */
+        return gale_error_set(error, GALE_NO_MEMORY, "the system refuses thread %u of %u", runtime->threads_started + 1,
+                              shared->executor_count);
+    }
+    gx_monitor_lock(&shared->monitor);
+    while (gx_phase(shared) == GALE_PHASE_OPENING && !is_shut(shared))
+        gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
+    gx_monitor_unlock(&shared->monitor);
+    /* Once it has run, what stopped it is gale_runtime_wait's to tell, however soon that was. */
+    return gx_load_acquire(&shared->started_at) ? GALE_OK : fatal_error(shared, error);
+}
+
+static int begin(gale_runtime *runtime, gale_error *error) {
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (gx_executors_move(&runtime->shared, GALE_PHASE_NEW, GALE_PHASE_OPENING)) return GALE_OK;
+    return gale_error_set(error, GALE_STATE, "the runtime was started before");
+}
+
+int gale_runtime_start(gale_runtime *runtime, gale_error *error) {
+    int rc = begin(runtime, error);
+    return rc < 0 ? rc : start(runtime, error);
+}
+
+/* One step of every executor, on the calling thread. */
+static size_t step_all(gale_runtime *runtime) {
+    gx_shared *shared = &runtime->shared;
+    const inside here = { runtime, innermost };
+    size_t done = 0;
+    innermost = &here;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        shared->executors[i]->thread = gx_thread_self();
+        done += gx_step(shared->executors[i]);
+    }
+    done += gx_control_step(&runtime->control, shared);
+    if (!done) { /* the control reads twice */
+        for (uint32_t i = 0; i < shared->executor_count; i++) done += gx_step_has_news(shared->executors[i]);
+        if (!done) done += gx_control_step(&runtime->control, shared);
+    }
+    innermost = here.outer;
+    return done;
+}
+
+int64_t gale_runtime_step(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return GALE_INVALID;
+    gx_shared *shared = &runtime->shared;
+    if (is_inside(runtime) || gx_load_relaxed(&runtime->threaded) || runtime->plan->blocking_count) return GALE_STATE;
+    gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
+    if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
+    return (int64_t)step_all(runtime);
+}
+
+int64_t gale_runtime_next_due(const gale_runtime *runtime) {
+    int64_t due = INT64_MAX;
+    if (!gx_runtime_is(runtime)) return due;
+    for (uint32_t i = 0; i < runtime->shared.executor_count; i++) {
+        int64_t one = gx_step_due(runtime->shared.executors[i]);
+        if (one < due) due = one;
+    }
+    return due;
+}
+
+int gale_runtime_run(gale_runtime *runtime, gale_error *error) {
+    int rc = begin(runtime, error);
+    if (rc < 0) return rc;
+    rc = start(runtime, error);
+    int waited = gale_runtime_wait(runtime, -1, rc < 0 ? NULL : error);
+    return rc < 0 ? rc : waited;
+}
+
+/* --- Commands --- */
+
+void gale_runtime_drain(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    gx_shared *shared = &runtime->shared;
+    if (gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING)) return;
+    int32_t phase = gx_phase(shared);
+    if (phase == GALE_PHASE_NEW || (phase == GALE_PHASE_OPENING && is_shut(shared))) {
+        gale_runtime_stop(runtime); /* nothing has begun */
+    } else if (phase <= GALE_PHASE_RUNNING) {
+        gx_store_seq(&shared->drain_asked, 1);
+        gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING); /* if the control has not seen that */
+    }
+}
+
+void gale_runtime_stop(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    gx_shared *shared = &runtime->shared;
+    if (gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_CLOSED)) return; /* nothing was opened */
+    gx_executors_close(shared);
+}
+
+void gale_runtime_deactivate(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    gx_or_release(&runtime->shared.activity, GX_INACTIVE);
+    gx_executors_wake(&runtime->shared);
+}
+
+void gale_runtime_activate(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    gx_and_release(&runtime->shared.activity, ~(uint32_t)GX_INACTIVE);
+    gx_executors_wake(&runtime->shared);
+}
+
+static int find_component(const gx_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
+    return -1;
+}
+
+/* Kept until the end, because an executor may be reading the one that was there before. Under the monitor's lock. */
+static gx_events *keep_events(gale_runtime *runtime, gx_events made) {
+    gx_events *events = gx_alloc(&runtime->shared.heap, GX_TAG_OTHER, sizeof *events);
+    if (!events) return NULL;
+    *events = made;
+    events->next = runtime->events;
+    runtime->events = events;
+    return events;
+}
+
+/* Under the monitor's lock. When nothing is logged any more, emits are as they were. */
+static int set_events(gale_runtime *runtime, uint32_t index, const gx_events *made) {
+    gx_shared *shared = &runtime->shared;
+    gx_events *events = made ? keep_events(runtime, *made) : NULL;
+    if (made && !events) return GALE_NO_MEMORY;
+    gx_store_release(&shared->events[index], events); /* R1 */
+    uint32_t watched = 0;
+    for (uint32_t i = 0; i < runtime->plan->component_count; i++)
+        watched |= gx_load_relaxed(&shared->events[i]) != NULL;
+    gx_store_relaxed(&shared->watched, watched);
+    return GALE_OK;
+}
+
+int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
+                            void (*on_event)(void *user, const gale_event *event), void *user) {
+    if (!gx_runtime_is(runtime) || !component) return GALE_INVALID;
+    gx_shared *shared = &runtime->shared;
+    int index = find_component(runtime->plan, component);
+    if (index < 0) return GALE_NOT_FOUND;
+    if (!(percent >= 0 && percent <= 100) || (percent > 0 && !on_event)) return GALE_INVALID;
+    uint64_t below = percent >= 100 ? UINT64_MAX : (uint64_t)(percent / 100 * 18446744073709551615.0);
+    const gx_events events = { NULL, on_event, user, below };
+    gx_monitor_lock(&shared->monitor);
+    int rc = set_events(runtime, (uint32_t)index, percent > 0 ? &events : NULL);
+    gx_monitor_unlock(&shared->monitor);
+    return rc;
+}
+
+int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room, int64_t nanoseconds) {
+    if (!gx_runtime_is(runtime) || !ret_trees) return GALE_INVALID;
+    if (is_inside(runtime)) return GALE_STATE;
+    gx_shared *shared = &runtime->shared;
+    size_t stride = ret_trees->size;
+    if (stride == 0 || stride > sizeof(gale_open_tree) || nanoseconds < 0) return GALE_INVALID;
+    if (room > GALE_OPEN_TREES_MAX) room = GALE_OPEN_TREES_MAX;
+    int32_t phase = gx_phase(shared);
+    if (room == 0 || phase < GALE_PHASE_RUNNING || phase >= GALE_PHASE_CLOSING) return 0;
+    gale_open_tree *trees = calloc(room, sizeof *trees);
+    if (!trees) return GALE_NO_MEMORY;
+    /* Who sees it running sees whether by threads: see gale_runtime_start. */
+    bool steps_by_caller = !gx_load_relaxed(&runtime->threaded);
+    int count = gx_locate_open_trees(shared, trees, room, gx_os_deadline(nanoseconds), steps_by_caller);
+    for (int i = 0; i < count; i++) {
+        trees[i].size = stride;
+        memcpy((char *)ret_trees + (size_t)i * stride, &trees[i], stride);
+    }
+    free(trees);
+    return count;
+}
+
+/* With the monitor's lock, which is free for the while. A drain is watched from here too, in case that executor 0 is in
+ * a call; that one begins tells nobody, since a signal handler may begin it. */
+static void wait_a_while(gx_shared *shared, int64_t left) {
+    int64_t pause = gx_control_waits(shared) ? GX_DRAIN_WATCH_LOOK : WAIT_LOOK;
+    gx_monitor_wait(&shared->monitor, left < 0 || left > pause ? pause : left);
+    gx_monitor_unlock(&shared->monitor);
+    gx_drain_watch(shared, shared->clock.now(shared->clock.user));
+    gx_monitor_lock(&shared->monitor);
+}
+
+static bool wait_closed(gale_runtime *runtime, int64_t nanoseconds) {
+    gx_shared *shared = &runtime->shared;
+    int64_t until = gx_os_deadline(nanoseconds);
+    gx_monitor_lock(&shared->monitor);
+    while (gx_phase(shared) != GALE_PHASE_CLOSED) {
+        int64_t left = nanoseconds < 0 ? -1 : until - gx_os_monotonic();
+        if (nanoseconds >= 0 && left <= 0) break;
+        wait_a_while(shared, left);
+    }
+    gx_monitor_unlock(&shared->monitor);
+    return gx_phase(shared) == GALE_PHASE_CLOSED;
+}
+
+int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (is_inside(runtime)) return refuse_inside(error);
+    if (!gx_load_relaxed(&runtime->threaded) && gx_phase(&runtime->shared) != GALE_PHASE_CLOSED)
+        return gale_error_set(error, GALE_STATE, "the runtime has no threads to wait for");
+    if (!wait_closed(runtime, nanoseconds))
+        return gale_error_set(error, GALE_TIMED_OUT, "the runtime is still %s",
+                              gale_phase_name(gx_phase(&runtime->shared)));
+    return fatal_error(&runtime->shared, error);
+}
+
+static int report_stuck(gale_runtime *runtime, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    for (uint32_t i = 0; i < shared->executor_count; i++) {
+        const gx_task *task = gx_load_relaxed(&shared->executors[i]->in_call_seen);
+        if (task)
+            return gale_error_set(error, GALE_TIMED_OUT, "executor %u is still in a call of '%s' (task %u)", i,
+                                  task->context.component, task->id);
+    }
+    return gale_error_set(error, GALE_TIMED_OUT, "the executors are still %s", gale_phase_name(gx_phase(shared)));
+}
+
+static bool join_all(gale_runtime *runtime, int64_t nanoseconds) {
+    bool joined = true;
+    for (uint32_t i = 0; i < runtime->threads_started; i++) joined &= gx_thread_join(&runtime->threads[i], nanoseconds);
+    return joined;
+}
+
+int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error) {
+    if (!runtime) return GALE_OK;
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (is_inside(runtime)) return refuse_inside(error);
+    gale_runtime_stop(runtime);
+    if (runtime->threads_started) {
+        if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
+    } else {
+        while (gx_phase(&runtime->shared) != GALE_PHASE_CLOSED) step_all(runtime);
+    }
+    release(runtime);
+    return GALE_OK;
+}

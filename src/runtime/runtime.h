@@ -1,0 +1,30 @@
+/* A runtime: the executors of one topology, their threads, and their end. */
+#ifndef GX_ENGINE_RUNTIME_H
+#define GX_ENGINE_RUNTIME_H
+
+#include "runtime/control.h"
+
+struct gale_runtime {
+    gx_mark mark;
+    gale_topology *topology; /* referred to */
+    gx_shared shared;
+    gx_control control;
+    gx_plan *plan;
+    gx_thread *threads;       /* one an executor, when they were started */
+    uint32_t threads_started; /* who starts, waits for the end and frees knows it */
+    gx_atomic32 threaded; /* it was started: nobody may step its executors. Written before the first thread begins */
+    uint32_t spins;
+    struct gx_events *events; /* all there ever were, under the monitor's lock */
+    bool has_monitor;
+};
+
+/* Is it a runtime? NULL is none. */
+GX_INLINE bool gx_runtime_is(const gale_runtime *runtime) {
+    return gx_mark_is(runtime, GX_KIND_RUNTIME);
+}
+
+/* gale_runtime_new; `knobs` may be NULL. */
+int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options, const gx_knobs *knobs,
+                    gale_runtime **ret_runtime, gale_error *error);
+
+#endif
