@@ -19,7 +19,8 @@ WAY = [f"src/engine/{name}.{kind}" for kind in "hc"
        for name in ("collector", "emit", "short", "turn", "run", "waiting", "drop", "outlet", "flush", "tick",
                      "acks", "acks_inlet")]
 WAY += ["src/ds/batch.h", "src/ds/batch.c", "src/ds/batch_ring.h", "src/ds/batch_ring.c", "src/tuple/row.h"]
-FLOORS = ("tuple", "ds", "trees", "engine", "runtime")  # what the simulator itself does with a header says nothing of the engine
+# What the simulator itself does with a header says nothing of the engine.
+FLOORS = ("tuple", "ds", "trees", "engine", "runtime")
 FLAW = re.compile(r"gx_\w+_flaw")  # these look for what does not hold: of a sound engine they run half
 
 Line = namedtuple("Line", "file number function text")
