@@ -79,7 +79,11 @@ class Programs(unittest.TestCase):
             for acks in ("on", "off"):
                 for executors in able:
                     with self.subTest(flow=flow, acks=acks, executors=executors):
-                        trials = ask(LIMIT, {"flow": flow, "acks": acks, "executors": executors}, trials=2)
+                        for seconds in (0.03, 1, 10):  # others may want the cores
+                            trials = ask(LIMIT, {"flow": flow, "acks": acks, "executors": executors,
+                                                 "seconds": seconds}, trials=2)
+                            if all(t["trees"] > 0 for t in trials):
+                                break
                         self.assertTrue(all(t["trees"] > 0 and t["program"] == "limit" for t in trials))
 
     def test_a_sentence_has_ten_words(self):
@@ -126,7 +130,7 @@ class Programs(unittest.TestCase):
         for words in (("--flow",), ("--flow", "const-null", "--acks", "maybe"), ("--acks", "on"),
                       ("--flow", "const-null", "--executors", "0"), ("--flow", "const-null", "--seconds", "soon"),
                       ("--flow", "const-null", "--trials", "1.5"), ("--flow", "const-null", "--speed", "1"), ("--flow", "const-null", "--spouts", "9"),
-                      ("--flow", "const-null", "--trees", "10", "--executors", "2")):
+                      ("--flow", "const-null", "--trees", "10", "--rate", "1000")):
             done = status(GALE, *words)
             self.assertEqual((2, 1), (done.returncode, len(done.stderr.splitlines())), words)
 
