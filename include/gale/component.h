@@ -163,18 +163,19 @@ GALE_INLINE int gale_emit_tracked(gale_collector *out, uint32_t stream, const ga
 }
 
 /* gale_emit for `rows` tuples in one call: `values` has `count` for the first, then `count` for the second, and so on. In
- * order, until one cannot be emitted: returns GALE_OK or that one's code; what comes behind it is not tried. Either way `*emitted` (may
- * be NULL) says how many were. With no rows there is nothing to refuse: GALE_OK. GALE_INVALID for a NULL where something
- * must be: nothing was done. A collector that has no such function emits one after the other. */
+ * order, until one cannot be emitted: returns GALE_OK or that one's code; what comes behind it is not tried. `*emitted`
+ * (may be NULL) says how many were, also where an error is returned. With no rows there is nothing to refuse: GALE_OK.
+ * GALE_INVALID for a NULL where something must be. A collector that has no such function emits one after the other. */
 GALE_API int gale_emit_many(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
                             size_t *emitted);
 
 /* The same for gale_emit_tracked, each with a message id of its own, so many as `rows`. GALE_AGAIN says that those behind
- * the first `*emitted` are to be tried later. */
+ * the first `*emitted` are to be tried later. The trees of one call begin at the same time. Max spout pending is looked at
+ * between calls of `next`: all that one emits is emitted. */
 GALE_API int gale_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                     size_t rows, const uint64_t *message_ids, size_t *emitted);
 
-/* The same three as before, to one task that the emitter chooses. Its component must have subscribed to the stream with direct
+/* gale_emit to one task that the emitter chooses, and then gale_emit_anchored and gale_emit_tracked. Its component must have subscribed to the stream with direct
  * grouping: GALE_NOT_FOUND otherwise, where Storm drops the tuple or crashes. A stream that somebody takes directly
  * does not allow the calls above: GALE_STATE. */
 GALE_INLINE int gale_emit_direct(gale_collector *out, uint32_t task, uint32_t stream, const gale_value *values,
@@ -326,13 +327,17 @@ typedef struct gale_batch {
 
 /* The next tuple, which is in execution from then on, or NULL when there are no more now: those that were not reached
  * come with a later call. The tuple before is settled as if `execute` had returned 0 for it, and is not to be read any
- * more. */
+ * more: the view that was returned is filled with the next one, so that a pointer that was kept names another tuple. */
 GALE_INLINE const gale_tuple *gale_batch_next(gale_batch *tuples) {
     GALE_ASSERT(tuples);
     return tuples->next(tuples);
 }
 
-/* `execute` or `execute_batch` must be there. `prepare` makes the task's instance; without it the instance is `user`. `finish` is
+/* `execute` or `execute_batch` must be there; with both, all tuples and ticks come to `execute_batch`. An error that this
+ * returns fails the tuple that was taken last; those that were not taken come with the next call. A call that takes none
+ * fails the first. Before the first is taken and after NULL nothing is in execution: what is emitted then is not tracked.
+ *
+ * `prepare` makes the task's instance; without it the instance is `user`. `finish` is
  * called once when everything before this bolt has drained; it may emit (its tuples are not tracked), and answer what
  * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED.
  *

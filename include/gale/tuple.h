@@ -9,7 +9,8 @@
  *          are followed by a NUL that is not counted; lists and maps are bodies themselves (a map's count is twice its
  *          entries: key, value, key, value, sorted by key), 8-aligned. The variable part holds the strings and bytes
  *          one after another, zeros up to a multiple of 8, then the lists and maps: nothing else, in the values' order.
- * Owner:   a tuple and everything read from it are borrowed until `execute` returns; gale_tuple_hold (gale/component.h)
+ * Owner:   a tuple and everything read from it are borrowed until `execute` returns, or the next one is taken from a
+ *          batch; gale_tuple_hold (gale/component.h)
  *          keeps one longer.
  * Threads: a tuple belongs to the thread of the task that was given it.
  * Misuse:  the inline functions are hot and assert only: `tuple`, `body`. The others check.

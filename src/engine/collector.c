@@ -482,18 +482,30 @@ static int do_emit_many(gale_collector *out, uint32_t stream, const gale_value *
     return rc < 0 ? rc : GALE_OK;
 }
 
+/* The trees of one call begin together, also those of a spout that is known to be slow, for which the time is told at each
+ * emit: it is told once. */
+static void begin_together(gx_task *task, bool together) {
+    gx_executor *ex = task->executor;
+    if (together) gx_executor_tell_time(ex);
+    task->slow = !together;
+    task->quick = together && !ex->shared->plan->acker_count;
+    gx_turn_let_begin(ex);
+}
+
 static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                 size_t rows, const uint64_t *message_ids, size_t *emitted) {
     gx_task *task = task_of(out);
-    bool runs = is_for_runs(task, stream, count);
+    bool runs = is_for_runs(task, stream, count), slow = task->is_spout && task->slow && !wrong_thread(task);
     size_t done = 0;
     int rc = GALE_OK;
+    if (slow) begin_together(task, true);
     while (done < rows && rc >= 0) {
         if (runs) done += emit_trees(task, stream, values + done, message_ids + done, rows - done);
         if (done < rows)
             rc = do_emit_tracked(out, stream, count ? values + done * count : values, count, message_ids[done]);
         if (done < rows && rc >= 0) done++;
     }
+    if (slow) begin_together(task, false);
     *emitted = done;
     return rc < 0 ? rc : GALE_OK;
 }

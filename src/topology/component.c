@@ -46,7 +46,7 @@ int gale_emit_many(gale_collector *out, uint32_t stream, const gale_value *value
                    size_t *emitted) {
     size_t done = 0;
     int rc = GALE_OK;
-    if (!out || (!values && count && rows)) return GALE_INVALID;
+    if (!out || (!values && count && rows)) return told(GALE_INVALID, 0, emitted);
     if (!rows) return told(rc, 0, emitted);
     if (HAS(out->ops, emit_many)) {
         rc = out->ops->emit_many(out, stream, values, count, rows, &done);
@@ -60,7 +60,7 @@ int gale_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_valu
                            const uint64_t *message_ids, size_t *emitted) {
     size_t done = 0;
     int rc = GALE_OK;
-    if (!out || (rows && ((!values && count) || !message_ids))) return GALE_INVALID;
+    if (!out || (rows && ((!values && count) || !message_ids))) return told(GALE_INVALID, 0, emitted);
     if (!rows) return told(rc, 0, emitted);
     if (HAS(out->ops, emit_many_tracked)) {
         rc = out->ops->emit_many_tracked(out, stream, values, count, rows, message_ids, &done);
