@@ -125,7 +125,8 @@ static size_t run_phase(gx_executor *ex) {
     done += gx_spout_run(ex);
     /* Where a failure may not be the last word, none is shown that has not been looked at. */
     if (GX_UNLIKELY(ex->retention.segments != NULL)) done += gx_spout_answers(ex);
-    return done;
+    /* A tuple for nobody is complete at once, and its spout hears of it in the next step. */
+    return done + (ex->has_ledger && gx_ledger_has_answers(&ex->ledger));
 }
 
 /* From the next step on others' emits are seen, or not any more. */

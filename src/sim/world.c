@@ -218,8 +218,9 @@ static void step(gx_world *world, uint32_t index) {
     world->looked[index] = now_of(world);
     size_t moved = gx_step(ex);
     bool running = world->sim->phase >= GALE_PHASE_RUNNING && !world->sim->oracle.ending;
-    if (!moved && running && ex->local.count) /* whoever steps it may sleep */
-        gx_oracle_violated(&world->sim->oracle, "executor %u says that it did nothing, and has left rows to run",
+    bool left = ex->local.count || (ex->has_ledger && gx_ledger_has_answers(&ex->ledger));
+    if (!moved && running && left) /* whoever steps it may sleep */
+        gx_oracle_violated(&world->sim->oracle, "executor %u says that it did nothing, and has left rows or answers",
                            index);
     done += moved;
     world->steps++;
