@@ -487,8 +487,7 @@ static int do_emit_many(gale_collector *out, uint32_t stream, const gale_value *
 static void begin_together(gx_task *task, bool together) {
     gx_executor *ex = task->executor;
     if (together) gx_executor_tell_time(ex);
-    task->slow = !together;
-    task->quick = together && !ex->shared->plan->acker_count;
+    gx_turn_set_slow(task, !together);
     gx_turn_let_begin(ex);
 }
 

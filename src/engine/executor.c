@@ -287,6 +287,11 @@ static void hold_acks(gx_executor *ex, uint64_t most) {
     gx_executor_stale(ex);
 }
 
+/* Does what it last showed to the control say so? */
+GX_INLINE bool shows_quiet(gx_executor *ex) {
+    return gx_load_relaxed(&ex->shown[offsetof(gx_shown, quiet) / 8]) != 0;
+}
+
 /* Tells the control that the executor is not quiet any more, before others can receive anything: it must not
  * read that it was received, and of its sender that all is quiet. */
 static void show_busy(gx_executor *ex) {
@@ -297,7 +302,6 @@ static void show_busy(gx_executor *ex) {
     shown.quiet = 0;
     memcpy(words, &shown, sizeof words);
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
-    ex->shown_quiet = false;
 }
 
 static bool has_news_for(const gx_executor *ex, uint32_t i) {
@@ -309,7 +313,7 @@ static bool has_news_for(const gx_executor *ex, uint32_t i) {
 
 void gx_executor_show_to(gx_executor *ex, uint32_t to) {
     gx_executor *other = ex->shared->executors[to];
-    if (GX_UNLIKELY(ex->shown_quiet)) show_busy(ex);
+    if (GX_UNLIKELY(shows_quiet(ex))) show_busy(ex);
     if (!gx_batch_ring_publish(&ex->outlets[to].ring)) return;
     gx_ready_set(&other->ready, ex->index);
     gx_bell_ring(&other->bell);
@@ -320,7 +324,7 @@ static bool publish_to(gx_executor *ex, uint32_t i) {
     gx_outlet *data = &ex->outlets[i];
     gx_ack_outlet *acks = &ex->ack_outlets[i];
     bool news = false;
-    if (GX_UNLIKELY(ex->shown_quiet) && has_news_for(ex, i)) show_busy(ex);
+    if (GX_UNLIKELY(shows_quiet(ex)) && has_news_for(ex, i)) show_busy(ex);
     if (data->ring.ring) {
         if (data->outbox.count && gx_outlet_flush(data, &ex->batches) && !data->outbox.count) gx_executor_stale(ex);
         news = gx_batch_ring_publish(&data->ring);

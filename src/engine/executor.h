@@ -197,7 +197,6 @@ typedef struct gx_executor {
     bool opened;
     bool activated;
     bool closed;
-    bool shown_quiet;                      /* what it last showed to the control says so */
     uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */

@@ -88,9 +88,8 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
 }
 
 /* A spout whose `next` takes long tells the time at each emit: its trees would be born old. */
-static void learn_pace(const gx_executor *ex, gx_task *task, int64_t spent, size_t calls) {
-    task->slow = spent > GX_TASK_SLOW_NS * (int64_t)(calls + 1) || task->blocks;
-    task->quick = !task->slow && !ex->shared->plan->acker_count;
+static void learn_pace(gx_task *task, int64_t spent, size_t calls) {
+    gx_turn_set_slow(task, spent > GX_TASK_SLOW_NS * (int64_t)(calls + 1) || task->blocks);
 }
 
 /* Nothing but what it emits and what others say about flow can end its turn. */
@@ -108,7 +107,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     bool more = true;
     task->spout.watching = false;
     int64_t began = gx_executor_time(ex);
-    learn_pace(ex, task, began - task->spout.began, task->spout.calls); /* all since: the last one took no more */
+    learn_pace(task, began - task->spout.began, task->spout.calls); /* all since: the last one took no more */
     task->spout.began = began;
     gx_turn_begin(ex, task);
     ex->run_end = (const unsigned char *)ex; /* any place */
@@ -124,7 +123,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     if (more && calls) take_answer(ex, task, GALE_NEXT_EMITTED, NULL);
     gx_turn_end(ex);
     task->spout.calls = calls;
-    if (task->slow) learn_pace(ex, task, gx_executor_tell_time(ex) - began, calls);
+    if (task->slow) learn_pace(task, gx_executor_tell_time(ex) - began, calls);
     return more ? calls : calls - 1;
 }
 

@@ -70,6 +70,12 @@ GX_INLINE void gx_turn_let_begin(gx_executor *ex) {
     ex->begins = may ? ex->turn : NULL;
 }
 
+/* Whether the spout task's calls are slow: then the time is told at each emit, as its trees would be born old. */
+GX_INLINE void gx_turn_set_slow(gx_task *task, bool slow) {
+    task->slow = slow;
+    task->quick = !slow && !task->executor->shared->plan->acker_count;
+}
+
 GX_INLINE void gx_turn_take(gx_executor *ex, const gx_task *task) {
     if (GX_LIKELY(ex->turn == task)) return;
     gx_turn_close(ex);

@@ -18,8 +18,8 @@
  *                shows of an earlier phase says nothing of this one: only in a step of this one does it close what
  *                this phase closes (test/proof/phases.pml).
  * Threads: executor 0's calls gx_control_step after each of its steps. */
-#ifndef GX_ENGINE_CONTROL_H
-#define GX_ENGINE_CONTROL_H
+#ifndef GX_RUNTIME_CONTROL_H
+#define GX_RUNTIME_CONTROL_H
 
 #include "engine/executor.h"
 

@@ -1,8 +1,8 @@
 /* topology.debug: what the tasks of a component do, in the runtime's log at level info, as Storm has it: every tuple that they
  * emit and execute, and every ack and failure. A hook like an application's (gale/hook.h), so that without the key it costs
  * nothing. Threads: each task's own. */
-#ifndef GX_ENGINE_DEBUG_H
-#define GX_ENGINE_DEBUG_H
+#ifndef GX_RUNTIME_DEBUG_H
+#define GX_RUNTIME_DEBUG_H
 
 #include <gale/hook.h>
 

@@ -7,8 +7,8 @@
  *          A run until drained drains from when its spouts are done.
  * Threads: any: executor 0's, which steers the run, and those that wait for its end, so that it is said too when
  *          executor 0 itself is in a call. One at a time looks; the rest pass by. */
-#ifndef GX_ENGINE_DRAIN_WATCH_H
-#define GX_ENGINE_DRAIN_WATCH_H
+#ifndef GX_RUNTIME_DRAIN_WATCH_H
+#define GX_RUNTIME_DRAIN_WATCH_H
 
 #include "engine/executor.h"
 

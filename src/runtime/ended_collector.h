@@ -2,8 +2,8 @@
  * component emits or answers then, in `deactivate`, `close`, `cleanup`, or when it hears of what was stopped, is refused
  * with GALE_STOPPED. A second table instead of a check in each emit.
  * Threads: the task's. */
-#ifndef GX_ENGINE_ENDED_COLLECTOR_H
-#define GX_ENGINE_ENDED_COLLECTOR_H
+#ifndef GX_RUNTIME_ENDED_COLLECTOR_H
+#define GX_RUNTIME_ENDED_COLLECTOR_H
 
 #include "engine/task.h"
 

@@ -6,8 +6,8 @@
  *          So a busy flow and a single tuple that goes to and fro are met awake, and a slow flow costs next to
  *          nothing.
  * Threads: the executor's. */
-#ifndef GX_ENGINE_IDLE_H
-#define GX_ENGINE_IDLE_H
+#ifndef GX_RUNTIME_IDLE_H
+#define GX_RUNTIME_IDLE_H
 
 #include "base/os/wake.h"
 

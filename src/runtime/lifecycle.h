@@ -1,7 +1,7 @@
 /* The lives of an executor's tasks: opened or prepared at the start, finished when all before them has drained, closed
  * or cleaned up at the end, whatever state they are in. All on the executor's thread. */
-#ifndef GX_ENGINE_LIFECYCLE_H
-#define GX_ENGINE_LIFECYCLE_H
+#ifndef GX_RUNTIME_LIFECYCLE_H
+#define GX_RUNTIME_LIFECYCLE_H
 
 #include "engine/executor.h"
 

@@ -14,8 +14,8 @@
  * Orderings: R1/A1 a query is laid into a mailbox with release and taken with acquire: who sees it sees its roots.
  *            R2/A2 an executor counts itself out with acquire and release: who sees that none is missing sees the finds,
  *            and may free. */
-#ifndef GX_ENGINE_LOCATE_H
-#define GX_ENGINE_LOCATE_H
+#ifndef GX_RUNTIME_LOCATE_H
+#define GX_RUNTIME_LOCATE_H
 
 #include "engine/executor.h"
 

@@ -1,6 +1,6 @@
 /* A runtime: the executors of one topology, their threads, and their end. */
-#ifndef GX_ENGINE_RUNTIME_H
-#define GX_ENGINE_RUNTIME_H
+#ifndef GX_RUNTIME_RUNTIME_H
+#define GX_RUNTIME_RUNTIME_H
 
 #include "runtime/control.h"
 

@@ -102,7 +102,6 @@ static void show(gx_executor *ex, int32_t phase) {
     memcpy(words, &shown, sizeof words);
     if (!shows_news(ex, words)) return;
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
-    ex->shown_quiet = shown.quiet != 0;
     if (shown.quiet && ex->index != 0) gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
 }
 
@@ -125,8 +124,7 @@ static size_t run_phase(gx_executor *ex) {
     done += gx_spout_run(ex);
     /* Where a failure may not be the last word, none is shown that has not been looked at. */
     if (GX_UNLIKELY(ex->retention.segments != NULL)) done += gx_spout_answers(ex);
-    /* A tuple for nobody is complete at once, and its spout hears of it in the next step. */
-    return done + (ex->has_ledger && gx_ledger_has_answers(&ex->ledger));
+    return done;
 }
 
 /* From the next step on others' emits are seen, or not any more. */
@@ -135,6 +133,12 @@ static void see_watchers(gx_executor *ex) {
     if (GX_LIKELY(watched == ex->watched)) return;
     ex->watched = watched;
     for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], watched);
+}
+
+/* Is there something for the next step, though this one did nothing? What a spout that waits from now on or a flush
+ * emitted; or an answer: a tuple for nobody is complete at once. */
+static bool leaves_work(const gx_executor *ex, int32_t phase) {
+    return ex->sent_here || (phase_runs(phase) && ex->has_ledger && gx_ledger_has_answers(&ex->ledger));
 }
 
 size_t gx_step(gx_executor *ex) {
@@ -147,7 +151,7 @@ size_t gx_step(gx_executor *ex) {
     size_t done = follow_phase(ex, phase);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
     gx_turn_publish(ex);
-    if (GX_UNLIKELY(!done && ex->sent_here)) done = 1; /* by a spout that waits from now on, or a flush */
+    if (GX_UNLIKELY(!done && leaves_work(ex, phase))) done = 1;
     ex->work += done;
     ex->idle = done == 0;
     GX_CHECK_WHOLE(gx_whole_flaw(ex));

@@ -1,8 +1,8 @@
 /* The step: the heart of an executor. It reads acks, clock, inputs and timers, runs what may run, lets spouts emit
  * while there is room, shows others what it wrote, and says how much it did. Threads, idling and the simulator live
  * outside. */
-#ifndef GX_ENGINE_STEP_H
-#define GX_ENGINE_STEP_H
+#ifndef GX_RUNTIME_STEP_H
+#define GX_RUNTIME_STEP_H
 
 #include "engine/executor.h"
 

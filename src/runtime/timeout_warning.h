@@ -8,8 +8,8 @@
  *          At the start: what the configuration alone shows cannot work.
  * Threads: the executor's own. Executors share the minute.
  */
-#ifndef GX_ENGINE_TIMEOUT_WARNING_H
-#define GX_ENGINE_TIMEOUT_WARNING_H
+#ifndef GX_RUNTIME_TIMEOUT_WARNING_H
+#define GX_RUNTIME_TIMEOUT_WARNING_H
 
 #include "engine/executor.h"
 

@@ -5,8 +5,8 @@
  *          steps. The simulator asks after some of its steps, in every build (sim/world.c); a build with
  *          GALE_CHECKS=2 asks after every step of every executor.
  * Threads: the executor's. */
-#ifndef GX_ENGINE_WHOLE_H
-#define GX_ENGINE_WHOLE_H
+#ifndef GX_RUNTIME_WHOLE_H
+#define GX_RUNTIME_WHOLE_H
 
 #include "engine/drop.h"
 

@@ -17,8 +17,8 @@
  *          when the ledger has answered it long since. Where trees have no timeout, a rotation every 30 s forgets only
  *          records without an init: late acks of failed trees. In progress mode an ack renews, and the ledger is told.
  * Threads: its executor's. */
-#ifndef GX_ENGINE_ACKS_ACKER_H
-#define GX_ENGINE_ACKS_ACKER_H
+#ifndef GX_TREES_ACKER_H
+#define GX_TREES_ACKER_H
 
 #include "ds/rotating_map.h"
 

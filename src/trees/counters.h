@@ -1,6 +1,6 @@
 /* Figures of a task. One writer, the task's executor: plain adds, which any thread may read at any time. */
-#ifndef GX_ENGINE_COUNTERS_H
-#define GX_ENGINE_COUNTERS_H
+#ifndef GX_TREES_COUNTERS_H
+#define GX_TREES_COUNTERS_H
 
 #include "base/atomic.h"
 

@@ -4,8 +4,8 @@
  * What:    the roots of forgotten tuples and who forgot them, on a rotating map. Made when the first one is forgotten.
  * Threads: the executor's. Limits: GX_FORGOTTEN_MAX trees an executor; what is forgotten beyond is counted and not
  *          found. */
-#ifndef GX_ENGINE_FORGOTTEN_H
-#define GX_ENGINE_FORGOTTEN_H
+#ifndef GX_TREES_FORGOTTEN_H
+#define GX_TREES_FORGOTTEN_H
 
 #include "ds/rotating_map.h"
 #include "tuple/row.h"

@@ -3,8 +3,8 @@
  * What:    a table of slots that grows; a handle names task, slot and generation, so that a late use is recognised.
  *          The copy lies in a block and does not move.
  * Threads: the task's. Limits: 2^24 - 1 held tuples a task (GALE_NO_MEMORY beyond). */
-#ifndef GX_ENGINE_HELD_H
-#define GX_ENGINE_HELD_H
+#ifndef GX_TREES_HELD_H
+#define GX_TREES_HELD_H
 
 #include "ds/block.h"
 #include "tuple/row.h"

@@ -39,8 +39,8 @@
  * Threads: one, the executor's; gx_ledger_read from any.
  * Limits:  2^24 open trees: then gx_ledger_open says GALE_AGAIN, and the spouts are held. 48 bytes a slot.
  */
-#ifndef GX_ENGINE_LEDGER_H
-#define GX_ENGINE_LEDGER_H
+#ifndef GX_TREES_LEDGER_H
+#define GX_TREES_LEDGER_H
 
 #include "base/alloc.h"
 #include "base/assert.h"

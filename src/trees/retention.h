@@ -8,8 +8,8 @@
  *          more is for trees whose generation wrapped, which wait as long as their slot must rest.
  * Threads: its executor's. Owner: the executor; blocks come from, and go back to, its own pool.
  * Limits:  those of the ledger. */
-#ifndef GX_ENGINE_RETENTION_H
-#define GX_ENGINE_RETENTION_H
+#ifndef GX_TREES_RETENTION_H
+#define GX_TREES_RETENTION_H
 
 #include "ds/block.h"
 #include "topology/plan.h"
