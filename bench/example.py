@@ -70,7 +70,7 @@ def threads():
 
 
 def example(text, executors, folder, gale=GALE):
-    command = [gale, "run", TOPOLOGY, "-q", "-j", str(executors), "--input", text, "--output"]
+    command = [gale, "run", TOPOLOGY, "-q", "-j", str(executors), "--input", text, "--overwrite", "--output"]
     return Whole(f"-j {executors}", command, os.path.join(folder, f"counts-{executors}"))
 
 

@@ -117,7 +117,7 @@ def instructions(entries):
         return [Finding(f"{entry['flow']}, instructions", None, "", entry["most"], entry["aim"]) for entry in entries]
     os.environ["GLIBC_TUNABLES"] = budget.MODEST
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = list(pool.map(budget.count, [entry["flow"] for entry in entries]))
+        counts = list(pool.map(lambda entry: budget.count(entry["flow"], {}), entries))
     del os.environ["GLIBC_TUNABLES"]
     return [Finding(f"{entry['flow']}, instructions a {'word' if 'words' in entry else 'tree'}",
                     counted / entry.get("words", 1), "", entry["most"], entry["aim"])

@@ -40,9 +40,11 @@ quietly() {
     return "$quiet_status"
 }
 
-# ctest in build directory $1 with further options, one line a test; fails when a test does. $tests_under is a command to
-# run it under, or nothing. The status goes round the pipe, which would swallow it.
+# ctest in build directory $1 with further options, one line a test; fails when a test does. A test that has not ended
+# after $tests_seconds hangs: no test is near that. $tests_under is a command to run it under, or nothing. The status goes
+# round the pipe, which would swallow it.
 tests_under=
+tests_seconds=600
 run_tests() {
     tests_dir=$1
     shift
@@ -50,8 +52,8 @@ run_tests() {
         {
             tests_ended=0
             # shellcheck disable=SC2086 # several words, or none
-            $tests_under ctest --test-dir "$tests_dir" --output-on-failure --no-tests=error -j "$cores" "$@" 2>&1 ||
-                tests_ended=$?
+            $tests_under ctest --test-dir "$tests_dir" --output-on-failure --no-tests=error -j "$cores" \
+                --timeout "$tests_seconds" "$@" 2>&1 || tests_ended=$?
             echo "$tests_ended" >&3
         } | grep --line-buffered -Ev '^ +Start +[0-9]+: ' >&4
     } 3>&1) 4>&1

@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
     gale_unique_options visitors = { .size = sizeof visitors, .key = "host, agent", .windows = "60, 300" };
     gale_spout lines;
     gale_bolt parse_bolt, clock_bolt, unique_bolt, total_bolt, print_bolt, late_bolt, bad_bolt;
-    if (lines_of(argc > 1 ? argv[1] : NULL, &lines, &error) < 0 || gale_access_log_bolt(&parse_bolt, &error) < 0 ||
+    if (lines_of(argc > 1 ? argv[1] : NULL, &lines, &error) < 0 ||
+        gale_access_log_bolt(NULL, &parse_bolt, &error) < 0 ||
         gale_event_time_bolt(&by_time, &clock_bolt, &error) < 0 ||
         gale_unique_bolt(&visitors, &unique_bolt, &error) < 0 || gale_unique_total_bolt(1, &total_bolt, &error) < 0 ||
         gale_callback_bolt(print_window, NULL, &print_bolt, &error) < 0 ||

@@ -68,6 +68,8 @@ typedef struct gale_context {
     uint64_t (*random)(const struct gale_context *context);
     const struct gale_inputs *inputs;
     void *engine;
+    bool durable; /* checkpoints are made (gale/state.h) */
+    bool resumes; /* and the run goes on from one: `restore` is called where something was saved */
 } gale_context;
 
 /* The runtime's clock, in nanoseconds. */
@@ -91,6 +93,9 @@ GALE_API int gale_context_field(const gale_context *context, const char *compone
 
 typedef struct gale_collector gale_collector;
 typedef struct gale_remote gale_remote; /* gale/remote.h */
+struct gale_state;                      /* gale/state.h, and so are these */
+struct gale_state_options;
+struct gale_durable_ops;
 
 /* Filled by whoever runs components. Call the functions below instead. */
 typedef struct gale_collector_ops {
@@ -120,6 +125,8 @@ typedef struct gale_collector_ops {
                      size_t *emitted);
     int (*emit_many_tracked)(gale_collector *out, uint32_t stream, const gale_value *values, size_t count, size_t rows,
                              const uint64_t *message_ids, size_t *emitted);
+    int (*state)(gale_collector *out, const struct gale_state_options *options, struct gale_state **ret_state);
+    void (*remember)(gale_collector *out);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -262,11 +269,20 @@ GALE_INLINE void gale_stop(gale_collector *out, int code, const char *text) {
     out->ops->stop(out, code, text);
 }
 
+/* For a spout, in `open`: says that it keeps its place by itself, so that a later run begins where this one ends. A run that is
+ * not durable then warns of components behind it that keep something (gale/state.h): they begin empty each time. */
+GALE_INLINE void gale_remember(gale_collector *out) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, remember) + sizeof out->ops->remember;
+    if (has && out->ops->remember) out->ops->remember(out);
+}
+
 /* For a spout, in `open`: says that it goes on from where an earlier run stopped, so that what that run wrote is the
- * first part of what this one writes. */
+ * first part of what this one writes. It remembers its place, too (gale_remember). */
 GALE_INLINE void gale_resume(gale_collector *out) {
     GALE_ASSERT(out);
     out->ops->resume(out);
+    gale_remember(out);
 }
 
 /* Has a spout of this run said so? A bolt that would begin its output anew goes on with it then. To be asked once
@@ -283,7 +299,7 @@ typedef enum gale_next {
     GALE_NEXT_EMITTED,  /* there may be more at once */
     GALE_NEXT_NOTHING,  /* nothing now; ask again soon */
     GALE_NEXT_UNTIL,    /* nothing before wait->until (the context's clock) */
-    GALE_NEXT_READABLE, /* nothing before the descriptor wait->fd is readable */
+    GALE_NEXT_READABLE, /* nothing before the descriptor wait->fd is readable, or, unless it is 0, before wait->until */
     GALE_NEXT_DONE      /* nothing more, unless one of my tuples fails: then ask again */
 } gale_next;
 
@@ -308,6 +324,7 @@ typedef struct gale_spout_ops {
     void (*deactivate)(void *self);
     void (*close)(void *self);
     void (*ack_batch)(void *self, const uint64_t *message_ids, size_t count);
+    const struct gale_durable_ops *durable; /* what it keeps beyond the process (gale/state.h); NULL: it does not say */
 } gale_spout_ops;
 
 /* --- Bolts -------------------------------------------------------------------------------------------------------- */
@@ -358,6 +375,7 @@ typedef struct gale_bolt_ops {
     void (*cleanup)(void *self);
     int (*flush)(void *self, gale_collector *out);
     int (*execute_batch)(void *self, gale_batch *tuples, gale_collector *out);
+    const struct gale_durable_ops *durable; /* what it keeps beyond the process (gale/state.h); NULL: it does not say */
 } gale_bolt_ops;
 
 /* --- What a topology is given ------------------------------------------------------------------------------------- */

@@ -36,7 +36,8 @@ GALE_BEGIN
     X(STATE, -17, "not possible in this state")                                                                        \
     X(TIMED_OUT, -18, "timed out")                                                                                     \
     X(THREAD, -19, "called from the wrong thread")                                                                     \
-    X(CLOSED_PIPE, -20, "the reader of the output has gone")
+    X(CLOSED_PIPE, -20, "the reader of the output has gone")                                                           \
+    X(DAMAGED, -21, "damaged")
 
 typedef enum gale_error_code {
     GALE_OK = 0,

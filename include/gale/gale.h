@@ -15,6 +15,8 @@
 #include <gale/remote.h>
 #include <gale/rotating_map.h>
 #include <gale/runtime.h>
+#include <gale/state.h>
+#include <gale/store.h>
 #include <gale/time_cache_map.h>
 #include <gale/topology.h>
 #include <gale/tuple.h>

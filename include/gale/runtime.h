@@ -19,6 +19,7 @@
 #ifndef GALE_RUNTIME_H
 #define GALE_RUNTIME_H
 
+#include <gale/store.h>
 #include <gale/topology.h>
 
 GALE_BEGIN
@@ -42,10 +43,20 @@ typedef struct gale_runtime_options {
                               more or less; what comes beyond fails with reason `overflow`. Gates keep queues far
                               below, except in a cycle that makes more than it takes; default 64 MiB */
     bool inline_blocking; /* components that block (gale.blocking) may run on the caller's thread */
+    const gale_store *store; /* the run is durable: it goes on from the last checkpoint that is in there, and makes new
+                                    ones. Its functions are called until the runtime is freed; the table is copied */
+    int64_t
+        checkpoint_interval; /* ns from one checkpoint to the next; default: topology.state.checkpoint.interval.ms, 1 s */
+    uint64_t
+        state_memory; /* bytes of keyed state that is kept in memory, of all tasks; default: gale.state.memory.mb, 64 MiB */
+    const char *const
+        *adopt; /* what a checkpoint is gone on from that the topology no longer fits, as words: "OLD=NEW", a
+                                 component that was renamed, and "*", whatever else has changed. Read by gale_runtime_new */
+    uint32_t adopt_count;
 } gale_runtime_options;
 
 #define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
-    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, 0, false }
+    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, 0, false, NULL, 0, 0, NULL, 0 }
 
 /* Plans the topology and allocates all that it needs to run; starts nothing. `options` NULL: all defaults. GALE_INVALID
  * for options whose size was not set, and for a handle in them that lacks a function; GALE_UNSUPPORTED for an option of a
@@ -100,6 +111,59 @@ GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_
  * GALE_NOT_FOUND, GALE_INVALID, GALE_NO_MEMORY. */
 GALE_API int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
                                      void (*on_event)(void *user, const gale_event *event), void *user);
+
+/* --- Durable runs (docs/semantics/durable.md) ------------------------------------------------------------------------ */
+
+/* With the option `store`, gale_runtime_new reads the last checkpoint that is in there, if there is one: GALE_STATE when it
+ * is another topology's or does not fit this one (the report says what has changed, and which word of the option `adopt`,
+ * --state-adopt on the command line, would take it), GALE_INVALID (such a word names nothing), GALE_DAMAGED,
+ * GALE_UNSUPPORTED, GALE_IO. Words that were carried out before are no error: the same options go on after a crash. Until
+ * the first checkpoint lasts, the store has what it had. gale_runtime_start starts one thread more, which makes checkpoints
+ * last: it alone waits for the disk.
+ * Whoever uses gale_runtime_step calls gale_runtime_commit now and then, from that thread or another one: the first time
+ * before anything runs, since the first checkpoint is made as soon as all is open, and nothing is done until it lasts. */
+
+/* Makes the checkpoint that was cut last: it is on the disk when this returns. 1; 0: none was cut since. An error stops the
+ * run. GALE_STATE after gale_runtime_start, and in a run that is not durable. One call at a time. */
+GALE_API int gale_runtime_commit(gale_runtime *runtime, gale_error *error);
+
+/* Asks for a checkpoint now, and waits until one that was not there before lasts, at most `nanoseconds` (negative: as long
+ * as it takes). Its number goes to `ret_number` (may be NULL). GALE_TIMED_OUT; GALE_STOPPED: the run has ended, or ends
+ * because it failed; GALE_STATE: the run is not durable, or has no threads to wait for. */
+GALE_API int gale_runtime_checkpoint(gale_runtime *runtime, int64_t nanoseconds, uint64_t *ret_number);
+
+/* A checkpoint, and when it lasts the runtime stops: the next run goes on from there. Without a store it stops at once.
+ * Returns at once; may be called from a signal handler. */
+GALE_API void gale_runtime_suspend(gale_runtime *runtime);
+
+/* Times in nanoseconds, of the runtime's clock. */
+typedef struct gale_checkpoint_stats {
+    size_t size;
+    uint64_t number;  /* the last that lasts; 0: none yet */
+    uint64_t resumed; /* the one that the run goes on from; 0: it began anew */
+    uint64_t count;   /* that were made in this run */
+    uint64_t put_off; /* attempts that took too long */
+    int64_t time;     /* when the last one was cut */
+    int64_t took;     /* to make it last */
+    int64_t held;     /* how long the spouts were held for the last cut; 0 for the first, before which nothing runs */
+    int64_t held_max; /* for any */
+    uint64_t bytes;   /* that the last cut wrote */
+    uint64_t dropped; /* at the start: tuples of components that are there no more */
+    uint64_t again;   /* at the start: trees that begin again, because who held them does not save that */
+    int64_t wall;  /* ns since 1970: when the last one was cut; before this run makes one, the one that it goes on from.
+                         What has passed since is its age */
+    bool complete; /* the last that lasts is of the end: there is nothing more to do */
+    int64_t held_p50; /* of the cuts of this run, but for the first, before which nothing runs; at most 1/32 too high */
+    int64_t held_p99;
+    int64_t took_p50;
+    int64_t took_p99;
+    int64_t took_max;
+    uint64_t bytes_max;
+} gale_checkpoint_stats;
+
+/* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. False when the run is not
+ * durable. */
+GALE_API bool gale_runtime_checkpoint_stats(const gale_runtime *runtime, gale_checkpoint_stats *ret_stats);
 
 /* --- Figures ------------------------------------------------------------------------------------------------------ */
 
@@ -173,9 +237,9 @@ typedef struct gale_task_stats {
     uint64_t execute_samples;
     uint64_t execute_nanoseconds;
     uint64_t execute_nanoseconds_max;
-    bool done;                        /* spout: has said that it has nothing more */
-    uint32_t held_by;                 /* a congested task that keeps this one from running; 0: none */
-    uint64_t shed;                    /* untracked tuples that found its queue at the limit: the only loss there is */
+    bool done;        /* spout: has said that it has nothing more */
+    uint32_t held_by; /* a congested task that keeps this one from running; 0: none */
+    uint64_t shed; /* untracked tuples that found its queue at the limit, which the log tells: the only loss there is */
     uint64_t overflowed;              /* tracked ones: their trees failed with reason `overflow` */
     uint64_t rejected;                /* bolt: inputs; spout: trees; neither is among `failed` */
     uint64_t expired;                 /* tuples that were over their deadline, not executed: their trees failed */

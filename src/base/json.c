@@ -1,5 +1,7 @@
 #include "base/json.h"
 
+#include "base/base64.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -109,21 +111,10 @@ void gx_json_string(gx_json *json, gale_str value) {
     gx_buf_add_byte(json->out, '"');
 }
 
-/* Three bytes (or what is left of them) as four characters. */
-static void add_base64_group(gx_buf *out, const unsigned char *bytes, size_t left) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t group = (uint32_t)bytes[0] << 16;
-    if (left > 1) group |= (uint32_t)bytes[1] << 8;
-    if (left > 2) group |= bytes[2];
-    char text[4] = { digits[group >> 18], digits[group >> 12 & 63], digits[group >> 6 & 63], digits[group & 63] };
-    if (left < 3) text[3] = '=';
-    if (left < 2) text[2] = '=';
-    gx_buf_add(out, text, sizeof text);
-}
-
 void gx_json_base64(gx_json *json, const void *bytes, size_t size) {
     begin_item(json);
     gx_buf_add_byte(json->out, '"');
-    for (size_t at = 0; at < size; at += 3) add_base64_group(json->out, (const unsigned char *)bytes + at, size - at);
+    if (gx_buf_reserve(json->out, gx_base64_size(size)))
+        json->out->size += gx_base64_encode(bytes, size, json->out->data + json->out->size);
     gx_buf_add_byte(json->out, '"');
 }

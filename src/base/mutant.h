@@ -26,6 +26,10 @@ typedef enum gx_mutant {
     GX_MUTANT_letter_lost,         /* a tuple is given up though its letter could not be kept in the file */
     GX_MUTANT_row_lost,            /* the last row of a batch is lost when that is closed */
     GX_MUTANT_batch_freed_twice,   /* a batch that was read goes home twice */
+    GX_MUTANT_position_early,      /* the checkpoint has a spout's position of the one before, with the states of now */
+    GX_MUTANT_held_not_saved,      /* the checkpoint forgets a tuple that is held */
+    GX_MUTANT_sink_not_restored,   /* a sink that goes on does not cut back, or does not commit what was prepared */
+    GX_MUTANT_edges_again,         /* a run that goes on draws the same edges as the one before */
     GX_MUTANT_COUNT
 } gx_mutant;
 

@@ -31,6 +31,17 @@ static size_t character_size(const unsigned char *at, size_t left) {
     return (size_t)f.more + 1;
 }
 
+size_t gx_utf8_put(char to[4], uint32_t code) {
+    if (code < 0x80) {
+        to[0] = (char)code;
+        return 1;
+    }
+    size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = size - 1; i > 0; i--, code >>= 6) to[i] = (char)(0x80 | (code & 63));
+    to[0] = (char)((0xf00u >> size & 0xf0) | code);
+    return size;
+}
+
 size_t gx_utf8_step(const char *text, size_t size) {
     const unsigned char *at = (const unsigned char *)text;
     if (size == 0) return 0;

@@ -12,6 +12,9 @@ size_t gx_utf8_prefix(const char *text, size_t size);
 /* The size of the character that `text` begins with; 0 when it is malformed, cut off or missing. */
 size_t gx_utf8_step(const char *text, size_t size);
 
+/* Writes the character with this number, which is no surrogate and at most 0x10ffff, and returns its size. */
+size_t gx_utf8_put(char to[4], uint32_t code);
+
 /* Copies at most `room - 1` bytes of `text` (NULL: nothing) to `to`, ended by a NUL; cuts between characters. */
 void gx_utf8_copy(char *to, size_t room, const char *text);
 

@@ -5,23 +5,27 @@
 static const char *const headings[GX_CLASS_KIND_COUNT] = { "Spouts", "Bolts", "Values, for `components`" };
 
 static const char *const unsupported[] = {
-    "`includes` and `topologySource`: a topology is one file that says all",
-    "`${...}`, of properties files or the environment; `-c key=value` sets a key of the configuration",
-    "`workerHooks`",
-    "`factory` and `factoryArgs`; `reflist`",
-    "a `customClass` other than `org.apache.storm.grouping.PartialKeyGrouping`",
-    "classes that are not listed here, Java's own among them",
+    "`topologySource` and `workerHooks`, which are Java code",
+    "a `customClass` but PartialKey-, Shuffle- and LoadAwareShuffleGrouping of `org.apache.storm.grouping`",
+    "classes that are not listed here, Java's own among them; where gale has something near, the error says so",
 };
 
 enum { UNSUPPORTED_COUNT = sizeof unsupported / sizeof unsupported[0] };
 
-static const char *type_of(const gx_param *param) {
-    switch (param->type) {
-    case GALE_TYPE_BOOL: return "true or false";
-    case GALE_TYPE_I64: return "whole number";
-    case GALE_TYPE_STRING: return "string";
-    default: return "any scalar";
-    }
+/* "whole number, 1 to 10", "one of: tsv json". What has no end worth telling has none. */
+static void say_range(const gx_param *param, gx_buf *out) {
+    if (param->min >= param->max) return;
+    gx_buf_format(out, ", %s %lld", param->roles & GX_PARAM_ABOVE ? "above" : "from", (long long)param->min);
+    if (param->max < UINT32_MAX) gx_buf_format(out, " to %lld", (long long)param->max);
+}
+
+static void say_type(const gx_param *param, gx_buf *out) {
+    if (param->type == GX_PARAM_WORD)
+        gx_buf_format(out, "one of: %s", param->words);
+    else
+        gx_buf_add_text(out, gx_param_type_name(param->type));
+    say_range(param, out);
+    if (param->unit) gx_buf_format(out, ", in %s", param->unit);
 }
 
 /* "needed", or the default as it would be written. */
@@ -48,25 +52,34 @@ static void add_plain(gx_buf *out, const char *text) {
 static void list_kind(const gx_registry *registry, int32_t kind, int width, gx_buf *out) {
     add_plain(out, headings[kind]);
     gx_buf_add_text(out, "\n");
-    for (size_t i = 0; i < registry->class_count; i++) {
-        const gx_class *class_ = &registry->classes[i];
+    const gx_class *class_;
+    for (size_t i = 0; (class_ = gx_registry_at(registry, i)); i++)
         if (class_->kind == kind) gx_buf_format(out, "  %-*s  %s\n", width, class_->name, class_->text);
-    }
     gx_buf_add_text(out, "\n");
 }
 
 void gx_classes_list(const gx_registry *registry, gx_buf *out) {
     int width = 0;
-    for (size_t i = 0; i < registry->class_count; i++)
-        if ((int)strlen(registry->classes[i].name) > width) width = (int)strlen(registry->classes[i].name);
+    const gx_class *class_;
+    for (size_t i = 0; (class_ = gx_registry_at(registry, i)); i++)
+        if ((int)strlen(class_->name) > width) width = (int)strlen(class_->name);
     gx_buf_add_text(out, "The classes that a topology file can name:\n\n");
     for (int32_t kind = 0; kind < GX_CLASS_KIND_COUNT; kind++) list_kind(registry, kind, width, out);
-    gx_buf_add_text(out, "gale help classes NAME says which properties one has.\n\nFlux files cannot have, yet:\n");
+    gx_buf_add_text(out, "gale help classes NAME says which properties one has.\n\nFlux files cannot have:\n");
     for (size_t i = 0; i < UNSUPPORTED_COUNT; i++) {
         gx_buf_add_text(out, "  - ");
         add_plain(out, unsupported[i]);
         gx_buf_add_text(out, "\n");
     }
+}
+
+static void one_param(const gx_param *param, int width, gx_buf *out) {
+    gx_buf_format(out, "  %-*s  ", width, param->name);
+    say_type(param, out);
+    gx_buf_format(out, "; %s%s\n  %-*s  %s\n", param->fallback ? "default " : "", fallback_of(param), width, "",
+                  param->text);
+    if (param->example)
+        gx_buf_format(out, "  %-*s  as in {name: %s, value: %s}\n", width, "", param->name, param->example);
 }
 
 void gx_classes_one(const gx_class *class_, gx_buf *out) {
@@ -76,13 +89,10 @@ void gx_classes_one(const gx_class *class_, gx_buf *out) {
         gx_buf_format(out, "  %-11s  %s\n", i ? "" : "also called", class_->aliases[i]);
     if (class_->outputs) gx_buf_format(out, "  output       (%s)\n", class_->outputs);
     if (class_->keys) gx_buf_format(out, "  obeys keys   %s\n", class_->keys);
+    if (class_->factories) gx_buf_format(out, "  factories    %s\n", class_->factories);
     gx_buf_add_text(out,
                     class_->param_count ? "\nProperties, in the order of constructorArgs:\n" : "\nNo properties.\n");
-    for (size_t i = 0; i < class_->param_count; i++) {
-        const gx_param *param = &class_->params[i];
-        gx_buf_format(out, "  %-*s  %s, %s%s\n  %-*s  %s\n", width, param->name, type_of(param),
-                      param->fallback ? "default " : "", fallback_of(param), width, "", param->text);
-    }
+    for (size_t i = 0; i < class_->param_count; i++) one_param(&class_->params[i], width, out);
 }
 
 /* --- Markdown ----------------------------------------------------------------------------------------------------- */
@@ -92,7 +102,11 @@ static void page_params(const gx_class *class_, gx_buf *out) {
     gx_buf_add_text(out, "\n| property | type | default | |\n| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < class_->param_count; i++) {
         const gx_param *param = &class_->params[i];
-        gx_buf_format(out, "| `%s` | %s | %s | %s |\n", param->name, type_of(param), fallback_of(param), param->text);
+        gx_buf_format(out, "| `%s` | ", param->name);
+        say_type(param, out);
+        gx_buf_format(out, " | %s | %s", fallback_of(param), param->text);
+        if (param->example) gx_buf_format(out, ": `%s`", param->example);
+        gx_buf_add_text(out, " |\n");
     }
 }
 
@@ -110,6 +124,7 @@ static void page_class(const gx_class *class_, gx_buf *out) {
         gx_buf_format(out, "%s `%s`", i ? "," : "\nAlso called", class_->aliases[i]);
     if (class_->aliases[0]) gx_buf_add_text(out, ".");
     page_keys(class_, out);
+    if (class_->factories) gx_buf_format(out, "\nFactories: `%s`.", class_->factories);
     gx_buf_add_text(out, "\n");
     page_params(class_, out);
 }
@@ -119,14 +134,18 @@ void gx_classes_page(const gx_registry *registry, gx_buf *out) {
         out,
         "# Classes\n\n"
         "The classes that a topology file can name. `gale help classes` prints the same. `properties` give values by "
-        "name,\n`constructorArgs` in the order of the tables, `configMethods` by name with or without `with` or "
-        "`set`.\n\n"
+        "name,\nas Storm's list (`{name: path, value: a.txt}`) or as a map (`{path: a.txt}`); `constructorArgs` in the "
+        "order of the tables,\n`configMethods` by name with or without `with` or `set`; `factoryArgs` as "
+        "constructorArgs, where a class has factories.\nA `duration` is a number of seconds, or 250ms, 10s, 5m, 1h30m, "
+        "2d, a `size` a number of bytes, or 64 KB, 100 MB, 2 GiB; `fields` and lists are YAML lists, or text with "
+        "commas.\n\n"
         "This page is made by the program: `gale help classes --markdown > docs/reference/classes.md`.\n");
     for (int32_t kind = 0; kind < GX_CLASS_KIND_COUNT; kind++) {
         gx_buf_format(out, "\n## %s\n", headings[kind]);
-        for (size_t i = 0; i < registry->class_count; i++)
-            if (registry->classes[i].kind == kind) page_class(&registry->classes[i], out);
+        const gx_class *class_;
+        for (size_t i = 0; (class_ = gx_registry_at(registry, i)); i++)
+            if (class_->kind == kind) page_class(class_, out);
     }
-    gx_buf_add_text(out, "\n## What Flux files cannot have, yet\n\nEach is refused with its place, never skipped.\n\n");
+    gx_buf_add_text(out, "\n## What Flux files cannot have\n\nEach is refused with its place, never skipped.\n\n");
     for (size_t i = 0; i < UNSUPPORTED_COUNT; i++) gx_buf_format(out, "- %s\n", unsupported[i]);
 }

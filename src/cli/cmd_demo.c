@@ -66,7 +66,9 @@ static int add_split(gale_topology *topology, gx_demo_source *source, const gale
 }
 
 static int top_words(gale_topology *topology, gx_demo_view *view, gale_error *error) {
-    gale_split_options split = { sizeof split, true, true, 4, stop_words };
+    gale_split_options split = {
+        .size = sizeof split, .lower_case = true, .letters_only = true, .min_letters = 4, .stop_words = stop_words
+    };
     gale_bolt bolt;
     int rc = add_split(topology, view->source, &split, error);
     if (rc >= 0) rc = add(topology, "count", gale_rolling_count_bolt(WINDOW, EMIT, &bolt, error), &bolt, 4);
@@ -110,7 +112,7 @@ static int unique_visitors(gale_topology *topology, gx_demo_view *view, gale_err
     gale_unique_options visitors = { .size = sizeof visitors, .key = "host, agent", .windows = "60, 300" };
     gale_bolt bolt;
     int rc = add_log(topology, view->source, error);
-    if (rc >= 0) rc = add(topology, "parse", gale_access_log_bolt(&bolt, error), &bolt, 1);
+    if (rc >= 0) rc = add(topology, "parse", gale_access_log_bolt(NULL, &bolt, error), &bolt, 1);
     if (rc >= 0) rc = gale_topology_subscribe(topology, "parse", "lines", NULL, gale_shuffle());
     if (rc >= 0) rc = add(topology, "clock", gale_event_time_bolt(&by_time, &bolt, error), &bolt, 1);
     if (rc >= 0) rc = gale_topology_subscribe(topology, "clock", "parse", NULL, gale_global());

@@ -1,13 +1,13 @@
 /* gale run FILE.yaml */
 #include "cli/bad_letters.h"
 #include "cli/command.h"
+#include "cli/flux_file.h"
 #include "cli/layout.h"
 #include "cli/session.h"
+#include "cli/state_folder.h"
 
 #include "base/os/file.h"
 #include "base/str.h"
-#include "front/builtin.h"
-#include "front/flux.h"
 #include "front/letter_spout.h"
 #include "topology/builder.h"
 
@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 typedef struct choices {
-    const char *input, *output, *replay, *log_level, *events_file;
+    const char *input, *output, *state, *from, *replay, *log_level, *events_file;
     double rate;
     uint64_t jobs, seed;
-    bool until_drained, keep_running, exit_by_signal, quiet, json, plan;
-    gx_words assignments, log_events;
+    bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan;
+    gx_flux_choices flux;
+    gx_words log_events, adopt;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -30,6 +31,18 @@ static const gx_option options[] = {
       "read this instead of the spout's file; - is the standard input" },
     { 0, "output", "PATH", GX_OPTION_TEXT, AT(output), 0, 0,
       "write this instead of the sink's file; - is the standard output" },
+    { 0, "overwrite", NULL, GX_OPTION_FLAG, AT(overwrite), 0, 0,
+      "sinks may replace what their files hold; without it, and without `overwrite` in the topology, that is refused, "
+      "but for the beginning of a durable run" },
+    { 0, "state", "DIR", GX_OPTION_TEXT, AT(state), 0, 0,
+      "keep the run's state in this folder, and go on from what is in there: a run that ends at any moment loses "
+      "nothing" },
+    { 0, "state-adopt", "[OLD=NEW]", GX_OPTION_PAIRS, AT(adopt), 0, 0,
+      "go on from a state that the topology no longer fits: OLD=NEW, a component that was renamed (may be repeated); "
+      "alone, whatever else has changed" },
+    { 0, "from", "NAME", GX_OPTION_TEXT, AT(from), 0, 0,
+      "with --state: begin its folder, which has no state yet, with the checkpoint that gale checkpoint NAME has "
+      "kept" },
     { 0, "replay-dead-letters", "PATH", GX_OPTION_TEXT, AT(replay), 0, 0,
       "emit the dead letters of this file instead of what the spouts would, and end" },
     { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0, "lines a second and spout task" },
@@ -41,8 +54,7 @@ static const gx_option options[] = {
       "do not end when a finite input has been answered" },
     { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
       "exit with 128 + signal after every end by a signal" },
-    { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
-      "set a key of the topology's configuration; may be repeated" },
+    GX_FLUX_ROWS,
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0,
       "the summary as one JSON object on the standard output (of a topology that prints there: standard error); with "
@@ -67,6 +79,14 @@ static const char *events_path(const choices *c) {
     return c->events_file ? c->events_file : "events.jsonl";
 }
 
+/* It takes the topology when it fails. */
+static int set_state(gale_topology *topology, const char *folder, gale_error *error) {
+    int rc = gale_topology_set(topology, NULL, "topology.state.dir", gale_text(folder));
+    if (rc >= 0) return GALE_OK;
+    gale_topology_free(topology);
+    return gale_error_set(error, rc, "--state '%s': %s", folder, gale_error_text(rc));
+}
+
 static int load(const char *path, const choices *c, const gale_logger *logger, bool *ret_prints,
                 gale_topology **ret_topology, gale_error *error) {
     const gx_named_file files[] = {
@@ -78,24 +98,24 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
           .advice = "; move it first, or name another with -c topology.dead_letters.file=PATH",
           .goes_on = true },
     };
-    gale_setting settings[3];
+    gale_setting settings[4];
     size_t count = 0;
     if (c->input) settings[count++] = (gale_setting){ "gale.input", gale_text(c->input) };
     if (c->output) settings[count++] = (gale_setting){ "gale.output", gale_text(c->output) };
+    if (c->overwrite) settings[count++] = (gale_setting){ "gale.overwrite", gale_bool(true) };
     if (c->rate > 0) settings[count++] = (gale_setting){ "gale.rate", gale_f64(c->rate) };
-    gx_flux_options flux = { .assignments = c->assignments.items,
-                             .assignment_count = c->assignments.count,
-                             .settings = settings,
+    gx_flux_options flux = { .settings = settings,
                              .setting_count = count,
                              .ret_prints = ret_prints,
                              .logger = logger,
                              .files = files,
                              .file_count = sizeof files / sizeof *files };
-    return gx_flux_load(path, gx_registry_builtin(), &flux, ret_topology, error);
+    int rc = gx_flux_file_load(path, &c->flux, flux, ret_topology, error);
+    return rc < 0 || !c->state ? rc : set_state(*ret_topology, c->state, error);
 }
 
 /* With the event log that was asked for. */
-static int run_topology(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
+static int run_logged(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_event_log events;
     if (!c->log_events.count) return gx_session_run(session, topology);
@@ -105,6 +125,34 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     int exit_code = gx_session_run(session, topology);
     if (gx_event_log_close(&events, &error) == 0) return exit_code;
     return gx_session_refuse(session->terminal, &error, GX_EXIT_IO);
+}
+
+static int refuse_adopt(gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_INVALID, "--state-adopt is of no use without --state DIR");
+    return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+}
+
+/* With the state that it goes on from. */
+static int run_topology(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_store store;
+    session->state = gx_state_folder_of(topology);
+    if (!session->state && c->adopt.count) return refuse_adopt(session->terminal);
+    if (!session->state && c->from) {
+        gale_error_set(&error, GALE_INVALID, "--from %s: no state is kept; --state DIR says where", c->from);
+        return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
+    }
+    if (!session->state) return run_logged(session, topology, c, logger);
+    int rc = c->from ? gx_state_folder_begin_from(topology, c->from, logger, &error) : GALE_OK;
+    if (rc == GALE_OK) rc = gx_state_folder_open(topology, &store, &error);
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
+    session->store = &store;
+    session->adopt = c->adopt.items;
+    session->adopt_count = (uint32_t)c->adopt.count;
+    int exit_code = run_logged(session, topology, c, logger);
+    store.close(store.self);
+    return exit_code;
 }
 
 /* --- Dead letters ------------------------------------------------------------------------------------------------- */
@@ -126,12 +174,20 @@ static int load_letters(gx_session *session, const char *path, gx_dead_letter_fi
 static int run_letters(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_dead_letter_file letters;
+    if (gx_state_folder_of(topology)) {
+        gale_error_set(
+            &error, GALE_INVALID,
+            "--replay-dead-letters runs other spouts than those whose state is in '%s'; let the run end, and "
+            "give -c topology.state.dir= to emit letters without it",
+            gx_state_folder_of(topology));
+        return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
+    }
     int exit_code = load_letters(session, c->replay, &letters);
     if (exit_code != GX_EXIT_OK) return exit_code;
     int rc = gx_letter_spouts(topology, &letters, &error);
     session->until_drained = true;
     exit_code = rc < 0 ? gx_session_refuse(session->terminal, &error, gx_session_exit(rc))
-                       : run_topology(session, topology, c, logger);
+                       : run_logged(session, topology, c, logger);
     gx_dead_letter_file_fini(&letters);
     return exit_code;
 }
@@ -176,13 +232,6 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     return exit_code;
 }
 
-static int check_assignments(const gx_words *assignments, gale_error *error) {
-    for (size_t i = 0; i < assignments->count; i++)
-        if (!strchr(assignments->items[i], '='))
-            return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", assignments->items[i]);
-    return 0;
-}
-
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { 0 };
@@ -191,10 +240,14 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (rc == 0 && words.count != 1)
         rc = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
                             gx_cmd_run.usage);
-    if (rc == 0) rc = check_assignments(&c.assignments, &error);
+    if (rc == 0 && c.replay && c.adopt.count)
+        rc = gale_error_set(&error, GALE_INVALID, "--state-adopt is of no use with --replay-dead-letters");
     if (rc == 0 && c.replay && (c.input || c.rate > 0))
         rc = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
                             c.input ? "--input" : "--rate");
+    if (rc == 0 && c.from && (c.replay || c.plan))
+        rc = gale_error_set(&error, GALE_INVALID, "--from is of no use with %s",
+                            c.replay ? "--replay-dead-letters" : "--plan");
     if (rc == 0 && c.keep_running && (c.until_drained || c.replay))
         rc = gale_error_set(&error, GALE_INVALID, "--keep-running and %s contradict each other",
                             c.replay ? "--replay-dead-letters" : "--until-drained");
@@ -212,6 +265,7 @@ const gx_command gx_cmd_run = {
         "Ends when a finite input has been answered, and with Ctrl-C, SIGTERM or SIGHUP. A signal drains: spouts "
         "stop,\n"
         "and what is in flight is finished, for 10 s at the most; a second Ctrl-C or SIGTERM stops at once.\n"
+        "With --state it makes a checkpoint instead, and the next run goes on from there.\n"
         "What fails for good: what is out of attempts, where the engine tries again (topology.replay.attempts); what\n"
         "is rejected; dead letters; and what spouts give up.\n"
         "Exit codes: 0 ok, a drained end by a signal too; 1 something failed for good; 2 usage or topology; 3 input\n"

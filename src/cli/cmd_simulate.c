@@ -1,13 +1,13 @@
-/* gale simulate FILE.yaml, gale simulate --random */
+/* gale simulate FILE.yaml, gale simulate --random, gale simulate --durable */
 #include "cli/command.h"
+#include "cli/flux_file.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 
 #include "base/hash.h"
 #include "base/os/file.h"
 #include "base/str.h"
-#include "front/builtin.h"
-#include "front/flux.h"
+#include "sim/lives.h"
 #include "sim/simulator.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@
 typedef struct choices {
     const char *faults, *input, *record;
     uint64_t seed, runs, executors, roots;
-    bool random, quiet;
-    gx_words assignments;
+    bool random, durable, quiet;
+    gx_flux_choices flux;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -34,13 +34,14 @@ static const gx_option options[] = {
     { 0, "input", "PATH", GX_OPTION_TEXT, AT(input), 0, 0,
       "spouts read this; without it generators stand in for them" },
     { 0, "random", NULL, GX_OPTION_FLAG, AT(random), 0, 0, "a random topology for each run, in place of a file" },
+    { 0, "durable", NULL, GX_OPTION_FLAG, AT(durable), 0, 0,
+      "random durable runs, which die at drawn places and go on, in place of a file" },
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(executors), 1, GALE_EXECUTORS_MAX,
       "executors (default: drawn, 1 to 8)" },
     { 0, "roots", "N", GX_OPTION_WHOLE, AT(roots), 1, 100000000, "trees a run (default: drawn, 100 to 260)" },
     { 0, "record", "PATH", GX_OPTION_TEXT, AT(record), 0, 0,
       "keep what was done in this file, and go on where it ends" },
-    { 'c', "config", "KEY=VALUE", GX_OPTION_WORDS, AT(assignments), 0, 0,
-      "set a key of the topology's configuration; may be repeated" },
+    GX_FLUX_ROWS,
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no line for a run that holds" },
 };
 
@@ -51,8 +52,9 @@ typedef struct job {
     const char *path; /* NULL: random */
     gx_terminal *errors;
     gx_terminal out;
-    gx_simulator *simulator;
-    uint64_t first, next; /* seeds */
+    gx_simulator *simulator; /* NULL: durable */
+    gx_death places;         /* where durable runs died */
+    uint64_t first, next;    /* seeds */
     uint64_t failures, refused, first_failure;
     uint64_t roots, deliveries;
     gx_buf past;   /* what the record held before */
@@ -65,12 +67,15 @@ static uint64_t what_of(const job *j) {
     const choices *c = j->chosen;
     char numbers[80];
     snprintf(numbers, sizeof numbers, "%" PRIu64 " %" PRIu64 " %d", c->executors, c->roots, c->random);
-    const char *parts[] = { j->path, c->faults, c->input, numbers };
+    const char *parts[] = { j->path, c->faults, c->input, numbers, c->durable ? "durable" : NULL };
     uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts - !c->durable; i++)
         hash = gx_hash_bytes(parts[i] ? parts[i] : "", parts[i] ? strlen(parts[i]) + 1 : 0, hash);
-    for (size_t i = 0; i < c->assignments.count; i++)
-        hash = gx_hash_bytes(c->assignments.items[i], strlen(c->assignments.items[i]), hash);
+    for (size_t i = 0; i < c->flux.assignments.count; i++)
+        hash = gx_hash_bytes(c->flux.assignments.items[i], strlen(c->flux.assignments.items[i]), hash);
+    for (size_t i = 0; i < c->flux.sets.count; i++)
+        hash = gx_hash_bytes(c->flux.sets.items[i], strlen(c->flux.sets.items[i]), hash);
+    if (c->flux.filter) hash = gx_hash_bytes(c->flux.filter, strlen(c->flux.filter), hash);
     return hash;
 }
 
@@ -148,28 +153,74 @@ static bool tell_run(job *j, uint64_t seed, const gx_simulator_result *r) {
     return say(j, &line);
 }
 
-static void note_failure(job *j, uint64_t seed, const gx_simulator_result *r) {
-    if (r->holds) return;
+static bool tell_durable(job *j, uint64_t seed, const gx_lives_result *r) {
+    gx_buf line = GX_BUF_INIT(NULL);
+    if (!r->holds)
+        gx_buf_format(&line, "seed %" PRIu64 ": does not hold: %s\n", seed, r->text);
+    else if (!j->chosen->quiet)
+        gx_buf_format(&line,
+                      "seed %" PRIu64 ": holds, %s; %u task%s, %" PRIu64 " message%s, %u %s of which %u died, %" PRIu64
+                      " checkpoint%s, %" PRIu64 " deliver%s, %" PRIu64 " step%s, trace %016" PRIx64 "\n",
+                      seed, r->exact ? "exactly once" : "at least once", r->tasks, gx_plural(r->tasks), r->messages,
+                      gx_plural(r->messages), r->lives, r->lives == 1 ? "life" : "lives", r->deaths, r->checkpoints,
+                      gx_plural(r->checkpoints), r->executed, y_or_ies(r->executed), r->steps, gx_plural(r->steps),
+                      r->trace);
+    return say(j, &line);
+}
+
+static void note_failure(job *j, uint64_t seed, const char *text) {
     if (!j->failures++) j->first_failure = seed;
-    gx_progress_failed(&j->failed, seed, r->text);
+    gx_progress_failed(&j->failed, seed, text);
+}
+
+/* GALE_NO_MEMORY, or what is wrong with the topology. */
+static int run_one(job *j, uint64_t seed, bool *ret_said, gale_error *error) {
+    gx_simulator_result result;
+    int rc = gx_simulator_run(j->simulator, seed, &result, error);
+    if (rc < 0) return rc;
+    j->roots += result.roots;
+    j->deliveries += result.deliveries;
+    if (!result.holds) note_failure(j, seed, result.text);
+    *ret_said = tell_run(j, seed, &result);
+    return rc;
+}
+
+static int run_durable(job *j, uint64_t seed, bool *ret_said, gale_error *error) {
+    gx_lives_result result;
+    int rc = gx_lives_run(seed, NULL, &j->places, &result, error);
+    if (rc < 0) return rc;
+    j->roots += result.messages;
+    j->deliveries += result.executed;
+    if (!result.holds) note_failure(j, seed, result.text);
+    *ret_said = tell_durable(j, seed, &result);
+    return rc;
 }
 
 static void repeat_hint(const job *j, gx_buf *out) {
     const choices *c = j->chosen;
     gx_buf_format(out, "repeat the first with: gale simulate %s --seed %" PRIu64 " --runs 1",
-                  j->path ? j->path : "--random", j->first_failure);
+                  j->path              ? j->path
+                  : j->chosen->durable ? "--durable"
+                                       : "--random",
+                  j->first_failure);
     if (c->faults) gx_buf_format(out, " --faults %s", c->faults);
     if (c->input) gx_buf_format(out, " --input %s", c->input);
     if (c->executors) gx_buf_format(out, " --executors %" PRIu64, c->executors);
     if (c->roots) gx_buf_format(out, " --roots %" PRIu64, c->roots);
-    for (size_t i = 0; i < c->assignments.count; i++) gx_buf_format(out, " -c %s", c->assignments.items[i]);
+    for (size_t i = 0; i < c->flux.assignments.count; i++) gx_buf_format(out, " -c %s", c->flux.assignments.items[i]);
+    for (size_t i = 0; i < c->flux.sets.count; i++) gx_buf_format(out, " --set %s", c->flux.sets.items[i]);
+    if (c->flux.filter) gx_buf_format(out, " --filter %s", c->flux.filter);
+    if (c->flux.environment) gx_buf_add_text(out, " -e");
     gx_buf_add_text(out, "\n");
 }
 
 static bool tell_end(job *j) {
     gx_buf out = GX_BUF_INIT(NULL);
     if (!j->chosen->quiet) gx_buf_add_text(&out, "\n");
-    gx_coverage_print(gx_simulator_coverage(j->simulator), &out);
+    if (j->simulator)
+        gx_coverage_print(gx_simulator_coverage(j->simulator), &out);
+    else
+        gx_death_print(&j->places, &out);
     uint64_t runs = j->next - j->first;
     gx_buf_format(&out, "%" PRIu64 " run%s, %" PRIu64 " root%s, %" PRIu64 " deliver%s: ", runs, gx_plural(runs),
                   j->roots, gx_plural(j->roots), j->deliveries, y_or_ies(j->deliveries));
@@ -188,15 +239,10 @@ static int run_all(job *j) {
     int number = 0, rc = GALE_OK;
     bool said = true;
     for (uint64_t left = j->chosen->runs; left > 0 && !number && said && rc >= 0; left--) {
-        gx_simulator_result result;
         uint64_t seed = j->next;
-        rc = gx_simulator_run(j->simulator, seed, &result, &error);
+        rc = j->simulator ? run_one(j, seed, &said, &error) : run_durable(j, seed, &said, &error);
         if (rc < 0) return gx_session_refuse(j->errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
         j->next++;
-        j->roots += result.roots;
-        j->deliveries += result.deliveries;
-        note_failure(j, seed, &result);
-        said = tell_run(j, seed, &result);
         if ((j->next - j->first) % RECORD_EVERY == 0) rc = write_record(j, &error);
         number = gx_session_asked();
     }
@@ -227,14 +273,12 @@ static int load(const job *j, gale_topology **ret_topology, gale_error *error) {
         { .who = "--record", .verb = "writes", .path = c->record ? next : NULL, .written = true },
     };
     gale_setting setting = { "gale.input", gale_text(c->input ? c->input : "") };
-    gx_flux_options flux = { .assignments = c->assignments.items,
-                             .assignment_count = c->assignments.count,
-                             .settings = &setting,
+    gx_flux_options flux = { .settings = &setting,
                              .setting_count = c->input ? 1 : 0,
                              .files = files,
                              .file_count = sizeof files / sizeof *files,
                              .dry = true };
-    return gx_flux_load(j->path, gx_registry_builtin(), &flux, ret_topology, error);
+    return gx_flux_file_load(j->path, &c->flux, flux, ret_topology, error);
 }
 
 /* Before the first run: a thousand runs whose spouts read nothing, or whose record is lost at their end, help nobody. */
@@ -257,7 +301,7 @@ static int simulate(job *j) {
     if (rc >= 0) rc = load(j, &topology, &error);
     if (rc >= 0 && c->record) rc = read_record(j, &error);
     o.topology = topology;
-    if (rc >= 0) rc = gx_simulator_new(&o, &j->simulator, &error);
+    if (rc >= 0 && !c->durable) rc = gx_simulator_new(&o, &j->simulator, &error);
     j->first = j->next;
     int exit_code = GX_EXIT_USAGE;
     if (rc >= 0 && (rc = try_files(j, &error)) < 0) exit_code = GX_EXIT_IO;
@@ -268,17 +312,24 @@ static int simulate(job *j) {
 }
 
 static int check(const choices *c, const gx_words *words, gale_error *error) {
+    if (c->durable &&
+        (c->random || words->count || c->input || c->flux.assignments.count || c->faults || c->executors || c->roots))
+        return gale_error_set(
+            error, GALE_INVALID,
+            "--durable draws everything from the seed: it goes with --seed, --runs, --record and --quiet");
+    if (c->durable) return GALE_OK;
     if (c->random && words->count)
         return gale_error_set(error, GALE_INVALID, "--random takes no topology file; '%s' is one", words->items[0]);
     if (c->random && c->input) return gale_error_set(error, GALE_INVALID, "--random has spouts of its own: no --input");
-    if (c->random && c->assignments.count)
+    if (c->random && c->flux.assignments.count)
         return gale_error_set(error, GALE_INVALID, "--random draws its configuration: no --config");
     if (!c->random && words->count != 1)
         return gale_error_set(error, GALE_INVALID, "simulate takes one topology file, not %zu: gale %s", words->count,
                               gx_cmd_simulate.usage);
-    for (size_t i = 0; i < c->assignments.count; i++)
-        if (!strchr(c->assignments.items[i], '='))
-            return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='", c->assignments.items[i]);
+    for (size_t i = 0; i < c->flux.assignments.count; i++)
+        if (!strchr(c->flux.assignments.items[i], '='))
+            return gale_error_set(error, GALE_INVALID, "-c wants key=value; '%s' has no '='",
+                                  c->flux.assignments.items[i]);
     return GALE_OK;
 }
 
@@ -289,7 +340,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (rc >= 0) rc = check(&c, &words, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    job j = { .chosen = &c, .path = c.random ? NULL : words.items[0], .errors = errors };
+    job j = { .chosen = &c, .path = c.random || c.durable ? NULL : words.items[0], .errors = errors };
     gx_terminal_init(&j.out, STDOUT_FILENO);
     int exit_code = simulate(&j);
     gx_buf_fini(&j.past);
@@ -300,12 +351,15 @@ static int run(int argc, char **argv, gx_terminal *errors) {
 
 const gx_command gx_cmd_simulate = {
     .name = "simulate",
-    .usage = "simulate FILE.yaml|--random [options]",
+    .usage = "simulate FILE.yaml|--random|--durable [options]",
     .text = "run a topology on virtual time, in seeded order, with faults, and check every run",
     .more =
         "Faults: slow, hold, fail, forget, twice, reset, stall, late, alloc, open, disk, stop; for example --faults "
         "slow=0.01,fail=0.1.\n"
         "The same seed and options give the same output. Sinks take everything and write nothing.\n"
+        "--durable: random topologies with a store; the process dies between steps, in a cut, a commit or a start, "
+        "and\n"
+        "goes on; each message must have its effects exactly once.\n"
         "Exit codes: 0 every run holds, 1 one does not, 2 usage or topology, 3 input or output, 128 + signal.\n",
     .options = options,
     .option_count = OPTION_COUNT,

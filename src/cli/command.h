@@ -16,8 +16,11 @@ typedef struct gx_command {
 } gx_command;
 
 extern const gx_command gx_cmd_run;
+extern const gx_command gx_cmd_check;
 extern const gx_command gx_cmd_dead_letters;
 extern const gx_command gx_cmd_demo;
 extern const gx_command gx_cmd_simulate;
+extern const gx_command gx_cmd_checkpoint;
+extern const gx_command gx_cmd_state;
 
 #endif

@@ -1,5 +1,7 @@
 #include "cli/figures.h"
 
+#include "base/str.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -37,4 +39,14 @@ const char *gx_figure_rate(uint64_t count, int64_t nanoseconds, char out[GX_FIGU
     if (rate >= 10 || rate == 0) return gx_figure_count((uint64_t)(rate + 0.5), out);
     snprintf(out, GX_FIGURE_SIZE, "%.1f", rate);
     return out;
+}
+
+void gx_figure_count_member(gx_json *json, const char *key, uint64_t count) {
+    gx_json_key(json, gx_str(key));
+    gx_json_u64(json, count);
+}
+
+void gx_figure_seconds_member(gx_json *json, const char *key, int64_t nanoseconds) {
+    gx_json_key(json, gx_str(key));
+    gx_json_f64(json, (double)nanoseconds / 1e9);
 }

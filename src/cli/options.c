@@ -63,6 +63,11 @@ static int set_option(reader *r, const gx_option *option, const char *value) {
 }
 
 static int need_value(reader *r, const gx_option *option, const char **ret_value) {
+    bool optional = option->kind == GX_OPTION_PAIRS;
+    if (optional && (r->at == r->argc || r->argv[r->at][0] == '-' || !strchr(r->argv[r->at], '='))) {
+        *ret_value = "*";
+        return 0;
+    }
     if (r->at == r->argc)
         return gale_error_set(r->error, GALE_INVALID, "--%s needs a value: --%s %s", option->name, option->name,
                               option->argument);

@@ -25,7 +25,8 @@ typedef enum gx_option_kind {
     GX_OPTION_TEXT,  /* const char * */
     GX_OPTION_WHOLE, /* uint64_t */
     GX_OPTION_RATE,  /* double, above 0 */
-    GX_OPTION_WORDS  /* gx_words */
+    GX_OPTION_WORDS, /* gx_words */
+    GX_OPTION_PAIRS  /* gx_words: the value, or an argument behind it that has a '='; without one "*" */
 } gx_option_kind;
 
 typedef struct gx_option {

@@ -4,6 +4,7 @@
 #include "base/os/thread.h"
 #include "base/os/time.h"
 #include "base/str.h"
+#include "cli/figures.h"
 #include "cli/open_trees.h"
 #include "cli/summary.h"
 
@@ -100,7 +101,7 @@ int gx_session_print(gx_terminal *errors, gx_buf *out) {
 }
 
 static bool is_io(int code) {
-    return code == GALE_IO || code == GALE_CLOSED_PIPE || code == GALE_TOO_LARGE;
+    return code == GALE_IO || code == GALE_CLOSED_PIPE || code == GALE_TOO_LARGE || code == GALE_DAMAGED;
 }
 
 int gx_session_exit(int code) {
@@ -117,12 +118,13 @@ typedef struct watch {
     gx_reading before; /* at the last status line */
     int64_t started;
     int64_t next_tick;
-    int64_t stop_at; /* the drain's bound; INT64_MAX while there is no drain */
-    int signal;      /* the first one, or 0 */
-    bool complete;   /* the input had ended when it came */
-    bool cut;        /* what was open when the drain began was not all finished */
-    bool drained;    /* drain_after has been seen to */
-    bool told;       /* that the input has ended */
+    int64_t stop_at;      /* the drain's bound; INT64_MAX while there is no drain */
+    int signal;           /* the first one, or 0 */
+    bool complete;        /* the input had ended when it came */
+    bool cut;             /* what was open when the drain began was not all finished */
+    bool drained;         /* drain_after has been seen to */
+    bool told;            /* that the input has ended */
+    int64_t next_request; /* when to look whether somebody asks for a checkpoint */
 } watch;
 
 static void status_line(watch *w, const gx_reading *now) {
@@ -183,6 +185,30 @@ static void give_up(watch *w) {
     gale_runtime_stop(w->runtime);
 }
 
+static bool is_open(const watch *w) {
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(w->runtime, &stats);
+    return stats.phase >= GALE_PHASE_RUNNING;
+}
+
+/* What is in flight is part of the checkpoint. */
+static void suspend(watch *w) {
+    bool makes_one = is_open(w);
+    gale_runtime_suspend(w->runtime);
+    if (!makes_one) return;
+    gale_log(&w->logger, GALE_LOG_INFO, NULL, "makes a checkpoint, and stops; Ctrl-C again ends now");
+}
+
+static void drain(watch *w) {
+    gale_runtime_drain(w->runtime);
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(w->runtime, &stats);
+    if (stats.open)
+        gale_log(&w->logger, GALE_LOG_INFO, NULL,
+                 "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now",
+                 (unsigned long long)stats.open, (double)drain_bound / 1e9);
+}
+
 static void on_signal(watch *w, int number, int64_t now) {
     gx_reading reading;
     if (w->signal) {
@@ -193,13 +219,7 @@ static void on_signal(watch *w, int number, int64_t now) {
     w->complete = reading.done;
     w->signal = number;
     w->stop_at = now + drain_bound;
-    gale_runtime_drain(w->runtime);
-    gale_run_stats stats = { .size = sizeof stats };
-    gale_runtime_stats(w->runtime, &stats);
-    if (stats.open)
-        gale_log(&w->logger, GALE_LOG_INFO, NULL,
-                 "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now",
-                 (unsigned long long)stats.open, (double)drain_bound / 1e9);
+    (w->session->store ? suspend : drain)(w);
 }
 
 static void look_at_signals(watch *w, int64_t now) {
@@ -218,6 +238,16 @@ static void look_at_bounds(watch *w, int64_t now) {
     give_up(w);
 }
 
+/* Who wants to keep a checkpoint does not wait for the interval. */
+static void look_at_requests(watch *w, int64_t now) {
+    const gale_store *store = w->session->store;
+    gale_store_about about = { .size = sizeof about };
+    if (!store || now < w->next_request) return;
+    w->next_request = now + 5 * slice;
+    if (store->about(store->self, &about, NULL) == GALE_OK && about.asked)
+        (void)gale_runtime_checkpoint(w->runtime, 0, NULL);
+}
+
 static bool is_closed(const gale_runtime *runtime) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(runtime, &stats);
@@ -232,8 +262,10 @@ static int wait_for_end(watch *w, gale_error *error) {
         tick(w, now);
         look_at_signals(w, now);
         look_at_bounds(w, now);
+        look_at_requests(w, now);
         int rc = gale_runtime_wait(w->runtime, slice, error);
-        if (rc != GALE_TIMED_OUT || is_closed(w->runtime)) return rc;
+        if (rc != GALE_TIMED_OUT) return rc;
+        if (is_closed(w->runtime)) return gale_runtime_wait(w->runtime, 0, error); /* it has, since then */
         gale_run_stats stats = { .size = sizeof stats };
         gale_runtime_stats(w->runtime, &stats);
         if (stats.phase != GALE_PHASE_CLOSING)
@@ -281,14 +313,21 @@ static bool is_cut_short(const watch *w) {
 }
 
 static int exit_code_of(const watch *w, int code, bool lost) {
-    if (is_io(code)) return GX_EXIT_IO;
+    if (is_io(code) || code == GALE_EXISTS) return GX_EXIT_IO;
     if (is_cut_short(w)) return GX_EXIT_SIGNAL + w->signal;
     return code < 0 || lost || w->session->skipped ? GX_EXIT_FAILED : GX_EXIT_OK;
+}
+
+/* What a signal suspended has not come to its end, even if all was read. */
+static void look_at_checkpoints(watch *w) {
+    gale_checkpoint_stats stats = { .size = sizeof stats };
+    if (gale_runtime_checkpoint_stats(w->runtime, &stats)) w->complete = stats.complete;
 }
 
 static int conclude(watch *w, gale_topology *topology, int code, const gale_error *error) {
     const gx_session *session = w->session;
     gx_summary summary;
+    look_at_checkpoints(w);
     if (session->on_tick) session->on_tick(session->user, w->runtime);
     gx_terminal_live(session->terminal, "");
     gx_terminal_flush(session->terminal);
@@ -326,11 +365,11 @@ static void *start_runtime(void *user) {
     return NULL;
 }
 
-/* Nothing runs yet that could drain: the first signal stops. Who does not come back from opening is left behind. */
+/* While nothing runs yet that could drain, the first signal stops. Who does not come back from opening is left behind. */
 static void look_at_signals_while_opening(watch *w, int64_t now) {
     int before = w->signal;
     look_at_signals(w, now);
-    if (!before && w->signal) {
+    if (!before && w->signal && !is_open(w)) {
         w->stop_at = now + free_bound;
         gale_runtime_stop(w->runtime);
     }
@@ -348,6 +387,25 @@ static int start(watch *w, gale_error *error) {
     return s.code;
 }
 
+/* What the run begins with. */
+static void tell_resumed(const gx_session *session, const gale_logger *logger, const gale_runtime *runtime) {
+    gale_checkpoint_stats stats = { .size = sizeof stats };
+    if (!gale_runtime_checkpoint_stats(runtime, &stats)) return;
+    unsigned long long number = (unsigned long long)stats.resumed;
+    char age[GX_FIGURE_SIZE];
+    int64_t passed = gx_os_wall() - stats.wall;
+    gx_figure_time((double)(passed > 0 ? passed : 0), age);
+    if (!number)
+        gale_log(logger, GALE_LOG_INFO, NULL, "begins anew, with its state in '%s'", session->state);
+    else if (stats.complete)
+        gale_log(logger, GALE_LOG_INFO, NULL,
+                 "checkpoint %llu in '%s', %s old, is of the end of a run: all is done, and nothing is run again",
+                 number, session->state, age);
+    else
+        gale_log(logger, GALE_LOG_INFO, NULL, "resumes from checkpoint %llu in '%s', %s old", number, session->state,
+                 age);
+}
+
 static int run(const gx_session *session, const gale_logger *logger, gale_topology *topology, gale_runtime *runtime,
                bool *ret_stuck) {
     gale_error error = GALE_ERROR_INIT;
@@ -358,6 +416,7 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
                 .started = now,
                 .next_tick = now,
                 .stop_at = INT64_MAX };
+    tell_resumed(session, logger, runtime);
     int rc = start(&w, &error);
     if (rc < 0 && w.signal) return GX_EXIT_SIGNAL + w.signal;
     if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
@@ -378,6 +437,9 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     options.seed = session->seed;
     options.executors = session->executors;
     options.until_drained = !session->keep_running;
+    options.store = session->store;
+    options.adopt = session->adopt;
+    options.adopt_count = session->adopt_count;
     int rc = gale_runtime_new(topology, &options, &runtime, &error);
     if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
     if (session->events) rc = gx_event_log_attach(session->events, runtime, &error);

@@ -1,6 +1,7 @@
 #include "cli/summary.h"
 
 #include "base/json.h"
+#include "base/os/time.h"
 #include "base/str.h"
 #include "cli/figures.h"
 
@@ -33,6 +34,7 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->execute_samples += task->execute_samples;
     row->execute_nanoseconds += task->execute_nanoseconds;
     row->expired += task->expired;
+    row->shed += task->shed;
     row->held += task->held_nanoseconds;
     row->pending_time += task->pending_nanoseconds;
     row->pending_limit = task->pending_limit;
@@ -96,6 +98,8 @@ static void read_hold(const gale_runtime *runtime, const gale_task_stats *spout,
 void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
     gx_reading reading = { .run = { .size = sizeof reading.run }, .done = true };
     gale_runtime_stats(runtime, &reading.run);
+    reading.checkpoint.size = sizeof reading.checkpoint;
+    reading.durable = gale_runtime_checkpoint_stats(runtime, &reading.checkpoint);
     for (uint32_t i = 1; i <= gale_runtime_task_count(runtime); i++) {
         gale_task_stats task = { .size = sizeof task };
         if (!gale_runtime_task_stats(runtime, i, &task) || !task.spout) continue;
@@ -146,6 +150,7 @@ bool gx_summary_lost(const gx_summary *summary) {
     if (run->given_up || run->rejected || run->dead_letters_lost) return true;
     for (size_t i = 0; i < summary->row_count; i++) {
         const gx_summary_row *row = &summary->rows[i];
+        if (row->shed) return true;
         if (row->spout ? row->errors : summary->total.run.trees == 0 && row->failed) return true;
     }
     return false;
@@ -258,6 +263,8 @@ static void text_flow(const gx_summary *summary, gx_buf *out) {
         text_holds(summary, row, out);
         if (row->expired)
             gx_buf_format(out, "%s over their deadline at %s, not executed\n", COUNT(row->expired), row->component);
+        if (row->shed)
+            gx_buf_format(out, "%s of no tree lost at the full queue of %s\n", COUNT(row->shed), row->component);
     }
     for (size_t i = 0; i < summary->drop_count; i++) {
         const gx_summary_drop *drop = &summary->drops[i];
@@ -266,6 +273,31 @@ static void text_flow(const gx_summary *summary, gx_buf *out) {
             gx_buf_format(out, "dropped %s of %s%s%s -> %s (%s)\n", COUNT(drop->count), drop->from, named ? "." : "",
                           named ? drop->stream : "", drop->to, drop->policy);
     }
+}
+
+static int64_t age_of(const gale_checkpoint_stats *c) {
+    int64_t age = gx_os_wall() - c->wall;
+    return age > 0 ? age : 0;
+}
+
+static void text_checkpoints(const gale_checkpoint_stats *c, gx_buf *out) {
+    if (c->resumed) gx_buf_format(out, "resumed from checkpoint %llu\n", (unsigned long long)c->resumed);
+    if (c->dropped)
+        gx_buf_format(out, "%s tuple%s of components that are there no more were dropped\n", COUNT(c->dropped),
+                      gx_plural(c->dropped));
+    if (c->again)
+        gx_buf_format(out, "%s tree%s began again: who held the tuples does not save that\n", COUNT(c->again),
+                      gx_plural(c->again));
+    gx_buf_format(out, "%s checkpoint%s", COUNT(c->count), gx_plural(c->count));
+    if (c->put_off) gx_buf_format(out, ", %s put off", COUNT(c->put_off));
+    if (c->count)
+        gx_buf_format(out, "; the last, %llu: %s old, %s, %s to make it last, spouts held for %s",
+                      (unsigned long long)c->number, TIME(age_of(c)), BYTES(c->bytes), TIME(c->took), TIME(c->held));
+    gx_buf_add_text(out, "\n");
+    if (c->count < 2) return;
+    gx_buf_format(out, "spouts held p50 %s, p99 %s, max %s; to last p50 %s, p99 %s, max %s; at most %s\n",
+                  TIME(c->held_p50), TIME(c->held_p99), TIME(c->held_max), TIME(c->took_p50), TIME(c->took_p99),
+                  TIME(c->took_max), BYTES(c->bytes_max));
 }
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out) {
@@ -277,6 +309,7 @@ void gx_summary_text(const gx_summary *summary, gx_buf *out) {
     else
         gx_buf_format(out, "no tracked tuples; %s emitted by spouts\n", COUNT(total->emitted));
     text_flow(summary, out);
+    if (total->durable) text_checkpoints(&total->checkpoint, out);
     gx_buf_format(out, "%.2f s: ", (double)run->elapsed / 1e9);
     if (run->trees) gx_buf_format(out, "%s trees/s, ", RATE(run->trees, run->elapsed));
     gx_buf_format(out, "%s tuples/s\n", RATE(run->executed, run->elapsed));
@@ -299,21 +332,14 @@ void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *ou
     gx_buf_format(out, "  %s tuples/s", RATE(run->executed - before->run.executed, run->elapsed - before->run.elapsed));
     if (run->trees || !now->emitted)
         gx_buf_format(out, "  %s open  %s failed", COUNT(run->open), COUNT(run->failed + run->timed_out));
+    if (now->durable && now->checkpoint.number)
+        gx_buf_format(out, "  checkpoint %llu, %s ago", (unsigned long long)now->checkpoint.number,
+                      TIME(age_of(&now->checkpoint)));
     if (now->held) gx_buf_format(out, "  %s held by %s[%u]", now->held, now->held_by, now->held_by_index);
     gx_buf_add_text(out, "\n");
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
-
-static void count_member(gx_json *json, const char *key, uint64_t count) {
-    gx_json_key(json, gx_str(key));
-    gx_json_u64(json, count);
-}
-
-static void seconds_member(gx_json *json, const char *key, int64_t nanoseconds) {
-    gx_json_key(json, gx_str(key));
-    gx_json_f64(json, (double)nanoseconds / 1e9);
-}
 
 static void rate_member(gx_json *json, const char *key, uint64_t count, int64_t nanoseconds) {
     gx_json_key(json, gx_str(key));
@@ -321,21 +347,21 @@ static void rate_member(gx_json *json, const char *key, uint64_t count, int64_t 
 }
 
 static void json_holds(const gx_summary_row *row, gx_json *json) {
-    seconds_member(json, "held_seconds", (int64_t)row->held);
+    gx_figure_seconds_member(json, "held_seconds", (int64_t)row->held);
     gx_json_key(json, gx_str("held_mostly_by"));
     if (row->held_by_component) {
         gx_json_open(json, '{');
         gx_json_key(json, gx_str("component"));
         gx_json_string(json, gx_str(row->held_by_component));
-        count_member(json, "index", row->held_by_index);
-        count_member(json, "task", row->held_by);
-        seconds_member(json, "seconds", (int64_t)row->held_by_time);
-        count_member(json, "queue_bytes_max", row->held_by_queue);
+        gx_figure_count_member(json, "index", row->held_by_index);
+        gx_figure_count_member(json, "task", row->held_by);
+        gx_figure_seconds_member(json, "seconds", (int64_t)row->held_by_time);
+        gx_figure_count_member(json, "queue_bytes_max", row->held_by_queue);
         gx_json_close(json, '}');
     } else {
         gx_json_null(json);
     }
-    seconds_member(json, "waited_for_answers_seconds", (int64_t)row->pending_time);
+    gx_figure_seconds_member(json, "waited_for_answers_seconds", (int64_t)row->pending_time);
 }
 
 static void json_drop(const gx_summary_drop *drop, gx_json *json) {
@@ -348,7 +374,7 @@ static void json_drop(const gx_summary_drop *drop, gx_json *json) {
     gx_json_string(json, gx_str(drop->to));
     gx_json_key(json, gx_str("drop"));
     gx_json_string(json, gx_str(drop->policy));
-    count_member(json, "count", drop->count);
+    gx_figure_count_member(json, "count", drop->count);
     gx_json_close(json, '}');
 }
 
@@ -358,15 +384,16 @@ static void json_row(const gx_summary_row *row, gx_json *json) {
     gx_json_string(json, gx_str(row->component));
     gx_json_key(json, gx_str("kind"));
     gx_json_string(json, gx_str(row->spout ? "spout" : "bolt"));
-    count_member(json, "tasks", row->tasks);
-    count_member(json, "executed", row->executed);
-    count_member(json, "emitted", row->emitted);
-    count_member(json, "transferred", row->transferred);
-    count_member(json, "acked", row->acked);
-    count_member(json, "failed", row->failed);
-    count_member(json, "timed_out", row->timed_out);
-    count_member(json, "errors", row->errors);
-    count_member(json, "expired", row->expired);
+    gx_figure_count_member(json, "tasks", row->tasks);
+    gx_figure_count_member(json, "executed", row->executed);
+    gx_figure_count_member(json, "emitted", row->emitted);
+    gx_figure_count_member(json, "transferred", row->transferred);
+    gx_figure_count_member(json, "acked", row->acked);
+    gx_figure_count_member(json, "failed", row->failed);
+    gx_figure_count_member(json, "timed_out", row->timed_out);
+    gx_figure_count_member(json, "errors", row->errors);
+    gx_figure_count_member(json, "expired", row->expired);
+    gx_figure_count_member(json, "shed", row->shed);
     if (row->spout) json_holds(row, json);
     gx_json_key(json, gx_str("execute_seconds_mean"));
     if (row->execute_samples)
@@ -378,27 +405,61 @@ static void json_row(const gx_summary_row *row, gx_json *json) {
 
 static void json_run(const gx_reading *total, gx_json *json) {
     const gale_run_stats *run = &total->run;
-    count_member(json, "trees", run->trees);
-    count_member(json, "untracked", untracked(total));
-    count_member(json, "acked", run->acked);
-    count_member(json, "failed", run->failed);
-    count_member(json, "timed_out", run->timed_out);
-    count_member(json, "rejected", run->rejected);
-    count_member(json, "stopped", run->stopped);
-    count_member(json, "open", run->open);
-    count_member(json, "replayed", run->replayed);
-    count_member(json, "given_up", run->given_up);
-    count_member(json, "dead_letters", run->dead_letters);
-    count_member(json, "dead_letters_lost", run->dead_letters_lost);
-    count_member(json, "executed", run->executed);
-    seconds_member(json, "complete_seconds_p50", run->complete_p50);
-    seconds_member(json, "complete_seconds_p99", run->complete_p99);
-    seconds_member(json, "complete_seconds_max", run->complete_max);
-    seconds_member(json, "seconds", run->elapsed);
+    gx_figure_count_member(json, "trees", run->trees);
+    gx_figure_count_member(json, "untracked", untracked(total));
+    gx_figure_count_member(json, "acked", run->acked);
+    gx_figure_count_member(json, "failed", run->failed);
+    gx_figure_count_member(json, "timed_out", run->timed_out);
+    gx_figure_count_member(json, "rejected", run->rejected);
+    gx_figure_count_member(json, "stopped", run->stopped);
+    gx_figure_count_member(json, "open", run->open);
+    gx_figure_count_member(json, "replayed", run->replayed);
+    gx_figure_count_member(json, "given_up", run->given_up);
+    gx_figure_count_member(json, "dead_letters", run->dead_letters);
+    gx_figure_count_member(json, "dead_letters_lost", run->dead_letters_lost);
+    gx_figure_count_member(json, "executed", run->executed);
+    gx_figure_seconds_member(json, "complete_seconds_p50", run->complete_p50);
+    gx_figure_seconds_member(json, "complete_seconds_p99", run->complete_p99);
+    gx_figure_seconds_member(json, "complete_seconds_max", run->complete_max);
+    gx_figure_seconds_member(json, "seconds", run->elapsed);
     rate_member(json, "trees_per_second", run->trees, run->elapsed);
     rate_member(json, "tuples_per_second", run->executed, run->elapsed);
-    count_member(json, "memory_reserved", run->memory_reserved);
-    count_member(json, "allocations", run->allocations);
+    gx_figure_count_member(json, "memory_reserved", run->memory_reserved);
+    gx_figure_count_member(json, "allocations", run->allocations);
+}
+
+static void json_checkpoints(const gx_summary *summary, gx_json *json) {
+    const gale_checkpoint_stats *c = &summary->total.checkpoint;
+    gx_json_key(json, gx_str("checkpoints"));
+    if (!summary->total.durable) {
+        gx_json_null(json);
+        return;
+    }
+    gx_json_open(json, '{');
+    gx_figure_count_member(json, "made", c->count);
+    gx_figure_count_member(json, "put_off", c->put_off);
+    gx_figure_count_member(json, "last", c->number);
+    gx_figure_count_member(json, "resumed_from", c->resumed);
+    gx_figure_count_member(json, "dropped", c->dropped);
+    gx_figure_count_member(json, "again", c->again);
+    gx_json_key(json, gx_str("age_seconds"));
+    if (c->number)
+        gx_json_f64(json, (double)age_of(c) / 1e9);
+    else
+        gx_json_null(json);
+    gx_figure_count_member(json, "bytes", c->bytes);
+    gx_figure_count_member(json, "bytes_max", c->bytes_max);
+    gx_figure_seconds_member(json, "seconds_to_last", c->took);
+    gx_figure_seconds_member(json, "seconds_to_last_p50", c->took_p50);
+    gx_figure_seconds_member(json, "seconds_to_last_p99", c->took_p99);
+    gx_figure_seconds_member(json, "seconds_to_last_max", c->took_max);
+    gx_figure_seconds_member(json, "held_seconds", c->held);
+    gx_figure_seconds_member(json, "held_seconds_p50", c->held_p50);
+    gx_figure_seconds_member(json, "held_seconds_p99", c->held_p99);
+    gx_figure_seconds_member(json, "held_seconds_max", c->held_max);
+    gx_json_key(json, gx_str("complete"));
+    gx_json_bool(json, c->complete);
+    gx_json_close(json, '}');
 }
 
 void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
@@ -417,6 +478,7 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
     gx_json_open(&json, '[');
     for (size_t i = 0; i < summary->drop_count; i++) json_drop(&summary->drops[i], &json);
     gx_json_close(&json, ']');
+    json_checkpoints(summary, &json);
     gx_json_close(&json, '}');
     gx_buf_add_byte(out, '\n');
 }

@@ -18,6 +18,7 @@ typedef struct gx_summary_row {
     uint64_t executed, emitted, transferred, acked, failed, timed_out, errors;
     uint64_t execute_samples, execute_nanoseconds;
     uint64_t expired;            /* over their deadline, not executed */
+    uint64_t shed;               /* of no tree, lost at a full queue */
     uint64_t held, pending_time; /* ns, of a spout's tasks together: by flow control, by max spout pending */
     uint64_t pending_limit;
     uint32_t held_by;       /* the task that held one of them longest; 0: none */
@@ -41,6 +42,8 @@ typedef struct gx_reading {
     const char *held; /* a spout that flow control holds now, or NULL */
     const char *held_by;
     uint32_t held_by_index; /* within its component */
+    bool durable;
+    gale_checkpoint_stats checkpoint; /* of a durable run */
 } gx_reading;
 
 typedef struct gx_summary {

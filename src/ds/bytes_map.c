@@ -140,14 +140,18 @@ GX_NOINLINE static size_t find(const gx_bytes_map *map, gale_str key) {
 
 /* What nearly all hits are: a short key in the group where its search begins, the first there with its tag. NULL: it is to
  * be looked for with `find`, if it is there at all. */
+GX_INLINE entry *look_for(const gx_bytes_map *map, const probe *p) {
+    const slot *home = &map->index[home_of(p->tag, map->mask)];
+    uint32_t found = gx_tag_group_match(home, p->tag);
+    if (GX_UNLIKELY(!found)) return NULL;
+    entry *e = entry_at(map, home[__builtin_ctz(found)].entry - 1);
+    return GX_LIKELY(has_short(e, p)) ? e : NULL;
+}
+
 GX_INLINE entry *look_at_home(const gx_bytes_map *map, gale_str key) {
     if (GX_UNLIKELY(!is_short(key.size))) return NULL;
     probe p = probe_of(map, key);
-    const slot *home = &map->index[home_of(p.tag, map->mask)];
-    uint32_t found = gx_tag_group_match(home, p.tag);
-    if (GX_UNLIKELY(!found)) return NULL;
-    entry *e = entry_at(map, home[__builtin_ctz(found)].entry - 1);
-    return GX_LIKELY(has_short(e, &p)) ? e : NULL;
+    return look_for(map, &p);
 }
 
 /* The place of the slot that names entry `number`, which exists. */
@@ -165,6 +169,21 @@ GX_NOINLINE static void *get_elsewhere(const gx_bytes_map *map, gale_str key) {
 GX_UNPROTECTED void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key) {
     entry *e = look_at_home(map, key);
     return GX_LIKELY(e != NULL) ? e + 1 : get_elsewhere(map, key);
+}
+
+GX_NOINLINE static void *get_text_elsewhere(const gx_bytes_map *map, gale_str text) {
+    char key[GX_SHORT_TEXT_MAX] = { 0 };
+    if (text.size) memcpy(key, text.data, text.size);
+    return get_elsewhere(map, (gale_str){ key, text.size + 1 });
+}
+
+/* Of a short key, a NUL at its end and none are the same zeros. */
+GX_UNPROTECTED void *gx_bytes_map_get_text(const gx_bytes_map *map, gale_str text) {
+    GX_CHECK(text.size < GX_SHORT_TEXT_MAX);
+    probe p = { .key = { text.data, text.size + 1 }, .text = gx_short_text_load(text.data, text.size) };
+    p.tag = (uint32_t)gx_hash_short(p.text, p.key.size, map->key) | 1;
+    entry *e = look_for(map, &p);
+    return GX_LIKELY(e != NULL) ? e + 1 : get_text_elsewhere(map, text);
 }
 
 /* Doubles the index when it is three quarters full. Slots move by their tags alone; no key is read. */
@@ -315,6 +334,12 @@ void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key) 
         *ret_key = (gale_str){ bytes, e->size };
     }
     return e + 1;
+}
+
+size_t gx_bytes_map_index(const gx_bytes_map *map, const void *value) {
+    size_t bytes = (size_t)((const char *)value - (map->entries + sizeof(entry)));
+    GX_CHECK(bytes % map->stride == 0 && bytes / map->stride < map->size);
+    return bytes / map->stride;
 }
 
 void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index) {

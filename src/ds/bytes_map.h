@@ -23,6 +23,9 @@ size_t gx_bytes_map_size(const gx_bytes_map *map);
 /* The value of `key`, or NULL. */
 void *gx_bytes_map_get(const gx_bytes_map *map, gale_str key);
 
+/* The same of the key that is this text with a NUL behind it, which need not be there. Below GX_SHORT_TEXT_MAX bytes. */
+void *gx_bytes_map_get_text(const gx_bytes_map *map, gale_str text);
+
 /* The value of `key`, made zeroed if it was not there (`ret_made`, may be NULL, says so); NULL when memory is out:
  * nothing changed. The value is 8-aligned. */
 void *gx_bytes_map_put(gx_bytes_map *map, gale_str key, bool *ret_made);
@@ -32,6 +35,10 @@ bool gx_bytes_map_remove(gx_bytes_map *map, gale_str key);
 
 /* Entry `index` of the dense array, 0 <= index < size. To remove while walking, walk from the last to the first. */
 void *gx_bytes_map_at(const gx_bytes_map *map, size_t index, gale_str *ret_key);
+
+/* Which entry has this value. */
+size_t gx_bytes_map_index(const gx_bytes_map *map, const void *value);
+
 void gx_bytes_map_remove_at(gx_bytes_map *map, size_t index);
 
 void gx_bytes_map_clear(gx_bytes_map *map);

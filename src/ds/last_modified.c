@@ -54,3 +54,15 @@ void gx_last_modified_mark(gx_last_modified *tracker, int64_t now) {
     tracker->moments[(tracker->oldest + tracker->size) % tracker->capacity] = now;
     tracker->size++;
 }
+
+size_t gx_last_modified_size(const gx_last_modified *tracker) {
+    return tracker->size;
+}
+
+int64_t gx_last_modified_at(const gx_last_modified *tracker, size_t index) {
+    return tracker->moments[(tracker->oldest + index) % tracker->capacity];
+}
+
+void gx_last_modified_clear(gx_last_modified *tracker) {
+    tracker->size = tracker->oldest = 0;
+}

@@ -22,4 +22,11 @@ int64_t gx_last_modified_seconds_since_oldest(gx_last_modified *tracker, int64_t
 /* Appends `now`; when full, the oldest goes first. */
 void gx_last_modified_mark(gx_last_modified *tracker, int64_t now);
 
+/* The moments that are left, oldest first: 0 <= index < size. */
+size_t gx_last_modified_size(const gx_last_modified *tracker);
+int64_t gx_last_modified_at(const gx_last_modified *tracker, size_t index);
+
+/* Forgets them all; gx_last_modified_mark brings them back one by one. */
+void gx_last_modified_clear(gx_last_modified *tracker);
+
 #endif

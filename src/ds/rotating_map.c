@@ -1,5 +1,6 @@
 #include "ds/rotating_map.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/object.h"
 #include "base/options.h"
@@ -410,6 +411,24 @@ bool gale_rotating_map_remove_bytes(gale_rotating_map *map, const void *key, siz
 }
 
 /* --- Walks --- */
+
+uint32_t gx_rotating_map_age(const gale_rotating_map *map, const void *key, size_t key_size) {
+    const gx_map_bytes bytes = { key, key_size };
+    gx_place at;
+    if (check_bytes(map, &bytes) < 0 || !find(map, ask_bytes(map, &bytes), &at)) return UINT32_MAX;
+    return (map->newest + map->ages - *gx_place_age(at)) % map->ages;
+}
+
+int gx_rotating_map_put_aged(gale_rotating_map *map, const void *key, size_t key_size, const void *value,
+                             uint32_t age) {
+    GX_CHECK(map->dying == GX_AGE_NONE);
+    uint8_t newest = map->newest;
+    uint32_t oldest = map->ages - 2u; /* one age more than buckets is that of the dying */
+    map->newest = (uint8_t)((newest + map->ages - (age < oldest ? age : oldest)) % map->ages);
+    int rc = gale_rotating_map_put_bytes(map, key, key_size, value, NULL);
+    map->newest = newest;
+    return rc;
+}
 
 size_t gx_rotating_map_stride(const gale_rotating_map *map) {
     return map->table.stride;

@@ -26,6 +26,14 @@ bool gx_rotating_map_take_dead(gale_rotating_map *map, void *raw);
 void gx_rotating_map_show(const gale_rotating_map *map, void *raw, gale_rotating_map_entry *ret_entry);
 void gx_rotating_map_drop_key(const gale_rotating_map *map, const void *raw);
 
+/* --- Ages, for what is saved and comes back: how many rotations ago a key was put. Not during a rotation --- */
+
+/* UINT32_MAX: it is not there. */
+uint32_t gx_rotating_map_age(const gale_rotating_map *map, const void *key, size_t key_size);
+
+/* As gale_rotating_map_put_bytes, as though it had been so many rotations ago; at most as many as a key survives. */
+int gx_rotating_map_put_aged(gale_rotating_map *map, const void *key, size_t key_size, const void *value, uint32_t age);
+
 /* --- For the engine: numbers, memory from its heap, and the place of a value in one call --- */
 
 typedef gale_rotating_map gx_rotating_map;

@@ -55,3 +55,21 @@ void gx_sliding_window_advance(gx_sliding_window *window, gx_sliding_window_take
 size_t gx_sliding_window_size(const gx_sliding_window *window) {
     return gx_slot_counter_size(window->counter);
 }
+
+static int64_t slot_of(const gx_sliding_window *window, int64_t age) {
+    return age < 0 || age >= window->slots ? -1 : (window->head - age + window->slots) % window->slots;
+}
+
+gale_str gx_sliding_window_object(const gx_sliding_window *window, size_t index) {
+    gale_str object;
+    (void)gx_slot_counter_at(window->counter, index, &object);
+    return object;
+}
+
+int64_t gx_sliding_window_count(const gx_sliding_window *window, size_t index, int64_t age) {
+    return gx_slot_counter_slot_at(window->counter, index, slot_of(window, age));
+}
+
+int gx_sliding_window_add(gx_sliding_window *window, gale_str object, int64_t age, int64_t count) {
+    return gx_slot_counter_add(window->counter, object, slot_of(window, age), count);
+}

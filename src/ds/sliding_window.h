@@ -21,4 +21,10 @@ void gx_sliding_window_advance(gx_sliding_window *window, gx_sliding_window_take
 
 size_t gx_sliding_window_size(const gx_sliding_window *window);
 
+/* Object `index`, 0 <= index < size, in the order in which it is handed out; what it was counted `age` slots ago (0: the
+ * slot that is being counted into); and so many more, so long ago (GALE_INVALID: longer than there are slots). */
+gale_str gx_sliding_window_object(const gx_sliding_window *window, size_t index);
+int64_t gx_sliding_window_count(const gx_sliding_window *window, size_t index, int64_t age);
+int gx_sliding_window_add(gx_sliding_window *window, gale_str object, int64_t age, int64_t count);
+
 #endif

@@ -85,3 +85,17 @@ void gx_slot_counter_wipe_zeros(gx_slot_counter *counter) {
         if (counts[0] == 0) gx_bytes_map_remove_at(counter->map, i);
     }
 }
+
+int64_t gx_slot_counter_slot_at(const gx_slot_counter *counter, size_t index, int64_t slot) {
+    const int64_t *counts = gx_bytes_map_at(counter->map, index, NULL);
+    return in_range(counter, slot) ? counts[1 + slot] : 0;
+}
+
+int gx_slot_counter_add(gx_slot_counter *counter, gale_str object, int64_t slot, int64_t count) {
+    if (!in_range(counter, slot)) return GALE_INVALID;
+    int64_t *counts = gx_bytes_map_put(counter->map, object, NULL);
+    if (!counts) return GALE_NO_MEMORY;
+    counts[0] += count;
+    counts[1 + slot] += count;
+    return GALE_OK;
+}

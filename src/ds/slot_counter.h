@@ -25,4 +25,9 @@ int64_t gx_slot_counter_at(const gx_slot_counter *counter, size_t index, gale_st
 int gx_slot_counter_wipe_slot(gx_slot_counter *counter, int64_t slot); /* objects stay tracked */
 void gx_slot_counter_wipe_zeros(gx_slot_counter *counter);             /* drops objects whose total is 0 */
 
+/* What a slot of tracked object `index` holds; and so many more in it, for an object that is tracked from then on if it
+ * was not (also with none). As gx_slot_counter_increment. */
+int64_t gx_slot_counter_slot_at(const gx_slot_counter *counter, size_t index, int64_t slot);
+int gx_slot_counter_add(gx_slot_counter *counter, gale_str object, int64_t slot, int64_t count);
+
 #endif

@@ -121,9 +121,20 @@ void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]) {
     if (GX_UNLIKELY(notice.text != NULL)) gx_block_release(notice.text, &ex->blocks);
 }
 
+void gx_acks_count_overflow(gx_task *task, bool tracked) {
+    const gale_context *context = &task->context;
+    if (!tracked && gx_load_relaxed(&task->counters.shed) == 0)
+        gale_log(
+            context->logger, GALE_LOG_WARN, context->component,
+            "task %u: its queue is at its limit, and tuples that belong to no tree are lost: nobody sends them again. "
+            "More tasks, fewer tuples in one call, or anchored ones help",
+            task->id);
+    gx_count(tracked ? &task->counters.overflowed : &task->counters.shed, 1);
+}
+
 void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reason reason) {
     GX_CHECK(task->executor == ex);
     bool limit = reason == GALE_REASON_OVERFLOW;
     gx_acks_fail(ex, task, roots, reason, limit ? gx_acks_at_limit : "no memory for what its task cannot execute yet");
-    gx_count(roots.count ? &task->counters.overflowed : &task->counters.shed, 1);
+    gx_acks_count_overflow(task, roots.count > 0);
 }

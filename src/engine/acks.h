@@ -42,6 +42,9 @@ void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]);
  * it is shed. */
 void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reason reason);
 
+/* Counts a tuple that the task's queue did not take: it failed, or it is lost, of which the first is told. */
+void gx_acks_count_overflow(gx_task *task, bool tracked);
+
 extern const char gx_acks_at_limit[];
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/hooks.h"
 #include "engine/remote.h"
 #include "engine/short.h"
+#include "engine/state.h"
 
 /* Far more than a task can hold: a number that was never meant. */
 enum { ANCHORS_MAX = 1 << 27 };
@@ -19,16 +20,6 @@ static int misuse(gx_task *task, int code) {
     return code;
 }
 
-/* Collector calls belong to the task's thread. */
-static bool wrong_thread(const gx_task *task) {
-#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
-    return task->executor->thread != gx_thread_self();
-#else
-    (void)task;
-    return false;
-#endif
-}
-
 /* --- Handles --- */
 
 /* The tuple in execution. */
@@ -37,9 +28,19 @@ static gx_anchor current_anchor(gx_cursor *cursor) {
     return (gx_anchor){ &cursor->ack, &cursor->failed, gx_row_roots(head), gx_row_deadline(head) };
 }
 
+/* What was held when a run ended keeps its handle, though the task may have another number in this one. */
+GX_NOINLINE static bool is_of_before(gx_task *task, gale_handle handle) {
+    const gx_held_slot *slot = gx_held_find(&task->held, handle);
+    return slot && gx_held_tuple(slot)->handle == handle;
+}
+
+GX_INLINE bool is_own(gx_task *task, gale_handle handle) {
+    return GX_LIKELY(gx_handle_task(handle) == task->id) || is_of_before(task, handle);
+}
+
 static int find_anchor(gx_task *task, gale_handle handle, gx_anchor *ret) {
     gx_cursor *cursor = &task->executor->cursor;
-    if (gx_handle_task(handle) != task->id) return GALE_INVALID;
+    if (!is_own(task, handle)) return GALE_INVALID;
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && (cursor->task != task || cursor->tuple.handle != handle)) return GALE_SETTLED;
     if (current && cursor->state == GX_CURSOR_OPEN) {
@@ -74,7 +75,7 @@ static int anchored(gx_task *task, const gx_emission *e, const gx_anchor *anchor
 
 /* Anchored to the tuple in execution, if there is one. */
 static int emit_current(gx_task *task, const gx_emission *e) {
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
     if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
     gx_anchor anchor = current_anchor(cursor);
@@ -95,7 +96,7 @@ static int mark_handles(gx_task *task, const gale_handle *handles, size_t handle
 
 static int emit_handles(gale_collector *out, const gx_emission *e, const gale_handle *handles, size_t handle_count) {
     gx_task *task = task_of(out);
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (GX_UNLIKELY(!handles && handle_count)) return misuse(task, GALE_INVALID);
     if (GX_UNLIKELY(handle_count > ANCHORS_MAX)) return misuse(task, GALE_TOO_LARGE);
     gx_executor *ex = task->executor;
@@ -110,7 +111,7 @@ static int emit_handles(gale_collector *out, const gx_emission *e, const gale_ha
 }
 
 static int emit_tree(gx_task *task, const gx_emission *e) {
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
     gx_origin from = { 0 };
     int rc = gx_emit_tree(task, e, &from);
@@ -184,7 +185,7 @@ GX_NOINLINE static int emit_routed(gx_task *task, uint32_t stream, const gale_va
     uint32_t chosen = 0, targets = 0;
     uint64_t edges = 0;
     gx_short s;
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count ||
                     gx_cursor_is_anothers(&task->executor->cursor, task)))
         return emit_any(task, stream, values, count, 0);
@@ -264,7 +265,7 @@ GX_NOINLINE static int emit_choosing(gx_task *task, uint32_t stream, const gale_
 static int do_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     gx_task *task = task_of(out);
     const gx_cursor *cursor = &task->executor->cursor;
-    if (GX_UNLIKELY(stream >= task->stream_count || task->executor->turn != task || wrong_thread(task)))
+    if (GX_UNLIKELY(stream >= task->stream_count || task->executor->turn != task || gx_executor_is_elsewhere(task)))
         return emit_routed(task, stream, values, count);
     gx_stream_routes *routes = &task->streams[stream];
     gx_open *open = routes->brief;
@@ -352,7 +353,7 @@ GX_NOINLINE static int emit_tree_routed(gx_task *task, uint32_t stream, const ga
     gx_stream_routes *routes = stream < task->stream_count ? &task->streams[stream] : NULL;
     uint32_t chosen = 0;
     uint64_t edges = 0;
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (GX_UNLIKELY(!routes || !routes->plain || count != routes->field_count || !may_begin(task)))
         return emit_tree_any(task, stream, values, count, message_id, 0);
     if (GX_UNLIKELY(task->slow)) gx_executor_tell_time(ex); /* its tree would be born old */
@@ -396,7 +397,7 @@ static int do_emit_tracked(gale_collector *out, uint32_t stream, const gale_valu
                            uint64_t message_id) {
     gx_task *task = task_of(out);
     gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(ex->begins != task || stream >= task->stream_count || wrong_thread(task)))
+    if (GX_UNLIKELY(ex->begins != task || stream >= task->stream_count || gx_executor_is_elsewhere(task)))
         return emit_tree_routed(task, stream, values, count, message_id);
     gx_stream_routes *routes = &task->streams[stream];
     gx_open *open = routes->brief;
@@ -440,7 +441,7 @@ GX_INLINE size_t emit_run(gx_task *task, gx_stream_routes *routes, const gale_va
 
 /* Are its tuples bare, for one task that is known or chosen by their only value? */
 static bool is_for_runs(const gx_task *task, uint32_t stream, size_t count) {
-    if (stream >= task->stream_count || count != 1 || wrong_thread(task)) return false;
+    if (stream >= task->stream_count || count != 1 || gx_executor_is_elsewhere(task)) return false;
     const gx_stream_routes *routes = &task->streams[stream];
     return routes->bare && (routes->by_field || routes->brief != &task->executor->never);
 }
@@ -494,7 +495,8 @@ static void begin_together(gx_task *task, bool together) {
 static int do_emit_many_tracked(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                                 size_t rows, const uint64_t *message_ids, size_t *emitted) {
     gx_task *task = task_of(out);
-    bool runs = is_for_runs(task, stream, count), slow = task->is_spout && task->slow && !wrong_thread(task);
+    bool runs = is_for_runs(task, stream, count),
+         slow = task->is_spout && task->slow && !gx_executor_is_elsewhere(task);
     size_t done = 0;
     int rc = GALE_OK;
     if (slow) begin_together(task, true);
@@ -561,7 +563,7 @@ static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, c
     gx_executor *ex = task->executor;
     gx_cursor *cursor = &ex->cursor;
     gx_anchor anchor;
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     int rc = find_anchor(task, handle, &anchor);
     if (rc < 0) return misuse(task, rc);
     if (!ack && !gx_reason_is_valid(reason)) {
@@ -595,7 +597,7 @@ static int do_fail(gale_collector *out, gale_handle handle, int32_t reason, cons
 static int do_reset_timeout(gale_collector *out, gale_handle handle) {
     gx_task *task = task_of(out);
     gx_anchor anchor;
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     int rc = find_anchor(task, handle, &anchor);
     if (rc < 0) return misuse(task, rc);
     gx_acks_reset(task->executor, anchor.roots);
@@ -604,7 +606,7 @@ static int do_reset_timeout(gale_collector *out, gale_handle handle) {
 
 static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_held) {
     gx_task *task = task_of(out);
-    if (wrong_thread(task)) return GALE_THREAD;
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (!ret_held) return misuse(task, GALE_INVALID);
     gx_executor *ex = task->executor;
     gx_cursor *cursor = &ex->cursor;
@@ -623,7 +625,7 @@ static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_hel
 
 static const gale_tuple *do_held(gale_collector *out, gale_handle handle) {
     gx_task *task = task_of(out);
-    if (wrong_thread(task) || gx_handle_task(handle) != task->id) return NULL;
+    if (gx_executor_is_elsewhere(task) || !is_own(task, handle)) return NULL;
     const gx_held_slot *slot = gx_held_find(&task->held, handle);
     return slot ? gx_held_tuple(slot) : NULL;
 }
@@ -637,19 +639,19 @@ static uint64_t do_pending(gale_collector *out) {
 }
 
 static void do_stop(gale_collector *out, int code, const char *text) {
-    gx_task *task = task_of(out);
-    gx_shared *shared = task->executor->shared;
-    gx_monitor_lock(&shared->monitor);
-    if (shared->fatal.code == 0) {
-        gale_error_set(&shared->fatal, code < 0 ? code : GALE_COMPONENT, "%s", text ? text : "");
-        gale_error_add(&shared->fatal, "task %u of '%s' stopped the run", task->id, task->context.component);
-    }
-    gx_monitor_unlock(&shared->monitor);
-    gx_executors_close(shared);
+    const gx_task *task = task_of(out);
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, code < 0 ? code : GALE_COMPONENT, "%s", text ? text : "");
+    gale_error_add(&error, "task %u of '%s' stopped the run", task->id, task->context.component);
+    gx_executors_fail(task->executor->shared, &error);
 }
 
 static void do_resume(gale_collector *out) {
     gx_store_relaxed(&task_of(out)->executor->shared->resumed, 1);
+}
+
+static void do_remember(gale_collector *out) {
+    task_of(out)->remembers = true;
 }
 
 /* Everybody sees what was said before all was open. */
@@ -677,8 +679,10 @@ const gale_collector_ops *gx_collector_ops(void) {
         .reset_timeout = do_reset_timeout,
         .resume = do_resume,
         .resumed = do_resumed,
+        .remember = do_remember,
         .emit_many = do_emit_many,
         .emit_many_tracked = do_emit_many_tracked,
+        .state = gx_state_open,
     };
     return &ops;
 }

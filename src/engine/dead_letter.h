@@ -15,6 +15,8 @@
 
 #include "engine/executor.h"
 
+#include <gale/state.h>
+
 enum { GX_DEAD_LETTER_FIELDS = 9 };
 
 typedef struct gx_dead_letter {
@@ -29,9 +31,14 @@ typedef struct gx_dead_letter {
 /* As the fields of the stream; borrowed from the letter. */
 void gx_dead_letter_values(const gx_dead_letter *letter, gale_value values[GX_DEAD_LETTER_FIELDS]);
 
-/* Opens the file that the plan names; does nothing when it names none or is open already. GALE_IO, GALE_NO_MEMORY: the
- * run is stopped. */
+/* Opens the file that the plan names; does nothing when it names none or is open already. A run that goes on from a
+ * checkpoint (shared->cut.letters) cuts it back to the end that it had then. GALE_IO, GALE_NO_MEMORY, and what
+ * gx_file_end_restore says: the run is stopped. */
 int gx_dead_letters_open(gx_shared *shared);
+
+/* In the cut of a checkpoint, when nobody writes: the end of the file, with a pledge that what stands before it is on the
+ * disk; or that there is none. GALE_IO, GALE_NO_MEMORY, GALE_TOO_LARGE: the run is to be stopped, and ends with why. */
+int gx_dead_letters_save(gx_shared *shared, gale_saver *to);
 
 /* When nobody writes any more. What fails then is the run's error, too. */
 void gx_dead_letters_close(gx_shared *shared);

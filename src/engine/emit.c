@@ -198,7 +198,7 @@ static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
         from->overflowed = target->id;
         trees++;
     }
-    gx_count(trees ? &target->counters.overflowed : &target->counters.shed, 1);
+    gx_acks_count_overflow(target, trees > 0);
 }
 
 /* By which input the target takes it; NULL: by one that does not drop. */

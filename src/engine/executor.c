@@ -59,6 +59,9 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->tick_due = INT64_MAX;
     gx_batches_init(&ex->batches, ex->heap, shared->knobs.batch_room);
     gx_blocks_init(&ex->blocks, ex->heap);
+    ex->cut.changes = (gx_changes)GX_CHANGES_INIT(ex->heap);
+    ex->cut.records = (gx_buf)GX_BUF_INIT(ex->heap);
+    ex->cut.pledges = (gx_pledges){ .heap = ex->heap };
     ex->bell.wake.fd = -1;
     shared->flow.efforts[index].waiting = &ex->local_bytes;
     int rc = make_tables(ex);
@@ -214,6 +217,9 @@ void gx_executor_free(gx_executor *ex) {
     free_scratch(&ex->scratch, ex->heap);
     gx_batches_fini(&ex->batches);
     gx_blocks_fini(&ex->blocks);
+    gx_changes_fini(&ex->cut.changes);
+    gx_pledges_fini(&ex->cut.pledges);
+    gx_buf_fini(&ex->cut.records);
     if (ex->inbox) gx_inbox_close(ex->inbox);
     gx_inbox_release(ex->inbox);
     gx_bell_fini(&ex->bell);
@@ -232,7 +238,7 @@ void gx_executor_free(gx_executor *ex) {
 }
 
 /* Tasks of a component may not run here while one that they feed is congested, while what they send to another executor
- * has not found room, while too many acks have not, or when the end has come. */
+ * has not found room, while too many acks have not, while a checkpoint is cut, or when the end has come. */
 static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c) {
     const gx_plan *plan = ex->shared->plan;
     for (uint32_t s = 0; s < c->stream_count; s++)
@@ -249,13 +255,16 @@ void gx_executor_refresh_gates(gx_executor *ex) {
     const gx_plan *plan = ex->shared->plan;
     ex->epoch = gx_flow_epoch(&ex->shared->flow);
     ex->gates_stale = false;
-    bool nothing_runs = gx_phase(ex->shared) >= GALE_PHASE_CLOSING || ex->acks_behind;
+    ex->cut.seen = gx_cut_word(ex->shared);
+    gx_cut_stage stage = gx_cut_stage_of(ex->cut.seen);
+    bool nothing_runs = gx_phase(ex->shared) >= GALE_PHASE_CLOSING || ex->acks_behind || stage >= GX_CUT_STOP;
     uint16_t last = UINT16_MAX;
     for (uint32_t i = 0; i < ex->task_count; i++) { /* tasks of a component stand together */
         uint16_t c = ex->tasks[i]->component;
         if (c == last) continue;
         last = c;
-        ex->gated[c] = nothing_runs || gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
+        ex->gated[c] = nothing_runs || (stage == GX_CUT_HOLD && ex->tasks[i]->is_spout) ||
+                       gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
                        outbox_in_the_way(ex, &plan->components[c]);
     }
 }
@@ -289,7 +298,8 @@ static void hold_acks(gx_executor *ex, uint64_t most) {
 
 /* Does what it last showed to the control say so? */
 GX_INLINE bool shows_quiet(gx_executor *ex) {
-    return gx_load_relaxed(&ex->shown[offsetof(gx_shown, quiet) / 8]) != 0;
+    return gx_load_relaxed(&ex->shown[offsetof(gx_shown, quiet) / 8]) != 0 ||
+           gx_load_relaxed(&ex->shown[offsetof(gx_shown, cut) / 8]) != 0;
 }
 
 /* Tells the control that the executor is not quiet any more, before others can receive anything: it must not
@@ -299,7 +309,7 @@ static void show_busy(gx_executor *ex) {
     gx_shown shown;
     for (size_t i = 0; i < sizeof words / 8; i++) words[i] = gx_load_relaxed(&ex->shown[i]);
     memcpy(&shown, words, sizeof shown);
-    shown.quiet = 0;
+    shown.quiet = shown.cut = 0;
     memcpy(words, &shown, sizeof words);
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
 }
@@ -370,4 +380,11 @@ void gx_executors_close(gx_shared *shared) {
     int32_t phase;
     while ((phase = gx_phase(shared)) < GALE_PHASE_CLOSING)
         if (gx_executors_move(shared, (gale_phase)phase, GALE_PHASE_CLOSING)) return;
+}
+
+void gx_executors_fail(gx_shared *shared, const gale_error *error) {
+    gx_monitor_lock(&shared->monitor);
+    if (shared->fatal.code == 0) shared->fatal = *error;
+    gx_monitor_unlock(&shared->monitor);
+    gx_executors_close(shared);
 }

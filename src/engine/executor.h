@@ -17,12 +17,14 @@
 #define GX_ENGINE_EXECUTOR_H
 
 #include "base/mutant.h"
+#include "ds/changes.h"
 #include "ds/ready.h"
 #include "engine/acks_settle.h"
 #include "engine/bell.h"
 #include "engine/inbox.h"
 #include "engine/outlet.h"
 #include "engine/task.h"
+#include "topology/saver.h"
 #include "trees/forgotten.h"
 #include "trees/ledger.h"
 #include "trees/retention.h"
@@ -126,7 +128,21 @@ typedef struct gx_shown {
     uint64_t sent, received;
     uint64_t quiet;    /* the gale_phase that it was quiet in; 0: it was not */
     uint64_t finished; /* finished_rank */
+    uint64_t cut;      /* the word of a cut's stage that it is ready for the end of; 0: of none */
 } gx_shown;
+
+/* An executor's part of a checkpoint; see engine/cut.h. */
+typedef struct gx_cut_part {
+    uint64_t seen;      /* the stage's word, as the gates know it */
+    uint64_t saved;     /* that of the cut that it has saved for */
+    uint64_t told;      /* the last lasting checkpoint that its components were told of */
+    gx_changes changes; /* the committer's from the cut to the end of the commit, and so are the pledges */
+    gx_pledges pledges;
+    gx_buf records;
+    uint32_t rest_chunks;  /* that the last checkpoint has of it */
+    int rc;                /* of the last saving */
+    const gx_task *failed; /* whose it is; NULL: nobody's */
+} gx_cut_part;
 
 typedef struct gx_executor {
     gx_shared *shared;
@@ -205,6 +221,7 @@ typedef struct gx_executor {
 
     gx_blocks blocks;
     gx_bell bell;
+    gx_cut_part cut;
 
     /* What it last showed to the control: a gx_shown; see base/seqlock.h. */
     alignas(GX_APART) gx_atomic64 shown_version;
@@ -232,10 +249,30 @@ bool gx_executors_move(gx_shared *shared, gale_phase from, gale_phase to);
 /* Moves the phase to closing, whatever it is, unless the end has begun already. Any thread, also inside a step. */
 void gx_executors_close(gx_shared *shared);
 
+/* The same because of an error, which the run ends with unless there was one before. Any thread, without the monitor's
+ * lock. */
+void gx_executors_fail(gx_shared *shared, const gale_error *error);
+
 /* --- What the modules above share --- */
+
+/* Is a call made on another thread than the task's? Known in debug builds. */
+GX_INLINE bool gx_executor_is_elsewhere(const gx_task *task) {
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+    return task->executor->thread != gx_thread_self();
+#else
+    (void)task;
+    return false;
+#endif
+}
 
 /* The gates as of now. */
 void gx_executor_refresh_gates(gx_executor *ex);
+
+/* May no more wait for the task? What a bolt emits in `finish` cannot be held back, since that is one call, and nobody would
+ * send it again: then memory alone is the bound. */
+GX_INLINE bool gx_executor_is_full(const gx_executor *ex, const gx_task *task) {
+    return GX_UNLIKELY(task->queued > ex->shared->queue_limit) && gx_phase(ex->shared) != GALE_PHASE_FINISHING;
+}
 
 GX_INLINE bool gx_executor_gates_changed(const gx_executor *ex) {
     return ex->gates_stale || gx_flow_epoch(&ex->shared->flow) != ex->epoch;

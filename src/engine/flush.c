@@ -74,7 +74,7 @@ int gx_flush_now(gx_task *task) {
 static bool is_due(gx_executor *ex, const gx_task *task) {
     if (!gx_task_flushes(task) || gx_load_relaxed(&task->counters.executed) == task->flushed) return false;
     gx_executor_check_gates(ex);
-    return !ex->gated[task->component];
+    return !ex->gated[task->component] || gx_cut_stage_of(ex->cut.seen) == GX_CUT_STOP;
 }
 
 size_t gx_flush_run(gx_executor *ex) {

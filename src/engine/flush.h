@@ -2,7 +2,8 @@
  *
  * What:    a simple bolt that has a `flush` is not acked when execute returns: the tuple is owed an answer, which the
  *          flush gives to all that were executed since the last one. What is kept of a tuple is its roots, 16 bytes each.
- *          A flush comes in the step in which execute was called, unless the task is gated (engine/flow.h); where the
+ *          A flush comes in the step in which execute was called, unless the task is gated (engine/flow.h), but for the stop before a
+ *          checkpoint (engine/cut.h), which waits for it; where the
  *          run was asked to stop, a flush that fails answers nothing: the spouts hear `stopped`.
  * Threads: the executor's. */
 #ifndef GX_ENGINE_FLUSH_H

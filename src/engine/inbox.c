@@ -151,3 +151,23 @@ void gx_inbox_close(gx_inbox *inbox) {
     inbox->bell = NULL;
     gx_monitor_unlock(&inbox->lock);
 }
+
+static void each_of(const gx_buf *bytes, size_t at, gx_inbox_name queue,
+                    void (*each)(void *user, gx_inbox_name queue, const gx_command *command), void *user) {
+    while (at < bytes->size) {
+        const gx_command *command = (const gx_command *)(bytes->data + at);
+        each(user, queue, command);
+        at += command->length;
+    }
+}
+
+void gx_inbox_each(gx_inbox *inbox, void (*each)(void *user, gx_inbox_name queue, const gx_command *command),
+                   void *user) {
+    for (int i = 0; i < GX_INBOX_COUNT; i++) {
+        gx_inbox_queue *queue = &inbox->queues[i];
+        each_of(&queue->working, queue->at, (gx_inbox_name)i, each, user);
+        gx_monitor_lock(&inbox->lock);
+        each_of(&queue->incoming, 0, (gx_inbox_name)i, each, user);
+        gx_monitor_unlock(&inbox->lock);
+    }
+}

@@ -97,6 +97,10 @@ bool gx_inbox_has_news(gx_inbox *inbox);
 /* Is there nothing at all? */
 bool gx_inbox_is_empty(gx_inbox *inbox);
 
+/* Calls `each` for every command that was accepted and not done, queue by queue, in order. The owner's. */
+void gx_inbox_each(gx_inbox *inbox, void (*each)(void *user, gx_inbox_name queue, const gx_command *command),
+                   void *user);
+
 /* From now on a queue refuses everything; from now on both do, and the bell is not rung any more. What is inside
  * stays. */
 void gx_inbox_close_queue(gx_inbox *inbox, gx_inbox_name queue);

@@ -165,11 +165,12 @@ static void carry_out(gx_executor *ex, gx_task *task, gx_inbox_name queue, const
 }
 
 static bool may_carry_out(gx_executor *ex, const gx_task *task, const gx_command *command) {
-    if (command->kind == GX_COMMAND_ACK || command->kind == GX_COMMAND_FAIL) return true;
+    gx_executor_check_gates(ex);
+    if (command->kind == GX_COMMAND_ACK || command->kind == GX_COMMAND_FAIL)
+        return gx_cut_stage_of(ex->cut.seen) < GX_CUT_STOP;
     /* When the topology drains, what was taken before is still emitted. */
     bool active = task->spout.active || gx_phase(ex->shared) == GALE_PHASE_DRAINING;
     if (task->is_spout && (!active || task->spout.pending >= task->spout.max_pending)) return false;
-    gx_executor_check_gates(ex);
     return !ex->gated[task->component];
 }
 

@@ -441,7 +441,7 @@ static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
         gx_drop_settle(ex, task, batch);
         return;
     }
-    if (GX_UNLIKELY(!drop && task->queued > ex->shared->queue_limit)) {
+    if (GX_UNLIKELY(!drop && gx_executor_is_full(ex, task))) {
         overflow(ex, task, batch, GALE_REASON_OVERFLOW);
         return;
     }
@@ -473,6 +473,18 @@ static size_t run_local_batch(gx_executor *ex, gx_task *task) {
     return done;
 }
 
+/* The first of the queue, which is the task's, waits with those that are parked. */
+static void park_local(gx_executor *ex, gx_task *task) {
+    gx_batch *batch = gx_executor_unqueue(ex);
+    ex->local_bytes -= gx_batch_weight(batch);
+    gx_waiting_push(ex, task, batch); /* it counts already */
+    show_queued(task);
+}
+
+void gx_run_park_all(gx_executor *ex) {
+    while (ex->local.count) park_local(ex, ex->shared->tasks[ex->local.head->target]);
+}
+
 size_t gx_run_local(gx_executor *ex) {
     size_t done = 0;
     begin_stage(ex);
@@ -481,10 +493,7 @@ size_t gx_run_local(gx_executor *ex) {
         if (GX_LIKELY(!gx_waiting_any(task) && may_run(ex, task))) {
             done += run_local_batch(ex, task);
         } else {
-            gx_batch *batch = gx_executor_unqueue(ex);
-            ex->local_bytes -= gx_batch_weight(batch);
-            gx_waiting_push(ex, task, batch); /* it counts already */
-            show_queued(task);
+            park_local(ex, task);
             done++;
         }
     }

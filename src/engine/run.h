@@ -19,4 +19,7 @@ size_t gx_run_local(gx_executor *ex);
 size_t gx_run_inlets(gx_executor *ex);
 size_t gx_run_parked(gx_executor *ex);
 
+/* Moves the whole local queue to the parked lists: what comes by rings goes behind it. */
+void gx_run_park_all(gx_executor *ex);
+
 #endif

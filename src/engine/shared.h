@@ -8,6 +8,7 @@
 #include "topology/plan.h"
 
 #include <gale/runtime.h>
+#include <gale/store.h>
 
 /* What the simulator makes small, so that little work fills it. Zero: as always. */
 typedef struct gx_knobs {
@@ -28,6 +29,31 @@ typedef struct gx_drain_pace {
 /* What the application wants of spouts, and whether tasks are being opened: a runtime that is inactive opens none, until
  * one executor has begun; then all do. One word, so that nobody sees the one without the other. */
 enum { GX_INACTIVE = 1, GX_OPENING_BEGUN = 2 };
+
+/* How far the cut of a checkpoint is (engine/cut.h); in a word with the number of the attempt above it. */
+typedef enum gx_cut_stage {
+    GX_CUT_NONE,
+    GX_CUT_HOLD, /* spouts are held */
+    GX_CUT_STOP, /* nothing runs any more */
+    GX_CUT_SAVE, /* everybody saves, and does nothing else */
+    GX_CUT_STAGES,
+} gx_cut_stage;
+
+/* Of a durable run. */
+typedef struct gx_cut_shared {
+    const gale_store *store; /* NULL: the run is not durable */
+    gale_clock clock;        /* the application's; the runtime's goes on from the checkpoint's time */
+    int64_t clock_offset;
+    const struct gx_restore *restore; /* what tasks are given when they open */
+    const char *const *kept;          /* by component: the name of its keyed state in the store; NULL: their own */
+    gale_str letters;                 /* records: what the checkpoint has of the file of dead letters */
+    bool complete;                    /* the checkpoint that the run goes on from is of an end */
+    uint64_t state_memory;
+    gx_atomic64 until;   /* ns; a hold or a stop that lasts longer is put off; INT64_MAX: none is */
+    gx_atomic64 number;  /* of the checkpoint that is being made */
+    gx_atomic32 saved;   /* executors that have saved */
+    gx_atomic64 lasting; /* the number of the last checkpoint that lasts; 0: none */
+} gx_cut_shared;
 
 typedef struct gx_shared {
     gx_heap heap;
@@ -57,6 +83,7 @@ typedef struct gx_shared {
 
     /* The life of the runtime; see runtime/control.h for who moves what. */
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
+    gx_atomic64 cut_stage;               /* attempt * GX_CUT_STAGES + gx_cut_stage */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
     gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */
     gx_atomic32 drain_asked;             /* while it opened: it drains as soon as it runs */
@@ -67,6 +94,7 @@ typedef struct gx_shared {
     gx_atomic64 ended_at;
 
     gx_drain_pace drain_pace;
+    gx_cut_shared cut;
 
     struct gx_dead_letters *dead_letters; /* the file, when it is open; under the monitor's lock */
 
@@ -74,6 +102,15 @@ typedef struct gx_shared {
     gx_monitor monitor;
     gale_error fatal; /* under the monitor's lock */
 } gx_shared;
+
+/* A word of a cut's stage, and what it says. */
+GX_INLINE uint64_t gx_cut_word(gx_shared *shared) {
+    return gx_load_acquire(&shared->cut_stage); /* A2 */
+}
+
+GX_INLINE gx_cut_stage gx_cut_stage_of(uint64_t word) {
+    return (gx_cut_stage)(word % GX_CUT_STAGES);
+}
 
 GX_INLINE int32_t gx_phase(gx_shared *shared) {
     return (int32_t)gx_load_acquire(&shared->phase);

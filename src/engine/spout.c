@@ -81,6 +81,7 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
         life->watching = true;
         life->fd = wait->fd;
         life->not_before = ex->now + WATCH_PAUSE;
+        life->until = wait->until <= 0 ? INT64_MAX : wait->until > life->not_before ? wait->until : life->not_before;
         return false;
     case GALE_NEXT_DONE: set_done(task, true); return false;
     default: back_off(ex, task, said < 0 ? said : GALE_INVALID); return false;
@@ -333,7 +334,7 @@ int64_t gx_spout_due(const gx_executor *ex) {
         const gx_spout_life *life = &ex->spouts[i]->spout;
         if (!life->active || life->done || life->pending >= life->max_pending) continue;
         if (ex->gated[ex->spouts[i]->component]) continue;
-        int64_t when = life->watching ? INT64_MAX : life->not_before > ex->now ? life->not_before : ex->now;
+        int64_t when = life->watching ? life->until : life->not_before > ex->now ? life->not_before : ex->now;
         if (when < due) due = when;
     }
     return due;

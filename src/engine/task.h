@@ -6,10 +6,13 @@
 #include "engine/router.h"
 #include "engine/shared.h"
 #include "engine/throttle.h"
+#include "topology/keyed.h"
 #include "trees/acker.h"
 #include "trees/counters.h"
 #include "trees/held.h"
 #include "trees/ledger.h"
+
+#include <gale/state.h>
 
 enum {
     GX_TASK_SLOW_NS = 20000, /* calls above this cost are slow: outputs are published before them */
@@ -40,6 +43,7 @@ typedef struct gx_spout_life {
     bool done;     /* said so; a failed tree asks it again */
     bool watching; /* waits for fd */
     int fd;
+    int64_t until;      /* ns; but no longer than that; INT64_MAX: as long as it takes */
     int64_t not_before; /* ns; waits until then */
     uint32_t idle;      /* times in a row that it had nothing */
     uint32_t errors;    /* in a row */
@@ -62,6 +66,7 @@ typedef struct gx_tick_life {
 typedef struct gx_dropping {
     uint64_t weight;
     gx_batch_list list;
+    const gx_batch *saved; /* how far a checkpoint's cut is in the list */
 } gx_dropping;
 
 /* Of a task with such inputs; see engine/waiting.h. */
@@ -82,6 +87,12 @@ typedef struct gx_owed {
     size_t tuples, handle_capacity;
 } gx_owed;
 
+/* Its keyed states; memory of theirs is the component's, not the engine's. */
+typedef struct gx_task_states {
+    gx_heap heap;
+    gx_keyed keyed;
+} gx_task_states;
+
 typedef struct gx_task {
     gale_collector out; /* first: what the component is given */
     struct gx_executor *executor;
@@ -100,8 +111,9 @@ typedef struct gx_task {
     bool blocks;      /* gale.blocking */
     bool congested;
     bool open;
-    bool finished; /* its `finish` has had its turn */
-    bool reported; /* `report` is of the call in progress */
+    bool remembers; /* a spout that keeps its place by itself */
+    bool finished;  /* its `finish` has had its turn */
+    bool reported;  /* `report` is of the call in progress */
     uint32_t sample_in;
     gx_lanes *lanes; /* NULL: no input drops */
     uint64_t queued; /* weight of what waits for it here */
@@ -112,10 +124,12 @@ typedef struct gx_task {
 
     gx_held held;
     gx_owed owed;
-    uint64_t flushed; /* `counters.executed` at the last flush */
+    uint32_t saved_chunks; /* that the last checkpoint has of it */
+    uint64_t flushed;      /* `counters.executed` at the last flush */
     gx_spout_life spout;
     gx_tick_life tick;
     gx_acker acker;
+    gx_task_states *states; /* NULL: it has none */
     const gale_hook **hooks;
     uint32_t hook_count;
     const gx_plan_component *plan;
@@ -141,6 +155,12 @@ void gx_task_free(gx_task *task, gx_shared *shared);
 /* Has it a `flush`? */
 GX_INLINE bool gx_task_flushes(const gx_task *task) {
     return !task->is_acker && !task->is_spout && task->plan->built->bolt.flush;
+}
+
+/* What its component says of what it keeps; NULL: nothing, as of an acker task. */
+GX_INLINE const gale_durable_ops *gx_task_durable(const gx_task *task) {
+    if (task->is_acker) return NULL;
+    return task->is_spout ? task->plan->built->spout.durable : task->plan->built->bolt.durable;
 }
 
 /* Keeps the words of an error for whoever asks next: the log, a failure. */

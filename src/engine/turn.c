@@ -88,7 +88,7 @@ void gx_turn_publish(gx_executor *ex) {
 
 static int admit(gx_executor *ex, gx_task *target, const gx_plan_drop *drop) {
     if (GX_UNLIKELY(drop != NULL)) return gx_drop_refuses(ex, target, drop) ? GX_TURN_DROPPED : GALE_OK;
-    bool full = target->executor == ex && target->queued > ex->shared->queue_limit;
+    bool full = target->executor == ex && gx_executor_is_full(ex, target);
     return GX_UNLIKELY(full) ? GX_TURN_FULL : GALE_OK;
 }
 
@@ -138,6 +138,6 @@ void gx_turn_written(gx_executor *ex, gx_task *target, uint32_t length, uint64_t
     if (GX_LIKELY(!block_bytes)) return;
     open->batch->blocks += block_bytes;
     count_more(ex, target, open->batch->lane, block_bytes);
-    bool full = target->executor == ex && target->queued > ex->shared->queue_limit;
+    bool full = target->executor == ex && gx_executor_is_full(ex, target);
     if (full || open->batch->blocks > GX_FLOW_HIGH) close(ex, open);
 }

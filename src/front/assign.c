@@ -58,18 +58,13 @@ static const gx_yaml *find_vertex(const gx_yaml_doc *doc, gale_str key, const gx
     return found;
 }
 
-/* "count.parallelism": the file says how many tasks it has, what it is made with, and its own configuration. */
+/* "count.parallelism" is for --set. */
 static int refuse_vertex(const gx_yaml_doc *doc, gale_str key, const gx_yaml *id, gale_error *error) {
-    gale_str rest = { key.data + id->text.size + 1, key.size - id->text.size - 1 };
-    char hint[GX_HINT_SIZE];
-    bool tasks = *gx_shape_hint(rest, "parallelism numTasks", hint) || gx_str_is(rest, "tasks");
-    const char *where = gx_config_find(rest) ? "this key stands under its 'config'"
-                        : tasks              ? "how many tasks it has, its 'parallelism' says"
-                                             : "what it is made with, its 'properties' say";
-    return gale_error_set(error, GALE_CONFIG,
-                          "unknown key '%.*s': -c sets keys of the whole topology; '%.*s' is at "
-                          "%s:%u:%u, and %s",
-                          GX_STR(key), GX_STR(id->text), gx_yaml_name(doc), id->line, id->column, where);
+    return gale_error_set(
+        error, GALE_CONFIG,
+        "unknown key '%.*s': -c sets keys of the whole topology; what is '%.*s's own (%s:%u:%u) is set "
+        "with --set %.*s=...",
+        GX_STR(key), GX_STR(id->text), gx_yaml_name(doc), id->line, id->column, GX_STR(key));
 }
 
 static int check_key(const gx_yaml_doc *doc, const gale_topology *topology, const char *key, gale_error *error) {

@@ -11,7 +11,7 @@ static bool names(const char *list, gale_str field) {
 }
 
 static int refuse(const gx_keyed *bolt, const char *source, gale_str field, const char *first, gale_error *error) {
-    const char *parameter = bolt->class_->params[bolt->class_->key - 1].name;
+    const char *parameter = gx_class_param_with(bolt->class_, GX_PARAM_KEY)->name;
     if (bolt->fields)
         return gale_error_set(
             error, GALE_TOPOLOGY,

@@ -8,7 +8,7 @@
 #ifndef GX_FRONT_KEYED_H
 #define GX_FRONT_KEYED_H
 
-#include "front/registry.h"
+#include "front/class.h"
 #include "topology/builder.h"
 
 /* A bolt of a class that has a key. */
@@ -16,7 +16,6 @@ typedef struct gx_keyed {
     const char *id;
     const gx_class *class_;
     const char *fields; /* as its parameter names them; NULL: the first field of what comes in */
-    bool storms;        /* made by a class name of Storm's: then it runs as in Storm, with a warning */
 } gx_keyed;
 
 /* `fields` (names with commas between them) is what stream `output` of `source` is grouped by for the bolt.

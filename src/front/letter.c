@@ -2,61 +2,22 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "front/json_line.h"
 #include "front/json_value.h"
 #include "topology/builder.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* The line that is read, and where it stands. */
-typedef struct source {
-    const char *name;
-    uint32_t number;
-    gale_str line;
-    gale_error *error;
-} source;
-
-static int no_memory(const source *r) {
+static int no_memory(const gx_json_line *r) {
     return gale_error_set(r->error, GALE_NO_MEMORY, "%s: out of memory", r->name);
-}
-
-/* --- Places --- */
-
-/* Behind the string that begins at `at`. */
-static size_t skip_string(gale_str line, size_t at) {
-    for (at++; at < line.size && line.data[at] != '"'; at++) at += line.data[at] == '\\';
-    return at + 1;
-}
-
-static bool is_key(gale_str line, size_t begin, size_t end, const char *key) {
-    size_t size = strlen(key);
-    if (end != begin + size + 2 || memcmp(line.data + begin + 1, key, size) != 0) return false;
-    while (end < line.size && (line.data[end] == ' ' || line.data[end] == '\t')) end++;
-    return end < line.size && line.data[end] == ':';
-}
-
-/* Where a key of the object that the line is stands, from 1; the line is JSON. */
-static unsigned column_of(gale_str line, const char *key) {
-    int depth = 0;
-    for (size_t at = 0; at < line.size;) {
-        char c = line.data[at];
-        if (c == '"') {
-            size_t end = skip_string(line, at);
-            if (depth == 1 && is_key(line, at, end, key)) return (unsigned)at + 1;
-            at = end;
-            continue;
-        }
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        at++;
-    }
-    return 1;
 }
 
 #define AT(r, column) (r)->name, (r)->number, (column)
 
 /* --- Fields --- */
 
-static int check_fields(const source *r, json_t *object) {
+static int check_fields(const gx_json_line *r, json_t *object) {
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
@@ -70,24 +31,25 @@ static int check_fields(const source *r, json_t *object) {
         }
         if (!known)
             return gale_error_set(r->error, GALE_NOT_FOUND, "%s:%u:%u: a dead letter has no field '%.40s'%s",
-                                  AT(r, column_of(r->line, key)), key, gx_nearest_hint(&nearest, hint, sizeof hint));
+                                  AT(r, gx_json_line_column(r, key)), key,
+                                  gx_nearest_hint(&nearest, hint, sizeof hint));
     }
     return 0;
 }
 
-static int wrong(const source *r, const char *key, const char *wanted) {
-    return gale_error_set(r->error, GALE_TYPE, "%s:%u:%u: '%s' must be %s", AT(r, column_of(r->line, key)), key,
+static int wrong(const gx_json_line *r, const char *key, const char *wanted) {
+    return gale_error_set(r->error, GALE_TYPE, "%s:%u:%u: '%s' must be %s", AT(r, gx_json_line_column(r, key)), key,
                           wanted);
 }
 
-static int field(const source *r, json_t *object, const char *key, json_t **ret_value) {
+static int field(const gx_json_line *r, json_t *object, const char *key, json_t **ret_value) {
     *ret_value = json_object_get(object, key);
     if (*ret_value) return 0;
     return gale_error_set(r->error, GALE_NOT_FOUND, "%s:%u:1: a dead letter needs the field '%s'", r->name, r->number,
                           key);
 }
 
-static int text_field(const source *r, json_t *object, const char *key, bool may_be_null, gale_str *ret_text) {
+static int text_field(const gx_json_line *r, json_t *object, const char *key, bool may_be_null, gale_str *ret_text) {
     json_t *value;
     int rc = field(r, object, key, &value);
     if (rc < 0) return rc;
@@ -98,7 +60,7 @@ static int text_field(const source *r, json_t *object, const char *key, bool may
     return 0;
 }
 
-static int number_field(const source *r, json_t *object, const char *key, int64_t *ret_number) {
+static int number_field(const gx_json_line *r, json_t *object, const char *key, int64_t *ret_number) {
     json_t *value;
     int rc = field(r, object, key, &value);
     if (rc < 0) return rc;
@@ -107,7 +69,7 @@ static int number_field(const source *r, json_t *object, const char *key, int64_
     return 0;
 }
 
-static int tuple_field(const source *r, json_t *object, gale_value_owned **ret_tuple) {
+static int tuple_field(const gx_json_line *r, json_t *object, gale_value_owned **ret_tuple) {
     json_t *value;
     int rc = field(r, object, "tuple", &value);
     if (rc < 0) return rc;
@@ -117,7 +79,7 @@ static int tuple_field(const source *r, json_t *object, gale_value_owned **ret_t
     return rc < 0 ? wrong(r, "tuple", "a list of values, not too deep, with base64 where it says so") : 0;
 }
 
-static int read_fields(const source *r, json_t *object, gx_letter *letter) {
+static int read_fields(const gx_json_line *r, json_t *object, gx_letter *letter) {
     int rc = check_fields(r, object);
     if (rc == 0) rc = text_field(r, object, "component", false, &letter->component);
     if (rc == 0) rc = text_field(r, object, "stream", false, &letter->stream);
@@ -132,26 +94,11 @@ static int read_fields(const source *r, json_t *object, gx_letter *letter) {
 
 /* --- The line --- */
 
-static int parse_object(const source *r, json_t **ret_object) {
-    json_error_t why;
-    json_t *json = json_loadb(r->line.data, r->line.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
-    if (!json && !*why.text) return no_memory(r); /* it says nothing then */
-    if (!json)
-        return gale_error_set(r->error, GALE_SYNTAX, "%s:%u:%d: this is no line of a dead-letter file: %s", r->name,
-                              r->number, why.column > 0 ? why.column : 1, why.text);
-    if (json_is_object(json)) {
-        *ret_object = json;
-        return 0;
-    }
-    json_decref(json);
-    return gale_error_set(r->error, GALE_TYPE, "%s:%u:1: a dead letter must be a JSON object", r->name, r->number);
-}
-
 int gx_letter_parse(const char *name, uint32_t number, gale_str line, gx_letter *ret_letter, gale_error *error) {
-    const source from = { name, number, line, error };
+    const gx_json_line from = { name, number, line, error };
     gx_letter letter = { .line = line, .number = number };
     json_t *object = NULL;
-    int rc = parse_object(&from, &object);
+    int rc = gx_json_line_parse(&from, "line of a dead-letter file", "a dead letter", &object);
     if (rc < 0) return rc;
     letter.json = object;
     rc = read_fields(&from, object, &letter);

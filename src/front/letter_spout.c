@@ -49,7 +49,8 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     spout->out = out;
     spout->task_index = context->task_index;
     spout->task_count = context->task_count;
-    gale_resume(out); /* what is emitted again belongs to the results of the run that failed it */
+    out->ops->resume(
+        out); /* what is emitted again belongs to the results of the run that failed it; no place is kept */
     *ret_self = spout;
     return 0;
 }

@@ -3,32 +3,25 @@
 #include "base/buf.h"
 #include "base/os/file.h"
 #include "base/str.h"
+#include "connect/file/names.h"
 #include "connect/file/state.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 
 enum { STANDARD_INPUT = 0, STANDARD_OUTPUT = 1, STATE_MAX = 4096, LINKS_MAX = 40 };
 
-bool gx_class_reads_key(const gx_class *class_, const char *wanted) {
-    gale_str rest = gx_str(class_->keys), key;
-    while (rest.data && gx_str_next(&rest, ' ', &key))
-        if (gx_str_is(key, wanted)) return true;
-    return false;
-}
-
-static const char *path_at(const gale_value *values, int place) {
-    return place > 0 && values[place - 1].type == GALE_TYPE_STRING ? values[place - 1].as.string : NULL;
-}
-
-gx_used gx_used_of(const gx_class *class_, const char *id, const gale_value *values) {
+gx_used gx_used_of(const gx_args *args, const char *id) {
+    const gx_class *class_ = args->class_;
     gx_used used = { .class_ = class_,
                      .id = id,
-                     .reads = path_at(values, class_->reads),
-                     .writes = path_at(values, class_->writes),
-                     .keeps = path_at(values, class_->keeps) };
-    if (!class_->reads && gx_class_reads_key(class_, "gale.input")) used.reads = "-";
-    if (!class_->writes && class_->prints && class_->prints(values)) used.writes = "-";
-    const gale_value *stays = class_->stays ? &values[class_->stays - 1] : NULL;
+                     .reads = gx_args_text_with(args, GX_PARAM_READS),
+                     .writes = gx_args_text_with(args, GX_PARAM_WRITES),
+                     .keeps = gx_args_text_with(args, GX_PARAM_KEEPS) };
+    if (!gx_class_param_with(class_, GX_PARAM_READS) && gx_class_reads_key(class_, "gale.input")) used.reads = "-";
+    if (!gx_class_param_with(class_, GX_PARAM_WRITES) && class_->prints && class_->prints(args)) used.writes = "-";
+    used.follows = gx_class_has(class_, "follow") && gx_args_flag(args, "follow");
+    const gale_value *stays = gx_args_with(args, GX_PARAM_STAYS);
     used.replaces = stays && stays->type == GALE_TYPE_BOOL && !stays->as.boolean;
     return used;
 }
@@ -237,6 +230,22 @@ static int check_pairs(const uses *all, gale_error *error) {
     return 0;
 }
 
+/* What follows a pattern would read what is written to a file that matches. */
+static int check_pattern(const gx_files *files, const gx_used *used, const uses *all, gale_error *error) {
+    const char *path = used->follows ? effective(files->topology, used, "gale.input", used->reads) : NULL;
+    file_id meant, written;
+    if (!path || !gx_file_names_is_pattern(path) || !find_place(path, &meant)) return 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const use *one = &all->list[i];
+        use reader = { .who = used->id, .named = true, .verb = "reads", .path = (char *)path };
+        if (!one->written || is_standard(one->path) || !find_place(one->place, &written)) continue;
+        if (written.device == meant.device && written.inode == meant.inode &&
+            fnmatch(meant.name, written.name, FNM_PERIOD) == 0)
+            return refuse(one, &reader, error);
+    }
+    return 0;
+}
+
 static int check_uses(const gx_files *files, uses *all, gale_error *error) {
     for (size_t i = 0; i < files->used_count; i++) add_component(all, files->topology, &files->used[i]);
     add_dead_letters(all, files->topology);
@@ -247,7 +256,9 @@ static int check_uses(const gx_files *files, uses *all, gale_error *error) {
     }
     if (all->failed) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     if (all->count) qsort(all->list, all->count, sizeof *all->list, by_file);
-    return check_pairs(all, error);
+    int rc = check_pairs(all, error);
+    for (size_t i = 0; rc == 0 && i < files->used_count; i++) rc = check_pattern(files, &files->used[i], all, error);
+    return rc;
 }
 
 /* --- Going on ----------------------------------------------------------------------------------------------------- */

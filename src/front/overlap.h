@@ -11,7 +11,7 @@
 #ifndef GX_FRONT_OVERLAP_H
 #define GX_FRONT_OVERLAP_H
 
-#include "front/registry.h"
+#include "front/class.h"
 #include "topology/builder.h"
 
 /* A spout or bolt that was made of a class, with the paths that its arguments name; NULL where there is none. */
@@ -19,6 +19,7 @@ typedef struct gx_used {
     const gx_class *class_;
     const char *id;
     const char *reads, *writes, *keeps;
+    bool follows;  /* what it reads may be a pattern */
     bool replaces; /* its arguments say that what is in the file that it writes goes */
 } gx_used;
 
@@ -42,11 +43,8 @@ typedef struct gx_files {
     bool dry; /* nothing is written but what the command line names */
 } gx_files;
 
-/* Takes the paths from the values that the class is made with. */
-gx_used gx_used_of(const gx_class *class_, const char *id, const gale_value *values);
-
-/* Is `key` among the keys that the class reads? */
-bool gx_class_reads_key(const gx_class *class_, const char *key);
+/* Takes the paths from what the class is made with. */
+gx_used gx_used_of(const gx_args *args, const char *id);
 
 /* GALE_INVALID, with both users and the path, when a file is written that is used for something else; or with the sink
  * and who goes on, when results would be emptied that are to be gone on with. gale.input and gale.output, of the

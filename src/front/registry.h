@@ -1,70 +1,34 @@
-/* The classes that a topology file can name, as a table: what each is called, which parameters it has, how it is made.
+/* The classes that a topology file can name: tables of them, one behind the other.
  *
- * What:    a class is a spout, a bolt, or a plain value (for Flux's `components`). constructorArgs fill its parameters
- * in order, properties by name, configMethods by a method's name (withX, setX or x fill the parameter x). Threads:
- * tables are constant; any thread. Owner:   arguments borrow from the document that they were read from. Limits:
- * GX_PARAMS_MAX parameters a class.
+ * What:    gale's own tables come with front/builtin.h; a copy of that registry can be added to (plugins).
+ * Threads: a registry that nobody adds to is constant; any thread.
+ * Owner:   tables are borrowed, for as long as the registry is used and what was made of it.
+ * Limits:  GX_TABLES_MAX tables.
  */
 #ifndef GX_FRONT_REGISTRY_H
 #define GX_FRONT_REGISTRY_H
 
+#include "front/class.h"
 #include "front/shape.h"
 
-#include <gale/component.h>
+enum { GX_TABLES_MAX = 64 };
 
-enum { GX_PARAMS_MAX = 8, GX_ALIASES_MAX = 4 };
-
-typedef enum gx_class_kind { GX_CLASS_SPOUT, GX_CLASS_BOLT, GX_CLASS_VALUE, GX_CLASS_KIND_COUNT } gx_class_kind;
-
-typedef struct gx_param {
-    const char *name;
-    int32_t type;         /* GALE_TYPE_BOOL, _I64, _STRING; GALE_TYPE_NULL takes every scalar */
-    const char *fallback; /* as text; NULL: the parameter must be given; "": null */
-    int64_t min, max;     /* for _I64, when min < max */
-    const char *choices;  /* for _STRING: the words that it may be, separated by blanks, or NULL */
-    const char *text;     /* a sentence */
-} gx_param;
-
-typedef struct gx_class {
-    const char *name;
-    const char *aliases[GX_ALIASES_MAX]; /* ended by NULL unless full */
-    int32_t kind;                        /* gx_class_kind */
-    const gx_param *params;
-    size_t param_count;
-    const char *keys;    /* the configuration keys that it reads, separated by blanks, or NULL */
-    const char *outputs; /* the fields of its default stream, "word, count", or NULL */
-    const char *text;    /* a sentence */
-    int key;    /* 1 + the index of the parameter that names the fields by which it keeps what it knows; when the
-                          * parameter is not given, by the first field; 0: it keeps nothing so */
-    int reads;  /* 1 + the index of the parameter that names a file to read (gale.input may name another) */
-    int writes; /* 1 + the index of the one that names a file to write (gale.output, too); 0: none */
-    int keeps;  /* 1 + the index of the one that names a state (connect/file/state.h) */
-    int stays;  /* 1 + the index of the flag that says whether what a file to write holds stays */
-    /* One value a parameter, all there (null for a string without default). Errors need no place; the caller adds it.
-     */
-    int (*make_spout)(const gale_value *values, gale_spout *ret_spout, gale_error *error);
-    int (*make_bolt)(const gale_value *values, gale_bolt *ret_bolt, gale_error *error);
-    bool (*prints)(const gale_value *values); /* does it write to the standard output? NULL: never */
-} gx_class;
+typedef struct gx_class_table {
+    const gx_class *classes;
+    size_t count;
+} gx_class_table;
 
 typedef struct gx_registry {
-    const gx_class *classes;
-    size_t class_count;
+    gx_class_table tables[GX_TABLES_MAX];
+    size_t table_count;
 } gx_registry;
 
-/* What `{ref: id}` can name. */
-typedef struct gx_ref {
-    gale_str id;
-    gale_value value;
-} gx_ref;
+/* Adds a table. GALE_INVALID for a class that is not whole, GALE_EXISTS for a name that is taken, GALE_TOO_LARGE: then
+ * nothing is added. */
+int gx_registry_add(gx_registry *registry, const gx_class *classes, size_t count, gale_error *error);
 
-typedef struct gx_refs {
-    gx_ref *refs;
-    size_t count;
-} gx_refs;
-
-/* "spout" for GX_CLASS_SPOUT. Static storage. */
-const char *gx_class_kind_name(int32_t kind);
+/* The class at `index`, table behind table; NULL behind the last. */
+const gx_class *gx_registry_at(const gx_registry *registry, size_t index);
 
 /* By name or alias; NULL when there is none. */
 const gx_class *gx_registry_find(const gx_registry *registry, gale_str name);
@@ -77,9 +41,5 @@ const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32
  * that kind, or with where to find them all. `what` is how messages call the object. */
 int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const gx_yaml *object, const char *what,
                       int32_t kind, const gx_class **ret_class, gale_error *error);
-
-/* The values of `class_`'s parameters as `object` gives them, defaults filled in. */
-int gx_registry_values(const gx_class *class_, const gx_refs *refs, const gx_yaml_doc *doc, const gx_yaml *object,
-                       gale_value ret_values[GX_PARAMS_MAX], gale_error *error);
 
 #endif

@@ -47,10 +47,25 @@ int gx_shape_map(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, 
     for (const gx_yaml *key = node->as.first; key; key = key->next->next) {
         char hint[GX_HINT_SIZE];
         if (contains(known, key->text)) continue;
-        return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
-                             gx_shape_hint(key->text, known, hint));
+        int rc = gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
+                               gx_shape_hint(key->text, known, hint));
+        if ((rc = gx_yaml_keep(doc, rc, error)) < 0) return rc;
     }
     return 0;
+}
+
+int gx_shape_map_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known,
+                      const char *needed, gale_error *error) {
+    size_t kept = gx_yaml_kept(doc);
+    int rc = gx_shape_map(doc, node, what, known, error);
+    gale_str rest = gx_str(needed), word;
+    while (rc == 0 && gx_yaml_kept(doc) != kept && gx_str_next(&rest, ' ', &word)) {
+        bool there = false;
+        for (const gx_yaml *key = node->as.first; key && !there; key = key->next->next)
+            there = gx_str_equal(key->text, word);
+        if (!there) rc = 1;
+    }
+    return rc;
 }
 
 int gx_shape_list(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key,

@@ -1,74 +1,51 @@
 /* Lines of a web server's log to fields: gale_access_log_bolt. */
-#include "base/utf8.h"
-#include "kit/define.h"
+#include "base/options.h"
 #include "kit/log_line.h"
+#include "kit/parsed.h"
 
 #include <gale/kit.h>
+#include <gale/state.h>
+#include <stdlib.h>
 
-enum { STREAM_LINES, STREAM_BAD, FIELDS = 8 };
-
-static const char who[] = "access log";
-
-typedef struct parser {
-    gx_instance instance;
-    uint64_t unheard; /* bad lines that nobody subscribed to */
-} parser;
+static const char who[] = "access log bolt";
+static const char columns[] =
+    "host, user, time int, request, status int, bytes int, referer, agent, method, path, query, "
+    "protocol";
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
-    (void)user, (void)out;
-    parser *bolt = gx_define_instance(context, sizeof *bolt);
-    if (!bolt) return GALE_NO_MEMORY;
-    *ret_self = bolt;
-    return 0;
+    (void)out;
+    *ret_self = gx_parsed_instance(context, sizeof(gx_parsed), user);
+    return *ret_self ? 0 : GALE_NO_MEMORY;
 }
 
-static void bolt_cleanup(void *self) {
-    const parser *bolt = self;
-    const gale_context *context = bolt->instance.context;
-    if (bolt->unheard)
-        gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "%llu line%s no line of an access log; who subscribes to the stream 'bad' gets them",
-                 (unsigned long long)bolt->unheard, bolt->unheard == 1 ? " was" : "s were");
-    gx_define_instance_free(self);
-}
-
-/* A piece of a text is text; of bytes it may be. */
-static gale_value piece(gale_str part, bool text) {
-    if (!part.data) return gale_null();
-    if (text || gx_utf8_valid(part.data, part.size)) return gale_string(part.data, part.size);
-    return gale_bytes(part.data, part.size);
-}
-
-/* Nobody need subscribe to bad lines: then the first is told at once, and how many there were at the end. */
-static int emit_bad(parser *bolt, const gale_value *line, const char *problem, gale_collector *out) {
-    gale_value values[2] = { *line, gale_text(problem) };
-    int rc = gale_emit(out, STREAM_BAD, values, 2);
-    if (rc == 0 && bolt->unheard++ == 0) {
-        const gale_context *context = bolt->instance.context;
-        int shown = line->size < 200 ? (int)line->size : 200;
-        bool text = gx_utf8_valid(line->as.string, (size_t)shown);
-        gale_log(context->logger, GALE_LOG_WARN, context->component, "no line of an access log, %s: %.*s", problem,
-                 text ? shown : 0, line->as.string);
-    }
-    return rc < 0 ? rc : 0;
+static void set_all(gx_parsed *bolt, const gx_log_line *line) {
+    bool text = bolt->is_text;
+    gale_value *value = bolt->columns;
+    *value++ = gx_scalar_text(line->host, text);
+    *value++ = gx_scalar_text(line->user, text);
+    *value++ = gale_i64(line->time);
+    *value++ = gx_scalar_text(line->request, text);
+    *value++ = gale_i64(line->status);
+    *value++ = gale_i64(line->bytes);
+    *value++ = gx_scalar_text(line->referer, text);
+    *value++ = gx_scalar_text(line->agent, text);
+    *value++ = gx_scalar_text(line->method, text);
+    *value++ = gx_scalar_text(line->path, text);
+    *value++ = gx_scalar_text(line->query, text);
+    *value = gx_scalar_text(line->protocol, text);
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
-    if (gale_tuple_is_tick(tuple)) return 0;
-    if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
-    gale_value line = gale_tuple_value(tuple, 0);
-    bool text = line.type == GALE_TYPE_STRING;
-    if (!text && line.type != GALE_TYPE_BYTES) return gx_define_wrong_type(out, who, tuple, 0, "string or bytes");
-    gx_log_line parsed;
+    gx_parsed *bolt = self;
+    gale_str text;
+    gx_log_line line;
     const char *problem;
-    if (gx_log_line_parse((gale_str){ line.as.string, line.size }, &parsed, &problem) < 0)
-        return emit_bad(self, &line, problem, out);
-    const gale_value values[FIELDS] = {
-        piece(parsed.host, text), piece(parsed.user, text), gale_i64(parsed.time),       piece(parsed.request, text),
-        gale_i64(parsed.status),  gale_i64(parsed.bytes),   piece(parsed.referer, text), piece(parsed.agent, text),
-    };
-    int rc = gale_emit(out, STREAM_LINES, values, FIELDS);
-    return rc < 0 ? rc : 0;
+    if (gale_tuple_is_tick(tuple)) return 0;
+    int rc = gx_parsed_take(bolt, tuple, out, &text);
+    if (rc < 0) return rc;
+    if (gx_log_line_parse(text, &line, &problem) < 0) return gx_parsed_refuse(bolt, problem, out);
+    set_all(bolt, &line);
+    return gx_parsed_emit(bolt, out);
 }
 
 static const gale_bolt_ops ops = {
@@ -77,15 +54,28 @@ static const gale_bolt_ops ops = {
     .kind = GALE_BOLT_SIMPLE,
     .prepare = bolt_prepare,
     .execute = bolt_execute,
-    .cleanup = bolt_cleanup,
+    .cleanup = gx_parsed_instance_free,
+    .durable = &gale_stateless,
 };
 
-int gale_access_log_bolt(gale_bolt *ret_bolt, gale_error *error) {
-    static const gale_output outputs[] = {
-        [STREAM_LINES] = { NULL, "host, user, time, request, status, bytes, referer, agent" },
-        [STREAM_BAD] = { "bad", "line, problem" },
-    };
-    if (!ret_bolt) return gx_define_nowhere("access log bolt", error);
-    *ret_bolt = gx_define_bolt(&ops, NULL, outputs, 2);
-    return 0;
+static int read_options(const gale_access_log_options *options, gx_parsed_settings *made, gale_error *error) {
+    gale_access_log_options given = { .size = sizeof given };
+    int rc = options ? gx_options_take(&given, sizeof given, options, "access log bolt: options", error) : GALE_OK;
+    if (rc < 0) return rc;
+    made->who = who;
+    made->what = "line of an access log";
+    const gx_parsed_options parsed = { .field = given.field, .fields = columns, .keep = given.keep };
+    return gx_parsed_settings_read(made, &parsed, error);
+}
+
+int gale_access_log_bolt(const gale_access_log_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    if (!ret_bolt) return gx_define_nowhere(who, error);
+    gx_parsed_settings *made = calloc(1, sizeof *made);
+    if (!made) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
+    int rc = read_options(options, made, error);
+    if (rc < 0)
+        free(made);
+    else
+        *ret_bolt = gx_parsed_define(&ops, made);
+    return rc;
 }

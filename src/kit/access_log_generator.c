@@ -6,6 +6,7 @@
 #include "kit/civil.h"
 #include "kit/define.h"
 #include "kit/pace.h"
+#include "kit/recall.h"
 #include "kit/retry.h"
 
 #include <gale/kit.h>
@@ -168,6 +169,46 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
     gx_retry_fail(&((maker *)self)->retry, message_id, failure);
 }
 
+/* --- What lasts: where it is, the last line, which may come twice, and the lines on their way ------------------------- */
+
+static int spout_save(void *self, gale_saver *to) {
+    const maker *spout = self;
+    const gale_value record[6] = {
+        gale_i64((int64_t)spout->random.state), gale_i64((int64_t)spout->random.gamma),
+        gale_i64((int64_t)spout->made),         gale_i64(spout->pace.due),
+        gale_i64(spout->pace.fraction),         gale_bytes(spout->line.data, spout->line.size)
+    };
+    int rc = gale_save(to, record, 6);
+    return rc < 0 ? rc : gx_retry_save(&spout->retry, to);
+}
+
+static int restore_lines(maker *self, const gx_recall *recall) {
+    int rc = gx_retry_restore(&self->retry, recall->from);
+    return rc == GALE_DAMAGED ? gx_recall_refuse(recall, "is followed by lines that were not written so") : rc;
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    maker *spout = self;
+    gx_recall recall = { from, out, "access log spout", spout->instance.context, 0 };
+    const gale_value *v;
+    int rc = gx_recall_one(&recall, "iininy", &v);
+    if (rc < 0) return rc;
+    if (!(v[1].as.i64 & 1)) return gx_recall_refuse(&recall, "has a state of random numbers that is none");
+    spout->random = (gx_random){ (uint64_t)v[0].as.i64, (uint64_t)v[1].as.i64 };
+    spout->made = (uint64_t)v[2].as.i64;
+    gx_pace_resume(&spout->pace, v[3].as.i64, (uint32_t)v[4].as.i64);
+    gx_buf_reset(&spout->line);
+    gx_buf_add(&spout->line, v[5].as.bytes, v[5].size);
+    return spout->line.failed ? GALE_NO_MEMORY : restore_lines(spout, &recall);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .save = spout_save,
+    .restore = spout_restore,
+};
+
 static const gale_spout_ops ops = {
     .size = sizeof(gale_spout_ops),
     .name = "access log spout",
@@ -176,6 +217,7 @@ static const gale_spout_ops ops = {
     .ack = spout_ack,
     .fail = spout_fail,
     .close = spout_close,
+    .durable = &durable,
 };
 
 static int check(const gale_access_log_spout_options *made, gale_error *error) {

@@ -12,6 +12,12 @@ typedef struct gx_civil {
     int32_t day;   /* 1..31 */
 } gx_civil;
 
+/* How many days a month has. */
+GX_INLINE int32_t gx_civil_month_days(int64_t year, int32_t month) {
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 ? 28 + leap : 30 + ((month + (month > 7)) & 1);
+}
+
 GX_INLINE int64_t gx_civil_days(gx_civil date) {
     int64_t year = date.year - (date.month <= 2);
     int64_t era = (year >= 0 ? year : year - 399) / 400;

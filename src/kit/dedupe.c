@@ -34,7 +34,8 @@ typedef struct dedupe {
     gale_rotating_map *seen; /* key -> hash of the identity of the one that passed */
     gx_rotation rotation;
     gx_buf key;
-    uint64_t seed;
+    uint64_t seed; /* of fingerprints */
+    bool restored;
     gx_field_places key_places, output_places, identity_places;
     gale_value values[GX_FIELDS_MAX];
 } dedupe;
@@ -81,7 +82,7 @@ static int pack(dedupe *bolt, const gx_fields *fields, gx_field_places *places, 
 static int identity_of(dedupe *bolt, const gale_tuple *tuple, gale_collector *out, uint64_t *ret_hash) {
     if (!bolt->given->identity.count) return 0;
     int rc = pack(bolt, &bolt->given->identity, &bolt->identity_places, tuple, out);
-    if (rc >= 0) *ret_hash = gx_hash_bytes(bolt->key.data, bolt->key.size, bolt->seed);
+    if (rc >= 0) *ret_hash = gx_hash_bytes(bolt->key.data, bolt->key.size, 0); /* the same in every task */
     return rc;
 }
 
@@ -122,6 +123,60 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc;
 }
 
+/* --- What lasts: the seed of fingerprints, then the map -------------------------------------------------------------- */
+
+static size_t value_size(const dedupe *bolt) {
+    return bolt->given->identity.count ? sizeof(uint64_t) : 0;
+}
+
+static int bolt_save(void *self, gale_saver *to) {
+    const dedupe *bolt = self;
+    const gale_value head[2] = { gale_bool(bolt->given->exact), gale_i64((int64_t)bolt->seed) };
+    int rc = gale_save(to, head, 2);
+    return rc < 0 ? rc : gx_rotation_save(&bolt->rotation, bolt->seen, value_size(bolt), to);
+}
+
+/* A fingerprint does not tell what it is of. */
+static int restore_head(dedupe *bolt, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, "oi", &v);
+    if (rc < 0) return rc;
+    if (v[0].as.boolean != bolt->given->exact) {
+        gx_define_report(recall->out, "%s: what was saved are %s, it keeps %s now", who,
+                         bolt->given->exact ? "fingerprints" : "keys", bolt->given->exact ? "keys" : "fingerprints");
+        return GALE_STATE;
+    }
+    if (!bolt->given->exact && !gx_recall_is_same(recall)) {
+        gx_define_report(recall->out, "%s: fingerprints cannot be divided among another number of tasks", who);
+        return GALE_STATE;
+    }
+    bolt->seed = (uint64_t)v[1].as.i64;
+    return GALE_OK;
+}
+
+static bool owns(void *user, const gx_recall *recall, gale_str key) {
+    dedupe *bolt = user;
+    return gx_rotation_owns_packed(recall, key, 0, bolt->given->key.count, &bolt->key);
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    dedupe *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    int rc = restore_head(bolt, &recall);
+    if (rc >= 0)
+        rc = gx_rotation_restore(&bolt->rotation, bolt->seen, value_size(bolt), &recall, !bolt->restored, owns, bolt);
+    bolt->restored = true;
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "dedupe bolt",
@@ -129,6 +184,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 static int check(const gale_dedupe_options *given, gale_error *error) {

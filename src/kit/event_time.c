@@ -1,6 +1,7 @@
 /* The time that tuples carry: gale_event_time_bolt. In one task, and before the work is spread, so that what is late is
  * decided by the order of the input alone and not by how tasks happen to run. */
 #include "kit/fields.h"
+#include "kit/recall.h"
 
 #include <gale/kit.h>
 #include <stdio.h>
@@ -81,6 +82,30 @@ static int tell(clerk *bolt, gale_collector *out) {
     return rc < 0 ? rc : 0;
 }
 
+static bool is_round(uint64_t count) {
+    while (count % 10 == 0) count /= 10;
+    return count == 1;
+}
+
+/* A run that follows its input has no end at which it could be told: so at once, and at 10, 100, 1,000... */
+static void note_unheard(clerk *bolt, int64_t behind) {
+    const gale_context *context = bolt->instance.context;
+    long long allowed = bolt->given->lateness, late_by = behind;
+    if (!is_round(++bolt->unheard)) return;
+    if (bolt->unheard == 1)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "a tuple is %lld second%s behind the newest, where latenessSeconds allows %lld, and is left out, as "
+                 "all such "
+                 "will be; subscribe to the stream 'late', or raise latenessSeconds",
+                 late_by, late_by == 1 ? "" : "s", allowed);
+    else
+        gale_log(
+            context->logger, GALE_LOG_WARN, context->component,
+            "%llu tuples so far were more than %lld seconds late and left out, the last one by %lld; subscribe to the "
+            "stream 'late', or raise latenessSeconds",
+            (unsigned long long)bolt->unheard, allowed, late_by);
+}
+
 static int emit_late(clerk *bolt, int64_t behind, gale_collector *out) {
     uint32_t count = bolt->given->output.count;
     bolt->values[count] = gale_i64(behind);
@@ -88,7 +113,7 @@ static int emit_late(clerk *bolt, int64_t behind, gale_collector *out) {
     int rc = gale_emit(out, STREAM_LATE, bolt->values, count + 2);
     if (rc < 0) return rc;
     bolt->late++;
-    bolt->unheard += rc == 0;
+    if (rc == 0) note_unheard(bolt, behind);
     return 0;
 }
 
@@ -106,6 +131,41 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc < 0 ? rc : 0;
 }
 
+/* --- What lasts ------------------------------------------------------------------------------------------------------ */
+
+static int bolt_save(void *self, gale_saver *to) {
+    const clerk *bolt = self;
+    const gale_value record[4] = { gale_i64(bolt->newest), gale_i64(bolt->told), gale_i64(bolt->late),
+                                   gale_i64((int64_t)bolt->unheard) };
+    return gale_save(to, record, 4);
+}
+
+/* A time, or none yet. */
+static bool is_time(int64_t time) {
+    return time == INT64_MIN || (time >= -TIME_MAX && time <= TIME_MAX);
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    clerk *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    const gale_value *v;
+    int rc = gx_recall_one(&recall, "iinn", &v);
+    if (rc < 0) return rc;
+    if (!is_time(v[0].as.i64) || !is_time(v[1].as.i64)) return gx_recall_refuse(&recall, "has a time that is none");
+    bolt->newest = v[0].as.i64;
+    bolt->told = v[1].as.i64;
+    bolt->late = v[2].as.i64;
+    bolt->unheard = (uint64_t)v[3].as.i64;
+    return 0;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "event time bolt",
@@ -113,6 +173,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 static int check(const gale_event_time_options *given, settings *made, gale_error *error) {

@@ -4,13 +4,9 @@
 #include "base/str.h"
 #include "tuple/value.h"
 
-static gale_str name_at(const gx_fields *fields, uint32_t index) {
-    return (gale_str){ fields->text + fields->names[index].at, fields->names[index].size };
-}
-
 static bool add_name(gx_fields *fields, gale_str name) {
     for (uint32_t i = 0; i < fields->count; i++) {
-        if (gx_str_equal(name_at(fields, i), name)) return false;
+        if (gx_str_equal(gx_fields_name(fields, i), name)) return false;
     }
     fields->names[fields->count].at = (uint16_t)(name.data - fields->text);
     fields->names[fields->count].size = (uint16_t)name.size;
@@ -37,6 +33,18 @@ int gx_fields_parse(const char *text, const char *what, gx_fields *ret_fields, g
     return 0;
 }
 
+int32_t gx_fields_place(const gx_fields *fields, const char *what, gale_str name, gale_error *error) {
+    gx_nearest nearest = gx_nearest_to(name);
+    char hint[100];
+    for (uint32_t i = 0; i < fields->count; i++) {
+        if (gx_str_equal(gx_fields_name(fields, i), name)) return (int32_t)i;
+        gx_nearest_offer(&nearest, gx_fields_name(fields, i));
+    }
+    gale_error_set(error, GALE_INVALID, "%s: there is no field '%.*s'%s", what, GX_STR(name),
+                   gx_nearest_hint(&nearest, hint, sizeof hint));
+    return -1;
+}
+
 static int unknown(const char *who, gale_str name, const gale_tuple *tuple, gale_collector *out) {
     gx_nearest nearest = gx_nearest_to(name);
     char hint[100];
@@ -61,13 +69,22 @@ static bool find(gale_str name, const gale_tuple *tuple, uint32_t *at) {
     return false;
 }
 
+int gx_fields_search(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                     gale_collector *out) {
+    places->of = NULL;
+    for (uint32_t i = 0; i < fields->count; i++)
+        if (!find(gx_fields_name(fields, i), tuple, &places->at[i]))
+            return unknown(who, gx_fields_name(fields, i), tuple, out);
+    places->of = gx_tuple_fields(tuple);
+    return GALE_OK;
+}
+
 int gx_fields_take(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
                    gale_collector *out, gale_value *ret_values) {
-    for (uint32_t i = 0; i < fields->count; i++) {
-        if (!find(name_at(fields, i), tuple, &places->at[i])) return unknown(who, name_at(fields, i), tuple, out);
-        ret_values[i] = gale_tuple_value(tuple, places->at[i]);
-    }
-    return 0;
+    int rc = gx_fields_find(fields, places, who, tuple, out);
+    if (GX_UNLIKELY(rc < 0)) return rc;
+    for (uint32_t i = 0; i < fields->count; i++) ret_values[i] = gale_tuple_value(tuple, places->at[i]);
+    return GALE_OK;
 }
 
 int gx_fields_pack(const gale_value *values, uint32_t count, gx_buf *key) {

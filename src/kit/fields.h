@@ -1,5 +1,5 @@
 /* Chosen fields of a tuple: a list of names, "host, agent", that a component's options give, and their places in the
- * streams that come in. A name is looked for where it was the last time, so that a stream is searched once.
+ * streams that come in. They are looked for when a tuple of another stream than the last one comes, first where they were.
  * Threads: a list is frozen; places belong to their task. Owner: a list holds its text and may be copied with = to
  * where it stays. Limits: GX_FIELDS_MAX names, GX_FIELDS_TEXT bytes. */
 #ifndef GX_KIT_FIELDS_H
@@ -7,6 +7,7 @@
 
 #include "kit/define.h"
 #include "tuple/key.h"
+#include "tuple/schema.h"
 
 enum { GX_FIELDS_MAX = 32, GX_FIELDS_TEXT = 1024 };
 
@@ -19,12 +20,31 @@ typedef struct gx_fields {
 } gx_fields;
 
 typedef struct gx_field_places {
+    const void *of; /* gx_tuple_fields of the stream that they are of; NULL: of none */
     uint32_t at[GX_FIELDS_MAX];
 } gx_field_places;
+
+/* The name at `index`, borrowed from the list. */
+GX_INLINE gale_str gx_fields_name(const gx_fields *fields, uint32_t index) {
+    return (gale_str){ fields->text + fields->names[index].at, fields->names[index].size };
+}
 
 /* `what` is how errors call the list, "dedupe bolt: key". GALE_INVALID: no name, an empty one, one that comes twice, or
  * beyond a limit; the list is untouched. */
 int gx_fields_parse(const char *text, const char *what, gx_fields *ret_fields, gale_error *error);
+
+/* The place of a name in the list; -1: it has none, with a report that the list called `what` has no such field, and the nearest. */
+int32_t gx_fields_place(const gx_fields *fields, const char *what, gale_str name, gale_error *error);
+
+/* The places of the fields in the tuple's stream. GALE_FIELDS with a report when it has no such field. */
+GX_COLD int gx_fields_search(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                             gale_collector *out);
+
+GX_INLINE int gx_fields_find(const gx_fields *fields, gx_field_places *places, const char *who, const gale_tuple *tuple,
+                             gale_collector *out) {
+    const void *of = gx_tuple_fields(tuple);
+    return GX_LIKELY(of && places->of == of) ? GALE_OK : gx_fields_search(fields, places, who, tuple, out);
+}
 
 /* The values of the fields, in the list's order, borrowed from the tuple. GALE_FIELDS with a report when the tuple's
  * stream has no such field: `ret_values` then hold nothing of use. `places` begins zeroed. */

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "kit/define.h"
 #include "kit/pace.h"
+#include "kit/recall.h"
 #include "kit/retry.h"
 #include "kit/vocabulary.h"
 
@@ -88,6 +89,42 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
     gx_retry_fail(&((generator *)self)->retry, message_id, failure);
 }
 
+/* --- What lasts: where it is, and the lines on their way ------------------------------------------------------------- */
+
+static int spout_save(void *self, gale_saver *to) {
+    const generator *made = self;
+    const gale_value record[5] = { gale_i64((int64_t)made->random.state), gale_i64((int64_t)made->random.gamma),
+                                   gale_i64((int64_t)made->made), gale_i64(made->pace.due),
+                                   gale_i64(made->pace.fraction) };
+    int rc = gale_save(to, record, 5);
+    return rc < 0 ? rc : gx_retry_save(&made->retry, to);
+}
+
+static int restore_lines(generator *self, const gx_recall *recall) {
+    int rc = gx_retry_restore(&self->retry, recall->from);
+    return rc == GALE_DAMAGED ? gx_recall_refuse(recall, "is followed by lines that were not written so") : rc;
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    generator *made = self;
+    gx_recall recall = { from, out, "generator spout", made->instance.context, 0 };
+    const gale_value *v;
+    int rc = gx_recall_one(&recall, "iinin", &v);
+    if (rc < 0) return rc;
+    if (!(v[1].as.i64 & 1)) return gx_recall_refuse(&recall, "has a state of random numbers that is none");
+    made->random = (gx_random){ (uint64_t)v[0].as.i64, (uint64_t)v[1].as.i64 };
+    made->made = (uint64_t)v[2].as.i64;
+    gx_pace_resume(&made->pace, v[3].as.i64, (uint32_t)v[4].as.i64);
+    return restore_lines(made, &recall);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .save = spout_save,
+    .restore = spout_restore,
+};
+
 static const gale_spout_ops ops = {
     .size = sizeof(gale_spout_ops),
     .name = "generator spout",
@@ -96,6 +133,7 @@ static const gale_spout_ops ops = {
     .ack = spout_ack,
     .fail = spout_fail,
     .close = spout_close,
+    .durable = &durable,
 };
 
 int gale_generator_spout(const gale_generator_options *options, gale_spout *ret_spout, gale_error *error) {

@@ -65,11 +65,6 @@ static int32_t month_of(const char *name) {
     return 0;
 }
 
-static int32_t days_of(int64_t year, int32_t month) {
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 ? 28 + leap : 30 + ((month + (month > 7)) & 1);
-}
-
 /* "-0700": how far the clock on the wall is ahead of UTC. */
 static bool zone(const char *at, int64_t *ret_seconds) {
     int64_t hours, minutes;
@@ -82,16 +77,17 @@ static bool zone(const char *at, int64_t *ret_seconds) {
 /* "10/Oct/2000:13:55:36 -0700]" */
 static bool time_of(gale_str *rest, int64_t *ret_time) {
     static const char shape[] = "00/Mmm/0000:00:00:00 +0000]";
+    static const uint8_t signs[] = { 2, 6, 11, 14, 17, 20, 26 };
     int64_t day, year, hour, minute, second, ahead;
     const char *at = rest->data;
     if (rest->size < sizeof shape - 1) return false;
-    for (size_t i = 0; i < sizeof shape - 1; i++) {
-        if (strchr("/: ]", shape[i]) && at[i] != shape[i]) return false;
-    }
+    for (size_t i = 0; i < sizeof signs; i++)
+        if (at[signs[i]] != shape[signs[i]]) return false;
     int32_t month = month_of(at + 3);
     bool ok = month && digits(at, 2, &day) && digits(at + 7, YEAR_DIGITS, &year) && digits(at + 12, 2, &hour) &&
               digits(at + 15, 2, &minute) && digits(at + 18, 2, &second) && zone(at + 21, &ahead);
-    if (!ok || day < 1 || day > days_of(year, month) || hour > 23 || minute > 59 || second > 60) return false;
+    if (!ok || day < 1 || day > gx_civil_month_days(year, month) || hour > 23 || minute > 59 || second > 60)
+        return false;
     int64_t days = gx_civil_days((gx_civil){ year, month, (int32_t)day });
     *ret_time = days * 86400 + hour * 3600 + minute * 60 + second - ahead;
     *rest = (gale_str){ at + TIME_SIZE + 1, rest->size - TIME_SIZE - 1 };
@@ -124,6 +120,40 @@ static const char *combined(gale_str rest, gx_log_line *line) {
     return NULL;
 }
 
+static bool is_of_method(char c) {
+    return (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+/* Takes " HTTP/1.1" from the end; false when other words are there, so that it is no request. */
+static bool take_protocol(gale_str *rest, gale_str *ret_protocol) {
+    static const char begin[] = "HTTP/";
+    size_t at = rest->size;
+    while (at && rest->data[at - 1] != ' ') at--;
+    if (!at) return true;
+    gale_str last = { rest->data + at, rest->size - at };
+    if (last.size < sizeof begin || memcmp(last.data, begin, sizeof begin - 1) != 0) return false;
+    *ret_protocol = last;
+    rest->size = at - 1;
+    return true;
+}
+
+/* "GET /path?query HTTP/1.1": blanks in the middle are the path's or the query's. */
+static void request_of(gx_log_line *line) {
+    gale_str rest = line->request, protocol = { NULL, 0 };
+    size_t size = 0;
+    while (size < rest.size && is_of_method(rest.data[size])) size++;
+    gale_str method = { rest.data, size };
+    if (!size || size == rest.size || rest.data[size] != ' ') return;
+    rest = (gale_str){ rest.data + size + 1, rest.size - size - 1 };
+    if (!take_protocol(&rest, &protocol) || !rest.size) return;
+    const char *mark = memchr(rest.data, '?', rest.size);
+    size_t path = mark ? (size_t)(mark - rest.data) : rest.size;
+    line->method = method;
+    line->path = (gale_str){ rest.data, path };
+    line->query = mark ? (gale_str){ mark + 1, rest.size - path - 1 } : (gale_str){ NULL, 0 };
+    line->protocol = protocol;
+}
+
 static const char *parse(gale_str rest, gx_log_line *line) {
     gale_str ident, status;
     if (!word(&rest, &line->host)) return "there is no host";
@@ -148,6 +178,7 @@ int gx_log_line_parse(gale_str text, gx_log_line *ret_line, const char **ret_pro
     line.request = unless_dash(line.request);
     line.referer = unless_dash(line.referer);
     line.agent = unless_dash(line.agent);
+    request_of(&line);
     *ret_line = line;
     return 0;
 }

@@ -17,8 +17,12 @@ typedef struct gx_log_line {
     gale_str request;
     gale_str referer;
     gale_str agent;
-    int64_t time;  /* seconds since 1970-01-01 00:00:00 UTC; a leap second is the one after it */
-    int64_t bytes; /* "-" is 0, as it is for the server */
+    gale_str method; /* data NULL: the request is none, "GET /path?query HTTP/1.1"; so are the next three */
+    gale_str path;
+    gale_str query;    /* without '?'; data NULL: none */
+    gale_str protocol; /* data NULL: none, as in HTTP/0.9 */
+    int64_t time;      /* seconds since 1970-01-01 00:00:00 UTC; a leap second is the one after it */
+    int64_t bytes;     /* "-" is 0, as it is for the server */
     int64_t status;
 } gx_log_line;
 

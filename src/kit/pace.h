@@ -32,4 +32,10 @@ GX_INLINE bool gx_pace_ready(gx_pace *pace, int64_t *ret_until) {
 /* One has gone out. */
 void gx_pace_step(gx_pace *pace);
 
+/* Goes on from when another one was due. */
+GX_INLINE void gx_pace_resume(gx_pace *pace, int64_t due, uint32_t fraction) {
+    pace->due = due;
+    pace->fraction = fraction;
+}
+
 #endif

@@ -8,7 +8,8 @@
  */
 #include "ds/rankings.h"
 #include "base/buf.h"
-#include "kit/define.h"
+#include "kit/fields.h"
+#include "kit/recall.h"
 #include "tuple/body.h"
 #include "tuple/value.h"
 
@@ -19,11 +20,15 @@ enum { TOP_N_MAX = 1000000 };
 typedef struct settings {
     gale_setting tick;
     int64_t top_n;
+    bool named; /* the fields below; else the first is ranked by the second, and all others follow */
+    gx_fields key, value, others;
 } settings;
 
 typedef struct ranker {
     gx_instance instance;
     const char *who;
+    const settings *given;
+    gx_field_places key_at, value_at, others_at;
     gx_rankings *rankings;
     gx_buf object;  /* packed */
     gx_buf payload; /* the other fields, packed as a list */
@@ -49,6 +54,8 @@ static int prepare(const char *who, const settings *given, const gale_context *c
     gx_heap *heap = &bolt->instance.heap;
     gale_error error = GALE_ERROR_INIT;
     bolt->who = who;
+    bolt->given = given;
+    bolt->value_at.at[0] = 1;
     bolt->object = bolt->payload = bolt->copies = (gx_buf)GX_BUF_INIT(heap);
     int rc = gx_rankings_new(heap, given->top_n, gx_value_compare_packed, &bolt->rankings, &error);
     if (rc < 0) {
@@ -162,25 +169,27 @@ static int update(ranker *bolt, gale_collector *out, const gale_value *object, i
                               (gale_str){ bolt->payload.data, bolt->payload.size });
 }
 
+static int check_count(const ranker *bolt, const gale_tuple *tuple, uint32_t at, gale_collector *out) {
+    gale_value count = gale_tuple_value(tuple, at);
+    if (count.type != GALE_TYPE_I64) return gx_define_wrong_type(out, bolt->who, tuple, at, "i64");
+    if (count.as.i64 >= 0) return 0;
+    const char *field = gale_tuple_field(tuple, at);
+    gx_define_report(out, "%s: field '%s' (value %u) of component '%s' must be at least 0, is %lld", bolt->who,
+                     field ? field : "?", at, gale_tuple_component(tuple), (long long)count.as.i64);
+    return GALE_TYPE;
+}
+
+static int check_value(const ranker *bolt, const gale_tuple *tuple, size_t at, gale_collector *out) {
+    bool null = gale_tuple_value(tuple, at).type == GALE_TYPE_NULL;
+    return null ? gx_define_wrong_type(out, bolt->who, tuple, at, "a value") : 0;
+}
+
 static int check_rankable(const ranker *bolt, const gale_tuple *tuple, gale_collector *out) {
     size_t size = gale_tuple_size(tuple);
     if (size < 2) return gx_define_need(out, bolt->who, tuple, 2);
-    if (gale_tuple_value(tuple, 1).type != GALE_TYPE_I64) {
-        return gx_define_wrong_type(out, bolt->who, tuple, 1, "i64");
-    }
-    int64_t count = gale_tuple_value(tuple, 1).as.i64;
-    if (count < 0) {
-        const char *field = gale_tuple_field(tuple, 1);
-        gx_define_report(out, "%s: field '%s' (value 1) of component '%s' must be at least 0, is %lld", bolt->who,
-                         field ? field : "?", gale_tuple_component(tuple), (long long)count);
-        return GALE_TYPE;
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (gale_tuple_value(tuple, i).type == GALE_TYPE_NULL) {
-            return gx_define_wrong_type(out, bolt->who, tuple, i, "a value");
-        }
-    }
-    return 0;
+    int rc = check_count(bolt, tuple, 1, out);
+    for (size_t i = 0; i < size && rc == 0; i++) rc = check_value(bolt, tuple, i, out);
+    return rc;
 }
 
 /* The last word when the input has ended. */
@@ -188,9 +197,35 @@ static int bolt_finish(void *self, gale_collector *out) {
     return emit_rankings(self, out);
 }
 
+/* What is named is there; what is not named keeps its place. */
+static int find_named(ranker *bolt, const gale_tuple *tuple, gale_collector *out, gale_value others[GX_FIELDS_MAX]) {
+    gale_value value;
+    const settings *given = bolt->given;
+    int rc = gx_fields_take(&given->key, &bolt->key_at, bolt->who, tuple, out, &value);
+    if (rc == 0) rc = gx_fields_take(&given->value, &bolt->value_at, bolt->who, tuple, out, &value);
+    if (rc == 0) rc = gx_fields_take(&given->others, &bolt->others_at, bolt->who, tuple, out, others);
+    if (rc == 0 && gale_tuple_size(tuple) <= bolt->value_at.at[0])
+        rc = gx_define_need(out, bolt->who, tuple, bolt->value_at.at[0] + 1);
+    if (rc == 0) rc = check_count(bolt, tuple, bolt->value_at.at[0], out);
+    if (rc == 0) rc = check_value(bolt, tuple, bolt->key_at.at[0], out);
+    for (uint32_t i = 0; i < given->others.count && rc == 0; i++)
+        rc = check_value(bolt, tuple, bolt->others_at.at[i], out);
+    return rc;
+}
+
+static int execute_named(ranker *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_value others[GX_FIELDS_MAX];
+    int rc = find_named(bolt, tuple, out, others);
+    if (rc < 0) return rc;
+    gale_value object = gale_tuple_value(tuple, bolt->key_at.at[0]);
+    return update(bolt, out, &object, gale_tuple_value(tuple, bolt->value_at.at[0]).as.i64, others,
+                  bolt->given->others.count);
+}
+
 static int execute_intermediate(void *self, const gale_tuple *tuple, gale_collector *out) {
     ranker *bolt = self;
     if (gale_tuple_is_tick(tuple)) return emit_rankings(bolt, out);
+    if (GX_UNLIKELY(bolt->given->named)) return execute_named(bolt, tuple, out);
     int rc = check_rankable(bolt, tuple, out);
     if (rc < 0) return rc;
     size_t count = gale_tuple_size(tuple) - 2;
@@ -252,11 +287,56 @@ static int execute_total(void *self, const gale_tuple *tuple, gale_collector *ou
     return rc < 0 ? rc : 0;
 }
 
+/* --- What lasts: the entries, best first --------------------------------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    ranker *bolt = self;
+    int rc = copy_entries(bolt);
+    size_t at = 0;
+    for (size_t i = 0; rc >= 0 && i < gx_rankings_size(bolt->rankings); i++) {
+        int64_t count;
+        copied entry = entry_at(bolt, i, &at, &count);
+        const gale_value record[3] = { entry.object, gale_i64(count), entry.others };
+        rc = gale_save(to, record, 3);
+    }
+    return rc;
+}
+
+static int restore_entry(ranker *bolt, gx_recall *recall, const gale_value *v) {
+    gale_value *others = others_of(bolt, v[2].size);
+    if (!others) return GALE_NO_MEMORY;
+    if (v[0].type == GALE_TYPE_NULL) return gx_recall_refuse(recall, "ranks a null");
+    for (uint32_t i = 0; i < v[2].size; i++) others[i] = gale_list_at(&v[2], i);
+    int rc = update(bolt, recall->out, &v[0], v[1].as.i64, others, v[2].size);
+    return rc == GALE_INVALID ? GALE_DAMAGED : rc;
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    ranker *bolt = self;
+    gx_recall recall = { from, out, bolt->who, bolt->instance.context, 0 };
+    const gale_value *v;
+    int rc;
+    while ((rc = gx_recall_next(&recall, "?nl", &v)) > 0) {
+        if (gx_recall_owns(&recall, &v[0], 1)) rc = restore_entry(bolt, &recall, v);
+        if (rc < 0) return rc;
+    }
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 /* --- Defining ----------------------------------------------------------------------------------------------------- */
 
-static int define(const char *who, const gale_bolt_ops *ops, int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt,
+static int define(const char *who, const gale_bolt_ops *ops, settings given, int64_t emit_seconds, gale_bolt *ret_bolt,
                   gale_error *error) {
     static const gale_output outputs[] = { { NULL, "rankings" } };
+    int64_t top_n = given.top_n;
     if (!ret_bolt) return gx_define_nowhere(who, error);
     if (top_n < 1 || top_n > TOP_N_MAX) {
         return gale_error_set(error, GALE_INVALID, "%s: top_n is %lld, must be 1 to %d", who, (long long)top_n,
@@ -266,7 +346,7 @@ static int define(const char *who, const gale_bolt_ops *ops, int64_t top_n, int6
         return gale_error_set(error, GALE_INVALID, "%s: emit_seconds is %lld, must be 1 to %d", who,
                               (long long)emit_seconds, INT32_MAX);
     }
-    settings given = { gx_define_tick(emit_seconds), top_n };
+    given.tick = gx_define_tick(emit_seconds);
     settings *user = gx_define_user(&given, sizeof given, who, error);
     if (!user) return GALE_NO_MEMORY;
     *ret_bolt = gx_define_bolt(ops, user, outputs, 1);
@@ -275,7 +355,7 @@ static int define(const char *who, const gale_bolt_ops *ops, int64_t top_n, int6
     return 0;
 }
 
-int gale_intermediate_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
+static int define_intermediate(settings given, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
     static const gale_bolt_ops ops = {
         .size = sizeof(gale_bolt_ops),
         .name = "intermediate rankings bolt",
@@ -284,8 +364,27 @@ int gale_intermediate_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bo
         .execute = execute_intermediate,
         .finish = bolt_finish,
         .cleanup = bolt_cleanup,
+        .durable = &durable,
     };
-    return define("intermediate rankings bolt", &ops, top_n, emit_seconds, ret_bolt, error);
+    return define("intermediate rankings bolt", &ops, given, emit_seconds, ret_bolt, error);
+}
+
+int gale_intermediate_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
+    return define_intermediate((settings){ .top_n = top_n }, emit_seconds, ret_bolt, error);
+}
+
+int gale_field_rankings_bolt(const gale_rankings_options *options, gale_bolt *ret_bolt, gale_error *error) {
+    gale_rankings_options o;
+    settings given = { .named = true };
+    if (!ret_bolt) return gx_define_nowhere("field rankings bolt", error);
+    int rc = gx_options_take(&o, sizeof o, options, "field rankings bolt: options", error);
+    if (rc == 0) rc = gx_fields_parse_one(o.key, "field rankings bolt: key", &given.key, error);
+    if (rc == 0) rc = gx_fields_parse_one(o.value, "field rankings bolt: value", &given.value, error);
+    if (rc == 0 && o.fields && *o.fields)
+        rc = gx_fields_parse(o.fields, "field rankings bolt: fields", &given.others, error);
+    if (rc < 0) return rc;
+    given.top_n = o.top_n ? o.top_n : 10;
+    return define_intermediate(given, o.emit_seconds ? o.emit_seconds : 2, ret_bolt, error);
 }
 
 int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {
@@ -297,6 +396,7 @@ int gale_total_rankings_bolt(int64_t top_n, int64_t emit_seconds, gale_bolt *ret
         .execute = execute_total,
         .finish = bolt_finish,
         .cleanup = bolt_cleanup,
+        .durable = &durable,
     };
-    return define("total rankings bolt", &ops, top_n, emit_seconds, ret_bolt, error);
+    return define("total rankings bolt", &ops, (settings){ .top_n = top_n }, emit_seconds, ret_bolt, error);
 }

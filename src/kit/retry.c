@@ -1,7 +1,9 @@
 #include "kit/retry.h"
 
 #include "base/bits.h"
+#include "base/utf8.h"
 #include "kit/define.h"
+#include "kit/record.h"
 
 #define NONE UINT32_MAX
 enum { SMALLEST = 64 };
@@ -153,10 +155,9 @@ static void settle_failed(gx_retry *retry, uint32_t id, const gale_failure *fail
     }
 }
 
-int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
+GX_INLINE int emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count) {
     gx_retry_slot *slot = &retry->slots[id];
-    gale_value line = slot->is_text ? gale_string(slot->data, slot->size) : gale_bytes(slot->data, slot->size);
-    int rc = gale_emit_tracked(out, 0, &line, 1, id);
+    int rc = gale_emit_tracked(out, 0, values, count, retry->tag | id);
     if (GX_LIKELY(rc >= 0)) {
         slot->attempts++;
         slot->state = GX_RETRY_OPEN;
@@ -172,17 +173,160 @@ int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
     return rc;
 }
 
+int gx_retry_emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count) {
+    return emit_row(retry, out, id, values, count);
+}
+
+int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
+    gale_value line = gx_retry_line(&retry->slots[id]);
+    return emit_row(retry, out, id, &line, 1);
+}
+
 static bool is_open(const gx_retry *retry, uint64_t id) {
     return id < retry->used && retry->slots[id].state == GX_RETRY_OPEN;
 }
 
 void gx_retry_ack(gx_retry *retry, uint64_t id) {
+    id ^= retry->tag;
     if (GX_LIKELY(is_open(retry, id))) free_slot(retry, (uint32_t)id);
 }
 
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure) {
+    id ^= retry->tag;
     if (!is_open(retry, id)) return;
     /* What the engine emitted again under the same id was an attempt, too. */
     if (failure->attempts > 1) retry->slots[id].attempts += failure->attempts - 1;
     settle_failed(retry, (uint32_t)id, failure);
+}
+
+/* --- Beyond the process ------------------------------------------------------------------------------------------- */
+
+/* A head (slots that are needed, lines, those in the queue, lines given up); each line from the oldest on, a long one in
+ * pieces; the ids in the queue. */
+static const char head_shape[] = "iiii", line_shape[] = "iiiiioy", piece_shape[] = "y", queued_shape[] = "i";
+enum { PIECE = 16 << 20 };
+
+/* The lines, and how many slots have room for them under their ids. */
+static uint32_t count_lines(const gx_retry *retry, uint32_t *ret_slots) {
+    uint32_t count = 0;
+    *ret_slots = 0;
+    for (uint32_t id = retry->oldest; id != NONE; id = retry->slots[id].newer) {
+        count++;
+        if (id >= *ret_slots) *ret_slots = id + 1;
+    }
+    return count;
+}
+
+static uint32_t count_queued(const gx_retry *retry) {
+    uint32_t count = 0;
+    for (uint32_t id = retry->queue_first; id != NONE; id = retry->slots[id].next) count++;
+    return count;
+}
+
+static gale_value piece_of(const gx_retry_slot *slot, size_t at) {
+    size_t left = slot->size - at;
+    return gale_bytes(left ? slot->data + at : NULL, left < PIECE ? left : PIECE);
+}
+
+static int save_line(const gx_retry_slot *slot, uint32_t id, gale_saver *to) {
+    const gale_value values[] = { gale_i64(id),         gale_i64((int64_t)slot->number), gale_i64(slot->place),
+                                  gale_i64(slot->size), gale_i64(slot->attempts),        gale_bool(slot->is_text),
+                                  piece_of(slot, 0) };
+    int rc = gale_save(to, values, sizeof values / sizeof *values);
+    for (size_t at = PIECE; rc == GALE_OK && at < slot->size; at += PIECE) {
+        gale_value piece = piece_of(slot, at);
+        rc = gale_save(to, &piece, 1);
+    }
+    return rc;
+}
+
+int gx_retry_save(const gx_retry *retry, gale_saver *to) {
+    uint32_t slots, lines = count_lines(retry, &slots);
+    const gale_value head[] = { gale_i64(slots), gale_i64(lines), gale_i64(count_queued(retry)),
+                                gale_i64((int64_t)retry->given_up) };
+    int rc = gale_save(to, head, sizeof head / sizeof *head);
+    for (uint32_t id = retry->oldest; rc == GALE_OK && id != NONE; id = retry->slots[id].newer)
+        rc = save_line(&retry->slots[id], id, to);
+    for (uint32_t id = retry->queue_first; rc == GALE_OK && id != NONE; id = retry->slots[id].next) {
+        gale_value queued = gale_i64(id);
+        rc = gale_save(to, &queued, 1);
+    }
+    return rc;
+}
+
+/* Free slots, as many as there were. */
+static int make_slots(gx_retry *retry, uint32_t used) {
+    if (used &&
+        !gx_grow(retry->heap, GX_TAG_OTHER, (void **)&retry->slots, &retry->capacity, used, sizeof *retry->slots))
+        return GALE_NO_MEMORY;
+    for (; retry->used < used; retry->used++) retry->slots[retry->used] = (gx_retry_slot){ .state = GX_RETRY_FREE };
+    return GALE_OK;
+}
+
+/* What the rest of a line's record and the pieces behind it have. */
+static int take_bytes(gx_retry_slot *slot, const gale_value *first, gale_saved *from) {
+    const gale_value *piece = first;
+    for (size_t at = 0;;) {
+        size_t left = slot->size - at;
+        if (piece->size != (left < PIECE ? left : PIECE)) return GALE_DAMAGED;
+        if (piece->size) memcpy(slot->data + at, piece->as.bytes, piece->size);
+        at += piece->size;
+        if (at == slot->size) return GALE_OK;
+        int rc = gx_record_need(from, piece_shape, &piece);
+        if (rc < 0) return rc;
+    }
+}
+
+static bool is_below(const gale_value *value, uint64_t limit) {
+    return value->as.i64 >= 0 && (uint64_t)value->as.i64 < limit;
+}
+
+static int take_line(gx_retry *retry, gale_saved *from) {
+    const gale_value *line;
+    int rc = gx_record_need(from, line_shape, &line);
+    if (rc < 0) return rc;
+    bool valid = is_below(&line[0], retry->used) && is_below(&line[3], UINT32_MAX) && is_below(&line[4], UINT32_MAX);
+    gx_retry_slot *slot = valid ? &retry->slots[line[0].as.i64] : NULL;
+    /* A size that the first piece does not fit would be memory for nothing. */
+    size_t size = valid ? (size_t)line[3].as.i64 : 0;
+    if (!slot || slot->state != GX_RETRY_FREE || line[6].size != (size < PIECE ? size : PIECE)) return GALE_DAMAGED;
+    if (!fit(retry, slot, size)) return GALE_NO_MEMORY;
+    uint32_t id = (uint32_t)line[0].as.i64;
+    slot->number = (uint64_t)line[1].as.i64;
+    slot->place = line[2].as.i64;
+    slot->size = (uint32_t)size;
+    slot->attempts = (uint32_t)line[4].as.i64;
+    slot->is_text = line[5].as.boolean;
+    slot->state = GX_RETRY_OPEN;
+    link_newest(retry, id);
+    rc = take_bytes(slot, &line[6], from);
+    if (rc < 0) return rc;
+    return slot->is_text && !gx_utf8_valid(slot->data, slot->size) ? GALE_DAMAGED : GALE_OK;
+}
+
+static int take_queued(gx_retry *retry, gale_saved *from) {
+    const gale_value *queued;
+    int rc = gx_record_need(from, queued_shape, &queued);
+    if (rc < 0) return rc;
+    if (!is_open(retry, (uint64_t)queued->as.i64)) return GALE_DAMAGED;
+    queue_last(retry, (uint32_t)queued->as.i64);
+    return GALE_OK;
+}
+
+int gx_retry_restore(gx_retry *retry, gale_saved *from) {
+    const gale_value *head;
+    int rc = gx_record_need(from, head_shape, &head);
+    if (rc < 0) return rc;
+    if (!is_below(&head[0], NONE) || !is_below(&head[1], (uint64_t)head[0].as.i64 + 1) ||
+        !is_below(&head[2], (uint64_t)head[1].as.i64 + 1) || retry->used) {
+        return GALE_DAMAGED;
+    }
+    int64_t lines = head[1].as.i64, queued = head[2].as.i64;
+    retry->given_up = (uint64_t)head[3].as.i64;
+    rc = make_slots(retry, (uint32_t)head[0].as.i64);
+    while (rc == GALE_OK && lines-- > 0) rc = take_line(retry, from);
+    while (rc == GALE_OK && queued-- > 0) rc = take_queued(retry, from);
+    for (uint32_t id = retry->used; rc == GALE_OK && id-- > 0;)
+        if (retry->slots[id].state == GX_RETRY_FREE) push_free(retry, id);
+    return rc;
 }

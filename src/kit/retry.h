@@ -1,4 +1,4 @@
-/* Lines on their way: what a spout has emitted and must be able to emit again. A message id is the number of a slot,
+/* Lines on their way: what a spout has emitted and must be able to emit again. A message id is the number of a slot (with a tag, if there is one),
  * which holds the line's bytes, its number and how often it was tried. A line that fails is queued, in the order of
  * failing, and goes out before new ones; a line that has been tried often enough, was rejected, or has failed for good
  * as the engine says, is reported once and given up. Slots and their buffers are reused, the latest first, so that the
@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 #include <gale/component.h>
+#include <gale/state.h>
 
 enum { GX_RETRY_KEEP = 64 << 10, GX_RETRY_ATTEMPTS = 3 };
 
@@ -31,6 +32,7 @@ typedef struct gx_retry_slot {
     uint32_t attempts;
     uint32_t next; /* in the list of free slots, or in the queue */
     uint32_t older, newer;
+    uint32_t source; /* the adder's own: what the line is of; not saved */
     uint8_t state;
     bool is_text; /* the bytes are UTF-8 */
 } gx_retry_slot;
@@ -46,6 +48,7 @@ typedef struct gx_retry {
     uint32_t queue_last;
     uint32_t oldest, newest; /* of what is not free */
     uint32_t max_attempts;
+    uint64_t tag; /* in the high half of its message ids, for who has several: set before the first line */
     uint64_t given_up;
 } gx_retry;
 
@@ -58,8 +61,13 @@ int gx_retry_add(gx_retry *retry, gale_str line, bool is_text, uint64_t number, 
 
 /* The line that was added first of those that are neither acked nor given up; NULL when there is none. Borrowed until
  * the next call. */
-GX_INLINE const gx_retry_slot *gx_retry_oldest(const gx_retry *retry) {
+GX_INLINE gx_retry_slot *gx_retry_oldest(const gx_retry *retry) {
     return retry->oldest == UINT32_MAX ? NULL : &retry->slots[retry->oldest];
+}
+
+/* The one that was added after it, or NULL. */
+GX_INLINE gx_retry_slot *gx_retry_newer(const gx_retry *retry, const gx_retry_slot *slot) {
+    return slot->newer == UINT32_MAX ? NULL : &retry->slots[slot->newer];
 }
 
 /* Takes the first slot out of the queue; false when it is empty. It must be emitted next. */
@@ -74,8 +82,25 @@ GX_INLINE bool gx_retry_waiting(const gx_retry *retry) {
  * line is the first in the queue; any other refusal counts as an attempt. */
 int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id);
 
-/* The spout's callbacks; an id that is not open is ignored. */
+/* The same for a tuple that has more than the line: these values, whatever they are made of. */
+int gx_retry_emit_row(gx_retry *retry, gale_collector *out, uint32_t id, const gale_value *values, size_t count);
+
+/* The line of a slot, borrowed until it is answered. */
+GX_INLINE gale_value gx_retry_line(const gx_retry_slot *slot) {
+    return slot->is_text ? gale_string(slot->data, slot->size) : gale_bytes(slot->data, slot->size);
+}
+
+/* The spout's callbacks; an id that is not open, or has another tag, is ignored. */
 void gx_retry_ack(gx_retry *retry, uint64_t id);
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure);
+
+/* Saves the lines that are neither acked nor given up, as records behind those that were saved before; between calls of
+ * `next`. What gale_save says. */
+int gx_retry_save(const gx_retry *retry, gale_saver *to);
+
+/* Takes them back, under the same message ids and in the same orders; a line that waits for its answer waits again. For
+ * one that holds nothing yet, and the first to read what gx_retry_save wrote: records behind it stay. GALE_DAMAGED: it is
+ * nothing that was saved so; GALE_NO_MEMORY: it holds some of the lines then, and is to be ended. */
+int gx_retry_restore(gx_retry *retry, gale_saved *from);
 
 #endif

@@ -5,6 +5,7 @@
 #include "ds/last_modified.h"
 #include "ds/sliding_window.h"
 #include "kit/fields.h"
+#include "kit/recall.h"
 
 #include <gale/kit.h>
 
@@ -29,6 +30,8 @@ typedef struct rolling {
     int64_t window_seconds;
     int64_t filling; /* ticks until the window is as long as it is to be */
     bool warned;
+    bool restored;
+    int64_t slots;
 } rolling;
 
 static void bolt_cleanup(void *self) {
@@ -46,7 +49,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     gx_heap *heap = &bolt->instance.heap;
     gale_error error = GALE_ERROR_INIT;
     bolt->window_seconds = given->window_seconds;
-    bolt->filling = given->slots;
+    bolt->filling = bolt->slots = given->slots;
     bolt->object = (gx_buf)GX_BUF_INIT(heap);
     bolt->field = &given->field;
     int rc = gx_sliding_window_new(heap, given->slots, gale_context_random(context), &bolt->window, &error);
@@ -122,6 +125,102 @@ GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale
     return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
 }
 
+/* --- What lasts: the moments, then each object with what it was counted, by how many slots ago ---------------------- */
+
+typedef struct list {
+    gale_value *items;
+    size_t count, capacity;
+} list;
+
+static bool push(gx_heap *heap, list *to, int64_t number) {
+    if (!gx_grow(heap, GX_TAG_OTHER, &to->items, &to->capacity, to->count + 1, sizeof *to->items)) return false;
+    to->items[to->count++] = gale_i64(number);
+    return true;
+}
+
+static int save_moments(rolling *bolt, gale_saver *to, list *scratch) {
+    for (size_t i = 0; i < gx_last_modified_size(bolt->modified); i++)
+        if (!push(&bolt->instance.heap, scratch, gx_last_modified_at(bolt->modified, i))) return GALE_NO_MEMORY;
+    const gale_value head[4] = { gale_i64(bolt->slots), gale_i64(bolt->filling), gale_bool(bolt->warned),
+                                 gale_list(scratch->items, scratch->count) };
+    return gale_save(to, head, 4);
+}
+
+static int save_object(rolling *bolt, gale_saver *to, list *scratch, size_t index) {
+    scratch->count = 0;
+    for (int64_t age = 0; age < bolt->slots; age++) {
+        int64_t count = gx_sliding_window_count(bolt->window, index, age);
+        if (!count) continue;
+        if (!push(&bolt->instance.heap, scratch, age) || !push(&bolt->instance.heap, scratch, count))
+            return GALE_NO_MEMORY;
+    }
+    const gale_value record[2] = { gx_key_value(gx_sliding_window_object(bolt->window, index)),
+                                   gale_list(scratch->items, scratch->count) };
+    return gale_save(to, record, 2);
+}
+
+static int bolt_save(void *self, gale_saver *to) {
+    rolling *bolt = self;
+    list scratch = { 0 };
+    int rc = save_moments(bolt, to, &scratch);
+    for (size_t i = 0; rc >= 0 && i < gx_sliding_window_size(bolt->window); i++)
+        rc = save_object(bolt, to, &scratch, i);
+    gx_free(&bolt->instance.heap, GX_TAG_OTHER, scratch.items, scratch.capacity * sizeof *scratch.items);
+    return rc;
+}
+
+/* All tasks tick together: what the first says of the time holds for all. */
+static int restore_moments(rolling *bolt, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, "nnol", &v);
+    if (rc < 0) return rc;
+    if (v[0].as.i64 != bolt->slots) {
+        gx_define_report(recall->out, "%s: the window had %lld slots when it was saved, it has %lld now", who,
+                         (long long)v[0].as.i64, (long long)bolt->slots);
+        return GALE_STATE;
+    }
+    for (uint32_t i = 0; i < v[3].size; i++)
+        if (gale_list_at(&v[3], i).type != GALE_TYPE_I64) return gx_recall_refuse(recall, "has a moment that is none");
+    if (bolt->restored) return GALE_OK;
+    bolt->restored = true;
+    bolt->filling = v[1].as.i64;
+    bolt->warned = v[2].as.boolean;
+    gx_last_modified_clear(bolt->modified);
+    for (uint32_t i = 0; i < v[3].size; i++) gx_last_modified_mark(bolt->modified, gale_list_at(&v[3], i).as.i64);
+    return GALE_OK;
+}
+
+static int restore_object(rolling *bolt, gx_recall *recall, const gale_value *object, const gale_value *counts) {
+    gale_str key;
+    int rc = gx_key_make(object, &bolt->object, &key);
+    if (rc >= 0) rc = gx_sliding_window_add(bolt->window, key, 0, 0);
+    for (uint32_t i = 0; rc >= 0 && i + 1 < counts->size; i += 2) {
+        gale_value age = gale_list_at(counts, i), count = gale_list_at(counts, i + 1);
+        bool sound = age.type == GALE_TYPE_I64 && count.type == GALE_TYPE_I64 && count.as.i64 >= 0 &&
+                     count.as.i64 <= INT64_MAX / bolt->slots;
+        rc = sound ? gx_sliding_window_add(bolt->window, key, age.as.i64, count.as.i64) : GALE_INVALID;
+    }
+    return rc == GALE_INVALID ? gx_recall_refuse(recall, "has a count that is none") : rc;
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    rolling *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    const gale_value *v;
+    int rc = restore_moments(bolt, &recall);
+    while (rc >= 0 && (rc = gx_recall_next(&recall, "?l", &v)) > 0)
+        if (gx_recall_owns(&recall, &v[0], 1)) rc = restore_object(bolt, &recall, &v[0], &v[1]);
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "rolling count bolt",
@@ -130,6 +229,7 @@ static const gale_bolt_ops ops = {
     .execute = bolt_execute,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 static int check(int64_t window_seconds, int64_t emit_seconds, gale_error *error) {

@@ -5,7 +5,7 @@
  * object whose counts are all 0 takes no room. */
 #include "base/buf.h"
 #include "ds/bytes_map.h"
-#include "kit/define.h"
+#include "kit/recall.h"
 #include "tuple/key.h"
 
 #include <gale/kit.h>
@@ -50,11 +50,9 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 }
 
 /* The object's key, and the same with the task behind them: which counter said it of which object. */
-static int make_keys(agg *bolt, const gale_tuple *tuple, gale_str *ret_object, gale_str *ret_source) {
-    gale_value object = gale_tuple_value(tuple, 0);
-    uint32_t task = gale_tuple_task(tuple);
+static int keys_of(agg *bolt, const gale_value *object, uint32_t task, gale_str *ret_object, gale_str *ret_source) {
     gx_buf_reset(&bolt->key);
-    int rc = gx_key_add(&object, &bolt->key);
+    int rc = gx_key_add(object, &bolt->key);
     if (rc < 0) return rc;
     size_t size = bolt->key.size;
     gx_buf_add(&bolt->key, &task, sizeof task);
@@ -71,7 +69,8 @@ static sum replace(const sum *old, int64_t last, int64_t count) {
 /* Nothing is remembered of what was not told: a tuple that fails comes again. */
 static int take(agg *bolt, const gale_tuple *tuple, int64_t count, gale_collector *out) {
     gale_str object, source;
-    int rc = make_keys(bolt, tuple, &object, &source);
+    gale_value named = gale_tuple_value(tuple, 0);
+    int rc = keys_of(bolt, &named, gale_tuple_task(tuple), &object, &source);
     if (rc < 0) return rc;
     sum *all = gx_bytes_map_put(bolt->sums, object, NULL);
     int64_t *last = all ? gx_bytes_map_put(bolt->counts, source, NULL) : NULL;
@@ -95,6 +94,57 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return take(self, tuple, count.as.i64, out);
 }
 
+/* --- What lasts: the last count of each object and counter ----------------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    const agg *bolt = self;
+    int rc = 0;
+    for (size_t i = 0; rc >= 0 && i < gx_bytes_map_size(bolt->counts); i++) {
+        gale_str source;
+        const int64_t *count = gx_bytes_map_at(bolt->counts, i, &source);
+        uint32_t task;
+        size_t size = source.size - sizeof task;
+        memcpy(&task, source.data + size, sizeof task);
+        const gale_value record[3] = { gx_key_value((gale_str){ source.data, size }), gale_i64(task),
+                                       gale_i64(*count) };
+        rc = gale_save(to, record, 3);
+    }
+    return rc;
+}
+
+static int bring_back(agg *bolt, const gale_value *object, uint32_t task, int64_t count) {
+    gale_str key, source;
+    int rc = keys_of(bolt, object, task, &key, &source);
+    if (rc < 0) return rc;
+    sum *all = gx_bytes_map_put(bolt->sums, key, NULL);
+    int64_t *last = all ? gx_bytes_map_put(bolt->counts, source, NULL) : NULL;
+    if (!last) return GALE_NO_MEMORY;
+    *all = replace(all, *last, count);
+    *last = count;
+    return 0;
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    agg *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    const gale_value *v;
+    int rc;
+    while ((rc = gx_recall_next(&recall, "?ni", &v)) > 0) {
+        if (v[1].as.i64 > UINT16_MAX || v[2].as.i64 == 0) return gx_recall_refuse(&recall, "has a count that is none");
+        if (gx_recall_owns(&recall, &v[0], 1)) rc = bring_back(bolt, &v[0], (uint32_t)v[1].as.i64, v[2].as.i64);
+        if (rc < 0) return rc;
+    }
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "rolling count agg bolt",
@@ -102,6 +152,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 int gale_rolling_count_agg_bolt(gale_bolt *ret_bolt, gale_error *error) {

@@ -7,6 +7,7 @@
 #include "tuple/json.h"
 
 #include <gale/kit.h>
+#include <gale/state.h>
 
 /* --- A tuple as a line of JSON ------------------------------------------------------------------------------------ */
 
@@ -68,6 +69,7 @@ int gale_printer_bolt(int fd, gale_bolt *ret_bolt, gale_error *error) {
         .prepare = writer_prepare,
         .execute = print,
         .cleanup = writer_cleanup,
+        .durable = &gale_stateless,
     };
     if (!ret_bolt) return gx_define_nowhere("printer bolt", error);
     if (fd < 0) return gale_error_set(error, GALE_INVALID, "printer bolt: fd is %d, which is no descriptor", fd);
@@ -96,6 +98,7 @@ int gale_log_bolt(gale_bolt *ret_bolt, gale_error *error) {
         .prepare = writer_prepare,
         .execute = log_tuple,
         .cleanup = writer_cleanup,
+        .durable = &gale_stateless,
     };
     if (!ret_bolt) return gx_define_nowhere("log bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, NULL, 0);
@@ -123,6 +126,7 @@ int gale_callback_bolt(int (*on_tuple)(void *user, const gale_tuple *tuple), voi
         .name = "callback bolt",
         .kind = GALE_BOLT_SIMPLE,
         .execute = call_back,
+        .durable = &gale_stateless,
     };
     if (!ret_bolt) return gx_define_nowhere("callback bolt", error);
     if (!on_tuple) return gale_error_set(error, GALE_INVALID, "callback bolt: on_tuple is NULL");
@@ -144,6 +148,7 @@ int gale_null_bolt(gale_bolt *ret_bolt, gale_error *error) {
         .name = "null bolt",
         .kind = GALE_BOLT_SIMPLE,
         .execute = do_nothing,
+        .durable = &gale_stateless,
     };
     if (!ret_bolt) return gx_define_nowhere("null bolt", error);
     *ret_bolt = gx_define_bolt(&ops, NULL, NULL, 0);

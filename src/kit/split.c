@@ -4,9 +4,10 @@
 #include "base/utf8.h"
 #include "ds/bytes_map.h"
 #include "kit/cut.h"
-#include "kit/define.h"
+#include "kit/fields.h"
 
 #include <gale/kit.h>
+#include <gale/state.h>
 #include <stdlib.h>
 
 enum { AT_ONCE = 32 }; /* words */
@@ -16,6 +17,7 @@ static const char who[] = "split";
 /* The user block: the options and a copy of the stop words behind them. */
 typedef struct settings {
     gale_split_options options;
+    gx_fields field; /* empty: the first */
     size_t stop_size;
     char stop_words[];
 } settings;
@@ -23,6 +25,8 @@ typedef struct settings {
 typedef struct split {
     gx_instance instance;
     gale_split_options options;
+    const gx_fields *field;
+    gx_field_places places;
     bool plain; /* words go out as they are */
     gx_bytes_map *stop_words;
     gx_buf word;
@@ -68,6 +72,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     split *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->options = given->options;
+    bolt->field = &given->field;
     bolt->word = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
     const gale_split_options *options = &bolt->options;
     bolt->plain = !options->lower_case && !options->letters_only && !options->min_letters && !given->stop_size;
@@ -110,10 +115,16 @@ GX_INLINE int emit_plain(gale_str whole, bool all_text, gale_collector *out) {
 GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     split *bolt = self;
     if (gale_tuple_is_tick(tuple)) return 0;
-    if (gale_tuple_size(tuple) < 1) return gx_define_need(out, who, tuple, 1);
-    gale_value line = gale_tuple_value(tuple, 0);
+    if (GX_UNLIKELY(bolt->field->count)) {
+        gale_value named;
+        int rc = gx_fields_take(bolt->field, &bolt->places, who, tuple, out, &named);
+        if (rc < 0) return rc;
+    } else if (gale_tuple_size(tuple) < 1) {
+        return gx_define_need(out, who, tuple, 1);
+    }
+    gale_value line = gale_tuple_value(tuple, bolt->places.at[0]);
     if (line.type != GALE_TYPE_STRING && line.type != GALE_TYPE_BYTES) {
-        return gx_define_wrong_type(out, who, tuple, 0, "string or bytes");
+        return gx_define_wrong_type(out, who, tuple, bolt->places.at[0], "string or bytes");
     }
     gale_str whole = { line.as.string, line.size }, word;
     bool all_text = line.type == GALE_TYPE_STRING || gx_utf8_valid(whole.data, whole.size);
@@ -137,6 +148,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .cleanup = bolt_cleanup,
+    .durable = &gale_stateless,
 };
 
 int gale_split_bolt(const gale_split_options *options, gale_bolt *ret_bolt, gale_error *error) {
@@ -145,11 +157,15 @@ int gale_split_bolt(const gale_split_options *options, gale_bolt *ret_bolt, gale
     gale_split_options given;
     int rc = gx_options_take(&given, sizeof given, options, "split bolt: options", error);
     if (rc < 0) return rc;
+    gx_fields field;
+    rc = gx_fields_parse_one(given.field, "split bolt: field", &field, error);
+    if (rc < 0) return rc;
     gale_str stop = gx_str(given.stop_words);
     settings *user = calloc(1, sizeof *user + stop.size);
     if (!user) return gale_error_set(error, GALE_NO_MEMORY, "split bolt: out of memory");
     user->options = given;
-    user->options.stop_words = NULL;
+    user->options.stop_words = user->options.field = NULL;
+    user->field = field;
     user->stop_size = stop.size;
     if (stop.size) memcpy(user->stop_words, stop.data, stop.size);
     *ret_bolt = gx_define_bolt(&ops, user, outputs, 1);

@@ -39,6 +39,7 @@ typedef struct unique {
     gx_windows windows;
     int64_t mark; /* no tuple comes that is older; INT64_MIN: not known yet */
     int64_t passed_on;
+    bool restored;
     gx_buf key; /* PREFIX bytes for the window, then the key */
     gx_field_places key_places, time_places;
     gale_value values[GX_FIELDS_MAX];
@@ -219,6 +220,69 @@ static int bolt_finish(void *self, gale_collector *out) {
     return tell_first(bolt, bolt->windows.count, out);
 }
 
+/* --- What lasts: the watermark, the map of each length, the windows ---------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    const unique *bolt = self;
+    const gale_value head[3] = { gale_i64(bolt->mark), gale_i64(bolt->passed_on), gale_i64(bolt->given->length_count) };
+    int rc = gale_save(to, head, 3);
+    for (uint32_t i = 0; rc >= 0 && i < bolt->given->length_count; i++) {
+        const gale_value length = gale_i64(bolt->spans[i].length);
+        rc = gale_save(to, &length, 1);
+        if (rc >= 0) rc = gx_rotation_save(&bolt->spans[i].rotation, bolt->spans[i].counted, 0, to);
+    }
+    return rc < 0 ? rc : gx_windows_save(&bolt->windows, to);
+}
+
+static bool owns(void *user, const gx_recall *recall, gale_str key) {
+    unique *bolt = user;
+    return gx_rotation_owns_packed(recall, key, PREFIX, bolt->given->key.count, &bolt->key);
+}
+
+static int other_windows(const gx_recall *recall) {
+    gx_define_report(recall->out, "%s: the windows had other lengths when they were saved", who);
+    return GALE_STATE;
+}
+
+/* Tasks that are others than before pass on their watermarks anew. */
+static int restore_head(unique *bolt, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, "iin", &v);
+    if (rc < 0) return rc;
+    for (int i = 0; i < 2; i++)
+        if (v[i].as.i64 != INT64_MIN && (v[i].as.i64 < -TIME_MAX || v[i].as.i64 > TIME_MAX))
+            return gx_recall_refuse(recall, "has a watermark that is none");
+    if (v[0].as.i64 > bolt->mark) bolt->mark = v[0].as.i64;
+    bolt->passed_on = gx_recall_is_same(recall) ? v[1].as.i64 : INT64_MIN;
+    return v[2].as.i64 == bolt->given->length_count ? GALE_OK : other_windows(recall);
+}
+
+static int restore_span(unique *bolt, span *s, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, "n", &v);
+    if (rc < 0) return rc;
+    if (v[0].as.i64 != s->length) return other_windows(recall);
+    return gx_rotation_restore(&s->rotation, s->counted, 0, recall, !bolt->restored, owns, bolt);
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    unique *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    int rc = restore_head(bolt, &recall);
+    for (uint32_t i = 0; rc >= 0 && i < bolt->given->length_count; i++)
+        rc = restore_span(bolt, &bolt->spans[i], &recall);
+    bolt->restored = true;
+    return rc < 0 ? rc : gx_windows_restore(&bolt->windows, &recall, gx_recall_inherits(&recall));
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "unique bolt",
@@ -227,6 +291,7 @@ static const gale_bolt_ops ops = {
     .execute = bolt_execute,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 /* --- The definition ----------------------------------------------------------------------------------------------- */

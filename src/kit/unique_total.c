@@ -1,6 +1,6 @@
 /* Adds up what the tasks of a unique bolt say: gale_unique_total_bolt. A window is over when the watermarks of all
  * tasks have passed its end; each task told its share before its watermark, so that the sum is whole. */
-#include "kit/define.h"
+#include "kit/recall.h"
 #include "kit/windows.h"
 
 #include <gale/kit.h>
@@ -18,6 +18,7 @@ typedef struct total {
     gx_windows windows;
     int64_t *marks; /* of each task; INT64_MIN: none yet */
     size_t task_count;
+    bool restored; /* and no watermark has come since */
 } total;
 
 static void bolt_cleanup(void *self) {
@@ -96,13 +97,21 @@ static bool know_tasks(total *bolt, size_t count) {
     return true;
 }
 
+/* There are others than when they were saved: each is to tell its own. */
+static void forget_tasks(total *bolt) {
+    gx_free(&bolt->instance.heap, GX_TAG_OTHER, bolt->marks, bolt->task_count * sizeof *bolt->marks);
+    bolt->marks = NULL;
+    bolt->task_count = 0;
+}
+
 static int take_watermark(total *bolt, const gale_tuple *tuple, gale_collector *out) {
     int64_t n[3]; /* mark, task, tasks */
     int rc = numbers(tuple, 3, out, n);
     if (rc < 0) return rc;
-    if (n[2] < 1 || n[2] > GALE_TASKS_MAX || n[1] < 0 || n[1] >= n[2] ||
-        (bolt->marks && (size_t)n[2] != bolt->task_count))
-        return wrong(tuple, n, out);
+    if (n[2] < 1 || n[2] > GALE_TASKS_MAX || n[1] < 0 || n[1] >= n[2]) return wrong(tuple, n, out);
+    if (bolt->restored && (size_t)n[2] != bolt->task_count) forget_tasks(bolt);
+    bolt->restored = false;
+    if (bolt->marks && (size_t)n[2] != bolt->task_count) return wrong(tuple, n, out);
     if (!know_tasks(bolt, (size_t)n[2])) return GALE_NO_MEMORY;
     if (n[0] > bolt->marks[n[1]]) bolt->marks[n[1]] = n[0];
     int64_t least = INT64_MAX;
@@ -132,6 +141,49 @@ static int bolt_finish(void *self, gale_collector *out) {
     return close_until(self, INT64_MAX, out);
 }
 
+/* --- What lasts: the tasks' watermarks, then the windows --------------------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    total *bolt = self;
+    gx_heap *heap = &bolt->instance.heap;
+    gale_value *marks = gx_alloc_array(heap, GX_TAG_OTHER, bolt->task_count + 1, sizeof *marks);
+    if (!marks) return GALE_NO_MEMORY;
+    for (size_t i = 0; i < bolt->task_count; i++) marks[i] = gale_i64(bolt->marks[i]);
+    const gale_value list = gale_list(marks, bolt->task_count);
+    int rc = gale_save(to, &list, 1);
+    gx_free(heap, GX_TAG_OTHER, marks, (bolt->task_count + 1) * sizeof *marks);
+    return rc < 0 ? rc : gx_windows_save(&bolt->windows, to);
+}
+
+static int restore_marks(total *bolt, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, "l", &v);
+    if (rc < 0 || !v[0].size) return rc;
+    if (v[0].size > GALE_TASKS_MAX) return gx_recall_refuse(recall, "has more watermarks than there can be tasks");
+    if (!know_tasks(bolt, v[0].size)) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < v[0].size; i++) {
+        gale_value mark = gale_list_at(&v[0], i);
+        if (mark.type != GALE_TYPE_I64) return gx_recall_refuse(recall, "has a watermark that is none");
+        bolt->marks[i] = mark.as.i64;
+    }
+    bolt->restored = true;
+    return rc;
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    total *bolt = self;
+    gx_recall recall = { from, out, who, bolt->instance.context, 0 };
+    int rc = restore_marks(bolt, &recall);
+    return rc < 0 ? rc : gx_windows_restore(&bolt->windows, &recall, true);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 static const gale_bolt_ops ops = {
     .size = sizeof(gale_bolt_ops),
     .name = "unique total bolt",
@@ -140,6 +192,7 @@ static const gale_bolt_ops ops = {
     .execute = bolt_execute,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
 int gale_unique_total_bolt(int64_t emit_seconds, gale_bolt *ret_bolt, gale_error *error) {

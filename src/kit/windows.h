@@ -5,6 +5,7 @@
 #define GX_KIT_WINDOWS_H
 
 #include "base/alloc.h"
+#include "kit/recall.h"
 
 typedef struct gx_window {
     int64_t end;    /* the first second behind it */
@@ -30,5 +31,10 @@ size_t gx_windows_ended(const gx_windows *windows, int64_t time);
 void gx_windows_drop(gx_windows *windows, size_t count);
 
 void gx_windows_fini(gx_windows *windows);
+
+/* Saves them as the last records, and brings them back: added to those that are there, or read and left (`takes` false).
+ * GALE_DAMAGED with a report, GALE_NO_MEMORY. */
+int gx_windows_save(const gx_windows *windows, gale_saver *to);
+int gx_windows_restore(gx_windows *windows, gx_recall *recall, bool takes);
 
 #endif

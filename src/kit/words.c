@@ -1,5 +1,5 @@
 /* Storm's TestWordSpout: gale_word_spout. */
-#include "kit/define.h"
+#include "kit/recall.h"
 
 #include <gale/kit.h>
 
@@ -37,12 +37,36 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     return GALE_NEXT_EMITTED;
 }
 
+static int spout_save(void *self, gale_saver *to) {
+    const word_spout *words = self;
+    gale_value due = gale_i64(words->due);
+    return gale_save(to, &due, 1);
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    word_spout *words = self;
+    gx_recall recall = { from, out, "word spout", words->instance.context, 0 };
+    const gale_value *v;
+    int rc = gx_recall_one(&recall, "i", &v);
+    if (rc >= 0) words->due = v[0].as.i64;
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_PARTS,
+    .save = spout_save,
+    .restore = spout_restore,
+};
+
 static const gale_spout_ops ops = {
     .size = sizeof(gale_spout_ops),
     .name = "word spout",
     .open = spout_open,
     .next = spout_next,
     .close = gx_define_instance_free,
+    .durable = &durable,
 };
 
 int gale_word_spout(bool distributed, gale_spout *ret_spout, gale_error *error) {

@@ -6,7 +6,7 @@
  *                                 nothing moves
  *     draining -----> finishing   control: nothing moves
  *     finishing ----> finishing   control: rank by rank, when nothing moves; after the last one, inboxes close
- *     finishing ----> closing     control: when they have, and nothing moves
+ *     finishing ----> closing     control: when they have, nothing moves, and the end's checkpoint lasts
  *     any of these -> closing     gale_runtime_stop, gale_stop, an error from open or prepare
  *     closing ------> closed      control: every executor has closed its tasks
  *
@@ -21,11 +21,12 @@
 #ifndef GX_RUNTIME_CONTROL_H
 #define GX_RUNTIME_CONTROL_H
 
-#include "engine/executor.h"
+#include "runtime/checkpoint.h"
+#include "runtime/shown.h"
 
 typedef struct gx_control {
-    uint64_t seen_work; /* the sum at the last quiet reading */
-    bool seen_quiet;
+    gx_shown_before seen;      /* that nothing moves */
+    gx_checkpoint *checkpoint; /* NULL: the run is not durable */
 } gx_control;
 
 /* Returns how much was done: 1 when the phase moved. */

@@ -107,7 +107,8 @@ static void say(gx_shared *shared, int64_t now, int64_t idle) {
     look_at_tasks(shared, &f, open);
     if (open)
         add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are",
-            shared->plan->timeout ? ", until topology.message.timeout.secs is over" : "");
+            shared->plan->timeout ? ", until acked or failed, at the latest when topology.message.timeout.secs is over"
+                                  : "");
     gale_log(&shared->logger, GALE_LOG_WARN, f.component, "the drain has waited for %.1f s: %s", (double)idle / 1e9,
              f.size ? f.text : "an executor is busy, or commands of a remote wait");
 }

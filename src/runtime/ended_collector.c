@@ -3,6 +3,8 @@
 #include "engine/collector.h"
 #include "engine/remote.h"
 
+#include <gale/state.h>
+
 static int end_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
     (void)out, (void)stream, (void)values, (void)count;
     return GALE_STOPPED;
@@ -52,6 +54,11 @@ static int end_hold(gale_collector *out, gale_handle handle, gale_handle *ret_he
     return end_answer(out, handle);
 }
 
+static int end_state(gale_collector *out, const gale_state_options *options, gale_state **ret_state) {
+    (void)out, (void)options, (void)ret_state;
+    return GALE_STATE;
+}
+
 /* --- What goes on: it concerns the task alone --- */
 
 static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
@@ -68,6 +75,10 @@ static uint64_t end_pending(gale_collector *out) {
 
 static void end_resume(gale_collector *out) {
     gx_collector_ops()->resume(out);
+}
+
+static void end_remember(gale_collector *out) {
+    (void)out; /* nobody asks any more */
 }
 
 static bool end_resumed(gale_collector *out) {
@@ -98,6 +109,8 @@ void gx_ended_collector_give(gx_task *task) {
         .reset_timeout = end_answer,
         .resume = end_resume,
         .resumed = end_resumed,
+        .remember = end_remember,
+        .state = end_state,
     };
     task->out.ops = &ended;
 }

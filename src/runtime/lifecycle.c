@@ -7,6 +7,7 @@
 #include "engine/short.h"
 #include "engine/spout.h"
 #include "runtime/ended_collector.h"
+#include "runtime/restore.h"
 
 /* What gale_runtime_wait returns, unless something was before it. */
 static void note_fatal(gx_task *task, int rc, const char *what) {
@@ -23,6 +24,23 @@ static void note_fatal(gx_task *task, int rc, const char *what) {
 static void report_fatal(gx_executor *ex, gx_task *task, int rc) {
     note_fatal(task, rc, task->is_spout ? "be opened" : "be prepared");
     gx_executors_close(ex->shared);
+}
+
+/* In a run that goes on from a checkpoint. */
+static int restore_task(gx_task *task) {
+    const gx_restore *restore = task->executor->shared->cut.restore;
+    gale_error error = GALE_ERROR_INIT;
+    if (!restore) return GALE_OK;
+    int rc = gx_restore_task(restore, task, &error);
+    if (rc < 0) gx_task_report(task, error.text);
+    return rc;
+}
+
+/* One that was opened and cannot go on: it ends as others do, but no hook has heard of it. */
+static void end_task(gx_task *task) {
+    const gx_component *built = task->plan->built;
+    void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
+    if (function) function(task->self);
 }
 
 static int open_task(gx_task *task) {
@@ -43,6 +61,9 @@ void gx_lifecycle_open(gx_executor *ex) {
         gx_turn_begin(ex, task);
         task->reported = false;
         int rc = open_task(task);
+        bool opened = rc >= 0;
+        if (opened) rc = restore_task(task);
+        if (opened && rc < 0) end_task(task);
         gx_turn_end(ex);
         if (rc < 0) {
             report_fatal(ex, task, rc);
@@ -50,7 +71,8 @@ void gx_lifecycle_open(gx_executor *ex) {
         }
         task->open = true;
         if (gx_hooks_any(task)) gx_hooks_call_prepare(task);
-        task->tick.due = gx_executor_tell_time(ex) + task->tick.period;
+        gx_executor_tell_time(ex);
+        if (!task->tick.due) task->tick.due = ex->now + task->tick.period;
         if (task->tick.period && task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
     }
     gx_add_release(&ex->shared->opened, 1);

@@ -12,6 +12,7 @@
 #include "engine/spout.h"
 #include "runtime/debug.h"
 #include "runtime/drain_watch.h"
+#include "runtime/durable_warning.h"
 #include "runtime/idle.h"
 #include "runtime/locate.h"
 #include "runtime/step.h"
@@ -31,6 +32,7 @@ enum {
 static_assert(RING_MIN >= 4 * GX_BATCH_LARGE, "several batches go into a ring");
 
 #define RING_MEMORY (UINT64_C(32) << 20)
+#define STATE_MEMORY_MB 64
 #define QUEUE_LIMIT (UINT64_C(64) << 20)
 
 /* --- Making --- */
@@ -98,6 +100,64 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     runtime->spins = options->spins ? options->spins : SPINS;
 }
 
+/* The runtime's clock goes on from the checkpoint's. */
+static int64_t durable_now(void *user) {
+    const gx_cut_shared *cut = user;
+    return cut->clock.now(cut->clock.user) + cut->clock_offset;
+}
+
+static void make_durable(gx_shared *shared, const gale_topology *topology, const gale_runtime_options *options) {
+    if (!options->store) return;
+    shared->cut.clock = shared->clock;
+    uint64_t configured =
+        (uint64_t)gale_config_i64(gale_topology_config(topology), "gale.state.memory.mb", STATE_MEMORY_MB) << 20;
+    shared->cut.state_memory = options->state_memory ? options->state_memory : configured;
+    shared->clock.now = durable_now;
+    shared->clock.user = &shared->cut;
+}
+
+/* What components are to know before they are opened. */
+static void tell_tasks(gx_shared *shared, bool resumes) {
+    for (uint32_t id = 1; id <= shared->plan->task_count; id++) {
+        gx_task *task = shared->tasks[id];
+        task->context.durable = true;
+        task->context.resumes = resumes;
+    }
+}
+
+/* A store that was opened for another topology. */
+static int check_owner(const gale_runtime *runtime, const gale_store *store, gale_error *error) {
+    gale_store_about about = { .size = sizeof about };
+    const char *name = gale_topology_name(runtime->topology);
+    int rc = store->about(store->self, &about, error);
+    if (rc < 0 || !about.topology || strcmp(about.topology, name) == 0) return rc;
+    return gale_error_set(error, GALE_STATE, "the store has the state of topology '%s', not of '%s'", about.topology,
+                          name);
+}
+
+/* Goes on from the last checkpoint, if there is one. The executors are made, and none runs. */
+static int resume(gale_runtime *runtime, const gale_runtime_options *options, gale_error *error) {
+    gx_shared *shared = &runtime->shared;
+    gx_checkpoint *checkpoint = &runtime->checkpoint;
+    if (!options->store) return GALE_OK;
+    int rc = check_owner(runtime, options->store, error);
+    if (rc < 0) return rc;
+    int64_t interval = options->checkpoint_interval;
+    if (interval <= 0)
+        interval = GALE_MILLISECOND * gale_config_i64(gale_topology_config(runtime->topology),
+                                                      "topology.state.checkpoint.interval.ms", 1000);
+    gx_adopt_words words = { options->adopt, options->adopt_count };
+    rc = gx_checkpoint_init(checkpoint, shared, options->store, interval, words, error);
+    if (rc < 0) return gale_error_add(error, "'%s' cannot go on", gale_topology_name(runtime->topology)), rc;
+    shared->cut.store = &checkpoint->store;
+    shared->cut.restore = &checkpoint->restore;
+    shared->cut.complete = checkpoint->is.complete;
+    runtime->control.checkpoint = checkpoint;
+    gx_durable_warning(shared);
+    tell_tasks(shared, checkpoint->restore.found);
+    return GALE_OK;
+}
+
 static void release(gale_runtime *runtime);
 
 static int make(gale_runtime *runtime, gale_topology *topology, const gale_runtime_options *options,
@@ -111,12 +171,13 @@ static int make(gale_runtime *runtime, gale_topology *topology, const gale_runti
     shared->plan = runtime->plan;
     shared->debug = gx_debug_hook();
     shared->executor_count = runtime->plan->executor_count;
+    make_durable(shared, runtime->topology, options);
     rc = make_tables(runtime);
     if (rc == GALE_OK) rc = make_executors(runtime, options);
     if (rc == GALE_OK) gx_timeout_warning_start(shared);
     if (rc == GALE_NO_MEMORY) return gale_error_set(error, rc, "no memory to run '%s'", gale_topology_name(topology));
     if (rc < 0) return gale_error_set(error, rc, "no eventfd for an executor of '%s'", gale_topology_name(topology));
-    return GALE_OK;
+    return resume(runtime, options, error);
 }
 
 /* The options as this version knows them, with the handles that they name. */
@@ -178,6 +239,7 @@ static void release(gale_runtime *runtime) {
     uint32_t n = shared->executor_count;
     gx_mark_end(&runtime->mark);
     gx_locate_fini(shared);
+    gx_checkpoint_fini(&runtime->checkpoint);
     for (uint32_t i = 0; shared->executors && i < n; i++)
         if (shared->executors[i]) gx_executor_empty(shared->executors[i]);
     for (uint32_t i = 0; shared->executors && i < n; i++) gx_executor_free(shared->executors[i]);
@@ -331,6 +393,13 @@ static bool is_shut(gx_shared *shared) {
 static int start(gale_runtime *runtime, gale_error *error) {
     gx_shared *shared = &runtime->shared;
     gx_store_relaxed(&runtime->threaded, 1);
+    if (shared->cut.store && !gx_checkpoint_start(&runtime->checkpoint)) {
+        gx_store_relaxed(&runtime->threaded, 0);
+        gx_executors_close(shared);
+        gx_add_release(&shared->closed, shared->executor_count);
+        gx_control_step(&runtime->control, shared);
+        return gale_error_set(error, GALE_NO_MEMORY, "the system refuses the committer's thread");
+    }
     while (runtime->threads_started < shared->executor_count && start_thread(runtime, runtime->threads_started))
         runtime->threads_started++;
     if (runtime->threads_started < shared->executor_count) {
@@ -439,6 +508,47 @@ void gale_runtime_activate(gale_runtime *runtime) {
     if (!gx_runtime_is(runtime)) return;
     gx_and_release(&runtime->shared.activity, ~(uint32_t)GX_INACTIVE);
     gx_executors_wake(&runtime->shared);
+}
+
+/* --- Durable runs --- */
+
+int gale_runtime_commit(gale_runtime *runtime, gale_error *error) {
+    if (!gx_runtime_is(runtime)) return refuse_nothing(error);
+    if (!runtime->shared.cut.store) return gale_error_set(error, GALE_STATE, "the run is not durable");
+    if (gx_load_relaxed(&runtime->threaded))
+        return gale_error_set(error, GALE_STATE, "the runtime has a thread that commits");
+    return gx_checkpoint_commit(&runtime->checkpoint, error);
+}
+
+int gale_runtime_checkpoint(gale_runtime *runtime, int64_t nanoseconds, uint64_t *ret_number) {
+    uint64_t number = 0;
+    if (!gx_runtime_is(runtime)) return GALE_INVALID;
+    if (!runtime->shared.cut.store || !gx_load_relaxed(&runtime->threaded) || is_inside(runtime)) return GALE_STATE;
+    uint64_t before = gx_load_acquire(&runtime->shared.cut.lasting);
+    gx_checkpoint_wish(&runtime->checkpoint, GX_CHECKPOINT_ASKED);
+    int rc = gx_checkpoint_wait(&runtime->checkpoint, before, nanoseconds, &number);
+    if (ret_number) *ret_number = number;
+    return rc;
+}
+
+void gale_runtime_suspend(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    if (!runtime->shared.cut.store || gx_phase(&runtime->shared) < GALE_PHASE_RUNNING) {
+        gale_runtime_stop(runtime);
+        return;
+    }
+    gx_checkpoint_wish(&runtime->checkpoint, GX_CHECKPOINT_ASKED | GX_CHECKPOINT_THEN_STOP);
+}
+
+bool gale_runtime_checkpoint_stats(const gale_runtime *runtime, gale_checkpoint_stats *ret_stats) {
+    if (!gx_runtime_is(runtime) || !ret_stats || !runtime->shared.cut.store) return false;
+    gx_checkpoint *checkpoint = &((gale_runtime *)(uintptr_t)runtime)->checkpoint;
+    size_t size = ret_stats->size;
+    gale_checkpoint_stats stats = gx_checkpoint_stats(checkpoint);
+    if (size == 0 || size > sizeof stats) size = sizeof stats;
+    stats.size = size;
+    memcpy(ret_stats, &stats, size);
+    return true;
 }
 
 static int find_component(const gx_plan *plan, const char *name) {
@@ -565,6 +675,8 @@ int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *er
     gale_runtime_stop(runtime);
     if (runtime->threads_started) {
         if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
+        if (runtime->shared.cut.store && !gx_checkpoint_join(&runtime->checkpoint, nanoseconds))
+            return gale_error_set(error, GALE_TIMED_OUT, "the committer still waits for the disk");
     } else {
         while (gx_phase(&runtime->shared) != GALE_PHASE_CLOSED) step_all(runtime);
     }

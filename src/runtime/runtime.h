@@ -10,6 +10,7 @@ struct gale_runtime {
     gx_shared shared;
     gx_control control;
     gx_plan *plan;
+    gx_checkpoint checkpoint; /* of a durable run */
     gx_thread *threads;       /* one an executor, when they were started */
     uint32_t threads_started; /* who starts, waits for the end and frees knows it */
     gx_atomic32 threaded; /* it was started: nobody may step its executors. Written before the first thread begins */

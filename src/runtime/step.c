@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/seqlock.h"
 #include "engine/acks_inlet.h"
+#include "engine/cut.h"
 #include "engine/flush.h"
 #include "engine/remote.h"
 #include "engine/replay.h"
@@ -90,10 +91,11 @@ static bool shows_news(const gx_executor *ex, const uint64_t words[sizeof(gx_sho
 /* What the control reads. */
 static void show(gx_executor *ex, int32_t phase) {
     if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
-    if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained)) return;
+    if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained) && !gx_cut_stage_of(ex->cut.seen)) return;
     gx_shown shown = { .work = ex->work,
                        .quiet = is_quiet(ex, phase) ? (uint64_t)phase : 0,
-                       .finished = ex->finished_rank };
+                       .finished = ex->finished_rank,
+                       .cut = gx_cut_ready(ex) };
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         shown.sent += ex->outlets[i].sent + ex->ack_outlets[i].sent;
         shown.received += ex->inlets[i].received;
@@ -102,7 +104,8 @@ static void show(gx_executor *ex, int32_t phase) {
     memcpy(words, &shown, sizeof words);
     if (!shows_news(ex, words)) return;
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
-    if (shown.quiet && ex->index != 0) gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
+    if ((shown.quiet || shown.cut) && ex->index != 0)
+        gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
 }
 
 static size_t run_phase(gx_executor *ex) {
@@ -144,11 +147,13 @@ static bool leaves_work(const gx_executor *ex, int32_t phase) {
 size_t gx_step(gx_executor *ex) {
     GX_CHECK(ex->cursor.state == GX_CURSOR_NONE);
     int32_t phase = gx_phase(ex->shared);
+    if (GX_UNLIKELY(gx_cut_stops(ex->shared)) && phase_runs(phase)) return gx_cut_run(ex);
     gx_executor_tell_time(ex);
     see_watchers(ex);
     ex->sent_here = false;
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
+    if (GX_UNLIKELY(ex->shared->cut.store != NULL) && phase_runs(phase)) done += gx_cut_watch(ex);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
     gx_turn_publish(ex);
     if (GX_UNLIKELY(!done && leaves_work(ex, phase))) done = 1;
@@ -176,6 +181,7 @@ static bool can_flush(gx_outlet *data, gx_ack_outlet *acks) {
 
 /* Before all is open nothing is taken in: what lies in a ring is no news yet, and the next phase rings the bell. */
 bool gx_step_has_news(gx_executor *ex) {
+    if (GX_UNLIKELY(gx_cut_stops(ex->shared)) && phase_runs(gx_phase(ex->shared))) return gx_cut_is_to_save(ex);
     if (!phase_runs(gx_phase(ex->shared))) return gx_flow_epoch(&ex->shared->flow) != ex->epoch;
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
         gx_inlet *inlet = &ex->inlets[i];

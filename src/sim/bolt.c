@@ -232,16 +232,17 @@ static void bolt_cleanup(void *self) {
 
 /* By whether the component answers itself, has a `finish`, a `flush`, and takes many at once: what has none is given
  * none. */
-#define OPS(kind, finish, flush)                                                                                       \
+#define OPS(kind_, finish_, flush_, execute_, execute_batch_)                                                          \
     {                                                                                                                  \
-        { sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, bolt_execute, finish, bolt_cleanup, flush, NULL }, {       \
-            sizeof(gale_bolt_ops), "sim", kind, bolt_prepare, NULL, finish, bolt_cleanup, flush, bolt_execute_batch    \
-        }                                                                                                              \
+        .size = sizeof(gale_bolt_ops), .name = "sim", .kind = (kind_), .prepare = bolt_prepare, .execute = (execute_), \
+        .finish = (finish_), .cleanup = bolt_cleanup, .flush = (flush_), .execute_batch = (execute_batch_)             \
     }
+#define BOTH(kind, finish, flush)                                                                                      \
+    { OPS(kind, finish, flush, bolt_execute, NULL), OPS(kind, finish, flush, NULL, bolt_execute_batch) }
 #define KIND(kind)                                                                                                     \
     {                                                                                                                  \
-        { OPS(kind, NULL, NULL), OPS(kind, NULL, bolt_flush) },                                                        \
-            { OPS(kind, bolt_finish, NULL), OPS(kind, bolt_finish, bolt_flush) },                                      \
+        { BOTH(kind, NULL, NULL), BOTH(kind, NULL, bolt_flush) },                                                      \
+            { BOTH(kind, bolt_finish, NULL), BOTH(kind, bolt_finish, bolt_flush) },                                    \
     }
 static const gale_bolt_ops bolts[2][2][2][2] = { KIND(GALE_BOLT_SIMPLE), KIND(GALE_BOLT_MANUAL) };
 

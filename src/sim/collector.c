@@ -313,6 +313,11 @@ static void do_resume(gale_collector *out) {
     task->sim->resumed = true;
 }
 
+static void do_remember(gale_collector *out) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    gx_sim_engine_ops(task)->remember(task->engine);
+}
+
 static bool do_resumed(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
     bool says = gx_sim_engine_ops(task)->resumed(task->engine);
@@ -326,6 +331,12 @@ static bool do_resumed(gale_collector *out) {
 static int do_remote(gale_collector *out, gale_remote **ret_remote) {
     gx_sim_task *task = (gx_sim_task *)out;
     return task->sim->crowded ? gx_sim_remote_open(task, ret_remote) : GALE_UNSUPPORTED;
+}
+
+/* The engine keeps it: it knows nothing of numbers. */
+static int do_state(gale_collector *out, const gale_state_options *options, gale_state **ret_state) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return gx_sim_engine_ops(task)->state(task->engine, options, ret_state);
 }
 
 const gale_collector_ops *gx_sim_collector_ops(void) {
@@ -347,9 +358,11 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .emit_direct_tracked = do_emit_direct_tracked,
         .reset_timeout = do_reset_timeout,
         .resume = do_resume,
+        .remember = do_remember,
         .resumed = do_resumed,
         .emit_many = do_emit_many,
         .emit_many_tracked = do_emit_many_tracked,
+        .state = do_state,
     };
     return &ops;
 }

@@ -147,11 +147,15 @@ static void clean_up_late(void *self_) {
 
 /* --- The models --- */
 
+#define OPS(name_, kind_, execute_, finish_, cleanup_, flush_, execute_batch_)                                         \
+    {                                                                                                                  \
+        .size = sizeof(gale_bolt_ops), .name = (name_), .kind = (kind_), .prepare = prepare, .execute = (execute_),    \
+        .finish = (finish_), .cleanup = (cleanup_), .flush = (flush_), .execute_batch = (execute_batch_)               \
+    }
 #define MODEL(name, kind, execute, finish, cleanup, flush)                                                             \
     {                                                                                                                  \
-        { sizeof(gale_bolt_ops), name, kind, prepare, execute, finish, cleanup, flush, NULL }, {                       \
-            sizeof(gale_bolt_ops), name, kind, prepare, execute, finish, cleanup, flush, take_many                     \
-        }                                                                                                              \
+        OPS(name, kind, execute, finish, cleanup, flush, NULL),                                                        \
+            OPS(name, kind, execute, finish, cleanup, flush, take_many)                                                \
     }
 
 static int take_many(void *self, gale_batch *tuples, gale_collector *out);

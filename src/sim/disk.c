@@ -283,6 +283,14 @@ static int do_unlink(const char *path) {
     return file ? 0 : -1;
 }
 
+/* There is one folder. */
+static int do_make_folder(const char *path, mode_t mode) {
+    if (!name_of(path)) return gx_disk_system.make_folder(path, mode);
+    if (fails(EIO)) return -1;
+    errno = ENOSPC;
+    return -1;
+}
+
 /* --- Processes --- */
 
 static void close_all(gx_sim_disk *disk) {
@@ -294,9 +302,9 @@ static void close_all(gx_sim_disk *disk) {
 }
 
 void gx_sim_disk_begin(gx_sim_disk *disk, gx_random random, uint32_t odds, uint64_t dies_at) {
-    static const gx_disk calls = { do_open,       do_close,     do_read, do_pread,  do_write,
-                                   do_seek,       do_truncate,  do_sync, do_about,  do_about_path,
-                                   do_about_link, do_read_link, do_lock, do_rename, do_unlink };
+    static const gx_disk calls = { do_open,     do_close,  do_read,   do_pread,      do_write,      do_seek,
+                                   do_truncate, do_sync,   do_about,  do_about_path, do_about_link, do_read_link,
+                                   do_lock,     do_rename, do_unlink, do_sync,       do_make_folder };
     close_all(disk);
     disk->random = random;
     disk->odds = odds;

@@ -125,6 +125,23 @@ static uint32_t count_spout_tasks(const gx_plan *plan) {
     return count ? count : 1;
 }
 
+static bool has_cycle(const gx_plan *plan) {
+    for (uint32_t c = 0; c < plan->component_count; c++)
+        for (uint32_t s = 0; s < plan->components[c].stream_count; s++)
+            for (uint32_t e = 0; e < plan->components[c].streams[s].edge_count; e++)
+                if (plan->components[c].streams[s].edges[e].back) return true;
+    return false;
+}
+
+/* A cycle that makes more than it takes reaches any limit of its queues: one that is watched, and near. */
+static void bound_cycles(gx_sim *sim) {
+    enum { LIMIT = 1 << 20 };
+    gx_shared *shared = &sim->runtime->shared;
+    if (sim->limited || !has_cycle(shared->plan)) return;
+    shared->queue_limit = LIMIT;
+    sim->limited = true;
+}
+
 static int prepare(gx_simulator *simulator, gx_world *world) {
     gx_sim *sim = &simulator->sim;
     const gx_plan *plan = sim->runtime->plan;
@@ -140,6 +157,7 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
         return GALE_NO_MEMORY;
     uint32_t spouts = count_spout_tasks(plan);
     sim->roots = (sim->roots + spouts - 1) / spouts;
+    bound_cycles(sim);
     sim->limited |= plan->drop_slots > 0;
     sim->oracle.lossy = sim->limited || plan->deadline;
     sim->oracle.late = sim->faults.odds[GX_FAULT_LATE] > 0;

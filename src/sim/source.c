@@ -100,10 +100,11 @@ static void close_eagerly(void *self) {
 }
 
 /* By whether it is told of acks one by one, or at once. */
-#define EAGER(ack, ack_batch)                                                                                          \
+#define EAGER(ack_, ack_batch_)                                                                                        \
     {                                                                                                                  \
-        sizeof(gale_spout_ops), "eager", open_eagerly, activate, gx_sim_source_next, ack, hear_fail, deactivate,       \
-            close_eagerly, ack_batch                                                                                   \
+        .size = sizeof(gale_spout_ops), .name = "eager", .open = open_eagerly, .activate = activate,                   \
+        .next = gx_sim_source_next, .ack = (ack_), .fail = hear_fail, .deactivate = deactivate,                        \
+        .close = close_eagerly, .ack_batch = (ack_batch_)                                                              \
     }
 
 gale_spout gx_sim_eager_source(uint32_t energy, uint32_t direct) {

@@ -163,10 +163,11 @@ static void spout_fail(void *self, uint64_t number, const gale_failure *failure)
 }
 
 /* By whether the component is told of acks one by one, or at once. */
-#define OPS(ack, ack_batch)                                                                                            \
+#define OPS(ack_, ack_batch_)                                                                                          \
     {                                                                                                                  \
-        sizeof(gale_spout_ops), "sim", spout_open, spout_activate, spout_next, ack, spout_fail, spout_deactivate,      \
-            spout_close, ack_batch                                                                                     \
+        .size = sizeof(gale_spout_ops), .name = "sim", .open = spout_open, .activate = spout_activate,                 \
+        .next = spout_next, .ack = (ack_), .fail = spout_fail, .deactivate = spout_deactivate, .close = spout_close,   \
+        .ack_batch = (ack_batch_)                                                                                      \
     }
 
 gale_spout gx_sim_spout(gx_sim_component *component) {

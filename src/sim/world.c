@@ -342,12 +342,20 @@ static void rest(gx_world *world) {
     wake_all(world);
 }
 
+/* To when a tuple that a fault holds is answered. False: none is held. */
+static bool pass_to_release(gx_world *world) {
+    int64_t due = gx_sim_release_due(world->sim), now = now_of(world);
+    if (due == INT64_MAX || gx_phase(shared_of(world)) >= GALE_PHASE_CLOSING) return false;
+    gale_manual_clock_advance(world->sim->clock, due > now ? due - now : 1);
+    return true;
+}
+
 /* Where ticks are due at every step, not all executors ever rest at once: what waits for that goes on after so many steps
  * in which nothing else happened. */
 static void end_vain_steps(gx_world *world) {
     uint64_t trace = world->sim->oracle.trace;
     if (trace == world->told_trace && world->steps - world->told_steps < GX_WORLD_STEPS_IN_VAIN) return;
-    if (trace == world->told_trace && !hurry(world)) stop_what_is_kept(world);
+    if (trace == world->told_trace && !hurry(world) && !pass_to_release(world)) stop_what_is_kept(world);
     world->told_trace = trace;
     world->told_steps = world->steps;
 }

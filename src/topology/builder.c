@@ -236,6 +236,19 @@ static int check_definition(const gx_component *component, const definition *def
     return GALE_OK;
 }
 
+/* What it saves and nobody could give back would be found out at the first restart. One that has keyed state may put into it
+ * in `save` what it has gathered. */
+static int take_durable(gx_component *component, const gale_durable_ops **durable, gale_error *error) {
+    char what[HINT];
+    if (!*durable) return GALE_OK;
+    snprintf(what, sizeof what, "%s '%.100s': ops.durable", kind_of(component), component->name);
+    int rc = gx_options_take(&component->durable, sizeof component->durable, *durable, what, error);
+    *durable = &component->durable;
+    bool gives_back = component->durable.restore || component->durable.flags & GALE_DURABLE_KEYED;
+    if (rc < 0 || !component->durable.save || gives_back) return rc;
+    return gale_error_set(error, GALE_TOPOLOGY, "%s has 'save' and no 'restore'", what);
+}
+
 /* Tables begin with their size; one that ends before what is necessary is as good as none. */
 static int take_table(gx_component *component, const definition *def, gale_error *error) {
     const char *name = component->name;
@@ -243,14 +256,16 @@ static int take_table(gx_component *component, const definition *def, gale_error
     snprintf(what, sizeof what, "%s '%.100s': ops", kind_of(component), name);
     if (component->is_spout) {
         int rc = gx_options_take(&component->spout, sizeof component->spout, def->spout, what, error);
-        if (rc < 0 || component->spout.next) return rc;
+        if (rc < 0) return rc;
+        if (component->spout.next) return take_durable(component, &component->spout.durable, error);
         return gale_error_set(error, GALE_TOPOLOGY, "spout '%s' has no function 'next'", name);
     }
     int rc = gx_options_take(&component->bolt, sizeof component->bolt, def->bolt, what, error);
     if (rc < 0) return rc;
     if (!component->bolt.execute && !component->bolt.execute_batch)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no function 'execute' or 'execute_batch'", name);
-    if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL) return 0;
+    if (component->bolt.kind == GALE_BOLT_SIMPLE || component->bolt.kind == GALE_BOLT_MANUAL)
+        return take_durable(component, &component->bolt.durable, error);
     return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has the unknown kind %d", name, (int)component->bolt.kind);
 }
 

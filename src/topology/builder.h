@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 
+#include <gale/state.h>
 #include <gale/topology.h>
 
 /* The stream that every spout has behind its own, and its fields. */
@@ -37,6 +38,7 @@ typedef struct gx_component {
     bool is_spout;
     gale_spout_ops spout; /* copies of the tables, missing functions NULL */
     gale_bolt_ops bolt;
+    gale_durable_ops durable; /* that their table points to, if it does */
     void *user;
     void (*free_user)(void *user);
     gx_output *outputs; /* one more than output_count; of a spout it is its dead letters' */

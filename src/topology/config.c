@@ -1,12 +1,13 @@
 #include "topology/config.h"
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/object.h"
 #include "base/str.h"
 #include "tuple/body.h"
 #include "tuple/value.h"
 
-#include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* --- The table ---------------------------------------------------------------------------------------------------- */
@@ -34,7 +35,11 @@ static const gx_key table[] = {
       "Places all tasks of the component on this executor." },
     { "gale.input", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file spout reads instead of its own." },
     { "gale.output", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file sink writes instead of its own." },
+    { "gale.overwrite", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
+      "A file sink may replace what its file holds, as with its own `overwrite`." },
     { "gale.rate", GX_KEY_WORKS, NUMBER, "", TINY, 1e9, true, "How many tuples a second each task of a spout emits." },
+    { "gale.state.memory.mb", GX_KEY_WORKS, I64, "64", 1, 1048576, false,
+      "In a durable run: MiB of keyed state that are kept in memory; what is more is read from its store again." },
     { "topology.acker.executors", GX_KEY_WORKS, I64, "", 0, 32767, false,
       "null: each spout's own ledger tracks its trees; a number: so many acker tasks; 0: no acking." },
     { "topology.auto-credentials", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
@@ -67,21 +72,21 @@ static const gx_key table[] = {
     { "topology.bolt.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
       "How executors wait is an option of the runtime." },
     { "topology.bolts.late.tuple.stream", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "what is late goes to the stream `late` of a gale.bolt.EventTime" },
     { "topology.bolts.message.id.field.name", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "a tuple of gale.bolt.Window is acked when it is counted, whatever its message was" },
     { "topology.bolts.tuple.timestamp.max.lag.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "set `latenessSeconds` of a gale.bolt.EventTime before the gale.bolt.Window" },
     { "topology.bolts.watermark.event.interval.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, false,
-      "write the window as a bolt that counts tuples or ticks" },
+      "a gale.bolt.EventTime emits a watermark whenever time moves" },
     { "topology.bolts.window.length.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "write a window of so many tuples as a bolt that counts them; gale.bolt.Window has windows of time" },
     { "topology.bolts.window.length.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "set `length` of a gale.bolt.Window" },
     { "topology.bolts.window.sliding.interval.count", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "write a window of so many tuples as a bolt that counts them; gale.bolt.Window has windows of time" },
     { "topology.bolts.window.sliding.interval.duration.ms", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "write the window as a bolt that counts tuples or ticks" },
+      "set `slide` of a gale.bolt.Window" },
     { "topology.builtin.metrics.bucket.size.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
       "Counters are read at any time and are not kept in buckets." },
     { "topology.classpath", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no Java virtual machine." },
@@ -211,13 +216,16 @@ static const gx_key table[] = {
     { "topology.spout.wait.strategy", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, true,
       "How executors wait is an option of the runtime." },
     { "topology.spread.components", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false, "There is no cluster that schedules." },
-    { "topology.state.checkpoint.interval.ms", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
-      "There is no state to write without topology.state.provider." },
-    { "topology.state.provider", GX_KEY_REFUSED, ANY, "", NO_RANGE, true, "a bolt's state is not kept across runs" },
+    { "topology.state.checkpoint.interval.ms", GX_KEY_WORKS, I64, "1000", 1, 86400000, false,
+      "In a durable run: milliseconds from one checkpoint to the next." },
+    { "topology.state.dir", GX_KEY_WORKS, STRING, "", NO_RANGE, false,
+      "gale run: the folder for the state of a durable run, which goes on from what is in there (gale run --state)." },
+    { "topology.state.provider", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
+      "state is kept in a folder of the machine's (topology.state.dir)" },
     { "topology.state.provider.config", GX_KEY_REFUSED, ANY, "", NO_RANGE, true,
-      "a bolt's state is not kept across runs" },
+      "state is kept in a folder of the machine's (topology.state.dir)" },
     { "topology.state.synchronization.timeout.secs", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
-      "There is no state to write without topology.state.provider." },
+      "A checkpoint is awaited however long it takes." },
     { "topology.stats.ewma.enable", GX_KEY_ACCEPTED, BOOL, "", NO_RANGE, false,
       "Storm's moving averages are not kept." },
     { "topology.stats.ewma.smoothing.factor", GX_KEY_ACCEPTED, NUMBER, "", NO_RANGE, false,
@@ -614,50 +622,114 @@ static bool read_digits(gale_str digits, unsigned base, uint64_t limit, uint64_t
     return any;
 }
 
+/* 190:20:30 is 190 * 3600 + 20 * 60 + 30: what follows a colon is below 60. `*ret_rest` is what stands behind. */
+static bool read_base_60(gale_str text, uint64_t limit, uint64_t *ret_number, gale_str *ret_rest) {
+    gale_str rest = text;
+    uint64_t number = 0;
+    size_t parts = 0;
+    if (!text.size || text.data[0] < '0' || text.data[0] > '9') return false;
+    for (; parts == 0 || (rest.size && rest.data[0] == ':'); parts++) {
+        if (parts) rest.data++, rest.size--;
+        size_t size = 0;
+        while (size < rest.size && ((rest.data[size] >= '0' && rest.data[size] <= '9') || rest.data[size] == '_'))
+            size++;
+        uint64_t part;
+        if (!read_digits((gale_str){ rest.data, size }, 10, limit, &part)) return false;
+        if (parts && (size > 2 || part > 59 || memchr(rest.data, '_', size))) return false;
+        if (number > (limit - part) / 60) return false;
+        number = number * 60 + part;
+        rest = (gale_str){ rest.data + size, rest.size - size };
+    }
+    *ret_number = number;
+    *ret_rest = rest;
+    return parts > 1;
+}
+
+static bool read_magnitude(gale_str text, uint64_t limit, uint64_t *ret_number) {
+    gale_str rest;
+    unsigned base = 10;
+    if (!text.size || text.data[0] == '_') return false;
+    if (text.data[0] != '0' && read_base_60(text, limit, ret_number, &rest)) return rest.size == 0;
+    if (text.size > 2 && text.data[0] == '0' && (text.data[1] == 'x' || text.data[1] == 'b'))
+        base = text.data[1] == 'x' ? 16 : 2, text.data += 2, text.size -= 2;
+    else if (text.size > 1 && text.data[0] == '0')
+        base = 8, text.data++, text.size--;
+    return read_digits(text, base, limit, ret_number);
+}
+
 static bool read_i64(gale_str text, int64_t *ret_number) {
     bool negative = text.size && text.data[0] == '-';
     if (text.size && (text.data[0] == '-' || text.data[0] == '+')) text.data++, text.size--;
-    unsigned base = 10;
-    if (text.size > 2 && text.data[0] == '0' && text.data[1] == 'x')
-        base = 16, text.data += 2, text.size -= 2;
-    else if (text.size > 1 && text.data[0] == '0')
-        base = 8, text.data++, text.size--;
-    if (text.size == 0 || text.data[0] == '_') return false;
     uint64_t number;
-    if (!read_digits(text, base, (uint64_t)INT64_MAX + negative, &number)) return false;
+    if (!read_magnitude(text, (uint64_t)INT64_MAX + negative, &number)) return false;
     *ret_number = (int64_t)(negative ? 0 - number : number);
     return true;
 }
 
-/* Is it written as a number? strtod alone would take "inf", "nan" and "0x1p3", which YAML does not. */
+/* How many digits and underscores it begins with. */
+static size_t digits_at(gale_str text, size_t at, bool underscores) {
+    size_t from = at;
+    while (at < text.size && ((text.data[at] >= '0' && text.data[at] <= '9') || (underscores && text.data[at] == '_')))
+        at++;
+    return at - from;
+}
+
+/* Is it written as YAML 1.1 writes numbers? strtod alone would take "inf", "nan" and "0x1p3". "08" is neither octal nor
+ * a float, but a string. */
 static bool looks_like_float(gale_str text) {
-    bool digit = false;
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        if (c >= '0' && c <= '9')
-            digit = true;
-        else if (c == 'e' || c == 'E') {
-            if (!digit) return false;
-        } else if (c != '.' && c != '+' && c != '-')
-            return false;
+    size_t at = text.size && (text.data[0] == '-' || text.data[0] == '+');
+    bool leading_zero = text.size > at + 1 && text.data[at] == '0';
+    size_t whole = digits_at(text, at, true), part = 0;
+    if (whole && text.data[at] == '_') return false;
+    at += whole;
+    bool point = at < text.size && text.data[at] == '.', exponent = false;
+    if (point) at += 1 + (part = digits_at(text, at + 1, whole > 0));
+    if (at < text.size && (text.data[at] == 'e' || text.data[at] == 'E')) {
+        at++;
+        if (at < text.size && (text.data[at] == '+' || text.data[at] == '-')) at++;
+        size_t digits = digits_at(text, at, false);
+        if (!digits) return false;
+        at += digits;
+        exponent = true;
     }
-    return digit;
+    return at == text.size && whole + part > 0 && (point || exponent || !leading_zero);
+}
+
+/* .inf, -.INF, .NaN */
+static bool read_special(gale_str text, double *ret_number) {
+    static const char *const infinite[] = { ".inf", ".Inf", ".INF", NULL }, *const nan[] = { ".nan", ".NaN", ".NAN",
+                                                                                             NULL };
+    bool negative = text.size && text.data[0] == '-';
+    if (is_one_of(text, nan)) return *ret_number = (double)NAN, true;
+    if (text.size && (text.data[0] == '-' || text.data[0] == '+')) text.data++, text.size--;
+    if (!is_one_of(text, infinite)) return false;
+    *ret_number = negative ? -(double)INFINITY : (double)INFINITY;
+    return true;
+}
+
+/* 190:20:30.15 */
+static bool read_base_60_point(gale_str text, double *ret_number) {
+    bool negative = text.size && text.data[0] == '-';
+    if (text.size && (text.data[0] == '-' || text.data[0] == '+')) text.data++, text.size--;
+    uint64_t whole;
+    gale_str rest;
+    if (!read_base_60(text, INT64_MAX, &whole, &rest) || !rest.size || rest.data[0] != '.') return false;
+    if (digits_at(rest, 1, true) != rest.size - 1) return false;
+    double number = (double)whole, place = 1;
+    for (size_t i = 1; i < rest.size; i++)
+        if (rest.data[i] != '_') number += (rest.data[i] - '0') * (place /= 10);
+    *ret_number = negative ? -number : number;
+    return true;
 }
 
 static bool read_f64(gale_str text, double *ret_number) {
     char copy[64];
+    size_t size = 0;
+    if (read_special(text, ret_number) || read_base_60_point(text, ret_number)) return true;
     if (!looks_like_float(text) || text.size >= sizeof copy) return false;
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = 0;
-    /* The application may have chosen a locale with another decimal point. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain) return false;
-    char *end;
-    double number = strtod_l(copy, &end, plain);
-    freelocale(plain);
-    if (*end) return false;
-    *ret_number = number;
-    return true;
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] != '_') copy[size++] = text.data[i];
+    return gx_number_read((gale_str){ copy, size }, ret_number);
 }
 
 gale_value gx_config_scalar(gale_str text) {

@@ -11,6 +11,7 @@
 
 #include <gale/component.h>
 #include <gale/remote.h>
+#include <gale/state.h>
 #include <gale/time_cache_map.h>
 #include <gale/topology.h>
 #include <gale/tuple.h>

@@ -522,3 +522,16 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     *ret_plan = plan;
     return GALE_OK;
 }
+
+bool gx_plan_is_by_key(const gx_plan *plan, uint16_t component) {
+    bool any = false;
+    for (uint32_t c = 0; c < plan->component_count; c++)
+        for (uint32_t s = 0; s < plan->components[c].stream_count; s++)
+            for (uint32_t e = 0; e < plan->components[c].streams[s].edge_count; e++) {
+                const gx_plan_edge *edge = &plan->components[c].streams[s].edges[e];
+                if (edge->component != component || edge->grouping == GALE_GROUPING_ALL) continue;
+                if (edge->grouping != GALE_GROUPING_FIELDS) return false;
+                any = true;
+            }
+    return any;
+}

@@ -114,6 +114,10 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
                 gx_plan **ret_plan, gale_error *error);
 void gx_plan_free(gx_plan *plan);
 
+/* Is every input of the component grouped by fields, but for those that all tasks are told, so that a key's tuples come to
+ * one task? */
+bool gx_plan_is_by_key(const gx_plan *plan, uint16_t component);
+
 static inline bool gx_plan_is_acker(const gx_plan *plan, uint32_t task) {
     return gx_is_within(task, plan->first_acker, plan->acker_count);
 }

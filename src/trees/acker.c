@@ -87,3 +87,21 @@ bool gx_acker_tick(gx_acker *acker, int64_t now) {
 size_t gx_acker_size(const gx_acker *acker) {
     return gx_rotating_map_size(acker->map);
 }
+
+void gx_acker_each(const gx_acker *acker,
+                   void (*each)(void *user, uint64_t root, uint64_t edges, bool begun, bool failed), void *user) {
+    gale_rotating_map_cursor cursor = { 0 };
+    gale_rotating_map_entry entry;
+    while (gale_rotating_map_next(acker->map, &cursor, &entry)) {
+        const record *r = entry.value;
+        each(user, entry.key, r->xor_, r->begun, r->failed);
+    }
+}
+
+int gx_acker_restore(gx_acker *acker, uint64_t root, uint64_t edges, bool begun, bool failed) {
+    GX_CHECK(!gx_rotating_map_get(acker->map, root));
+    record *r = gx_rotating_map_put(acker->map, root, NULL);
+    if (!r) return GALE_NO_MEMORY;
+    *r = (record){ edges, begun, failed };
+    return GALE_OK;
+}

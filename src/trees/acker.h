@@ -49,6 +49,11 @@ int gx_acker_reset(gx_acker *acker, uint64_t root);
 /* Rotates when it is time. Returns whether it did. */
 bool gx_acker_tick(gx_acker *acker, int64_t now);
 
+/* Calls `each` for every record; and makes one again, of another run, where there is none yet. GALE_NO_MEMORY. */
+void gx_acker_each(const gx_acker *acker,
+                   void (*each)(void *user, uint64_t root, uint64_t edges, bool begun, bool failed), void *user);
+int gx_acker_restore(gx_acker *acker, uint64_t root, uint64_t edges, bool begun, bool failed);
+
 /* Trees that it knows of. */
 size_t gx_acker_size(const gx_acker *acker);
 

@@ -97,3 +97,40 @@ const char *gx_held_flaw(const gx_held *held) {
     if (used != held->count) return "there are not as many tuples held as is said";
     return used + idle == held->made ? NULL : "a held slot is neither free nor in use";
 }
+
+/* --- After a start --- */
+
+int gx_held_restore_slots(gx_held *held, gx_heap *heap, const void *generations, size_t count) {
+    if (held->made || count >= GX_HELD_CURRENT) return GALE_DAMAGED;
+    if (!count) return GALE_OK;
+    if (!gx_grow(heap, GX_TAG_OTHER, &held->slots, &held->capacity, count, sizeof *held->slots)) return GALE_NO_MEMORY;
+    memset(held->slots, 0, count * sizeof *held->slots);
+    for (size_t i = 0; i < count; i++)
+        memcpy(&held->slots[i].generation, (const char *)generations + i * sizeof(uint32_t), sizeof(uint32_t));
+    held->made = (uint32_t)count;
+    return GALE_OK;
+}
+
+int gx_held_restore(gx_held *held, gx_blocks *blocks, gale_handle handle, const gale_tuple *tuple, uint64_t ack,
+                    bool failed) {
+    uint32_t index = gx_handle_index(handle);
+    if (index >= held->made || held->slots[index].copy) return GALE_DAMAGED;
+    if (gx_handle_generation(handle) != (held->slots[index].generation & 0xffffff)) return GALE_DAMAGED;
+    gx_held_slot *slot = &held->slots[index];
+    slot->copy = copy(blocks, tuple);
+    if (!slot->copy) return GALE_NO_MEMORY;
+    slot->ack = ack;
+    slot->failed = failed;
+    ((held_copy *)slot->copy->bytes)->tuple.handle = handle;
+    held->count++;
+    return GALE_OK;
+}
+
+void gx_held_restored(gx_held *held) {
+    held->free = 0;
+    for (uint32_t i = held->made; i-- > 0;) {
+        if (held->slots[i].copy) continue;
+        held->slots[i].next_free = held->free;
+        held->free = i + 1;
+    }
+}

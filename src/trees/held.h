@@ -55,6 +55,13 @@ const gale_tuple *gx_held_tuple(const gx_held_slot *slot);
 /* Forgets the copy. */
 void gx_held_remove(gx_held *held, gx_blocks *blocks, uint32_t index);
 
+/* Of another run: first the generations (u32 each) of all slots, then what was held, under its handle, then, when all is
+ * there, gx_held_restored. GALE_DAMAGED: there is no such slot, or it is in use. GALE_NO_MEMORY. */
+int gx_held_restore_slots(gx_held *held, gx_heap *heap, const void *generations, size_t count);
+int gx_held_restore(gx_held *held, gx_blocks *blocks, gale_handle handle, const gale_tuple *tuple, uint64_t ack,
+                    bool failed);
+void gx_held_restored(gx_held *held);
+
 void gx_held_fini(gx_held *held, gx_heap *heap, gx_blocks *blocks);
 
 /* What of the table does not hold, in words, or NULL. */

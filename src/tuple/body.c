@@ -316,11 +316,11 @@ static bool scalar_valid(uint8_t type, uint64_t slot) {
 }
 
 /* Text must begin where the last one ended and end inside `size` bytes. */
-static bool text_valid(const uint8_t *at, size_t size, const uint8_t *slot, uint8_t type, size_t *end) {
+static bool text_valid(const uint8_t *at, size_t size, const uint8_t *slot, bool utf8, size_t *end) {
     size_t offset = gx_load32(slot), length = gx_load32(slot + 4);
     if (offset != *end || offset >= size || length >= size - offset || at[offset + length] != 0) return false;
     *end = offset + length + 1;
-    return type == GALE_TYPE_BYTES || gx_utf8_valid((const char *)at + offset, length);
+    return !utf8 || gx_utf8_valid((const char *)at + offset, length);
 }
 
 static bool map_valid(const gale_body *body, size_t count) {
@@ -337,23 +337,25 @@ static bool map_valid(const gale_body *body, size_t count) {
     return true;
 }
 
-static bool valid(const uint8_t *at, size_t size, int depth, bool is_map);
+/* `strict`: strings are UTF-8. */
+static bool valid(const uint8_t *at, size_t size, int depth, bool is_map, bool strict);
 
-static bool nested_valid(const uint8_t *at, size_t size, const uint8_t *slot, uint8_t type, int depth, size_t *end) {
+static bool nested_valid(const uint8_t *at, size_t size, const uint8_t *slot, uint8_t type, int depth, bool strict,
+                         size_t *end) {
     size_t offset = gx_load32(slot), length = gx_load32(slot + 4);
     if (offset != *end || offset > size || length > size - offset) return false;
     *end = offset + length;
-    return valid(at + offset, length, depth + 1, type == GALE_TYPE_MAP);
+    return valid(at + offset, length, depth + 1, type == GALE_TYPE_MAP, strict);
 }
 
-static bool flat_valid(const uint8_t *at, size_t size, size_t count, size_t *end) {
+static bool flat_valid(const uint8_t *at, size_t size, size_t count, bool strict, size_t *end) {
     const uint8_t *slots = gale_body_slots((const gale_body *)at);
     for (size_t i = 0; i < count; i++) {
         uint8_t type = at[4 + i];
         const uint8_t *slot = slots + 8 * i;
         if (type >= GALE_TYPE_COUNT) return false;
         if (type < GALE_TYPE_STRING && !scalar_valid(type, gx_load64(slot))) return false;
-        if (gx_flat_is_text(type) && !text_valid(at, size, slot, type, end)) return false;
+        if (gx_flat_is_text(type) && !text_valid(at, size, slot, strict && type == GALE_TYPE_STRING, end)) return false;
     }
     size_t padded = gx_align_up(*end, 8);
     if (padded > size || !all_zero(at + *end, padded - *end)) return false;
@@ -361,22 +363,26 @@ static bool flat_valid(const uint8_t *at, size_t size, size_t count, size_t *end
     return true;
 }
 
-static bool valid(const uint8_t *at, size_t size, int depth, bool is_map) {
+static bool valid(const uint8_t *at, size_t size, int depth, bool is_map, bool strict) {
     if (depth > GALE_VALUE_DEPTH || size < 8 || size > GX_BODY_MAX) return false;
     size_t count = gx_load32(at);
     if (gx_flat_head(count) > size) return false;
     const uint8_t *slots = at + gx_align_up(4 + count, 8);
     if (!all_zero(at + 4 + count, (size_t)(slots - at) - 4 - count)) return false;
     size_t end = gx_flat_head(count);
-    if (!flat_valid(at, size, count, &end)) return false;
+    if (!flat_valid(at, size, count, strict, &end)) return false;
     if (is_map && !map_valid((const gale_body *)at, count)) return false;
     for (size_t i = 0; i < count; i++) {
         uint8_t type = at[4 + i];
-        if (type >= GALE_TYPE_LIST && !nested_valid(at, size, slots + 8 * i, type, depth, &end)) return false;
+        if (type >= GALE_TYPE_LIST && !nested_valid(at, size, slots + 8 * i, type, depth, strict, &end)) return false;
     }
     return end == size;
 }
 
 bool gx_body_valid(const void *bytes, size_t size) {
-    return valid(bytes, size, 0, false);
+    return valid(bytes, size, 0, false, true);
+}
+
+bool gx_body_fits(const void *bytes, size_t size) {
+    return valid(bytes, size, 0, false, false);
 }

@@ -26,4 +26,7 @@ size_t gx_body_size(const gale_body *body);
  * sockets). */
 bool gx_body_valid(const void *bytes, size_t size);
 
+/* The same, but a string may be any bytes, as a component may have emitted it: for what the engine saved itself. */
+bool gx_body_fits(const void *bytes, size_t size);
+
 #endif

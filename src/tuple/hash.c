@@ -63,3 +63,10 @@ uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_
     for (size_t i = 1; i < count; i++) h = gx_hash_mix(h, hash_key(&values[indices[i]]));
     return h;
 }
+
+uint64_t gx_values_hash_all(const gale_value *values, size_t count) {
+    if (count == 0) return 0;
+    uint64_t h = hash_key(&values[0]);
+    for (size_t i = 1; i < count; i++) h = gx_hash_mix(h, hash_key(&values[i]));
+    return h;
+}

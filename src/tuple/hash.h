@@ -12,6 +12,9 @@ uint64_t gx_value_hash(const gale_value *value);
 /* values[indices[0]], values[indices[1]], ... in that order. */
 uint64_t gx_values_hash(const gale_value *values, const uint16_t *indices, size_t count);
 
+/* The same of all of them. */
+uint64_t gx_values_hash_all(const gale_value *values, size_t count);
+
 /* Size and type in one number. */
 GX_INLINE uint64_t gx_hash_what(size_t size, uint8_t type) {
     return (uint64_t)size << 8 | type;

@@ -1,6 +1,7 @@
 #include "tuple/key.h"
 
 #include "base/bits.h"
+#include "tuple/body.h"
 #include "tuple/flat.h"
 
 enum { SCALAR = 8 };
@@ -51,4 +52,24 @@ gale_value gx_key_value(gale_str key) {
     value.type = (uint8_t)(last - 1);
     if (size) memcpy(&value.as, key.data, SCALAR);
     return value;
+}
+
+static bool packed_is_valid(const char *bytes, size_t size, uint8_t type) {
+    if (!gx_body_valid(bytes, size)) return false;
+    const gale_body *body = (const gale_body *)bytes;
+    return gale_body_count(body) == 1 && gale_body_value(body, 0).type == type;
+}
+
+bool gx_key_is_valid(gale_str key) {
+    if (!key.size) return false;
+    size_t size = key.size - 1;
+    uint8_t last = (uint8_t)key.data[size], type = (uint8_t)(last - 1);
+    if (last == 0) return true;
+    if (type >= GALE_TYPE_COUNT || type == GALE_TYPE_STRING) return false;
+    if (type == GALE_TYPE_BYTES) return true;
+    if (type >= GALE_TYPE_LIST) return packed_is_valid(key.data, size, type);
+    gale_value value = { .type = type };
+    if (size != SCALAR || (type == GALE_TYPE_BOOL && gx_load64(key.data) > 1)) return false;
+    memcpy(&value.as, key.data, SCALAR);
+    return gx_flat_scalar(&value) == gx_load64(key.data);
 }

@@ -28,4 +28,8 @@ GX_INLINE int gx_key_of(const gale_value *value, gx_buf *scratch, gale_str *ret_
 
 gale_value gx_key_value(gale_str key);
 
+/* Is it what gx_key_add writes of some value? For bytes that come from elsewhere, at a multiple of 8. Whoever brings a
+ * string in has seen to it that it is UTF-8; in lists and maps it is looked at. */
+bool gx_key_is_valid(gale_str key);
+
 #endif

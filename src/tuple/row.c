@@ -45,6 +45,11 @@ const char *gale_tuple_field(const gale_tuple *tuple, size_t index) {
     return stream && index < stream->field_count ? stream->fields[index] : NULL;
 }
 
+const void *gx_tuple_fields(const gale_tuple *tuple) {
+    const gx_schema_stream *stream = stream_of(tuple);
+    return stream ? stream->fields : NULL;
+}
+
 bool gale_tuple_is_tick(const gale_tuple *tuple) {
     return tuple && tuple->head && tuple->source == 0 && tuple->head->stream == GX_STREAM_TICK;
 }

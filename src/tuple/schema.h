@@ -5,6 +5,8 @@
 
 #include "base/port.h"
 
+#include <gale/tuple.h>
+
 typedef struct gx_schema_stream {
     const char *name;
     const char *const *fields;
@@ -24,6 +26,9 @@ typedef struct gale_schema {
 } gale_schema;
 
 enum { GX_STREAM_TICK = 0 };
+
+/* The names of the fields of its stream, for who wants to know whether it is the same stream as before; NULL: it has none. */
+const void *gx_tuple_fields(const gale_tuple *tuple);
 
 /* The "__system" component. Static storage. */
 const gx_schema_component *gx_schema_system(void);

@@ -13,12 +13,13 @@ static void names_and_texts_come_from_the_table(void **state) {
     assert_string_equal(gale_error_name(GALE_NO_MEMORY), "NO_MEMORY");
     assert_string_equal(gale_error_text(GALE_NO_MEMORY), "out of memory");
     assert_string_equal(gale_error_name(GALE_CLOSED_PIPE), "CLOSED_PIPE");
+    assert_string_equal(gale_error_name(GALE_DAMAGED), "DAMAGED");
     assert_string_equal(gale_error_name(GALE_OK), "OK");
 }
 
 static void numbers_outside_the_table_are_unknown(void **state) {
     (void)state;
-    assert_string_equal(gale_error_name(-21), "UNKNOWN");
+    assert_string_equal(gale_error_name(-22), "UNKNOWN");
     assert_string_equal(gale_error_name(7), "UNKNOWN");
     assert_string_equal(gale_error_name(INT32_MIN), "UNKNOWN");
     assert_string_equal(gale_error_text(-1000), "unknown error");

@@ -109,6 +109,19 @@ static void a_copy_is_cut_between_characters(void **state) {
     assert_string_equal(out, "ab");
 }
 
+static void every_character_is_written_as_it_is_read(void **state) {
+    (void)state;
+    char text[4];
+    for (uint32_t code = 0; code <= 0x10ffff; code++) {
+        if (code >= 0xd800 && code < 0xe000) continue;
+        size_t size = gx_utf8_put(text, code);
+        assert_int_equal(gx_utf8_step(text, size), size);
+        uint32_t read = (unsigned char)text[0] & (size == 1 ? 0x7f : 0x7f >> size);
+        for (size_t i = 1; i < size; i++) read = read << 6 | ((unsigned char)text[i] & 0x3f);
+        assert_int_equal(read, code);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_cut_between_characters),
@@ -118,6 +131,7 @@ int main(void) {
         cmocka_unit_test(the_valid_part_ends_where_a_character_is_malformed_or_cut_off),
         cmocka_unit_test(a_bad_byte_is_found_at_every_place_of_a_long_text),
         cmocka_unit_test(a_character_cut_at_the_end_is_refused_without_reading_on),
+        cmocka_unit_test(every_character_is_written_as_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,11 +81,22 @@ class Files(unittest.TestCase):
         self.assertEqual(self.gale(), (0, "", ""))
         self.assertEqual(self.read("out.txt"), "a\nb\nc\n")
 
-    def test_a_run_that_begins_anew_replaces(self):
+    def test_a_run_that_begins_anew_replaces_where_that_is_asked_for(self):
         self.gale()
         os.unlink(self.path / "in.state")
-        self.assertEqual(self.gale(), (0, "", ""))
+        self.write("in.txt", "c\n")
+        code, out, err = self.gale()
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("'out.txt' holds 4 bytes, which the run would replace; give `overwrite: true` (gale run --overwrite) "
+                      "to have that, `append: true` to write behind them, or another path", err)
         self.assertEqual(self.read("out.txt"), "a\nb\n")
+        self.assertFalse((self.path / "in.state").exists())  # nothing was answered
+        self.assertEqual(self.gale("--overwrite"), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "c\n")
+        os.unlink(self.path / "in.state")
+        self.topology(more="      - { name: overwrite, value: true }")
+        self.assertEqual(self.gale(), (0, "", ""))
+        self.assertEqual(self.read("out.txt"), "c\n")
 
     def test_to_replace_results_that_are_gone_on_with_is_refused(self):
         self.gale()

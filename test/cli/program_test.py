@@ -136,7 +136,7 @@ class CommandLine(unittest.TestCase):
         listed = self.gale("help")
         self.assertEqual(listed.code, 0)
         commands = re.findall(r"^  (\w[\w-]*) ", listed.out.decode(), re.M)
-        self.assertEqual(commands, ["run", "dead-letters", "demo", "simulate", "help"])
+        self.assertEqual(commands, ["run", "check", "checkpoint", "state", "dead-letters", "demo", "simulate", "help"])
         for name in commands[:-1]:
             result = self.gale(name, "--help")
             self.assertEqual(result.code, 0)
@@ -180,8 +180,11 @@ class CommandLine(unittest.TestCase):
             ("-c", "topology.max.spout.pendin=1"): "unknown key 'topology.max.spout.pendin'; "
                                                    "did you mean 'topology.max.spout.pending'?",
             ("-c", "nonsense=5"): "unknown key 'nonsense'",
-            ("-c", "count.parallelism=3"): f"unknown key 'count.parallelism': -c sets keys of the whole topology; 'count' "
-                                           f"is at {WORD_COUNT}:14:9, and how many tasks it has, its 'parallelism' says",
+            ("-c", "count.parallelism=3"): f"unknown key 'count.parallelism': -c sets keys of the whole topology; what is "
+                                           f"'count's own ({WORD_COUNT}:14:9) is set with --set count.parallelism=...",
+            ("--set", "cuont.parallelism=3"): "--set cuont.parallelism: there is no spout or bolt 'cuont'; did you mean 'count'?",
+            ("--set", "count.parallelism"): "--set wants id.name=value; 'count.parallelism' has no '='",
+            ("--filter", "none.properties"): "cannot open 'none.properties': No such file or directory",
         }
         for arguments, message in cases.items():
             result = self.gale("run", WORD_COUNT, *arguments)
@@ -200,7 +203,7 @@ class CommandLine(unittest.TestCase):
         result = self.gale("help", "classes")
         self.assertEqual((result.code, result.err), (0, ""))
         for line in (r"^  gale\.bolt\.Split  +splits a line into words$", r"^  gale\.Value  ",
-                     r"^  - includes and topologySource"):
+                     r"^  - topologySource and workerHooks"):
             self.assertRegex(result.out.decode(), re.compile(line, re.M))
 
     def test_a_class_is_described_whatever_it_is_called(self):
@@ -213,10 +216,11 @@ gale.bolt.Count: counts equal values of a field
   output       (word, count)
 
 Properties, in the order of constructorArgs:
-  emit   string, default each
-         'each': the new count for every input; 'finish': all totals at the end
-  field  string, default none
-         the field whose values it counts; none: the first. A FIELDS grouping goes by the same
+  emit  one of: each finish; default each
+        'each': the new count for every input; 'finish': all totals at the end
+  key   field; default none
+        the field whose values it counts; none: the first. A FIELDS grouping goes by the same
+        as in {name: key, value: word}
 """)
 
     def test_an_unknown_class_is_refused_by_help_too(self):
@@ -287,7 +291,7 @@ Properties, in the order of constructorArgs:
     def test_files_instead_of_the_standard_streams(self):
         (self.path / "in.txt").write_text("x y x\n" * 1000)
         for executors in "124":
-            result = self.count("--input", "in.txt", "--output=out.tsv", "-j", executors)
+            result = self.count("--input", "in.txt", "--output=out.tsv", "--overwrite", "-j", executors)
             self.assertEqual((result.code, result.out, result.err), (0, b"", ""))
             self.assertEqual(sorted((self.path / "out.tsv").read_text().splitlines()), ["x\t2000", "y\t1000"])
 
@@ -366,7 +370,8 @@ Properties, in the order of constructorArgs:
         for arguments in (["help"], ["help", "run"], ["help", "classes"], ["--version"], [],
                           ["run", WORD_COUNT, "--plan"]):
             self.unwritable(*arguments)
-        self.unwritable("run", WORD_COUNT, "--until-drained", "--json", "--output", "out.tsv", stdin=b"a a\n")
+        self.unwritable("run", WORD_COUNT, "--until-drained", "--json", "--output", "out.tsv", "--overwrite",
+                        stdin=b"a a\n")
         self.assertEqual((self.path / "out.tsv").read_bytes(), b"a\t2\n")
 
     def test_a_full_output_is_incomplete(self):
@@ -535,7 +540,7 @@ streams:
             "parallelism: 2", "constructorArgs: [out.txt]\n    config: {gale.executor: 1}")
         for policy in "oldest", "newest":
             result = self.run_text(text.replace("SHUFFLE", "SHUFFLE, drop: " + policy), "--until-drained", "--json",
-                                   "-j", "2", stdin=b"".join(b"%d\n" % i for i in range(100000)))
+                                   "--overwrite", "-j", "2", stdin=b"".join(b"%d\n" % i for i in range(100000)))
             summary = json.loads(result.out)
             (dropped,) = summary["dropped"]
             numbers = [int(line) for line in (self.path / "out.txt").read_text().split()]

@@ -18,6 +18,9 @@ RUN = re.compile(r"seed (\d+): holds; \d+ tasks? on \d+ executors?, (\d+) roots?
                  r"(\d+) timed out, (\d+) rejected, (\d+) stopped\), (\d+) deliver(?:y|ies), \d+ captured, \d+ steps?, "
                  r"[\d.]+ s, trace [0-9a-f]{16}")
 
+DURABLE = re.compile(r"seed (\d+): holds, (?:exactly|at least) once; \d+ tasks?, \d+ messages?, (\d+) (?:life|lives) of which "
+                     r"(\d+) died, \d+ checkpoints?, \d+ deliver(?:y|ies), \d+ steps?, trace [0-9a-f]{16}")
+
 
 class Simulate(unittest.TestCase):
     def setUp(self):
@@ -50,6 +53,21 @@ class Simulate(unittest.TestCase):
         first, second = (self.gale("--random", "--seed", "77", "--runs", "20") for _ in range(2))
         self.assertEqual(first, second)
         self.assertNotEqual(first[1], self.gale("--random", "--seed", "78", "--runs", "20")[1])
+
+    def test_durable_runs_die_and_go_on_and_each_is_its_seeds(self):
+        code, out, err = self.gale("--durable", "--seed", "5", "--runs", "30", "--record", "done")
+        self.assertEqual((code, err), (0, ""))
+        runs = [DURABLE.fullmatch(line) for line in out.splitlines() if line.startswith("seed ")]
+        self.assertEqual([int(run[1]) for run in runs], list(range(5, 35)))
+        self.assertGreater(sum(int(run[3]) for run in runs), 10)
+        for run in runs:
+            self.assertLess(int(run[3]), int(run[2]))  # the last one does not
+        self.assertRegex(out.splitlines()[-1], r"^30 runs, \d+ roots, \d+ deliveries: all hold$")
+        self.assertEqual(self.gale("--durable", "--seed", "34", "--runs", "1")[1].splitlines()[0], runs[-1][0])
+        code, out, _ = self.gale("--durable", "--seed", "5", "--runs", "2", "--record", "done", "--quiet")
+        self.assertEqual(code, 0)
+        self.assertNotIn("seed ", out)
+        self.assertIn("35", (self.path / "done").read_text())
 
     def test_input_is_read_by_the_spouts_themselves(self):
         (self.path / "lines").write_text("a b c\n" * 7)
@@ -95,7 +113,9 @@ class Simulate(unittest.TestCase):
         self.refused("--random takes no topology file; 'x.yaml' is one", "x.yaml", "--random")
         self.refused("--random has spouts of its own: no --input", "--random", "--input", "x")
         self.refused("--random draws its configuration: no --config", "--random", "-c", "a=1")
-        self.refused("simulate takes one topology file, not 0: gale simulate FILE.yaml|--random [options]")
+        self.refused("--durable draws everything from the seed: it goes with --seed, --runs, --record and --quiet",
+                     "--durable", "--random")
+        self.refused("simulate takes one topology file, not 0: gale simulate FILE.yaml|--random|--durable [options]")
         self.refused("--runs must be a whole number from 1 to 1000000000, not '0'", "--random", "--runs", "0")
 
 

@@ -59,6 +59,45 @@ static void a_run_that_did_nothing_has_a_summary(void **state) {
     expect_text(&summary, "component\nno tracked tuples; 0 emitted by spouts\n0.00 s: 0 tuples/s\n");
 }
 
+/* What is cut in the future has no age. */
+static const gale_checkpoint_stats checkpoint = { .number = 17,
+                                                  .count = 3,
+                                                  .wall = INT64_MAX,
+                                                  .took = 2 * GALE_MILLISECOND,
+                                                  .took_p50 = GALE_MILLISECOND,
+                                                  .took_p99 = 4 * GALE_MILLISECOND,
+                                                  .took_max = 5 * GALE_MILLISECOND,
+                                                  .held = 6 * GALE_MILLISECOND,
+                                                  .held_p50 = 7 * GALE_MILLISECOND,
+                                                  .held_p99 = 8 * GALE_MILLISECOND,
+                                                  .held_max = 9 * GALE_MILLISECOND,
+                                                  .bytes = 1000,
+                                                  .bytes_max = 2000 };
+
+static void the_checkpoints_of_a_durable_run_are_told(void **state) {
+    (void)state;
+    gx_summary summary = { .topology = "t", .total = { .durable = true, .checkpoint = checkpoint } };
+    expect_text(&summary,
+                "component\nno tracked tuples; 0 emitted by spouts\n"
+                "3 checkpoints; the last, 17: 0 ns old, 1.0 kB, 2.00 ms to make it last, spouts held for 6.00 ms\n"
+                "spouts held p50 7.00 ms, p99 8.00 ms, max 9.00 ms; to last p50 1.00 ms, p99 4.00 ms, max 5.00 ms; "
+                "at most 2.0 kB\n"
+                "0.00 s: 0 tuples/s\n");
+}
+
+static void the_line_of_a_durable_run_ends_with_its_last_checkpoint(void **state) {
+    (void)state;
+    gx_reading now = { .durable = true, .checkpoint = checkpoint }, before = { .emitted = 0 };
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_summary_line(&now, &before, &out);
+    assert_non_null(strstr(gx_buf_text(&out), "  checkpoint 17, 0 ns ago\n"));
+    now.checkpoint.number = 0;
+    gx_buf_reset(&out);
+    gx_summary_line(&now, &before, &out);
+    assert_null(strstr(gx_buf_text(&out), "checkpoint"));
+    gx_buf_fini(&out);
+}
+
 static void what_was_held_dropped_or_too_late_is_told(void **state) {
     (void)state;
     gx_summary_row held[] = { { .component = "count", .tasks = 4, .executed = 5, .expired = 12 },
@@ -151,6 +190,8 @@ int main(void) {
         cmocka_unit_test(a_run_without_tracked_tuples_speaks_of_no_trees),
         cmocka_unit_test(a_column_appears_with_its_first_figure),
         cmocka_unit_test(what_was_held_dropped_or_too_late_is_told),
+        cmocka_unit_test(the_checkpoints_of_a_durable_run_are_told),
+        cmocka_unit_test(the_line_of_a_durable_run_ends_with_its_last_checkpoint),
         cmocka_unit_test(a_run_that_did_nothing_has_a_summary),
         cmocka_unit_test(the_line_counts_trees_or_what_spouts_emit),
         cmocka_unit_test(json_tells_what_is_untracked),

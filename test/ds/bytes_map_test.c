@@ -415,6 +415,46 @@ static void a_value_too_large_for_memory_is_refused(void **state) {
     assert_int_equal(gx_heap_reserved(&heap), 0);
 }
 
+static void text_is_found_by_the_key_that_ends_with_a_nul(void **state) {
+    (void)state;
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    gx_bytes_map *map = gx_bytes_map_new(&heap, 8, 1);
+    static const char text[] = "abcdefghijklmnopqrst";
+    for (size_t from = 0; from < 4; from++)
+        for (size_t size = 0; size < 16; size++) {
+            char key[16] = { 0 };
+            memcpy(key, text + from, size);
+            assert_true(size == 0 || gx_bytes_map_get_text(map, (gale_str){ text + from, size }) == NULL);
+            void *value = gx_bytes_map_put(map, (gale_str){ key, size + 1 }, NULL);
+            assert_ptr_equal(gx_bytes_map_get_text(map, (gale_str){ text + from, size }), value);
+            gx_bytes_map_put(map, (gale_str){ key, size }, NULL); /* is another one */
+        }
+    for (size_t i = 0; i < gx_bytes_map_size(map); i++)
+        assert_int_equal(gx_bytes_map_index(map, gx_bytes_map_at(map, i, NULL)), i);
+    gx_bytes_map_free(map);
+}
+
+/* Keys that come to the same group, and fill it. */
+static void text_is_found_beyond_its_group(void **state) {
+    (void)state;
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    gx_bytes_map *map = gx_bytes_map_new(&heap, 8, 1);
+    for (unsigned i = 0; i < 5000; i++) {
+        char key[16];
+        gale_str text = { key, (size_t)snprintf(key, sizeof key, "%u", i) };
+        *(uint64_t *)gx_bytes_map_put(map, (gale_str){ key, text.size + 1 }, NULL) = i;
+    }
+    for (unsigned i = 0; i < 6000; i++) {
+        char key[16];
+        gale_str text = { key, (size_t)snprintf(key, sizeof key, "%u", i) };
+        const uint64_t *value = gx_bytes_map_get_text(map, text);
+        assert_true(i < 5000 ? value && *value == i : !value);
+    }
+    gx_bytes_map_free(map);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_map_holds_nothing),
@@ -433,6 +473,8 @@ int main(void) {
         cmocka_unit_test(random_operations_agree_with_a_naive_model),
         cmocka_unit_test(any_failing_allocation_leaves_the_map_as_it_was),
         cmocka_unit_test(a_value_too_large_for_memory_is_refused),
+        cmocka_unit_test(text_is_found_by_the_key_that_ends_with_a_nul),
+        cmocka_unit_test(text_is_found_beyond_its_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

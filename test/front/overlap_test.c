@@ -336,19 +336,24 @@ static void so_does_the_command_line(void **state) {
     expect_refusal(load(f->other, NULL, f->missing, "", &options, &error), &error, "sink", f->link);
 }
 
-static void a_class_names_its_files_by_the_places_of_its_parameters(void **state) {
+/* With '-' as the first argument, if there is one. */
+static gx_used used_of(const char *class_, const char *id) {
+    gx_args args = gx_args_of(gx_registry_find(gx_registry_builtin(), gx_str(class_)));
+    args.values[0] = gale_text("-");
+    return gx_used_of(&args, id);
+}
+
+static void a_class_names_its_files_by_the_roles_of_its_parameters(void **state) {
     (void)state;
-    gale_value values[GX_PARAMS_MAX] = { gale_text("-") };
-    const gx_registry *registry = gx_registry_builtin();
-    gx_used sink = gx_used_of(gx_registry_find(registry, gx_str("gale.bolt.FileSink")), "s", values);
+    gx_used sink = used_of("gale.bolt.FileSink", "s");
     assert_string_equal(sink.writes, "-");
     assert_null(sink.reads);
-    gx_used input = gx_used_of(gx_registry_find(registry, gx_str("gale.spout.Stdin")), "i", values);
+    gx_used input = used_of("gale.spout.Stdin", "i");
     assert_string_equal(input.reads, "-");
     assert_null(input.writes);
-    gx_used printer = gx_used_of(gx_registry_find(registry, gx_str("gale.bolt.Printer")), "p", values);
+    gx_used printer = used_of("gale.bolt.Printer", "p");
     assert_string_equal(printer.writes, "-");
-    gx_used null = gx_used_of(gx_registry_find(registry, gx_str("gale.bolt.Null")), "n", values);
+    gx_used null = used_of("gale.bolt.Null", "n");
     assert_null(null.reads);
     assert_null(null.writes);
 }
@@ -360,11 +365,23 @@ static void nothing_used_is_nothing_to_refuse(void **state) {
     gale_topology_free(topology);
 }
 
+static void a_sink_does_not_write_what_a_pattern_follows(void **state) {
+    fixture *f = *state;
+    gale_error error;
+    char pattern[200], wanted[300];
+    snprintf(pattern, sizeof pattern, "%s/o*[r]', 3, false, ~, 1, line, true, 'start", f->folder); /* other */
+    assert_int_equal(load(pattern, NULL, f->other, "", NULL, &error), GALE_INVALID);
+    snprintf(wanted, sizeof wanted, "'sink' would write to the file that 'lines' reads: '%s/o*[r]'", f->folder);
+    if (!strstr(error.text, wanted)) assert_string_equal(error.text, wanted);
+    assert_int_equal(load(pattern, NULL, f->missing, "", NULL, &error), GALE_OK);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(one_file_for_both_is_refused_whatever_it_is_called),
+        CASE(a_sink_does_not_write_what_a_pattern_follows),
         CASE(two_files_are_fine),
         CASE(one_that_is_not_there_is_known_by_its_place),
         CASE(so_is_one_that_a_link_leads_to),
@@ -379,7 +396,7 @@ int main(void) {
         CASE(a_file_that_keeps_the_place_counts_as_written),
         CASE(the_configuration_names_other_paths),
         CASE(so_does_the_command_line),
-        cmocka_unit_test(a_class_names_its_files_by_the_places_of_its_parameters),
+        cmocka_unit_test(a_class_names_its_files_by_the_roles_of_its_parameters),
         cmocka_unit_test(nothing_used_is_nothing_to_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,25 +63,13 @@ static void plain_scalars_have_types_and_quoted_ones_are_strings(void **state) {
         const char *text;
         int type;
     } cases[] = {
-        { "~", GALE_TYPE_NULL },
-        { "null", GALE_TYPE_NULL },
-        { "yes", GALE_TYPE_BOOL },
-        { "Off", GALE_TYPE_BOOL },
-        { "12", GALE_TYPE_I64 },
-        { "-0x1f", GALE_TYPE_I64 },
-        { "017", GALE_TYPE_I64 },
-        { "1_000", GALE_TYPE_I64 },
-        { "1.5", GALE_TYPE_F64 },
-        { "-2.5e3", GALE_TYPE_F64 },
-        { "12:30", GALE_TYPE_STRING },
-        { "yes!", GALE_TYPE_STRING },
-        { "'12'", GALE_TYPE_STRING },
-        { "\"true\"", GALE_TYPE_STRING },
-        { "''", GALE_TYPE_STRING },
-        { "!!str 12", GALE_TYPE_STRING },
-        { "!!int 12", GALE_TYPE_I64 },
-        { "1.2.3", GALE_TYPE_STRING },
-        { "-9223372036854775808", GALE_TYPE_I64 },
+        { "~", GALE_TYPE_NULL },          { "null", GALE_TYPE_NULL },    { "yes", GALE_TYPE_BOOL },
+        { "Off", GALE_TYPE_BOOL },        { "12", GALE_TYPE_I64 },       { "-0x1f", GALE_TYPE_I64 },
+        { "017", GALE_TYPE_I64 },         { "1_000", GALE_TYPE_I64 },    { "1.5", GALE_TYPE_F64 },
+        { "-2.5e3", GALE_TYPE_F64 },      { "12:30", GALE_TYPE_I64 },    { "2026-11-22", GALE_TYPE_STRING },
+        { "-.inf", GALE_TYPE_F64 },       { "yes!", GALE_TYPE_STRING },  { "'12'", GALE_TYPE_STRING },
+        { "\"true\"", GALE_TYPE_STRING }, { "''", GALE_TYPE_STRING },    { "!!str 12", GALE_TYPE_STRING },
+        { "!!int 12", GALE_TYPE_I64 },    { "1.2.3", GALE_TYPE_STRING }, { "-9223372036854775808", GALE_TYPE_I64 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gx_yaml_doc *doc = parsed(cases[i].text);
@@ -116,6 +104,64 @@ static void aliases_are_copies_with_a_place_of_their_own(void **state) {
     assert_int_equal(b->column, 4);
     assert_int_equal(gx_yaml_get(gx_yaml_root(doc), "a")->line, 1);
     gx_yaml_free(doc);
+}
+
+/* "a=1 b=2" of the map at the root's `key`. */
+static void expect_map(const char *text, const char *key, const char *expected) {
+    gx_yaml_doc *doc = parsed(text);
+    gx_buf out = GX_BUF_INIT(NULL);
+    const gx_yaml *map = gx_yaml_get(gx_yaml_root(doc), key);
+    uint32_t count = 0;
+    for (const gx_yaml *k = map->as.first; k; k = k->next->next, count++)
+        gx_buf_format(&out, "%s%s=%s@%u", count ? " " : "", k->text.data, k->next->text.data, k->line);
+    assert_string_equal(gx_buf_text(&out), expected);
+    assert_int_equal(map->count, count);
+    gx_buf_fini(&out);
+    gx_yaml_free(doc);
+}
+
+static void merge_keys_bring_what_the_map_does_not_say_itself(void **state) {
+    (void)state;
+    expect_map("x: &x {a: 1, b: 2}\nm:\n  <<: *x\n  b: 3\n", "m", "b=3@4 a=1@1");
+    expect_map("x: &x {a: 1}\ny: &y {a: 2, c: 4}\nm:\n  d: 5\n  <<: [*x, *y]\n", "m", "d=5@4 a=1@1 c=4@2");
+    expect_map("m: {<<: {}, a: 1}", "m", "a=1@1");
+    expect_map("m: {'<<': 1}", "m", "<<=1@1");
+    expect_map("x: &x {a: 1}\ny: &y {<<: *x, b: 2}\nm: {<<: *y}\n", "m", "b=2@2 a=1@1");
+}
+
+static void merges_are_counted_like_aliases(void **state) {
+    (void)state;
+    gx_buf text = GX_BUF_INIT(NULL);
+    gx_buf_add_text(&text, "x: &x {");
+    for (int i = 0; i < 1000; i++) gx_buf_format(&text, "k%d: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], ", i);
+    gx_buf_add_text(&text, "}\nall:\n");
+    for (int i = 0; i < 90; i++) gx_buf_format(&text, "  - {<<: *x, own: %d}\n", i);
+    gx_yaml_doc *doc = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gx_yaml_parse("t.yaml", (gale_str){ text.data, text.size }, NULL, &doc, &error), GALE_TOO_LARGE);
+    gx_buf_fini(&text);
+}
+
+static bool is_secret(const char *text) {
+    gx_yaml_doc *doc = parsed(text);
+    bool secret = false;
+    for (const gx_yaml *k = gx_yaml_root(doc)->as.first; k; k = k->next->next) secret |= k->next->secret;
+    gx_yaml_free(doc);
+    return secret;
+}
+
+static void values_of_keys_that_speak_of_secrets_are_hidden(void **state) {
+    (void)state;
+    static const char *const secret[] = { "password: x",
+                                          "db.Password: x",
+                                          "API_TOKEN: [x]",
+                                          "clientSecret: {a: x}",
+                                          "{name: withPassword, args: [x]}",
+                                          "{name: token, value: x}" };
+    static const char *const open[] = { "path: x", "{name: path, value: x}", "name: password" };
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) assert_true(is_secret(secret[i]));
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) assert_false(is_secret(open[i]));
+    expect_error("password: 99999999999999999999\n", GALE_SYNTAX, "t.yaml:1:11: *** does not fit in 64 bits");
 }
 
 static void get_answers_null_for_what_is_not_there(void **state) {
@@ -159,7 +205,10 @@ static void syntax_errors_say_what_and_where(void **state) {
 
 static void what_is_not_supported_is_refused(void **state) {
     (void)state;
-    expect_error("a: &x {b: 1}\nc:\n  <<: *x\n", GALE_UNSUPPORTED, "t.yaml:3:3: merge keys (<<) are not supported yet");
+    expect_error("c:\n  <<: x\n", GALE_SYNTAX,
+                 "t.yaml:2:7: << must be followed by a map or a list of maps, not a string");
+    expect_error("c:\n  <<: [{a: 1}, [b]]\n", GALE_SYNTAX,
+                 "t.yaml:2:16: << must be followed by a map or a list of maps, not a list");
     expect_error("a: !java.util.Date 1\n", GALE_UNSUPPORTED, "t.yaml:1:4: the tag '!java.util.Date' is not supported");
     expect_error("a: !set {b}\n", GALE_UNSUPPORTED, "t.yaml:1:4: the tag '!set' is not supported");
 }
@@ -267,6 +316,9 @@ int main(void) {
         cmocka_unit_test(plain_scalars_have_types_and_quoted_ones_are_strings),
         cmocka_unit_test(values_are_read_from_the_tree),
         cmocka_unit_test(aliases_are_copies_with_a_place_of_their_own),
+        cmocka_unit_test(merge_keys_bring_what_the_map_does_not_say_itself),
+        cmocka_unit_test(merges_are_counted_like_aliases),
+        cmocka_unit_test(values_of_keys_that_speak_of_secrets_are_hidden),
         cmocka_unit_test(get_answers_null_for_what_is_not_there),
         cmocka_unit_test(tab_in_indentation_is_named),
         cmocka_unit_test(text_that_is_no_text_is_refused_with_its_byte),

@@ -22,6 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     inside(line.request, text);
     inside(line.referer, text);
     inside(line.agent, text);
+    inside(line.method, line.request);
+    inside(line.path, line.request);
+    inside(line.query, line.request);
+    inside(line.protocol, line.request);
     expect(line.host.size > 0 && line.bytes >= 0 && line.status >= 0 && line.status <= 999);
     expect(line.time >= INT64_C(-62167219200) - 86400 && line.time <= INT64_C(253402300799) + 86400);
     return 0;

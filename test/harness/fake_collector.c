@@ -140,6 +140,24 @@ static bool resumed(gale_collector *out) {
     return of(out)->resumed;
 }
 
+static int state(gale_collector *out, const gale_state_options *options, gale_state **ret_state) {
+    fake_collector *fake = of(out);
+    if (fake->running) return GALE_STATE;
+    if (!fake->keyed.about.heap) {
+        gx_heap_init(&fake->heap, &fake->allocator);
+        const gx_keyed_about about = { .heap = &fake->heap,
+                                       .clock = fake->context.clock,
+                                       .seed = 1,
+                                       .store = fake->store,
+                                       .component = fake->context.component,
+                                       .task_index = fake->context.task_index,
+                                       .task_count = fake->context.task_count,
+                                       .by_key = fake->by_key };
+        gx_keyed_init(&fake->keyed, &about);
+    }
+    return gx_keyed_open(&fake->keyed, options, ret_state, NULL);
+}
+
 static const gale_collector_ops ops = {
     .size = sizeof ops,
     .emit = emit,
@@ -154,6 +172,7 @@ static const gale_collector_ops ops = {
     .stop = stop,
     .resume = resume,
     .resumed = resumed,
+    .state = state,
 };
 
 /* --- The context -------------------------------------------------------------------------------------------------- */
@@ -196,7 +215,14 @@ void fake_init(fake_collector *fake) {
     fake_source(fake, "source", "word");
 }
 
+void fake_end_states(fake_collector *fake) {
+    gx_keyed_fini(&fake->keyed);
+    fake->keyed = (gx_keyed){ .walks = 0 };
+}
+
 void fake_fini(fake_collector *fake) {
+    fake_end_states(fake);
+    gx_buf_fini(&fake->saved);
     assert_int_equal(fake->blocks, 0);
     gx_buf_fini(&fake->emitted);
     gx_buf_fini(&fake->reports);
@@ -214,11 +240,12 @@ void fake_source(fake_collector *fake, const char *component, const char *fields
     fake->field_text = strdup(fields);
     uint32_t count = 0;
     char *rest = NULL;
+    const char **names = fake->fields[fake->sources++ % 16];
     for (char *field = strtok_r(fake->field_text, ", ", &rest); field; field = strtok_r(NULL, ", ", &rest)) {
         assert_in_range(count, 0, FAKE_FIELDS_MAX - 1);
-        fake->fields[count++] = field;
+        names[count++] = field;
     }
-    fake->stream = (gx_schema_stream){ "default", fake->fields, count };
+    fake->stream = (gx_schema_stream){ "default", names, count };
     fake->source = (gx_schema_component){ component, &fake->stream, 1 };
 }
 
@@ -260,6 +287,31 @@ void fake_forget(fake_collector *fake) {
     gx_buf_reset(&fake->reports);
     gx_buf_reset(&fake->logged);
     fake->emissions = fake->acks = fake->fails = 0;
+}
+
+/* --- What lasts --------------------------------------------------------------------------------------------------- */
+
+int fake_keep(fake_collector *fake, const gale_durable_ops *durable, void *self) {
+    gx_buf_reset(&fake->saved);
+    gale_saver saver = { .records = &fake->saved, .component = fake->context.component, .checkpoint = 1 };
+    int rc = durable->save(self, &saver);
+    return rc < 0 ? rc : saver.failed;
+}
+
+int fake_give_back(fake_collector *fake, const gale_durable_ops *durable, void *self, uint32_t part, uint32_t parts) {
+    gx_heap heap;
+    gx_heap_init(&heap, NULL);
+    gale_saved saved = { .records = { fake->saved.data, fake->saved.size },
+                         .heap = &heap,
+                         .checkpoint = 1,
+                         .part = part,
+                         .parts = parts,
+                         .task_index = fake->context.task_index,
+                         .task_count = fake->context.task_count,
+                         .by_key = fake->by_key };
+    int rc = durable->restore(self, &saved, &fake->collector);
+    gx_saved_fini(&saved);
+    return rc;
 }
 
 /* --- Components --------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 #include "base/random.h"
+#include "topology/keyed.h"
+#include "topology/saver.h"
 #include "tuple/row.h"
 #include "tuple/schema.h"
 
@@ -42,6 +44,16 @@ typedef struct fake_collector {
     uint64_t fail_at;      /* the allocation, counted from 1, that fails; 0: none */
     bool fail_on;          /* and all after it */
 
+    /* Keyed state, in memory, or above a store, which is set before the first is opened. */
+    const gale_store *store;
+    bool by_key; /* the inputs are grouped by fields: as it says in what is restored, too */
+    gx_heap heap;
+    gx_keyed keyed;
+    bool running; /* no state may be opened */
+
+    /* What was saved. */
+    gx_buf saved;
+
     void (*on_emit)(void *user, const gale_value *values, size_t count);
     void *on_emit_user;
 
@@ -57,7 +69,8 @@ typedef struct fake_collector {
     gx_schema_stream stream;
     const gx_schema_component *components[2];
     char *field_text;
-    const char *fields[FAKE_FIELDS_MAX];
+    const char *fields[16][FAKE_FIELDS_MAX]; /* in turn: each source's are others, as in a run */
+    unsigned sources;
 } fake_collector;
 
 void fake_init(fake_collector *fake);
@@ -74,6 +87,17 @@ const gale_tuple *fake_tick(fake_collector *fake, int64_t seconds);
 /* The lines of what was emitted, reported or logged. fake_forget begins anew. */
 const char *fake_text(gx_buf *lines);
 void fake_forget(fake_collector *fake);
+
+/* --- What lasts --- */
+
+/* Saves what the instance has, in place of what was saved before. */
+int fake_keep(fake_collector *fake, const gale_durable_ops *durable, void *self);
+
+/* Gives it to another instance: as the records of task `part` of `parts`, to the task that the context names. */
+int fake_give_back(fake_collector *fake, const gale_durable_ops *durable, void *self, uint32_t part, uint32_t parts);
+
+/* Ends the keyed states: the next instance opens them anew, over what the store has. */
+void fake_end_states(fake_collector *fake);
 
 /* prepare or open; cleanup or close, and the definition's user block. */
 int fake_prepare(fake_collector *fake, const gale_bolt *bolt, void **ret_self);

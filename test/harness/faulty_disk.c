@@ -21,6 +21,8 @@ static struct {
     gx_atomic32 written[FDS]; /* of these, what something was written to */
     gx_atomic32 loose[FDS];   /* and that since the last sync; also when it was closed */
     gx_atomic64 hasty;        /* renamed so */
+    const char *watched;      /* a path, or NULL */
+    bool watched_was_open;    /* when the first call failed */
     char paths[FDS][PATH];    /* theirs */
 } at;
 
@@ -49,6 +51,8 @@ static void hit(const char *name, const char *path) {
     pthread_mutex_lock(&names);
     at.hit = name;
     snprintf(at.hit_path, sizeof at.hit_path, "%s", path);
+    for (int fd = 0; at.watched && fd < FDS; fd++)
+        at.watched_was_open |= gx_load_relaxed(&at.mine[fd]) && strcmp(at.paths[fd], at.watched) == 0;
     pthread_mutex_unlock(&names);
 }
 
@@ -190,6 +194,10 @@ static int faulty_unlink(const char *path) {
     return is_below(path) && fails("unlink", path, false) ? -1 : gx_disk_system.unlink(path);
 }
 
+static int faulty_make_folder(const char *path, mode_t mode) {
+    return is_below(path) && fails("make_folder", path, true) ? -1 : gx_disk_system.make_folder(path, mode);
+}
+
 static const gx_disk disk = {
     .open = faulty_open,
     .close = faulty_close,
@@ -206,6 +214,8 @@ static const gx_disk disk = {
     .lock = faulty_lock,
     .rename = faulty_rename,
     .unlink = faulty_unlink,
+    .sync_data = faulty_sync,
+    .make_folder = faulty_make_folder,
 };
 
 void faulty_disk_use(faulty_plan plan) {
@@ -215,10 +225,20 @@ void faulty_disk_use(faulty_plan plan) {
     gx_store_relaxed(&at.filled, 0);
     at.hit = "";
     at.hit_path[0] = 0;
+    at.watched_was_open = false;
     gx_store_relaxed(&at.hasty, 0);
     for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.mine[fd], 0);
     for (int fd = 0; fd < FDS; fd++) gx_store_relaxed(&at.loose[fd], 0);
     gx_disk_use(&disk);
+}
+
+void faulty_disk_watch(const char *path) {
+    at.watched = path;
+    at.watched_was_open = false;
+}
+
+bool faulty_disk_watched(void) {
+    return at.watched_was_open;
 }
 
 uint64_t faulty_disk_end(void) {

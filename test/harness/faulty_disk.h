@@ -40,4 +40,8 @@ uint64_t faulty_disk_hasty(void);
 const char *faulty_disk_hit(void);
 const char *faulty_disk_hit_path(void);
 
+/* Watches a path from now on (borrowed; NULL: none): was the file open when the first call failed? */
+void faulty_disk_watch(const char *path);
+bool faulty_disk_watched(void);
+
 #endif

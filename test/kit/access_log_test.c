@@ -16,7 +16,7 @@ static void begin(fixture *f) {
     fake_init(&f->fake);
     streams_use(&f->fake);
     fake_source(&f->fake, "lines", "line");
-    assert_int_equal(gale_access_log_bolt(&f->bolt, NULL), 0);
+    assert_int_equal(gale_access_log_bolt(NULL, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
 }
 
@@ -39,7 +39,9 @@ static void a_line_becomes_its_fields(void **state) {
     (void)state;
     fixture f;
     begin(&f);
-    expect(&f, gale_text(LINE), "[\"10.0.0.1\",\"mia\",971211336,\"GET / HTTP/1.0\",200,2326,null,\"curl\"]\n");
+    expect(
+        &f, gale_text(LINE),
+        "[\"10.0.0.1\",\"mia\",971211336,\"GET / HTTP/1.0\",200,2326,null,\"curl\",\"GET\",\"/\",null,\"HTTP/1.0\"]\n");
     end(&f);
 }
 
@@ -51,8 +53,8 @@ static void only_a_piece_that_is_no_text_comes_out_as_bytes(void **state) {
     assert_int_equal(take(&f, gale_bytes(line, sizeof line - 1)), 0);
     const char *emitted = fake_text(&f.fake.emitted);
     assert_non_null(strstr(emitted, "[\"h\",null,971211336,"));
-    assert_non_null(strstr(emitted, ",200,0,null,\"curl\"]\n"));
-    assert_null(strstr(emitted, "\"GET"));
+    assert_non_null(strstr(emitted, ",200,0,null,\"curl\","));
+    assert_null(strstr(emitted, "\"GET /"));
     end(&f);
 }
 
@@ -98,18 +100,46 @@ static void what_is_no_text_fails_with_its_type(void **state) {
     fixture f;
     begin(&f);
     assert_int_equal(take(&f, gale_i64(7)), GALE_TYPE);
-    assert_string_equal(fake_text(&f.fake.reports),
-                        "access log: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
+    assert_string_equal(
+        fake_text(&f.fake.reports),
+        "access log bolt: field 'line' (value 0) of component 'lines' must be string or bytes, is i64\n");
     assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, NULL, 0), &f.fake.collector), GALE_FIELDS);
     assert_int_equal(f.bolt.ops->execute(f.self, fake_tick(&f.fake, 1), &f.fake.collector), 0);
     end(&f);
+}
+
+static void the_line_may_be_any_field_and_others_go_along(void **state) {
+    (void)state;
+    fixture f = { .self = NULL };
+    gale_access_log_options options = { .size = sizeof options, .field = "line", .keep = "file" };
+    fake_init(&f.fake);
+    streams_use(&f.fake);
+    fake_source(&f.fake, "lines", "file, line");
+    assert_int_equal(gale_access_log_bolt(&options, &f.bolt, NULL), 0);
+    assert_string_equal(f.bolt.outputs[0].fields,
+                        "file, host, user, time, request, status, bytes, referer, agent, method, "
+                        "path, query, protocol");
+    assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), 0);
+    gale_value values[2] = { gale_text("a.log"), gale_text(LINE) };
+    assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, values, 2), &f.fake.collector), 0);
+    assert_non_null(strstr(fake_text(&f.fake.emitted), "[\"a.log\",\"10.0.0.1\",\"mia\",971211336,"));
+    end(&f);
+}
+
+static void what_goes_out_twice_is_refused(void **state) {
+    (void)state;
+    gale_bolt bolt;
+    gale_error error = GALE_ERROR_INIT;
+    gale_access_log_options options = { .size = sizeof options, .keep = "time" };
+    assert_int_equal(gale_access_log_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "access log bolt: fields: 'time' goes out already");
 }
 
 static void without_memory_it_is_not_prepared(void **state) {
     (void)state;
     fixture f;
     fake_init(&f.fake);
-    assert_int_equal(gale_access_log_bolt(&f.bolt, NULL), 0);
+    assert_int_equal(gale_access_log_bolt(NULL, &f.bolt, NULL), 0);
     f.fake.fail_at = 1;
     assert_int_equal(fake_prepare(&f.fake, &f.bolt, &f.self), GALE_NO_MEMORY);
     end(&f);
@@ -123,6 +153,8 @@ int main(void) {
         cmocka_unit_test(bad_lines_that_nobody_takes_are_counted_and_logged),
         cmocka_unit_test(a_line_that_cannot_be_emitted_fails),
         cmocka_unit_test(what_is_no_text_fails_with_its_type),
+        cmocka_unit_test(the_line_may_be_any_field_and_others_go_along),
+        cmocka_unit_test(what_goes_out_twice_is_refused),
         cmocka_unit_test(without_memory_it_is_not_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,10 +71,40 @@ static void late_tuples_that_nobody_takes_are_counted_and_logged(void **state) {
     streams_unheard = 1 << 1;
     expect(&f, 5, "2:~[5,5]\n[\"a\"]\n");
     expect(&f, 4, "");
+    assert_string_equal(
+        fake_text(&f.fake.logged),
+        "a tuple is 1 second behind the newest, where latenessSeconds allows 0, and is left out, as all "
+        "such will be; subscribe to the stream 'late', or raise latenessSeconds\n");
+    fake_forget(&f.fake);
     f.bolt.ops->cleanup(f.self);
     f.self = NULL;
     assert_string_equal(fake_text(&f.fake.logged),
                         "1 tuple was more than 0 seconds late; who subscribes to the stream 'late' gets them\n");
+    end(&f);
+}
+
+/* A run that follows its input never comes to its end. */
+static void late_tuples_that_nobody_takes_are_told_of_at_each_power_of_ten(void **state) {
+    (void)state;
+    static const char tenth[] =
+        "10 tuples so far were more than 5 seconds late and left out, the last one by 6; subscribe "
+        "to the stream 'late', or raise latenessSeconds\n";
+    fixture f;
+    begin(&f, 5);
+    streams_unheard = 1 << 1;
+    expect(&f, 106, "2:~[101,106]\n[\"a\"]\n");
+    uint32_t told = 0;
+    for (int i = 1; i <= 1000; i++) {
+        expect(&f, 100, "");
+        bool logs = *fake_text(&f.fake.logged) != 0;
+        assert_int_equal(logs, i == 1 || i == 10 || i == 100 || i == 1000);
+        if (i == 10) assert_string_equal(fake_text(&f.fake.logged), tenth);
+        told += logs;
+    }
+    assert_int_equal(told, 4);
+    streams_unheard = 0;
+    expect(&f, 100, "1:[\"a\",6,1001]\n");
+    assert_string_equal(fake_text(&f.fake.logged), "");
     end(&f);
 }
 
@@ -154,6 +184,7 @@ int main(void) {
         cmocka_unit_test(a_tuple_passes_up_to_the_lateness_and_is_late_behind_it),
         cmocka_unit_test(without_lateness_time_must_not_go_back),
         cmocka_unit_test(late_tuples_that_nobody_takes_are_counted_and_logged),
+        cmocka_unit_test(late_tuples_that_nobody_takes_are_told_of_at_each_power_of_ten),
         cmocka_unit_test(what_could_not_be_told_is_told_with_the_next_tuple),
         cmocka_unit_test(what_is_no_time_fails),
         cmocka_unit_test(it_is_one_task),

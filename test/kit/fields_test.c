@@ -50,7 +50,7 @@ static void values_are_found_in_each_stream_by_name(void **state) {
     fake_collector fake;
     fake_init(&fake);
     gx_fields fields;
-    gx_field_places places = { { 0 } };
+    gx_field_places places = { .of = NULL };
     assert_int_equal(gx_fields_parse("c, a", "test", &fields, NULL), 0);
     gale_value values[3] = { gale_i64(1), gale_i64(2), gale_i64(3) }, taken[2];
     static const char *const streams[] = { "a, b, c", "c, b, a", "b, a, c" };
@@ -70,7 +70,7 @@ static void a_field_that_is_not_there_is_told_with_the_nearest(void **state) {
     fake_collector fake;
     fake_init(&fake);
     gx_fields fields;
-    gx_field_places places = { { 0 } };
+    gx_field_places places = { .of = NULL };
     gale_value value = gale_i64(1), taken[1];
     assert_int_equal(gx_fields_parse("agnet", "test", &fields, NULL), 0);
     fake_source(&fake, "source", "agent");
@@ -103,7 +103,7 @@ static void the_first_value_is_a_key_at_once_when_it_is_text(void **state) {
     fake_collector fake;
     fake_init(&fake);
     gx_fields first = { .count = 0 }, named;
-    gx_field_places places = { { 0 } };
+    gx_field_places places = { .of = NULL };
     gx_buf scratch = GX_BUF_INIT(NULL);
     gale_str at_once, key;
     assert_int_equal(gx_fields_parse("b", "test", &named, NULL), 0);

@@ -65,6 +65,44 @@ static void escapes_stay_as_they_are(void **state) {
     expect(line.agent, "a \\\"b\\\"");
 }
 
+static void expect_request(const char *request, const char *method, const char *path, const char *query,
+                           const char *protocol) {
+    char text[200];
+    snprintf(text, sizeof text, "%s\"%s\" 200 1", HEAD, request);
+    gx_log_line line = parse(text);
+    expect(line.method, method);
+    expect(line.path, path);
+    expect(line.query, query);
+    expect(line.protocol, protocol);
+}
+
+static void a_request_has_its_parts(void **state) {
+    (void)state;
+    expect_request("GET / HTTP/1.0", "GET", "/", NULL, "HTTP/1.0");
+    expect_request("POST /find?a=b&c=?d HTTP/2", "POST", "/find", "a=b&c=?d", "HTTP/2");
+    expect_request("GET /find? HTTP/1.1", "GET", "/find", "", "HTTP/1.1");
+    expect_request("GET /two words?x y HTTP/1.1", "GET", "/two words", "x y", "HTTP/1.1");
+    expect_request("GET /old", "GET", "/old", NULL, NULL);
+    expect_request("M-SEARCH * HTTP/1.1", "M-SEARCH", "*", NULL, "HTTP/1.1");
+    expect_request("GET ?a HTTP/1.1", "GET", "", "a", "HTTP/1.1");
+}
+
+static void what_is_no_request_has_no_parts(void **state) {
+    (void)state;
+    static const char *const requests[] = { "-",
+                                            "",
+                                            "GET",
+                                            "GET ",
+                                            "\\x16\\x03\\x01",
+                                            "get / HTTP/1.0",
+                                            "GET HTTP/1.0 ",
+                                            "GET / b",
+                                            " / HTTP/1.0",
+                                            "GET  HTTP/1.0",
+                                            "GET / HTTP/" };
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) expect_request(requests[i], NULL, NULL, NULL, NULL);
+}
+
 static void the_offset_is_applied(void **state) {
     (void)state;
     static const struct {
@@ -182,6 +220,8 @@ int main(void) {
         cmocka_unit_test(a_combined_line_is_read),
         cmocka_unit_test(dashes_are_nothing_and_no_bytes),
         cmocka_unit_test(escapes_stay_as_they_are),
+        cmocka_unit_test(a_request_has_its_parts),
+        cmocka_unit_test(what_is_no_request_has_no_parts),
         cmocka_unit_test(the_offset_is_applied),
         cmocka_unit_test(what_is_no_line_is_told_with_its_part),
         cmocka_unit_test(every_beginning_of_a_line_is_survived),

@@ -176,6 +176,72 @@ static void what_cannot_be_ranked_fails_with_component_field_and_type(void **sta
     end(&f);
 }
 
+static void begin_named(fixture *f, const char *key, const char *value, const char *fields) {
+    gale_rankings_options options = { .size = sizeof options, .key = key, .value = value, .fields = fields };
+    fake_init(&f->fake);
+    fake_source(&f->fake, "parse", "host, user, bytes, agent");
+    assert_int_equal(gale_field_rankings_bolt(&options, &f->bolt, NULL), 0);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+}
+
+static int request(fixture *f, const char *host, int64_t bytes, const char *agent) {
+    const gale_value values[] = { gale_text(host), gale_null(), gale_i64(bytes), gale_text(agent) };
+    return execute(f, values, 4);
+}
+
+static void fields_are_ranked_by_their_names(void **state) {
+    (void)state;
+    fixture f;
+    begin_named(&f, "agent", "bytes", "host");
+    assert_int_equal(request(&f, "h1", 5, "a1"), 0);
+    assert_int_equal(request(&f, "h2", 7, "a2"), 0);
+    expect_tick(&f, "[[[\"a2\",7,\"h2\"],[\"a1\",5,\"h1\"]]]\n");
+    end(&f);
+    begin_named(&f, NULL, "bytes", NULL); /* the first field; a user that is null is in nobody's way */
+    assert_int_equal(request(&f, "h1", 5, "a1"), 0);
+    expect_tick(&f, "[[[\"h1\",5]]]\n");
+    end(&f);
+}
+
+static void named_fields_that_cannot_be_ranked_fail(void **state) {
+    (void)state;
+    fixture f;
+    begin_named(&f, "host", "bites", NULL);
+    const gale_value values[] = { gale_text("h"), gale_null(), gale_i64(-1), gale_text("a") };
+    expect_refused(&f, values, 4, GALE_FIELDS,
+                   "intermediate rankings: component 'parse', stream 'default', has no field 'bites'; did you mean "
+                   "'bytes'?\n");
+    end(&f);
+    begin_named(&f, "host", "bytes", "user");
+    expect_refused(&f, values, 4, GALE_TYPE,
+                   "intermediate rankings: field 'bytes' (value 2) of component 'parse' must be at least 0, is -1\n");
+    const gale_value none[] = { gale_text("h"), gale_null(), gale_i64(1), gale_text("a") };
+    expect_refused(&f, none, 4, GALE_TYPE,
+                   "intermediate rankings: field 'user' (value 1) of component 'parse' must be a value, is null\n");
+    end(&f);
+    begin_named(&f, "bytes", NULL, NULL);
+    expect_refused(&f, none, 4, GALE_TYPE,
+                   "intermediate rankings: field 'user' (value 1) of component 'parse' must be i64, is null\n");
+    end(&f);
+}
+
+static void names_that_are_none_are_refused(void **state) {
+    (void)state;
+    gale_bolt bolt;
+    gale_error error = GALE_ERROR_INIT;
+    gale_rankings_options options = { .size = sizeof options, .key = "a, b" };
+    assert_int_equal(gale_field_rankings_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "field rankings bolt: key names 2 fields, must name one: 'a, b'");
+    options.key = NULL;
+    options.fields = "a,,b";
+    assert_int_equal(gale_field_rankings_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text, "field rankings bolt: fields has an empty name: 'a,,b'");
+    options.fields = NULL;
+    options.top_n = -1;
+    assert_int_equal(gale_field_rankings_bolt(&options, &bolt, &error), GALE_INVALID);
+    assert_int_equal(gale_field_rankings_bolt(NULL, NULL, &error), GALE_INVALID);
+}
+
 static void bad_rankings_are_refused_as_a_whole(void **state) {
     (void)state;
     fixture f;
@@ -280,6 +346,9 @@ int main(void) {
         cmocka_unit_test(empty_rankings_are_emitted_too),
         cmocka_unit_test(the_best_stay_and_equals_rank_by_object),
         cmocka_unit_test(storms_vectors_hold_but_for_ties),
+        cmocka_unit_test(fields_are_ranked_by_their_names),
+        cmocka_unit_test(named_fields_that_cannot_be_ranked_fail),
+        cmocka_unit_test(names_that_are_none_are_refused),
         cmocka_unit_test(the_intermediate_never_prunes_and_the_total_does),
         cmocka_unit_test(other_fields_go_along_none_or_many),
         cmocka_unit_test(what_one_emits_the_other_takes),

@@ -50,6 +50,21 @@ static void lines_are_cut_at_every_kind_of_white_space(void **state) {
     end(&f);
 }
 
+static void a_named_field_is_split(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f, (gale_split_options){ .field = "text" });
+    fake_source(&f.fake, "source", "id, text");
+    const gale_value values[] = { gale_i64(7), gale_text("a b") };
+    assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, values, 2), &f.fake.collector), 0);
+    assert_string_equal(fake_text(&f.fake.emitted), "[\"a\"]\n[\"b\"]\n");
+    end(&f);
+    begin(&f, (gale_split_options){ .field = "id" });
+    fake_source(&f.fake, "source", "id, text");
+    assert_int_equal(f.bolt.ops->execute(f.self, fake_tuple(&f.fake, values, 2), &f.fake.collector), GALE_TYPE);
+    end(&f);
+}
+
 static void a_word_that_is_not_utf8_comes_out_as_bytes(void **state) {
     (void)state;
     fixture f;
@@ -197,6 +212,7 @@ static void options_of_no_size_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_cut_at_every_kind_of_white_space),
+        cmocka_unit_test(a_named_field_is_split),
         cmocka_unit_test(a_word_that_is_not_utf8_comes_out_as_bytes),
         cmocka_unit_test(white_space_is_what_is_said_to_be_byte_by_byte),
         cmocka_unit_test(words_are_those_of_a_walk_byte_by_byte),

@@ -16,6 +16,11 @@ def exported(text):
     return re.findall(r"\bGALE_API\b[^;({]*?\b(\w+)\s*\(", without_comments(text))
 
 
+def tables(text):
+    """Names of the tables marked GALE_API."""
+    return re.findall(r"\bGALE_API\s+extern\s+const\s+\w+\s+(\w+)\s*;", without_comments(text))
+
+
 def inlined(text):
     """Names of the functions that a header defines itself; the library exports a copy of each."""
     return re.findall(r"\bGALE_INLINE\b[^;({]*?\b(\w+)\s*\(", without_comments(text))

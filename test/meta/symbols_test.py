@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""libgale.so exports exactly the functions of the public headers (GALE_API, and GALE_INLINE, which it has once more for
-other languages), and depends on libc alone.
+"""libgale.so exports exactly the functions and tables of the public headers (GALE_API, and GALE_INLINE, which it has once
+more for other languages), and depends on libc alone.
 
 usage: symbols_test.py ROOT LIBGALE.SO
 """
@@ -46,6 +46,7 @@ def check_self():
     assert headers.exported(text) == ["gale_a"], headers.exported(text)
     text = "GALE_INLINE gale_value gale_c(int a) {\n    gale_d(a);\n}\nstatic inline int gale_e(void) {\n}\n"
     assert headers.inlined(text) == ["gale_c"] and headers.private(text) == ["gale_e"], headers.inlined(text)
+    assert headers.tables("GALE_API extern const gale_ops gale_f;\nGALE_API int gale_a(void);") == ["gale_f"]
     assert len(list(compare({"gale_a"}, {"gx_b"}))) == 2
     assert list(foreign(["libc.so.6", "ld-linux-aarch64.so.1"])) == []
     assert len(list(foreign(["libm.so.6"]))) == 1
@@ -54,7 +55,7 @@ def check_self():
 def main(root, library):
     check_self()
     texts = [path.read_text() for path in headers.public_headers(root)]
-    marked = {name for text in texts for name in headers.exported(text) + headers.inlined(text)}
+    marked = {name for text in texts for name in headers.exported(text) + headers.inlined(text) + headers.tables(text)}
     found = {line.split()[0] for line in output_of("nm", "-D", "--defined-only", "--format=posix", library).splitlines()}
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", library))
     messages = list(compare(marked, found)) + list(hidden(root)) + list(foreign(needed))

@@ -87,10 +87,11 @@ static void spout_fail(void *self, uint64_t id, const gale_failure *failure) {
     if (s->again) s->queue[s->queued++ % RIG_TUPLES_MAX] = id;
 }
 
-#define SPOUT_OPS(ack, ack_batch)                                                                                      \
+#define SPOUT_OPS(ack_, ack_batch_)                                                                                    \
     {                                                                                                                  \
-        sizeof(gale_spout_ops), "rig", spout_open, spout_activate, spout_next, ack, spout_fail, spout_deactivate,      \
-            spout_close, ack_batch                                                                                     \
+        .size = sizeof(gale_spout_ops), .name = "rig", .open = spout_open, .activate = spout_activate,                 \
+        .next = spout_next, .ack = (ack_), .fail = spout_fail, .deactivate = spout_deactivate, .close = spout_close,   \
+        .ack_batch = (ack_batch_)                                                                                      \
     }
 
 gale_spout rig_spout_of(rig_spout *spout) {
@@ -146,12 +147,13 @@ static gale_bolt bolt_of(rig_bolt *bolt, const gale_bolt_ops *ops) {
 }
 
 /* By whether it answers itself, whether it gathers, and whether it takes many at once. */
-#define OPS(kind, flush)                                                                                               \
+#define OPS_OF(kind_, flush_, execute_, execute_batch_)                                                                \
     {                                                                                                                  \
-        { sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, bolt_execute, bolt_finish, bolt_cleanup, flush, NULL }, {  \
-            sizeof(gale_bolt_ops), "rig", kind, bolt_prepare, NULL, bolt_finish, bolt_cleanup, flush, bolt_batch       \
-        }                                                                                                              \
+        .size = sizeof(gale_bolt_ops), .name = "rig", .kind = (kind_), .prepare = bolt_prepare, .execute = (execute_), \
+        .finish = bolt_finish, .cleanup = bolt_cleanup, .flush = (flush_), .execute_batch = (execute_batch_)           \
     }
+#define OPS(kind, flush)                                                                                               \
+    { OPS_OF(kind, flush, bolt_execute, NULL), OPS_OF(kind, flush, NULL, bolt_batch) }
 static const gale_bolt_ops tables[2][2][2] = {
     { OPS(GALE_BOLT_SIMPLE, NULL), OPS(GALE_BOLT_SIMPLE, bolt_flush) },
     { OPS(GALE_BOLT_MANUAL, NULL), OPS(GALE_BOLT_MANUAL, bolt_flush) },

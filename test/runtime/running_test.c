@@ -328,6 +328,42 @@ static void what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_
     }
 }
 
+enum { FINISHED = 20000 };
+
+static int finish_with_many(rig_bolt *bolt, gale_collector *out) {
+    (void)bolt;
+    for (int64_t i = 0; i < FINISHED; i++) {
+        const gale_value values[] = { gale_i64(i), gale_text("one of many that come in one call") };
+        assert_true(gale_emit(out, 0, values, 2) >= 0);
+    }
+    return 0;
+}
+
+/* Nobody could send them again, and nothing can be held back while the call lasts. */
+static void what_a_bolt_emits_as_it_finishes_is_not_lost_at_the_limit(void **state) {
+    rig r;
+    reset(1);
+    rig_init(&r);
+    a.on = rig_take;
+    a.on_finish = finish_with_many;
+    b.on = rig_take;
+    gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
+    gale_topology_add_bolt(r.topology, "a", rig_simple(&a), 1);
+    gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
+    gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
+    gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
+    gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
+    gale_topology_set(r.topology, "b", "gale.executor", gale_i64(executors_of(state) - 1));
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = executors_of(state);
+    options.queue_limit = 4096;
+    rig_make_with(&r, options);
+    rig_settle(&r);
+    rig_drain(&r);
+    assert_int_equal(b.seen, FINISHED);
+    rig_fini(&r);
+}
+
 /* --- Order --- */
 
 static int in_order(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
@@ -596,6 +632,7 @@ int main(void) {
         cmocka_unit_test(large_bodies_of_one_call_do_not_pass_the_limit),
         cmocka_unit_test(a_limit_below_the_mark_is_a_limit_whether_one_listens_or_two),
         ON_1_2_5(what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_shed),
+        ON_1_2_5(what_a_bolt_emits_as_it_finishes_is_not_lost_at_the_limit),
         ON_1_2_5(tuples_between_two_tasks_keep_their_order),
         ON_1_2_5(fields_grouping_keeps_a_key_on_one_task_and_uses_all),
         ON_1_2_5(shuffle_is_exactly_even_and_global_takes_the_lowest_task),

@@ -226,6 +226,47 @@ static void a_descriptor_that_becomes_readable_wakes_its_spout(void **state) {
     close(ends[1]);
 }
 
+/* Waits for a byte in a pipe, but not beyond its time. */
+typedef struct patient {
+    int fd;
+    int64_t until;
+    gale_clock clock;
+} patient;
+
+static int patient_next(void *self, gale_collector *out, gale_wait *wait) {
+    patient *p = self;
+    (void)out;
+    if (p->clock.now(p->clock.user) >= p->until) return GALE_NEXT_DONE;
+    wait->fd = p->fd;
+    wait->until = p->until;
+    return GALE_NEXT_READABLE;
+}
+
+/* Nothing else wakes it. */
+static void a_spout_that_waits_for_a_descriptor_may_say_until_when(void **state) {
+    (void)state;
+    static const gale_spout_ops ops = { .size = sizeof ops, .name = "patient", .next = patient_next };
+    static const gale_output outputs[] = { { NULL, "byte" } };
+    gale_clock clock = gale_clock_monotonic();
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    patient p = { .fd = ends[0], .until = clock.now(clock.user) + 20 * GALE_MILLISECOND, .clock = clock };
+    rig r;
+    rig_init(&r);
+    gale_spout spout = { .size = sizeof spout, .ops = &ops, .user = &p, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(r.topology, "spout", spout, 1);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.until_drained = true;
+    options.clock = &clock;
+    rig_make_with(&r, options);
+    assert_int_equal(gale_runtime_start(r.runtime, NULL), GALE_OK);
+    expect_end(&r);
+    rig_fini(&r);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void freeing_a_running_runtime_stops_it(void **state) {
     (void)state;
     rig r;
@@ -345,6 +386,7 @@ int main(void) {
         cmocka_unit_test(an_endless_run_is_stopped_and_answers_everything),
         cmocka_unit_test(ticks_come_on_parked_threads),
         cmocka_unit_test(a_descriptor_that_becomes_readable_wakes_its_spout),
+        cmocka_unit_test(a_spout_that_waits_for_a_descriptor_may_say_until_when),
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
         cmocka_unit_test(the_longest_bound_is_no_bound),
         cmocka_unit_test(a_start_without_memory_for_threads_comes_to_an_end),

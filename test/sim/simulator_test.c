@@ -135,6 +135,17 @@ static void what_a_component_forgets_times_out_and_is_no_violation(void **state)
     gale_topology_free(t);
 }
 
+/* Seven executors, of which one has a tick or stalls at any moment, so that they never all rest; and a bolt that answers
+ * what it holds of trees that have failed 170 ms later, more steps than are looked at in vain. */
+static void what_a_fault_holds_is_waited_for_though_there_are_always_ticks(void **state) {
+    (void)state;
+    gx_simulator *s = make_simulator((gx_simulator_options){ .draw_faults = true });
+    gx_simulator_result r = run_well(s, 7038433);
+    assert_false(r.cut);
+    assert_true(r.steps > 200000);
+    gx_simulator_free(s);
+}
+
 /* --- What is replaced --- */
 
 typedef struct seen {
@@ -369,6 +380,7 @@ int main(void) {
         cmocka_unit_test(the_same_seed_gives_the_same_run_and_another_gives_another),
         cmocka_unit_test(each_fault_strikes_when_it_is_asked_for_and_never_else),
         cmocka_unit_test(what_a_component_forgets_times_out_and_is_no_violation),
+        cmocka_unit_test(what_a_fault_holds_is_waited_for_though_there_are_always_ticks),
         cmocka_unit_test(components_and_groupings_never_see_the_number_of_an_emission),
         cmocka_unit_test(failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them_whole),
         cmocka_unit_test(odds_are_read_by_name_and_what_is_wrong_changes_nothing),

@@ -43,6 +43,7 @@ struct world {
     gale_time_cache_map *cache, *bytes_cache, *freed_cache;
     gale_value_owned *owned, *freed_owned;
     gale_remote *remote, *closed_remote;
+    gale_state *state;
     /* What a component has. */
     gale_collector *out;
     const gale_context *context;
@@ -86,10 +87,22 @@ static inline void call_once(world *w) {
     call(w, w->pick);
 }
 
+/* With a counter and a text in it. */
+static inline void open_state(world *w, const gale_context *context, gale_collector *out) {
+    gale_value number = gale_i64(7), text = gale_text("second");
+    w->context = context;
+    if (gale_state_open(out, NULL, &w->state) < 0) abort();
+    if (gale_state_put(w->state, &number, &number) < 0 || gale_state_put(w->state, &text, &text) < 0) abort();
+}
+
+static inline int on_pair(void *user, const gale_value *key, const gale_value *value) {
+    (void)user;
+    return key && value ? 0 : -1;
+}
+
 static inline int source_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    (void)out;
-    if (w->role == SPOUT) w->context = context;
+    if (w->role == SPOUT) open_state(w, context, out);
     *ret_self = w;
     return 0;
 }
@@ -110,8 +123,7 @@ static inline int source_next(void *self, gale_collector *out, gale_wait *wait) 
 
 static inline int work_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    (void)out;
-    if (w->role == BOLT) w->context = context;
+    if (w->role == BOLT) open_state(w, context, out);
     *ret_self = w;
     return 0;
 }
@@ -138,6 +150,7 @@ static inline const gale_tuple *next_none(gale_batch *tuples) {
 
 static size_t emitted_rows;
 static const uint64_t message_ids[] = { 0, UINT64_MAX };
+static const gale_pledge_ops strange_pledge;
 static gale_batch no_tuples = { sizeof no_tuples, next_none }; /* as a harness makes them */
 
 static inline int sink_execute(void *self, const gale_tuple *tuple, gale_collector *out) {

@@ -41,13 +41,15 @@ typedef struct scenario {
     const char *command;
 } scenario;
 
+/* A run that died before its state moved has left lines that the next one replaces. */
+#define OVERWRITE "      - { name: overwrite, value: true }\n"
 #define RUN "%s/t.yaml --until-drained -q --log-level error "
 
 static const scenario scenarios[] = {
     { "append", "      - { name: append, value: true }\n", true, 1, true, RUN "-j1" },
-    { "resume", "", false, 1, false, RUN "-j2" },
-    { "tasks", "", false, 2, false, RUN "-j2" },
-    { "sync", "      - { name: sync, value: true }\n", false, 1, true,
+    { "resume", OVERWRITE, false, 1, false, RUN "-j2" },
+    { "tasks", OVERWRITE, false, 2, false, RUN "-j2" },
+    { "sync", OVERWRITE "      - { name: sync, value: true }\n", false, 1, true,
       RUN "-j1 --log-events lines --events-file %s/events" },
 };
 

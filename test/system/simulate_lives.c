@@ -50,7 +50,7 @@ static int add_parts(story *s, gale_error *error) {
     static const gale_output outputs[] = { { NULL, "line" } };
     static const gale_bolt_ops checks = { .size = sizeof checks, .name = "check", .execute = check };
     gale_file_spout_options from = { .size = sizeof from, .path = INPUT, .state = STATE };
-    gale_file_sink_options to = { .size = sizeof to, .path = RESULTS };
+    gale_file_sink_options to = { .size = sizeof to, .path = RESULTS, .overwrite = true };
     gale_bolt bolt = { .size = sizeof bolt, .ops = &checks, .outputs = outputs, .output_count = 1 }, sink;
     gale_spout spout;
     from.state_interval = 1e-6 * (1u << below(s, 16));

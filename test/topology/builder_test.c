@@ -328,6 +328,33 @@ static void a_spout_without_next_and_a_bolt_without_execute_are_refused(void **s
     sticks(gale_topology_add_bolt(topology, "x", bolt, 1), "bolt 'x' has no function 'execute' or 'execute_batch'");
 }
 
+static int save_nothing(void *self, gale_saver *to) {
+    (void)self, (void)to;
+    return 0;
+}
+
+static void what_would_be_saved_and_never_given_back_is_refused(void **state) {
+    (void)state;
+    gale_durable_ops durable = { .size = sizeof durable, .version = 1, .save = save_nothing };
+    gale_spout_ops lasting = spout_ops;
+    lasting.durable = &durable;
+    gale_spout spout = lines_spout();
+    spout.ops = &lasting;
+    sticks(gale_topology_add_spout(topology, "lines", spout, 1),
+           "spout 'lines': ops.durable has 'save' and no 'restore'");
+    gale_topology_free(topology);
+    topology = gale_topology_new("t");
+    durable.size = 0;
+    gale_bolt_ops kept = bolt_ops;
+    kept.durable = &durable;
+    gale_bolt bolt = work_bolt();
+    bolt.ops = &kept;
+    gale_error error = GALE_ERROR_INIT;
+    assert_true(gale_topology_add_bolt(topology, "x", bolt, 1) < 0);
+    assert_true(gale_topology_check(topology, &error) < 0);
+    assert_non_null(strstr(error.text, "bolt 'x': ops.durable"));
+}
+
 static void a_longer_table_of_a_later_version_is_taken_unless_it_offers_more(void **state) {
     (void)state;
     struct {
@@ -590,6 +617,7 @@ int main(void) {
         CASE(a_field_is_declared_once),
         CASE(a_definition_that_is_not_filled_in_is_refused),
         CASE(a_spout_without_next_and_a_bolt_without_execute_are_refused),
+        CASE(what_would_be_saved_and_never_given_back_is_refused),
         CASE(a_longer_table_of_a_later_version_is_taken_unless_it_offers_more),
         CASE(only_a_bolt_that_exists_subscribes),
         CASE(the_user_of_a_custom_grouping_is_freed_once),

@@ -2,7 +2,9 @@
 
 #include "base/str.h"
 #include "harness/cm.h"
+
 #include "topology/faults.h"
+#include <math.h>
 
 #include <stdlib.h>
 
@@ -119,11 +121,18 @@ static void keys_that_would_change_results_are_refused_unless_null(void **state)
     refused("topology.auto.task.hooks", gale_list(NULL, 0),
             "'topology.auto.task.hooks' is not supported: hooks are Java classes that see every tuple, and cannot run "
             "here");
-    refused("topology.bolts.window.length.count", gale_i64(5),
-            "'topology.bolts.window.length.count' is not supported: write the window as a bolt that counts tuples or "
-            "ticks");
-    refused("topology.state.provider", gale_text("x"),
-            "'topology.state.provider' is not supported: a bolt's state is not kept across runs");
+    refused(
+        "topology.bolts.window.length.count", gale_i64(5),
+        "'topology.bolts.window.length.count' is not supported: write a window of so many tuples as a bolt that counts "
+        "them; gale.bolt.Window has windows of time");
+    refused("topology.bolts.window.length.duration.ms", gale_i64(5),
+            "'topology.bolts.window.length.duration.ms' is not supported: set `length` of a gale.bolt.Window");
+    refused("topology.bolts.late.tuple.stream", gale_text("late"),
+            "'topology.bolts.late.tuple.stream' is not supported: what is late goes to the stream `late` of a "
+            "gale.bolt.EventTime");
+    refused(
+        "topology.state.provider", gale_text("x"),
+        "'topology.state.provider' is not supported: state is kept in a folder of the machine's (topology.state.dir)");
     assert_int_equal(gale_config_set(config, "topology.auto.task.hooks", gale_null(), NULL), 0);
 }
 
@@ -166,14 +175,28 @@ static void scalars_are_read_as_yaml_reads_them(void **state) {
     scalar("0x1F", GALE_TYPE_I64, 31);
     scalar("017", GALE_TYPE_I64, 15);
     scalar("0", GALE_TYPE_I64, 0);
+    scalar("0b1010", GALE_TYPE_I64, 10);
+    scalar("1:30", GALE_TYPE_I64, 90);
+    scalar("190:20:30", GALE_TYPE_I64, 685230);
+    scalar("-1:1", GALE_TYPE_I64, -61);
+    scalar("190:20:30.5", GALE_TYPE_F64, 685230.5);
+    scalar("1_0.2_5", GALE_TYPE_F64, 10.25);
+    scalar("0.5", GALE_TYPE_F64, 0.5);
+    scalar("1.", GALE_TYPE_F64, 1);
+    scalar(".INF", GALE_TYPE_F64, (double)INFINITY);
+    scalar("-.inf", GALE_TYPE_F64, -(double)INFINITY);
+    assert_int_equal(gx_config_scalar(gx_str(".nan")).type, GALE_TYPE_F64);
     scalar("1.5", GALE_TYPE_F64, 1.5);
     scalar("-.5", GALE_TYPE_F64, -0.5);
     scalar("1e3", GALE_TYPE_F64, 1000);
     scalar("9223372036854775808", GALE_TYPE_F64, 9223372036854775808.0);
     assert_true(gx_config_scalar(gx_str("9223372036854775807")).as.i64 == INT64_MAX);
     assert_true(gx_config_scalar(gx_str("-9223372036854775808")).as.i64 == INT64_MIN);
-    static const char *const strings[] = { "word", "1.2.3", "inf", "nan", "0x",    "_1",
-                                           "-",    ".",     "1-2", "e3",  "0x1p3", "12a" };
+    static const char *const strings[] = { "word", "1.2.3", "inf", "nan",   "0x",         "_1",
+                                           "-",    ".",     "1-2", "e3",    "0x1p3",      "12a",
+                                           "08",   "1:60",  "0o7", "1:2_0", "2026-11-22", "2026-11-22T10:00:00Z",
+                                           "0:30", "1:",    ":1",  "1e",    "y",          "N",
+                                           "1:30:" };
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) scalar(strings[i], GALE_TYPE_STRING, 0);
     gale_value quoted = gx_config_scalar(gx_str("'12'"));
     assert_true(quoted.type == GALE_TYPE_STRING && gx_str_is((gale_str){ quoted.as.string, quoted.size }, "12"));

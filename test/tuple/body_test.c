@@ -361,6 +361,18 @@ static void a_map_whose_key_is_a_map_outside_the_body_is_not_valid(void **state)
     assert_false(gx_body_valid(body, sizeof body));
 }
 
+static void what_was_saved_may_have_text_of_any_bytes_and_is_else_as_strict(void **state) {
+    (void)state;
+    gale_value list[] = { gale_string("\xff\xfe", 2) };
+    gale_value values[] = { gale_string("\xc3", 1), gale_list(list, 1), gale_i64(1) };
+    size_t size;
+    gale_body *body = encoded(values, 3, &size);
+    assert_false(gx_body_valid(body, size));
+    assert_true(gx_body_fits(body, size));
+    for (size_t cut = 0; cut < size; cut++) assert_false(gx_body_fits(body, cut));
+    free(body);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_map_whose_key_is_a_map_outside_the_body_is_not_valid),
@@ -379,6 +391,7 @@ int main(void) {
         cmocka_unit_test(random_values_come_back_equal_and_encode_to_the_same_bytes),
         cmocka_unit_test(mutated_bodies_are_refused_or_can_be_read),
         cmocka_unit_test(a_body_of_another_size_or_with_another_byte_of_padding_is_refused),
+        cmocka_unit_test(what_was_saved_may_have_text_of_any_bytes_and_is_else_as_strict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

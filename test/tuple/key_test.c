@@ -141,6 +141,48 @@ static void without_memory_nothing_is_appended(void **state) {
         }
 }
 
+/* --- What comes from elsewhere --- */
+
+static void what_was_written_is_valid_and_nothing_that_is_cut(void **state) {
+    (void)state;
+    size_t count;
+    const gale_value *values = all(&count);
+    for (size_t i = 0; i < count; i++) {
+        gx_buf key = GX_BUF_INIT(NULL);
+        assert_int_equal(gx_key_add(&values[i], &key), 0);
+        assert_true(gx_key_is_valid((gale_str){ key.data, key.size }));
+        for (size_t size = 0; size < key.size && values[i].type < GALE_TYPE_STRING; size++) {
+            char last = key.data[size];
+            key.data[size] = (char)(1 + values[i].type);
+            assert_false(gx_key_is_valid((gale_str){ key.data, size + 1 }) && size + 1 < key.size);
+            key.data[size] = last;
+        }
+        gx_buf_fini(&key);
+    }
+    assert_false(gx_key_is_valid((gale_str){ "", 0 }));
+}
+
+static void what_no_value_has_is_no_key(void **state) {
+    (void)state;
+    static const struct {
+        char bytes[24];
+        size_t size;
+    } bad[] = {
+        { "\2\0\0\0\0\0\0\0\2", 9 },                  /* neither true nor false */
+        { "\1\0\0\0\0\0\0\0\1", 9 },                  /* a null with a value */
+        { "\0\0\0\0\0\0\0\x80\4", 9 },                /* -0.0 */
+        { "a\5", 2 },                                 /* a string with a type behind it */
+        { "a\7", 2 },                                 /* no list */
+        { "a\11", 2 },                                /* no type */
+        { "\1\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\7", 17 }, /* a body, but of a number */
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        alignas(8) char bytes[24];
+        memcpy(bytes, bad[i].bytes, sizeof bytes);
+        if (gx_key_is_valid((gale_str){ bytes, bad[i].size })) fail_msg("%zu is taken for a key", i);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_equal_when_their_values_are),
@@ -149,6 +191,8 @@ int main(void) {
         cmocka_unit_test(most_words_and_all_numbers_have_short_keys),
         cmocka_unit_test(what_is_no_value_has_no_key),
         cmocka_unit_test(without_memory_nothing_is_appended),
+        cmocka_unit_test(what_was_written_is_valid_and_nothing_that_is_cut),
+        cmocka_unit_test(what_no_value_has_is_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

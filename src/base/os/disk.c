@@ -31,6 +31,8 @@ const gx_disk gx_disk_system = {
     .lock = system_lock,
     .rename = rename,
     .unlink = unlink,
+    .sync_data = fdatasync,
+    .make_folder = mkdir,
 };
 
 static _Atomic(const gx_disk *) used = &gx_disk_system;

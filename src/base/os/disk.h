@@ -31,6 +31,8 @@ typedef struct gx_disk {
     int (*lock)(int fd); /* flock: for this descriptor alone, without waiting */
     int (*rename)(const char *from, const char *to);
     int (*unlink)(const char *path);
+    int (*sync_data)(int fd); /* fdatasync: what was written, and what reading it needs; not when it was */
+    int (*make_folder)(const char *path, mode_t mode);
 } gx_disk;
 
 /* The system's own calls. */

@@ -184,7 +184,12 @@ int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *er
 }
 
 static gx_file_about about_of(const struct stat *found) {
-    return (gx_file_about){ found->st_dev, found->st_ino, found->st_size, S_ISREG(found->st_mode) };
+    return (gx_file_about){ .device = found->st_dev,
+                            .inode = found->st_ino,
+                            .size = found->st_size,
+                            .regular = S_ISREG(found->st_mode),
+                            .names = found->st_nlink,
+                            .modified = found->st_mtim.tv_sec * INT64_C(1000000000) + found->st_mtim.tv_nsec };
 }
 
 static int refuse_look(const char *path, gale_error *error) {
@@ -206,11 +211,29 @@ int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *e
     return GALE_OK;
 }
 
+int64_t gx_file_born(int fd, const char *path) {
+    struct statx found;
+    int rc = fd >= 0 ? statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &found)
+                     : statx(AT_FDCWD, path, 0, STATX_BTIME, &found);
+    if (rc != 0 || !(found.stx_mask & STATX_BTIME)) return 0;
+    return found.stx_btime.tv_sec * INT64_C(1000000000) + found.stx_btime.tv_nsec;
+}
+
 bool gx_file_link(const char *path, char ret_target[GX_FILE_NAME_SIZE]) {
     ssize_t size = gx_disk_now()->read_link(path, ret_target, GX_FILE_NAME_SIZE);
     if (size < 0 || size == GX_FILE_NAME_SIZE) return false;
     ret_target[size] = 0;
     return true;
+}
+
+int gx_file_rename(const char *from, const char *to, gale_error *error) {
+    if (gx_disk_now()->rename(from, to) == 0) return GALE_OK;
+    return gale_error_set(error, GALE_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+}
+
+int gx_file_remove(const char *path, gale_error *error) {
+    if (gx_disk_now()->unlink(path) == 0 || errno == ENOENT) return GALE_OK;
+    return gale_error_set(error, GALE_IO, "cannot remove '%s': %s", path, strerror(errno));
 }
 
 static int sync_fd(int fd) {
@@ -222,6 +245,14 @@ static int sync_fd(int fd) {
 
 int gx_file_sync(int fd, const char *path, gale_error *error) {
     if (sync_fd(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return GALE_OK;
+    return refuse_write(path, error);
+}
+
+int gx_file_sync_data(int fd, const char *path, gale_error *error) {
+    int rc;
+    do rc = gx_disk_now()->sync_data(fd);
+    while (rc != 0 && errno == EINTR);
+    if (rc == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return GALE_OK;
     return refuse_write(path, error);
 }
 
@@ -280,9 +311,8 @@ static int write_synced(const char *path, const void *bytes, size_t size, gale_e
     return rc;
 }
 
-/* The new name is durable when the folder is. A file system that cannot do that for folders says EINVAL, and has done
- * what it can. */
-static int sync_folder(const char *path, gale_error *error) {
+/* A file system that cannot do that for folders says EINVAL, and has done what it can. */
+int gx_file_sync_name(const char *path, gale_error *error) {
     char folder[GX_FILE_PATH_MAX + 1] = ".";
     const char *slash = strrchr(path, '/');
     if (slash) {
@@ -307,7 +337,7 @@ int gx_file_replace(const char *path, const void *bytes, size_t size, gale_error
         gx_disk_now()->unlink(new_path);
         return rc;
     }
-    return sync_folder(path, error);
+    return gx_file_sync_name(path, error);
 }
 
 /* Reads to the end of `fd` into `*bytes`, which grows; what it holds is the caller's in every case. */

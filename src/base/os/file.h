@@ -39,6 +39,14 @@ int gx_file_cut(int fd, int64_t size, const char *path, gale_error *error);
 /* Waits until the disk has what was written. Does nothing for pipes and the like, which have none. */
 int gx_file_sync(int fd, const char *path, gale_error *error);
 
+/* Waits until the disk has the name of a file that was made or renamed: what is synced without it may be found nowhere. The
+ * path has at most GX_FILE_PATH_MAX bytes. */
+int gx_file_sync_name(const char *path, gale_error *error);
+
+/* The same as gx_file_sync for its bytes alone: the time of the last change may be lost. Where a file is written over, this spares most of
+ * the wait. */
+int gx_file_sync_data(int fd, const char *path, gale_error *error);
+
 /* Where the last line begins of the `size` bytes that a regular file, open for reading, has: what stands behind the
  * last newline. Negative when it cannot be read. */
 int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *error);
@@ -48,12 +56,18 @@ typedef struct gx_file_about {
     uint64_t device;
     uint64_t inode;
     int64_t size;
+    int64_t modified; /* when it was written to last, in nanoseconds since 1970 */
+    uint64_t names;   /* that it has: 0 for one that was removed, and is open still */
     bool regular;
 } gx_file_about;
 
 /* Of an open file, and of the one at `path` without opening it: GALE_NOT_FOUND, with no report, when there is none. */
 int gx_file_about_open(int fd, const char *path, gx_file_about *ret_about, gale_error *error);
 int gx_file_about_path(const char *path, gx_file_about *ret_about, gale_error *error);
+
+/* When the open file, or the one at `path` (`fd` -1), was made, in nanoseconds since 1970: with its inode, which is used again, that
+ * is no other's. 0: the file system does not say. */
+int64_t gx_file_born(int fd, const char *path);
 
 enum { GX_FILE_PATH_MAX = 4000, GX_FILE_NAME_SIZE = GX_FILE_PATH_MAX + 16 };
 
@@ -62,6 +76,10 @@ bool gx_file_link(const char *path, char ret_target[GX_FILE_NAME_SIZE]);
 
 /* `path` with `ending` (at most 15 bytes) behind it. GALE_TOO_LARGE for a path of more than GX_FILE_PATH_MAX bytes. */
 int gx_file_beside(const char *path, const char *ending, char name[GX_FILE_NAME_SIZE], gale_error *error);
+
+/* Gives a file another name, which nobody has; and removes one, which need not be there. GALE_IO. */
+int gx_file_rename(const char *from, const char *to, gale_error *error);
+int gx_file_remove(const char *path, gale_error *error);
 
 /* Makes `path` hold these bytes, durably, and all of them or what it held before, whatever happens meanwhile: they go
  * to `path`.new, which then takes its name. That one is made anew and for its owner alone; a regular file of its name is

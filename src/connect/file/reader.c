@@ -106,6 +106,7 @@ int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *
             return hand_out(reader, size - is_crlf, 1 + is_crlf, ret_line, error);
         }
         if (left >= longest) return too_long(reader, error);
+        if (reader->at_end && reader->growing) return reader->at_end = false;
         if (reader->at_end) return left ? hand_out(reader, left, 0, ret_line, error) : 0;
         searched = left;
         int rc = fill(reader, error);
@@ -136,4 +137,15 @@ void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number
 
 void gx_file_reader_rewind(gx_file_reader *reader) {
     gx_file_reader_seek(reader, 0, 0);
+}
+
+int gx_file_reader_behind_end(const gx_file_reader *reader, int64_t *offset, gale_error *error) {
+    char near[3];
+    if (*offset == 0) return 0;
+    int64_t got = gx_file_read_at(reader->fd, near, sizeof near, *offset - 1, reader->path, error);
+    if (got < 0) return (int)got;
+    if (got < 2 || near[0] == '\n') return 0;
+    if (near[1] == '\n') *offset += 1;
+    if (got == 3 && near[1] == '\r' && near[2] == '\n') *offset += 2;
+    return 0;
 }

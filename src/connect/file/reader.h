@@ -25,13 +25,14 @@ typedef struct gx_file_reader {
     int fd;
     bool regular;
     bool at_end;
+    bool growing; /* what has no newline at the end waits for it: whoever opened it says so */
 } gx_file_reader;
 
 /* GALE_IO with a report that names the path. */
 int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path, gale_error *error);
 void gx_file_reader_close(gx_file_reader *reader);
 
-/* 1 and the next line, borrowed until the next call; 0 at the end; GALE_AGAIN when a pipe has nothing to read now;
+/* 1 and the next line, borrowed until the next call; 0 at the end (of a growing one: ask again when it has grown); GALE_AGAIN when a pipe has nothing to read now;
  * GALE_TOO_LARGE for a line above the limit, with "PATH:17: line is longer than 64 MiB"; GALE_IO; GALE_NO_MEMORY
  * (nothing was consumed). */
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);
@@ -48,6 +49,10 @@ void gx_file_reader_rewind(gx_file_reader *reader);
 
 /* Goes to a line that begins at `offset`, with `number` lines before it; for regular files. */
 void gx_file_reader_seek(gx_file_reader *reader, int64_t offset, uint64_t number);
+
+/* For a place behind the last line of what the file was: that line may have been handed out before its end was written.
+ * Moves `*offset` behind an end that came later, which is no line. GALE_IO. */
+int gx_file_reader_behind_end(const gx_file_reader *reader, int64_t *offset, gale_error *error);
 
 /* Where in a regular file the next line begins, and the one that was handed out last (until it is given back). */
 GX_INLINE int64_t gx_file_reader_next_at(const gx_file_reader *reader) {

@@ -1,7 +1,6 @@
 #include "connect/file/resume.h"
 
-#include "base/hash.h"
-#include "base/os/file.h"
+#include "base/os/place.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,30 +9,6 @@
 enum { STATE_FILE_MAX = 4096 };
 
 /* --- What file is it? --------------------------------------------------------------------------------------------- */
-
-static int hash_sample(const gx_file_reader *reader, int64_t from, size_t size, uint64_t *hash, gale_error *error) {
-    char sample[GX_FILE_RESUME_SAMPLE];
-    size_t have = 0;
-    while (have < size) {
-        int64_t at = from + (int64_t)have;
-        int64_t got = gx_file_read_at(reader->fd, sample + have, size - have, at, reader->path, error);
-        if (got < 0) return (int)got;
-        if (got == 0) break; /* shorter than it was: another content */
-        have += (size_t)got;
-    }
-    *hash = gx_hash_bytes(sample, have, *hash);
-    return 0;
-}
-
-/* Of the first bytes and those right before `offset`: a file that only grows keeps it. */
-static int hash_content(const gx_file_reader *reader, int64_t offset, uint64_t *ret_hash, gale_error *error) {
-    size_t size = offset < GX_FILE_RESUME_SAMPLE ? (size_t)offset : GX_FILE_RESUME_SAMPLE;
-    uint64_t hash = 0;
-    int rc = hash_sample(reader, 0, size, &hash, error);
-    if (rc == 0) rc = hash_sample(reader, offset - (int64_t)size, size, &hash, error);
-    if (rc == 0) *ret_hash = hash;
-    return rc;
-}
 
 static int check_file(const gx_file_resume *resume, const gx_file_state *found, const gx_file_about *about,
                       gale_error *error) {
@@ -45,7 +20,7 @@ static int check_file(const gx_file_resume *resume, const gx_file_state *found, 
                               input, about->size, resume->path, found->offset);
     }
     uint64_t content = 0;
-    int rc = hash_content(resume->reader, found->offset, &content, error);
+    int rc = gx_place_content(resume->reader->fd, found->offset, input, &content, error);
     if (rc < 0 || content == found->content) return rc;
     return gale_error_set(error, GALE_INVALID,
                           "%s: is not the file that state file '%s' was written for: what lies before byte %" PRId64
@@ -77,18 +52,6 @@ static int read_state(const char *path, gx_file_state *ret_state, gale_error *er
     return rc;
 }
 
-/* The last line of a file may have been answered before its end was written. An end that came later is no line. */
-static int step_over_end(const gx_file_reader *reader, int64_t *offset, gale_error *error) {
-    char near[3];
-    if (*offset == 0) return 0;
-    int64_t got = gx_file_read_at(reader->fd, near, sizeof near, *offset - 1, reader->path, error);
-    if (got < 0) return (int)got;
-    if (got < 2 || near[0] == '\n') return 0;
-    if (near[1] == '\n') *offset += 1;
-    if (got == 3 && near[1] == '\r' && near[2] == '\n') *offset += 2;
-    return 0;
-}
-
 static void tell(const gale_context *context, const gx_file_resume *resume, const gx_file_state *found) {
     bool same = found->device == resume->state.device && found->inode == resume->state.inode;
     gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
@@ -102,9 +65,10 @@ static int go_on(gx_file_resume *resume, const gx_file_about *about, const gale_
     if (rc == GALE_NOT_FOUND) return 0;
     if (rc == 0) rc = check_tasks(resume, &found, error);
     if (rc == 0) rc = check_file(resume, &found, about, error);
-    if (rc == 0) rc = step_over_end(reader, &found.offset, error);
+    if (rc == 0) rc = gx_file_reader_behind_end(reader, &found.offset, error);
     if (rc < 0) return rc;
     tell(context, resume, &found);
+    resume->found = true;
     gx_file_reader_seek(reader, found.offset, found.lines);
     return 0;
 }
@@ -180,12 +144,16 @@ void gx_file_resume_fini(gx_file_resume *resume) {
     resume->path = NULL;
 }
 
+void gx_file_resume_end(gx_file_resume *resume) {
+    if (resume->path && !resume->found && resume->state.offset == 0) (void)remove(resume->path);
+}
+
 int gx_file_resume_write(gx_file_resume *resume, int64_t offset, uint64_t lines, gale_error *error) {
     if (offset == resume->state.offset) return 0;
     gx_file_state next = resume->state;
     next.offset = offset;
     next.lines = lines;
-    int rc = hash_content(resume->reader, offset, &next.content, error);
+    int rc = gx_place_content(resume->reader->fd, offset, resume->reader->path, &next.content, error);
     if (rc < 0) return rc;
     char text[GX_FILE_STATE_TEXT];
     gale_str line = gx_file_state_format(&next, text);

@@ -12,13 +12,12 @@
 
 #include <gale/component.h>
 
-enum { GX_FILE_RESUME_SAMPLE = 4096 }; /* bytes at either end that make the content's hash */
-
 typedef struct gx_file_resume {
     gx_heap *heap;
     const gx_file_reader *reader;
     char *path; /* NULL: nothing is kept */
     size_t path_size;
+    bool found;          /* an earlier run had begun: it may have left results, even if no place of it was kept */
     gx_lock lock;        /* on `path`, from open to fini */
     gx_file_state state; /* as the state file has it */
     int64_t interval;    /* between two writes, in nanoseconds */
@@ -33,6 +32,10 @@ typedef struct gx_file_resume {
 int gx_file_resume_open(gx_file_resume *resume, gx_heap *heap, const char *path, int64_t interval,
                         const gale_context *context, gx_file_reader *reader, gale_error *error);
 void gx_file_resume_fini(gx_file_resume *resume);
+
+/* Before fini, at an orderly end: a run that nobody began before and of which nothing was answered has not been, so its
+ * state file goes. One that was killed leaves it. */
+void gx_file_resume_end(gx_file_resume *resume);
 
 /* Writes the state file, if the place is another than it says. */
 int gx_file_resume_write(gx_file_resume *resume, int64_t offset, uint64_t lines, gale_error *error);

@@ -1,36 +1,48 @@
-/* Tuples to lines of a file: gale_file_sink_bolt. Lines gather in a buffer that is written when it is full and in each
+/* Tuples to lines of files: gale_file_sink_bolt. Lines gather in buffers that are written when they are full and in each
  * `flush`, whose success acks their tuples. After a write has failed nothing more is written and nothing acked: the run
  * is stopped, which is what the spouts hear of everything that is open. */
-#include "base/json.h"
 #include "base/log.h"
-#include "connect/file/output.h"
+#include "base/os/folder.h"
+#include "connect/file/lines.h"
+#include "connect/file/rotation.h"
+#include "connect/file/template.h"
 #include "kit/define.h"
-#include "tuple/json.h"
-#include "tuple/value.h"
 
 #include <gale/file.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FULL = 64 << 10 };
+enum { FULL = 64 << 10, OPEN = 64, OPEN_MAX = 10000 };
+
+static const char who[] = "file sink";
 
 /* The user block: the options, with the path copied behind them. */
 typedef struct settings {
     gale_file_sink_options options;
+    gx_fields fields;
+    gale_clock wall;
     char path[];
 } settings;
 
 typedef struct sink {
     gx_instance instance;
     gale_collector *out;
-    gx_file_output output;
-    gx_buf path;
-    gx_buf lines;
-    int32_t format;
+    gx_outputs outputs;
+    gx_outputs_file *only; /* when all tuples go to one file */
+    gx_template path;
+    gx_field_places places; /* of the fields that the path names */
+    gx_buf name;            /* of a tuple's file */
+    gx_lines lines;
+    gx_rotation rotation;
+    bool rotates;
+    gale_clock wall;
+    uint64_t seed; /* of the map of names */
     bool append;
+    bool overwrite;
     bool sync;
-    bool unsynced; /* lines were written since the last time */
-    int broken;    /* the code of what failed */
+    bool restored;      /* a checkpoint has had it */
+    int broken;         /* the code of what failed */
+    uint64_t forgotten; /* the next number when files were to go the last time */
 } sink;
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
@@ -38,71 +50,160 @@ typedef struct sink {
 /* Of a pipe nobody expects more than its reader wanted. */
 static int give_up(sink *bolt, int rc, gale_error *error) {
     bolt->broken = rc;
-    gx_buf_reset(&bolt->lines);
-    if (rc != GALE_CLOSED_PIPE)
+    if (rc != GALE_CLOSED_PIPE && rc != GALE_EXISTS)
         gale_error_add(error, "it is incomplete: what it lacks was not acked, but for what came from a finish");
     gale_stop(bolt->out, rc, error->text);
     return rc;
 }
 
-static void tell_how(const sink *bolt, bool goes_on, gx_file_torn torn) {
+static void tell_how(const sink *bolt, const gx_file_output *output, bool goes_on, gx_file_torn torn) {
     const gale_context *context = bolt->instance.context;
-    const char *path = bolt->path.data;
     if (goes_on)
-        gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind %" PRId64 " bytes", path,
-                 bolt->output.size);
+        gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind %" PRId64 " bytes",
+                 output->path, output->size);
     if (torn.size)
         gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "%s: the last line had no end, as of a run that was killed: %s (%" PRId64 " bytes)", path,
+                 "%s: the last line had no end, as of a run that was killed: %s (%" PRId64 " bytes)", output->path,
                  torn.cut ? "it was cut" : "it was given one", torn.size);
+    if (output->replaced && context->durable)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%s: held %" PRId64 " bytes, which are replaced: no checkpoint has its end", output->path,
+                 output->replaced);
 }
 
-/* Everything is open by now, so it is known whether the run is the rest of an earlier one. */
-static int begin(sink *bolt) {
+/* A durable run that has no checkpoint begins anew, as one whose state was removed. A sink that a checkpoint lacks, of a run
+ * that goes on from it, is new: what it finds may be what another one of the run has written. */
+static gx_file_begin choose_how(const sink *bolt, bool goes_on) {
+    const gale_context *context = bolt->instance.context;
+    if (goes_on) return GX_FILE_GO_ON;
+    if (bolt->append) return GX_FILE_BEHIND;
+    bool own = context->durable && (!context->resumes || bolt->restored);
+    return bolt->overwrite || own ? GX_FILE_ANEW : GX_FILE_EMPTY;
+}
+
+static int64_t now(const sink *bolt) {
+    return bolt->wall.now(bolt->wall.user);
+}
+
+/* Everything is open by now, so it is known whether the run is the rest of an earlier one. What this one has closed, it goes
+ * on with. */
+static int begin(sink *bolt, gx_outputs_file *file) {
     gale_error error = GALE_ERROR_INIT;
     gx_file_torn torn;
     bool goes_on = gale_resumed(bolt->out);
-    gx_file_begin how = goes_on ? GX_FILE_GO_ON : bolt->append ? GX_FILE_BEHIND : GX_FILE_ANEW;
-    int rc = gx_file_output_begin(&bolt->output, how, &torn, &error);
+    int rc = bolt->only ? 0 : gx_folder_make_way(file->path, false, &error);
+    gx_file_begin how = file->again ? GX_FILE_AGAIN : choose_how(bolt, goes_on);
+    if (rc == 0) rc = gx_file_output_begin(&file->output, how, &torn, &error);
     if (rc < 0) return give_up(bolt, rc, &error);
-    if (bolt->output.regular) tell_how(bolt, goes_on, torn);
+    if (file->output.regular) tell_how(bolt, &file->output, goes_on && !file->again, torn);
+    if (bolt->rotation.every)
+        file->period = gx_rotation_period(&bolt->rotation, file->output.size ? file->output.modified : now(bolt));
     return 0;
 }
 
-static int write_lines(sink *bolt) {
-    if (bolt->broken) return bolt->broken;
-    if (!bolt->lines.size) return 0;
+static int write_all(sink *bolt, bool sync) {
     gale_error error = GALE_ERROR_INIT;
-    int rc = gx_file_output_write(&bolt->output, (gale_str){ bolt->lines.data, bolt->lines.size }, &error);
-    if (rc < 0) return give_up(bolt, rc, &error);
-    gx_buf_reset(&bolt->lines);
-    bolt->unsynced = true;
-    return 0;
+    if (bolt->broken) return bolt->broken;
+    int rc = gx_outputs_flush(&bolt->outputs, sync, &error);
+    return rc < 0 ? give_up(bolt, rc, &error) : 0;
+}
+
+static void write_full(sink *bolt, gx_outputs_file *file) {
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_outputs_write(file, file->lines.size, &error);
+    if (rc < 0) (void)give_up(bolt, rc, &error);
 }
 
 static int bolt_flush(void *self, gale_collector *out) {
     sink *bolt = self;
-    gale_error error = GALE_ERROR_INIT;
     (void)out;
-    int rc = write_lines(bolt);
-    if (rc < 0 || !bolt->sync || !bolt->unsynced) return rc;
-    rc = gx_file_output_sync(&bolt->output, &error);
-    if (rc < 0) return give_up(bolt, rc, &error);
-    bolt->unsynced = false;
-    return 0;
+    return write_all(bolt, bolt->sync);
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
     sink *bolt = self;
-    if (!bolt->output.begun) (void)begin(bolt);
+    if (bolt->only && !bolt->only->output.begun) (void)begin(bolt, bolt->only);
     return bolt_flush(bolt, out);
+}
+
+/* --- Files that are full --- */
+
+/* Lines that are not written go along, but for the first `size` bytes. In a durable run old ones go when a checkpoint lasts. */
+static void turn(sink *bolt, gx_outputs_file *file, size_t size) {
+    const gale_context *context = bolt->instance.context;
+    gale_error error = GALE_ERROR_INIT;
+    uint64_t keep = bolt->rotation.keep;
+    int rc = gx_outputs_write(file, size, &error);
+    if (rc == 0) rc = gx_rotation_turn(file, bolt->sync || context->durable, &error);
+    if (rc == 0 && keep && !context->durable && file->next_number > keep + 1)
+        rc = gx_rotation_forget(file->path, file->next_number - keep - 1, &error);
+    if (rc < 0) (void)give_up(bolt, rc, &error);
+}
+
+/* A clock that was set back begins no file. */
+static void turn_if_old(sink *bolt, gx_outputs_file *file) {
+    if (!bolt->rotation.every || !file->output.regular) return;
+    int64_t period = gx_rotation_period(&bolt->rotation, now(bolt));
+    if (period <= file->period) return;
+    file->period = period;
+    if (gx_file_output_plain(&file->output) || file->lines.size) turn(bolt, file, file->lines.size);
+}
+
+/* `before` bytes of lines were there before the last one. */
+static void turn_if_full(sink *bolt, gx_outputs_file *file, size_t before) {
+    if (!bolt->rotation.bytes || !file->output.regular) return;
+    uint64_t plain = (uint64_t)gx_file_output_plain(&file->output);
+    uint64_t had = plain + before, has = plain + file->lines.size;
+    if (has > bolt->rotation.bytes && had) turn(bolt, file, before);
+}
+
+/* --- Which file --- */
+
+static void add_ending(sink *bolt) {
+    const char *ending = bolt->outputs.codec ? bolt->outputs.codec->ending : "";
+    size_t size = strlen(ending), has = bolt->name.size;
+    if (has <= size || memcmp(bolt->name.data + has - size, ending, size) != 0) gx_buf_add_text(&bolt->name, ending);
+}
+
+/* A name that stands for the standard output is none that a value can make. */
+static int name_file(sink *bolt, const gale_tuple *tuple, gale_collector *out) {
+    const gale_context *context = bolt->instance.context;
+    gale_value values[GX_FIELDS_MAX];
+    uint32_t wrong = 0;
+    int rc = gx_fields_take(&bolt->path.fields, &bolt->places, who, tuple, out, values);
+    if (rc < 0) return rc;
+    int64_t seconds = bolt->path.has_now ? now(bolt) / GALE_SECOND : 0;
+    gx_buf_reset(&bolt->name);
+    rc = gx_template_write(&bolt->path, values, seconds, context->task_index, &bolt->name, &wrong);
+    if (rc == GALE_TYPE)
+        return gx_define_wrong_type(out, who, tuple, bolt->places.at[wrong],
+                                    "seconds since 1970, in the years 0 to 9999");
+    if (rc == 0 && bolt->name.size == 1 && bolt->name.data[0] == '-') {
+        gx_buf_reset(&bolt->name);
+        gx_buf_add_text(&bolt->name, "./-");
+    }
+    if (context->task_index && !bolt->path.has_task) gx_buf_format(&bolt->name, ".%u", context->task_index);
+    add_ending(bolt);
+    return bolt->name.failed ? GALE_NO_MEMORY : rc;
+}
+
+/* That a file cannot be closed to make room for another stops the run. */
+static int find_file(sink *bolt, const gale_tuple *tuple, gale_collector *out, gx_outputs_file **ret_file) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_outputs_file *other;
+    int rc = name_file(bolt, tuple, out);
+    if (rc < 0) return rc;
+    gale_str name = { bolt->name.data, bolt->name.size };
+    rc = gx_outputs_find(&bolt->outputs, name, bolt->seed, bolt->sync, ret_file, &other, &error);
+    if (rc < 0 && other) (void)give_up(bolt, rc, &error);
+    return rc;
 }
 
 /* --- A task's life ------------------------------------------------------------------------------------------------ */
 
 static void free_sink(sink *bolt) {
-    gx_buf_fini(&bolt->path);
-    gx_buf_fini(&bolt->lines);
+    gx_outputs_fini(&bolt->outputs);
+    gx_buf_fini(&bolt->name);
     gx_define_instance_free(bolt);
 }
 
@@ -110,20 +211,73 @@ static void free_sink(sink *bolt) {
 static void bolt_cleanup(void *self) {
     sink *bolt = self;
     gale_error error = GALE_ERROR_INIT;
-    write_lines(bolt);
-    int rc = gx_file_output_close(&bolt->output, &error);
+    (void)write_all(bolt, false);
+    int rc = gx_outputs_close(&bolt->outputs, &error);
     if (rc < 0 && !bolt->broken) give_up(bolt, rc, &error);
     free_sink(bolt);
 }
 
+static int refuse_packed(gale_error *error) {
+    return gale_error_set(error, GALE_INVALID, "%s: the standard output cannot be packed", who);
+}
+
 /* Each task has a file of its own, but for the standard output. */
-static int open_output(sink *bolt, gale_str path, gale_error *error) {
-    uint32_t index = bolt->instance.context->task_index;
-    bool shared = gx_str_is(path, "-");
-    gx_buf_add(&bolt->path, path.data, path.size);
-    if (index > 0 && !shared) gx_buf_format(&bolt->path, ".%u", index);
-    if (!gx_buf_text(&bolt->path)) return GALE_NO_MEMORY;
-    return gx_file_output_open(&bolt->output, bolt->path.data, shared && bolt->instance.context->task_count > 1, error);
+static int open_only(sink *bolt, gale_error *error) {
+    const gale_context *context = bolt->instance.context;
+    uint32_t wrong;
+    int rc = gx_template_write(&bolt->path, NULL, 0, context->task_index, &bolt->name, &wrong);
+    bool shared = rc == 0 && bolt->name.size == 1 && bolt->name.data[0] == '-';
+    if (context->task_index && !bolt->path.has_task && !shared) gx_buf_format(&bolt->name, ".%u", context->task_index);
+    if (!shared) add_ending(bolt);
+    if (bolt->name.failed) return GALE_NO_MEMORY;
+    bolt->only = gx_outputs_add(&bolt->outputs, (gale_str){ bolt->name.data, bolt->name.size });
+    if (!bolt->only) return GALE_NO_MEMORY;
+    bool pieces = shared && context->task_count > 1;
+    if (!context->resumes || shared) return gx_file_output_open(&bolt->only->output, bolt->only->path, pieces, error);
+    return 0; /* it may have another name by now */
+}
+
+static int refuse_durable(gale_error *error) {
+    return gale_error_set(error, GALE_UNSUPPORTED,
+                          "%s: a path that depends on the tuples or the time cannot go back to a checkpoint yet: take "
+                          "one without {...} but {task}, or a run without a state folder",
+                          who);
+}
+
+static int open_outputs(sink *bolt, const char *given, gale_error *error) {
+    const gale_context *context = bolt->instance.context;
+    gale_str path = gale_config_text(context->config, "gale.output", gx_str(given));
+    int rc = gx_template_parse(path, "file sink: path", &bolt->path, error);
+    if (rc < 0) return rc;
+    if (!bolt->path.varies) return open_only(bolt, error);
+    return context->durable ? refuse_durable(error) : 0;
+}
+
+/* What a durable run cannot promise. */
+static void tell_of_stream(const sink *bolt) {
+    const gale_context *context = bolt->instance.context;
+    if (!context->durable || !bolt->only || bolt->only->output.regular) return;
+    const char *path = bolt->only->path;
+    gale_log(context->logger, GALE_LOG_WARN, context->component,
+             "%s: is no regular file and cannot be cut back: after a crash, lines that were written since the last "
+             "checkpoint come again",
+             strcmp(path, "-") == 0 ? "standard output" : path);
+}
+
+static void take_options(sink *bolt, const settings *given) {
+    const gale_context *context = bolt->instance.context;
+    const gale_file_sink_options *options = &given->options;
+    bolt->append = options->append;
+    bolt->overwrite = options->overwrite || gale_config_bool(context->config, "gale.overwrite", false);
+    bolt->sync = options->sync;
+    bolt->wall = given->wall;
+    bolt->rotation = (gx_rotation){ options->rotate_bytes, (int64_t)(options->rotate_every * 1e9), options->keep };
+    bolt->rotates = gx_rotation_is_on(&bolt->rotation);
+    bolt->lines.format = options->format;
+    bolt->lines.fields = given->fields;
+    bolt->name = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
+    gx_outputs_init(&bolt->outputs, &bolt->instance.heap, options->max_open ? options->max_open : OPEN);
+    bolt->outputs.codec = options->codec;
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -131,81 +285,159 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     sink *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->out = out;
-    bolt->format = given->options.format;
-    bolt->append = given->options.append;
-    bolt->sync = given->options.sync;
-    bolt->path = bolt->lines = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
+    bolt->seed = gale_context_random(context);
+    take_options(bolt, given);
     gale_error error = GALE_ERROR_INIT;
-    int rc = open_output(bolt, gale_config_text(context->config, "gale.output", gx_str(given->path)), &error);
+    int rc = open_outputs(bolt, given->path, &error);
     if (rc < 0) {
         if (error.length) gale_report(out, error.text);
         free_sink(bolt);
         return rc;
     }
+    tell_of_stream(bolt);
     *ret_self = bolt;
     return 0;
 }
 
+/* --- Checkpoints --- */
+
+/* Files that are not kept go when the checkpoint lasts, which needs none that has a number. */
+typedef struct forgetting {
+    uint64_t number;
+    char path[];
+} forgetting;
+
+static int forget(void *pledge, gale_error *error) {
+    const forgetting *f = pledge;
+    return gx_rotation_forget(f->path, f->number, error);
+}
+
+static const gale_pledge_ops forget_ops = { .size = sizeof forget_ops, .commit = forget, .drop = free };
+
+/* The last number that is not kept where `next` is the next one; 0: all are. */
+static uint64_t last_forgotten(const sink *bolt, uint64_t next) {
+    uint64_t keep = bolt->rotation.keep;
+    return keep && next > keep + 1 ? next - keep - 1 : 0;
+}
+
+static int pledge_to_forget(sink *bolt, uint64_t next, gale_saver *to) {
+    const char *path = bolt->only->path;
+    uint64_t last = last_forgotten(bolt, next);
+    if (!last || next == bolt->forgotten) return 0;
+    size_t size = strlen(path) + 1;
+    forgetting *f = malloc(sizeof *f + size);
+    if (!f) return GALE_NO_MEMORY;
+    f->number = last;
+    memcpy(f->path, path, size);
+    bolt->forgotten = next;
+    return gale_save_pledge(to, &forget_ops, f);
+}
+
+static int save_only(sink *bolt, gale_saver *to, gale_error *error) {
+    gx_outputs_file *file = bolt->only;
+    gx_file_turns turns = { .period = file->period };
+    int rc = bolt->rotates && file->output.regular ? gx_rotation_next(file, &turns.next, error) : 0;
+    if (rc == 0) rc = gx_file_output_save(&file->output, turns, to, error);
+    return rc == 0 ? pledge_to_forget(bolt, turns.next, to) : rc;
+}
+
+/* What the file is to hold is decided by the first one, if no line has come before. */
+static int bolt_save(void *self, gale_saver *to) {
+    sink *bolt = self;
+    gale_error error = GALE_ERROR_INIT;
+    if (!bolt->only->output.begun) (void)begin(bolt, bolt->only);
+    int rc = write_all(bolt, false);
+    if (rc == 0) rc = save_only(bolt, to, &error);
+    if (rc < 0 && error.length) gale_report(bolt->out, error.text);
+    return rc;
+}
+
+static void tell_found(const sink *bolt, const gx_file_end_found *found) {
+    const gale_context *context = bolt->instance.context;
+    const char *path = bolt->only->output.path;
+    if (found->elsewhere)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%s: was renamed to '%s' since, and is gone on with there", bolt->only->path, path);
+    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind %" PRId64 " bytes%s", path,
+             found->size, found->copied && found->size ? ", in a copy of the file" : "");
+    if (found->cut)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "%s: %" PRId64 " bytes that were written since the checkpoint were cut off", path, found->cut);
+}
+
+static int undo_turns(const sink *bolt, gx_file_turns turns, gale_error *error) {
+    const gale_context *context = bolt->instance.context;
+    const char *path = bolt->only->path;
+    bool undone;
+    int rc = gx_rotation_undo(path, turns.next, &undone, error);
+    if (rc == 0 && undone)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "%s: has its name again, and files that were begun since the checkpoint are removed", path);
+    return rc;
+}
+
+static int restore(sink *bolt, gale_saved *from, gale_error *error) {
+    gx_outputs_file *file = bolt->only;
+    gx_file_end_found found;
+    gx_file_turns turns;
+    bool is_file;
+    int rc = gx_file_output_saved(from, file->path, &is_file, &turns, error);
+    if (rc < 0 || !is_file) return rc;
+    if (turns.next) rc = undo_turns(bolt, turns, error);
+    /* What the checkpoint was to forget when it lasted, and a crash kept: after the last one nobody else would. */
+    if (rc == 0) rc = gx_rotation_forget(file->path, last_forgotten(bolt, turns.next), error);
+    if (rc == 0) rc = gx_file_output_restore(&file->output, from, &found, error);
+    if (rc < 0) return rc;
+    file->next_number = turns.next;
+    file->period = turns.period;
+    file->output.plain = turns.plain > 0 ? turns.plain : 0;
+    tell_found(bolt, &found);
+    return 0;
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    sink *bolt = self;
+    gale_error error = GALE_ERROR_INIT;
+    int rc = restore(bolt, from, &error);
+    bolt->restored = true;
+    if (rc < 0 && error.length) gale_report(out, error.text);
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
 /* --- Lines -------------------------------------------------------------------------------------------------------- */
 
-static void add_escaped(gx_buf *out, gale_str text) {
-    size_t done = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : 0;
-        if (GX_LIKELY(!letter)) continue;
-        gx_buf_add(out, text.data + done, i - done);
-        gx_buf_add_byte(out, '\\');
-        gx_buf_add_byte(out, letter);
-        done = i + 1;
-    }
-    if (text.size > done) gx_buf_add(out, text.data + done, text.size - done);
-}
-
-/* Numbers, lists and maps as in JSON, strings and bytes as they are but for the escapes; null is \N, which no string is
- * (PostgreSQL's COPY reads it so). */
-static void add_tsv_value(gx_buf *out, const gale_value *value) {
-    gx_json json = gx_json_to(out);
-    switch (value->type) {
-    case GALE_TYPE_NULL: gx_buf_add_text(out, "\\N"); break;
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: add_escaped(out, gx_value_str(value)); break;
-    default: gx_json_value(&json, value); break;
-    }
-}
-
-static void add_tsv(gx_buf *out, const gale_tuple *tuple) {
-    for (size_t i = 0; i < gale_tuple_size(tuple); i++) {
-        gale_value value = gale_tuple_value(tuple, i);
-        if (i > 0) gx_buf_add_byte(out, '\t');
-        add_tsv_value(out, &value);
-    }
-}
-
-static int add_line(sink *bolt, const gale_tuple *tuple) {
-    size_t before = bolt->lines.size;
-    if (bolt->format == GALE_FILE_JSON) {
-        gx_json json = gx_json_to(&bolt->lines);
-        gx_json_tuple_values(&json, tuple);
-    } else {
-        add_tsv(&bolt->lines, tuple);
-    }
-    gx_buf_add_byte(&bolt->lines, '\n');
-    if (GX_LIKELY(!bolt->lines.failed)) return 0;
-    bolt->lines.failed = false; /* the lines of other tuples stay */
-    bolt->lines.size = before;
-    return GALE_NO_MEMORY;
+static int add_turning(sink *bolt, gx_outputs_file *file, const gale_tuple *tuple, gale_collector *out) {
+    turn_if_old(bolt, file);
+    if (bolt->broken) return 0;
+    size_t before = file->lines.size;
+    int rc = gx_lines_add(&bolt->lines, tuple, out, &file->lines);
+    gx_outputs_list(&bolt->outputs, file);
+    if (rc == 0) turn_if_full(bolt, file, before);
+    if (file->lines.size >= FULL && !bolt->broken) write_full(bolt, file);
+    return rc;
 }
 
 /* What comes after a failure is not failed with it: it is open when the run ends. */
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     sink *bolt = self;
-    (void)out;
-    if (GX_UNLIKELY(gale_tuple_is_tick(tuple))) return 0;
-    if (GX_UNLIKELY(!bolt->output.begun)) (void)begin(bolt);
+    gx_outputs_file *file = bolt->only;
+    if (GX_UNLIKELY(gale_tuple_is_tick(tuple)) || GX_UNLIKELY(bolt->broken)) return 0;
+    int rc = GX_LIKELY(file != NULL) ? 0 : find_file(bolt, tuple, out, &file);
+    if (GX_UNLIKELY(rc < 0)) return bolt->broken ? 0 : rc;
+    if (GX_UNLIKELY(!file->output.begun)) (void)begin(bolt, file);
     if (GX_UNLIKELY(bolt->broken)) return 0;
-    int rc = add_line(bolt, tuple);
-    if (GX_UNLIKELY(bolt->lines.size >= FULL)) (void)write_lines(bolt);
+    if (GX_UNLIKELY(bolt->rotates)) return add_turning(bolt, file, tuple, out);
+    rc = gx_lines_add(&bolt->lines, tuple, out, &file->lines);
+    gx_outputs_list(&bolt->outputs, file);
+    if (GX_UNLIKELY(file->lines.size >= FULL)) write_full(bolt, file);
     return rc;
 }
 
@@ -218,30 +450,81 @@ static const gale_bolt_ops ops = {
     .flush = bolt_flush,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
+    .durable = &durable,
 };
 
-static int check(const gale_file_sink_options *given, gale_error *error) {
+/* --- Options ------------------------------------------------------------------------------------------------------ */
+
+static int check_lines(const gale_file_sink_options *given, gx_fields *ret_fields, gale_error *error) {
+    if (given->format < GALE_FILE_TSV || given->format > GALE_FILE_TEXT)
+        return gale_error_set(error, GALE_INVALID,
+                              "file sink: format is %d, which is none of TSV (%d), JSON (%d), CSV (%d) and TEXT (%d)",
+                              given->format, GALE_FILE_TSV, GALE_FILE_JSON, GALE_FILE_CSV, GALE_FILE_TEXT);
+    ret_fields->count = 0;
+    if (!given->fields || !*given->fields) return 0;
+    if (given->format == GALE_FILE_TEXT)
+        return gx_fields_parse_one(given->fields, "file sink: fields, of which format text writes one,", ret_fields,
+                                   error);
+    return gx_fields_parse(given->fields, "file sink: fields", ret_fields, error);
+}
+
+static int check_rotation(const gale_file_sink_options *given, gale_error *error) {
+    double every = given->rotate_every;
+    bool rotates = given->rotate_bytes || every != 0;
+    if (every != 0 && !(every >= 1e-3 && every <= 1e9))
+        return gale_error_set(error, GALE_INVALID,
+                              "file sink: rotate_every is %g seconds, must be 0 or in 0.001 to 1e9", every);
+    if (given->rotate_bytes > INT64_MAX)
+        return gale_error_set(error, GALE_INVALID, "file sink: rotate_bytes is %" PRIu64 ", at most %" PRId64,
+                              given->rotate_bytes, INT64_MAX);
+    if (given->keep && !rotates)
+        return gale_error_set(error, GALE_INVALID,
+                              "file sink: keep says how many full files stay, and none ever is: give rotate_bytes "
+                              "(rotateBytes) or rotate_every (rotateEvery)");
+    if (rotates && strcmp(given->path, "-") == 0)
+        return gale_error_set(error, GALE_INVALID, "file sink: the standard output cannot be rotated");
+    const gale_file_codec *codec = given->codec;
+    bool whole = !codec || (codec->size >= sizeof *codec && codec->ending && codec->open && codec->pack &&
+                            codec->close && codec->mend);
+    if (!whole) return gale_error_set(error, GALE_INVALID, "file sink: options.codec is not whole");
+    return codec && strcmp(given->path, "-") == 0 ? refuse_packed(error) : 0;
+}
+
+static int check(const gale_file_sink_options *given, gx_fields *ret_fields, gale_error *error) {
+    gx_template path;
     if (!given->path || !*given->path) {
         return gale_error_set(error, GALE_INVALID, "file sink: options.path is not set; \"-\" is the standard output");
     }
-    if (given->format != GALE_FILE_TSV && given->format != GALE_FILE_JSON) {
-        return gale_error_set(error, GALE_INVALID, "file sink: format is %d, which is neither TSV (%d) nor JSON (%d)",
-                              given->format, GALE_FILE_TSV, GALE_FILE_JSON);
+    int rc = gx_template_parse(gx_str(given->path), "file sink: path", &path, error);
+    if (rc == 0) rc = check_lines(given, ret_fields, error);
+    if (rc == 0) rc = check_rotation(given, error);
+    if (rc < 0) return rc;
+    if (given->append && given->overwrite) {
+        return gale_error_set(error, GALE_INVALID,
+                              "file sink: append and overwrite exclude each other: what the file holds stays or goes");
     }
+    if (given->max_open > OPEN_MAX)
+        return gale_error_set(error, GALE_INVALID, "file sink: max_open is %u, at most %d", given->max_open, OPEN_MAX);
+    if (given->clock && !given->clock->now)
+        return gale_error_set(error, GALE_INVALID, "file sink: options.clock has no function");
     return 0;
 }
 
 int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt, gale_error *error) {
     if (!ret_bolt) return gx_define_nowhere("file sink", error);
     gale_file_sink_options given;
+    gx_fields fields;
     int rc = gx_options_take(&given, sizeof given, options, "file sink: options", error);
-    if (rc == 0) rc = check(&given, error);
+    if (rc == 0) rc = check(&given, &fields, error);
     if (rc < 0) return rc;
     size_t path_size = strlen(given.path) + 1;
     settings *user = malloc(sizeof *user + path_size);
     if (!user) return gale_error_set(error, GALE_NO_MEMORY, "file sink: out of memory");
     user->options = given;
-    user->options.path = NULL;
+    user->options.path = user->options.fields = NULL;
+    user->options.clock = NULL;
+    user->wall = given.clock ? *given.clock : gale_clock_wall();
+    user->fields = fields;
     memcpy(user->path, given.path, path_size);
     *ret_bolt = gx_define_bolt(&ops, user, NULL, 0);
     return 0;

@@ -1,42 +1,49 @@
 /* Lines to tuples: gale_file_spout. Message ids are the slots of kit/retry. */
 #include "base/str.h"
+#include "connect/file/follow.h"
+#include "connect/file/position.h"
 #include "connect/file/reader.h"
 #include "connect/file/resume.h"
+#include "connect/file/rounds.h"
+#include "connect/file/row.h"
+#include "connect/file/sent.h"
+#include "connect/file/settings.h"
 #include "kit/define.h"
 #include "kit/pace.h"
-#include "kit/retry.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum { INTERVAL_MAX = 1000000 };
-
-/* The user block: the options, with the paths copied behind them. */
-typedef struct settings {
-    gale_file_spout_options options; /* `state` points into `paths` */
-    int64_t state_interval;
-    char paths[]; /* `path`, then `state` */
-} settings;
+/* What earlier tasks had, while they are restored: another number of them. */
+typedef struct parts {
+    gx_file_saved *list;
+    uint32_t count, room; /* tasks that there were */
+} parts;
 
 typedef struct spout {
     gx_instance instance;
     gale_collector *out;
     gx_file_reader reader;
     gx_file_resume resume;
-    gx_retry retry;
+    gx_file_sent sent;
+    gx_file_rounds rounds; /* what other numbers of tasks had read */
+    parts parts;
     gx_pace pace;
+    gx_file_row row; /* a copy: the definition may have gone */
     char *path;
     size_t path_size;
+    gx_buf asked; /* what the run was told to read */
     bool repeat;
+    bool missing; /* there was no file, and no `restore` has found it under another name */
     bool ended;
     bool found; /* a line of this task since the file began */
-    uint32_t memory_tries;
 } spout;
 
 /* Everything before the oldest line that waits for its answer has been acked or given up; a line that waits to be
  * emitted again counts as waiting. After a write has failed nothing more is kept. */
 static void write_state(spout *lines) {
     gx_file_resume *resume = &lines->resume;
-    const gx_retry_slot *oldest = gx_retry_oldest(&lines->retry);
+    const gx_retry_slot *oldest = gx_retry_oldest(&lines->sent.own);
     int64_t offset = oldest ? oldest->place : gx_file_reader_next_at(&lines->reader);
     uint64_t before = oldest ? oldest->number - 1 : lines->reader.number;
     gale_error error = GALE_ERROR_INIT;
@@ -50,22 +57,37 @@ static void write_state(spout *lines) {
 /* After an answer, and at the end of the file. When nothing is left to answer it does not wait for its time. */
 static void keep_state(spout *lines) {
     if (GX_LIKELY(!lines->resume.path)) return;
-    bool complete = lines->ended && !gx_retry_oldest(&lines->retry);
+    bool complete = lines->ended && !gx_retry_oldest(&lines->sent.own);
     if (complete || gale_context_now(lines->instance.context) >= lines->resume.due) write_state(lines);
 }
 
+static void free_parts(spout *lines) {
+    gx_free(&lines->instance.heap, GX_TAG_OTHER, lines->parts.list, lines->parts.room * sizeof *lines->parts.list);
+    lines->parts = (parts){ NULL, 0, 0 };
+}
+
 static void free_spout(spout *lines) {
+    gx_file_rounds_fini(&lines->rounds);
+    free_parts(lines);
     gx_file_resume_fini(&lines->resume);
     gx_file_reader_close(&lines->reader);
-    gx_retry_fini(&lines->retry);
+    gx_file_sent_fini(&lines->sent);
     gx_free(&lines->instance.heap, GX_TAG_OTHER, lines->path, lines->path_size);
+    gx_buf_fini(&lines->asked);
     gx_define_instance_free(lines);
 }
 
 static void spout_close(void *self) {
     spout *lines = self;
     if (lines->resume.path) write_state(lines);
+    gx_file_resume_end(&lines->resume);
     free_spout(lines);
+}
+
+static bool keep_asked(spout *lines, gale_str path) {
+    lines->asked = (gx_buf)GX_BUF_INIT(&lines->instance.heap);
+    gx_buf_add(&lines->asked, path.data, path.size);
+    return gx_buf_text(&lines->asked);
 }
 
 static bool copy_path(spout *lines, gale_str path) {
@@ -90,34 +112,61 @@ static int check_kind(const spout *lines, gale_error *error) {
     return 0;
 }
 
-static int open_reader(spout *lines, const settings *given, gale_error *error) {
+/* A run that goes on may find it under the name that it was given since. */
+static bool may_be_renamed(const spout *lines) {
+    gx_file_about about;
+    return lines->instance.context->resumes && strcmp(lines->path, "-") != 0 &&
+           gx_file_about_path(lines->path, &about, NULL) == GALE_NOT_FOUND;
+}
+
+/* What the user of a durable run is to know of what was given. */
+static void tell_of_checkpoints(const spout *lines, const gx_file_settings *given) {
+    const gale_context *context = lines->instance.context;
+    if (!lines->missing && !lines->reader.regular)
+        gale_log(
+            context->logger, GALE_LOG_WARN, context->component,
+            "%s: is no regular file: what it has given cannot be read again, and the run cannot go on after a crash",
+            strcmp(lines->path, "-") == 0 ? "standard input" : lines->path);
+    if (given->options.state)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "%s: the state file '%s' is neither read nor written: checkpoints have the position", lines->path,
+                 given->options.state);
+}
+
+static int open_reader(spout *lines, const gx_file_settings *given, gale_error *error) {
     gx_file_reader reader = { .fd = -1 };
-    int rc = gx_file_reader_open(&reader, &lines->instance.heap, lines->path, error);
+    lines->missing = may_be_renamed(lines);
+    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, lines->path, error);
     if (rc < 0) return rc;
     lines->reader = reader;
-    rc = check_kind(lines, error);
-    if (rc < 0 || !given->options.state) return rc;
+    if (!lines->missing) rc = check_kind(lines, error);
+    if (rc == 0 && lines->instance.context->durable) tell_of_checkpoints(lines, given);
+    if (rc < 0 || lines->instance.context->durable || !given->options.state) return rc;
     return gx_file_resume_open(&lines->resume, &lines->instance.heap, given->options.state, given->state_interval,
                                lines->instance.context, &lines->reader, error);
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
-    const settings *given = user;
+    const gx_file_settings *given = user;
     spout *lines = gx_define_instance(context, sizeof *lines);
     if (!lines) return GALE_NO_MEMORY;
     lines->out = out;
+    lines->row = given->row;
     lines->repeat = given->options.repeat;
-    gx_retry_init(&lines->retry, &lines->instance.heap, out, given->options.max_attempts);
+    lines->rounds.heap = &lines->instance.heap;
+    gx_file_sent_init(&lines->sent, &lines->instance.heap, out, given->options.max_attempts);
+    if (context->durable) gx_file_sent_use_tag(&lines->sent, context->task_index);
     gx_pace_init(&lines->pace, context);
     gale_error error = GALE_ERROR_INIT;
     gale_str path = gale_config_text(context->config, "gale.input", gx_str(given->paths));
-    int rc = copy_path(lines, path) ? open_reader(lines, given, &error) : GALE_NO_MEMORY;
+    int rc = keep_asked(lines, path) && copy_path(lines, path) ? open_reader(lines, given, &error) : GALE_NO_MEMORY;
     if (rc < 0) {
         if (error.length) gale_report(out, error.text);
         free_spout(lines);
         return rc;
     }
-    if (lines->resume.path && gx_file_reader_next_at(&lines->reader) > 0) gale_resume(out);
+    if (lines->resume.path) gale_remember(out);
+    if (lines->resume.found) gale_resume(out);
     *ret_self = lines;
     return 0;
 }
@@ -127,7 +176,9 @@ static int read_line(spout *lines, gale_str *ret_line, gale_error *error) {
     const gale_context *context = lines->instance.context;
     for (;;) {
         int rc = gx_file_reader_next(&lines->reader, ret_line, error);
-        if (rc > 0 && (lines->reader.number - 1) % context->task_count != context->task_index) continue;
+        uint64_t number = lines->reader.number;
+        if (rc > 0 && (number - 1) % context->task_count != context->task_index) continue;
+        if (rc > 0 && GX_UNLIKELY(lines->rounds.count) && gx_file_rounds_have(&lines->rounds, number)) continue;
         if (rc > 0) lines->found = true;
         if (rc != 0 || !lines->repeat || !lines->found) return rc;
         lines->found = false; /* a file that was emptied meanwhile ends the reading */
@@ -135,16 +186,23 @@ static int read_line(spout *lines, gale_str *ret_line, gale_error *error) {
     }
 }
 
-/* Without memory for the next line: what `next` is to return. The answers of lines that are on their way give memory back, and so
- * may others; when nothing did for some seconds, the run ends before that line, which is the first of the next one. */
+/* Without memory for the next line: what `next` is to return. When there is none for long, the run ends before that line, which is
+ * the first of the next one. */
 static int wait_for_memory(spout *lines, gale_collector *out) {
-    enum { TRIES = 12 };
     gale_error error = GALE_ERROR_INIT;
-    lines->memory_tries = gx_retry_oldest(&lines->retry) ? 0 : lines->memory_tries + 1;
-    if (lines->memory_tries < TRIES) return GALE_NO_MEMORY; /* the engine backs off and asks again */
+    if (gx_file_sent_may_wait(&lines->sent)) return GALE_NO_MEMORY;
     gale_error_set(&error, GALE_NO_MEMORY, "%s: line %llu does not fit into memory", lines->path,
                    (unsigned long long)lines->reader.number + 1);
     gale_stop(out, GALE_NO_MEMORY, error.text);
+    lines->ended = true;
+    return GALE_NEXT_DONE;
+}
+
+/* Nobody has found the file. */
+static int refuse_missing(spout *lines, gale_collector *out) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_IO, "cannot open '%s': there is no such file", lines->path);
+    gale_stop(out, GALE_IO, error.text);
     lines->ended = true;
     return GALE_NEXT_DONE;
 }
@@ -155,10 +213,10 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     gale_str line;
     int rc = read_line(lines, &line, &error);
     if (rc > 0) {
-        rc = gx_retry_add(&lines->retry, line, gx_file_reader_is_text(&lines->reader), lines->reader.number, ret_id);
+        rc = gx_retry_add(&lines->sent.own, line, gx_file_reader_is_text(&lines->reader), lines->reader.number, ret_id);
         if (rc == 0) {
-            lines->retry.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
-            lines->memory_tries = 0;
+            lines->sent.own.slots[*ret_id].place = gx_file_reader_last_at(&lines->reader);
+            lines->sent.memory_tries = 0;
             return 0;
         }
         gx_file_reader_unread(&lines->reader);
@@ -177,29 +235,200 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
     return 1;
 }
 
+static int emit(const spout *lines, gx_retry *retry, gale_collector *out, uint32_t id) {
+    if (GX_LIKELY(lines->row.line_alone)) return gx_retry_emit(retry, out, id);
+    return gx_file_row_emit(&lines->row, retry, out, id, (gale_str){ lines->asked.data, lines->asked.size });
+}
+
 static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     spout *lines = self;
-    if (lines->ended && !gx_retry_waiting(&lines->retry)) return GALE_NEXT_DONE;
+    gx_retry *retry = gx_file_sent_waiting(&lines->sent);
+    if (lines->ended && !retry) return GALE_NEXT_DONE;
+    if (GX_UNLIKELY(lines->missing)) return refuse_missing(lines, out);
     if (!gx_pace_ready(&lines->pace, &wait->until)) return GALE_NEXT_UNTIL;
-    uint32_t id;
+    uint32_t id = 0;
     int next;
-    if (!gx_retry_take(&lines->retry, &id) && take_line(lines, out, wait, &id, &next)) return next;
-    next = gx_retry_emit(&lines->retry, out, id);
+    if (retry)
+        (void)gx_retry_take(retry, &id);
+    else if (take_line(lines, out, wait, &id, &next))
+        return next;
+    next = emit(lines, retry ? retry : &lines->sent.own, out, id);
     if (next == GALE_NEXT_EMITTED) gx_pace_step(&lines->pace);
     return next;
 }
 
 static void spout_ack(void *self, uint64_t message_id) {
     spout *lines = self;
-    gx_retry_ack(&lines->retry, message_id);
+    gx_file_sent_ack(&lines->sent, message_id);
     keep_state(lines);
 }
 
 static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
     spout *lines = self;
-    gx_retry_fail(&lines->retry, message_id, failure);
+    gx_file_sent_fail(&lines->sent, message_id, failure);
     keep_state(lines);
 }
+
+/* --- Checkpoints --- */
+
+static int spout_save(void *self, gale_saver *to) {
+    const spout *lines = self;
+    gale_error error = GALE_ERROR_INIT;
+    /* Who stopped for another reason has something to read still. */
+    bool at_end = lines->ended && lines->reader.at_end && lines->reader.begin == lines->reader.end;
+    gx_file_position position = { .at_end = at_end, .found = lines->found, .asked = lines->asked.data };
+    int rc = lines->missing ? GALE_IO
+                            : gx_file_position_save(&position, &lines->reader, lines->instance.context,
+                                                    gx_file_sent_tag(&lines->sent.own), to, &error);
+    if (rc == 0) rc = gx_file_rounds_save(&lines->rounds, to);
+    if (rc == 0) rc = gx_retry_save(&lines->sent.own, to);
+    if (rc == 0) rc = gx_file_sent_save_inherited(&lines->sent, to, NULL, NULL);
+    if (rc < 0 && error.length) gale_report(lines->out, error.text);
+    return rc;
+}
+
+/* The name that the reader was opened with is the spout's from now on. */
+static bool take_name(spout *lines, const char *name) {
+    char *old = lines->path;
+    size_t old_size = lines->path_size;
+    if (!copy_path(lines, gx_str(name))) {
+        lines->path = old;
+        return false;
+    }
+    gx_free(&lines->instance.heap, GX_TAG_OTHER, old, old_size);
+    lines->reader.path = lines->path;
+    return true;
+}
+
+static void tell_position(const spout *lines, const gx_file_position *position, const char *was) {
+    const gale_context *context = lines->instance.context;
+    if (position->elsewhere)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%s: was renamed to '%s' since, and is read on there; another file of the old name is not read", was,
+                 position->name);
+    if (position->grown > 0)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "%s: has grown by %" PRId64 " bytes since it was read to its end; they are read now", was,
+                 position->grown);
+    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind line %" PRIu64 "%s",
+             lines->reader.path, lines->reader.number, position->copied ? "; the file was copied since" : "");
+}
+
+static int restore_position(spout *lines, const gx_file_saved *saved, gale_error *error) {
+    gx_file_position position;
+    int rc = gx_file_position_restore(&lines->reader, &lines->instance.heap, lines->path, saved, &position, error);
+    if (rc == 0) tell_position(lines, &position, lines->path);
+    bool named = rc == 0 && (!position.elsewhere || take_name(lines, position.name));
+    if (!named && position.elsewhere) gx_file_reader_close(&lines->reader); /* its name was borrowed */
+    if (!named) return rc < 0 ? rc : GALE_NO_MEMORY;
+    lines->missing = false;
+    lines->ended = position.at_end;
+    lines->found = position.found;
+    return 0;
+}
+
+static int refuse_lines(const spout *lines, int rc, gale_error *error) {
+    return rc < 0 && !error->length
+               ? gale_error_set(error, rc, "%s: what was saved of its lines: %s", lines->path, gale_error_text(rc))
+               : rc;
+}
+
+/* --- As many tasks as there were --- */
+
+static int restore_own(spout *lines, const gx_file_saved *saved, gale_saved *from, gale_error *error) {
+    int rc = restore_position(lines, saved, error);
+    gx_file_sent_use_tag(&lines->sent, saved->tag);
+    if (rc == 0) rc = gx_file_rounds_take(&lines->rounds, from);
+    if (rc == 0) rc = gx_retry_restore(&lines->sent.own, from);
+    if (rc == 0) rc = gx_file_sent_take_inherited(&lines->sent, from, NULL, NULL);
+    return rc;
+}
+
+/* --- Another number of them --- */
+
+/* What all of them are told: who had read what. What task P had open goes to one of those of now. */
+static int take_part(spout *lines, const gx_file_saved *saved, gale_saved *from) {
+    const gale_context *context = lines->instance.context;
+    gx_heap *heap = &lines->instance.heap;
+    parts *of = &lines->parts;
+    if (!of->list) of->list = gx_alloc_array(heap, GX_TAG_OTHER, saved->tasks, sizeof *of->list);
+    if (!of->list) return GALE_NO_MEMORY;
+    if (!of->room) of->room = saved->tasks;
+    if (saved->task != of->count || saved->tasks != of->room) return GALE_DAMAGED;
+    of->list[of->count++] = *saved;
+    int rc = gx_file_rounds_take(&lines->rounds, from);
+    if (rc < 0 || saved->task % context->task_count != context->task_index) return rc;
+    rc = gx_file_sent_inherit(&lines->sent, saved->tag, from, NULL);
+    return rc == 0 ? gx_file_sent_take_inherited(&lines->sent, from, NULL, NULL) : rc;
+}
+
+/* Where the one stands that is the furthest behind; and whether all are at the end. */
+static gx_file_saved least_of(const parts *of, uint32_t *ret_tag) {
+    gx_file_saved least = of->list[0];
+    bool at_end = true, found = false;
+    for (uint32_t i = 0; i < of->count; i++) {
+        const gx_file_saved *one = &of->list[i];
+        if (one->lines < least.lines) least = *one;
+        if (one->tag > *ret_tag) *ret_tag = one->tag;
+        at_end &= one->at_end;
+        found |= one->found;
+    }
+    least.at_end = at_end;
+    least.found = found;
+    return least;
+}
+
+static int add_round(spout *lines, uint64_t name) {
+    uint32_t count = lines->parts.count;
+    uint64_t *read = gx_alloc_array(&lines->instance.heap, GX_TAG_OTHER, count, sizeof *read);
+    if (!read) return GALE_NO_MEMORY;
+    for (uint32_t i = 0; i < count; i++) read[i] = lines->parts.list[i].lines;
+    int rc = gx_file_rounds_add(&lines->rounds, name, read, count);
+    gx_free(&lines->instance.heap, GX_TAG_OTHER, read, count * sizeof *read);
+    return rc;
+}
+
+/* All have told. */
+static int join_parts(spout *lines, gale_error *error) {
+    const gale_context *context = lines->instance.context;
+    uint32_t last_tag = 0;
+    gx_file_saved least = least_of(&lines->parts, &last_tag);
+    int rc = restore_position(lines, &least, error);
+    for (uint32_t i = 0; rc == 0 && i < lines->parts.count; i++)
+        rc = gx_file_position_check(&lines->parts.list[i], &lines->reader, error);
+    if (rc == 0) rc = add_round(lines, last_tag + 1u);
+    if (rc < 0) return rc;
+    gx_file_sent_use_tag(&lines->sent, last_tag + 1 + context->task_index);
+    gale_log(context->logger, GALE_LOG_INFO, context->component,
+             "%s: what %u task%s had read behind that is passed over", lines->reader.path, lines->parts.count,
+             lines->parts.count == 1 ? "" : "s");
+    free_parts(lines);
+    return 0;
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    spout *lines = self;
+    const gale_context *context = lines->instance.context;
+    gx_file_saved saved;
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_file_position_take(from, lines->asked.data, &saved, &error);
+    if (rc == 0 && saved.tasks == context->task_count) {
+        rc = refuse_lines(lines, restore_own(lines, &saved, from, &error), &error);
+    } else if (rc == 0) {
+        rc = refuse_lines(lines, take_part(lines, &saved, from), &error);
+        if (rc == 0 && lines->parts.count == saved.tasks) rc = refuse_lines(lines, join_parts(lines, &error), &error);
+    }
+    if (rc < 0 && error.length) gale_report(out, error.text);
+    return rc;
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof(gale_durable_ops),
+    .version = 1,
+    .flags = GALE_DURABLE_SHARED,
+    .save = spout_save,
+    .restore = spout_restore,
+};
 
 static const gale_spout_ops ops = {
     .size = sizeof(gale_spout_ops),
@@ -209,50 +438,16 @@ static const gale_spout_ops ops = {
     .ack = spout_ack,
     .fail = spout_fail,
     .close = spout_close,
+    .durable = &durable,
 };
 
-static int check(const gale_file_spout_options *given, gale_error *error) {
-    if (!given->path || !*given->path) {
-        return gale_error_set(error, GALE_INVALID, "file spout: options.path is not set; \"-\" is the standard input");
-    }
-    if (!(given->state_interval >= 0 && given->state_interval <= INTERVAL_MAX)) {
-        return gale_error_set(error, GALE_INVALID, "file spout: state_interval is %g, must be 0 to %d seconds",
-                              given->state_interval, INTERVAL_MAX);
-    }
-    if (!given->state) return 0;
-    if (!*given->state || strcmp(given->state, "-") == 0) {
-        return gale_error_set(error, GALE_INVALID, "file spout: state is \"%s\", must be the path of a file",
-                              given->state);
-    }
-    if (given->repeat) {
-        return gale_error_set(error, GALE_INVALID,
-                              "file spout: repeat and state exclude each other: what is read "
-                              "without end has no place to go on from");
-    }
-    return 0;
-}
-
-static settings *copy_settings(const gale_file_spout_options *given) {
-    size_t path_size = strlen(given->path) + 1, state_size = given->state ? strlen(given->state) + 1 : 0;
-    settings *made = malloc(sizeof *made + path_size + state_size);
-    if (!made) return NULL;
-    made->options = *given;
-    made->options.path = NULL;
-    made->state_interval = given->state_interval > 0 ? (int64_t)(given->state_interval * GALE_SECOND) : GALE_SECOND;
-    memcpy(made->paths, given->path, path_size);
-    if (given->state) made->options.state = memcpy(made->paths + path_size, given->state, state_size);
-    return made;
-}
-
 int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout, gale_error *error) {
-    static const gale_output outputs[] = { { NULL, "line" } };
     if (!ret_spout) return gx_define_nowhere("file spout", error);
     gale_file_spout_options given;
+    gx_file_settings *user;
     int rc = gx_options_take(&given, sizeof given, options, "file spout: options", error);
-    if (rc == 0) rc = check(&given, error);
+    if (rc == 0) rc = gx_file_settings_make(&given, &user, error);
     if (rc < 0) return rc;
-    settings *user = copy_settings(&given);
-    if (!user) return gale_error_set(error, GALE_NO_MEMORY, "file spout: out of memory");
-    *ret_spout = gx_define_spout(&ops, user, outputs, 1);
+    *ret_spout = gx_define_spout(user->options.follow ? &gx_file_follow_ops : &ops, user, &user->output, 1);
     return 0;
 }

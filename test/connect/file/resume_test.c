@@ -192,6 +192,30 @@ static void what_is_not_answered_comes_again(void **state) {
     assert_string_equal(fake_text(&f->fake.logged), wanted);
 }
 
+/* Its results may be there, since they come before their answers. */
+static void a_run_that_was_killed_before_the_first_answer_is_gone_on_with(void **state) {
+    fixture *f = *state;
+    write_file(f, "a\nbb\n");
+    start(f);
+    assert_false(f->fake.resumed);
+    emit(f);
+    crash(f);
+    start(f);
+    assert_true(f->fake.resumed);
+    expect_rest(f, "[\"a\"] #0\n[\"bb\"] #0\n");
+}
+
+static void a_run_that_ends_in_order_without_an_answer_has_not_been(void **state) {
+    fixture *f = *state;
+    write_file(f, "a\nbb\n");
+    start(f);
+    answer_failed(f, emit(f), GALE_REASON_STOPPED);
+    stop(f);
+    assert_int_equal(access(f->state, F_OK), -1);
+    start(f);
+    assert_false(f->fake.resumed);
+}
+
 static void what_was_given_up_is_answered(void **state) {
     fixture *f = *state;
     write_file(f, "a\nbb\n");
@@ -310,6 +334,7 @@ static void another_number_of_tasks_is_refused(void **state) {
     fixture *f = *state;
     write_file(f, "1\n2\n");
     start(f);
+    ack(f, emit(f));
     stop(f);
     f->fake.context.task_count = 4;
     refuse(f, GALE_INVALID,
@@ -547,6 +572,8 @@ int main(void) {
         CASE(a_new_state_begins_with_the_first_line),
         CASE(a_stop_after_the_end_leaves_nothing_to_do),
         CASE(what_is_not_answered_comes_again),
+        CASE(a_run_that_was_killed_before_the_first_answer_is_gone_on_with),
+        CASE(a_run_that_ends_in_order_without_an_answer_has_not_been),
         CASE(what_was_given_up_is_answered),
         CASE(a_line_that_waits_to_be_tried_again_holds_the_place),
         CASE(the_state_is_written_once_in_an_interval),

@@ -18,6 +18,7 @@ typedef struct fixture {
     gale_bolt bolt;
     void *self;
     char path[40];
+    bool overwrite; /* for those that begin from here on */
     char read[200000];
 } fixture;
 
@@ -43,7 +44,11 @@ static int teardown(void **state) {
 }
 
 static void begin(fixture *f, int32_t format, bool append) {
-    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .format = format, .append = append };
+    gale_file_sink_options options = { .size = sizeof options,
+                                       .path = f->path,
+                                       .format = format,
+                                       .append = append,
+                                       .overwrite = f->overwrite && !append };
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
     assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
 }
@@ -150,6 +155,7 @@ static void json_lines_carry_the_fields(void **state) {
 
 static void what_the_file_holds_stays_until_there_is_a_line_or_the_end(void **state) {
     fixture *f = *state;
+    f->overwrite = true;
     put(f->path, "w", "from before\n");
     begin(f, GALE_FILE_TSV, false);
     assert_string_equal(content(f, f->path), "from before\n");
@@ -164,6 +170,35 @@ static void what_the_file_holds_stays_until_there_is_a_line_or_the_end(void **st
     assert_int_equal(execute(f, gale_text("a")), 0);
     assert_int_equal(flush(f), 0);
     assert_string_equal(content(f, f->path), "a\t3\n");
+}
+
+static void a_file_that_holds_something_is_not_replaced_unless_that_is_asked_for(void **state) {
+    fixture *f = *state;
+    char text[200];
+    put(f->path, "w", "from before\n");
+    for (int at_end = 0; at_end < 2; at_end++) {
+        f->fake.stop_code = 0;
+        begin(f, GALE_FILE_TSV, false);
+        if (at_end)
+            assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), GALE_EXISTS);
+        else
+            assert_int_equal(execute(f, gale_text("a")), 0); /* open when the run ends */
+        assert_int_equal(flush(f), GALE_EXISTS);
+        assert_int_equal(f->fake.stop_code, GALE_EXISTS);
+        snprintf(
+            text, sizeof text,
+            "'%s' holds 12 bytes, which the run would replace; give `overwrite: true` (gale run --overwrite) to have "
+            "that, `append: true` to write behind them, or another path",
+            f->path);
+        assert_string_equal(f->fake.stop_text, text);
+        stop(f);
+        assert_string_equal(content(f, f->path), "from before\n");
+    }
+    put(f->path, "w", ""); /* an empty one has nothing to lose */
+    f->fake.stop_code = 0;
+    begin(f, GALE_FILE_TSV, false);
+    assert_int_equal(execute(f, gale_text("a")), 0);
+    assert_int_equal(flush(f), 0);
 }
 
 static void a_run_that_goes_on_keeps_what_the_one_before_wrote(void **state) {
@@ -251,6 +286,7 @@ static void a_file_that_was_moved_before_the_first_line_is_made_anew(void **stat
 
 static void a_file_is_replaced_or_appended_to(void **state) {
     fixture *f = *state;
+    f->overwrite = true;
     for (int round = 0; round < 3; round++) {
         begin(f, GALE_FILE_TSV, round == 1);
         assert_int_equal(execute(f, gale_text("a")), 0);
@@ -396,7 +432,7 @@ static bool are_whole_lines(const char *text, const char *line) {
 /* Three batches of 100 lines while the n-th call fails. Returns how many of them the engine would have acked;
  * false in `ret_hit` when there was no n-th call. */
 static int write_under(fixture *f, faulty_plan plan, bool sync, bool *ret_hit) {
-    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .sync = sync };
+    gale_file_sink_options options = { .size = sizeof options, .path = f->path, .sync = sync, .overwrite = true };
     int acked = 0;
     faulty_disk_use(plan);
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
@@ -483,9 +519,14 @@ static void arguments_are_checked(void **state) {
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, &error), GALE_INVALID);
     assert_string_equal(error.text, "file sink: options.path is not set; \"-\" is the standard output");
     options.path = "x";
-    options.format = 2;
+    options.format = 4;
     assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, &error), GALE_INVALID);
-    assert_string_equal(error.text, "file sink: format is 2, which is neither TSV (0) nor JSON (1)");
+    assert_string_equal(error.text, "file sink: format is 4, which is none of TSV (0), JSON (1), CSV (2) and TEXT (3)");
+    options.format = GALE_FILE_TSV;
+    options.append = options.overwrite = true;
+    assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, &error), GALE_INVALID);
+    assert_string_equal(error.text,
+                        "file sink: append and overwrite exclude each other: what the file holds stays or goes");
     assert_int_equal(gale_file_sink_bolt(NULL, &f->bolt, NULL), GALE_INVALID);
     assert_null(f->bolt.ops);
 }
@@ -493,7 +534,7 @@ static void arguments_are_checked(void **state) {
 static void every_failing_allocation_is_survived_and_no_line_is_lost(void **state) {
     fixture *f = *state;
     for (uint64_t n = 1; n < 12; n++) {
-        gale_file_sink_options options = { .size = sizeof options, .path = f->path };
+        gale_file_sink_options options = { .size = sizeof options, .path = f->path, .overwrite = true };
         assert_int_equal(gale_file_sink_bolt(&options, &f->bolt, NULL), 0);
         f->fake.fail_at = f->fake.allocations + n;
         if (fake_prepare(&f->fake, &f->bolt, &f->self) < 0) {
@@ -521,6 +562,7 @@ int main(void) {
         CASE(every_type_has_its_text_and_what_would_break_a_line_is_escaped),
         CASE(json_lines_carry_the_fields),
         CASE(what_the_file_holds_stays_until_there_is_a_line_or_the_end),
+        CASE(a_file_that_holds_something_is_not_replaced_unless_that_is_asked_for),
         CASE(a_run_that_goes_on_keeps_what_the_one_before_wrote),
         CASE(a_line_that_was_torn_is_cut_by_the_run_that_goes_on),
         CASE(a_line_without_an_end_is_ended_where_nobody_would_write_it_again),

@@ -88,6 +88,41 @@ static void an_empty_file_is_done_at_once(void **state) {
     assert_int_equal(f->fake.stop_code, 0);
 }
 
+static void a_line_comes_with_its_place_where_that_is_asked_for(void **state) {
+    fixture *f = *state;
+    char wanted[300];
+    write_file(f, "a\r\n\nlast");
+    gale_file_spout_options options = { .size = sizeof options, .path = f->path, .emit = "number, line,file, offset" };
+    assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+    assert_string_equal(f->spout.outputs[0].fields, "number, line, file, offset");
+    assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+    for (int i = 0; i < 3; i++) assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    answer_failed(f, 1);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    snprintf(wanted, sizeof wanted,
+             "[1,\"a\",\"%s\",0] #0\n[2,\"\",\"%s\",3] #1\n[3,\"last\",\"%s\",4] #2\n[2,\"\",\"%s\",3] #1\n", f->path,
+             f->path, f->path, f->path);
+    assert_string_equal(fake_text(&f->fake.emitted), wanted);
+}
+
+static void fields_that_a_line_does_not_have_are_refused(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *emit, *message;
+    } cases[] = {
+        { "line, ofset", "file spout: emit has 'ofset', may have line, offset, number, file; did you mean 'offset'?" },
+        { "line,,file", "file spout: emit has '', may have line, offset, number, file" },
+        { "file, line, file", "file spout: emit has 'file' twice" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gale_error error = GALE_ERROR_INIT;
+        gale_file_spout_options options = { .size = sizeof options, .path = f->path, .emit = cases[i].emit };
+        assert_int_equal(gale_file_spout(&options, &f->spout, &error), GALE_INVALID);
+        assert_string_equal(error.text, cases[i].message);
+    }
+    begin(f, "");
+}
+
 static void what_is_not_utf8_is_bytes(void **state) {
     fixture *f = *state;
     begin(f, "\xc3\xa4\n\xff\n");
@@ -324,6 +359,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(every_line_is_emitted_tracked_then_done),
         CASE(an_empty_file_is_done_at_once),
+        CASE(a_line_comes_with_its_place_where_that_is_asked_for),
+        CASE(fields_that_a_line_does_not_have_are_refused),
         CASE(what_is_not_utf8_is_bytes),
         CASE(a_failed_line_comes_again_before_new_ones_and_after_done),
         CASE(tasks_share_the_lines_of_a_file),

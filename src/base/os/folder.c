@@ -1,0 +1,196 @@
+#include "base/os/folder.h"
+
+#include "base/os/disk.h"
+#include "base/os/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int gx_folder_look(const char *path, gale_error *error) {
+    struct stat found;
+    if (gx_disk_now()->about_path(path, &found) != 0) {
+        if (errno == ENOENT) return GALE_NOT_FOUND;
+        return gale_error_set(error, GALE_IO, "cannot look at '%s': %s", path, strerror(errno));
+    }
+    return S_ISDIR(found.st_mode) ? GALE_OK : gale_error_set(error, GALE_IO, "'%s' is no folder", path);
+}
+
+/* The folder that a path is in. */
+static void parent_of(const char *path, char parent[4096]) {
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/') size--;
+    while (size > 0 && path[size - 1] != '/') size--;
+    while (size > 1 && path[size - 1] == '/') size--;
+    snprintf(parent, 4096, "%.*s", size ? (int)size : 1, size ? path : ".");
+}
+
+static int sync_parent(const char *path, gale_error *error) {
+    char parent[4096];
+    parent_of(path, parent);
+    int fd = gx_disk_now()->open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool done = fd >= 0 && (gx_disk_now()->sync(fd) == 0 || errno == EINVAL);
+    int why = errno;
+    if (fd >= 0) gx_disk_now()->close(fd);
+    return done ? GALE_OK : gale_error_set(error, GALE_IO, "cannot make '%s' last: %s", path, strerror(why));
+}
+
+int gx_folder_make(const char *path, gale_error *error) {
+    if (gx_disk_now()->make_folder(path, 0700) != 0)
+        return gale_error_set(error, errno == EEXIST ? GALE_EXISTS : GALE_IO, "cannot make the folder '%s': %s", path,
+                              strerror(errno));
+    return sync_parent(path, error);
+}
+
+/* The folder whose path is the first `size` bytes; 0: it is there now. */
+static int make_one(const char *path, size_t size, bool lasting, gale_error *error) {
+    char folder[GX_FILE_NAME_SIZE];
+    memcpy(folder, path, size);
+    folder[size] = 0;
+    int rc = gx_folder_look(folder, error);
+    if (rc != GALE_NOT_FOUND) return rc;
+    if (gx_disk_now()->make_folder(folder, 0777) != 0 && errno != EEXIST)
+        return gale_error_set(error, GALE_IO, "cannot make the folder '%s': %s", folder, strerror(errno));
+    return lasting ? sync_parent(folder, error) : GALE_OK;
+}
+
+int gx_folder_make_way(const char *path, bool lasting, gale_error *error) {
+    char folder[GX_FILE_NAME_SIZE];
+    const char *last = strrchr(path, '/');
+    if (strlen(path) > GX_FILE_PATH_MAX) return gale_error_set(error, GALE_TOO_LARGE, "the path is too long");
+    if (!last || last == path) return GALE_OK;
+    memcpy(folder, path, (size_t)(last - path));
+    folder[last - path] = 0;
+    int rc = gx_folder_look(folder, error); /* most are */
+    if (rc != GALE_NOT_FOUND) return rc;
+    rc = GALE_OK;
+    for (const char *at = strchr(path + 1, '/'); at && rc == GALE_OK; at = strchr(at + 1, '/'))
+        if (at[-1] != '/') rc = make_one(path, (size_t)(at - path), lasting, error);
+    return rc;
+}
+
+static bool is_known(const char *name, const char *const *known) {
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return true;
+    for (; *known; known++)
+        if (strcmp(name, *known) == 0) return true;
+    return false;
+}
+
+int gx_folder_stranger(const char *path, const char *const *known, char ret_name[256], gale_error *error) {
+    DIR *folder = opendir(path);
+    if (!folder) return gale_error_set(error, GALE_IO, "cannot read the folder '%s': %s", path, strerror(errno));
+    ret_name[0] = 0;
+    for (const struct dirent *one; !ret_name[0] && (one = readdir(folder));)
+        if (!is_known(one->d_name, known)) snprintf(ret_name, 256, "%s", one->d_name);
+    closedir(folder);
+    return GALE_OK;
+}
+
+/* --- Copies ------------------------------------------------------------------------------------------------------- */
+
+static int join(const char *folder, const char *name, char path[GX_FILE_NAME_SIZE], gale_error *error) {
+    if (strlen(folder) + 1 + strlen(name) > GX_FILE_PATH_MAX)
+        return gale_error_set(error, GALE_TOO_LARGE, "the path of '%.100s' in '%.100s...' is too long", name, folder);
+    size_t size = strlen(folder);
+    memcpy(path, folder, size);
+    path[size] = '/';
+    memcpy(path + size + 1, name, strlen(name) + 1);
+    return GALE_OK;
+}
+
+static int copy_bytes(int from, int to, const char *from_path, const char *to_path, gale_error *error) {
+    char bytes[16384];
+    int64_t got;
+    while ((got = gx_file_read(from, bytes, sizeof bytes, from_path, error)) > 0) {
+        int rc = gx_file_write(to, bytes, (size_t)got, to_path, error);
+        if (rc < 0) return rc;
+    }
+    return got < 0 ? (int)got : gx_file_sync(to, to_path, error);
+}
+
+static int copy_file(const char *from, const char *to, gale_error *error) {
+    int in, rc = gx_file_open(from, &in, NULL, error);
+    if (rc < 0) return rc;
+    int out = gx_disk_now()->open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (out < 0) {
+        rc = gale_error_set(error, GALE_IO, "cannot make '%s': %s", to, strerror(errno));
+    } else {
+        rc = copy_bytes(in, out, from, to, error);
+        int closed = gx_file_close_written(out, to, rc == GALE_OK ? error : NULL);
+        if (rc == GALE_OK) rc = closed;
+    }
+    gx_file_close(in);
+    return rc == GALE_OK ? gx_file_sync_name(to, error) : rc;
+}
+
+static int copy_named(const char *from, const char *to, const char *name, gale_error *error) {
+    char source[GX_FILE_NAME_SIZE], target[GX_FILE_NAME_SIZE];
+    gx_file_about about;
+    int rc = join(from, name, source, error);
+    if (rc == GALE_OK) rc = join(to, name, target, error);
+    if (rc == GALE_OK) rc = gx_file_about_path(source, &about, error);
+    if (rc == GALE_NOT_FOUND) return GALE_OK;
+    return rc < 0 || !about.regular ? rc : copy_file(source, target, error);
+}
+
+static int remove_named(const char *folder, const char *name, gale_error *error) {
+    char path[GX_FILE_NAME_SIZE];
+    int rc = join(folder, name, path, error);
+    if (rc < 0 || gx_disk_now()->unlink(path) == 0 || errno == ENOENT) return rc;
+    return gale_error_set(error, GALE_IO, "cannot remove '%s': %s", path, strerror(errno));
+}
+
+int gx_folder_remove(const char *path, const char *const *names, gale_error *error) {
+    int rc = gx_folder_look(path, error);
+    if (rc == GALE_NOT_FOUND) return GALE_OK;
+    for (; rc == GALE_OK && *names; names++) rc = remove_named(path, *names, error);
+    if (rc < 0 || rmdir(path) == 0) return rc;
+    return gale_error_set(error, errno == ENOTEMPTY || errno == EEXIST ? GALE_EXISTS : GALE_IO,
+                          "cannot remove the folder '%s': %s", path, strerror(errno));
+}
+
+int gx_folder_rename(const char *from, const char *to, gale_error *error) {
+    if (gx_disk_now()->rename(from, to) != 0)
+        return gale_error_set(error, errno == ENOTEMPTY || errno == EEXIST ? GALE_EXISTS : GALE_IO,
+                              "cannot make the folder '%s': %s", to, strerror(errno));
+    return sync_parent(to, error);
+}
+
+int gx_folder_check_free(const char *path, gale_error *error) {
+    static const char *const none[] = { NULL };
+    char name[256];
+    int rc = gx_folder_look(path, error);
+    if (rc == GALE_NOT_FOUND) return GALE_OK;
+    if (rc == GALE_OK) rc = gx_folder_stranger(path, none, name, error);
+    if (rc < 0 || !name[0]) return rc;
+    return gale_error_set(error, GALE_EXISTS, "the folder '%s' is there already, with '%s' in it", path, name);
+}
+
+int gx_folder_copy(const char *from, const char *to, const char *const *names, gale_error *error) {
+    char part[GX_FILE_NAME_SIZE];
+    int rc = gx_file_beside(to, ".part", part, error);
+    if (rc == GALE_OK) rc = gx_folder_check_free(to, error);
+    if (rc == GALE_OK) rc = gx_folder_remove(part, names, error);
+    if (rc == GALE_OK) rc = gx_folder_make(part, error);
+    if (rc < 0) return rc;
+    for (const char *const *name = names; rc == GALE_OK && *name; name++) rc = copy_named(from, part, *name, error);
+    if (rc == GALE_OK) rc = gx_folder_rename(part, to, error);
+    if (rc < 0) gx_folder_remove(part, names, NULL);
+    return rc;
+}
+
+/* --- What is in one ----------------------------------------------------------------------------------------------- */
+
+int gx_folder_each(const char *path, const char *prefix, gx_folder_each_fn *each, void *user, gale_error *error) {
+    DIR *folder = opendir(path);
+    if (!folder) return gale_error_set(error, GALE_IO, "cannot read the folder '%s': %s", path, strerror(errno));
+    int rc = 0;
+    for (const struct dirent *one; rc == 0 && (one = readdir(folder));)
+        if (strncmp(one->d_name, prefix, strlen(prefix)) == 0) rc = each(user, one->d_name);
+    closedir(folder);
+    return rc;
+}

@@ -1,0 +1,29 @@
+#include "cli/flux_file.h"
+
+#include "base/str.h"
+#include "front/builtin.h"
+
+static int check_equals(const gx_words *words, const char *option, const char *wants, gale_error *error) {
+    for (size_t i = 0; i < words->count; i++)
+        if (!strchr(words->items[i], '='))
+            return gale_error_set(error, GALE_INVALID, "%s wants %s; '%s' has no '='", option, wants, words->items[i]);
+    return 0;
+}
+
+int gx_flux_file_load(const char *path, const gx_flux_choices *choices, gx_flux_options flux,
+                      gale_topology **ret_topology, gale_error *error) {
+    gx_properties properties = { .count = 0 };
+    int rc = check_equals(&choices->assignments, "-c", "key=value", error);
+    if (rc == 0) rc = check_equals(&choices->sets, "--set", "id.name=value", error);
+    if (rc == 0 && choices->filter) rc = gx_properties_load(choices->filter, &properties, error);
+    if (rc < 0) return rc;
+    const gx_variables variables = { choices->filter ? &properties : NULL, choices->environment };
+    flux.assignments = choices->assignments.items;
+    flux.assignment_count = choices->assignments.count;
+    flux.sets = choices->sets.items;
+    flux.set_count = choices->sets.count;
+    flux.variables = &variables;
+    rc = gx_flux_load(path, gx_registry_builtin(), &flux, ret_topology, error);
+    gx_properties_fini(&properties);
+    return rc;
+}

@@ -1,0 +1,101 @@
+#include "front/strangers.h"
+
+#include "base/str.h"
+
+#define NO_MULTILANG                                                                                                   \
+    "components in other languages (multilang) are not there yet; what it does is to be done by gale's classes, or "   \
+    "by a "                                                                                                            \
+    "component in C"
+#define NO_WINDOWS                                                                                                     \
+    "gale.bolt.Window tells aggregates of tumbling and sliding windows, by the clock or by the tuples' own time; "     \
+    "what "                                                                                                            \
+    "else a window's tuples are to be made into is to be done by a component in C"
+#define NO_HDFS "gale.bolt.FileSink writes to files of this machine, by templates and rotated; what is missing is HDFS"
+#define NO_STORE                                                                                                       \
+    "there is no connector yet; gale.bolt.FileSink with `format: json` writes lines that a loader of that store can "  \
+    "take"
+#define NO_QUEUE                                                                                                       \
+    "there is no connector yet; gale.spout.Stdin reads what a client of that queue prints (its acks do not reach the " \
+    "queue)"
+#define NO_TRIDENT "Trident and the Streams API are missing; spouts, bolts and streams say the same"
+#define NO_STATE                                                                                                       \
+    "its state and checkpoints are those of a durable run (gale run --state DIR), in which gale's own bolts take part"
+
+/* A name that ends with a point or a $ stands for all that begin with it; the longest one that fits is taken. */
+static const struct {
+    const char *name, *text;
+} rows[] = {
+    { "org.apache.storm.flux.wrappers.bolts.FluxShellBolt", NO_MULTILANG },
+    { "org.apache.storm.flux.wrappers.spouts.FluxShellSpout", NO_MULTILANG },
+    { "org.apache.storm.task.ShellBolt", NO_MULTILANG },
+    { "org.apache.storm.spout.ShellSpout", NO_MULTILANG },
+    { "org.apache.storm.kafka.", "there is no Kafka connector yet; gale.spout.Stdin reads what a client prints (`kcat "
+                                 "-C -t TOPIC | gale run ...`; its "
+                                 "acks do not reach Kafka)" },
+    { "org.apache.storm.kafka.bolt.", "there is no Kafka connector yet; gale.bolt.FileSink with the path '-' writes "
+                                      "what a client can send (`gale run ... | "
+                                      "kcat -P -t TOPIC`)" },
+    { "kafka.", "there is no Kafka connector yet" },
+    { "storm.kafka.", "there is no Kafka connector yet; gale.spout.Stdin reads what a client prints" },
+    { "org.apache.storm.hdfs.", NO_HDFS },
+    { "org.apache.storm.hdfs.spout.", "gale.spout.File reads a file of this machine; what is missing is HDFS" },
+    { "org.apache.storm.hbase.", NO_STORE },
+    { "org.apache.storm.cassandra.", NO_STORE },
+    { "org.apache.storm.jdbc.", NO_STORE },
+    { "org.apache.storm.redis.", NO_STORE },
+    { "org.apache.storm.mongodb.", NO_STORE },
+    { "org.apache.storm.elasticsearch.", NO_STORE },
+    { "org.apache.storm.solr.", NO_STORE },
+    { "org.apache.storm.hive.", NO_STORE },
+    { "org.apache.storm.opentsdb.", NO_STORE },
+    { "org.apache.storm.influxdb.", NO_STORE },
+    { "org.apache.storm.druid.", NO_STORE },
+    { "org.apache.storm.jms.", NO_QUEUE },
+    { "org.apache.storm.mqtt.", NO_QUEUE },
+    { "org.apache.storm.kinesis.", NO_QUEUE },
+    { "org.apache.storm.pulsar.", NO_QUEUE },
+    { "org.apache.storm.rocketmq.", NO_QUEUE },
+    { "org.apache.storm.eventhubs.", NO_QUEUE },
+    { "org.apache.storm.topology.base.BaseWindowedBolt", NO_WINDOWS },
+    { "org.apache.storm.topology.base.BaseWindowedBolt$", NO_WINDOWS },
+    { "org.apache.storm.topology.base.BaseStatefulWindowedBolt", NO_WINDOWS },
+    { "org.apache.storm.topology.base.BaseStatefulBolt", NO_STATE },
+    { "org.apache.storm.state.", NO_STATE },
+    { "org.apache.storm.bolt.JoinBolt", "joins are missing" },
+    { "org.apache.storm.starter.bolt.SlidingWindowSumBolt", NO_WINDOWS },
+    { "org.apache.storm.starter.bolt.SlidingTupleTsBolt", NO_WINDOWS },
+    { "org.apache.storm.starter.bolt.SingleJoinBolt", "joins are missing" },
+    { "org.apache.storm.starter.bolt.PrinterBolt", "gale.bolt.Printer prints each tuple, as a JSON line" },
+    { "org.apache.storm.starter.spout.RandomSentenceSpout",
+      "gale.spout.Generator makes lines of words; gale.spout.File repeats those of a file (`repeat: true`)" },
+    { "org.apache.storm.starter.spout.RandomIntegerSpout", "gale.spout.Generator makes lines of words" },
+    { "org.apache.storm.starter.", "what is there of storm-starter, `gale help classes` lists with Storm's names" },
+    { "org.apache.storm.testing.FixedTupleSpout", "gale.spout.File emits the lines of a file, each once" },
+    { "org.apache.storm.testing.FeederSpout", "gale.spout.Stdin emits what is fed to it" },
+    { "org.apache.storm.testing.", "gale.spout.Words, Generator and AccessLog make tuples up" },
+    { "org.apache.storm.perf.", "gale.spout.Generator, gale.bolt.Split, Count and Null do what its topologies do" },
+    { "org.apache.storm.trident.", NO_TRIDENT },
+    { "org.apache.storm.streams.", NO_TRIDENT },
+    { "org.apache.storm.drpc.", "DRPC is missing" },
+    { "org.apache.storm.metric.", "figures are in the summary of a run, and in `--json`" },
+    { "org.apache.storm.blobstore.", "there are no worker processes that files are to be brought to" },
+    { "org.apache.storm.flux.test.", "it is a class of Storm's own tests" },
+    { "org.apache.storm.flux.examples.", "it is a Java class of Storm's examples" },
+};
+
+static bool fits(gale_str name, const char *row) {
+    size_t size = strlen(row);
+    bool all_below = row[size - 1] == '.' || row[size - 1] == '$';
+    return all_below ? name.size > size && memcmp(name.data, row, size) == 0 : gx_str_is(name, row);
+}
+
+const char *gx_stranger(gale_str name) {
+    const char *best = NULL;
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strlen(rows[i].name) <= length || !fits(name, rows[i].name)) continue;
+        best = rows[i].text;
+        length = strlen(rows[i].name);
+    }
+    return best;
+}

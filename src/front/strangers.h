@@ -1,0 +1,12 @@
+/* Classes that Storm has and gale has not, as people's files name them: what to use instead, and what is missing. */
+#ifndef GX_FRONT_STRANGERS_H
+#define GX_FRONT_STRANGERS_H
+
+#include "base/port.h"
+
+#include <gale/base.h>
+
+/* A sentence that may follow "gale has no counterpart of x: ", or NULL for a name that is not known. Static storage. */
+const char *gx_stranger(gale_str class_name);
+
+#endif

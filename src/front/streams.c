@@ -1,0 +1,368 @@
+#include "front/streams.h"
+
+#include "base/buf.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "connect/file/template.h"
+#include "front/shape.h"
+#include "kit/window_spec.h"
+#include "topology/grouping.h"
+
+#include <ctype.h>
+
+#define GROUPINGS "SHUFFLE FIELDS ALL GLOBAL CUSTOM DIRECT LOCAL_OR_SHUFFLE NONE PARTIAL_KEY"
+
+/* What something is wrong with has been told of: its streams are left out without a word. */
+enum { LEFT_OUT = 1 };
+
+static int find_component(const gx_loading *l, const gx_yaml *name, gx_component **ret_component) {
+    gx_nearest nearest = gx_nearest_to(name->text);
+    char hint[GX_HINT_SIZE];
+    if ((*ret_component = gx_topology_find(l->topology, name->text.data))) return 0;
+    if (gx_loading_vertex(l, name->text) || (l->nameless && gx_yaml_kept(l->doc))) return LEFT_OUT;
+    for (size_t i = 0; i < l->vertex_count; i++)
+        if (l->vertices[i].id) gx_nearest_offer(&nearest, l->vertices[i].id->text);
+    return gx_yaml_error(l->doc, name, l->error, GALE_NOT_FOUND, "there is no spout or bolt '%.*s'%s",
+                         GX_STR(name->text), gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int find_source(const gx_loading *l, const gx_yaml *name, const gx_component **ret_source) {
+    gx_component *found = NULL;
+    bool system = gx_str_is(name->text, GX_SYSTEM_COMPONENT);
+    int rc = system ? 0 : find_component(l, name, &found);
+    if (rc == 0) *ret_source = system ? gx_topology_system() : found;
+    return rc;
+}
+
+static int find_output(const gx_loading *l, const gx_component *source, const gx_yaml *stream, const gx_yaml *place,
+                       const gx_output **ret_output) {
+    int index = gx_component_stream(source, stream ? stream->text.data : NULL);
+    if (index >= 0) return *ret_output = &source->outputs[index], 0;
+    if (source->output_count == 0)
+        return gx_yaml_error(l->doc, place, l->error, GALE_TOPOLOGY, "'%s' has no output", source->name);
+    gale_str name = stream ? stream->text : gx_str("default");
+    gx_nearest nearest = gx_nearest_to(name);
+    char hint[GX_HINT_SIZE];
+    uint32_t count = source->output_count + (source->is_spout ? 1u : 0u); /* and its dead letters */
+    for (uint32_t i = 0; i < count; i++) gx_nearest_offer(&nearest, gx_str(source->outputs[i].name));
+    return gx_yaml_error(l->doc, stream ? stream : place, l->error, GALE_NOT_FOUND, "'%s' has no stream '%.*s'%s",
+                         source->name, GX_STR(name), gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int grouping_kind(const gx_loading *l, const gx_yaml *type, int32_t *ret_kind) {
+    char upper[32] = "", hint[GX_HINT_SIZE];
+    int kind = gx_grouping_parse(type->text);
+    if (kind >= 0) return *ret_kind = kind, 0;
+    for (size_t i = 0; i < type->text.size && i + 1 < sizeof upper; i++)
+        upper[i] = (char)toupper((unsigned char)type->text.data[i]);
+    return gx_yaml_error(l->doc, type, l->error, GALE_NOT_FOUND, "unknown grouping '%.*s'%s", GX_STR(type->text),
+                         gx_shape_hint(gx_str(upper), GROUPINGS, hint));
+}
+
+/* The classes that a CUSTOM grouping may name: what each is here, and whether fields make it. */
+static const struct {
+    const char *name;
+    int32_t kind;
+} custom_classes[] = {
+    { "org.apache.storm.grouping.PartialKeyGrouping", GALE_GROUPING_PARTIAL_KEY },
+    { "org.apache.storm.grouping.ShuffleGrouping", GALE_GROUPING_SHUFFLE },
+    { "org.apache.storm.grouping.LoadAwareShuffleGrouping", GALE_GROUPING_SHUFFLE },
+};
+
+enum { CUSTOM_COUNT = sizeof custom_classes / sizeof *custom_classes };
+
+static gale_str last_part(gale_str name) {
+    for (size_t i = name.size; i > 0; i--)
+        if (name.data[i - 1] == '.') return (gale_str){ name.data + i, name.size - i };
+    return name;
+}
+
+static int unknown_custom(const gx_loading *l, const gx_yaml *name) {
+    gx_nearest nearest = gx_nearest_to(last_part(name->text));
+    const char *near = NULL;
+    for (size_t i = 0; i < CUSTOM_COUNT; i++) {
+        gale_str last = last_part(gx_str(custom_classes[i].name));
+        gx_nearest_offer(&nearest, last);
+        if (nearest.best.data == last.data) near = custom_classes[i].name;
+    }
+    bool is_near = near && gx_nearest_word(&nearest).size;
+    return gx_yaml_error(
+        l->doc, name, l->error, GALE_NOT_FOUND,
+        "unknown grouping class '%.*s' (org.apache.storm.grouping has PartialKeyGrouping, ShuffleGrouping "
+        "and LoadAwareShuffleGrouping; others are made with gale_custom)%s%s%s",
+        GX_STR(name->text), is_near ? "; did you mean '" : "", is_near ? near : "", is_near ? "'?" : "");
+}
+
+static int no_keys(const gx_loading *l, const gx_yaml *map, const char *keys) {
+    gale_str rest = gx_str(keys), word;
+    while (gx_str_next(&rest, ' ', &word))
+        for (const gx_yaml *key = map->as.first; key; key = key->next->next)
+            if (gx_str_equal(key->text, word) && key->next->type != GALE_TYPE_NULL &&
+                (gx_yaml_is_scalar(key->next) || key->next->count))
+                return gx_yaml_error(l->doc, key, l->error, GALE_UNSUPPORTED,
+                                     "a customClass has no '%.*s' here: fields are its constructorArgs", GX_STR(word));
+    return 0;
+}
+
+/* What a CUSTOM grouping is, and the fields that it is made with. */
+static int custom_class(const gx_loading *l, const gx_yaml *node, int32_t *ret_kind, const gx_yaml **ret_fields) {
+    const gx_yaml *class_ = gx_yaml_get(node, "customClass"), *name;
+    if (!class_) return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY, "a CUSTOM grouping needs 'customClass'");
+    int rc = gx_shape_map(l->doc, class_, "a customClass", GX_OBJECT_KEYS, l->error);
+    if (rc == 0) rc = no_keys(l, class_, "factory factoryArgs properties configMethods");
+    if (rc == 0) rc = gx_shape_text(l->doc, class_, "a customClass", "className", &name, l->error);
+    if (rc < 0) return rc;
+    for (size_t i = 0; i < CUSTOM_COUNT; i++) {
+        if (!gx_str_is(name->text, custom_classes[i].name)) continue;
+        *ret_kind = custom_classes[i].kind;
+        if (*ret_kind != GALE_GROUPING_PARTIAL_KEY) return no_keys(l, class_, "constructorArgs");
+        return gx_shape_list(l->doc, class_, "a customClass", "constructorArgs", ret_fields, l->error);
+    }
+    return unknown_custom(l, name);
+}
+
+/* What the grouping's `drop` says, if it is there. */
+static int drop_policy(const gx_loading *l, const gx_yaml *node, int32_t *ret_drop) {
+    const gx_yaml *text;
+    char hint[GX_HINT_SIZE];
+    *ret_drop = GALE_DROP_NOTHING;
+    if (!gx_yaml_get(node, "drop")) return 0;
+    int rc = gx_shape_text(l->doc, node, "a grouping", "drop", &text, l->error);
+    if (rc < 0) return rc;
+    int drop = gx_drop_parse(text->text);
+    if (drop >= 0) return *ret_drop = drop, 0;
+    return gx_yaml_error(l->doc, text, l->error, GALE_NOT_FOUND,
+                         "'drop' must be oldest, newest or nothing, not '%.*s'%s", GX_STR(text->text),
+                         gx_shape_hint(text->text, "oldest newest nothing", hint));
+}
+
+static void warn_unused(const gx_loading *l, const gx_yaml *node, const char *key, int32_t kind) {
+    const gx_yaml *unused = gx_yaml_get(node, key);
+    if (!unused || unused->type == GALE_TYPE_NULL) return;
+    gx_yaml_warn(l->doc, unused, l->options->logger, "'%s' has no effect in grouping %s", key,
+                 gale_grouping_name(kind));
+}
+
+/* The list of fields that a grouping goes by, or NULL. A known CUSTOM grouping becomes what it is. */
+static int grouping_fields(const gx_loading *l, const gx_yaml *node, int32_t *kind, const gx_yaml **ret_fields) {
+    *ret_fields = NULL;
+    if (*kind == GALE_GROUPING_CUSTOM) {
+        warn_unused(l, node, "args", GALE_GROUPING_CUSTOM);
+        return custom_class(l, node, kind, ret_fields);
+    }
+    warn_unused(l, node, "customClass", *kind);
+    int rc = gx_shape_list(l->doc, node, "a grouping", "args", ret_fields, l->error);
+    if (rc < 0 || *kind == GALE_GROUPING_PARTIAL_KEY) return rc;
+    if (*kind == GALE_GROUPING_FIELDS && !*ret_fields)
+        return gx_yaml_error(l->doc, node, l->error, GALE_TOPOLOGY,
+                             "a FIELDS grouping needs 'args': the names of fields");
+    if (*kind == GALE_GROUPING_FIELDS) return 0;
+    if (*ret_fields) warn_unused(l, node, "args", *kind);
+    *ret_fields = NULL;
+    return 0;
+}
+
+static int add_field(const gx_loading *l, const gx_component *source, const gx_output *output, const gx_yaml *field,
+                     gx_buf *names) {
+    if (!gx_yaml_is_scalar(field))
+        return gx_yaml_error(l->doc, field, l->error, GALE_TYPE, "a field's name must be a string, not %s",
+                             gx_yaml_type_text(field));
+    gx_nearest nearest = gx_nearest_to(field->text);
+    char hint[GX_HINT_SIZE];
+    for (uint32_t i = 0; i < output->field_count; i++) {
+        gx_nearest_offer(&nearest, gx_str(output->fields[i]));
+        if (!gx_str_is(field->text, output->fields[i])) continue;
+        gx_buf_format(names, "%s%s", names->size ? "," : "", output->fields[i]);
+        return names->failed ? gx_loading_no_memory(l) : 0;
+    }
+    return gx_yaml_error(l->doc, field, l->error, GALE_NOT_FOUND, "'%s' has no field '%.*s' in stream '%s'%s",
+                         source->name, GX_STR(field->text), output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+/* The names in a list, with commas between them. The arguments of a constructor may be names, or one list of them. */
+static int add_fields(const gx_loading *l, const gx_component *source, const gx_output *output, const gx_yaml *list,
+                      bool nested, gx_buf *names) {
+    int rc = 0;
+    for (const gx_yaml *item = list ? list->as.first : NULL; item && rc == 0; item = item->next)
+        rc = nested && item->type == GALE_TYPE_LIST ? add_fields(l, source, output, item, false, names)
+                                                    : add_field(l, source, output, item, names);
+    return rc;
+}
+
+static void warn_replaced(const gx_loading *l, const gx_yaml *from, const gx_component *bolt, const gx_output *output) {
+    gx_yaml_warn(l->doc, from, l->options->logger,
+                 "'%s' subscribes again to stream '%s' of '%.*s': this grouping replaces the one before", bolt->name,
+                 output->name, GX_STR(from->text));
+}
+
+/* It may be meant: a field may decide the other one, as a city decides its country. */
+static void warn_of_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
+                        const gx_output *output, const char *fields) {
+    gale_error inner = GALE_ERROR_INIT;
+    for (size_t i = 0; i < l->keyed_count; i++) {
+        const gx_keyed *keyed = &l->keyed[i];
+        if (strcmp(keyed->id, bolt->name) == 0 && gx_keyed_check(keyed, source->name, output, fields, &inner) < 0)
+            gx_yaml_warn(l->doc, node, l->options->logger, "%s", inner.text);
+    }
+}
+
+/* The fields that a bolt's own parameters name must come in. */
+static int check_field(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                       const gx_component *source, const gx_output *output, gale_str field) {
+    gx_nearest nearest = gx_nearest_to(field);
+    char hint[GX_HINT_SIZE];
+    for (uint32_t i = 0; i < output->field_count; i++) {
+        if (gx_str_is(field, output->fields[i])) return 0;
+        gx_nearest_offer(&nearest, gx_str(output->fields[i]));
+    }
+    return gx_yaml_error(l->doc, place, l->error, GALE_NOT_FOUND,
+                         "'%s' of '%.*s' %s '%.*s', which '%s' does not have in stream '%s'%s", param->name,
+                         GX_STR(bolt->id->text), param->roles & GX_PARAM_AGGREGATES ? "names" : "is", GX_STR(field),
+                         source->name, output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+/* What a path names between braces. One that is none has been told of. */
+static int check_template(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                          const gx_component *source, const gx_output *output, gale_str path) {
+    gx_template made;
+    int rc = gx_template_parse(path, param->name, &made, NULL) < 0 ? LEFT_OUT : 0;
+    for (uint32_t i = 0; rc == 0 && i < made.fields.count; i++)
+        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, gx_fields_name(&made.fields, i)));
+    return rc < 0 ? rc : 0;
+}
+
+static int check_names(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                       const gx_component *source, const gx_output *output, gale_str names) {
+    gale_str field;
+    int rc = 0;
+    while (rc == 0 && gx_str_next(&names, ',', &field))
+        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, field));
+    return rc;
+}
+
+/* What cannot be read, the class refuses. */
+static int check_aggregates(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                            const gx_component *source, const gx_output *output, gale_str text) {
+    gx_window_spec spec = { .count = 0 };
+    int rc = gx_window_spec_parse(text.data, "", param->name, &spec, NULL) < 0 ? LEFT_OUT : 0;
+    for (uint32_t i = 0; rc == 0 && i < spec.fields.count; i++)
+        rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, gx_fields_name(&spec.fields, i)));
+    return rc < 0 ? rc : 0;
+}
+
+static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_vertex *bolt, const gx_component *source,
+                        const gx_output *output) {
+    int rc = 0;
+    if (gx_class_is_apart(bolt->class_, output->name)) return 0;
+    for (size_t i = 0; rc == 0 && i < bolt->class_->param_count; i++) {
+        const gx_param *param = &bolt->class_->params[i];
+        const gale_value *value = &bolt->args->values[i];
+        const gx_yaml *place = bolt->args->places[i] ? bolt->args->places[i] : item;
+        if (value->type != GALE_TYPE_STRING || !value->size) continue;
+        gale_str text = { value->as.string, value->size };
+        if (param->roles & GX_PARAM_INPUT) rc = check_names(l, place, bolt, param, source, output, text);
+        if (param->roles & GX_PARAM_AGGREGATES) rc = check_aggregates(l, place, bolt, param, source, output, text);
+        if (param->roles & GX_PARAM_TEMPLATE) rc = check_template(l, place, bolt, param, source, output, text);
+    }
+    return rc;
+}
+
+/* What a grouping says, as far as that can be told without its source. */
+typedef struct said {
+    int32_t kind, drop;
+    bool custom;
+    const gx_yaml *stream, *fields; /* NULL: none */
+} said;
+
+static int read_grouping(const gx_loading *l, const gx_yaml *node, said *ret) {
+    const gx_yaml *type;
+    *ret = (said){ .kind = GALE_GROUPING_SHUFFLE };
+    int rc = gx_shape_map_with(l->doc, node, "a grouping", "type streamId args customClass drop", "type", l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, node, "a grouping", "type", &type, l->error);
+    if (rc == 0) rc = grouping_kind(l, type, &ret->kind);
+    if (rc == 0) rc = drop_policy(l, node, &ret->drop);
+    ret->custom = ret->kind == GALE_GROUPING_CUSTOM;
+    if (rc == 0) rc = grouping_fields(l, node, &ret->kind, &ret->fields);
+    if (rc == 0 && gx_yaml_get(node, "streamId"))
+        rc = gx_shape_text(l->doc, node, "a grouping", "streamId", &ret->stream, l->error);
+    return rc;
+}
+
+static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const gx_yaml *from,
+                     const gx_component *source, const gx_component *bolt) {
+    const gx_output *output = NULL;
+    gx_buf names = GX_BUF_INIT(NULL);
+    int rc = find_output(l, source, what->stream, from, &output);
+    if (rc == 0) rc = add_fields(l, source, output, what->fields, what->custom, &names);
+    size_t kept = gx_yaml_kept(l->doc);
+    if (rc == 0) rc = check_fields(l, from, gx_loading_vertex(l, gx_str(bolt->name)), source, output);
+    if (rc == 0 && names.size && gx_yaml_kept(l->doc) == kept)
+        warn_of_key(l, node, source, bolt, output, gx_buf_text(&names));
+    if (rc == 0) {
+        gale_grouping taken = gale_grouping_of(what->kind, what->fields ? gx_buf_text(&names) : NULL);
+        taken.drop = what->drop;
+        rc = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name, taken);
+        if (rc < 0) rc = gx_loading_builder_error(l, node, rc);
+        if (rc > 0) warn_replaced(l, from, bolt, output);
+    }
+    gx_buf_fini(&names);
+    return rc < 0 ? rc : 0;
+}
+
+static int find_target(const gx_loading *l, const gx_yaml *name, gx_component **ret_bolt) {
+    int rc = find_component(l, name, ret_bolt);
+    if (rc != 0 || !(*ret_bolt)->is_spout) return rc;
+    return gx_yaml_error(l->doc, name, l->error, GALE_TOPOLOGY, "'%s' is a spout; a stream leads to a bolt",
+                         (*ret_bolt)->name);
+}
+
+/* Where one end is wrong, the other and the grouping are looked at all the same. */
+static int stream(gx_loading *l, const gx_yaml *item) {
+    const gx_yaml *from, *to, *node = gx_yaml_get(item, "grouping");
+    const gx_component *source = NULL;
+    gx_component *bolt = NULL;
+    said what;
+    int rc = gx_shape_map_with(l->doc, item, "a stream", "id name from to grouping", "from to grouping", l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
+    if (rc != 0) return l->lost = true, rc;
+    int from_rc = find_source(l, from, &source);
+    if (from_rc < 0 && (rc = gx_loading_keep(l, from_rc)) < 0) return rc;
+    int to_rc = find_target(l, to, &bolt);
+    if (to_rc < 0 && (rc = gx_loading_keep(l, to_rc)) < 0) return rc;
+    l->lost |= to_rc != 0;
+    if (!node) return gx_yaml_error(l->doc, item, l->error, GALE_TOPOLOGY, "a stream needs the field 'grouping'");
+    rc = read_grouping(l, node, &what);
+    return rc == 0 && from_rc == 0 && to_rc == 0 ? subscribe(l, node, &what, from, source, bolt) : rc;
+}
+
+/* A stream is what it is to a bolt, even where something is wrong with it. */
+static void note_reached(gx_loading *l, const gx_yaml *item) {
+    const gx_yaml *to = gx_yaml_get(item, "to");
+    gx_vertex *bolt = to && gx_yaml_is_scalar(to) ? gx_loading_vertex(l, to->text) : NULL;
+    if (bolt) bolt->reached = true;
+}
+
+/* Storm leaves out a bolt that no stream leads to, without a word. */
+static int check_reached(const gx_loading *l) {
+    int rc = 0;
+    if (l->lost) return 0; /* it may have been meant */
+    for (size_t i = l->spout_count; i < l->vertex_count && rc == 0; i++) {
+        const gx_vertex *v = &l->vertices[i];
+        if (!v->id || v->reached) continue;
+        rc = gx_loading_keep(l, gx_yaml_error(l->doc, v->id, l->error, GALE_TOPOLOGY,
+                                              "bolt '%.*s' has no input: no stream leads to it", GX_STR(v->id->text)));
+    }
+    return rc;
+}
+
+int gx_loading_streams(gx_loading *l, const gx_yaml *root) {
+    const gx_yaml *list = NULL;
+    int rc = gx_loading_keep(l, gx_shape_list(l->doc, root, "a topology", "streams", &list, l->error));
+    l->lost = !list && gx_yaml_kept(l->doc);
+    for (const gx_yaml *item = list && rc == 0 ? list->as.first : NULL; item && rc == 0; item = item->next) {
+        note_reached(l, item);
+        rc = gx_loading_keep(l, stream(l, item));
+    }
+    return rc == 0 ? check_reached(l) : rc;
+}

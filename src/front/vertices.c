@@ -1,0 +1,503 @@
+#include "front/vertices.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "front/shape.h"
+#include "topology/config.h"
+
+#include <stdlib.h>
+
+/* --- Components --------------------------------------------------------------------------------------------------- */
+
+static int make_value(const gx_loading *l, const gx_yaml *item, const gx_args *args, gale_value *ret_value) {
+    gale_error inner = GALE_ERROR_INIT;
+    int rc = args->class_->make_value(args, ret_value, &inner);
+    if (rc < 0 && !inner.code) inner.code = rc;
+    return rc < 0 ? gx_yaml_error_at(l->doc, item, l->error, &inner) : 0;
+}
+
+/* Something to refer to where the value itself is wrong, so that one error is not told of twice. */
+static void note_ref(gx_loading *l, const gx_yaml *id, gale_value value) {
+    l->refs.refs[l->refs.count++] = (gx_ref){ id->text, value };
+}
+
+static int component(gx_loading *l, const gx_yaml *item, const gx_yaml **ret_id, gale_value *ret_value) {
+    const gx_class *class_;
+    gx_args args;
+    int rc = gx_shape_map_with(l->doc, item, "a component", GX_OBJECT_KEYS, "id className", l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a component", "id", ret_id, l->error);
+    if (rc == 0) rc = gx_registry_class(l->registry, l->doc, item, "a component", GX_CLASS_VALUE, &class_, l->error);
+    size_t before = gx_yaml_kept(l->doc);
+    if (rc == 0) rc = gx_arguments_read(class_, &l->refs, l->doc, item, NULL, 0, &args, l->error);
+    if (rc == 0 && gx_yaml_kept(l->doc) == before) rc = make_value(l, item, &args, ret_value);
+    for (size_t i = 0; i < l->refs.count && rc == 0; i++)
+        if (gx_str_equal(l->refs.refs[i].id, (*ret_id)->text))
+            rc = gx_yaml_error(l->doc, *ret_id, l->error, GALE_EXISTS, "there is a component '%.*s' already",
+                               GX_STR((*ret_id)->text));
+    return rc;
+}
+
+int gx_loading_components(gx_loading *l, const gx_yaml *root) {
+    const gx_yaml *list;
+    int rc = gx_shape_list(l->doc, root, "a topology", "components", &list, l->error);
+    if (rc < 0 || !list) return gx_loading_keep(l, rc);
+    if (!(l->refs.refs = calloc(list->count, sizeof *l->refs.refs))) return gx_loading_no_memory(l);
+    for (const gx_yaml *item = list->as.first; item && rc == 0; item = item->next) {
+        const gx_yaml *id = NULL;
+        gale_value value = gale_null();
+        rc = gx_loading_keep(l, component(l, item, &id, &value));
+        if (rc == 0 && id) note_ref(l, id, value);
+    }
+    return rc;
+}
+
+/* --- Reading spouts and bolts ------------------------------------------------------------------------------------- */
+
+static int check_free(const gx_loading *l, const gx_yaml *id) {
+    const gx_vertex *other = gx_loading_vertex(l, id->text);
+    if (!other) return 0;
+    return gx_yaml_error(l->doc, id, l->error, GALE_TOPOLOGY, "the name '%.*s' is taken already (line %u)",
+                         GX_STR(id->text), other->id->line);
+}
+
+static const gx_yaml *set_for(const gx_loading *l, const gx_yaml *id, const char *name) {
+    const gx_yaml *value = NULL;
+    for (size_t i = 0; i < l->setting_count; i++)
+        if (gx_str_equal(l->settings[i].id->text, id->text) && gx_str_is(l->settings[i].name, name))
+            value = l->settings[i].value;
+    return value;
+}
+
+/* numTasks, else parallelism, else 1. Storm's executors are not gale's: a component's parallelism is its tasks. What the
+ * command line says of one goes over the file. */
+static int task_count(const gx_loading *l, const gx_yaml *item, const char *what, const gx_yaml *id,
+                      int64_t *ret_tasks) {
+    static const char *const keys[] = { "parallelism", "numTasks" };
+    int64_t tasks = 1;
+    const gx_yaml *fixed = gx_yaml_get(item, "numTasks");
+    for (size_t i = 0; i < 2; i++) {
+        const gx_yaml *set = set_for(l, id, keys[i]);
+        gx_yaml key = { .type = GALE_TYPE_STRING, .text = gx_str(keys[i]), .next = (gx_yaml *)set };
+        gx_yaml map = { .type = GALE_TYPE_MAP, .count = 1, .as.first = &key };
+        int rc = gx_shape_number(l->doc, set ? &map : item, what, keys[i], 1, GALE_TASKS_MAX, tasks, &tasks, l->error);
+        if (rc < 0) return rc;
+        if (i == 0 && set && fixed && fixed->type == GALE_TYPE_I64 && !set_for(l, id, "numTasks"))
+            return gx_yaml_error(l->doc, set, l->error, GALE_INVALID,
+                                 "%s:%u:%u says numTasks, which goes over parallelism; set %.*s.numTasks", fixed->file,
+                                 fixed->line, fixed->column, GX_STR(id->text));
+    }
+    *ret_tasks = tasks;
+    return 0;
+}
+
+static void warn_loads(const gx_loading *l, const gx_yaml *item) {
+    for (const gx_yaml *key = item->as.first; key; key = key->next->next)
+        if (gx_str_is(key->text, "onHeapMemoryLoad") || gx_str_is(key->text, "offHeapMemoryLoad") ||
+            gx_str_is(key->text, "cpuLoad"))
+            gx_yaml_warn(l->doc, key, l->options->logger, "%.*s has no effect here", GX_STR(key->text));
+}
+
+/* What --set says of the component's own properties: neither of its tasks nor of its configuration. */
+static bool is_property(const gx_setting *setting, const gx_yaml *id) {
+    return gx_str_equal(setting->id->text, id->text) && !gx_str_is(setting->name, "parallelism") &&
+           !gx_str_is(setting->name, "numTasks") && !gx_config_find(setting->name);
+}
+
+static int read_arguments(const gx_loading *l, const gx_vertex *v) {
+    gx_override *overrides = calloc(l->setting_count + 1, sizeof *overrides);
+    size_t count = 0;
+    if (!overrides) return gx_loading_no_memory(l);
+    for (size_t i = 0; i < l->setting_count; i++)
+        if (is_property(&l->settings[i], v->id))
+            overrides[count++] = (gx_override){ l->settings[i].name, l->settings[i].value };
+    int rc = gx_arguments_read(v->class_, &l->refs, l->doc, v->item, overrides, count, v->args, l->error);
+    free(overrides);
+    return rc;
+}
+
+static int read_vertex(gx_loading *l, gx_vertex *v, const char *what, int32_t kind) {
+    const gx_yaml *id;
+    int64_t tasks = 1;
+    if (v->item->type != GALE_TYPE_MAP) return gx_shape_map(l->doc, v->item, what, GX_VERTEX_KEYS, l->error);
+    int rc = gx_shape_map_with(l->doc, v->item, what, GX_VERTEX_KEYS, "id className", l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, v->item, what, "id", &id, l->error);
+    if (rc == 0) rc = check_free(l, id);
+    if (rc != 0) return rc;
+    v->id = id;
+    rc = gx_registry_class(l->registry, l->doc, v->item, what, kind, &v->class_, l->error);
+    if (rc < 0) return rc;
+    if (!(v->args = malloc(sizeof *v->args))) return gx_loading_no_memory(l);
+    rc = read_arguments(l, v);
+    if (rc == 0) rc = task_count(l, v->item, what, id, &tasks);
+    v->tasks = (uint32_t)tasks;
+    if (rc == 0) warn_loads(l, v->item);
+    return rc;
+}
+
+static int read_list(gx_loading *l, const gx_yaml *list, const char *what, int32_t kind) {
+    int rc = 0;
+    for (const gx_yaml *item = list ? list->as.first : NULL; item && rc == 0; item = item->next) {
+        gx_vertex *v = &l->vertices[l->vertex_count];
+        size_t before = gx_yaml_kept(l->doc);
+        v->item = item;
+        rc = gx_loading_keep(l, read_vertex(l, v, what, kind));
+        v->whole = rc == 0 && gx_yaml_kept(l->doc) == before;
+        l->nameless |= !v->id;
+        l->vertex_count++;
+    }
+    return rc;
+}
+
+/* --- Making them -------------------------------------------------------------------------------------------------- */
+
+static bool is_dry(const gx_loading *l) {
+    return l->options->dry;
+}
+
+/* What is not to be run is made without a state. */
+static gx_args made_of(const gx_loading *l, const gx_vertex *v) {
+    gx_args args = *v->args;
+    const gx_param *keeps = gx_class_param_with(v->class_, GX_PARAM_KEEPS);
+    if (keeps && is_dry(l)) args.values[keeps - v->class_->params] = gale_null();
+    return args;
+}
+
+static gale_str word_at(const char *text) {
+    return (gale_str){ text, strcspn(text, " :,") };
+}
+
+/* Reports of classes begin with "who: parameter", where a map follows with its key: "map: set kb:1:7: ...". */
+static const gx_yaml *place_of(const gx_vertex *v, const char *report) {
+    const char *after = strstr(report, ": ");
+    gale_str name = word_at(after ? after + 2 : ""), key;
+    for (size_t i = 0; name.size && i < v->class_->param_count; i++) {
+        const gx_yaml *place = v->args->places[i];
+        if (!place || !gx_str_is(name, v->class_->params[i].name)) continue;
+        key = name.data[name.size] == ' ' ? word_at(name.data + name.size + 1) : (gale_str){ NULL, 0 };
+        for (const gx_yaml *item = place->type == GALE_TYPE_MAP ? place->as.first : NULL; item; item = item->next->next)
+            if (gx_str_equal(item->text, key)) return item->next;
+        return place;
+    }
+    return v->item;
+}
+
+static int refused(const gx_loading *l, const gx_vertex *v, gale_error *inner, int code) {
+    if (!inner->code) inner->code = code;
+    return gx_yaml_error_at(l->doc, place_of(v, inner->text), l->error, inner);
+}
+
+static int add_spout(const gx_loading *l, const gx_vertex *v) {
+    gale_error inner = GALE_ERROR_INIT;
+    gx_args args = made_of(l, v);
+    gale_spout spout;
+    int rc = v->class_->make_spout(&args, &spout, &inner);
+    if (rc < 0) return refused(l, v, &inner, rc);
+    rc = gale_topology_add_spout(l->topology, v->id->text.data, spout, v->tasks);
+    return rc < 0 ? gx_loading_builder_error(l, v->item, rc) : 0;
+}
+
+/* One of which it is not known what comes in is left out, as most often a stream is wrong, which is told later. */
+static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t input_count) {
+    gale_error inner = GALE_ERROR_INIT;
+    gx_args args = made_of(l, v);
+    args.inputs = inputs;
+    args.input_count = input_count;
+    int rc = v->class_->make_bolt(&args, &v->bolt, &inner);
+    if (rc == GALE_FIELDS) {
+        if (!l->blind) l->blindness = inner, l->blind = v;
+        v->whole = false;
+        return 0;
+    }
+    if (rc < 0) return refused(l, v, &inner, rc);
+    v->made = true;
+    return 0;
+}
+
+/* Adding takes it, also when that fails. */
+static int add_bolt(const gx_loading *l, gx_vertex *v) {
+    v->made = false;
+    int rc = gale_topology_add_bolt(l->topology, v->id->text.data, v->bolt, v->tasks);
+    return rc < 0 ? gx_loading_builder_error(l, v->item, rc) : 0;
+}
+
+/* --- What leads to a bolt ----------------------------------------------------------------------------------------- */
+
+/* A stream between two vertices, as far as it can be told yet. */
+typedef struct link {
+    gx_vertex *from, *to; /* `from` NULL: the system, or nobody */
+    const char *source, *stream;
+} link;
+
+typedef struct links {
+    link *list; /* by target */
+    size_t count;
+    gx_vertex **by_id;
+} links;
+
+static int by_id(const void *a, const void *b) {
+    return gx_str_compare((*(gx_vertex *const *)a)->id->text, (*(gx_vertex *const *)b)->id->text);
+}
+
+static int by_target(const void *a, const void *b) {
+    const link *x = a, *y = b;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static gx_vertex *look_up(const links *all, size_t count, gale_str id) {
+    gx_yaml name = { .text = id };
+    gx_vertex wanted = { .id = &name }, *pointer = &wanted;
+    gx_vertex **found = count ? bsearch(&pointer, all->by_id, count, sizeof *all->by_id, by_id) : NULL;
+    return found ? *found : NULL;
+}
+
+static const gx_yaml *text_of(const gx_yaml *map, const char *key) {
+    const gx_yaml *text = gx_yaml_get(map, key);
+    return text && gx_yaml_is_scalar(text) && text->type != GALE_TYPE_NULL ? text : NULL;
+}
+
+static void add_link(const gx_loading *l, links *all, size_t named, const gx_yaml *item) {
+    const gx_yaml *from = text_of(item, "from"), *to = text_of(item, "to");
+    const gx_yaml *stream = text_of(gx_yaml_get(item, "grouping"), "streamId");
+    gx_vertex *target = to ? look_up(all, named, to->text) : NULL;
+    if (!from || !target || target < l->vertices + l->spout_count) return;
+    all->list[all->count++] = (link){ look_up(all, named, from->text), target, from->text.data,
+                                      stream ? stream->text.data : "default" };
+}
+
+static int find_links(const gx_loading *l, const gx_yaml *root, links *all) {
+    const gx_yaml *list = gx_yaml_get(root, "streams");
+    bool there = list && list->type == GALE_TYPE_LIST;
+    size_t named = 0;
+    all->list = calloc((there ? list->count : 0) + 1, sizeof *all->list);
+    all->by_id = calloc(l->vertex_count + 1, sizeof *all->by_id);
+    if (!all->list || !all->by_id) return gx_loading_no_memory(l);
+    for (size_t i = 0; i < l->vertex_count; i++)
+        if (l->vertices[i].id) all->by_id[named++] = &l->vertices[i];
+    qsort(all->by_id, named, sizeof *all->by_id, by_id);
+    for (const gx_yaml *item = there ? list->as.first : NULL; item; item = item->next) add_link(l, all, named, item);
+    qsort(all->list, all->count, sizeof *all->list, by_target);
+    return 0;
+}
+
+/* "word, count" of a component that has been added. */
+static const char *added_fields(const gx_loading *l, const gx_component *component, const char *stream) {
+    int index = gx_component_stream(component, stream);
+    gx_buf names = GX_BUF_INIT(NULL);
+    if (index < 0) return NULL;
+    for (uint32_t i = 0; i < component->outputs[index].field_count; i++)
+        gx_buf_format(&names, "%s%s", i ? ", " : "", component->outputs[index].fields[i]);
+    const char *text = gx_buf_text(&names);
+    char *kept = text ? gx_yaml_take(l->doc, names.size + 1) : NULL;
+    if (kept) memcpy(kept, text, names.size + 1);
+    gx_buf_fini(&names);
+    return kept;
+}
+
+static const char *fields_of(const gx_loading *l, const link *from) {
+    if (!from->from) {
+        bool system = strcmp(from->source, GX_SYSTEM_COMPONENT) == 0;
+        return system ? added_fields(l, gx_topology_system(), from->stream) : NULL;
+    }
+    if (from->from < l->vertices + l->spout_count) {
+        const gx_component *spout = gx_topology_find(l->topology, from->source);
+        return spout ? added_fields(l, spout, from->stream) : NULL;
+    }
+    for (size_t i = 0; from->from->made && i < from->from->bolt.output_count; i++) {
+        const gale_output *output = &from->from->bolt.outputs[i];
+        if (strcmp(output->stream ? output->stream : "default", from->stream) == 0) return output->fields;
+    }
+    return NULL;
+}
+
+static size_t first_link(const links *all, const gx_vertex *v) {
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all->list[middle].to < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int make_with_inputs(gx_loading *l, const links *all, gx_vertex *v) {
+    size_t first = first_link(all, v), count = 0;
+    while (first + count < all->count && all->list[first + count].to == v) count++;
+    gx_input *inputs = calloc(count + 1, sizeof *inputs);
+    if (!inputs) return gx_loading_no_memory(l);
+    for (size_t i = 0; i < count; i++) {
+        const link *from = &all->list[first + i];
+        inputs[i] = (gx_input){ from->source, from->stream, fields_of(l, from) };
+    }
+    int rc = make_bolt(l, v, inputs, count);
+    free(inputs);
+    return rc;
+}
+
+/* --- In which order ----------------------------------------------------------------------------------------------- */
+
+/* Sources come first; where there is a cycle, the file's order decides. */
+typedef struct order {
+    const links *all;
+    size_t *waits;     /* by vertex: how many bolts lead to it that have not had their turn */
+    link **from;       /* the links, by source */
+    gx_vertex **ready; /* whose turn has come */
+    size_t ready_count;
+    bool *seen;
+} order;
+
+static int by_source(const void *a, const void *b) {
+    const link *x = *(link *const *)a, *y = *(link *const *)b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void get_ready(const gx_loading *l, order *o, gx_vertex *v) {
+    if (o->seen[v - l->vertices]) return;
+    o->seen[v - l->vertices] = true;
+    o->ready[o->ready_count++] = v;
+}
+
+static void had_turn(const gx_loading *l, order *o, const gx_vertex *v, size_t from_count) {
+    size_t low = 0, high = from_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->from[middle]->from < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < from_count && o->from[low]->from == v; low++)
+        if (--o->waits[o->from[low]->to - l->vertices] == 0) get_ready(l, o, o->from[low]->to);
+}
+
+static bool is_bolt(const gx_loading *l, const gx_vertex *v) {
+    return v && v >= l->vertices + l->spout_count;
+}
+
+static int make_in_order(gx_loading *l, order *o) {
+    size_t next = l->spout_count, turn = 0, from_count = 0;
+    for (size_t i = 0; i < o->all->count; i++)
+        if (is_bolt(l, o->all->list[i].from)) {
+            o->from[from_count++] = &o->all->list[i];
+            o->waits[o->all->list[i].to - l->vertices]++;
+        }
+    qsort(o->from, from_count, sizeof *o->from, by_source);
+    for (size_t i = l->spout_count; i < l->vertex_count; i++)
+        if (o->waits[i] == 0) get_ready(l, o, &l->vertices[i]);
+    int rc = 0;
+    while (rc == 0) {
+        while (turn == o->ready_count && next < l->vertex_count) get_ready(l, o, &l->vertices[next++]);
+        if (turn == o->ready_count) break;
+        gx_vertex *v = o->ready[turn++];
+        if (v->whole) rc = gx_loading_keep(l, make_with_inputs(l, o->all, v));
+        had_turn(l, o, v, from_count);
+    }
+    return rc;
+}
+
+static int make_bolts(gx_loading *l, const links *all) {
+    size_t count = l->vertex_count + 1;
+    order o = { .all = all,
+                .waits = calloc(count, sizeof *o.waits),
+                .from = calloc(all->count + 1, sizeof *o.from),
+                .ready = calloc(count, sizeof *o.ready),
+                .seen = calloc(count, sizeof *o.seen) };
+    int rc = o.waits && o.from && o.ready && o.seen ? make_in_order(l, &o) : gx_loading_no_memory(l);
+    free(o.waits);
+    free(o.from);
+    free(o.ready);
+    free(o.seen);
+    return rc;
+}
+
+/* --- All of them -------------------------------------------------------------------------------------------------- */
+
+static void note_use(gx_loading *l, const gx_vertex *v) {
+    bool prints = v->class_->prints && v->class_->prints(v->args);
+    bool led = prints && gx_class_reads_key(v->class_, "gale.output");
+    l->sink_prints |= led;
+    l->prints |= prints && !led;
+    l->used[l->used_count++] = gx_used_of(v->args, v->id->text.data);
+}
+
+/* Notes a bolt that has a key. */
+static void note_key(gx_loading *l, const gx_vertex *v) {
+    const gale_value *key = gx_args_with(v->args, GX_PARAM_KEY);
+    if (!key) return;
+    bool given = key->type == GALE_TYPE_STRING && key->size;
+    l->keyed[l->keyed_count++] = (gx_keyed){ v->id->text.data, v->class_, given ? key->as.string : NULL };
+}
+
+/* Its configuration, with what --set says of it. */
+static int configure(gx_loading *l, const gx_vertex *v) {
+    int rc = gx_loading_config(l, gx_yaml_get(v->item, "config"), v->id->text.data);
+    for (size_t i = 0; i < l->setting_count && rc == 0; i++) {
+        const gx_setting *setting = &l->settings[i];
+        if (!gx_str_equal(setting->id->text, v->id->text) || !gx_config_find(setting->name)) continue;
+        gx_yaml key = *setting->value;
+        key.type = GALE_TYPE_STRING;
+        key.text = setting->name;
+        key.next = (gx_yaml *)setting->value;
+        gx_yaml map = { .type = GALE_TYPE_MAP, .count = 1, .as.first = &key, .file = key.file };
+        char name[200];
+        if (setting->name.size >= sizeof name) continue;
+        memcpy(name, setting->name.data, setting->name.size);
+        name[setting->name.size] = 0;
+        key.text = gx_str(name);
+        rc = gx_loading_config(l, &map, v->id->text.data);
+    }
+    return rc;
+}
+
+static int add_vertex(gx_loading *l, gx_vertex *v) {
+    bool spout = v < l->vertices + l->spout_count;
+    if (!v->whole || (!spout && !v->made)) return v->whole = false, 0;
+    int rc = spout ? add_spout(l, v) : add_bolt(l, v);
+    if (rc < 0) return v->whole = false, gx_loading_keep(l, rc);
+    note_use(l, v);
+    if (!spout) note_key(l, v);
+    return configure(l, v);
+}
+
+static int add_range(gx_loading *l, size_t from, size_t to) {
+    int rc = 0;
+    for (size_t i = from; i < to && rc == 0; i++) rc = add_vertex(l, &l->vertices[i]);
+    return rc;
+}
+
+static int add_all(gx_loading *l, const gx_yaml *root) {
+    links all = { .count = 0 };
+    int rc = add_range(l, 0, l->spout_count);
+    if (rc == 0) rc = find_links(l, root, &all);
+    if (rc == 0) rc = make_bolts(l, &all);
+    if (rc == 0) rc = add_range(l, l->spout_count, l->vertex_count);
+    free(all.list);
+    free(all.by_id);
+    return rc;
+}
+
+static int make_room(gx_loading *l, const gx_yaml *place, size_t count) {
+    if (count > GALE_TASKS_MAX)
+        return gx_yaml_error(l->doc, place, l->error, GALE_TOO_LARGE, "more than %d spouts and bolts", GALE_TASKS_MAX);
+    l->vertices = calloc(count + 1, sizeof *l->vertices);
+    l->used = calloc(count + 1, sizeof *l->used);
+    l->keyed = calloc(count + 1, sizeof *l->keyed);
+    return l->vertices && l->used && l->keyed ? 0 : gx_loading_no_memory(l);
+}
+
+int gx_loading_vertices(gx_loading *l, const gx_yaml *root) {
+    const gx_yaml *spouts = NULL, *bolts = NULL;
+    size_t kept = gx_yaml_kept(l->doc);
+    int rc = gx_loading_keep(l, gx_shape_list(l->doc, root, "a topology", "spouts", &spouts, l->error));
+    if (rc == 0) rc = gx_loading_keep(l, gx_shape_list(l->doc, root, "a topology", "bolts", &bolts, l->error));
+    if (rc < 0) return rc;
+    l->nameless = gx_yaml_kept(l->doc) != kept || !gx_yaml_get(root, "spouts") || !gx_yaml_get(root, "bolts");
+    spouts = spouts && spouts->type == GALE_TYPE_LIST ? spouts : NULL;
+    bolts = bolts && bolts->type == GALE_TYPE_LIST ? bolts : NULL;
+    rc = make_room(l, bolts ? bolts : spouts, (spouts ? spouts->count : 0) + (size_t)(bolts ? bolts->count : 0));
+    if (rc == 0) rc = read_list(l, spouts, "a spout", GX_CLASS_SPOUT);
+    l->spout_count = l->vertex_count;
+    if (rc == 0) rc = read_list(l, bolts, "a bolt", GX_CLASS_BOLT);
+    return rc == 0 ? add_all(l, root) : rc;
+}
