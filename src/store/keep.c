@@ -19,6 +19,9 @@ static const char asked[] = GX_STORE_HEAD ".keep.";
 /* What makes it a store comes last, and goes last. */
 static const char *const files[] = { GX_STORE_DATA, GX_STORE_LOG, GX_STORE_MARK, GX_STORE_HEAD, NULL };
 
+/* What was killed while it wrote one leaves (gx_file_replace); a head's own is gone when another one was written. */
+static const char *const unfinished[] = { GX_STORE_MARK ".new", NULL };
+
 static int join(const char *folder, const char *name, char ret_path[GX_FILE_NAME_SIZE], gale_error *error) {
     if (strlen(folder) + strlen(name) + 32 > GX_FILE_PATH_MAX)
         return gale_error_set(error, GALE_TOO_LARGE, "the path of the folder '%.100s...' is too long", folder);
@@ -205,18 +208,25 @@ static int remove_request(void *user, const char *name) {
     return 0;
 }
 
+static int remove_each(const char *folder, const char *const *names, gale_error *error) {
+    char path[GX_FILE_NAME_SIZE];
+    int rc = GALE_OK;
+    for (; rc == GALE_OK && *names; names++) {
+        rc = join(folder, *names, path, error);
+        if (rc == GALE_OK) rc = remove_file(path, error);
+    }
+    return rc;
+}
+
 /* First of all it becomes one that is still being made, in which nothing counts. */
 static int remove_locked(const char *folder, const char *path, gale_error *error) {
     gx_head head = { .made = true, .topology = "removed" };
-    char name[GX_FILE_NAME_SIZE];
     (void)gx_head_read(path, &head, NULL);
     head.made = false;
     int rc = gx_head_write(path, &head, error);
     if (rc == GALE_OK) rc = gx_folder_each(folder, asked, remove_request, (void *)folder, error);
-    for (const char *const *file = files; rc == GALE_OK && *file; file++) {
-        rc = join(folder, *file, name, error);
-        if (rc == GALE_OK) rc = remove_file(name, error);
-    }
+    if (rc == GALE_OK) rc = remove_each(folder, unfinished, error);
+    if (rc == GALE_OK) rc = remove_each(folder, files, error);
     return rc == GALE_OK ? gx_file_sync_name(path, error) : rc;
 }
 

@@ -372,6 +372,25 @@ static void one_whose_removal_was_interrupted_is_gone_or_as_it_was(void **state)
     assert_true(gone > 1 && same > 1);
 }
 
+static void nothing_is_left_of_one_whose_making_was_interrupted(void **state) {
+    (void)state;
+    unsigned removed = 0;
+    for (uint64_t n = 1;; n++) {
+        rig_end(&at);
+        rig_begin(&at, "keep");
+        faulty_disk_use((faulty_plan){ at.folder, FAULTY_DEAD, 0, n });
+        if (rig_open(&at, "words", true) == 0) rig_close(&at);
+        uint64_t failed = faulty_disk_end();
+        int rc = gale_store_remove(at.folder, NULL);
+        if (rc == GALE_OK && rmdir(at.folder) < 0) fail_msg("dead in call %lu: it is not empty", (unsigned long)n);
+        if (rc == GALE_OK) removed++;
+        rig_open_well(&at);
+        rig_close(&at);
+        if (!failed) break;
+    }
+    assert_true(removed > 10);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -390,6 +409,7 @@ int main(void) {
         CASE(no_fault_of_the_disk_leaves_a_part_of_a_copy),
         CASE(a_store_is_removed_and_nothing_else),
         CASE(one_whose_removal_was_interrupted_is_gone_or_as_it_was),
+        CASE(nothing_is_left_of_one_whose_making_was_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
