@@ -80,7 +80,7 @@ class Killed:
         self.runs += 1
         try:
             # Not killed inside by then: from outside.
-            text, _ = process.communicate(timeout=self.chance.uniform(0.005, 0.09) if kill else 600)
+            text, _ = process.communicate(timeout=self.chance.uniform(0.005, self.arguments.life) if kill else 600)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             text, _ = process.communicate()
@@ -322,7 +322,7 @@ def turned(arguments, folder, chance, packed=False):
     name, ending = ("packed", ".gz") if packed else ("turned", "")
     folder, size, keep = folder / name, 100_000, 10
     (folder / "out").mkdir(parents=True)
-    write_text(folder / "text", arguments.words * 2, chance)  # so that even a fast machine is killed several times
+    write_text(folder / "text", arguments.words * 2, chance)
     files = cut_where_full((folder / "text").read_bytes().splitlines(keepends=True), size)
     names = [f"log.{number:06}{ending}" for number in range(1, len(files))] + ["log" + ending]
     expected = dict(list(zip(names, files))[-keep - 1:])
@@ -345,6 +345,17 @@ def packed(arguments, folder, chance):
 TESTS = {test.__name__: test for test in (totals, running, top, moody, visitors, turned, packed)}
 
 
+def killed_enough(test, arguments, folder, chance):
+    """A machine on which the job has ended before it was killed often enough does it again, with shorter lives."""
+    for attempt in range(10):
+        place = folder / f"{test.__name__}-{attempt}"
+        place.mkdir()
+        arguments.life = 0.09 / 2 ** attempt + 0.005
+        if test(arguments, place, chance).kills >= min(arguments.kills, 3):
+            return
+    raise SystemExit(f"{test.__name__}: its kills are too few to show anything: it needs more words")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
@@ -359,9 +370,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         chance = random.Random(arguments.seed)
         for test in [TESTS[arguments.only]] if arguments.only else TESTS.values():
-            killed = test(arguments, pathlib.Path(folder), chance)
-            if killed.kills < min(arguments.kills, 3):
-                raise SystemExit(f"{test.__name__}: {killed.kills} kills are too few to show anything: it needs more words")
+            killed_enough(test, arguments, pathlib.Path(folder), chance)
     return 0
 
 
