@@ -529,7 +529,7 @@ class Keep(Case):
         drawn = random.Random(seed)
         self.words(20000, 5000)
         for number in range(12):
-            process = self.start("--rate", "20000")
+            process = self.start("--rate", "4000")
             self.wait_for(self.has_store, process)
             time.sleep(drawn.uniform(0, 0.15))
             asks = subprocess.Popen([GALE, "checkpoint", f"c{number}", "--state", "state"], cwd=self.folder.name,
@@ -546,10 +546,11 @@ class Keep(Case):
             else:
                 self.assertIn("there is no checkpoint in 'state' yet", err, f"seed {seed}")
                 self.assertFalse((self.path / f"state.c{number}").exists(), f"seed {seed}")
-        kept = [number for number in range(12) if (self.path / f"state.c{number}").exists()]
+        kept = [state for number in range(12) if (self.path / (state := f"state.c{number}")).exists()]
+        kept = [state for state in kept if not self.show(state)["complete"]]  # that one wants its own file
         self.assertTrue(kept, f"seed {seed}")
-        for number in (kept[0], kept[-1]):
-            code, _, err = self.go_on(f"state.c{number}")
+        for state in (kept[0], kept[-1]):
+            code, _, err = self.go_on(state)
             self.assertEqual(code, 0, f"seed {seed}: {err}")
             self.assertEqual(self.counted(), self.expected, f"seed {seed}")
 
