@@ -8,10 +8,6 @@
 static const char more[] = "\n...";
 enum { MORE = sizeof more - 1, ROOM = GALE_ERROR_TEXT - 1 - MORE };
 
-const char *gale_version(void) {
-    return GALE_VERSION_TEXT;
-}
-
 const char *gale_error_name(int code) {
     switch (code) {
     case GALE_OK: return "OK";

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""libgale.so exports exactly the functions and tables of the public headers (GALE_API, and GALE_INLINE, which it has once
-more for other languages), and depends on libc alone.
+"""libgale exports exactly the functions and tables of the public headers (GALE_API, and GALE_INLINE, which it has once
+more for other languages), and the shared one depends on libc alone; a library beside it exports those of its own header. That
+holds for shared libraries, in which all stands under the version GALE_0, and for static ones, in which no inner name is global.
 
-usage: symbols_test.py ROOT LIBGALE.SO
+usage: symbols_test.py ROOT NAME LIBNAME.SO LIBNAME.A ...    (NAME: gale, or gale_store for include/gale_store.h)
 """
 
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,12 +21,12 @@ def output_of(*command):
     return done.stdout
 
 
-def compare(marked, found):
+def compare(library, marked, found):
     """Messages about two sets of names: what the headers promise and what the library has."""
     for name in sorted(marked - found):
-        yield f"{name} is GALE_API or GALE_INLINE in a header, but libgale.so does not export it (src/topology/exported.c)"
+        yield f"{name} is GALE_API or GALE_INLINE in a header, but {library} does not export it (src/topology/exported.c)"
     for name in sorted(found - marked):
-        yield f"libgale.so exports {name}, which no public header marks: make it static or hidden"
+        yield f"{library} exports {name}, which its public headers do not mark: make it static or hidden"
 
 
 def hidden(root):
@@ -47,21 +49,53 @@ def check_self():
     text = "GALE_INLINE gale_value gale_c(int a) {\n    gale_d(a);\n}\nstatic inline int gale_e(void) {\n}\n"
     assert headers.inlined(text) == ["gale_c"] and headers.private(text) == ["gale_e"], headers.inlined(text)
     assert headers.tables("GALE_API extern const gale_ops gale_f;\nGALE_API int gale_a(void);") == ["gale_f"]
-    assert len(list(compare({"gale_a"}, {"gx_b"}))) == 2
+    assert len(list(compare("l", {"gale_a"}, {"gx_b"}))) == 2
     assert list(foreign(["libc.so.6", "ld-linux-aarch64.so.1"])) == []
     assert len(list(foreign(["libm.so.6"]))) == 1
 
 
-def main(root, library):
+def marked_for(root, name):
+    """What a library is to export: libgale what include/gale has, another one what its header has."""
+    if name == "gale":
+        texts = [path.read_text() for path in headers.public_headers(root)]
+    else:
+        texts = [(pathlib.Path(root) / "include" / f"{name}.h").read_text()]
+    return {name for text in texts for name in headers.exported(text) + headers.inlined(text) + headers.tables(text)}
+
+
+def exported_by(shared):
+    """The names that a shared library exports, and messages about those without a version."""
+    lines = output_of("nm", "-D", "--defined-only", "--with-symbol-versions", "--format=posix", shared).splitlines()
+    names = {line.split()[0] for line in lines} - {"GALE_0"}
+    found = {name.split("@")[0] for name in names}
+    return found, [f"{shared} exports {name} without a version" for name in names if not name.endswith("@@GALE_0")]
+
+
+def global_in(static):
+    lines = output_of("nm", "-g", "--defined-only", "--format=posix", static).splitlines()
+    return {line.split()[0] for line in lines if len(line.split()) > 2}
+
+
+def check_library(root, name, shared, static):
+    marked = marked_for(root, name)
+    found, messages = exported_by(shared)
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", shared))
+    soname = re.findall(r"\(SONAME\).*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", shared))
+    messages += [*compare(shared, marked, found), *compare(static, marked, global_in(static))]
+    messages += foreign(needed) if name == "gale" else []
+    messages += [] if needed else [f"cannot read what {shared} needs"]
+    messages += [] if soname == [f"lib{name.replace('_', '-')}.so.0"] else [f"{shared} calls itself {soname}"]
+    return messages, f"{name}: {len(marked)} names, needs {', '.join(needed)}"
+
+
+def main(root, *libraries):
     check_self()
-    texts = [path.read_text() for path in headers.public_headers(root)]
-    marked = {name for text in texts for name in headers.exported(text) + headers.inlined(text) + headers.tables(text)}
-    found = {line.split()[0] for line in output_of("nm", "-D", "--defined-only", "--format=posix", library).splitlines()}
-    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", library))
-    messages = list(compare(marked, found)) + list(hidden(root)) + list(foreign(needed))
-    if not needed:
-        messages.append(f"cannot read what {library} needs")
-    print("\n".join(messages) or f"{len(marked)} functions, needs {', '.join(needed)}")
+    messages, told = list(hidden(root)), []
+    for at in range(0, len(libraries), 3):
+        found, text = check_library(root, *libraries[at:at + 3])
+        messages += found
+        told.append(text)
+    print("\n".join(messages or told))
     return 1 if messages else 0
 
 
