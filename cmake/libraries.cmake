@@ -12,6 +12,13 @@
 #   NEEDS    libraries of others
 include(CheckLinkerFlag)
 check_linker_flag(C "-Wl,-Bsymbolic-functions" GALE_HAS_symbolic_functions)
+set(gale_shared_options)
+if(GALE_HAS_symbolic_functions)
+  list(APPEND gale_shared_options -Wl,-Bsymbolic-functions)
+endif()
+if(NOT GALE_SANITIZE) # whose functions are in the program alone
+  list(APPEND gale_shared_options -Wl,-z,defs)
+endif()
 
 # Names that a header beside include/gale marks GALE_API.
 function(gale_names_of header ret_names)
@@ -60,7 +67,7 @@ function(gale_library output)
     gale_write_names(${output} "${names}")
     gale_one_object(${output} "${objects}" gale_internal --keep-global-symbols=${PROJECT_BINARY_DIR}/exports/${output}.names)
   else()
-    gale_write_names(${output} "gale_*")
+    gale_write_names(${output} "gale_*; gx_object_*") # that one in builds with GALE_CHECKS alone (base/object.h)
     gale_one_object(${output} "${objects}" "" --localize-hidden)
   endif()
   add_library(${target}_shared_library SHARED ${objects})
@@ -69,7 +76,7 @@ function(gale_library output)
   foreach(kind shared static)
     set(library ${target}_${kind}_library)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME ${output} ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} EXPORT_NAME ${alias}_${kind})
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
     target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     foreach(other ${of_BESIDE})
       string(REPLACE - _ other ${other})
@@ -79,8 +86,7 @@ function(gale_library output)
   set_target_properties(${target}_shared_library PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION}
                         LINK_DEPENDS ${PROJECT_BINARY_DIR}/exports/${output}.map)
   target_link_options(${target}_shared_library PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/exports/${output}.map
-                      $<$<BOOL:${GALE_HAS_symbolic_functions}>:-Wl,-Bsymbolic-functions>
-                      $<$<NOT:$<BOOL:${GALE_SANITIZE}>>:-Wl,-z,defs>)
+                      ${gale_shared_options})
   if(of_HEADER)
     target_link_libraries(${target}_shared_library PRIVATE gale_shared_library gale_internal)
   endif()

@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 
+#include <gale/base.h>
 #include <string.h>
 
 #define GX_KIND_CONFIG UINT64_C(0x9d3b7ea1c6f40501)
@@ -22,10 +23,11 @@
 
 #if defined(GALE_CHECKS) && GALE_CHECKS >= 1
 
-/* From its making to just before its memory goes back. When the list is full, nothing that it lacks is refused. */
-void gx_object_begin(const void *object, uint64_t kind);
-void gx_object_end(const void *object);
-bool gx_object_is(const void *object, uint64_t kind);
+/* From its making to just before its memory goes back. When the list is full, nothing that it lacks is refused. There is one
+ * list in a process, libgale's: the libraries beside it, which have copies of this floor, look there, too. */
+GALE_API void gx_object_begin(const void *object, uint64_t kind);
+GALE_API void gx_object_end(const void *object);
+GALE_API bool gx_object_is(const void *object, uint64_t kind);
 
 #else
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every public function stands under a comment in its header and occurs in docs/api/, on the page of that header; every page
-speaks of functions that exist.
+"""Every public function stands under a comment in its header and occurs in docs/api/, on the page of that header (gzip.md of
+include/gale_gzip.h); every page speaks of functions that exist.
 
 usage: docs_cover_test.py ROOT
 """
@@ -12,15 +12,15 @@ import sys
 import headers
 
 
-def compare(noun, functions, page):
-    """Messages about one header (its noun, its functions) and its page's text, or None when there is no page."""
+def compare(header, functions, page_name, page):
+    """Messages about one header (its functions) and its page's text, or None when there is no page."""
     if page is None:
         if functions:
-            yield f"docs/api/{noun}.md is missing: include/gale/{noun}.h declares {', '.join(sorted(functions))}"
+            yield f"docs/api/{page_name} is missing: include/{header} declares {', '.join(sorted(functions))}"
         return
     told = set(re.findall(r"\bgale_\w+", page))
     for name in sorted(functions - told):
-        yield f"docs/api/{noun}.md does not mention {name} of include/gale/{noun}.h"
+        yield f"docs/api/{page_name} does not mention {name} of include/{header}"
 
 
 def strangers(page_name, page, known):
@@ -37,14 +37,14 @@ def undocumented(name, text):
         at = text.count("\n", 0, found.start())
         above = lines[max((i for i in range(at) if not lines[i]), default=-1) + 1:at]
         if not any(line.endswith("*/") and not line.startswith("    ") for line in above):
-            yield f"include/gale/{name}:{at + 1}: {found.group(1)} has no comment"
+            yield f"include/{name}:{at + 1}: {found.group(1)} has no comment"
 
 
 def check_self():
-    assert list(compare("x", {"gale_a", "gale_b"}, "`gale_a` is"))[0].startswith("docs/api/x.md does not mention gale_b")
-    assert len(list(compare("x", {"gale_a"}, None))) == 1
+    assert list(compare("gale/x.h", {"gale_a", "gale_b"}, "x.md", "`gale_a` is"))[0].startswith("docs/api/x.md does not mention gale_b")
+    assert len(list(compare("gale/x.h", {"gale_a"}, "x.md", None))) == 1
     told = "/* A. */\nGALE_API int gale_a(void);\nGALE_API int gale_b(int a,\n    int b);\n\nGALE_INLINE int gale_c(void) {\n}\n"
-    assert list(undocumented("x.h", told)) == ["include/gale/x.h:6: gale_c has no comment"], list(undocumented("x.h", told))
+    assert list(undocumented("x.h", told)) == ["include/x.h:6: gale_c has no comment"], list(undocumented("x.h", told))
     assert len(list(strangers("x.md", "| `gale_gone` | was |", {"gale_a"}))) == 1
 
 
@@ -52,12 +52,14 @@ def main(root):
     check_self()
     pages = {path.name: path.read_text() for path in sorted((pathlib.Path(root) / "docs" / "api").glob("*.md"))}
     known, messages = set(), []
-    for path in headers.public_headers(root):
+    for path in headers.public_headers(root) + headers.headers_beside(root):
         text = path.read_text()
         functions = set(headers.exported(text)) | set(headers.inlined(text))
         known |= functions
-        messages += undocumented(path.name, text)
-        messages += compare(path.stem, functions, pages.get(path.stem + ".md"))
+        noun = path.stem.removeprefix("gale_")
+        name = path.relative_to(pathlib.Path(root) / "include").as_posix()
+        messages += undocumented(name, text)
+        messages += compare(name, functions, f"{noun}.md", pages.get(noun + ".md"))
     for name, page in pages.items():
         messages += strangers(name, page, known)
     print("\n".join(messages) or f"{len(known)} functions on {len(pages)} pages")

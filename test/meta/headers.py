@@ -33,3 +33,8 @@ def private(text):
 
 def public_headers(root):
     return sorted((pathlib.Path(root) / "include" / "gale").glob("*.h"))
+
+
+def headers_beside(root):
+    """Those of the libraries beside libgale."""
+    return sorted((pathlib.Path(root) / "include").glob("gale_*.h"))

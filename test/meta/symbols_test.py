@@ -14,6 +14,10 @@ import sys
 import headers
 
 
+# What libgale and the libraries beside it share in builds with GALE_CHECKS.
+OF_CHECKS = re.compile(r"gx_object_(begin|end|is)(@|$)")
+
+
 def output_of(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -67,13 +71,14 @@ def exported_by(shared):
     """The names that a shared library exports, and messages about those without a version."""
     lines = output_of("nm", "-D", "--defined-only", "--with-symbol-versions", "--format=posix", shared).splitlines()
     names = {line.split()[0] for line in lines} - {"GALE_0"}
-    found = {name.split("@")[0] for name in names}
+    found = {name.split("@")[0] for name in names if not OF_CHECKS.match(name)}
     return found, [f"{shared} exports {name} without a version" for name in names if not name.endswith("@@GALE_0")]
 
 
 def global_in(static):
     lines = output_of("nm", "-g", "--defined-only", "--format=posix", static).splitlines()
-    return {line.split()[0] for line in lines if len(line.split()) > 2}
+    names = {line.split()[0] for line in lines if len(line.split()) > 2}
+    return {name for name in names if not OF_CHECKS.match(name)}
 
 
 def check_library(root, name, shared, static):
