@@ -512,7 +512,7 @@ def covers(root, library):
     """Everything that the library exports is among the functions that are called, and nothing else is."""
     listed = subprocess.run(["nm", "-D", "--defined-only", "--format=posix", library], capture_output=True, text=True)
     functions_of_it = {line.split()[0] for line in listed.stdout.splitlines() if line.split()[1:2] == ["T"]}
-    exported = {name for name in functions_of_it if name.startswith("gale_")}
+    exported = {name.split("@")[0] for name in functions_of_it if name.startswith("gale_")}
     called = {f.name for f in functions(root)}
     for name in sorted(exported - called):
         print(f"{name} is exported, but no call of it was written")
