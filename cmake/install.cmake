@@ -78,7 +78,7 @@ if(TARGET gale_script_shared_library)
 endif()
 if(TARGET gale_front_shared_library)
   gale_install_library(gale-front "gale's topologies from files" libgale-front BESIDE ${beside_front}
-                       PACKAGES yaml-0.1 jansson)
+                       PACKAGES yaml-0.1 jansson LIBS -lm)
   list(APPEND headers_front front)
 endif()
 if(TARGET gale_sim_shared_library)
