@@ -147,6 +147,18 @@ static int check_files(const choices *c, const gx_words *files, gx_terminal *err
     return finish(&k, errors);
 }
 
+/* With the classes of plugins that the command line names. */
+static int print_schema(const choices *c, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_plugins *plugins = gx_plugins_new(gx_registry_builtin());
+    int rc = plugins ? gx_flux_file_plugins(&c->flux.plugins, plugins, &error)
+                     : gale_error_set(&error, GALE_NO_MEMORY, "out of memory");
+    if (rc == 0) gx_schema(gx_plugins_registry(plugins), &out);
+    gx_plugins_free(plugins);
+    return rc < 0 ? gx_session_refuse(errors, &error, GX_EXIT_USAGE) : gx_session_print(errors, &out);
+}
+
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { .json = false };
@@ -157,10 +169,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (rc == 0 && c.schema && files.count)
         rc = gale_error_set(&error, GALE_INVALID, "--schema checks no file: gale check --schema");
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    if (!c.schema) return check_files(&c, &files, errors);
-    gx_buf out = GX_BUF_INIT(NULL);
-    gx_schema(gx_registry_builtin(), &out);
-    return gx_session_print(errors, &out);
+    return c.schema ? print_schema(&c, errors) : check_files(&c, &files, errors);
 }
 
 const gx_command gx_cmd_check = {

@@ -22,5 +22,6 @@ extern const gx_command gx_cmd_demo;
 extern const gx_command gx_cmd_simulate;
 extern const gx_command gx_cmd_checkpoint;
 extern const gx_command gx_cmd_state;
+extern const gx_command gx_cmd_plugins;
 
 #endif

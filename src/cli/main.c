@@ -1,18 +1,23 @@
 /* gale: the command line. */
 #include "cli/classes.h"
 #include "cli/command.h"
+#include "cli/flux_file.h"
 #include "cli/session.h"
 
 #include "base/nearest.h"
 #include "base/str.h"
 #include "front/builtin.h"
+#include "front/plugin_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 
-static const gx_command *const commands[] = { &gx_cmd_run,          &gx_cmd_check, &gx_cmd_checkpoint, &gx_cmd_state,
-                                              &gx_cmd_dead_letters, &gx_cmd_demo,  &gx_cmd_simulate };
+static const gx_command *const commands[] = {
+    &gx_cmd_run,          &gx_cmd_check, &gx_cmd_checkpoint, &gx_cmd_state,
+    &gx_cmd_dead_letters, &gx_cmd_demo,  &gx_cmd_simulate,   &gx_cmd_plugins
+};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -28,30 +33,70 @@ static int help(gx_terminal *errors) {
     return gx_session_print(errors, &out);
 }
 
-/* help classes, help classes NAME, help classes --markdown */
+/* --- Classes ------------------------------------------------------------------------------------------------------ */
+
+typedef struct class_choices {
+    gx_words plugins;
+    bool markdown;
+} class_choices;
+
+static const gx_option class_options[] = {
+    { 0, "plugin", "NAME", GX_OPTION_WORDS, offsetof(class_choices, plugins), 0, 0, "load a plugin" },
+    { 0, "markdown", NULL, GX_OPTION_FLAG, offsetof(class_choices, markdown), 0, 0, "all classes, as a page" },
+};
+
+static int load_quietly(void *user, const char *path) {
+    (void)gx_plugins_load(user, path, NULL, NULL);
+    return 0;
+}
+
+/* A class that is asked for may be of a plugin that was not named. */
+static const gx_class *find_class(gx_plugins *plugins, gale_str name) {
+    const gx_class *class_ = gx_registry_find(gx_plugins_registry(plugins), name);
+    if (class_) return class_;
+    gx_plugin_path_each(load_quietly, plugins);
+    return gx_registry_find(gx_plugins_registry(plugins), name);
+}
+
+/* The class `name`, or all of them, to `out`. */
+static int tell_classes(gx_plugins *plugins, const class_choices *c, const char *name, gx_buf *out, gale_error *error) {
+    char hint[GX_HINT_SIZE];
+    const gx_registry *registry = gx_plugins_registry(plugins);
+    const gx_class *class_ = name ? find_class(plugins, gx_str(name)) : NULL;
+    if (name && !class_)
+        return gale_error_set(error, GALE_NOT_FOUND, "unknown class '%s'%s", name,
+                              gx_registry_hint(registry, gx_str(name), GX_CLASS_KIND_COUNT, hint));
+    if (class_)
+        gx_classes_one(class_, out);
+    else if (c->markdown)
+        gx_classes_page(registry, out);
+    else
+        gx_classes_list(registry, out);
+    return 0;
+}
+
+/* help classes [NAME] [--plugin P] [--markdown], help NAME [--plugin P] */
 static int help_classes(int argc, char **argv, gx_terminal *errors) {
-    const gx_registry *registry = gx_registry_builtin();
     gale_error error = GALE_ERROR_INIT;
     gx_buf out = GX_BUF_INIT(NULL);
-    char hint[GX_HINT_SIZE];
-    if (argc > 1) {
-        gale_error_set(&error, GALE_INVALID, "help classes takes one name, not %d", argc);
-        return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    }
-    const gx_class *class_ = argc ? gx_registry_find(registry, gx_str(argv[0])) : NULL;
-    if (argc == 0)
-        gx_classes_list(registry, &out);
-    else if (class_)
-        gx_classes_one(class_, &out);
-    else if (strcmp(argv[0], "--markdown") == 0)
-        gx_classes_page(registry, &out);
-    else {
-        gale_error_set(&error, GALE_NOT_FOUND, "unknown class '%s'%s", argv[0],
-                       gx_registry_hint(registry, gx_str(argv[0]), GX_CLASS_KIND_COUNT, hint));
-        return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    }
-    return gx_session_print(errors, &out);
+    gx_words names = { .count = 0 };
+    class_choices c = { .markdown = false };
+    gx_plugins *plugins = gx_plugins_new(gx_registry_builtin());
+    int rc = plugins ? 0 : gale_error_set(&error, GALE_NO_MEMORY, "out of memory");
+    if (rc == 0)
+        rc = gx_options_read(class_options, sizeof class_options / sizeof *class_options, argc, argv, &c, &names,
+                             &error);
+    if (rc == 0 && names.count > 1)
+        rc = gale_error_set(&error, GALE_INVALID, "help classes takes one name, not %zu", names.count);
+    if (rc == 0) rc = gx_flux_file_plugins(&c.plugins, plugins, &error);
+    if (rc == 0) rc = tell_classes(plugins, &c, names.count ? names.items[0] : NULL, &out, &error);
+    gx_plugins_free(plugins);
+    if (rc == 0) return gx_session_print(errors, &out);
+    gx_buf_fini(&out);
+    return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
 }
+
+/* --- Commands ----------------------------------------------------------------------------------------------------- */
 
 static int help_command(const gx_command *command, gx_terminal *errors) {
     gx_buf out = GX_BUF_INIT(NULL);
@@ -93,6 +138,7 @@ static int dispatch(int argc, char **argv, gx_terminal *errors) {
     bool is_help = strcmp(argv[1], "help") == 0;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (is_help && argc == 2)) return help(errors);
     if (is_help && strcmp(argv[2], "classes") == 0) return help_classes(argc - 3, argv + 3, errors);
+    if (is_help && strchr(argv[2], '.')) return help_classes(argc - 2, argv + 2, errors);
     const gx_command *command = find(argv[is_help ? 2 : 1], is_help, errors);
     if (!command) return GX_EXIT_USAGE;
     if (is_help || asks_for_help(argc - 2, argv + 2)) return help_command(command, errors);

@@ -348,12 +348,14 @@ void gx_schema(const gx_registry *registry, gx_buf *out) {
     list_of(&w, "spouts", "#/definitions/spout");
     list_of(&w, "bolts", "#/definitions/bolt");
     list_of(&w, "streams", "#/definitions/stream");
+    list_of(&w, "plugins", "#/definitions/plugin");
     close(&w, '}');
     gx_json_key(&w.json, gx_str("additionalProperties"));
     gx_json_bool(&w.json, false);
     open_key(&w, "definitions", '{');
     config(&w);
     includes(&w);
+    type(&w, "plugin", "string");
     object(&w, "component", GX_CLASS_VALUE, false);
     object(&w, "spout", GX_CLASS_SPOUT, true);
     object(&w, "bolt", GX_CLASS_BOLT, true);

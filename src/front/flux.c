@@ -5,6 +5,7 @@
 #include "front/advice.h"
 #include "front/assign.h"
 #include "front/clocks.h"
+#include "front/plugin_key.h"
 #include "front/shape.h"
 #include "front/streams.h"
 #include "front/vertices.h"
@@ -155,6 +156,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = begin(l, root);
     if (rc == 0) rc = gx_loading_config(l, gx_yaml_get(root, "config"), NULL);
     if (rc == 0) rc = read_sets(l);
+    if (rc == 0) rc = gx_loading_plugins(l, root);
     if (rc == 0) rc = gx_loading_components(l, root);
     if (rc == 0) rc = gx_loading_vertices(l, root);
     if (rc == 0) rc = gx_loading_streams(l, root);

@@ -22,6 +22,8 @@ typedef struct gx_flux_options {
     size_t set_count;
     const gx_variables *variables; /* what ${...} may stand for */
     gx_problems *problems;         /* NULL: the first error ends it */
+    struct gx_plugins
+        *plugins; /* where the file's own are added, and whose classes it may name; NULL: it may have none */
 } gx_flux_options;
 
 #endif

@@ -160,7 +160,7 @@ static void say_unread(const joining *j) {
 }
 
 static int join(const joining *j) {
-    static const char *const lists[] = { "components", "spouts", "bolts", "streams" };
+    static const char *const lists[] = { "components", "spouts", "bolts", "streams", "plugins" };
     int rc = gx_shape_map(j->doc, j->from, "a topology", GX_FLUX_KEYS, j->error);
     if (rc == 0) rc = join_name(j);
     if (rc == 0) rc = join_config(j);

@@ -3,7 +3,7 @@
  * What:    an include names a file (`file`), which is looked for beside the one that includes it, else where a relative path
  *          leads from the working directory; `resource: true` (Storm: on the class path) is looked for beside it alone.
  *          With `override: true` its name, keys of the configuration, components, spouts and bolts replace those of the
- *          same name, else they yield to them, with a warning. Streams are added. One level deep, as in Storm: what an
+ *          same name, else they yield to them, with a warning. Streams and plugins are added. One level deep, as in Storm: what an
  *          included file includes, its workerHooks and its topologySource are not read, with a warning.
  * Threads: one at a time.
  * Owner:   what is included belongs to the document.
@@ -14,7 +14,7 @@
 #include "front/shape.h"
 
 /* The keys that a Flux file may have, separated by blanks. */
-#define GX_FLUX_KEYS "name config components spouts bolts streams workerHooks includes topologySource"
+#define GX_FLUX_KEYS "name config components spouts bolts streams workerHooks includes topologySource plugins"
 
 /* What a file is read with. */
 typedef struct gx_source {

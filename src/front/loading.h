@@ -45,6 +45,7 @@ typedef struct gx_loading {
     size_t keyed_count;
     bool nameless;              /* a spout or bolt has no name that could be found */
     bool lost;                  /* a stream leads to what is not there */
+    bool lacks_plugins;         /* one could not be loaded: its classes are not known, and that was told */
     bool prints;                /* a component writes to the standard output, whatever gale.output says */
     bool sink_prints;           /* one does that gale.output would lead elsewhere */
     bool warned[GX_WARNED_MAX]; /* by the key's place in the table */

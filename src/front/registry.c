@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "front/plugin_path.h"
 #include "front/strangers.h"
 
 #include <stdio.h>
@@ -89,6 +90,16 @@ static gale_str last_part(gale_str name) {
     return name;
 }
 
+/* "acme.bolt.Upper" may be of the plugin "acme", which is there and was not loaded. */
+static const char *plugin_hint(gale_str wanted, char out[GX_HINT_SIZE]) {
+    const char *point = memchr(wanted.data, '.', wanted.size);
+    gale_str name = { wanted.data, point ? (size_t)(point - wanted.data) : 0 };
+    if (!gx_plugin_path_has(name)) return "; `gale help classes` lists them";
+    snprintf(out, GX_HINT_SIZE, "; is it of the plugin '%.*s'? Then `plugins: [%.*s]`, or --plugin %.*s", GX_STR(name),
+             GX_STR(name), GX_STR(name));
+    return out;
+}
+
 /* Offers what is near by its whole name; a Java name from another package is near when its last part is. */
 const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32_t kind, char out[GX_HINT_SIZE]) {
     gx_nearest whole = gx_nearest_to(wanted), last = gx_nearest_to(last_part(wanted));
@@ -108,7 +119,7 @@ const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32
         }
     }
     if (gx_nearest_word(&whole).size) return gx_nearest_hint(&whole, out, GX_HINT_SIZE);
-    if (!gx_nearest_word(&last).size || !by_last) return "; `gale help classes` lists them";
+    if (!gx_nearest_word(&last).size || !by_last) return plugin_hint(wanted, out);
     snprintf(out, GX_HINT_SIZE, "; did you mean '%s'?", by_last);
     return out;
 }

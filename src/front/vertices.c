@@ -125,6 +125,7 @@ static int read_vertex(gx_loading *l, gx_vertex *v, const char *what, int32_t ki
     if (rc != 0) return rc;
     v->id = id;
     rc = gx_registry_class(l->registry, l->doc, v->item, what, kind, &v->class_, l->error);
+    if (rc == GALE_NOT_FOUND && l->lacks_plugins) return *l->error = (gale_error)GALE_ERROR_INIT, 0;
     if (rc < 0) return rc;
     if (!(v->args = malloc(sizeof *v->args))) return gx_loading_no_memory(l);
     rc = read_arguments(l, v);
@@ -141,7 +142,7 @@ static int read_list(gx_loading *l, const gx_yaml *list, const char *what, int32
         size_t before = gx_yaml_kept(l->doc);
         v->item = item;
         rc = gx_loading_keep(l, read_vertex(l, v, what, kind));
-        v->whole = rc == 0 && gx_yaml_kept(l->doc) == before;
+        v->whole = rc == 0 && gx_yaml_kept(l->doc) == before && v->class_;
         l->nameless |= !v->id;
         l->vertex_count++;
     }

@@ -10,6 +10,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #include <gale/component.h>
+#include <gale/plugin.h>
 #include <gale/remote.h>
 #include <gale/state.h>
 #include <gale/time_cache_map.h>

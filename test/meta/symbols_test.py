@@ -2,8 +2,9 @@
 """libgale exports exactly the functions and tables of the public headers (GALE_API, and GALE_INLINE, which it has once
 more for other languages), and the shared one depends on libc alone; a library beside it exports those of its own header. That
 holds for shared libraries, in which all stands under the version GALE_0, and for static ones, in which no inner name is global.
+The program shows what all public headers declare to the plugins that it loads, and nothing else.
 
-usage: symbols_test.py ROOT NAME LIBNAME.SO LIBNAME.A ...    (NAME: gale, or gale_store for include/gale_store.h)
+usage: symbols_test.py ROOT NAME LIBNAME.SO LIBNAME.A ... [--program GALE]    (NAME: gale, or gale_store for include/gale_store.h)
 """
 
 import pathlib
@@ -47,6 +48,14 @@ def foreign(needed):
             yield f"libgale.so needs {name}; it may need the C library alone"
 
 
+def shown(marked, more, found):
+    """Messages about what the program shows to plugins."""
+    for name in sorted(marked - found):
+        yield f"gale does not show {name} to plugins (cmake/plugins.list, and all of libgale's objects)"
+    for name in sorted(found - marked - more):
+        yield f"gale shows {name} to plugins, which no public header marks: make it static or hidden"
+
+
 def check_self():
     text = "GALE_API GALE_MUST_USE int gale_a(int (*f)(void *));\n#define X GALE_API int gale_b(void);\n/* GALE_API c(); */"
     assert headers.exported(text) == ["gale_a"], headers.exported(text)
@@ -54,6 +63,7 @@ def check_self():
     assert headers.inlined(text) == ["gale_c"] and headers.private(text) == ["gale_e"], headers.inlined(text)
     assert headers.tables("GALE_API extern const gale_ops gale_f;\nGALE_API int gale_a(void);") == ["gale_f"]
     assert len(list(compare("l", {"gale_a"}, {"gx_b"}))) == 2
+    assert len(list(shown({"gale_a"}, {"gale_c"}, {"gale_c", "gx_b"}))) == 2
     assert list(foreign(["libc.so.6", "ld-linux-aarch64.so.1"])) == []
     assert len(list(foreign(["libm.so.6"]))) == 1
 
@@ -93,9 +103,18 @@ def check_library(root, name, shared, static):
     return messages, f"{name}: {len(marked)} names, needs {', '.join(needed)}"
 
 
+def check_program(root, program):
+    beside = {name for path in pathlib.Path(root, "include").glob("*.h") for name in marked_for(root, path.stem)}
+    listed = output_of("nm", "-D", "--defined-only", "--format=posix", program).splitlines()
+    return list(shown(marked_for(root, "gale"), beside, {line.split()[0] for line in listed}))
+
+
 def main(root, *libraries):
     check_self()
     messages, told = list(hidden(root)), []
+    if "--program" in libraries:
+        messages += check_program(root, libraries[-1])
+        libraries = libraries[:-2]
     for at in range(0, len(libraries), 3):
         found, text = check_library(root, *libraries[at:at + 3])
         messages += found

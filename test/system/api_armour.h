@@ -151,6 +151,28 @@ static inline const gale_tuple *next_none(gale_batch *tuples) {
 static size_t emitted_rows;
 static const uint64_t message_ids[] = { 0, UINT64_MAX };
 static const gale_pledge_ops strange_pledge;
+static inline gale_value no_value(const gale_args *args, const char *name) {
+    (void)args, (void)name;
+    return gale_null();
+}
+
+static inline bool not_given(const gale_args *args, const char *name) {
+    (void)args, (void)name;
+    return false;
+}
+
+static inline size_t no_inputs(const gale_args *args) {
+    (void)args;
+    return 0;
+}
+
+static inline bool no_input(const gale_args *args, size_t index, gale_input *ret_input) {
+    (void)args, (void)index, (void)ret_input;
+    return false;
+}
+
+static const gale_args_ops no_args_ops = { sizeof no_args_ops, no_value, not_given, no_inputs, no_input };
+static const gale_args no_args = { &no_args_ops }, tableless_args;
 static gale_batch no_tuples = { sizeof no_tuples, next_none }; /* as a harness makes them */
 
 static inline int sink_execute(void *self, const gale_tuple *tuple, gale_collector *out) {

@@ -186,6 +186,7 @@ POINTERS = {
     "gale_state *": [C("w->state", "a state"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
     "gale_state_each_fn *": [C("on_pair", "a function"), C("NULL", "NULL")],
+    "const gale_args *": [C("&no_args", "arguments"), C("&tableless_args", "arguments without a table"), C("NULL", "NULL")],
     "gale_batch *": [C("&no_tuples", "tuples"), C("NULL", "NULL", True)],
     "gale_remote *": [C("a_remote(w)", "a remote"), C("NULL", "NULL"), C("closed_remote(w)", "a closed remote", False, True)],
     "const gale_context *": [C("w->context", "a context"), C("NULL", "NULL", True)],

@@ -1,0 +1,74 @@
+/* gale plugins [NAME...] */
+#include "cli/command.h"
+#include "cli/flux_file.h"
+#include "cli/session.h"
+
+#include "base/str.h"
+#include "front/builtin.h"
+#include "front/plugin_note.h"
+#include "front/plugin_path.h"
+
+typedef struct telling {
+    gx_buf out;
+    size_t told, refused;
+} telling;
+
+static void tell_plugin(const gx_plugin *plugin, gx_buf *out) {
+    gx_buf_format(out, "%s %s: %s\n  file     %s\n  licence  %s\n", plugin->name, plugin->version, plugin->text,
+                  plugin->path, plugin->license);
+    for (size_t i = 0; i < plugin->class_count; i++)
+        gx_buf_format(out, "  %-7s  %s: %s\n", gx_class_kind_name(plugin->classes[i].kind), plugin->classes[i].name,
+                      plugin->classes[i].text);
+}
+
+/* Each by itself: what two have in common is a matter of the file that names both. */
+static void tell(telling *t, const char *word) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_plugins *plugins = gx_plugins_new(gx_registry_builtin());
+    int rc = plugins ? gx_plugins_load(plugins, word, NULL, &error)
+                     : gale_error_set(&error, GALE_NO_MEMORY, "out of memory");
+    if (t->told++) gx_buf_add_text(&t->out, "\n");
+    if (rc == 0)
+        tell_plugin(gx_plugins_at(plugins, 0), &t->out);
+    else
+        gx_buf_format(&t->out, "refused: %s\n", error.text);
+    t->refused += rc < 0;
+    gx_plugins_free(plugins);
+}
+
+static int tell_path(void *user, const char *path) {
+    tell(user, path);
+    return 0;
+}
+
+static void tell_none(gx_buf *out) {
+    gx_buf_add_text(out, "no plugins: no file gale-NAME.so in ");
+    size_t before = out->size;
+    gx_plugin_path_folders(out);
+    gx_buf_add_text(out, out->size == before ? "any folder (GALE_PLUGIN_PATH names none)\n" : "\n");
+}
+
+static int run(int argc, char **argv, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_words words = { .count = 0 };
+    telling t = { .out = GX_BUF_INIT(NULL) };
+    int rc = gx_options_read(NULL, 0, argc, argv, NULL, &words, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    gx_plugin_note_on_crash();
+    for (size_t i = 0; i < words.count; i++) tell(&t, words.items[i]);
+    if (!words.count) gx_plugin_path_each(tell_path, &t);
+    if (!t.told) tell_none(&t.out);
+    int printed = gx_session_print(errors, &t.out);
+    return printed != GX_EXIT_OK ? printed : t.refused ? GX_EXIT_USAGE : GX_EXIT_OK;
+}
+
+const gx_command gx_cmd_plugins = {
+    .name = "plugins",
+    .usage = "plugins [NAME...]",
+    .text = "tell which plugins there are, and what is in them",
+    .more =
+        "NAME is the path of a .so file, or stands for gale-NAME.so in the folders of GALE_PLUGIN_PATH (with colons\n"
+        "between them) and in gale's own. Without one, all that are there are loaded and told of.\n"
+        "Exit codes: 0; 2 one was refused.\n",
+    .run = run,
+};

@@ -1,0 +1,317 @@
+/* gale/runtime.h: running a topology in this process.
+ *
+ * What:    a runtime runs one topology on one or more executors. An executor is a thread of the runtime's own
+ *          (gale_runtime_start), or the caller's (gale_runtime_step).
+ * Threads: gale_runtime_new, _start, _step and _free belong to one thread at a time; the others may be called from
+ *          any thread, but not during _free. Signals are blocked in the runtime's threads, but for those that a
+ *          thread raises itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT).
+ * Owner:   the runtime refers to its topology, which goes when both have been freed, in whatever order.
+ * Misuse:  every function checks. Without a runtime: GALE_INVALID, 0, false, nothing. What waits for the executors,
+ *          or takes them away (step, wait, free, open_trees), is GALE_STATE from inside a call of the runtime's own
+ *          component.
+ *
+ *      new --start or first step--> opening --all opened--> running --drain--> draining --nothing left--> finishing
+ *                                      |                       |                  |                          |
+ *                                      +---- an error ---------+------ stop ------+--------- stop -----------+
+ *                                      v                                                                     v
+ *                                   closing  (open trees fail: stopped)  --------------------------------> closed
+ */
+#ifndef GALE_RUNTIME_H
+#define GALE_RUNTIME_H
+
+#include <gale/store.h>
+#include <gale/topology.h>
+
+GALE_BEGIN
+
+typedef struct gale_runtime gale_runtime;
+
+/* Zero means the default everywhere. Initialise with GALE_RUNTIME_OPTIONS_INIT: without a `size` they are refused. */
+typedef struct gale_runtime_options {
+    size_t size;
+    const gale_allocator *allocator; /* default: malloc */
+    const gale_logger *logger;       /* default: silence */
+    const gale_clock *clock;         /* default: the machine's monotonic clock */
+    uint64_t seed;                   /* default: from the machine's entropy */
+    uint32_t executors;              /* default: as many as the process may use cores */
+    uint32_t spins;                  /* empty steps, at the most, before an executor's thread parks: the first
+                                        quarter spins, the rest yields. Adapts; default 2000 */
+    uint64_t ring_memory;            /* bytes for all rings between executors; default 32 MiB */
+    bool until_drained;              /* drain by itself when every spout says that it is done */
+    bool inactive;                   /* open nothing before gale_runtime_activate */
+    uint64_t queue_limit; /* bytes that may wait for one task on its executor, as `queued_bytes` counts them, one batch
+                              more or less; what comes beyond fails with reason `overflow`. Gates keep queues far
+                              below, except in a cycle that makes more than it takes; default 64 MiB */
+    bool inline_blocking; /* components that block (gale.blocking) may run on the caller's thread */
+    const gale_store *store; /* the run is durable: it goes on from the last checkpoint that is in there, and makes new
+                                    ones. Its functions are called until the runtime is freed; the table is copied */
+    int64_t
+        checkpoint_interval; /* ns from one checkpoint to the next; default: topology.state.checkpoint.interval.ms, 1 s */
+    uint64_t
+        state_memory; /* bytes of keyed state that is kept in memory, of all tasks; default: gale.state.memory.mb, 64 MiB */
+    const char *const
+        *adopt; /* what a checkpoint is gone on from that the topology no longer fits, as words: "OLD=NEW", a
+                                 component that was renamed, and "*", whatever else has changed. Read by gale_runtime_new */
+    uint32_t adopt_count;
+} gale_runtime_options;
+
+#define GALE_RUNTIME_OPTIONS_INIT                                                                                      \
+    { sizeof(gale_runtime_options), NULL, NULL, NULL, 0, 0, 0, 0, false, false, 0, false, NULL, 0, 0, NULL, 0 }
+
+/* Plans the topology and allocates all that it needs to run; starts nothing. `options` NULL: all defaults. GALE_INVALID
+ * for options whose size was not set, and for a handle in them that lacks a function; GALE_UNSUPPORTED for an option of a
+ * newer gale; GALE_NO_MEMORY; what gale_topology_check says. */
+GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
+                                            gale_runtime **ret_runtime, gale_error *error);
+
+/* Starts one thread an executor, waits until every task is prepared or opened, and reports the first error of those
+ * (then the runtime is closing). With the option `inactive` it does not wait: nothing is opened yet. */
+GALE_API GALE_MUST_USE int gale_runtime_start(gale_runtime *runtime, gale_error *error);
+
+/* Runs one step of every executor on the calling thread. Returns how much was done, 0 when there was nothing to do, or
+ * GALE_STOPPED when the runtime is closed. GALE_STATE after gale_runtime_start, and for a topology with components that
+ * block (gale.blocking), unless the option inline_blocking allows them on the caller's thread. */
+GALE_API int64_t gale_runtime_step(gale_runtime *runtime);
+
+/* When a step will next have something to do by the clock alone: INT64_MAX for never. For callers of
+ * gale_runtime_step. */
+GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
+
+/* Starts the runtime's threads and waits until it is closed: gale_runtime_start and gale_runtime_wait in one. Returns
+ * what they do. */
+GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);
+
+/* Spouts stop emitting; when every tree is answered and nothing is queued or held, the bolts finish and all is closed.
+ * A drain that makes no progress for 0.6 s names who holds it up in the log. Returns at once. This and
+ * gale_runtime_stop may be called from a signal handler: they store and ring, nothing more. */
+GALE_API void gale_runtime_drain(gale_runtime *runtime);
+
+/* All is closed as soon as the calls in execution return; open trees fail with reason `stopped`. Returns at once. */
+GALE_API void gale_runtime_stop(gale_runtime *runtime);
+
+/* Spouts stop emitting. Open trees are answered. */
+GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
+
+/* Spouts go on, or are opened at last (the option `inactive`). */
+GALE_API void gale_runtime_activate(gale_runtime *runtime);
+
+/* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
+ * not; GALE_STATE without threads; the code and report of the component that stopped it (by gale_stop, or by an error
+ * from open, prepare or finish), if one did; else 0. */
+GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
+
+/* Stops if need be, waits at most `nanoseconds` for the threads (negative: as long as it takes), and frees everything.
+ * GALE_TIMED_OUT, with the name of the component in whose call an executor is stuck, leaves the runtime as it is, to be
+ * freed again later or abandoned. NULL is allowed. */
+GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
+
+/* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place
+ * of what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off.
+ * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced.
+ * GALE_NOT_FOUND, GALE_INVALID, GALE_NO_MEMORY. */
+GALE_API int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
+                                     void (*on_event)(void *user, const gale_event *event), void *user);
+
+/* --- Durable runs (docs/semantics/durable.md) ------------------------------------------------------------------------ */
+
+/* With the option `store`, gale_runtime_new reads the last checkpoint that is in there, if there is one: GALE_STATE when it
+ * is another topology's or does not fit this one (the report says what has changed, and which word of the option `adopt`,
+ * --state-adopt on the command line, would take it), GALE_INVALID (such a word names nothing), GALE_DAMAGED,
+ * GALE_UNSUPPORTED, GALE_IO. Words that were carried out before are no error: the same options go on after a crash. Until
+ * the first checkpoint lasts, the store has what it had. gale_runtime_start starts one thread more, which makes checkpoints
+ * last: it alone waits for the disk.
+ * Whoever uses gale_runtime_step calls gale_runtime_commit now and then, from that thread or another one: the first time
+ * before anything runs, since the first checkpoint is made as soon as all is open, and nothing is done until it lasts. */
+
+/* Makes the checkpoint that was cut last: it is on the disk when this returns. 1; 0: none was cut since. An error stops the
+ * run. GALE_STATE after gale_runtime_start, and in a run that is not durable. One call at a time. */
+GALE_API int gale_runtime_commit(gale_runtime *runtime, gale_error *error);
+
+/* Asks for a checkpoint now, and waits until one that was not there before lasts, at most `nanoseconds` (negative: as long
+ * as it takes). Its number goes to `ret_number` (may be NULL). GALE_TIMED_OUT; GALE_STOPPED: the run has ended, or ends
+ * because it failed; GALE_STATE: the run is not durable, or has no threads to wait for. */
+GALE_API int gale_runtime_checkpoint(gale_runtime *runtime, int64_t nanoseconds, uint64_t *ret_number);
+
+/* A checkpoint, and when it lasts the runtime stops: the next run goes on from there. Without a store it stops at once.
+ * Returns at once; may be called from a signal handler. */
+GALE_API void gale_runtime_suspend(gale_runtime *runtime);
+
+/* Times in nanoseconds, of the runtime's clock. */
+typedef struct gale_checkpoint_stats {
+    size_t size;
+    uint64_t number;  /* the last that lasts; 0: none yet */
+    uint64_t resumed; /* the one that the run goes on from; 0: it began anew */
+    uint64_t count;   /* that were made in this run */
+    uint64_t put_off; /* attempts that took too long */
+    int64_t time;     /* when the last one was cut */
+    int64_t took;     /* to make it last */
+    int64_t held;     /* how long the spouts were held for the last cut; 0 for the first, before which nothing runs */
+    int64_t held_max; /* for any */
+    uint64_t bytes;   /* that the last cut wrote */
+    uint64_t dropped; /* at the start: tuples of components that are there no more */
+    uint64_t again;   /* at the start: trees that begin again, because who held them does not save that */
+    int64_t wall;  /* ns since 1970: when the last one was cut; before this run makes one, the one that it goes on from.
+                         What has passed since is its age */
+    bool complete; /* the last that lasts is of the end: there is nothing more to do */
+    int64_t held_p50; /* of the cuts of this run, but for the first, before which nothing runs; at most 1/32 too high */
+    int64_t held_p99;
+    int64_t took_p50;
+    int64_t took_p99;
+    int64_t took_max;
+    uint64_t bytes_max;
+} gale_checkpoint_stats;
+
+/* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. False when the run is not
+ * durable. */
+GALE_API bool gale_runtime_checkpoint_stats(const gale_runtime *runtime, gale_checkpoint_stats *ret_stats);
+
+/* --- Figures ------------------------------------------------------------------------------------------------------ */
+
+typedef enum gale_phase {
+    GALE_PHASE_NEW,
+    GALE_PHASE_OPENING,
+    GALE_PHASE_RUNNING,
+    GALE_PHASE_DRAINING,
+    GALE_PHASE_FINISHING,
+    GALE_PHASE_CLOSING,
+    GALE_PHASE_CLOSED,
+    GALE_PHASE_COUNT
+} gale_phase;
+
+/* "draining" for GALE_PHASE_DRAINING. Static storage. */
+GALE_API const char *gale_phase_name(int32_t phase);
+
+/* Exact counts, and times in nanoseconds. trees == acked + failed + timed_out + rejected + stopped + open at every
+ * reading. */
+typedef struct gale_run_stats {
+    size_t size;
+    int32_t phase;
+    uint64_t trees;
+    uint64_t acked;
+    uint64_t failed; /* by a bolt, or for any reason that has no line here */
+    uint64_t timed_out;
+    uint64_t stopped; /* by the end of the run */
+    uint64_t open;
+    uint64_t stale;           /* answers to trees that were answered already, dropped */
+    uint64_t executed;        /* calls of execute, all tasks */
+    uint64_t memory_in_use;   /* bytes that the engine holds, components apart: tables, rings, and of pools what is in
+                                 use, whole batches (576 or 4,608 bytes) whether or not they are full */
+    uint64_t memory_reserved; /* bytes that it has taken from the allocator, what pools keep for later among them */
+    uint64_t allocations;     /* calls of the allocator so far, components apart */
+    int64_t complete_p50;     /* from emit to answer, acked trees; of a log-linear histogram, 3 % steps */
+    int64_t complete_p99;
+    int64_t complete_max;
+    int64_t elapsed; /* since the spouts were opened, until now or the close */
+    uint64_t rejected;
+    uint64_t replayed;          /* emits after the first of a tree (topology.replay.attempts) */
+    uint64_t given_up;          /* where replay or dead letters are configured: trees that failed for good */
+    uint64_t dead_letters;      /* made of those; one with a subscriber is a tree of its own */
+    uint64_t dead_letters_lost; /* of those, what the subscriber did not take */
+    uint64_t retained_bytes;    /* in memory, for tuples that may be emitted again */
+} gale_run_stats;
+
+/* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. */
+GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
+
+/* One task's figures. Counts are exact. Latency is sampled: `execute_samples` calls took `execute_nanoseconds`. */
+typedef struct gale_task_stats {
+    size_t size;
+    uint32_t task;
+    uint32_t executor;
+    const char *component;
+    bool spout;
+    bool congested;
+    uint64_t executed;
+    uint64_t emitted;     /* calls of emit */
+    uint64_t transferred; /* deliveries they made */
+    uint64_t acked;       /* bolt: inputs acked; spout: trees acked */
+    uint64_t failed;      /* bolt: inputs failed; spout: trees failed, timeouts apart */
+    uint64_t timed_out;   /* spout: trees; bolt: 0 */
+    uint64_t forgotten;   /* inputs neither answered nor held when execute returned */
+    uint64_t misused;     /* second answers, late emits, emits that do not fit the stream */
+    uint64_t errors;      /* errors returned or reported */
+    uint64_t ticks;
+    uint64_t held;         /* tuples held now */
+    uint64_t queued_bytes; /* waiting for this task now, rings apart. Whole batches: 576 or 4,608 bytes each, full or
+                              not, and the large bodies in them; so one short tuple may be 576 */
+    uint64_t execute_samples;
+    uint64_t execute_nanoseconds;
+    uint64_t execute_nanoseconds_max;
+    bool done;        /* spout: has said that it has nothing more */
+    uint32_t held_by; /* a congested task that keeps this one from running; 0: none */
+    uint64_t shed; /* untracked tuples that found its queue at the limit, which the log tells: the only loss there is */
+    uint64_t overflowed;              /* tracked ones: their trees failed with reason `overflow` */
+    uint64_t rejected;                /* bolt: inputs; spout: trees; neither is among `failed` */
+    uint64_t expired;                 /* tuples that were over their deadline, not executed: their trees failed */
+    uint64_t dropped;                 /* by the policies of its inputs; see gale_runtime_input_stats */
+    uint64_t queued_bytes_max;        /* the most that was above the high mark, counted alike; 0: never above */
+    uint64_t held_nanoseconds;        /* spout: it would have emitted, but flow control held it, this long */
+    uint64_t held_mostly_nanoseconds; /* of that by `held_mostly_by`, the task that held it longest */
+    uint32_t held_mostly_by;          /* 0: nobody */
+    uint64_t pending_limit;           /* topology.max.spout.pending; 0: none */
+    uint64_t pending_nanoseconds;     /* spout: it waited this long for answers, with as many pending as it may */
+} gale_task_stats;
+
+/* Tasks are numbered from 1 to this. */
+GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
+
+/* Reads one task's, as gale_runtime_stats does. False when there is no such task. */
+GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
+
+/* How many trees failed at `component` (NULL: the place is not known) for `reason` (gale_reason; all of the application's
+ * own count as one; 0 for what is none). What a spout hears, counted where it went wrong. */
+GALE_API uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason);
+
+/* Where a tuple of an open tree was found. */
+typedef enum gale_place {
+    GALE_PLACE_UNKNOWN,   /* not found: an answer is on its way, or an executor did not say */
+    GALE_PLACE_QUEUED,    /* waits for `component`, in its queue */
+    GALE_PLACE_PARKED,    /* waits for `component`, which may not run */
+    GALE_PLACE_FORGOTTEN, /* by `component`: execute returned without answering or holding it */
+    GALE_PLACE_HELD,      /* by `component` */
+    GALE_PLACE_EXECUTING, /* by `component` */
+    GALE_PLACE_WAITING,   /* it failed, and is to be emitted again for `component`, its spout */
+    GALE_PLACE_COUNT
+} gale_place;
+
+/* A tree that is not answered yet. Names live as long as the runtime. */
+typedef struct gale_open_tree {
+    size_t size;
+    const char *spout;
+    uint32_t spout_task;
+    uint32_t task; /* of the place, 0: unknown */
+    uint64_t message_id;
+    int64_t age;           /* ns since its emit */
+    const char *component; /* of the place, or NULL */
+    int32_t place;         /* gale_place; of several tuples, the most telling one's */
+    char text[GALE_FAILURE_TEXT + 1];
+} gale_open_tree;
+
+enum { GALE_OPEN_TREES_MAX = 1000 };
+
+/* The oldest open trees and where their tuples are, oldest first, at most `room` of them (and GALE_OPEN_TREES_MAX).
+ * `ret_trees[0].size` is the caller's sizeof, for all. Asks the executors, each of which makes one pass over what is
+ * queued, and waits for their answers for at most `nanoseconds`, twice; of one that is stuck in a component's call the
+ * text says so. Not from inside a component's call, whose executor could not answer. After gale_runtime_step, only from
+ * that thread. Returns how many; 0 when nothing runs or none is open; GALE_AGAIN while another thread asks, and when
+ * the executors of the spouts did not answer in time (they are in slow calls); GALE_INVALID; GALE_NO_MEMORY. */
+GALE_API int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room,
+                                     int64_t nanoseconds);
+
+/* What task `task` emitted to its output `stream` (index): calls, and deliveries. False when there is no such stream. What
+ * is not wanted may be NULL. */
+GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint32_t stream,
+                                        const char **ret_name, uint64_t *ret_emitted, uint64_t *ret_transferred);
+
+/* What task `task` dropped of its input `input` (an index), because the subscription says so (gale_drop_oldest). False
+ * when there is no such input. `*ret_policy` is a gale_drop. What is not wanted may be NULL. */
+GALE_API bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input,
+                                       const char **ret_source, const char **ret_stream, int32_t *ret_policy,
+                                       uint64_t *ret_dropped);
+
+/* How many executors there are. */
+GALE_API uint32_t gale_runtime_executor_count(const gale_runtime *runtime);
+
+GALE_END
+
+#endif

@@ -1,0 +1,59 @@
+#include "base/os/library.h"
+
+#include "harness/cm.h"
+
+static void says(const char *said, int code, const char *sentence) {
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gx_library_explain("/p/x.so", said, &error), code);
+    assert_string_equal(error.text, sentence);
+    assert_int_equal(gx_library_explain("/p/x.so", said, NULL), code);
+}
+
+static void what_the_loader_says_becomes_a_sentence_that_says_what_to_do(void **state) {
+    (void)state;
+    says("libscales.so.2: cannot open shared object file: No such file or directory", GALE_NOT_FOUND,
+         "'/p/x.so' needs libscales.so.2, which is not there: install it");
+    says("Error loading shared library libscales.so.2: No such file or directory (needed by /p/x.so)", GALE_NOT_FOUND,
+         "'/p/x.so' needs libscales.so.2, which is not there: install it");
+    says(
+        "/p/x.so: undefined symbol: gale_emit_twice", GALE_INVALID,
+        "'/p/x.so' calls gale_emit_twice, which gale 0.1.0 does not have: update gale, or build it with the headers of "
+        "this one");
+    says("/p/x.so: undefined symbol: scale, version S_2", GALE_INVALID,
+         "'/p/x.so' calls scale, which nothing has that it is linked with: link it with what does");
+    says("/lib/libc.so.6: version `GLIBC_2.99' not found (required by /p/x.so)", GALE_INVALID,
+         "'/p/x.so' is built for a newer system, which has GLIBC_2.99: build it on this one");
+    says("/p/x.so: cannot open shared object file: Permission denied", GALE_INVALID,
+         "'/p/x.so' cannot be loaded: /p/x.so: cannot open shared object file: Permission denied");
+    says("", GALE_INVALID, "'/p/x.so' cannot be loaded: ");
+}
+
+static void what_is_not_there_is_not_looked_at(void **state) {
+    (void)state;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gx_library_look("/no/such.so", &error), GALE_NOT_FOUND);
+    assert_string_equal(error.text, "'/no/such.so' is not there");
+    assert_int_equal(gx_library_look("/dev/null/x.so", &error), GALE_NOT_FOUND);
+    assert_int_equal(gx_library_look("/dev/null", &error), GALE_INVALID);
+    assert_string_equal(error.text, "'/dev/null' is no file");
+    assert_int_equal(gx_library_look("/dev/null", NULL), GALE_INVALID);
+}
+
+static void a_program_is_loaded_by_nobody(void **state) {
+    (void)state;
+    void *library = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    if (!gx_library_can()) return;
+    assert_int_equal(gx_library_load("/proc/self/exe", &library, &error), GALE_INVALID);
+    assert_null(library);
+    assert_memory_equal(error.text, "'/proc/self/exe' cannot be loaded: ", 35);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_loader_says_becomes_a_sentence_that_says_what_to_do),
+        cmocka_unit_test(what_is_not_there_is_not_looked_at),
+        cmocka_unit_test(a_program_is_loaded_by_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
