@@ -6,6 +6,8 @@
  * Threads: one at a time.
  * Owner:   the topology is the caller's, as of gale_topology_new; nothing of the file or the options is needed afterwards.
  * Errors:  every report begins "file:line:column: ". The first thing that is wrong ends it; `gale check` tells all.
+ * Plugins: what a file names is loaded, and stays. A plugin calls functions of libgale: an application that is linked with the shared one
+ *          has them; one that is linked with the static one must show them (-rdynamic), and all of them be in it.
  * Version: a topology is opaque, so libgale must be of the very version that libgale-front is (GALE_UNSUPPORTED).
  */
 #ifndef GALE_FRONT_H
@@ -26,10 +28,12 @@ typedef struct gale_topology_file_options {
     const char *const *sets; /* "id.name=value": a spout's or bolt's parallelism, numTasks, property or own key */
     size_t set_count;
     const gale_logger *logger; /* for warnings about keys without effect; NULL: none */
+    const char *const *plugins; /* names and paths of plugins, beside those that the file names itself (docs/plugins.md) */
+    size_t plugin_count;
 } gale_topology_file_options;
 
 #define GALE_TOPOLOGY_FILE_OPTIONS_INIT                                                                                \
-    { sizeof(gale_topology_file_options), 0, false, 0, 0, 0, 0, 0 }
+    { sizeof(gale_topology_file_options), 0, false, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Makes the topology of the file at `path`, checked. `options` may be NULL. GALE_IO, GALE_SYNTAX, GALE_TOPOLOGY, GALE_CONFIG,
  * GALE_NOT_FOUND (a class, a variable), GALE_UNSUPPORTED (what only Java can do), GALE_INVALID, GALE_TOO_LARGE,

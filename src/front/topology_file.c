@@ -3,6 +3,7 @@
 #include "base/version.h"
 #include "front/builtin.h"
 #include "front/flux.h"
+#include "front/plugins.h"
 
 #include <gale_front.h>
 
@@ -26,7 +27,19 @@ static int check(const origin *from, const gale_topology_file_options *o, gale_t
         if (!o->sets[i] || !strchr(o->sets[i], '='))
             return gale_error_set(error, GALE_INVALID, "topology file options: set %zu wants id.name=value, not '%s'",
                                   i, o->sets[i] ? o->sets[i] : "NULL");
+    if (o->plugin_count && !o->plugins)
+        return gale_error_set(error, GALE_INVALID, "topology file options: plugins are counted that are NULL");
+    for (size_t i = 0; i < o->plugin_count; i++)
+        if (!o->plugins[i])
+            return gale_error_set(error, GALE_INVALID, "topology file options: the name of plugin %zu is NULL", i);
     return GALE_OK;
+}
+
+/* The names in `options`, then those of the file. */
+static int load_plugins(const gale_topology_file_options *o, gx_plugins *plugins, gale_error *error) {
+    int rc = plugins ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < o->plugin_count && rc == 0; i++) rc = gx_plugins_load(plugins, o->plugins[i], NULL, error);
+    return rc;
 }
 
 static int read(const origin *from, const gx_flux_options *flux, gale_topology **ret_topology, gale_error *error) {
@@ -50,8 +63,11 @@ static int load(const origin *from, const gale_topology_file_options *options, g
                                    .sets = o.sets,
                                    .set_count = o.set_count,
                                    .variables = &variables,
-                                   .logger = o.logger };
-    rc = read(from, &flux, ret_topology, error);
+                                   .logger = o.logger,
+                                   .plugins = gx_plugins_new(gx_registry_builtin()) };
+    rc = load_plugins(&o, flux.plugins, error);
+    if (rc == 0) rc = read(from, &flux, ret_topology, error);
+    gx_plugins_free(flux.plugins);
     gx_properties_fini(&properties);
     return rc;
 }

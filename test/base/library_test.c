@@ -17,8 +17,8 @@ static void what_the_loader_says_becomes_a_sentence_that_says_what_to_do(void **
          "'/p/x.so' needs libscales.so.2, which is not there: install it");
     says(
         "/p/x.so: undefined symbol: gale_emit_twice", GALE_INVALID,
-        "'/p/x.so' calls gale_emit_twice, which gale 0.1.0 does not have: update gale, or build it with the headers of "
-        "this one");
+        "'/p/x.so' calls gale_emit_twice, which this program does not show: link it with the shared libgale, or with all "
+         "of the static one and -rdynamic");
     says("/p/x.so: undefined symbol: scale, version S_2", GALE_INVALID,
          "'/p/x.so' calls scale, which nothing has that it is linked with: link it with what does");
     says("/lib/libc.so.6: version `GLIBC_2.99' not found (required by /p/x.so)", GALE_INVALID,

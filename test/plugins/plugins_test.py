@@ -2,11 +2,12 @@
 """Plugins as the program has them: those that are right are known wholly and run, those that are wrong are refused with a
 sentence that says what to do, and what crashes says whose it was.
 
-usage: plugins_test.py GALE PLUGINS ROOT
+usage: plugins_test.py GALE PLUGINS ROOT EMBEDDER-SHARED EMBEDDER-STATIC CC
 """
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -21,6 +22,8 @@ from pathlib import Path
 GALE = str(Path(sys.argv[1]).resolve())
 PLUGINS = Path(sys.argv[2]).resolve()
 ROOT = Path(sys.argv[3]).resolve()
+EMBEDDERS = [str(Path(path).resolve()) for path in sys.argv[4:6]]
+CC = sys.argv[6]
 PATH = PLUGINS / "path"
 SANITIZED = b"__asan_init" in Path(GALE).read_bytes() or b"__tsan_init" in Path(GALE).read_bytes()
 
@@ -245,6 +248,41 @@ class Crashed(Case):
         self.crashes(signal.SIGSEGV, f"{path} crashed while it was loaded", "plugins", str(path))
 
 
+class Embedded(Case):
+    def run_by(self, embedder, *arguments):
+        done = subprocess.run([embedder, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_an_application_with_the_shared_library_runs_what_a_file_names_and_what_it_names_itself(self):
+        mask = PATH / "gale-mask.so"
+        self.write(MASK.format(plugin=mask, count=2, out="-"))
+        expected = (0, "Ada\t****-****-****-0000\nGrace\t****-****-****-0001\n", "")
+        self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml"), expected)
+        self.write(MASK.format(plugin="", count=2, out="-"))
+        self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml", str(mask)), expected)
+        self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml", "./none.so"), (1, "", "'./none.so' is not there\n"))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer shows what is in a program")
+    def test_one_that_does_not_show_libgale_is_told_what_is_missing(self):
+        self.write(MASK.format(plugin=PATH / "gale-mask.so", count=2, out="-"))
+        code, _, err = self.run_by(EMBEDDERS[1], "t.yaml")
+        self.assertEqual(code, 1)
+        self.assertRegex(err, r"^t\.yaml:2:11: '/\S+/gale-mask\.so' calls gale_\w+, which this program does not show: ")
+
+
+class Documented(Case):
+    def test_the_plugin_of_the_page_is_built_by_its_command_and_says_what_stands_there(self):
+        page = (ROOT / "docs" / "plugins.md").read_text()
+        source, topology = (re.search(rf"(?ms)^```{language}\n(.*?)^```$", page)[1] for language in ("c", "yaml"))
+        command = re.search(r"(?m)^(cc .*)$", page)[1].split()
+        shown = re.search(r"(?ms)^```\n(\$ gale check.*?)^```$", page)[1].splitlines(keepends=True)
+        self.write(source, "shout.c")
+        self.write(topology, "shout.yaml")
+        subprocess.run([CC, *command[1:], f"-I{ROOT}/include", "-Wall", "-Wextra", "-Werror"], cwd=self.path, check=True)
+        self.assertEqual(self.gale("check", "shout.yaml"), (0, shown[1], ""))
+        self.assertEqual(self.gale("run", "-q", "shout.yaml", text="hear me\n"), (0, shown[3], ""))
+
+
 class Right(Case):
     def masked(self, count):
         owners = ["Ada", "Grace", "Edsger", "Barbara"]
@@ -283,6 +321,13 @@ class Right(Case):
                            "  - {from: one, to: two, grouping: {type: SHUFFLE}}\n"
                            "  - {from: two, to: out, grouping: {type: GLOBAL}}\n")
                 self.assertEqual(self.gale("run", "-q", "-j1", "t.yaml"), (0, "one\ntwo\n", ""))
+
+    def test_the_examples_have_no_errors(self):
+        for name in ("mask", "tally"):
+            (self.path / "build").mkdir(exist_ok=True)
+            shutil.copy(PATH / f"gale-{name}.so", self.path / "build")
+            shutil.copy(ROOT / "examples" / "plugins" / name / "topology.yaml", self.path / "t.yaml")
+            self.assertEqual(self.gale("check", "t.yaml"), (0, "t.yaml: nothing is wrong\n", ""))
 
     def test_a_plugin_in_cpp_counts(self):
         text = (ROOT / "examples/plugins/tally/topology.yaml").read_text().replace("build/gale-tally.so", "tally")

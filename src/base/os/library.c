@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,12 +108,26 @@ static gale_str missing_library(const char *path, const char *said) {
     return gx_str_is(name, path) ? (gale_str){ NULL, 0 } : name;
 }
 
+/* Could what is loaded find libgale's functions in this process? */
+static bool shows_gale(void) {
+#if GALE_HAS_LOADER
+    return dlsym(RTLD_DEFAULT, "gale_version");
+#else
+    return false;
+#endif
+}
+
 int gx_library_explain(const char *path, const char *said, gale_error *error) {
     gale_str library = missing_library(path, said), symbol = behind(said, "undefined symbol: ", ", \n("),
              version = behind(said, "version `", "'");
     if (library.size)
         return gale_error_set(error, GALE_NOT_FOUND, "'%s' needs %.*s, which is not there: install it", path,
                               GX_STR(library));
+    if (symbol.size > 5 && memcmp(symbol.data, "gale_", 5) == 0 && !shows_gale())
+        return gale_error_set(error, GALE_INVALID,
+                              "'%s' calls %.*s, which this program does not show: link it with the shared libgale, or with all of "
+                              "the static one and -rdynamic",
+                              path, GX_STR(symbol));
     if (symbol.size > 5 && memcmp(symbol.data, "gale_", 5) == 0)
         return gale_error_set(
             error, GALE_INVALID,
@@ -138,12 +153,17 @@ bool gx_library_can(void) {
 
 #if GALE_HAS_LOADER
 
+/* What the loader says lasts until it is asked again. */
+static int explain_last(const char *path, gale_error *error) {
+    char kept[1000];
+    const char *said = dlerror();
+    snprintf(kept, sizeof kept, "%s", said ? said : "the loader does not say why");
+    return gx_library_explain(path, kept, error);
+}
+
 int gx_library_load(const char *path, void **ret_library, gale_error *error) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) {
-        const char *said = dlerror();
-        return gx_library_explain(path, said ? said : "the loader does not say why", error);
-    }
+    if (!library) return explain_last(path, error);
     *ret_library = library;
     return 0;
 }

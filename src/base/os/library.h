@@ -30,7 +30,8 @@ int gx_library_load(const char *path, void **ret_library, gale_error *error);
 typedef void gx_library_fn(void);
 gx_library_fn *gx_library_function(void *library, const char *name);
 
-/* What the loader said of the object at `path`, as a sentence; returns the code that goes with it. */
+/* What the loader said of the object at `path`, as a sentence; returns the code that goes with it. A function of gale's that is not found is one
+ * that is not there, or one that this program does not show. */
 int gx_library_explain(const char *path, const char *said, gale_error *error);
 
 #endif
