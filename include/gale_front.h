@@ -28,7 +28,8 @@ typedef struct gale_topology_file_options {
     const char *const *sets; /* "id.name=value": a spout's or bolt's parallelism, numTasks, property or own key */
     size_t set_count;
     const gale_logger *logger; /* for warnings about keys without effect; NULL: none */
-    const char *const *plugins; /* names and paths of plugins, beside those that the file names itself (docs/plugins.md) */
+    const char *const
+        *plugins; /* names and paths of plugins, beside those that the file names itself (docs/plugins.md) */
     size_t plugin_count;
 } gale_topology_file_options;
 

@@ -15,9 +15,9 @@ static void what_the_loader_says_becomes_a_sentence_that_says_what_to_do(void **
          "'/p/x.so' needs libscales.so.2, which is not there: install it");
     says("Error loading shared library libscales.so.2: No such file or directory (needed by /p/x.so)", GALE_NOT_FOUND,
          "'/p/x.so' needs libscales.so.2, which is not there: install it");
-    says(
-        "/p/x.so: undefined symbol: gale_emit_twice", GALE_INVALID,
-        "'/p/x.so' calls gale_emit_twice, which this program does not show: link it with the shared libgale, or with all "
+    says("/p/x.so: undefined symbol: gale_emit_twice", GALE_INVALID,
+         "'/p/x.so' calls gale_emit_twice, which this program does not show: link it with the shared libgale, or with "
+         "all "
          "of the static one and -rdynamic");
     says("/p/x.so: undefined symbol: scale, version S_2", GALE_INVALID,
          "'/p/x.so' calls scale, which nothing has that it is linked with: link it with what does");

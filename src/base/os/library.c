@@ -124,10 +124,11 @@ int gx_library_explain(const char *path, const char *said, gale_error *error) {
         return gale_error_set(error, GALE_NOT_FOUND, "'%s' needs %.*s, which is not there: install it", path,
                               GX_STR(library));
     if (symbol.size > 5 && memcmp(symbol.data, "gale_", 5) == 0 && !shows_gale())
-        return gale_error_set(error, GALE_INVALID,
-                              "'%s' calls %.*s, which this program does not show: link it with the shared libgale, or with all of "
-                              "the static one and -rdynamic",
-                              path, GX_STR(symbol));
+        return gale_error_set(
+            error, GALE_INVALID,
+            "'%s' calls %.*s, which this program does not show: link it with the shared libgale, or with all of "
+            "the static one and -rdynamic",
+            path, GX_STR(symbol));
     if (symbol.size > 5 && memcmp(symbol.data, "gale_", 5) == 0)
         return gale_error_set(
             error, GALE_INVALID,
