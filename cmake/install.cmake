@@ -99,6 +99,17 @@ install(FILES ${PROJECT_BINARY_DIR}/install/gale-config.cmake ${PROJECT_BINARY_D
 
 if(TARGET gale)
   install(TARGETS gale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gale)
+  # The program writes its own manual page.
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/install/gale.1 DEPENDS gale
+    COMMAND gale help --man > ${PROJECT_BINARY_DIR}/install/gale.1 COMMENT "Writing gale.1")
+  add_custom_target(gale_man ALL DEPENDS ${PROJECT_BINARY_DIR}/install/gale.1)
+  install(FILES ${PROJECT_BINARY_DIR}/install/gale.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gale)
+  set(GALE_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions")
+  set(completion ${PROJECT_SOURCE_DIR}/completion)
+  install(FILES ${completion}/gale.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gale
+          COMPONENT gale)
+  install(FILES ${completion}/_gale DESTINATION ${GALE_ZSH_DIR} COMPONENT gale)
+  install(FILES ${completion}/gale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT gale)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
           COMPONENT gale)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT gale

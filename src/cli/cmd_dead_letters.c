@@ -18,7 +18,7 @@ typedef struct choices {
 } choices;
 
 static const gx_option options[] = {
-    { 0, "reason", "R", GX_OPTION_TEXT, offsetof(choices, reason), 0, 0,
+    { 0, "reason", "REASON", GX_OPTION_TEXT, offsetof(choices, reason), 0, 0,
       "only those that failed for this reason: failed, rejected, timeout..." },
     { 0, "json", NULL, GX_OPTION_FLAG, offsetof(choices, json), 0, 0,
       "the lines as they are in the file, for another file" },

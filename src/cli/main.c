@@ -1,7 +1,9 @@
 /* gale: the command line. */
 #include "cli/classes.h"
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "cli/flux_file.h"
+#include "cli/man.h"
 #include "cli/session.h"
 
 #include "base/nearest.h"
@@ -98,6 +100,16 @@ static int help_classes(int argc, char **argv, gx_terminal *errors) {
 
 /* --- Commands ----------------------------------------------------------------------------------------------------- */
 
+/* help --man; help --complete WORD..., for completion/. Neither is for people, so help does not tell of them. */
+static int help_machine(int argc, char **argv, gx_terminal *errors) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    if (strcmp(argv[0], "--man") == 0)
+        gx_man_page(commands, COMMAND_COUNT, &out);
+    else
+        gx_complete(commands, COMMAND_COUNT, argv + 1, (size_t)argc - 1, &out);
+    return gx_session_print(errors, &out);
+}
+
 static int help_command(const gx_command *command, gx_terminal *errors) {
     gx_buf out = GX_BUF_INIT(NULL);
     gx_buf_format(&out, "gale %s: %s\n\nusage: gale %s\n\n", command->name, command->text, command->usage);
@@ -139,6 +151,8 @@ static int dispatch(int argc, char **argv, gx_terminal *errors) {
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (is_help && argc == 2)) return help(errors);
     if (is_help && strcmp(argv[2], "classes") == 0) return help_classes(argc - 3, argv + 3, errors);
     if (is_help && strchr(argv[2], '.')) return help_classes(argc - 2, argv + 2, errors);
+    if (is_help && (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--complete") == 0))
+        return help_machine(argc - 2, argv + 2, errors);
     const gx_command *command = find(argv[is_help ? 2 : 1], is_help, errors);
     if (!command) return GX_EXIT_USAGE;
     if (is_help || asks_for_help(argc - 2, argv + 2)) return help_command(command, errors);

@@ -4,6 +4,7 @@ through pkg-config, shared and static, as C99 and as C++17, and runs; DESTDIR is
 (add_subdirectory: meta/embedded.)
 
 usage: install_test.py ROOT BUILD CMAKE CC CXX LIBRARIES    (LIBRARIES: beside libgale, with commas between them)
+       install_test.py ROOT installed CMAKE CC CXX LIBRARIES    what packages have installed in /usr, as it is
 """
 
 import os
@@ -53,10 +54,15 @@ def run(*command, **options):
 class Test:
     def __init__(self, folder, root, build, cmake, cc, cxx, libraries):
         self.folder, self.build, self.cmake, self.cc, self.cxx = folder, build, cmake, cc, cxx
-        self.hello = pathlib.Path(root) / "test" / "system" / "install" / "hello"
+        self.hello = pathlib.Path(root).resolve() / "test" / "system" / "install" / "hello"
         self.libraries = [name for name in libraries.split(",") if name]
         self.all = {"store", "script", "gzip", "front", "sim"} <= set(self.libraries)
         self.prefix = folder / "moved" / "gale"
+
+    def take_installed(self):
+        """What packages have put into /usr."""
+        self.prefix = pathlib.Path("/usr")
+        self.libdir = next((self.prefix / "lib").glob("*/libgale.so")).parent
 
     def install(self):
         """Installed with DESTDIR, below which it is whole; then moved."""
@@ -133,17 +139,32 @@ class Test:
         assert not [path for path in left if "gale" in path.name], f"uninstalling left {left}"
 
 
+def build_all(test):
+    test.check_program()
+    for kind in ("shared", "static"):
+        test.by_cmake(kind)
+        test.by_pkg_config(kind)
+
+
+def check_installed(root, *rest):
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(pathlib.Path(folder), root, *rest)
+        test.take_installed()
+        build_all(test)
+    print("built and run with what is installed: CMake and pkg-config, shared and static, C99 and C++17")
+    return 0
+
+
 def main(root, build, *rest):
+    if build == "installed":
+        return check_installed(root, build, *rest)
     manifest = pathlib.Path(build) / "install_manifest.txt"
     kept = manifest.read_bytes() if manifest.exists() else None
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gale-install-"))
     try:
         test = Test(folder, root, build, *rest)
         test.install()
-        test.check_program()
-        for kind in ("shared", "static"):
-            test.by_cmake(kind)
-            test.by_pkg_config(kind)
+        build_all(test)
         test.uninstall()
     finally:
         shutil.rmtree(folder)
