@@ -96,6 +96,7 @@ typedef struct gale_remote gale_remote; /* gale/remote.h */
 struct gale_state;                      /* gale/state.h, and so are these */
 struct gale_state_options;
 struct gale_durable_ops;
+struct gale_watch_options; /* gale/watch.h */
 
 /* Filled by whoever runs components. Call the functions below instead. */
 typedef struct gale_collector_ops {
@@ -127,6 +128,9 @@ typedef struct gale_collector_ops {
                              const uint64_t *message_ids, size_t *emitted);
     int (*state)(gale_collector *out, const struct gale_state_options *options, struct gale_state **ret_state);
     void (*remember)(gale_collector *out);
+    int (*watch_new)(gale_collector *out, const struct gale_watch_options *options, uint64_t *ret_watch);
+    int (*watch_set)(gale_collector *out, uint64_t watch, int32_t events, int64_t at);
+    int (*watch_free)(gale_collector *out, uint64_t watch);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -300,7 +304,8 @@ typedef enum gale_next {
     GALE_NEXT_NOTHING,  /* nothing now; ask again soon */
     GALE_NEXT_UNTIL,    /* nothing before wait->until (the context's clock) */
     GALE_NEXT_READABLE, /* nothing before the descriptor wait->fd is readable, or, unless it is 0, before wait->until */
-    GALE_NEXT_DONE      /* nothing more, unless one of my tuples fails: then ask again */
+    GALE_NEXT_DONE,     /* nothing more, unless one of my tuples fails: then ask again */
+    GALE_NEXT_WATCHED   /* nothing before a watch of mine was told (gale/watch.h), or, unless it is 0, before wait->until */
 } gale_next;
 
 typedef struct gale_wait {

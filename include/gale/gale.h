@@ -22,5 +22,6 @@
 #include <gale/topology.h>
 #include <gale/tuple.h>
 #include <gale/value.h>
+#include <gale/watch.h>
 
 #endif

@@ -77,6 +77,21 @@ GALE_API int64_t gale_runtime_step(gale_runtime *runtime);
  * gale_runtime_step. */
 GALE_API int64_t gale_runtime_next_due(const gale_runtime *runtime);
 
+/* For a loop that waits for descriptors itself, by epoll, poll or a library: steps until nothing is left to do, or for about
+ * `nanoseconds` (negative: as long as it takes; a component's call is not interrupted), and returns how long may be waited
+ * then for gale_runtime_fd: 0 when there is more to do, INT64_MAX when nothing but that descriptor will tell. The time is
+ * the runtime's clock. Errors as of gale_runtime_step.
+ *
+ *     while ((pause = gale_runtime_step_for(runtime, GALE_MILLISECOND)) >= 0)
+ *         wait_for(gale_runtime_fd(runtime), pause);
+ */
+GALE_API int64_t gale_runtime_step_for(gale_runtime *runtime, int64_t nanoseconds);
+
+/* A descriptor that is readable when gale_runtime_step_for has something to do before the time that it said: other threads'
+ * commands, a signal's (gale_runtime_stop), and whatever components watch (gale/watch.h). To be waited for and nothing else; the
+ * runtime closes it. GALE_STATE as of gale_runtime_step; GALE_IO when the system has no more of them; GALE_INVALID. */
+GALE_API int gale_runtime_fd(gale_runtime *runtime);
+
 /* Starts the runtime's threads and waits until it is closed: gale_runtime_start and gale_runtime_wait in one. Returns
  * what they do. */
 GALE_API int gale_runtime_run(gale_runtime *runtime, gale_error *error);

@@ -7,6 +7,7 @@
 #include "engine/remote.h"
 #include "engine/short.h"
 #include "engine/state.h"
+#include "engine/watches.h"
 
 /* Far more than a task can hold: a number that was never meant. */
 enum { ANCHORS_MAX = 1 << 27 };
@@ -683,6 +684,9 @@ const gale_collector_ops *gx_collector_ops(void) {
         .emit_many = do_emit_many,
         .emit_many_tracked = do_emit_many_tracked,
         .state = gx_state_open,
+        .watch_new = gx_watches_new,
+        .watch_set = gx_watches_set,
+        .watch_free = gx_watches_free,
     };
     return &ops;
 }

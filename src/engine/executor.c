@@ -59,6 +59,7 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->tick_due = INT64_MAX;
     gx_batches_init(&ex->batches, ex->heap, shared->knobs.batch_room);
     gx_blocks_init(&ex->blocks, ex->heap);
+    gx_watches_init(&ex->watches, ex->heap);
     ex->cut.changes = (gx_changes)GX_CHANGES_INIT(ex->heap);
     ex->cut.records = (gx_buf)GX_BUF_INIT(ex->heap);
     ex->cut.pledges = (gx_pledges){ .heap = ex->heap };
@@ -222,6 +223,7 @@ void gx_executor_free(gx_executor *ex) {
     gx_buf_fini(&ex->cut.records);
     if (ex->inbox) gx_inbox_close(ex->inbox);
     gx_inbox_release(ex->inbox);
+    gx_watches_fini(&ex->watches);
     gx_bell_fini(&ex->bell);
     free_array(ex->heap, ex->open, shared->plan->task_count + 1u, sizeof *ex->open);
     free_array(ex->heap, ex->opened_for, shared->plan->task_count, sizeof *ex->opened_for);

@@ -208,6 +208,7 @@ typedef struct gx_executor {
     int64_t timeout_warning_due; /* the next look at what is pending */
     int64_t tick_due;            /* the earliest */
     gx_scratch scratch;
+    gx_watches watches;
 
     uint16_t index;
     bool opened;

@@ -72,7 +72,8 @@ int gx_flush_now(gx_task *task) {
 }
 
 static bool is_due(gx_executor *ex, const gx_task *task) {
-    if (!gx_task_flushes(task) || gx_load_relaxed(&task->counters.executed) == task->flushed) return false;
+    if (!gx_task_flushes(task)) return false;
+    if (gx_load_relaxed(&task->counters.executed) == task->flushed && !task->stirred) return false;
     gx_executor_check_gates(ex);
     return !ex->gated[task->component] || gx_cut_stage_of(ex->cut.seen) == GX_CUT_STOP;
 }
@@ -86,6 +87,7 @@ size_t gx_flush_run(gx_executor *ex) {
         if (!flushed) gx_turn_publish(ex); /* it may take a while, and others need not wait for that */
         flushed++;
         task->flushed = gx_load_relaxed(&task->counters.executed);
+        task->stirred = false;
         flush(ex, task);
         gx_turn_end(ex);
         gx_executor_tell_time(ex);

@@ -5,11 +5,12 @@
 #include "engine/hooks.h"
 #include "engine/replay.h"
 #include "engine/turn.h"
+#include "engine/watches.h"
 
 enum {
     IDLE_PATIENCE = 16, /* times that a spout may have nothing before it is asked less often */
     IDLE_PAUSE = 1 * GALE_MILLISECOND,
-    WATCH_PAUSE = 1 * GALE_MILLISECOND, /* a busy executor looks at descriptors this often */
+    UNWATCHED_PAUSE = 1 * GALE_MILLISECOND, /* a descriptor that cannot be watched is tried this often */
     ERROR_PAUSE_MAX = 1 * GALE_SECOND,
     TOLD_AT_ONCE = 64,
 };
@@ -66,6 +67,11 @@ static void set_done(gx_task *task, bool done) {
         gx_bell_ring(&task->executor->shared->executors[0]->bell); /* a drain may have begun: it is watched there */
 }
 
+static void wait_unwatched(const gx_executor *ex, gx_spout_life *life) {
+    int64_t soon = ex->now + UNWATCHED_PAUSE;
+    if (life->not_before > soon) life->not_before = soon;
+}
+
 /* What `next` said. True when it should be asked again at once. */
 static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wait *wait) {
     gx_spout_life *life = &task->spout;
@@ -78,11 +84,10 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
         return false;
     case GALE_NEXT_UNTIL: life->not_before = wait->until; return false;
     case GALE_NEXT_READABLE:
-        life->watching = true;
-        life->fd = wait->fd;
-        life->not_before = ex->now + WATCH_PAUSE;
-        life->until = wait->until <= 0 ? INT64_MAX : wait->until > life->not_before ? wait->until : life->not_before;
+        life->not_before = wait->until <= 0 ? INT64_MAX : wait->until;
+        if (!gx_watches_await(task, wait->fd)) wait_unwatched(ex, life);
         return false;
+    case GALE_NEXT_WATCHED: life->not_before = wait->until <= 0 ? INT64_MAX : wait->until; return false;
     case GALE_NEXT_DONE: set_done(task, true); return false;
     default: back_off(ex, task, said < 0 ? said : GALE_INVALID); return false;
     }
@@ -106,7 +111,6 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
     size_t calls = 0;
     bool more = true;
-    task->spout.watching = false;
     int64_t began = gx_executor_time(ex);
     learn_pace(task, began - task->spout.began, task->spout.calls); /* all since: the last one took no more */
     task->spout.began = began;
@@ -259,7 +263,6 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     task->reported = false;
     count_failure(task, answer->state);
     set_done(task, false); /* it may want to emit it again, at once */
-    task->spout.watching = false;
     task->spout.not_before = 0;
     gale_failure failure;
     fill_failure(ex, answer, &failure);
@@ -334,22 +337,10 @@ int64_t gx_spout_due(const gx_executor *ex) {
         const gx_spout_life *life = &ex->spouts[i]->spout;
         if (!life->active || life->done || life->pending >= life->max_pending) continue;
         if (ex->gated[ex->spouts[i]->component]) continue;
-        int64_t when = life->watching ? life->until : life->not_before > ex->now ? life->not_before : ex->now;
+        int64_t when = life->not_before > ex->now ? life->not_before : ex->now;
         if (when < due) due = when;
     }
     return due;
-}
-
-size_t gx_spout_descriptors(const gx_executor *ex, int *fds, gx_task **tasks, size_t room) {
-    size_t count = 0;
-    for (uint32_t i = 0; i < ex->spout_count && count < room; i++) {
-        const gx_spout_life *life = &ex->spouts[i]->spout;
-        if (!life->active || life->done || !life->watching || life->pending >= life->max_pending) continue;
-        if (ex->gated[ex->spouts[i]->component]) continue;
-        fds[count] = life->fd;
-        tasks[count++] = ex->spouts[i];
-    }
-    return count;
 }
 
 bool gx_spout_all_quiet(const gx_executor *ex, bool running) {

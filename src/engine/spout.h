@@ -23,9 +23,6 @@ size_t gx_spout_answers(gx_executor *ex);
 /* When a spout wants to be asked again: INT64_MAX for never by the clock; `now` for at once. */
 int64_t gx_spout_due(const gx_executor *ex);
 
-/* Collects the descriptors that spouts wait for; returns how many of at most `room`. */
-size_t gx_spout_descriptors(const gx_executor *ex, int *fds, gx_task **tasks, size_t room);
-
 /* Has every spout here said that it is done or, unless the topology is `running`, been deactivated? */
 bool gx_spout_all_quiet(const gx_executor *ex, bool running);
 

@@ -6,6 +6,7 @@
 #include "engine/router.h"
 #include "engine/shared.h"
 #include "engine/throttle.h"
+#include "engine/watch_set.h"
 #include "topology/keyed.h"
 #include "trees/acker.h"
 #include "trees/counters.h"
@@ -40,10 +41,8 @@ typedef struct gx_timeout_warning {
  * An active spout that is not done, not waiting and not held is asked for more. */
 typedef struct gx_spout_life {
     bool active;
-    bool done;     /* said so; a failed tree asks it again */
-    bool watching; /* waits for fd */
-    int fd;
-    int64_t until;      /* ns; but no longer than that; INT64_MAX: as long as it takes */
+    bool done;          /* said so; a failed tree asks it again */
+    uint32_t readable;  /* its watch of the descriptor that `next` waits for, by its place plus 1; 0: none yet */
     int64_t not_before; /* ns; waits until then */
     uint32_t idle;      /* times in a row that it had nothing */
     uint32_t errors;    /* in a row */
@@ -113,6 +112,7 @@ typedef struct gx_task {
     bool open;
     bool remembers; /* a spout that keeps its place by itself */
     bool finished;  /* its `finish` has had its turn */
+    bool stirred;   /* a function of a watch was called since the last flush */
     bool reported;  /* `report` is of the call in progress */
     uint32_t sample_in;
     gx_lanes *lanes; /* NULL: no input drops */
@@ -128,6 +128,7 @@ typedef struct gx_task {
     uint64_t flushed;      /* `counters.executed` at the last flush */
     gx_spout_life spout;
     gx_tick_life tick;
+    gx_watch_list kept; /* watches that are to be told when it may run */
     gx_acker acker;
     gx_task_states *states; /* NULL: it has none */
     const gale_hook **hooks;

@@ -2,6 +2,7 @@
 
 #include "engine/collector.h"
 #include "engine/remote.h"
+#include "engine/watches.h"
 
 #include <gale/state.h>
 
@@ -59,6 +60,16 @@ static int end_state(gale_collector *out, const gale_state_options *options, gal
     return GALE_STATE;
 }
 
+static int end_watch_new(gale_collector *out, const gale_watch_options *options, gale_watch *ret_watch) {
+    (void)out, (void)options, (void)ret_watch;
+    return GALE_STOPPED;
+}
+
+static int end_watch_set(gale_collector *out, gale_watch watch, int32_t events, int64_t at) {
+    (void)out, (void)watch, (void)events, (void)at;
+    return GALE_STOPPED;
+}
+
 /* --- What goes on: it concerns the task alone --- */
 
 static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
@@ -111,6 +122,9 @@ void gx_ended_collector_give(gx_task *task) {
         .resumed = end_resumed,
         .remember = end_remember,
         .state = end_state,
+        .watch_new = end_watch_new,
+        .watch_set = end_watch_set,
+        .watch_free = gx_watches_free,
     };
     task->out.ops = &ended;
 }

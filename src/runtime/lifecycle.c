@@ -6,6 +6,7 @@
 #include "engine/remote.h"
 #include "engine/short.h"
 #include "engine/spout.h"
+#include "engine/watches.h"
 #include "runtime/ended_collector.h"
 #include "runtime/restore.h"
 
@@ -66,6 +67,7 @@ void gx_lifecycle_open(gx_executor *ex) {
         if (opened && rc < 0) end_task(task);
         gx_turn_end(ex);
         if (rc < 0) {
+            gx_watches_forget(task);
             report_fatal(ex, task, rc);
             return;
         }
@@ -106,6 +108,7 @@ static void close_task(gx_executor *ex, gx_task *task) {
     if (task->is_spout && task->spout.active && built->spout.deactivate) built->spout.deactivate(task->self);
     task->spout.active = false;
     if (function) function(task->self);
+    gx_watches_forget(task);
     task->open = false;
     gx_turn_end(ex);
 }

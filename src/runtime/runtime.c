@@ -215,6 +215,7 @@ int gx_runtime_make(gale_topology *topology, const gale_runtime_options *options
     if (!runtime) return gale_error_set(error, GALE_NO_MEMORY, "no memory to run '%s'", gale_topology_name(topology));
     runtime->shared.heap = heap;
     runtime->topology = topology;
+    runtime->loop = (gx_loop)GX_LOOP_INIT;
     gx_topology_ref(topology);
     take_options(runtime, &given.options, knobs);
     rc = make(runtime, topology, &given.options, error);
@@ -238,6 +239,7 @@ static void release(gale_runtime *runtime) {
     gx_heap *heap = &shared->heap;
     uint32_t n = shared->executor_count;
     gx_mark_end(&runtime->mark);
+    gx_loop_fini(&runtime->loop);
     gx_locate_fini(shared);
     gx_checkpoint_fini(&runtime->checkpoint);
     for (uint32_t i = 0; shared->executors && i < n; i++)
@@ -305,15 +307,11 @@ static void park(gale_runtime *runtime, gx_executor *ex, gx_idle *idle) {
     int64_t due = gx_step_due(ex), pause = due == INT64_MAX ? -1 : due > ex->now ? due - ex->now : 0;
     int64_t look = ex->index == 0 ? gx_control_pause(&runtime->control, &runtime->shared) : -1;
     if (look >= 0 && (pause < 0 || pause > look)) pause = look;
-    int fds[GX_WAKE_FDS_MAX];
-    bool readable[GX_WAKE_FDS_MAX];
-    gx_task *watchers[GX_WAKE_FDS_MAX];
-    size_t count = gx_spout_descriptors(ex, fds, watchers, GX_WAKE_FDS_MAX);
-    if (pause != 0 && !gx_step_has_news(ex)) {
-        gx_idle_slept(idle, gx_wake_park(&ex->bell.wake, fds, readable, count, pause));
-        for (size_t i = 0; i < count; i++)
-            if (readable[i]) watchers[i]->spout.not_before = 0;
-    }
+    gx_watches *watches = &ex->watches;
+    bool readable = false;
+    if (pause != 0 && !gx_step_has_news(ex))
+        gx_idle_slept(idle, gx_wake_park(&ex->bell.wake, watches->armed ? watches->set : -1, &readable, pause));
+    if (readable) watches->look_due = 0;
     gx_bell_wake(&ex->bell);
 }
 
@@ -449,10 +447,16 @@ static size_t step_all(gale_runtime *runtime) {
     return done;
 }
 
+/* Is it stepped by its caller, and this a call of his? */
+static bool may_step(const gale_runtime *runtime) {
+    bool threaded = gx_load_relaxed(&((gale_runtime *)(uintptr_t)runtime)->threaded);
+    return !is_inside(runtime) && !threaded && !runtime->plan->blocking_count;
+}
+
 int64_t gale_runtime_step(gale_runtime *runtime) {
     if (!gx_runtime_is(runtime)) return GALE_INVALID;
     gx_shared *shared = &runtime->shared;
-    if (is_inside(runtime) || gx_load_relaxed(&runtime->threaded) || runtime->plan->blocking_count) return GALE_STATE;
+    if (!may_step(runtime)) return GALE_STATE;
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
     if (gx_phase(shared) == GALE_PHASE_CLOSED) return GALE_STOPPED;
     return (int64_t)step_all(runtime);
@@ -466,6 +470,30 @@ int64_t gale_runtime_next_due(const gale_runtime *runtime) {
         if (one < due) due = one;
     }
     return due;
+}
+
+int gale_runtime_fd(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return GALE_INVALID;
+    return may_step(runtime) ? gx_loop_open(&runtime->loop, &runtime->shared) : GALE_STATE;
+}
+
+/* When the control wants to look again, too. */
+static int64_t next_look(const gale_runtime *runtime) {
+    gx_shared *shared = &((gale_runtime *)(uintptr_t)runtime)->shared;
+    int64_t due = gale_runtime_next_due(runtime), pause = gx_control_pause(&runtime->control, shared);
+    if (pause < 0) return due;
+    int64_t look = shared->clock.now(shared->clock.user) + pause;
+    return look < due ? look : due;
+}
+
+int64_t gale_runtime_step_for(gale_runtime *runtime, int64_t nanoseconds) {
+    if (!gx_runtime_is(runtime)) return GALE_INVALID;
+    if (!may_step(runtime)) return GALE_STATE;
+    int64_t until = gx_os_deadline(nanoseconds), done;
+    gx_loop_wake(&runtime->loop, &runtime->shared);
+    while ((done = gale_runtime_step(runtime)) > 0 && (nanoseconds < 0 || gx_os_monotonic() < until)) {
+    }
+    return done ? (done < 0 ? done : 0) : gx_loop_park(&runtime->loop, &runtime->shared, next_look(runtime));
 }
 
 int gale_runtime_run(gale_runtime *runtime, gale_error *error) {

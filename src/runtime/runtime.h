@@ -3,6 +3,7 @@
 #define GX_RUNTIME_RUNTIME_H
 
 #include "runtime/control.h"
+#include "runtime/loop.h"
 
 struct gale_runtime {
     gx_mark mark;
@@ -17,6 +18,7 @@ struct gale_runtime {
     uint32_t spins;
     struct gx_events *events; /* all there ever were, under the monitor's lock */
     bool has_monitor;
+    gx_loop loop; /* of a runtime that is stepped */
 };
 
 /* Is it a runtime? NULL is none. */

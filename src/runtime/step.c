@@ -11,6 +11,7 @@
 #include "engine/short.h"
 #include "engine/spout.h"
 #include "engine/tick.h"
+#include "engine/watches.h"
 #include "runtime/lifecycle.h"
 #include "runtime/locate.h"
 #include "runtime/timeout_warning.h"
@@ -112,6 +113,7 @@ static size_t run_phase(gx_executor *ex) {
     gx_ready_take(&ex->ready, ex->idle);
     size_t done = gx_acks_inlet_run(ex);
     done += gx_tick_run(ex);
+    done += gx_watches_run(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
     done += gx_locate_run(ex);
     gx_acks_inlet_rotate(ex);
@@ -167,7 +169,8 @@ size_t gx_step(gx_executor *ex) {
 int64_t gx_step_due(const gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     if (!phase_runs(phase)) return INT64_MAX;
-    int64_t due = gx_spout_due(ex);
+    int64_t due = gx_spout_due(ex), watched = gx_watches_due(&ex->watches, ex->now);
+    if (watched < due) due = watched;
     if (ex->tick_due < due) due = ex->tick_due;
     if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
     if (gx_locate_due(ex) < due) due = gx_locate_due(ex);

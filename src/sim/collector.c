@@ -1,5 +1,6 @@
 #include "sim/emit.h"
 #include "sim/remote.h"
+#include "sim/watch.h"
 
 #include "topology/builder.h"
 #include "tuple/body.h"
@@ -363,6 +364,9 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .emit_many = do_emit_many,
         .emit_many_tracked = do_emit_many_tracked,
         .state = do_state,
+        .watch_new = gx_sim_watch_new,
+        .watch_set = gx_sim_watch_set,
+        .watch_free = gx_sim_watch_free,
     };
     return &ops;
 }

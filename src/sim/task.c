@@ -64,6 +64,7 @@ void gx_sim_task_free(gx_sim_task *task) {
     gx_free(heap, GX_TAG_OTHER, task->input.body, task->input.capacity);
     gx_free(heap, GX_TAG_OTHER, task->values, task->value_capacity * sizeof *task->values);
     gx_buf_fini(&task->text);
+    gx_sim_watches_end(task);
     gx_free(heap, GX_TAG_OTHER, task->anchors, task->anchor_capacity * sizeof *task->anchors);
     task->sim->tasks[task->id] = NULL;
     gx_free(heap, GX_TAG_OTHER, task, sizeof *task);

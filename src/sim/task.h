@@ -88,6 +88,7 @@ typedef struct gx_sim_task {
     uint64_t *told;   /* message ids of trees that are acked at once */
     size_t told_capacity;
     gx_sim_heard heard;
+    struct gx_sim_watch *watches; /* all that it made; sim/watch.h */
 } gx_sim_task;
 
 /* Is it the stream of a spout's dead letters? */
@@ -111,6 +112,9 @@ GX_INLINE bool gx_sim_is_over(const gx_sim_task *task) {
  * close is seen. */
 gx_sim_task *gx_sim_task_new(const gx_sim_component *component, const gale_context *context, gale_collector *out);
 void gx_sim_task_free(gx_sim_task *task);
+
+/* Frees what its watches were wrapped in. */
+void gx_sim_watches_end(gx_sim_task *task);
 
 /* The run is over: looks whether all were closed. */
 void gx_sim_tasks_check(gx_sim *sim);

@@ -17,3 +17,4 @@
 #include <gale/topology.h>
 #include <gale/tuple.h>
 #include <gale/value.h>
+#include <gale/watch.h>

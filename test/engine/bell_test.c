@@ -10,7 +10,7 @@ static void a_quiet_owner_may_park_and_wakes_itself(void **state) {
     assert_true(gx_bell_init(&bell));
     assert_true(gx_bell_may_park(&bell));
     assert_int_equal(gx_load_seq(&bell.state), GX_BELL_PARKED);
-    gx_wake_park(&bell.wake, NULL, NULL, 0, 0);
+    gx_wake_park(&bell.wake, -1, NULL, 0);
     gx_bell_wake(&bell);
     assert_int_equal(gx_load_seq(&bell.state), GX_BELL_AWAKE);
     gx_bell_fini(&bell);
@@ -40,7 +40,7 @@ static void a_ring_while_parked_wakes_once(void **state) {
     gx_bell_ring(&bell);
     assert_true(gx_os_readable(bell.wake.fd));
     gx_bell_ring(&bell);
-    gx_wake_park(&bell.wake, NULL, NULL, 0, -1);
+    gx_wake_park(&bell.wake, -1, NULL, -1);
     gx_bell_wake(&bell);
     assert_false(gx_os_readable(bell.wake.fd));
     assert_true(gx_bell_may_park(&bell));
@@ -68,7 +68,7 @@ static void wait_for(side *mine, uint64_t number) {
         if (!gx_bell_may_park(&mine->bell)) continue;
         if (gx_load_acquire(&mine->news) < number) {
             mine->parked++;
-            gx_wake_park(&mine->bell.wake, NULL, NULL, 0, -1);
+            gx_wake_park(&mine->bell.wake, -1, NULL, -1);
         }
         gx_bell_wake(&mine->bell);
     }

@@ -95,6 +95,11 @@ static inline void open_state(world *w, const gale_context *context, gale_collec
     if (gale_state_put(w->state, &number, &number) < 0 || gale_state_put(w->state, &text, &text) < 0) abort();
 }
 
+static inline int on_watch(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    (void)user, (void)out, (void)watch, (void)events;
+    return 0;
+}
+
 static inline int on_pair(void *user, const gale_value *key, const gale_value *value) {
     (void)user;
     return key && value ? 0 : -1;

@@ -168,6 +168,7 @@ SIZED = {
                  C("((gale_str){ NULL, 9 })", "9 bytes at NULL")],
     "gale_value": VALUES,
     "gale_handle": HANDLES,
+    "gale_watch": numbers("0", "1", "(UINT64_C(1) << 32) + 1", "UINT64_MAX"),
 }
 
 POINTERS = {
@@ -185,6 +186,7 @@ POINTERS = {
     "const gale_saved *": [C("NULL", "NULL")],
     "gale_state *": [C("w->state", "a state"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
+    "gale_watch_fn *": [C("on_watch", "a function"), C("NULL", "NULL")],
     "gale_state_each_fn *": [C("on_pair", "a function"), C("NULL", "NULL")],
     "const gale_args *": [C("&no_args", "arguments"), C("&tableless_args", "arguments without a table"), C("NULL", "NULL")],
     "gale_batch *": [C("&no_tuples", "tuples"), C("NULL", "NULL", True)],
@@ -256,6 +258,7 @@ NAMED = {
     ("gale_rotating_map_put", "value"): [C("w->inputs[@]", "a value"), C("NULL", "NULL")],
     ("gale_runtime_wait", "nanoseconds"): numbers("0", "1", "-1", "INT64_MAX", "INT64_MIN"),
     ("gale_runtime_free", "nanoseconds"): numbers("-1", "0", "1", "INT64_MAX", "INT64_MIN"),
+    ("gale_runtime_step_for", "nanoseconds"): numbers("0", "1", "1000"),  # without a bound it steps for ever
     ("gale_runtime_open_trees", "nanoseconds"): numbers("0", "1", "-1", "INT64_MAX", "INT64_MIN"),
     ("gale_printer_bolt", "fd"): numbers("1", "0", "-1", "INT32_MAX", "INT32_MIN"),
 }
@@ -269,6 +272,7 @@ GOOD = {
     "gale_unique_options": {"key": '"number"'},
     "gale_time_cache_map_options": {"expiration": "GALE_SECOND", "shards": "2"},
     "gale_runtime_options": {"executors": "1"},
+    "gale_watch_options": {"call": "on_watch"},
 }
 LIES = [("0", "a size of 0"), ("4", "a size of 4"), ("SIZE_MAX", "a size of SIZE_MAX"), ("1u << 20", "a size of 1 MiB")]
 UNLIKE = {"spins": ["UINT32_MAX"], "executors": ["0", "257", "UINT32_MAX"], "inactive": ["true"]}

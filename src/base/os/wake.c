@@ -28,9 +28,9 @@ void gx_wake_ring(gx_wake *wake) {
     errno = saved;
 }
 
-static void drain(int fd) {
+void gx_wake_drain(gx_wake *wake) {
     uint64_t count;
-    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {
+    while (read(wake->fd, &count, sizeof count) < 0 && errno == EINTR) {
     }
 }
 
@@ -42,17 +42,14 @@ static gx_nap nap(const gx_wake *wake, int64_t began, bool was_rung) {
     return (gx_nap){ rung - began, now - rung };
 }
 
-gx_nap gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds) {
-    struct pollfd set[1 + GX_WAKE_FDS_MAX];
-    if (count > GX_WAKE_FDS_MAX) count = GX_WAKE_FDS_MAX;
-    set[0] = (struct pollfd){ .fd = wake->fd, .events = POLLIN };
-    for (size_t i = 0; i < count; i++) set[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+gx_nap gx_wake_park(gx_wake *wake, int fd, bool *ret_readable, int64_t nanoseconds) {
+    struct pollfd set[2] = { { .fd = wake->fd, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
     struct timespec time = { (time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000) };
     int64_t began = gx_os_monotonic();
-    int ready = ppoll(set, 1 + count, nanoseconds < 0 ? NULL : &time, NULL);
-    for (size_t i = 0; i < count; i++) readable[i] = ready > 0 && set[1 + i].revents != 0;
+    int ready = ppoll(set, fd < 0 ? 1 : 2, nanoseconds < 0 ? NULL : &time, NULL);
+    if (ret_readable) *ret_readable = fd >= 0 && ready > 0 && set[1].revents != 0;
     bool was_rung = ready > 0 && set[0].revents;
-    if (was_rung) drain(wake->fd);
+    if (was_rung) gx_wake_drain(wake);
     return nap(wake, began, was_rung);
 }
 

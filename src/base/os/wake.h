@@ -22,13 +22,14 @@ void gx_wake_fini(gx_wake *wake);
 /* Wakes the thread that parks here, now or at its next park. Any thread, also a signal handler. */
 void gx_wake_ring(gx_wake *wake);
 
-/* Parks until rung, until one of `fds` is readable (or has hung up), or for `nanoseconds` (negative: no bound). Sets
- * `readable[i]` for each of the `count` descriptors. */
-gx_nap gx_wake_park(gx_wake *wake, const int *fds, bool *readable, size_t count, int64_t nanoseconds);
+/* Parks until rung, until `fd` is readable (-1: none; `ret_readable`, may be NULL, says so), or for `nanoseconds`
+ * (negative: no bound). */
+gx_nap gx_wake_park(gx_wake *wake, int fd, bool *ret_readable, int64_t nanoseconds);
+
+/* What it was rung is forgotten. For who waits for its descriptor himself. */
+void gx_wake_drain(gx_wake *wake);
 
 /* Is `fd` readable now? */
 bool gx_os_readable(int fd);
-
-enum { GX_WAKE_FDS_MAX = 64 };
 
 #endif
