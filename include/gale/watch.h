@@ -40,7 +40,8 @@ typedef enum gale_watch_event {
     GALE_WATCH_READ = 1,  /* it can be read, also to its end */
     GALE_WATCH_WRITE = 2, /* it can be written to, or a connection is made, or is not: SO_ERROR says */
     GALE_WATCH_TIME = 4,  /* `at` has come; never asked for */
-    GALE_WATCH_HANGUP = 8 /* the other side is gone, or there is an error; never asked for, told with either of the first two */
+    GALE_WATCH_HANGUP =
+        8 /* the other side is gone, or there is an error; never asked for, told with either of the first two */
 } gale_watch_event;
 
 /* An error that the function returns is counted, logged with what it reported, and changes nothing else. */

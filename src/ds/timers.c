@@ -10,7 +10,8 @@ void gx_timers_fini(gx_timers *timers) {
 
 bool gx_timers_reserve(gx_timers *timers, uint32_t numbers) {
     return gx_grow(timers->heap, GX_TAG_OTHER, &timers->list, &timers->capacity, numbers, sizeof *timers->list) &&
-           gx_grow(timers->heap, GX_TAG_OTHER, &timers->places, &timers->place_capacity, numbers, sizeof *timers->places);
+           gx_grow(timers->heap, GX_TAG_OTHER, &timers->places, &timers->place_capacity, numbers,
+                   sizeof *timers->places);
 }
 
 static bool is_before(gx_timer a, gx_timer b) {

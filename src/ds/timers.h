@@ -22,7 +22,8 @@ typedef struct gx_timers {
     size_t capacity, place_capacity;
 } gx_timers;
 
-#define GX_TIMERS_INIT(heap_) { .heap = (heap_) }
+#define GX_TIMERS_INIT(heap_)                                                                                          \
+    { .heap = (heap_) }
 
 void gx_timers_fini(gx_timers *timers);
 

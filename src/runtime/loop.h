@@ -16,7 +16,8 @@ typedef struct gx_loop {
     bool parked;
 } gx_loop;
 
-#define GX_LOOP_INIT { .fd = -1 }
+#define GX_LOOP_INIT                                                                                                   \
+    { .fd = -1 }
 
 void gx_loop_fini(gx_loop *loop);
 

@@ -104,8 +104,8 @@ static void where_memory_is_out_all_is_as_it_was(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_due_where_there_is_none), cmocka_unit_test(one_is_due_at_its_time_and_once),
-        cmocka_unit_test(equal_times_come_by_number),         cmocka_unit_test(they_are_what_a_plain_table_is),
+        cmocka_unit_test(nothing_is_due_where_there_is_none),   cmocka_unit_test(one_is_due_at_its_time_and_once),
+        cmocka_unit_test(equal_times_come_by_number),           cmocka_unit_test(they_are_what_a_plain_table_is),
         cmocka_unit_test(where_memory_is_out_all_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,8 +44,7 @@ static int32_t events_of(uint32_t mask) {
 static int system_take(int set, gx_poll_news *news, int room) {
     struct epoll_event events[ROOM];
     int count;
-    do
-        count = epoll_wait(set, events, room < ROOM ? room : ROOM, 0);
+    do count = epoll_wait(set, events, room < ROOM ? room : ROOM, 0);
     while (count < 0 && errno == EINTR);
     for (int i = 0; i < count; i++) news[i] = (gx_poll_news){ events[i].data.u64, events_of(events[i].events) };
     return count;
@@ -55,7 +54,9 @@ static void system_close(int set) {
     close(set);
 }
 
-const gx_poll_calls gx_poll_system = { system_open, system_add, system_again, system_forget, system_take, system_close };
+const gx_poll_calls gx_poll_system = {
+    system_open, system_add, system_again, system_forget, system_take, system_close
+};
 
 static _Atomic(const gx_poll_calls *) used = &gx_poll_system;
 

@@ -19,9 +19,10 @@ typedef struct gx_poll_news {
 
 /* The system calls, or what a test or the simulator puts in their place: descriptors that are none of the system's. */
 typedef struct gx_poll_calls {
-    int (*open)(void);                                          /* a set, or -1 and errno */
-    int (*add)(int set, int fd, int32_t events, uint64_t id);   /* 0, or -1 and errno: EEXIST, EPERM, EBADF, ... */
-    int (*again)(int set, int fd, int32_t events, uint64_t id); /* of one that was added: ENOENT, EBADF when it was closed */
+    int (*open)(void);                                        /* a set, or -1 and errno */
+    int (*add)(int set, int fd, int32_t events, uint64_t id); /* 0, or -1 and errno: EEXIST, EPERM, EBADF, ... */
+    int (*again)(int set, int fd, int32_t events,
+                 uint64_t id); /* of one that was added: ENOENT, EBADF when it was closed */
     int (*forget)(int set, int fd);
     int (*take)(int set, gx_poll_news *news, int room); /* without waiting: how many, or -1 and errno */
     void (*close)(int set);
