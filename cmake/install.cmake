@@ -113,7 +113,7 @@ if(TARGET gale)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
           COMPONENT gale)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT gale
-          PATTERN CMakeLists.txt EXCLUDE)
+          REGEX "/examples/CMakeLists.txt$" EXCLUDE PATTERN build EXCLUDE)
 endif()
 
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFESTS=${PROJECT_BINARY_DIR}/install_manifest*.txt
