@@ -83,7 +83,7 @@ if(TARGET gale_front_shared_library)
 endif()
 if(TARGET gale_sim_shared_library)
   gale_install_library(gale-sim "gale's simulator: topologies on virtual time, with faults" libgale)
-  install(FILES ${PROJECT_SOURCE_DIR}/include/gale_sim.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libgale-dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/gale_sim.h ${PROJECT_SOURCE_DIR}/include/gale_test.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libgale-dev)
 endif()
 foreach(header ${headers_front})
   install(FILES ${PROJECT_SOURCE_DIR}/include/gale_${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

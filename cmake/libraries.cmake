@@ -5,9 +5,9 @@
 # gx_ name can meet a name of the application. What a library beside libgale needs of the inner floors it has once more, of
 # gale_internal; public functions of libgale it takes from there.
 #
-# gale_library(OUTPUT FLOORS FLOOR... [HEADER gale_x.h] [BESIDE LIBRARY...] [NEEDS TARGET...])
+# gale_library(OUTPUT FLOORS FLOOR... [HEADER gale_x.h...] [BESIDE LIBRARY...] [NEEDS TARGET...])
 #   OUTPUT   gale, gale-store: makes the targets gale_store_shared_library and gale_store_static_library, the alias gale::store
-#   HEADER   whose functions it exports; libgale has all of include/gale
+#   HEADER   those whose functions it exports; libgale has all of include/gale
 #   BESIDE   others of these libraries that it calls
 #   NEEDS    libraries of others
 include(CheckLinkerFlag)
@@ -55,7 +55,7 @@ function(gale_one_object output objects archive keep)
 endfunction()
 
 function(gale_library output)
-  cmake_parse_arguments(PARSE_ARGV 1 of "" "HEADER" "FLOORS;BESIDE;NEEDS")
+  cmake_parse_arguments(PARSE_ARGV 1 of "" "" "HEADER;FLOORS;BESIDE;NEEDS")
   string(REPLACE - _ target ${output})
   string(REPLACE gale- "" alias ${output})
   set(objects)
@@ -63,7 +63,11 @@ function(gale_library output)
     list(APPEND objects $<TARGET_OBJECTS:gale_${floor}_objects>)
   endforeach()
   if(of_HEADER)
-    gale_names_of(${of_HEADER} names)
+    set(names)
+    foreach(header ${of_HEADER})
+      gale_names_of(${header} more)
+      list(APPEND names ${more})
+    endforeach()
     gale_write_names(${output} "${names}")
     gale_one_object(${output} "${objects}" gale_internal --keep-global-symbols=${PROJECT_BINARY_DIR}/exports/${output}.names)
   else()

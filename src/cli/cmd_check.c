@@ -1,13 +1,13 @@
 /* gale check FILE.yaml... */
 #include "cli/command.h"
 #include "cli/flux_file.h"
+#include "cli/problem_list.h"
 #include "cli/schema.h"
 #include "cli/session.h"
 
 #include "base/json.h"
 #include "base/str.h"
 #include "front/builtin.h"
-#include "front/excerpt.h"
 
 #include <stddef.h>
 
@@ -31,28 +31,10 @@ enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
 /* --- Telling ------------------------------------------------------------------------------------------------------ */
 
-static void add_place(gx_position position, gx_buf *out) {
-    gx_buf_add_text(out, position.file);
-    if (position.line) gx_buf_format(out, ":%u:%u", position.line, position.column);
-}
-
-static void add_problem(const gx_problem *problem, gx_excerpts *excerpts, gx_buf *out) {
-    add_place(problem->position, out);
-    gx_buf_format(out, ": %s: ", problem->warning ? "warning" : "error");
-    for (const char *c = problem->text; *c; c++) {
-        gx_buf_add_byte(out, *c);
-        if (*c == '\n') gx_buf_add_text(out, "  ");
-    }
-    gx_buf_add_text(out, "\n");
-    gx_excerpt_add(excerpts, problem->position, out);
-}
-
 static void add_text(const char *path, const gx_problems *problems, const gx_variables *variables, const choices *c,
                      gx_buf *out) {
-    gx_excerpts excerpts = { .variables = variables };
     size_t warnings = problems->count - problems->errors;
-    for (size_t i = 0; i < problems->count; i++) add_problem(&problems->list[i], &excerpts, out);
-    gx_excerpts_fini(&excerpts);
+    gx_problem_list(problems, variables, out);
     if (!problems->count && !c->quiet) gx_buf_format(out, "%s: nothing is wrong\n", path);
     if (!problems->count) return;
     gx_buf_format(out, "%s: ", path);

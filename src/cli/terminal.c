@@ -80,21 +80,29 @@ static void write_out(gx_terminal *terminal, gx_buf *out) {
     gx_buf_fini(out);
 }
 
-/* With the mutex held. */
-static void print(gx_terminal *terminal, const char *text) {
+/* With the mutex held. `colour` may be NULL. */
+static void print(gx_terminal *terminal, const char *text, const char *colour) {
     gx_buf out = GX_BUF_INIT(NULL);
     erase(terminal, &out);
+    if (colour) gx_buf_format(&out, "\x1b[%sm", colour);
     if (terminal->visible)
         gx_visible_add(&out, gx_str(text), "\n\t");
     else
         gx_buf_add_text(&out, text);
+    if (colour) gx_buf_add_text(&out, "\x1b[0m");
     gx_buf_add(&out, terminal->live.data, terminal->live.size);
     write_out(terminal, &out);
 }
 
 bool gx_terminal_print(gx_terminal *terminal, const char *text) {
+    return gx_terminal_print_in(terminal, text, NULL);
+}
+
+bool gx_terminal_print_in(gx_terminal *terminal, const char *text, const char *colour) {
+    const char *none = getenv("NO_COLOR");
+    bool colours = colour && terminal->is_tty && !(none && *none);
     pthread_mutex_lock(&terminal->mutex);
-    print(terminal, text);
+    print(terminal, text, colours ? colour : NULL);
     bool whole = !terminal->broken;
     pthread_mutex_unlock(&terminal->mutex);
     return whole;
@@ -170,7 +178,7 @@ static void print_log(gx_terminal *terminal, const gx_buf *body) {
     add_time(&line, now);
     gx_buf_add(&line, body->data, body->size);
     const char *whole = gx_buf_text(&line);
-    if (whole) print(terminal, whole);
+    if (whole) print(terminal, whole, NULL);
     gx_buf_fini(&line);
     gx_buf_reset(&terminal->last_log);
     gx_buf_add(&terminal->last_log, body->data, body->size);
@@ -196,7 +204,7 @@ void gx_terminal_flush(gx_terminal *terminal) {
     pthread_mutex_lock(&terminal->mutex);
     say_repeats(terminal, &line);
     const char *whole = gx_buf_text(&line);
-    if (whole && *whole) print(terminal, whole);
+    if (whole && *whole) print(terminal, whole, NULL);
     pthread_mutex_unlock(&terminal->mutex);
     gx_buf_fini(&line);
 }

@@ -1,6 +1,7 @@
 #include "front/flux.h"
 
 #include "base/buf.h"
+#include "base/os/scratch.h"
 #include "base/str.h"
 #include "front/advice.h"
 #include "front/assign.h"
@@ -53,12 +54,24 @@ static int set_typed(gx_loading *l, const gale_setting *setting) {
     return rc < 0 ? gx_loading_builder_error(l, NULL, rc) : 0;
 }
 
+/* Where components write that gale.output leads elsewhere, below the folder that is given for that. */
+static int lead_output_below(gx_loading *l) {
+    char led[GX_SCRATCH_PATH];
+    gale_value output;
+    if (!l->options->below || !gale_config_get(l->topology->config, "gale.output", &output)) return 0;
+    if (output.type != GALE_TYPE_STRING) return 0;
+    int rc = gx_scratch_lead(l->options->below, output.as.string, led, sizeof led, l->error);
+    if (rc < 0) return rc;
+    rc = gale_topology_set(l->topology, NULL, "gale.output", gale_text(led));
+    return rc < 0 ? gx_loading_builder_error(l, NULL, rc) : 0;
+}
+
 static int overlay(gx_loading *l) {
     const gx_flux_options *o = l->options;
     int rc = 0;
     for (size_t i = 0; i < o->assignment_count && rc == 0; i++) rc = gx_loading_keep(l, assign(l, o->assignments[i]));
     for (size_t i = 0; i < o->setting_count && rc == 0; i++) rc = gx_loading_keep(l, set_typed(l, &o->settings[i]));
-    return rc;
+    return rc == 0 ? lead_output_below(l) : rc;
 }
 
 static int read_sets(gx_loading *l) {
@@ -165,7 +178,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = overlay(l);
     if (rc == 0) rc = check_overlap(l);
     if (rc == 0) rc = finish(l, root);
-    if (rc == 0 && l->options->problems) gx_advise(l);
+    if (rc == 0 && l->options->problems && !l->options->dry) gx_advise(l);
     return rc;
 }
 

@@ -20,6 +20,7 @@ typedef struct gx_flux_options {
     bool dry;                /* it is not to be run: its spouts neither go on with a state nor keep one */
     const char *const *sets; /* "id.name=value", for a spout or bolt (front/set.h) */
     size_t set_count;
+    const char *below; /* NULL, or a folder: what components write lies below it, the standard output as a file "-" */
     const gx_variables *variables; /* what ${...} may stand for */
     gx_problems *problems;         /* NULL: the first error ends it */
     struct gx_plugins

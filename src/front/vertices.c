@@ -1,6 +1,7 @@
 #include "front/vertices.h"
 
 #include "base/buf.h"
+#include "base/os/scratch.h"
 #include "base/str.h"
 #include "front/shape.h"
 #include "topology/config.h"
@@ -155,6 +156,18 @@ static bool is_dry(const gx_loading *l) {
     return l->options->dry;
 }
 
+/* The file that it writes, below the folder that is given for that. */
+static int lead_below(const gx_loading *l, gx_args *args, gale_error *error) {
+    enum { ROOM = GX_SCRATCH_PATH };
+    const gx_param *writes = gx_class_param_with(args->class_, GX_PARAM_WRITES);
+    gale_value *path = writes ? &args->values[writes - args->class_->params] : NULL;
+    if (!l->options->below || !path || path->type != GALE_TYPE_STRING) return 0;
+    char *led = gx_yaml_take(l->doc, ROOM);
+    int rc = led ? gx_scratch_lead(l->options->below, path->as.string, led, ROOM, error) : GALE_NO_MEMORY;
+    if (rc >= 0) *path = gale_text(led);
+    return rc;
+}
+
 /* What is not to be run is made without a state. */
 static gx_args made_of(const gx_loading *l, const gx_vertex *v) {
     gx_args args = *v->args;
@@ -203,7 +216,8 @@ static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t
     gx_args args = made_of(l, v);
     args.inputs = inputs;
     args.input_count = input_count;
-    int rc = v->class_->make_bolt(&args, &v->bolt, &inner);
+    int rc = lead_below(l, &args, &inner);
+    if (rc == 0) rc = v->class_->make_bolt(&args, &v->bolt, &inner);
     if (rc == GALE_FIELDS) {
         if (!l->blind) l->blindness = inner, l->blind = v;
         v->whole = false;

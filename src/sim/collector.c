@@ -241,11 +241,23 @@ bool gx_sim_meet_fate(gx_sim_task *task) {
     return true;
 }
 
+/* What is neither open nor held can be answered when it is a tick, which no tree has: it is counted, and that is all. */
+static int answer_tick(gx_sim_task *task, gale_handle handle, bool ack, int32_t reason, const char *text) {
+    const gale_collector_ops *ops = gx_sim_engine_ops(task);
+    gx_sim_counts *counts = &task->sim->oracle.counts[task->id];
+    int rc = ack ? ops->ack(task->engine, handle) : ops->fail(task->engine, handle, reason, text);
+    if (rc < 0) return rc;
+    counts->acked += ack;
+    counts->rejected += !ack && reason == GALE_REASON_REJECTED;
+    counts->failed += !ack && reason != GALE_REASON_REJECTED;
+    return rc;
+}
+
 static int do_ack(gale_collector *out, gale_handle handle) {
     gx_sim_task *task = (gx_sim_task *)out;
     if (is_open(task, handle)) return gx_sim_meet_fate(task) ? GALE_OK : gx_sim_answer(task, NULL, true, 0, NULL);
     gx_sim_kept *kept = gx_sim_find_kept(task, handle);
-    return kept ? gx_sim_answer(task, kept, true, 0, NULL) : gx_sim_engine_ops(task)->ack(task->engine, handle);
+    return kept ? gx_sim_answer(task, kept, true, 0, NULL) : answer_tick(task, handle, true, 0, NULL);
 }
 
 static int do_fail(gale_collector *out, gale_handle handle, int32_t reason, const char *text) {
@@ -253,8 +265,7 @@ static int do_fail(gale_collector *out, gale_handle handle, int32_t reason, cons
     if (!gx_reason_is_valid(reason)) return fail_wrongly(task, handle, reason);
     if (is_open(task, handle)) return gx_sim_answer(task, NULL, false, reason, text);
     gx_sim_kept *kept = gx_sim_find_kept(task, handle);
-    return kept ? gx_sim_answer(task, kept, false, reason, text)
-                : gx_sim_engine_ops(task)->fail(task->engine, handle, reason, text);
+    return kept ? gx_sim_answer(task, kept, false, reason, text) : answer_tick(task, handle, false, reason, text);
 }
 
 static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_held) {
@@ -288,6 +299,8 @@ static int do_reset_timeout(gale_collector *out, gale_handle handle) {
 
 static void do_report(gale_collector *out, const char *text) {
     gx_sim_task *task = (gx_sim_task *)out;
+    const gx_sim_watcher *watcher = task->sim->watcher;
+    if (watcher && watcher->reported) watcher->reported(watcher->user, task->component->built, text ? text : "");
     gx_sim_engine_ops(task)->report(task->engine, text);
 }
 

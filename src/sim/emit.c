@@ -145,6 +145,9 @@ static int finish(gx_sim_task *task, const gx_sim_outgoing *o, int rc, uint32_t 
     if (gx_sim_is_over(task))
         gx_oracle_violated(&sim->oracle, "'%s' (task %u) could emit when its executor closes, where nobody answers",
                            task->context->component, task->id);
+    const gx_sim_watcher *watcher = sim->watcher;
+    if (watcher && watcher->emitted)
+        watcher->emitted(watcher->user, task->component->built, o->stream, o->values, o->count);
     task->emitted++;
     task->roots += o->tracked;
     sim->emitted += o->tracked;

@@ -10,6 +10,7 @@
 #include "sim/faults.h"
 #include "sim/letters.h"
 #include "sim/oracle.h"
+#include "sim/watcher.h"
 
 /* Tuples that did not come to a task. */
 typedef struct gx_sim_dropped {
@@ -29,9 +30,10 @@ typedef struct gx_sim {
     bool crowded;            /* remotes may be opened: their threads are the crowd's */
     gale_collector_ops seen; /* the collector of all tasks, which sees what remotes command */
     gx_coverage coverage;
-    bool generate; /* spouts are replaced by generators */
-    bool capture;  /* sinks are replaced */
-    bool by_class; /* places of faults are classes of components, not their names */
+    bool generate;                 /* spouts are replaced by generators */
+    bool capture;                  /* sinks are replaced */
+    bool by_class;                 /* places of faults are classes of components, not their names */
+    const gx_sim_watcher *watcher; /* or NULL */
 
     gale_topology *wrapped;
     struct gx_sim_component *components;

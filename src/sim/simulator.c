@@ -11,6 +11,8 @@
 struct gx_simulator {
     gx_sim sim;
     gx_simulator_options options;
+    gx_world world;       /* of the run */
+    gale_topology *drawn; /* for the run, or NULL */
 };
 
 int gx_simulator_new(const gx_simulator_options *options, gx_simulator **ret_simulator, gale_error *error) {
@@ -26,6 +28,7 @@ int gx_simulator_new(const gx_simulator_options *options, gx_simulator **ret_sim
     sim->generate = options->topology && !options->keep_spouts;
     sim->capture = options->topology && !options->keep_sinks;
     sim->by_class = sim->crowded = !options->topology;
+    sim->watcher = options->watcher;
     int rc = gx_oracle_init(&sim->oracle, &sim->heap);
     if (rc == GALE_OK) rc = gx_coverage_init(&sim->coverage, &sim->heap);
     if (rc < 0) gale_error_set(error, rc, "no memory for a simulator");
@@ -68,7 +71,7 @@ static void draw_sizes(gx_simulator *simulator, gx_knobs *knobs, gale_runtime_op
     if (gx_random_below(random, 4)) knobs->batch_room = 1u << gx_random_below(random, 13);
     knobs->ack_capacity = 1024u << gx_random_below(random, 3);
     knobs->queue_high = 512u << gx_random_below(random, 8);
-    sim->limited = gx_random_below(random, 4) == 0;
+    sim->limited = !simulator->options.led && gx_random_below(random, 4) == 0;
     if (sim->limited) options->queue_limit = 1024u << gx_random_below(random, 6);
 }
 
@@ -94,12 +97,14 @@ static void draw_run(gx_simulator *simulator, uint64_t seed) {
     sim->drained = sim->broken = sim->resumed = false;
 }
 
-static int make(gx_simulator *simulator, gx_world *world, gale_error *error) {
+static int make(gx_simulator *simulator, gale_error *error) {
     gx_sim *sim = &simulator->sim;
+    gx_world *world = &simulator->world;
     const gx_simulator_options *o = &simulator->options;
     gx_random *random = &sim->random;
     sim->roots = o->roots ? o->roots : 100 + gx_random_below(random, 160);
-    world->orders = gx_orders_draw(random, sim->roots);
+    world->led = world->still = o->led;
+    if (!o->led) world->orders = gx_orders_draw(random, sim->roots);
     gale_allocator allocator = gx_sim_memory_handle(&sim->memory);
     gale_clock clock = gale_manual_clock_handle(sim->clock);
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
@@ -114,7 +119,7 @@ static int make(gx_simulator *simulator, gx_world *world, gale_error *error) {
     options.inactive = world->orders.begins_inactive;
     options.inline_blocking = true;
     /* Most runs get to their start: what fails there is soon said. */
-    sim->memory.armed = gx_random_below(random, 8) == 0;
+    sim->memory.armed = !o->led && gx_random_below(random, 8) == 0;
     return gx_runtime_make(sim->wrapped, &options, &knobs, &sim->runtime, error);
 }
 
@@ -142,8 +147,9 @@ static void bound_cycles(gx_sim *sim) {
     sim->limited = true;
 }
 
-static int prepare(gx_simulator *simulator, gx_world *world) {
+static int prepare(gx_simulator *simulator) {
     gx_sim *sim = &simulator->sim;
+    gx_world *world = &simulator->world;
     const gx_plan *plan = sim->runtime->plan;
     gx_random *random = &sim->random;
     int rc = gx_oracle_begin(&sim->oracle, plan);
@@ -169,8 +175,9 @@ static int prepare(gx_simulator *simulator, gx_world *world) {
     return GALE_OK;
 }
 
-static void fill(const gx_simulator *simulator, const gx_world *world, gx_simulator_result *result) {
+static void fill(const gx_simulator *simulator, gx_simulator_result *result) {
     const gx_sim *sim = &simulator->sim;
+    const gx_world *world = &simulator->world;
     const gx_oracle *oracle = &sim->oracle;
     *result = (gx_simulator_result){
         .holds = gx_oracle_holds(oracle),
@@ -204,7 +211,7 @@ static void fill(const gx_simulator *simulator, const gx_world *world, gx_simula
 }
 
 /* Ends the runtime, whatever state it is in; then nothing of its memory may be left. */
-static void end(gx_simulator *simulator) {
+static void end_runtime(gx_simulator *simulator) {
     gx_sim *sim = &simulator->sim;
     sim->memory.armed = false;
     sim->memory.fail_at = 0;
@@ -236,47 +243,83 @@ static int refused(gx_simulator *simulator, int rc, const gale_error *error, gx_
     return GALE_OK;
 }
 
-static int run(gx_simulator *simulator, gx_simulator_result *result, gale_error *error) {
-    gale_error local = GALE_ERROR_INIT;
-    gx_world world = { 0 };
-    int rc = make(simulator, &world, error ? error : &local);
-    if (rc < 0) return refused(simulator, rc, error ? error : &local, result);
-    rc = prepare(simulator, &world);
-    if (rc == GALE_OK) {
-        gx_world_run(&world, &simulator->sim);
-        fill(simulator, &world, result);
-    }
-    end(simulator);
-    if (rc < 0) return gale_error_set(error, rc, "the simulator cannot take this topology: %s", gale_error_text(rc));
-    result->holds = gx_oracle_holds(&simulator->sim.oracle);
-    snprintf(result->text, sizeof result->text, "%s", simulator->sim.oracle.problem);
-    return GALE_OK;
-}
-
-int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result *ret_result, gale_error *error) {
+/* The topology and the clock of a run. */
+static int set_up(gx_simulator *simulator, uint64_t seed, gale_error *error) {
     gx_sim *sim = &simulator->sim;
-    gale_topology *made = NULL;
     int rc = GALE_OK;
     draw_run(simulator, seed);
+    simulator->world = (gx_world){ 0 };
     if (!simulator->options.topology) {
         gx_random random = gx_random_new(seed, 3);
         gx_sim_crowd_begin(&sim->crowd, &sim->heap, gx_random_new(seed, 4));
-        rc = gx_sim_random_topology(&random, &sim->rarities, &sim->crowd, &made, error);
-        if (rc == GALE_OK) rc = gx_sim_wrap(sim, made, error);
+        rc = gx_sim_random_topology(&random, &sim->rarities, &sim->crowd, &simulator->drawn, error);
+        if (rc == GALE_OK) rc = gx_sim_wrap(sim, simulator->drawn, error);
     }
     sim->clock = rc >= 0 ? gale_manual_clock_new(0) : NULL;
     if (rc >= 0 && !sim->clock) rc = gale_error_set(error, GALE_NO_MEMORY, "no memory for a clock");
-    gx_simulator_result result = { 0 };
-    if (rc >= 0) rc = run(simulator, &result, error);
+    return rc;
+}
+
+static void tidy_up(gx_simulator *simulator) {
+    gx_sim *sim = &simulator->sim;
     for (; sim->disk->failed; sim->disk->failed--) gx_coverage_count(&sim->coverage, "disk", GX_FAULT_DISK);
     gx_sim_disk_end(sim->disk);
     gale_manual_clock_free(sim->clock);
     sim->clock = NULL;
-    if (!simulator->options.topology) {
-        gx_sim_unwrap(sim);
-        gale_topology_free(made);
-    }
-    if (rc < 0) return rc;
-    *ret_result = result;
+    if (simulator->options.topology) return;
+    gx_sim_unwrap(sim);
+    gale_topology_free(simulator->drawn);
+    simulator->drawn = NULL;
+}
+
+/* `*ret_made`: the runtime could be made. */
+static int begin(gx_simulator *simulator, uint64_t seed, bool *ret_made, gale_error *error) {
+    int rc = set_up(simulator, seed, error);
+    if (rc >= 0) rc = make(simulator, error);
+    *ret_made = rc >= 0;
+    if (rc < 0) return tidy_up(simulator), rc;
+    rc = prepare(simulator);
+    if (rc == GALE_OK) return gx_world_begin(&simulator->world, &simulator->sim), GALE_OK;
+    end_runtime(simulator);
+    tidy_up(simulator);
+    return gale_error_set(error, rc, "the simulator cannot take this topology: %s", gale_error_text(rc));
+}
+
+int gx_simulator_begin(gx_simulator *simulator, uint64_t seed, gale_error *error) {
+    bool made;
+    return begin(simulator, seed, &made, error);
+}
+
+gale_runtime *gx_simulator_runtime(gx_simulator *simulator) {
+    return simulator->sim.runtime;
+}
+
+gx_world *gx_simulator_world(gx_simulator *simulator) {
+    return &simulator->world;
+}
+
+void gx_simulator_let_go(gx_simulator *simulator) {
+    simulator->world.led = false;
+    simulator->world.rested_at = simulator->world.steps;
+    gx_world_run(&simulator->world);
+}
+
+void gx_simulator_end(gx_simulator *simulator, gx_simulator_result *ret_result) {
+    gx_world_end(&simulator->world);
+    fill(simulator, ret_result);
+    end_runtime(simulator);
+    ret_result->holds = gx_oracle_holds(&simulator->sim.oracle);
+    snprintf(ret_result->text, sizeof ret_result->text, "%s", simulator->sim.oracle.problem);
+    tidy_up(simulator);
+}
+
+int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result *ret_result, gale_error *error) {
+    gale_error local = GALE_ERROR_INIT;
+    bool made;
+    if (!error) error = &local;
+    int rc = begin(simulator, seed, &made, error);
+    if (rc < 0) return made ? rc : refused(simulator, rc, error, ret_result);
+    gx_world_run(&simulator->world);
+    gx_simulator_end(simulator, ret_result);
     return GALE_OK;
 }

@@ -4,6 +4,8 @@
  * What:    gx_simulator_run makes a runtime with small rings and queues and an allocator that may fail, steps its
  *          executors one at a time until it has closed, and frees it. Everything is drawn from the seed: the same seed
  *          does the same again, to the byte.
+ *          A run may also be led (gx_simulator_begin): time and input are the caller's then, and the run stands still
+ *          whenever nothing moves. Queues have no small limit, and nothing is ordered but by the caller.
  * Threads: one. Components must use their context's clock and random numbers; what reads or writes files does so.
  * Owner:   the topology must outlive the simulator. Limits: those of sim/oracle.h. */
 #ifndef GX_SIM_SIMULATOR_H
@@ -28,6 +30,8 @@ typedef struct gx_simulator_options {
     gx_sim_disk *disk;         /* what lies below GX_SIM_DISK, and stays from run to run; NULL: nothing, in each run */
     uint64_t dies_at;          /* the call of the disk in which the run dies, from 1; 0: it does not */
     const gale_logger *logger; /* may be NULL */
+    bool led;                  /* runs are the caller's to lead */
+    const struct gx_sim_watcher *watcher; /* sim/watcher.h; may be NULL */
 } gx_simulator_options;
 
 typedef struct gx_simulator_result {
@@ -52,6 +56,21 @@ void gx_simulator_free(gx_simulator *simulator);
 /* One run. GALE_NO_MEMORY (the simulator's own), or an error of the topology in this run (GALE_CONFIG: a placement that
  * the drawn number of executors does not have): nothing was run. A violation is no error: see `holds`. */
 int gx_simulator_run(gx_simulator *simulator, uint64_t seed, gx_simulator_result *ret_result, gale_error *error);
+
+/* --- Runs that are led -------------------------------------------------------------------------------------------- */
+
+/* Begins one; nothing is open yet. What gx_simulator_run says. */
+int gx_simulator_begin(gx_simulator *simulator, uint64_t seed, gale_error *error);
+
+/* The runtime and the world of the run, whose (sim/world.h) gx_world_settle, _due and _move_to lead it. */
+gale_runtime *gx_simulator_runtime(gx_simulator *simulator);
+struct gx_world *gx_simulator_world(gx_simulator *simulator);
+
+/* Lets it go on by itself until it has closed: the clock moves to what is due. */
+void gx_simulator_let_go(gx_simulator *simulator);
+
+/* Ends it, in whatever state it is. */
+void gx_simulator_end(gx_simulator *simulator, gx_simulator_result *ret_result);
 
 /* Of all runs so far. */
 const gx_coverage *gx_simulator_coverage(const gx_simulator *simulator);

@@ -250,7 +250,7 @@ static bool maybe_stall(gx_world *world, uint32_t index) {
 
 /* --- When nothing moves --- */
 
-static int64_t next_due(const gx_world *world) {
+int64_t gx_world_due(const gx_world *world) {
     int64_t due = gale_runtime_next_due(world->sim->runtime), now = now_of(world);
     int64_t held = gx_sim_release_due(world->sim);
     if (gx_phase(shared_of(world)) < GALE_PHASE_CLOSING && held < due) due = held;
@@ -331,7 +331,11 @@ static void rest(gx_world *world) {
     control(world);
     control(world);
     if (world->idle_count < world->executors) return;
-    int64_t due = next_due(world), now = now_of(world);
+    if (world->led) {
+        world->rests = true;
+        return;
+    }
+    int64_t due = gx_world_due(world), now = now_of(world);
     if (ticks_in_vain(world)) due = INT64_MAX;
     bool hurried = due == INT64_MAX || gx_random_below(&world->sim->random, 4) == 0;
     bool moved = hurried && hurry(world);
@@ -387,7 +391,7 @@ static void turn(gx_world *world) {
     if (gx_delays_lift(&sim->delays, shared_of(world), world->steps)) wake_all(world);
     bool bustles = sim->crowd.count && gx_random_below(&sim->random, world->bustle) == 0;
     if (bustles && gx_sim_crowd_act(&sim->crowd)) wake_all(world);
-    if (gx_random_below(&sim->random, 4) == 0) gx_sim_pass_time(sim, world->pace);
+    if (!world->still && gx_random_below(&sim->random, 4) == 0) gx_sim_pass_time(sim, world->pace);
     if (!maybe_stall(world, index)) step(world, index);
     if (gx_random_below(&sim->random, 8) == 0) control(world);
     if (world->idle_count == world->executors)
@@ -396,21 +400,55 @@ static void turn(gx_world *world) {
         gx_sim_pass_time(sim, 4 * world->pace);
 }
 
-void gx_world_run(gx_world *world, gx_sim *sim) {
-    gx_oracle *oracle = &sim->oracle;
+void gx_world_begin(gx_world *world, gx_sim *sim) {
     world->sim = sim;
     gx_shared *shared = shared_of(world);
     world->executors = shared->executor_count;
     sim->phase = GALE_PHASE_NEW;
     gx_orders_give(&world->orders, sim->runtime, 0, 0);
     gx_executors_move(shared, GALE_PHASE_NEW, GALE_PHASE_OPENING);
-    while (gx_phase(shared) != GALE_PHASE_CLOSED && gx_oracle_holds(oracle) && !sim->disk->dead) {
+}
+
+static bool goes_on(const gx_world *world) {
+    const gx_sim *sim = world->sim;
+    return gx_phase(shared_of(world)) != GALE_PHASE_CLOSED && gx_oracle_holds(&sim->oracle) && !sim->disk->dead;
+}
+
+static void check_steps(gx_world *world) {
+    if (world->steps - world->rested_at > GX_WORLD_STEPS_MAX)
+        gx_oracle_violated(&world->sim->oracle, "the run does not end");
+}
+
+void gx_world_run(gx_world *world) {
+    while (goes_on(world)) {
         turn(world);
         end_vain_steps(world);
-        if (world->steps > GX_WORLD_STEPS_MAX) gx_oracle_violated(oracle, "the run does not end");
+        check_steps(world);
     }
-    gx_delays_lift(&sim->delays, shared, UINT64_MAX);
-    if (!gx_oracle_holds(oracle) || sim->disk->dead) return;
+}
+
+bool gx_world_settle(gx_world *world) {
+    world->rests = false;
+    world->rested_at = world->steps;
+    wake_all(world);
+    while (goes_on(world) && !world->rests) {
+        turn(world);
+        check_steps(world);
+    }
+    return world->rests;
+}
+
+void gx_world_move_to(gx_world *world, int64_t when) {
+    int64_t now = now_of(world);
+    if (when > now) gale_manual_clock_advance(world->sim->clock, when - now);
+    wake_all(world);
+}
+
+void gx_world_end(gx_world *world) {
+    gx_sim *sim = world->sim;
+    gx_oracle *oracle = &sim->oracle;
+    gx_delays_lift(&sim->delays, shared_of(world), UINT64_MAX);
+    if (gx_phase(shared_of(world)) != GALE_PHASE_CLOSED || !gx_oracle_holds(oracle) || sim->disk->dead) return;
     oracle->ending = !sim->drained;
     check_figures(world);
     check_sums(world);
@@ -420,5 +458,5 @@ void gx_world_run(gx_world *world, gx_sim *sim) {
     gx_sim_listener_end(sim);
     gx_book_end(&sim->book, sim->drained);
     gx_sim_letters_end(&sim->letters);
-    check_error(world);
+    if (!world->still) check_error(world);
 }

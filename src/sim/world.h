@@ -7,6 +7,9 @@
  *                        |            |
  *                        +--- stop ---+  by order (sim/orders.h); or when tuples are held for ever
  *
+ *          A run that is led stands still whenever nothing moves, until its clock is moved or something is put in
+ *          (sim/test.c).
+ *
  * Threads: one. */
 #ifndef GX_SIM_WORLD_H
 #define GX_SIM_WORLD_H
@@ -38,9 +41,27 @@ typedef struct gx_world {
     uint64_t told_trace;    /* what had happened at the step `told_steps` */
     uint64_t told_steps;
     bool stopped; /* because tuples are held for ever */
+
+    bool still;         /* the clock moves to what is due next, and by itself only for faults that take time */
+    bool led;           /* and does not do that either: when nothing moves, the caller is asked (gx_world_settle) */
+    bool rests;         /* nothing moves at this time */
+    uint64_t rested_at; /* the step at which a led run was last let go */
 } gx_world;
 
-/* Runs `sim->runtime` from its start to its close, or to the first violation. */
-void gx_world_run(gx_world *world, gx_sim *sim);
+/* Begins a run of `sim->runtime`. */
+void gx_world_begin(gx_world *world, gx_sim *sim);
+
+/* Goes on until it has closed, or to the first violation. */
+void gx_world_run(gx_world *world);
+
+/* Of a run that is led: goes on until nothing moves any more at this time. False when it has closed, or does not hold. */
+bool gx_world_settle(gx_world *world);
+
+/* When something will be to do by the clock alone; INT64_MAX: never. And moves the clock there, or elsewhere. */
+int64_t gx_world_due(const gx_world *world);
+void gx_world_move_to(gx_world *world, int64_t when);
+
+/* Looks at it as a whole, once it has closed. */
+void gx_world_end(gx_world *world);
 
 #endif

@@ -73,7 +73,8 @@ def marked_for(root, name):
     if name == "gale":
         texts = [path.read_text() for path in headers.public_headers(root)]
     else:
-        texts = [(pathlib.Path(root) / "include" / f"{name}.h").read_text()]
+        names = {"gale_sim": ["gale_sim", "gale_test"]}.get(name, [name])
+        texts = [(pathlib.Path(root) / "include" / f"{header}.h").read_text() for header in names]
     return {name for text in texts for name in headers.exported(text) + headers.inlined(text) + headers.tables(text)}
 
 
