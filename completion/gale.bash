@@ -13,15 +13,15 @@ _gale() {
         case $candidate in
         :files)
             compopt -o filenames
-            mapfile -t COMPREPLY < <(compgen -f -- "${current#"$behind"}")
+            mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "${current#"$behind"}")
             ;;
         :folders)
             compopt -o filenames
-            mapfile -t COMPREPLY < <(compgen -d -- "${current#"$behind"}")
+            mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "${current#"$behind"}")
             ;;
         :yaml)
             compopt -o filenames
-            mapfile -t COMPREPLY < <(compgen -d -- "$current"; compgen -f -X '!*.yaml' -- "$current"; compgen -f -X '!*.yml' -- "$current")
+            mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "$current"; compgen -f -X '!*.yaml' -- "$current"; compgen -f -X '!*.yml' -- "$current")
             ;;
         *)
             [[ $candidate == *= ]] && compopt -o nospace

@@ -69,6 +69,7 @@ static void say_files(const completion *c) {
     gx_buf_add_text(c->out, ":files\n");
 }
 
+/* Folders that may have some, too. */
 static void say_yaml(const completion *c) {
     gx_buf_add_text(c->out, ":yaml\n");
 }
@@ -82,8 +83,9 @@ static const struct {
     const char *name;
     void (*offer)(const completion *c);
 } arguments[] = {
-    { "PATH", say_files },     { "FILE", say_files },       { "FILE.yaml", say_yaml },   { "DIR", say_folders },
-    { "LEVEL", offer_levels }, { "KEY=VALUE", offer_keys }, { "REASON", offer_reasons }, { "NAME=P,...", offer_faults },
+    { "PATH", say_files },          { "FILE", say_files },       { "FILE.yaml", say_yaml },
+    { "FILE.test.yaml", say_yaml }, { "DIR", say_folders },      { "LEVEL", offer_levels },
+    { "KEY=VALUE", offer_keys },    { "REASON", offer_reasons }, { "NAME=P,...", offer_faults },
 };
 
 static void offer_argument(const completion *c, gale_str name) {
@@ -200,6 +202,7 @@ static void complete_help(const completion *c, char *const *words, size_t count)
     if (count == 0) {
         offer_commands(c);
         offer(c, "classes", "what topology files can name");
+        if (strchr(c->current, '.')) offer_classes(c);
     } else if (count == 1 && strcmp(words[0], "classes") == 0) {
         offer_classes(c);
     }

@@ -63,6 +63,7 @@ class Told(unittest.TestCase):
         self.assertEqual(told("run", "-q", "--rate", "3", ""), [":yaml"])
         self.assertEqual(told("run", "t.yaml", ""), [])
         self.assertEqual(told("check", "a.yaml", ""), [":yaml"])
+        self.assertEqual(told("test", "a.test.yaml", ""), [":yaml"])
 
     def test_words_of_the_usage_are_offered_in_their_places(self):
         self.assertEqual(told("demo", ""), ["top-words", "word-count", "unique-visitors"])
@@ -75,6 +76,7 @@ class Told(unittest.TestCase):
     def test_classes_are_offered_for_help(self):
         self.assertEqual(told("help", "sim"), ["simulate"])
         self.assertIn("classes", told("help", ""))
+        self.assertEqual(told("help", "gale.spout.Fil"), ["gale.spout.File"])
         listed = run(GALE, "help", "classes").stdout.decode()
         self.assertEqual(told("help", "classes", ""), re.findall(r"^  ([a-z]+\.\S+)", listed, re.M))
 
