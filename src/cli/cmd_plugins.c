@@ -3,8 +3,9 @@
 #include "cli/flux_file.h"
 #include "cli/session.h"
 
-#include "base/str.h"
+#include "base/os/library.h"
 #include "front/builtin.h"
+#include "front/linked_plugins.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
 
@@ -36,9 +37,16 @@ static void tell(telling *t, const char *word) {
     gx_plugins_free(plugins);
 }
 
+/* A file that has the name of one that is linked in is found by its path alone. */
 static int tell_path(void *user, const char *path) {
     tell(user, path);
     return 0;
+}
+
+static void tell_all(telling *t) {
+    const gx_linked_plugin *linked;
+    for (size_t i = 0; (linked = gx_linked_plugins_at(i)); i++) tell(t, linked->name);
+    if (gx_library_can()) gx_plugin_path_each(tell_path, t);
 }
 
 static void tell_none(gx_buf *out) {
@@ -56,7 +64,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     gx_plugin_note_on_crash();
     for (size_t i = 0; i < words.count; i++) tell(&t, words.items[i]);
-    if (!words.count) gx_plugin_path_each(tell_path, &t);
+    if (!words.count) tell_all(&t);
     if (!t.told) tell_none(&t.out);
     int printed = gx_session_print(errors, &t.out);
     return printed != GX_EXIT_OK ? printed : t.refused ? GX_EXIT_USAGE : GX_EXIT_OK;

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/complete.h"
 #include "cli/flux_file.h"
+#include "cli/linked.h"
 #include "cli/man.h"
 #include "cli/session.h"
 
@@ -170,6 +171,7 @@ int main(int argc, char **argv) {
     fill_descriptors();
     gx_session_prepare();
     gx_terminal_init(&errors, 2);
+    gx_linked_plugins_set(gx_cli_linked, gx_cli_linked_count);
     int exit_code = dispatch(argc, argv, &errors);
     gx_terminal_fini(&errors);
     return exit_code;

@@ -2,6 +2,7 @@
 
 #include "base/os/library.h"
 #include "base/str.h"
+#include "front/linked_plugins.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
 #include "front/plugin_rows.h"
@@ -85,12 +86,10 @@ int gx_plugins_add(gx_plugins *plugins, const gale_plugin *described, const char
 
 /* --- Loading ------------------------------------------------------------------------------------------------------ */
 
-typedef const gale_plugin *entry_fn(void);
-
 /* The function of this version; where there is none, that of another says what is to be done. */
-static int find_entry(void *library, const char *path, entry_fn **ret_entry, gale_error *error) {
+static int find_entry(void *library, const char *path, gx_plugin_entry_fn **ret_entry, gale_error *error) {
     gx_library_fn *found = gx_library_function(library, "gale_plugin_v1");
-    *ret_entry = (entry_fn *)found;
+    *ret_entry = (gx_plugin_entry_fn *)found;
     if (found) return 0;
     for (int version = 2; version < 10; version++) {
         char name[32];
@@ -120,7 +119,7 @@ static bool is_loaded(const gx_plugins *plugins, const void *library) {
 
 static int load(gx_plugins *plugins, const char *path, gale_error *error) {
     void *library = NULL;
-    entry_fn *entry = NULL;
+    gx_plugin_entry_fn *entry = NULL;
     int rc = gx_library_look(path, error);
     if (rc == 0) rc = gx_library_load(path, &library, error);
     if (rc < 0 || is_loaded(plugins, library)) return rc;
@@ -128,8 +127,32 @@ static int load(gx_plugins *plugins, const char *path, gale_error *error) {
     return rc < 0 ? rc : gx_plugins_add(plugins, entry(), path, library, error);
 }
 
+/* Its row stands for the file that there is none of. */
+static int load_linked(gx_plugins *plugins, const gx_linked_plugin *linked, gale_error *error) {
+    char path[100];
+    void *library = (void *)linked;
+    if (is_loaded(plugins, library)) return 0;
+    snprintf(path, sizeof path, "%s, in this program", linked->name);
+    return gx_plugins_add(plugins, linked->entry(), path, library, error);
+}
+
+static int refuse_loading(const char *word, gale_error *error) {
+    gx_buf names = GX_BUF_INIT(NULL);
+    gx_linked_plugins_names(&names);
+    const char *text = gx_buf_text(&names);
+    int rc = gale_error_set(
+        error, GALE_UNSUPPORTED,
+        "'%s' cannot be loaded: this gale has no loader, as it is linked statically; the plugins in it: %s", word,
+        text && *text ? text : "none");
+    gx_buf_fini(&names);
+    return rc;
+}
+
 int gx_plugins_load(gx_plugins *plugins, const char *word, const char *beside, gale_error *error) {
     gx_buf path = GX_BUF_INIT(NULL);
+    const gx_linked_plugin *linked = gx_linked_plugins_find(word);
+    if (linked) return load_linked(plugins, linked, error);
+    if (!gx_library_can()) return refuse_loading(word, error);
     int rc = gx_plugin_path_of(word, beside, &path, error);
     if (rc == 0) {
         gx_plugin_note_begin(gx_buf_text(&path), "it was loaded", "");

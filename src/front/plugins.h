@@ -20,7 +20,7 @@ void gx_plugins_free(gx_plugins *plugins); /* NULL is allowed */
 /* gale's classes and those that were loaded; the same registry, whatever is loaded later. */
 const gx_registry *gx_plugins_registry(const gx_plugins *plugins);
 
-/* Loads what `word` means (front/plugin_path.h). The same one again is none the second time. */
+/* Loads what `word` means: one that is linked in (front/linked_plugins.h), or a file (front/plugin_path.h). The same one again is none the second time. */
 int gx_plugins_load(gx_plugins *plugins, const char *word, const char *beside, gale_error *error);
 
 /* The one at `index`, in the order of loading; NULL behind the last. */

@@ -2,7 +2,7 @@
 """Plugins as the program has them: those that are right are known wholly and run, those that are wrong are refused with a
 sentence that says what to do, and what crashes says whose it was.
 
-usage: plugins_test.py GALE PLUGINS ROOT EMBEDDER-SHARED EMBEDDER-STATIC CC
+usage: plugins_test.py GALE PLUGINS ROOT EMBEDDER-SHARED EMBEDDER-STATIC LINKED CC
 """
 
 import json
@@ -23,7 +23,7 @@ GALE = str(Path(sys.argv[1]).resolve())
 PLUGINS = Path(sys.argv[2]).resolve()
 ROOT = Path(sys.argv[3]).resolve()
 EMBEDDERS = [str(Path(path).resolve()) for path in sys.argv[4:6]]
-CC = sys.argv[6]
+LINKED, CC = str(Path(sys.argv[6]).resolve()), sys.argv[7]
 PATH = PLUGINS / "path"
 SANITIZED = b"__asan_init" in Path(GALE).read_bytes() or b"__tsan_init" in Path(GALE).read_bytes()
 
@@ -105,12 +105,12 @@ class Case(unittest.TestCase):
     def write(self, text, name="t.yaml"):
         (self.path / name).write_text(text)
 
-    def gale(self, *arguments, path=None, text=None):
+    def gale(self, *arguments, path=None, text=None, program=GALE):
         environment = {k: v for k, v in os.environ.items() if k != "GALE_PLUGIN_PATH"}
         if path is not None:
             environment["GALE_PLUGIN_PATH"] = str(path)
         no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        done = subprocess.run([GALE, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path, input=text,
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path, input=text,
                               env=environment, preexec_fn=no_core, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -268,6 +268,20 @@ class Embedded(Case):
         code, _, err = self.run_by(EMBEDDERS[1], "t.yaml")
         self.assertEqual(code, 1)
         self.assertRegex(err, r"^t\.yaml:2:11: '/\S+/gale-mask\.so' calls gale_\w+, which this program does not show: ")
+
+
+class Linked(Case):
+    def test_a_plugin_in_the_program_is_found_by_its_name_before_any_file(self):
+        self.write(MASK.format(plugin="mask, mask", count=2, out="-"))
+        expected = (0, "Ada\t****-****-****-0000\nGrace\t****-****-****-0001\n", "")
+        for path in (None, PATH):
+            self.assertEqual(self.gale("run", "-q", "-j1", "t.yaml", program=LINKED, path=path), expected)
+        self.assertEqual(self.gale("run", "-q", "t.yaml")[0], 2)
+
+    def test_it_is_listed(self):
+        code, out, _ = self.gale("plugins", program=LINKED)
+        self.assertEqual((code, [line for line in out.splitlines() if line.startswith("  file")]),
+                         (0, ["  file     mask, in this program", "  file     tally, in this program"]))
 
 
 class Documented(Case):
