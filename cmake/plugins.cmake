@@ -6,6 +6,15 @@
 # gale_link_plugins(TARGET FOLDER...)   links such into a program, and writes the table in which it finds them. There, gale_plugin_v1 is called
 #                                       gale_plugin_v1_NAME.
 set(GALE_LINKED_PLUGINS "" CACHE STRING "Folders of plugins that are linked into the program")
+foreach(folder ${GALE_LINKED_PLUGINS})
+  get_filename_component(folder ${folder} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+  file(GLOB sources ${folder}/*.cpp)
+  if(sources)
+    enable_language(CXX) # here, not in the function below, where it would be forgotten
+    set(CMAKE_CXX_STANDARD 17)
+    set(CMAKE_CXX_STANDARD_REQUIRED ON)
+  endif()
+endforeach()
 
 function(gale_link_plugins target)
   set(entries)
@@ -17,9 +26,6 @@ function(gale_link_plugins target)
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cpp)
     if(NOT sources)
       message(FATAL_ERROR "GALE_LINKED_PLUGINS: there is no *.c or *.cpp in ${folder}")
-    endif()
-    if(sources MATCHES "\\.cpp")
-      enable_language(CXX)
     endif()
     add_library(${target}_plugin_${name} OBJECT ${sources})
     target_compile_definitions(${target}_plugin_${name} PRIVATE gale_plugin_v1=gale_plugin_v1_${word})
