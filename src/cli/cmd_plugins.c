@@ -1,4 +1,4 @@
-/* gale plugins [NAME...] */
+/* gale plugins [PLUGIN...] */
 #include "cli/command.h"
 #include "cli/flux_file.h"
 #include "cli/session.h"
@@ -72,11 +72,11 @@ static int run(int argc, char **argv, gx_terminal *errors) {
 
 const gx_command gx_cmd_plugins = {
     .name = "plugins",
-    .usage = "plugins [NAME...]",
+    .usage = "plugins [PLUGIN...]",
     .text = "tell which plugins there are, and what is in them",
-    .more =
-        "NAME is the path of a .so file, or stands for gale-NAME.so in the folders of GALE_PLUGIN_PATH (with colons\n"
-        "between them) and in gale's own. Without one, all that are there are loaded and told of.\n"
-        "Exit codes: 0; 2 one was refused.\n",
+    .more = "PLUGIN is the path of a .so file, or stands for gale-PLUGIN.so in the folders of GALE_PLUGIN_PATH (with "
+            "colons\n"
+            "between them) and in gale's own. Without one, all that are there are loaded and told of.\n"
+            "Exit codes: 0; 2 one was refused.\n",
     .run = run,
 };

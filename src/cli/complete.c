@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 #include "front/builtin.h"
+#include "front/linked_plugins.h"
+#include "front/plugin_path.h"
 #include "sim/faults.h"
 #include "topology/config.h"
 
@@ -78,6 +80,23 @@ static void say_folders(const completion *c) {
     gx_buf_add_text(c->out, ":folders\n");
 }
 
+static int offer_plugin_file(void *user, const char *path) {
+    const char *file = strrchr(path, '/') + 1;
+    char name[100];
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen("gale-") - strlen(".so")), file + strlen("gale-"));
+    offer(user, name, NULL);
+    return 0;
+}
+
+/* By name, or by path. Nothing is loaded. */
+static void offer_plugins(const completion *c) {
+    completion copy = *c;
+    const gx_linked_plugin *linked;
+    say_files(c);
+    for (size_t i = 0; (linked = gx_linked_plugins_at(i)); i++) offer(c, linked->name, NULL);
+    gx_plugin_path_each(offer_plugin_file, &copy);
+}
+
 /* What an argument is, by how help calls it. Of others nothing is known. */
 static const struct {
     const char *name;
@@ -86,6 +105,7 @@ static const struct {
     { "PATH", say_files },          { "FILE", say_files },       { "FILE.yaml", say_yaml },
     { "FILE.test.yaml", say_yaml }, { "DIR", say_folders },      { "LEVEL", offer_levels },
     { "KEY=VALUE", offer_keys },    { "REASON", offer_reasons }, { "NAME=P,...", offer_faults },
+    { "PLUGIN", offer_plugins },
 };
 
 static void offer_argument(const completion *c, gale_str name) {

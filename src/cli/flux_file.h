@@ -33,7 +33,7 @@ typedef struct gx_flux_choices {
           "set a spout's or bolt's parallelism, numTasks, property or own key; may be repeated" },                     \
         { 0,                                                                                                           \
           "plugin",                                                                                                    \
-          "NAME",                                                                                                      \
+          "PLUGIN",                                                                                                    \
           GX_OPTION_WORDS,                                                                                             \
           AT(flux.plugins),                                                                                            \
           0,                                                                                                           \

@@ -43,7 +43,7 @@ typedef struct class_choices {
 } class_choices;
 
 static const gx_option class_options[] = {
-    { 0, "plugin", "NAME", GX_OPTION_WORDS, offsetof(class_choices, plugins), 0, 0, "load a plugin" },
+    { 0, "plugin", "PLUGIN", GX_OPTION_WORDS, offsetof(class_choices, plugins), 0, 0, "load a plugin" },
     { 0, "markdown", NULL, GX_OPTION_FLAG, offsetof(class_choices, markdown), 0, 0, "all classes, as a page" },
 };
 

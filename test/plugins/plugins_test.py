@@ -417,6 +417,12 @@ class Right(Case):
         self.assertIn("mask.spout.Cards", self.gale("help", "classes", "--plugin", "mask", path=PATH)[1])
         self.assertNotIn("mask.spout.Cards", self.gale("help", "classes", path=PATH)[1])
 
+    def test_completion_offers_them_by_name_and_loads_none(self):
+        shutil.copy(built("crash-on-load"), self.path / "gale-crash.so")
+        out = self.gale("help", "--complete", "run", "--plugin", "", path=f"{self.path}:{PATH}")[1]
+        self.assertEqual(out, ":files\ncrash\nmask\ntally\n")
+        self.assertEqual(self.gale("help", "--complete", "run", "--plugin=ta", path=PATH)[1], ":files\n--plugin=tally\n")
+
     def test_plugins_lists_what_can_be_found_and_what_of_it_is_refused(self):
         shutil.copy(PATH / "gale-mask.so", self.path / "gale-mask.so")
         shutil.copy(built("no-license"), self.path / "gale-a.so")
