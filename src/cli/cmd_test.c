@@ -32,7 +32,7 @@ static const gx_option options[] = {
     { 0, "list", NULL, GX_OPTION_FLAG, AT(list), 0, 0, "name the cases, and run none" },
     { 0, "tap", NULL, GX_OPTION_FLAG, AT(tap), 0, 0, "results as TAP, version 13" },
     { 0, "junit", "FILE", GX_OPTION_TEXT, AT(junit), 0, 0, "results as JUnit's XML, to this file as well" },
-    { 0, "plugin", "NAME", GX_OPTION_WORDS, AT(plugins), 0, 0,
+    { 0, "plugin", "PLUGIN", GX_OPTION_WORDS, AT(plugins), 0, 0,
       "load a plugin, by its name or the path of its .so file; may be repeated" },
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no line for a case that passes" },
 };
