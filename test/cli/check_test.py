@@ -87,7 +87,7 @@ class Check(unittest.TestCase):
         self.path = Path(self.folder.name)
 
     def gale(self, *arguments, folder=None, **more):
-        return subprocess.run([GALE, *arguments], capture_output=True, text=True, timeout=60, cwd=folder or self.path, **more)
+        return subprocess.run([GALE, *arguments], capture_output=True, text=True, timeout=600, cwd=folder or self.path, **more)
 
     def check(self, text, *arguments):
         (self.path / "t.yaml").write_text(text)

@@ -22,7 +22,7 @@ GALE = str(Path(sys.argv[1]).resolve())
 
 COPY = """\
 name: {name}
-config: {{ topology.state.checkpoint.interval.ms: 10 }}
+config: {{ topology.state.checkpoint.interval.ms: 10, topology.message.timeout.secs: 3600 }}
 spouts:
   - id: lines
     className: gale.spout.File
@@ -38,7 +38,7 @@ streams:
 
 COUNT = """\
 name: count
-config: { topology.state.checkpoint.interval.ms: 10 }
+config: { topology.state.checkpoint.interval.ms: 10, topology.message.timeout.secs: 3600 }
 spouts:
   - id: lines
     className: gale.spout.File
@@ -83,7 +83,7 @@ class Durable(Lives, unittest.TestCase):
 
     def gale(self, *arguments):
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
     def same(self):
@@ -163,7 +163,7 @@ class Durable(Lives, unittest.TestCase):
         process = self.start("-q", "--rate", "100")
         self.wait_for(self.begun, process)
         process.send_signal(signal.SIGTERM)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 0, err)
         self.assertIn("INFO makes a checkpoint, and stops; Ctrl-C again ends now\n", err)
         self.assertLess(len(self.lines("out.txt")), 300)
@@ -179,7 +179,7 @@ class Durable(Lives, unittest.TestCase):
         process = self.start("-q", "--rate", "20000")
         self.wait_for_checkpoints(process, b"", 3)
         process.send_signal(signal.SIGTERM)
-        first, err = process.communicate(timeout=60)
+        first, err = process.communicate(timeout=600)
         self.assertIn("INFO makes a checkpoint, and stops", err)
         code, second, err = self.gale("-q")
         self.assertEqual(code, 0, err)
@@ -189,7 +189,7 @@ class Durable(Lives, unittest.TestCase):
         process = self.start("-q", "--rate", "100", "--until-drained")
         self.wait_for(self.begun, process)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
 
     def run_with_kills(self, drawn, start, before_life=lambda: None):
@@ -237,7 +237,7 @@ class Durable(Lives, unittest.TestCase):
         self.wait_for(self.begun, process)
         self.wait_for_checkpoints(process, b"", 3)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         code, out, err = self.keep("monday", "--state", "state/")
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"\Akept checkpoint \d+ in 'state\.monday'; gale run FILE --state state\.monday goes on from it\n\Z")
@@ -349,7 +349,7 @@ class Durable(Lives, unittest.TestCase):
         process = self.start("-q", "--rate", "100")
         self.wait_for(self.begun, process)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         text = (self.path / "t.yaml").read_text()
         (self.path / "t.yaml").write_text(text.replace("id: sink", "id: other").replace("to: sink", "to: other")
                                           .replace("out.txt", "other.txt"))
@@ -369,7 +369,7 @@ class Durable(Lives, unittest.TestCase):
         process = self.start("-q", "--rate", "100")
         self.wait_for(self.begun, process)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         before = (self.path / "out.txt").read_text()
         text = (self.path / "t.yaml").read_text()
         (self.path / "t.yaml").write_text(text.replace("id: sink", "id: other").replace("to: sink", "to: other"))

@@ -57,7 +57,7 @@ class Files(unittest.TestCase):
 
     def gale(self, *arguments):
         process = self.start("--until-drained", "--log-level", "warn", *arguments)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
     def refused(self, message, *arguments):
@@ -130,7 +130,7 @@ class Files(unittest.TestCase):
         self.assertIn(f"gale: 'in.state' is in use by process {process.pid}, which holds 'in.state.lock'\n"
                       "  a state file belongs to one run at a time\n", err)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate(timeout=60)[1], "")
+        self.assertEqual(process.communicate(timeout=600)[1], "")
         self.assertTrue(self.read("out.txt").startswith("a\n"))
         self.assertFalse((self.path / "in.state.lock").exists())
         self.assertEqual(self.gale(), (0, "", ""))
@@ -191,7 +191,7 @@ class Files(unittest.TestCase):
         self.write("out.txt", "of before\n")
         for record in ("out.txt", "in.state", "t.yaml"):
             process = subprocess.run([GALE, "simulate", "t.yaml", "--runs", "1", "--record", record],
-                                     cwd=self.folder.name, capture_output=True, text=True, timeout=60)
+                                     cwd=self.folder.name, capture_output=True, text=True, timeout=600)
             self.assertEqual(process.returncode, 2, process.stderr)
         self.assertEqual(self.read("out.txt"), "of before\n")
 
@@ -200,7 +200,7 @@ class Files(unittest.TestCase):
         self.write("in.txt", "a\nb\nc\n")
         before = self.read("in.state")
         process = subprocess.run([GALE, "simulate", "t.yaml", "--runs", "2", "--input", "in.txt"], cwd=self.folder.name,
-                                 capture_output=True, text=True, timeout=60)
+                                 capture_output=True, text=True, timeout=600)
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertEqual(self.read("in.state"), before)
         self.assertEqual(sorted(os.listdir(self.path)), ["in.state", "in.txt", "out.txt", "t.yaml"])

@@ -18,7 +18,7 @@ GALE = str(Path(sys.argv[1]).resolve())
 
 COUNT = """\
 name: count
-config: {{ topology.state.checkpoint.interval.ms: 10 }}
+config: {{ topology.state.checkpoint.interval.ms: 10, topology.message.timeout.secs: 3600 }}
 spouts:
   - id: lines
     className: gale.spout.File
@@ -104,7 +104,7 @@ class Follow(unittest.TestCase):
         """In order, by a signal."""
         self.wait_for_all()
         self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(timeout=60), 0, self.said())
+        self.assertEqual(self.process.wait(timeout=600), 0, self.said())
 
     def end(self):
         """What was counted is what was written: each row once."""

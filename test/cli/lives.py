@@ -1,5 +1,6 @@
 """What tests of killed runs share. No moment is a fixed time after a start, which may take seconds: a life is as long as it
-takes to make a checkpoint, or longer than the one before it."""
+takes to make a checkpoint, or longer than the one before it. Topologies whose results are to be exact give tuples an hour: on
+a slow machine half a minute passes, and what was not answered by then is emitted, and counted, again."""
 
 import subprocess
 import time

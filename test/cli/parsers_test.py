@@ -32,7 +32,7 @@ STREAM = "  - {from: it, to: out, grouping: {type: SHUFFLE, streamId: %s}}\n"
 
 def known():
     """The classes that this gale has: without Lua and PCRE2, some are left out."""
-    done = subprocess.run([GALE, "help", "classes"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([GALE, "help", "classes"], capture_output=True, text=True, timeout=600, check=True)
     return set(re.findall(r"gale\.bolt\.\w+", done.stdout))
 
 
@@ -62,7 +62,7 @@ def run(name, fields, streams, properties, lines):
         for file, holds in re.findall(r"^`([\w.]+)` holds\n\n```\n(.*?)```", PAGE.read_text(), flags=re.M | re.S):
             (Path(folder) / file).write_text(holds)
         done = subprocess.run([GALE, "run", path, "--quiet"], cwd=folder, input="\n".join(lines) + "\n", capture_output=True, text=True,
-                              timeout=60)
+                              timeout=600)
     assert done.returncode == 0, f"{text}\n{done.stderr}"
     for line in done.stdout.splitlines():
         tuple_ = json.loads(line)

@@ -109,7 +109,7 @@ class CommandLine(unittest.TestCase):
     def gale(self, *arguments, stdin=b"", **more):
         process = subprocess.Popen([GALE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, cwd=self.folder.name, **more)
-        out, err = process.communicate(stdin, timeout=120)
+        out, err = process.communicate(stdin, timeout=600)
         return Result(process, out, err)
 
     def run_text(self, text, *arguments, **more):
@@ -335,7 +335,7 @@ Properties, in the order of constructorArgs:
         process = subprocess.Popen([GALE, "run", WORD_COUNT, "--until-drained", "-q"], stdin=subprocess.PIPE,
                                    stdout=write, stderr=subprocess.PIPE)
         os.close(write)
-        _, err = process.communicate(b"a b c\n", timeout=60)
+        _, err = process.communicate(b"a b c\n", timeout=600)
         result = Result(process, b"", err)
         self.assertEqual(result.code, 3)
         self.assertIn("gale: cannot write 'standard output': its reader has gone\n", result.err)
@@ -353,7 +353,7 @@ Properties, in the order of constructorArgs:
         with open(self.path / "inout.txt", "rb") as input:
             process = subprocess.Popen([GALE, "run", WORD_COUNT, "--output", "link"], stdin=input,
                                        stderr=subprocess.PIPE, cwd=self.folder.name)
-            err = process.communicate(timeout=60)[1]
+            err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 2)
         self.assertTrue(err.endswith(b"'sink' would write to the file that 'lines' reads: 'standard input'\n"))
         self.assertEqual((self.path / "inout.txt").read_text(), text)
@@ -363,7 +363,7 @@ Properties, in the order of constructorArgs:
         for redirection, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
             process = subprocess.Popen(["sh", "-c", f'exec "$@" {redirection}', "sh", GALE, *arguments],
                                        stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name)
-            err = process.communicate(stdin, timeout=60)[1].decode()
+            err = process.communicate(stdin, timeout=600)[1].decode()
             self.assertEqual((process.returncode, err), (3, f"gale: cannot write to standard output: {why}\n"))
 
     def test_a_standard_output_that_takes_nothing_is_an_error(self):
@@ -378,7 +378,7 @@ Properties, in the order of constructorArgs:
         with open("/dev/full", "wb") as full:
             process = subprocess.Popen([GALE, "run", WORD_COUNT, "--until-drained"], stdin=subprocess.PIPE,
                                        stdout=full, stderr=subprocess.PIPE)
-            result = Result(process, b"", process.communicate(b"a b\n", timeout=60)[1])
+            result = Result(process, b"", process.communicate(b"a b\n", timeout=600)[1])
         self.assertEqual(result.code, 3)
         self.assertTrue(result.said.startswith("gale: cannot write 'standard output': No space left on device\n"
                                                "  it is incomplete: what it lacks was not acked, but for what came from a finish\n"))
@@ -390,7 +390,7 @@ Properties, in the order of constructorArgs:
         line = process.stderr.readline().decode()
         self.assertRegex(line, r"INFO the input has ended; Ctrl-C ends the run \(without --keep-running it does so by itself\)\n$")
         process.send_signal(signal.SIGINT)
-        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        self.assertEqual((process.communicate(timeout=600)[1], process.returncode), (b"", 0))
 
     def test_a_run_ends_by_itself_when_a_finite_input_has_been_answered(self):
         result = self.gale("run", WORD_COUNT, "-q", stdin=b"a b a\n")
@@ -557,7 +557,7 @@ streams:
                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder.name)
             self.wait_for_line(process)
             process.send_signal(signal.SIGINT)
-            err = process.communicate(timeout=60)[1].decode()
+            err = process.communicate(timeout=600)[1].decode()
             if arguments:
                 summary = json.loads(err)
                 self.assertEqual(summary["trees"], 0)
@@ -571,7 +571,7 @@ streams:
         while b"log: " not in process.stderr.readline():
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        err = process.communicate(timeout=60)[1].decode()
+        err = process.communicate(timeout=600)[1].decode()
         self.assertLessEqual(max(len(line) for line in err[err.index("component "):].splitlines()), 100)
 
     def test_storms_own_class_names(self):
@@ -758,7 +758,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             process.send_signal(signal.SIGINT)
             for line in pipe:
                 self.assertEqual(json.loads(line)["component"], "lines")
-        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        self.assertEqual((process.communicate(timeout=600)[1], process.returncode), (b"", 0))
 
     def test_what_is_wrong_with_an_event_log_is_said_before_anything_runs(self):
         cases = {
@@ -867,7 +867,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         except OSError:  # what Linux says when the other end is closed
             pass
         os.close(ours)
-        self.no_controls(process.communicate(timeout=60)[1].decode())
+        self.no_controls(process.communicate(timeout=600)[1].decode())
         self.assertEqual(process.returncode, 0)
         return sent.decode()
 
@@ -896,7 +896,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def ends_drained(self, process, code):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, code, err)
         match = re.search(rb"(\S+) trees?: (\S+) acked, 0 failed, 0 timed out, 0 stopped, 0 open", err)
         self.assertIsNotNone(match, err)
@@ -932,7 +932,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         while b"given up" not in process.stderr.readline():
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         self.assertEqual(process.returncode, 1)
 
     def test_several_hangups_are_one(self):
@@ -1012,7 +1012,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         while not blocked.search(Path(f"/proc/{process.pid}/status").read_text()):
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 143)
         self.assertRegex(err.decode(), r"\ngale: executor \d is still in a call of 'lines' \(task 5\)\n")
 
@@ -1038,7 +1038,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         while b"| gale" not in process.stdout.readline():
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"0 failed, 0 timed out, 0 stopped, 0 open", err)
 
@@ -1139,14 +1139,14 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         process = subprocess.Popen([GALE, "demo", "top-words"], stdin=subprocess.DEVNULL, stdout=write,
                                    stderr=subprocess.PIPE)
         os.close(write)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         self.assertEqual(process.returncode, 3)
 
     def test_demo_into_a_full_device_says_so(self):
         with open("/dev/full", "wb") as full:
             process = subprocess.Popen([GALE, "demo", "top-words"], stdin=subprocess.DEVNULL, stdout=full,
                                        stderr=subprocess.PIPE)
-            err = process.communicate(timeout=60)[1]
+            err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 3)
         self.assertTrue(err.endswith(b"gale: cannot write to standard output: No space left on device\n"))
 

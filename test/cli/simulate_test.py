@@ -29,7 +29,7 @@ class Simulate(unittest.TestCase):
         self.path = Path(self.folder.name)
 
     def gale(self, *arguments):
-        done = subprocess.run([GALE, "simulate", *arguments], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([GALE, "simulate", *arguments], capture_output=True, text=True, timeout=600,
                               cwd=self.folder.name, check=False)
         return done.returncode, done.stdout, done.stderr
 

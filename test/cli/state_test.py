@@ -24,7 +24,7 @@ GALE = str(Path(sys.argv[1]).resolve())
 
 COUNT = """\
 name: count
-config: {{ topology.state.checkpoint.interval.ms: {interval} }}
+config: {{ topology.state.checkpoint.interval.ms: {interval}, topology.message.timeout.secs: 3600 }}
 spouts:
   - id: lines
     className: gale.spout.File
@@ -71,7 +71,7 @@ class Case(Lives, unittest.TestCase):
         self.expected = collections.Counter(text.split())
 
     def gale(self, *arguments, **more):
-        ended = subprocess.run([GALE, *arguments], cwd=self.folder.name, text=True, capture_output=True, timeout=120, **more)
+        ended = subprocess.run([GALE, *arguments], cwd=self.folder.name, text=True, capture_output=True, timeout=600, **more)
         return ended.returncode, ended.stdout, ended.stderr
 
     def start(self, *arguments):
@@ -398,7 +398,7 @@ class Reset(Case):
         process = subprocess.Popen([GALE, "state", "reset", "state"], cwd=self.folder.name, stdin=secondary,
                                    stderr=subprocess.PIPE, text=True)
         os.write(primary, answer)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=600)[1]
         os.close(primary)
         os.close(secondary)
         return process.returncode, err
@@ -539,7 +539,7 @@ class Keep(Case):
                 pass
             process.kill()
             process.communicate()
-            out, err = asks.communicate(timeout=60)
+            out, err = asks.communicate(timeout=600)
             self.assertFalse((self.path / f"state.c{number}.part").exists(), f"seed {seed}")
             if asks.returncode == 0:
                 self.assertIn(f"kept checkpoint {self.show(f'state.c{number}')['checkpoint']} ", out, f"seed {seed}")

@@ -22,6 +22,7 @@ TOPOLOGY = """
 name: "killed"
 config:
   topology.state.checkpoint.interval.ms: {interval}
+  topology.message.timeout.secs: 3600 # a slow machine fails nothing
   topology.max.spout.pending: 2000
 {config}
 spouts:
@@ -243,6 +244,7 @@ VISITORS = """
 name: "visitors"
 config:
   topology.state.checkpoint.interval.ms: {interval}
+  topology.message.timeout.secs: 3600 # a slow machine fails nothing
   topology.max.spout.pending: 500
 spouts:
   - id: "lines"
@@ -291,7 +293,7 @@ def visitors(arguments, folder, chance):
 
 TURNED = """
 name: "turned"
-config: {{topology.state.checkpoint.interval.ms: {interval}, topology.max.spout.pending: 500}}
+config: {{topology.state.checkpoint.interval.ms: {interval}, topology.message.timeout.secs: 3600, topology.max.spout.pending: 500}}
 spouts:
   - {{id: "lines", className: "gale.spout.File", constructorArgs: ["{input}"]}}
 bolts:

@@ -361,7 +361,8 @@ class Right(Case):
             self.skipTest("this gale has no store")
         count, out = 2000, self.path / "out.txt"
         self.write(MASK.format(plugin=PATH / "gale-mask.so", count=f"{count}, pause: 1ms", out="out.txt"))
-        command = [GALE, "run", "-q", "-j1", "t.yaml", "--state", "state", "-c", "topology.state.checkpoint.interval.ms=10"]
+        command = [GALE, "run", "-q", "-j1", "t.yaml", "--state", "state", "-c", "topology.state.checkpoint.interval.ms=10",
+                   "-c", "topology.message.timeout.secs=3600"]
         for _ in range(3):
             before = out.stat().st_size if out.exists() else 0
             run = subprocess.Popen(command, cwd=self.path, stderr=subprocess.DEVNULL)

@@ -25,7 +25,7 @@ SIZE = 20000  # lines of the copy; the others have some fewer
 
 COPY = """\
 name: power
-config: { topology.state.checkpoint.interval.ms: 5 }
+config: { topology.state.checkpoint.interval.ms: 5, topology.message.timeout.secs: 3600 }
 spouts:
   - id: lines
     className: gale.spout.File
@@ -49,7 +49,7 @@ class Job:
 
     def look(self, _folder, _told):
         """Goes on, and looks at what there is in the end."""
-        ended = subprocess.run(self.again, cwd=self.folder, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
+        ended = subprocess.run(self.again, cwd=self.folder, timeout=600, stdin=subprocess.DEVNULL, capture_output=True)
         assert ended.returncode == 0, f"status {ended.returncode}: {(ended.stdout + ended.stderr).decode()[-2000:]}"
         try:
             self.check()

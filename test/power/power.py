@@ -57,7 +57,7 @@ class Lab:
             if stat.S_ISREG(about.st_mode) and not (self.shelf / str(about.st_ino)).exists():
                 os.link(path, self.shelf / str(about.st_ino))
 
-    def record(self, command, sync_ms=0, timeout=300, env=None, status=0):
+    def record(self, command, sync_ms=0, timeout=600, env=None, status=0):
         """Runs it in the folder as it is. A list, or a line for sh."""
         self.put_on_shelf()
         begin = look_at(self.folder)
@@ -97,7 +97,7 @@ class Lab:
         else:
             os.mkfifo(path)
 
-    def ask(self, image, check, timeout=60):
+    def ask(self, image, check, timeout=600):
         """Makes an image, and raises Refused when `check` is not content: a command, or a function of the folder and of
         what was told, which raises AssertionError."""
         self.put(image.recording, image.picture())
@@ -125,7 +125,7 @@ class Lab:
         shutil.rmtree(failed, ignore_errors=True)
         shutil.copytree(self.folder, failed, symlinks=True)
 
-    def ask_all(self, drawn, check, timeout=60):
+    def ask_all(self, drawn, check, timeout=600):
         """How many different images there were."""
         seen = set()
         for image in drawn:

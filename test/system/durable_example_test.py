@@ -33,7 +33,7 @@ def main():
             process.kill()
             process.communicate()
             killed += process.returncode == -9
-        done = subprocess.run([PROGRAM, "in", "out", "state"], cwd=folder, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([PROGRAM, "in", "out", "state"], cwd=folder, capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
             sys.exit(f"exit code {done.returncode}: {done.stderr}")
         rows = dict(line.split("\t") for line in (folder / "out").read_text().splitlines())

@@ -47,7 +47,7 @@ def fill(room):
 
 def run(folder, executors, room=None):
     command = [GALE, "run", "t.yaml", "--until-drained", "--json", "--log-level", "error", "-j", str(executors)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, preexec_fn=fill(room))
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, preexec_fn=fill(room))
 
 
 def letters(folder):

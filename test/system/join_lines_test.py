@@ -21,7 +21,7 @@ STORE = int(sys.argv[2])
 SOURCES = 12
 
 TOPOLOGY = r"""name: events
-config: { topology.state.checkpoint.interval.ms: 10 }
+config: { topology.state.checkpoint.interval.ms: 10, topology.message.timeout.secs: 3600 }
 spouts:
   - id: lines
     className: gale.spout.File
@@ -95,7 +95,7 @@ class JoinLines(unittest.TestCase):
 
     def run_whole(self, *arguments):
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 0, out + err)
         return err
 
@@ -121,7 +121,7 @@ class JoinLines(unittest.TestCase):
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
                 kills += 1
-            process.communicate(timeout=60)
+            process.communicate(timeout=600)
         self.assertGreater(kills, 0)
         self.run_whole("--state", "state")
         self.same()
@@ -135,10 +135,10 @@ class JoinLines(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.003)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         self.assertEqual(process.returncode, 0)
         process = self.start("--state", "state", "--set", "join.parallelism=3")
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=600)[1]
         self.assertNotEqual(process.returncode, 0)
         self.assertIn("join", err)
         self.run_whole("--state", "state")

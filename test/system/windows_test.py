@@ -59,7 +59,7 @@ def rows_of(gale, text, tasks):
         text = text.replace('path", value: "-"', 'path", value: "rows.json"').replace("parallelism: 2", "parallelism: %d" % tasks)
         with open(folder + "/topology.yaml", "w", encoding="utf-8") as file:
             file.write(text.replace("streams:\n", EVENTS))
-        subprocess.run([gale, "run", "topology.yaml", "--quiet"], cwd=folder, check=True, timeout=120)
+        subprocess.run([gale, "run", "topology.yaml", "--quiet"], cwd=folder, check=True, timeout=600)
         return lines(folder + "/events.json"), lines(folder + "/rows.json")
 
 
