@@ -21,6 +21,7 @@ extern const gx_command gx_cmd_dead_letters;
 extern const gx_command gx_cmd_demo;
 extern const gx_command gx_cmd_simulate;
 extern const gx_command gx_cmd_test;
+extern const gx_command gx_cmd_new;
 extern const gx_command gx_cmd_checkpoint;
 extern const gx_command gx_cmd_state;
 extern const gx_command gx_cmd_plugins;

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""gale new: a project of each kind goes from nothing to a passing test by exactly the commands that are printed, with gale as it
+is installed; what is there already is not touched.
+
+usage: new_test.py GALE BUILD CMAKE CC
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+GALE, BUILD, CMAKE, CC = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4]
+GALE = str(Path(GALE).resolve())
+
+
+class New(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.installed = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.installed.cleanup)
+        cls.prefix = Path(cls.installed.name) / "gale"
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", cls.prefix], check=True, capture_output=True)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+
+    def gale(self, *arguments):
+        done = subprocess.run([GALE, "new", *arguments], capture_output=True, text=True, timeout=600, cwd=self.path)
+        return done.returncode, done.stdout, done.stderr
+
+    def follow(self, name, *options):
+        """What the printed commands print, carried out as they stand there."""
+        code, out, err = self.gale(name, *options)
+        self.assertEqual((code, err), (0, ""))
+        commands = [line.strip() for line in out.splitlines() if line.startswith("  ")]
+        self.assertEqual(commands[0], f"cd {name}")
+        libraries = next(path.parent for path in self.prefix.rglob("libgale.so"))
+        environment = dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix),
+                           LD_LIBRARY_PATH=str(libraries), CMAKE_GENERATOR="Ninja", CC=CC)
+        done = subprocess.run(["sh", "-ec", "\n".join(commands)], capture_output=True, text=True, timeout=600, cwd=self.path,
+                              env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for file in (self.path / name).rglob("*"):
+            if file.is_file() and "build" not in file.parts:
+                self.assertNotIn("@NAME@", file.read_text())
+                self.assertEqual(file.stat().st_mode & 0o444, 0o444 & ~self.mask())
+        for line in (self.path / name / "README.md").read_text().split("```")[1].strip().splitlines():
+            self.assertIn(line, commands)
+        return done.stdout
+
+    def mask(self):
+        mask = os.umask(0)
+        os.umask(mask)
+        return mask
+
+    def test_a_topology(self):
+        out = self.follow("words")
+        self.assertIn("1 case: 1 passed, 0 failed\n", out)
+        self.assertIn("the\t4\n", out)
+
+    def test_a_program(self):
+        out = self.follow("my-words_2", "--c")
+        self.assertIn("100% tests passed", out)
+        self.assertIn('"word":"gale"', out)
+
+    def test_a_name_that_means_something_to_cmake(self):
+        self.assertEqual(self.gale("test", "--c"), (2, "", "gale: 'test' means something else to cmake --build: take another name\n"))
+        self.assertIn("1 passed, 0 failed\n", self.follow("test"))
+
+    def test_a_plugin(self):
+        out = self.follow("loud", "--plugin")
+        self.assertIn("2 cases: 2 passed, 0 failed\n", out)
+        self.assertIn("# LOUD!!!\n", out)
+
+    def test_a_plugin_whose_name_has_signs(self):
+        self.assertIn("2 passed, 0 failed\n", self.follow("my-loud_plugin", "--plugin"))
+
+    def test_what_is_there_stays(self):
+        (self.path / "words").mkdir()
+        (self.path / "file").write_text("mine")
+        (self.path / "link").symlink_to("nowhere")
+        for name in ("words", "file", "link"):
+            self.assertEqual(self.gale(name), (2, "", f"gale: '{name}' is there already: nothing was written\n"))
+        self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["file", "link", "words"])
+        self.assertEqual(list((self.path / "words").iterdir()), [])
+
+    def test_names_that_are_none(self):
+        for name in ("", "1a", "a b", "a/b", "..", "é", "x" * 41, "a.b", "-"):
+            code, out, err = self.gale("--", name)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("is no name for a project", err)
+        self.assertEqual(self.gale("gale", "--plugin")[0], 2)
+        self.assertEqual(self.gale("a", "--c", "--plugin")[2], "gale: a project is of one kind: --yaml, --c or --plugin\n")
+        self.assertEqual(self.gale()[0], 2)
+        self.assertEqual(self.gale("a", "b")[0], 2)
+        self.assertEqual(list(self.path.iterdir()), [])
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.path.chmod(0o500)
+        self.addCleanup(self.path.chmod, 0o700)
+        if os.access(self.path, os.W_OK):
+            self.skipTest("nothing is forbidden to this user")
+        code, out, err = self.gale("words")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("words", err)
+
+
+if __name__ == "__main__":
+    del sys.argv[1:]
+    unittest.main()
