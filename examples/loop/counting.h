@@ -1,0 +1,13 @@
+/* What both programs run: lines from a pipe or a socket are split and counted; at the end each word is printed with its count. */
+#ifndef EXAMPLE_COUNTING_H
+#define EXAMPLE_COUNTING_H
+
+#include <gale/gale.h>
+
+/* A spout of the lines that come by `fd`, which stays the caller's. */
+gale_spout lines_spout(const int *fd);
+
+/* Not started: to be stepped by its caller. Reports why not to the standard error: NULL. */
+gale_runtime *counting_new(const int *fd);
+
+#endif
