@@ -37,12 +37,21 @@ void gx_plugin_path_folders(gx_buf *out) {
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
+/* Small letters, digits, '-' and '_', as a plugin's own name (front/plugin_rows.c): nothing that a shell or a terminal minds. */
+static bool is_name(gale_str name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (size_t i = 0; i < name.size; i++)
+        if (!memchr(letters, name.data[i], sizeof letters - 1)) return false;
+    return name.size > 0 && name.size <= 64;
+}
+
 /* "acme" of "gale-acme.so"; empty when it is none. */
 static gale_str name_of(const char *file) {
     size_t size = strlen(file);
     bool fits = size > BEGIN_SIZE + END_SIZE && memcmp(file, begin, BEGIN_SIZE) == 0 &&
                 memcmp(file + size - END_SIZE, end, END_SIZE) == 0;
-    return fits ? (gale_str){ file + BEGIN_SIZE, size - BEGIN_SIZE - END_SIZE } : (gale_str){ NULL, 0 };
+    gale_str name = { file + BEGIN_SIZE, fits ? size - BEGIN_SIZE - END_SIZE : 0 };
+    return fits && is_name(name) ? name : (gale_str){ NULL, 0 };
 }
 
 static bool is_there(const char *path) {
@@ -122,8 +131,7 @@ int gx_plugin_path_each(gx_plugin_path_fn *each, void *user) {
 
 bool gx_plugin_path_has(gale_str name) {
     gx_buf path = GX_BUF_INIT(NULL);
-    bool fits = name.size && name.size < 100 && !memchr(name.data, '/', name.size) && !memchr(name.data, 0, name.size);
-    bool has = fits && find(name, &path);
+    bool has = is_name(name) && find(name, &path);
     gx_buf_fini(&path);
     return has;
 }
@@ -181,7 +189,7 @@ int gx_plugin_path_of(const char *word, const char *beside, gx_buf *ret_path, ga
     bool is_path = strchr(word, '/') || (size > END_SIZE && strcmp(word + size - END_SIZE, end) == 0);
     if (is_path)
         put_path(word, beside, ret_path);
-    else if (!find((gale_str){ word, size }, ret_path))
+    else if (!is_name((gale_str){ word, size }) || !find((gale_str){ word, size }, ret_path))
         return not_found((gale_str){ word, size }, error);
     return gx_buf_text(ret_path) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }

@@ -1,6 +1,6 @@
 /* Where a plugin is: a path, or a name that is looked for.
  *
- * What:    a word with a '/' in it, or that ends with ".so", is a path. Another one is a name: the file gale-NAME.so is looked for
+ * What:    a word with a '/' in it, or that ends with ".so", is a path. Another one is a name, of small letters, digits, '-' and '_': the file gale-NAME.so is looked for
  *          in the folders of GALE_PLUGIN_PATH, with colons between them, then in the folder that this gale was built with.
  * Threads: any; the environment is read. Owner: the caller.
  */

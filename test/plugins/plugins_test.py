@@ -93,6 +93,10 @@ def built(name):
     return PLUGINS / name / f"gale-{name}.so"
 
 
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 
@@ -109,7 +113,6 @@ class Case(unittest.TestCase):
         environment = {k: v for k, v in os.environ.items() if k != "GALE_PLUGIN_PATH"}
         if path is not None:
             environment["GALE_PLUGIN_PATH"] = str(path)
-        no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path, input=text,
                               env=environment, preexec_fn=no_core, check=False)
         return done.returncode, done.stdout, done.stderr
@@ -250,7 +253,8 @@ class Crashed(Case):
 
 class Embedded(Case):
     def run_by(self, embedder, *arguments):
-        done = subprocess.run([embedder, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path, check=False)
+        done = subprocess.run([embedder, *arguments], capture_output=True, text=True, timeout=300, cwd=self.path,
+                              preexec_fn=no_core, check=False)
         return done.returncode, done.stdout, done.stderr
 
     def test_an_application_with_the_shared_library_runs_what_a_file_names_and_what_it_names_itself(self):
@@ -261,6 +265,11 @@ class Embedded(Case):
         self.write(MASK.format(plugin="", count=2, out="-"))
         self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml", str(mask)), expected)
         self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml", "./none.so"), (1, "", "'./none.so' is not there\n"))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer has the signals")
+    def test_a_library_leaves_the_signals_of_its_application_alone(self):
+        self.write(WRONG.format(plugin=built("crash-in-prepare")))
+        self.assertEqual(self.run_by(EMBEDDERS[0], "t.yaml"), (-signal.SIGSEGV, "", ""))
 
     @unittest.skipIf(SANITIZED, "a sanitizer shows what is in a program")
     def test_one_that_does_not_show_libgale_is_told_what_is_missing(self):
@@ -292,7 +301,8 @@ class Documented(Case):
         shown = re.search(r"(?ms)^```\n(\$ gale check.*?)^```$", page)[1].splitlines(keepends=True)
         self.write(source, "shout.c")
         self.write(topology, "shout.yaml")
-        subprocess.run([CC, *command[1:], f"-I{ROOT}/include", "-Wall", "-Wextra", "-Werror"], cwd=self.path, check=True)
+        subprocess.run([CC, *command[1:], f"-I{ROOT}/include", "-std=c99", "-pedantic", "-Wall", "-Wextra",
+                        "-Werror"], cwd=self.path, check=True)
         self.assertEqual(self.gale("check", "shout.yaml"), (0, shown[1], ""))
         self.assertEqual(self.gale("run", "-q", "shout.yaml", text="hear me\n"), (0, shown[3], ""))
 
@@ -429,6 +439,7 @@ class Right(Case):
         shutil.copy(built("no-license"), self.path / "gale-a.so")
         (self.path / "gale-.so").write_text("")
         (self.path / "libgale-x.so").write_text("")
+        (self.path / "gale-a\x1b[2J\n.so").write_text("")
         code, out, _ = self.gale("plugins", path=f"{self.path}::{PATH}:{self.path}/none")
         self.assertEqual((code, out), (2, f"""\
 refused: '{self.path}/gale-a.so' does not say its licence
