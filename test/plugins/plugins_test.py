@@ -370,7 +370,7 @@ class Right(Case):
         if "--state" not in self.gale("help", "run")[1]:
             self.skipTest("this gale has no store")
         count, out = 2000, self.path / "out.txt"
-        self.write(MASK.format(plugin=PATH / "gale-mask.so", count=f"{count}, pause: 1ms", out="out.txt"))
+        self.write(MASK.format(plugin=PATH / "gale-mask.so", count=f"{count}, pause: 100ms", out="out.txt"))
         command = [GALE, "run", "-q", "-j1", "t.yaml", "--state", "state", "-c", "topology.state.checkpoint.interval.ms=10",
                    "-c", "topology.message.timeout.secs=3600"]
         for _ in range(3):
@@ -381,7 +381,7 @@ class Right(Case):
                 time.sleep(0.01)
             run.kill()
             self.assertEqual(run.wait(), -signal.SIGKILL)
-        code, _, err = self.gale(*command[1:])
+        code, _, err = self.gale(*command[1:], "--set", "cards.pause=0")  # else it would be three minutes
         self.assertEqual(code, 0, err)
         self.assertIn("resumes from checkpoint", err)
         self.assertEqual(sorted((self.path / "out.txt").read_text().splitlines(keepends=True)),
