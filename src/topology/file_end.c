@@ -93,22 +93,27 @@ static void drop(void *pledge) {
 static const gale_pledge_ops pledge_ops = { .size = sizeof pledge_ops, .prepare = prepare, .drop = drop };
 
 /* Path, path as it was told, device, inode, size, has it a content?, its hash. */
-static const size_t shape = 7;
-
-int gx_file_end_save(gx_file_end *end, int64_t size, gale_saver *to, gale_error *error) {
+int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error) {
     gx_file_about about;
     uint64_t content = 0;
     int rc = gx_file_about_open(end->fd, end->path, &about, error);
     if (rc == GALE_OK && end->reading >= 0) rc = gx_place_content(end->reading, size, end->path, &content, error);
     if (rc < 0) return rc;
-    const gale_value values[] = { gale_bytes(end->path, strlen(end->path)),
-                                  gale_bytes(end->asked, strlen(end->asked)),
-                                  gale_i64((int64_t)about.device),
-                                  gale_i64((int64_t)about.inode),
-                                  gale_i64(size),
-                                  gale_bool(end->reading >= 0),
-                                  gale_i64((int64_t)content) };
-    rc = gale_save(to, values, shape);
+    values[0] = gale_bytes(end->path, strlen(end->path));
+    values[1] = gale_bytes(end->asked, strlen(end->asked));
+    values[2] = gale_i64((int64_t)about.device);
+    values[GX_FILE_END_INODE] = gale_i64((int64_t)about.inode);
+    values[GX_FILE_END_SIZE] = gale_i64(size);
+    values[5] = gale_bool(end->reading >= 0);
+    values[6] = gale_i64((int64_t)content);
+    return GALE_OK;
+}
+
+int gx_file_end_save(gx_file_end *end, int64_t size, gale_saver *to, gale_error *error) {
+    gale_value values[GX_FILE_END_VALUES];
+    int rc = gx_file_end_values(end, size, values, error);
+    if (rc < 0) return rc;
+    rc = gale_save(to, values, GX_FILE_END_VALUES);
     if (rc < 0) return gale_error_set(error, rc, "%s: %s", end->path, gale_error_text(rc));
     gx_add_relaxed(&end->holders, 1);
     rc = gale_save_pledge(to, &pledge_ops, end);
@@ -125,22 +130,21 @@ typedef struct saved_end {
     bool has_content;
 } saved_end;
 
-static int take(gale_saved *from, const char *path, saved_end *ret_saved) {
-    const gale_value *values;
-    size_t count;
-    int rc = gale_saved_next(from, &values, &count);
-    if (rc < 0) return rc;
-    if (rc == 0 || count != shape || values[0].type != GALE_TYPE_BYTES || values[1].type != GALE_TYPE_BYTES ||
-        values[2].type != GALE_TYPE_I64 || values[3].type != GALE_TYPE_I64 || values[4].type != GALE_TYPE_I64 ||
-        values[5].type != GALE_TYPE_BOOL || values[6].type != GALE_TYPE_I64 || values[0].size > GX_FILE_PATH_MAX ||
-        values[4].as.i64 < 0) {
-        return GALE_DAMAGED;
-    }
+static bool is_record(const gale_value *values, size_t count) {
+    return count == GX_FILE_END_VALUES && values[0].type == GALE_TYPE_BYTES && values[1].type == GALE_TYPE_BYTES &&
+           values[2].type == GALE_TYPE_I64 && values[GX_FILE_END_INODE].type == GALE_TYPE_I64 &&
+           values[GX_FILE_END_SIZE].type == GALE_TYPE_I64 && values[5].type == GALE_TYPE_BOOL &&
+           values[6].type == GALE_TYPE_I64 && values[0].size <= GX_FILE_PATH_MAX &&
+           values[GX_FILE_END_SIZE].as.i64 >= 0;
+}
+
+static int take(const gale_value *values, size_t count, uint64_t checkpoint, const char *path, saved_end *ret_saved) {
+    if (!is_record(values, count)) return GALE_DAMAGED;
     gale_str asked = { values[1].as.bytes, values[1].size };
-    *ret_saved = (saved_end){ .checkpoint = gale_saved_checkpoint(from),
-                              .inode = (uint64_t)values[3].as.i64,
+    *ret_saved = (saved_end){ .checkpoint = checkpoint,
+                              .inode = (uint64_t)values[GX_FILE_END_INODE].as.i64,
                               .content = (uint64_t)values[6].as.i64,
-                              .size = values[4].as.i64,
+                              .size = values[GX_FILE_END_SIZE].as.i64,
                               .has_content = values[5].as.boolean,
                               .renamed = !gx_str_is(asked, path) };
     if (values[0].size) memcpy(ret_saved->path, values[0].as.bytes, values[0].size);
@@ -232,44 +236,54 @@ static int find(const saved_end *saved, const char *path, char name[GX_FILE_NAME
     return rc == GALE_OK || found->elsewhere || !saved->size ? GALE_OK : refuse_gone(saved, path, error);
 }
 
-static int cut_back(const saved_end *saved, int fd, const char *path, const gx_file_end_found *found,
-                    gale_error *error) {
-    if (found->cut == 0) return GALE_OK;
-    int rc = gx_file_cut(fd, saved->size, path, error);
-    return rc < 0 ? rc : gx_file_sync(fd, path, error);
-}
-
-static int go_on(const saved_end *saved, int fd, const char *path, const char *asked, gx_file_end_found *found,
-                 gx_file_end **ret_end, gale_error *error) {
-    gx_file_end *end;
+static int open_found(const saved_end *saved, int fd, const char *path, const char *asked, gx_file_end_found *found,
+                      gx_file_end **ret_end, gale_error *error) {
     int rc = gx_lock_open(fd, path, error);
     if (rc == GALE_OK) rc = check(saved, fd, path, found, error);
-    if (rc == GALE_OK) rc = make(fd, path, asked, &end, error);
-    if (rc < 0) {
-        gx_file_close(fd);
-        return rc;
-    }
-    rc = cut_back(saved, fd, path, found, error);
-    if (rc < 0)
-        (void)gx_file_end_close(end, NULL);
-    else
-        *ret_end = end;
+    if (rc == GALE_OK) rc = make(fd, path, asked, ret_end, error);
+    if (rc < 0) gx_file_close(fd);
     return rc;
 }
 
-int gx_file_end_restore(gale_saved *from, const char *path, gx_file_end **ret_end, gx_file_end_found *ret_found,
-                        gale_error *error) {
+static int refuse_record(int rc, const char *path, gale_error *error) {
+    return gale_error_set(error, rc, "%s: what was saved of its end: %s", path, gale_error_text(rc));
+}
+
+int gx_file_end_find(const gale_value *values, size_t count, uint64_t checkpoint, const char *path,
+                     gx_file_end **ret_end, gx_file_end_found *ret_found, gale_error *error) {
     saved_end saved;
     char name[GX_FILE_NAME_SIZE];
     gx_file_end_found found = { 0 };
     int fd;
-    int rc = take(from, path, &saved);
-    if (rc < 0) return gale_error_set(error, rc, "%s: what was saved of its end: %s", path, gale_error_text(rc));
+    int rc = take(values, count, checkpoint, path, &saved);
+    if (rc < 0) return refuse_record(rc, path, error);
     rc = find(&saved, path, name, &found, error);
     if (rc == GALE_OK) rc = gx_file_create(name, true, &fd, error);
     if (rc < 0) return rc;
     found.size = saved.size;
-    rc = go_on(&saved, fd, name, path, &found, ret_end, error);
+    rc = open_found(&saved, fd, name, path, &found, ret_end, error);
     if (rc == GALE_OK) *ret_found = found;
+    return rc;
+}
+
+int gx_file_end_cut(const gx_file_end *end, const gx_file_end_found *found, gale_error *error) {
+    if (found->cut == 0) return GALE_OK;
+    int rc = gx_file_cut(end->fd, found->size, end->path, error);
+    return rc < 0 ? rc : gx_file_sync(end->fd, end->path, error);
+}
+
+int gx_file_end_restore(gale_saved *from, const char *path, gx_file_end **ret_end, gx_file_end_found *ret_found,
+                        gale_error *error) {
+    const gale_value *values = NULL;
+    size_t count = 0;
+    int rc = gale_saved_next(from, &values, &count);
+    if (rc < 0) return refuse_record(rc, path, error);
+    rc = gx_file_end_find(values, rc ? count : 0, gale_saved_checkpoint(from), path, ret_end, ret_found, error);
+    if (rc < 0) return rc;
+    rc = gx_file_end_cut(*ret_end, ret_found, error);
+    if (rc < 0) {
+        (void)gx_file_end_close(*ret_end, NULL);
+        *ret_end = NULL;
+    }
     return rc;
 }

@@ -28,6 +28,10 @@ int gx_file_end_close(gx_file_end *end, gale_error *error);
 /* Saves one record, that its end is behind `size` bytes, and pledges that these will be on the disk. */
 int gx_file_end_save(gx_file_end *end, int64_t size, gale_saver *to, gale_error *error);
 
+/* The values of that record, for who keeps them elsewhere, and syncs the file. Borrowed from the end. */
+enum { GX_FILE_END_INODE = 3, GX_FILE_END_SIZE = 4, GX_FILE_END_VALUES = 7 };
+int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error);
+
 /* What became of the file since the checkpoint. */
 typedef struct gx_file_end_found {
     int64_t size;   /* its end */
@@ -41,5 +45,10 @@ typedef struct gx_file_end_found {
  * or gone; GALE_DAMAGED: no such record; GALE_STATE: another run has it; GALE_IO, GALE_NO_MEMORY: nothing was cut. */
 int gx_file_end_restore(gale_saved *from, const char *path, gx_file_end **ret_end, gx_file_end_found *ret_found,
                         gale_error *error);
+
+/* The two halves of that: finds, locks and checks the file that such values of a checkpoint are of, and cuts it. */
+int gx_file_end_find(const gale_value *values, size_t count, uint64_t checkpoint, const char *path,
+                     gx_file_end **ret_end, gx_file_end_found *ret_found, gale_error *error);
+int gx_file_end_cut(const gx_file_end *end, const gx_file_end_found *found, gale_error *error);
 
 #endif

@@ -344,7 +344,90 @@ def packed(arguments, folder, chance):
     return turned(arguments, folder, chance, packed=True)
 
 
-TESTS = {test.__name__: test for test in (totals, running, top, moody, visitors, turned, packed)}
+# --- Paths that vary ---
+
+TEMPLATED = """
+name: "templated"
+config: {{topology.state.checkpoint.interval.ms: {interval}, topology.max.spout.pending: 500}}
+spouts:
+  - {{id: "lines", className: "gale.spout.File", constructorArgs: ["{input}"]}}
+bolts:
+  - {{id: "cut", className: "gale.bolt.Regex", properties: {{field: "line", pattern: "^(?<host>\\\\S+) (?<text>.*)$"}}}}
+  - id: "sink"
+    className: "gale.bolt.FileSink"
+    properties: {{path: "{output}", fields: "{fields}", {more}}}
+streams:
+  - {{from: "lines", to: "cut", grouping: {{type: GLOBAL}}}}
+  - {{from: "cut", to: "sink", grouping: {{type: GLOBAL}}}}
+"""
+
+HOSTS = ("a", "b/c", "d", "e", "f")
+
+
+def write_hosts(path, lines, chance):
+    """Lines of a host and a number; hosts come and go. Returns the numbers of each as lines."""
+    texts = collections.defaultdict(list)
+    with open(path, "w", encoding="utf-8") as out:
+        for number in range(lines):
+            host = HOSTS[(number // 1000 + chance.choice((0, 0, 0, 0, 0, 1, 2))) % len(HOSTS)]
+            host = f"{host}{number // (lines // 10 + 1)}"
+            out.write(f"{host} {number}\n")
+            texts[host].append(f"{number}\n".encode())
+    return texts
+
+
+def files_of(folder):
+    return {str(path.relative_to(folder)): unpacked(path)
+            for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".gale-")}
+
+
+def templated(arguments, folder, chance, packed=False):
+    """A file for each host, of which two are open, rotated: each has the bytes of a run that was not killed, and there is no
+    other."""
+    name, ending = ("templated_packed", ".gz") if packed else ("templated", "")
+    size, keep = 5_000, 3
+    folder = folder / name
+    (folder / "out").mkdir(parents=True)
+    expected = {}
+    for host, texts in write_hosts(folder / "text", arguments.words // 30, chance).items():
+        files = cut_where_full(texts, size)
+        place = host.replace("/", "%2F") + "/log"
+        names = [f"{place}.{number:06}{ending}" for number in range(1, len(files))] + [place + ending]
+        expected.update(list(zip(names, files))[-keep - 1:])
+    more = f"maxOpen: 2, rotateBytes: {size}, keep: {keep}, gzip: {str(packed).lower()}"
+    (folder / "job.yaml").write_text(TEMPLATED.format(interval=arguments.interval, input=folder / "text", fields="text",
+                                                      output=folder / "out" / "{host}" / "log", more=more))
+    killed = Killed(arguments, run_command(arguments, folder), chance)
+    killed.to_the_end(name, f"{len(expected):,} files")
+    found = files_of(folder / "out")
+    wrong = sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+    if wrong:
+        raise SystemExit(f"{name}: {wrong[:8]} are not as they must be; {len(found)} files where {len(expected)} belong")
+    return killed
+
+
+def templated_packed(arguments, folder, chance):
+    """The same of what they unpack to."""
+    return templated(arguments, folder, chance, packed=True)
+
+
+def dated(arguments, folder, chance):
+    """A path by the clock is not made again by a run that goes on: each line is in one of the files, once."""
+    folder = folder / "dated"
+    folder.mkdir()
+    texts = write_hosts(folder / "text", arguments.words // 30, chance)
+    (folder / "job.yaml").write_text(TEMPLATED.format(
+        interval=arguments.interval, input=folder / "text", fields="host, text", more="maxOpen: 2",
+        output=folder / "out" / "{now:%H-%M-%S}" / "{host}.tsv"))
+    killed = Killed(arguments, run_command(arguments, folder), chance)
+    killed.to_the_end("dated", f"{sum(map(len, texts.values())):,} lines")
+    found = b"".join(files_of(folder / "out").values()).splitlines(keepends=True)
+    same("dated", found, (host.encode() + b"\t" + text for host, list_ in texts.items() for text in list_))
+    return killed
+
+
+TESTS = {test.__name__: test for test in (totals, running, top, moody, visitors, turned, packed, templated,
+                                      templated_packed, dated)}
 
 
 def killed_enough(test, arguments, folder, chance):

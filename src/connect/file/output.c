@@ -231,6 +231,16 @@ int gx_file_output_close(gx_file_output *output, gale_error *error) {
 
 /* --- Checkpoints -------------------------------------------------------------------------------------------------- */
 
+static int make_end(gx_file_output *output, gale_error *error) {
+    return output->end ? 0 : gx_file_end_make(output->fd, output->path, &output->end, error);
+}
+
+int gx_file_output_values(gx_file_output *output, gale_value values[GX_FILE_END_VALUES], gale_error *error) {
+    int rc = gx_file_output_end(output, error);
+    if (rc == 0) rc = make_end(output, error);
+    return rc < 0 ? rc : gx_file_end_values(output->end, output->size, values, error);
+}
+
 /* Is it a file?, and of one that is rotated: the next number, the period; of one that is packed, what it unpacks to. */
 int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver *to, gale_error *error) {
     int rc = gx_file_output_end(output, error);
@@ -239,7 +249,7 @@ int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver 
                                   gale_i64(output->plain) };
     rc = gale_save(to, values, output->codec ? 4 : turns.next ? 3 : 1);
     if (rc < 0 || !output->regular) return rc;
-    if (!output->end) rc = gx_file_end_make(output->fd, output->path, &output->end, error);
+    rc = make_end(output, error);
     return rc < 0 ? rc : gx_file_end_save(output->end, output->size, to, error);
 }
 

@@ -81,6 +81,10 @@ typedef struct gx_file_turns {
  * cannot be cut back: that it is one is all that is saved. */
 int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver *to, gale_error *error);
 
+/* For who keeps it otherwise: what a checkpoint has of a regular file's end, when all that is written belongs to it. Borrowed until it is closed.
+ * `end` is there from then on. */
+int gx_file_output_values(gx_file_output *output, gale_value values[GX_FILE_END_VALUES], gale_error *error);
+
 /* Takes the first of the records that it saved: was it a file with an end, which then comes next? GALE_DAMAGED. */
 int gx_file_output_saved(gale_saved *from, const char *path, bool *ret_is_file, gx_file_turns *ret_turns,
                          gale_error *error);

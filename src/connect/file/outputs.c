@@ -42,8 +42,10 @@ gx_outputs_file *gx_outputs_add(gx_outputs *outputs, gale_str path) {
 }
 
 static void drop(gx_outputs *outputs, gx_outputs_file *file) {
-    gx_outputs_known *known = outputs->known ? gx_bytes_map_get(outputs->known, gx_str(file->path)) : NULL;
+    gale_str path = gx_str(file->path);
+    gx_outputs_known *known = outputs->known ? gx_bytes_map_get(outputs->known, path) : NULL;
     if (known) *known = (gx_outputs_known){ .plain = file->output.plain };
+    if (known && outputs->closing) gx_bytes_map_remove(outputs->known, path);
     unlink_file(outputs, file);
     unlist(outputs, file);
     outputs->open--;
@@ -59,7 +61,7 @@ int gx_outputs_write(gx_outputs_file *file, size_t size, gale_error *error) {
     if (rc < 0) return rc;
     file->lines.size -= size;
     if (GX_UNLIKELY(file->lines.size)) memmove(file->lines.data, file->lines.data + size, file->lines.size);
-    file->unsynced = true;
+    file->unsynced = file->changed = true;
     return 0;
 }
 
@@ -103,6 +105,7 @@ static int make_room(gx_outputs *outputs, bool sync, gx_outputs_file **ret_other
     while (outputs->open >= outputs->most) {
         gx_outputs_file *oldest = *ret_other = outputs->oldest;
         int rc = write_and_sync(oldest, sync, error);
+        if (rc == 0 && outputs->closing) rc = outputs->closing(outputs->closing_user, oldest, error);
         if (rc == 0) rc = gx_file_output_close(&oldest->output, error);
         if (rc < 0) return rc;
         drop(outputs, oldest);

@@ -1,7 +1,8 @@
 /* The files that a sink writes to: one, or as many as its tuples name. Lines gather for each, and are written in one go.
  *
  * What:    a bounded number is open; the one that got a line longest ago is written and closed when another is needed. Of
- *          those that were closed the name stays known: they are opened again and gone on with.
+ *          those that were closed the name stays known: they are opened again and gone on with. In a durable run somebody
+ *          else knows them (connect/file/made.h), and is asked before one is closed.
  * Threads: one at a time. Owner: memory comes from the heap; gx_outputs_fini gives it back.
  * Limits:  a name that is known takes its bytes and about 40 more for as long as the run lasts.
  */
@@ -17,7 +18,9 @@ typedef struct gx_outputs_file {
     gx_buf lines;         /* that are not written yet */
     bool again;           /* it was closed, and is to be gone on with */
     bool unsynced;        /* lines were written since the disk was waited for */
+    bool changed;         /* since the last checkpoint of a durable run */
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
+    uint64_t forgotten;   /* the next number when files were to go the last time */
     int64_t period;       /* of its lines */
     bool listed;          /* among those that a flush looks at */
     struct gx_outputs_file *newer, *older; /* by their last line */
@@ -32,12 +35,17 @@ typedef struct gx_outputs_known {
     int64_t plain;         /* that it had then, where it is packed */
 } gx_outputs_known;
 
+/* Is told of a file that all lines are written of, before it is closed. An error keeps it open. */
+typedef int gx_outputs_closing_fn(void *user, gx_outputs_file *file, gale_error *error);
+
 typedef struct gx_outputs {
     gx_heap *heap;
     const gale_file_codec *codec; /* of all files that are added; or NULL */
     gx_bytes_map *known;          /* names to what is known of them; made with the first that is found */
     gx_outputs_file *newest, *oldest, *listed;
     uint32_t open, most;
+    gx_outputs_closing_fn *closing; /* NULL: what is closed is known here */
+    void *closing_user;
 } gx_outputs;
 
 /* At most `most` are open, which is not 0. */

@@ -32,7 +32,7 @@ typedef struct walk {
     const char *path, *ending;
     size_t before, stem; /* bytes of the folder, with its '/', and of the name before the number */
     uint64_t from, to;   /* these are removed */
-    uint64_t last;
+    uint64_t last, removed;
     gale_error *error;
 } walk;
 
@@ -54,6 +54,7 @@ static int visit(void *user, const char *name) {
     if (number > w->last) w->last = number;
     if (number < w->from || number > w->to) return 0;
     int rc = gx_rotation_name(w->path, number, path, w->error);
+    w->removed++;
     return rc < 0 ? rc : gx_file_remove(path, w->error);
 }
 
@@ -77,9 +78,18 @@ int gx_rotation_last(const char *path, uint64_t *ret_number, gale_error *error) 
     return rc;
 }
 
+/* The last one goes last: as long as it is there, something may be left to be done. */
 int gx_rotation_forget(const char *path, uint64_t number, gale_error *error) {
-    walk w = { .path = path, .from = 1, .to = number };
-    return number ? go_through(&w, error) : 0;
+    char name[GX_FILE_NAME_SIZE];
+    gx_file_about about;
+    walk w = { .path = path, .from = 1, .to = number - 1 };
+    if (!number) return 0;
+    int rc = gx_rotation_name(path, number, name, error);
+    if (rc == 0) rc = gx_file_about_path(name, &about, error);
+    if (rc < 0) return rc == GALE_NOT_FOUND ? 0 : rc;
+    rc = go_through(&w, error);
+    if (rc == 0 && w.removed) rc = gx_file_sync_name(path, error);
+    return rc < 0 ? rc : gx_file_remove(name, error);
 }
 
 /* --- Going back --- */
@@ -95,14 +105,9 @@ static int lock(const char *path, int *ret_fd, gale_error *error) {
 }
 
 /* The last ones go first: where it is broken off, the number that says where to begin is still there. */
-static int go_back(const char *path, uint64_t next, bool *ret_undone, gale_error *error) {
-    char name[GX_FILE_NAME_SIZE];
-    gx_file_about about;
+static int go_back(const char *path, const char *name, uint64_t next, bool *ret_undone, gale_error *error) {
     walk w = { .path = path, .from = next + 1, .to = UINT64_MAX };
-    int rc = gx_rotation_name(path, next, name, error);
-    if (rc == 0) rc = gx_file_about_path(name, &about, error);
-    if (rc < 0) return rc == GALE_NOT_FOUND ? 0 : rc;
-    rc = go_through(&w, error);
+    int rc = go_through(&w, error);
     if (rc == 0) rc = gx_file_sync_name(path, error);
     if (rc == 0) rc = gx_file_rename(name, path, error);
     if (rc == 0) rc = gx_file_sync_name(path, error);
@@ -111,10 +116,15 @@ static int go_back(const char *path, uint64_t next, bool *ret_undone, gale_error
 }
 
 int gx_rotation_undo(const char *path, uint64_t next, bool *ret_undone, gale_error *error) {
+    char name[GX_FILE_NAME_SIZE];
+    gx_file_about about;
     int fd;
     *ret_undone = false;
-    int rc = lock(path, &fd, error);
-    if (rc == 0) rc = go_back(path, next, ret_undone, error);
+    int rc = gx_rotation_name(path, next, name, error);
+    if (rc == 0) rc = gx_file_about_path(name, &about, error);
+    if (rc < 0) return rc == GALE_NOT_FOUND ? 0 : rc;
+    rc = lock(path, &fd, error);
+    if (rc == 0) rc = go_back(path, name, next, ret_undone, error);
     if (fd >= 0) gx_file_close(fd);
     return rc;
 }
@@ -158,5 +168,6 @@ int gx_rotation_turn(gx_outputs_file *file, bool sync, gale_error *error) {
     if (rc < 0) return rc;
     file->next_number++;
     file->unsynced = false;
+    file->changed = true;
     return begin_next(file, error);
 }

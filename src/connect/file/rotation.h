@@ -28,13 +28,19 @@ GX_INLINE int64_t gx_rotation_period(const gx_rotation *rotation, int64_t now) {
     return now / rotation->every - (now % rotation->every < 0);
 }
 
+/* The last number that is not kept where `next` is the next one; 0: all are. */
+GX_INLINE uint64_t gx_rotation_last_forgotten(const gx_rotation *rotation, uint64_t next) {
+    return rotation->keep && next > rotation->keep + 1 ? next - rotation->keep - 1 : 0;
+}
+
 /* "path.000007". GALE_TOO_LARGE. */
 int gx_rotation_name(const char *path, uint64_t number, char name[GX_FILE_NAME_SIZE], gale_error *error);
 
 /* The highest number beside a file; 0: none. GALE_IO. */
 int gx_rotation_last(const char *path, uint64_t *ret_number, gale_error *error);
 
-/* Removes those numbered up to `number`. GALE_IO. */
+/* Removes those numbered up to `number`, if that one is there; it goes last, so that it may be done again after it was broken
+ * off. GALE_IO. */
 int gx_rotation_forget(const char *path, uint64_t number, gale_error *error);
 
 /* Makes it as it was when `next` was the number of the next: later files go, and the one that has this number gets its name

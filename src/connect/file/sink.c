@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/os/folder.h"
 #include "connect/file/lines.h"
-#include "connect/file/rotation.h"
+#include "connect/file/made.h"
+#include "connect/file/only.h"
+#include "connect/file/sink_options.h"
 #include "connect/file/template.h"
 #include "kit/define.h"
 
@@ -12,17 +14,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FULL = 64 << 10, OPEN = 64, OPEN_MAX = 10000 };
+enum { FULL = 64 << 10 };
 
 static const char who[] = "file sink";
-
-/* The user block: the options, with the path copied behind them. */
-typedef struct settings {
-    gale_file_sink_options options;
-    gx_fields fields;
-    gale_clock wall;
-    char path[];
-} settings;
 
 typedef struct sink {
     gx_instance instance;
@@ -40,9 +34,10 @@ typedef struct sink {
     bool append;
     bool overwrite;
     bool sync;
-    bool restored;      /* a checkpoint has had it */
-    int broken;         /* the code of what failed */
-    uint64_t forgotten; /* the next number when files were to go the last time */
+    bool restored; /* a checkpoint has had it */
+    bool keeps;    /* in `made`, what its files are to a durable run */
+    int broken;    /* the code of what failed */
+    gx_made made;
 } sink;
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
@@ -85,18 +80,37 @@ static int64_t now(const sink *bolt) {
     return bolt->wall.now(bolt->wall.user);
 }
 
+/* What a durable run cannot promise. */
+static void tell_of_stream(const sink *bolt, const gx_outputs_file *file) {
+    const gale_context *context = bolt->instance.context;
+    if (!context->durable || file->output.regular) return;
+    gale_log(context->logger, GALE_LOG_WARN, context->component,
+             "%s: is no regular file and cannot be cut back: after a crash, lines that were written since the last "
+             "checkpoint come again",
+             strcmp(file->path, "-") == 0 ? "standard output" : file->path);
+}
+
+/* What a spout says of going on is of no matter to a sink that a checkpoint has had. */
+static int begin_file(sink *bolt, gx_outputs_file *file, gx_file_torn *torn, gale_error *error) {
+    bool goes_on = gale_resumed(bolt->out) && !bolt->restored;
+    gx_file_begin how = choose_how(bolt, goes_on);
+    int rc = bolt->only ? 0 : gx_folder_make_way(file->path, bolt->keeps, error);
+    if (rc < 0) return rc;
+    rc = bolt->keeps ? gx_made_begin(&bolt->made, file, how, torn, error)
+                     : gx_file_output_begin(&file->output, file->again ? GX_FILE_AGAIN : how, torn, error);
+    if (rc == 0 && file->output.regular) tell_how(bolt, &file->output, goes_on && !file->again, *torn);
+    return rc;
+}
+
 /* Everything is open by now, so it is known whether the run is the rest of an earlier one. What this one has closed, it goes
  * on with. */
 static int begin(sink *bolt, gx_outputs_file *file) {
     gale_error error = GALE_ERROR_INIT;
     gx_file_torn torn;
-    bool goes_on = gale_resumed(bolt->out);
-    int rc = bolt->only ? 0 : gx_folder_make_way(file->path, false, &error);
-    gx_file_begin how = file->again ? GX_FILE_AGAIN : choose_how(bolt, goes_on);
-    if (rc == 0) rc = gx_file_output_begin(&file->output, how, &torn, &error);
+    int rc = begin_file(bolt, file, &torn, &error);
     if (rc < 0) return give_up(bolt, rc, &error);
-    if (file->output.regular) tell_how(bolt, &file->output, goes_on && !file->again, torn);
-    if (bolt->rotation.every)
+    if (!bolt->only && !file->output.regular) tell_of_stream(bolt, file);
+    if (bolt->rotation.every && !(bolt->keeps && file->again))
         file->period = gx_rotation_period(&bolt->rotation, file->output.size ? file->output.modified : now(bolt));
     return 0;
 }
@@ -165,6 +179,14 @@ static void add_ending(sink *bolt) {
     if (has <= size || memcmp(bolt->name.data + has - size, ending, size) != 0) gx_buf_add_text(&bolt->name, ending);
 }
 
+static int refuse_long(gale_collector *out) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_TOO_LARGE, "%s: its path has more than %d bytes, which no checkpoint can keep", who,
+                   GX_MADE_PATH_MAX);
+    gale_report(out, error.text);
+    return error.code;
+}
+
 /* A name that stands for the standard output is none that a value can make. */
 static int name_file(sink *bolt, const gale_tuple *tuple, gale_collector *out) {
     const gale_context *context = bolt->instance.context;
@@ -184,6 +206,7 @@ static int name_file(sink *bolt, const gale_tuple *tuple, gale_collector *out) {
     }
     if (context->task_index && !bolt->path.has_task) gx_buf_format(&bolt->name, ".%u", context->task_index);
     add_ending(bolt);
+    if (bolt->keeps && bolt->name.size > GX_MADE_PATH_MAX) return refuse_long(out);
     return bolt->name.failed ? GALE_NO_MEMORY : rc;
 }
 
@@ -203,6 +226,7 @@ static int find_file(sink *bolt, const gale_tuple *tuple, gale_collector *out, g
 
 static void free_sink(sink *bolt) {
     gx_outputs_fini(&bolt->outputs);
+    if (bolt->keeps) gx_made_fini(&bolt->made);
     gx_buf_fini(&bolt->name);
     gx_define_instance_free(bolt);
 }
@@ -215,10 +239,6 @@ static void bolt_cleanup(void *self) {
     int rc = gx_outputs_close(&bolt->outputs, &error);
     if (rc < 0 && !bolt->broken) give_up(bolt, rc, &error);
     free_sink(bolt);
-}
-
-static int refuse_packed(gale_error *error) {
-    return gale_error_set(error, GALE_INVALID, "%s: the standard output cannot be packed", who);
 }
 
 /* Each task has a file of its own, but for the standard output. */
@@ -237,11 +257,22 @@ static int open_only(sink *bolt, gale_error *error) {
     return 0; /* it may have another name by now */
 }
 
-static int refuse_durable(gale_error *error) {
-    return gale_error_set(error, GALE_UNSUPPORTED,
-                          "%s: a path that depends on the tuples or the time cannot go back to a checkpoint yet: take "
-                          "one without {...} but {task}, or a run without a state folder",
-                          who);
+/* Its files are known by their names, wherever one is closed. */
+static int open_made(sink *bolt, gale_str path, gale_error *error) {
+    const gale_context *context = bolt->instance.context;
+    const gx_template_part *first = &bolt->path.parts[0];
+    const gale_file_codec *codec = bolt->outputs.codec;
+    bolt->made = (gx_made){ .context = context,
+                            .rotation = &bolt->rotation,
+                            .heap = &bolt->instance.heap,
+                            .seed = bolt->seed ^ (uint64_t)now(bolt),
+                            .list_path = GX_BUF_INIT(&bolt->instance.heap) };
+    gx_made_list_init(&bolt->made.list, &bolt->instance.heap);
+    bolt->keeps = true;
+    bolt->outputs.closing = gx_made_closing;
+    bolt->outputs.closing_user = &bolt->made;
+    return gx_made_open(&bolt->made, bolt->out, path, first->kind == GX_TEMPLATE_TEXT ? first->size : 0,
+                        codec ? codec->ending : "", error);
 }
 
 static int open_outputs(sink *bolt, const char *given, gale_error *error) {
@@ -250,38 +281,27 @@ static int open_outputs(sink *bolt, const char *given, gale_error *error) {
     int rc = gx_template_parse(path, "file sink: path", &bolt->path, error);
     if (rc < 0) return rc;
     if (!bolt->path.varies) return open_only(bolt, error);
-    return context->durable ? refuse_durable(error) : 0;
+    return context->durable ? open_made(bolt, path, error) : 0;
 }
 
-/* What a durable run cannot promise. */
-static void tell_of_stream(const sink *bolt) {
+static void take_options(sink *bolt, const gx_sink_options *user) {
     const gale_context *context = bolt->instance.context;
-    if (!context->durable || !bolt->only || bolt->only->output.regular) return;
-    const char *path = bolt->only->path;
-    gale_log(context->logger, GALE_LOG_WARN, context->component,
-             "%s: is no regular file and cannot be cut back: after a crash, lines that were written since the last "
-             "checkpoint come again",
-             strcmp(path, "-") == 0 ? "standard output" : path);
-}
-
-static void take_options(sink *bolt, const settings *given) {
-    const gale_context *context = bolt->instance.context;
-    const gale_file_sink_options *options = &given->options;
+    const gale_file_sink_options *options = &user->given;
     bolt->append = options->append;
     bolt->overwrite = options->overwrite || gale_config_bool(context->config, "gale.overwrite", false);
     bolt->sync = options->sync;
-    bolt->wall = given->wall;
+    bolt->wall = user->wall;
     bolt->rotation = (gx_rotation){ options->rotate_bytes, (int64_t)(options->rotate_every * 1e9), options->keep };
     bolt->rotates = gx_rotation_is_on(&bolt->rotation);
     bolt->lines.format = options->format;
-    bolt->lines.fields = given->fields;
+    bolt->lines.fields = user->fields;
     bolt->name = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
-    gx_outputs_init(&bolt->outputs, &bolt->instance.heap, options->max_open ? options->max_open : OPEN);
+    gx_outputs_init(&bolt->outputs, &bolt->instance.heap, options->max_open ? options->max_open : GX_SINK_OPEN);
     bolt->outputs.codec = options->codec;
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
-    const settings *given = user;
+    const gx_sink_options *given = user;
     sink *bolt = gx_define_instance(context, sizeof *bolt);
     if (!bolt) return GALE_NO_MEMORY;
     bolt->out = out;
@@ -294,105 +314,36 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
         free_sink(bolt);
         return rc;
     }
-    tell_of_stream(bolt);
+    if (bolt->only) tell_of_stream(bolt, bolt->only);
     *ret_self = bolt;
     return 0;
 }
 
 /* --- Checkpoints --- */
 
-/* Files that are not kept go when the checkpoint lasts, which needs none that has a number. */
-typedef struct forgetting {
-    uint64_t number;
-    char path[];
-} forgetting;
-
-static int forget(void *pledge, gale_error *error) {
-    const forgetting *f = pledge;
-    return gx_rotation_forget(f->path, f->number, error);
+static gx_only only_of(sink *bolt) {
+    return (gx_only){ bolt->instance.context, &bolt->rotation, bolt->only };
 }
 
-static const gale_pledge_ops forget_ops = { .size = sizeof forget_ops, .commit = forget, .drop = free };
-
-/* The last number that is not kept where `next` is the next one; 0: all are. */
-static uint64_t last_forgotten(const sink *bolt, uint64_t next) {
-    uint64_t keep = bolt->rotation.keep;
-    return keep && next > keep + 1 ? next - keep - 1 : 0;
-}
-
-static int pledge_to_forget(sink *bolt, uint64_t next, gale_saver *to) {
-    const char *path = bolt->only->path;
-    uint64_t last = last_forgotten(bolt, next);
-    if (!last || next == bolt->forgotten) return 0;
-    size_t size = strlen(path) + 1;
-    forgetting *f = malloc(sizeof *f + size);
-    if (!f) return GALE_NO_MEMORY;
-    f->number = last;
-    memcpy(f->path, path, size);
-    bolt->forgotten = next;
-    return gale_save_pledge(to, &forget_ops, f);
-}
-
-static int save_only(sink *bolt, gale_saver *to, gale_error *error) {
-    gx_outputs_file *file = bolt->only;
-    gx_file_turns turns = { .period = file->period };
-    int rc = bolt->rotates && file->output.regular ? gx_rotation_next(file, &turns.next, error) : 0;
-    if (rc == 0) rc = gx_file_output_save(&file->output, turns, to, error);
-    return rc == 0 ? pledge_to_forget(bolt, turns.next, to) : rc;
+static int save(sink *bolt, gale_saver *to, gale_error *error) {
+    const gx_only only = only_of(bolt);
+    return bolt->only ? gx_only_save(&only, to, error) : gx_made_save(&bolt->made, &bolt->outputs, to, error);
 }
 
 /* What the file is to hold is decided by the first one, if no line has come before. */
 static int bolt_save(void *self, gale_saver *to) {
     sink *bolt = self;
     gale_error error = GALE_ERROR_INIT;
-    if (!bolt->only->output.begun) (void)begin(bolt, bolt->only);
+    if (bolt->only && !bolt->only->output.begun) (void)begin(bolt, bolt->only);
     int rc = write_all(bolt, false);
-    if (rc == 0) rc = save_only(bolt, to, &error);
+    if (rc == 0) rc = save(bolt, to, &error);
     if (rc < 0 && error.length) gale_report(bolt->out, error.text);
     return rc;
 }
 
-static void tell_found(const sink *bolt, const gx_file_end_found *found) {
-    const gale_context *context = bolt->instance.context;
-    const char *path = bolt->only->output.path;
-    if (found->elsewhere)
-        gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "%s: was renamed to '%s' since, and is gone on with there", bolt->only->path, path);
-    gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: goes on behind %" PRId64 " bytes%s", path,
-             found->size, found->copied && found->size ? ", in a copy of the file" : "");
-    if (found->cut)
-        gale_log(context->logger, GALE_LOG_INFO, context->component,
-                 "%s: %" PRId64 " bytes that were written since the checkpoint were cut off", path, found->cut);
-}
-
-static int undo_turns(const sink *bolt, gx_file_turns turns, gale_error *error) {
-    const gale_context *context = bolt->instance.context;
-    const char *path = bolt->only->path;
-    bool undone;
-    int rc = gx_rotation_undo(path, turns.next, &undone, error);
-    if (rc == 0 && undone)
-        gale_log(context->logger, GALE_LOG_INFO, context->component,
-                 "%s: has its name again, and files that were begun since the checkpoint are removed", path);
-    return rc;
-}
-
 static int restore(sink *bolt, gale_saved *from, gale_error *error) {
-    gx_outputs_file *file = bolt->only;
-    gx_file_end_found found;
-    gx_file_turns turns;
-    bool is_file;
-    int rc = gx_file_output_saved(from, file->path, &is_file, &turns, error);
-    if (rc < 0 || !is_file) return rc;
-    if (turns.next) rc = undo_turns(bolt, turns, error);
-    /* What the checkpoint was to forget when it lasted, and a crash kept: after the last one nobody else would. */
-    if (rc == 0) rc = gx_rotation_forget(file->path, last_forgotten(bolt, turns.next), error);
-    if (rc == 0) rc = gx_file_output_restore(&file->output, from, &found, error);
-    if (rc < 0) return rc;
-    file->next_number = turns.next;
-    file->period = turns.period;
-    file->output.plain = turns.plain > 0 ? turns.plain : 0;
-    tell_found(bolt, &found);
-    return 0;
+    const gx_only only = only_of(bolt);
+    return bolt->only ? gx_only_restore(&only, from, error) : gx_made_restore(&bolt->made, from, error);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
@@ -453,79 +404,10 @@ static const gale_bolt_ops ops = {
     .durable = &durable,
 };
 
-/* --- Options ------------------------------------------------------------------------------------------------------ */
-
-static int check_lines(const gale_file_sink_options *given, gx_fields *ret_fields, gale_error *error) {
-    if (given->format < GALE_FILE_TSV || given->format > GALE_FILE_TEXT)
-        return gale_error_set(error, GALE_INVALID,
-                              "file sink: format is %d, which is none of TSV (%d), JSON (%d), CSV (%d) and TEXT (%d)",
-                              given->format, GALE_FILE_TSV, GALE_FILE_JSON, GALE_FILE_CSV, GALE_FILE_TEXT);
-    ret_fields->count = 0;
-    if (!given->fields || !*given->fields) return 0;
-    if (given->format == GALE_FILE_TEXT)
-        return gx_fields_parse_one(given->fields, "file sink: fields, of which format text writes one,", ret_fields,
-                                   error);
-    return gx_fields_parse(given->fields, "file sink: fields", ret_fields, error);
-}
-
-static int check_rotation(const gale_file_sink_options *given, gale_error *error) {
-    double every = given->rotate_every;
-    bool rotates = given->rotate_bytes || every != 0;
-    if (every != 0 && !(every >= 1e-3 && every <= 1e9))
-        return gale_error_set(error, GALE_INVALID,
-                              "file sink: rotate_every is %g seconds, must be 0 or in 0.001 to 1e9", every);
-    if (given->rotate_bytes > INT64_MAX)
-        return gale_error_set(error, GALE_INVALID, "file sink: rotate_bytes is %" PRIu64 ", at most %" PRId64,
-                              given->rotate_bytes, INT64_MAX);
-    if (given->keep && !rotates)
-        return gale_error_set(error, GALE_INVALID,
-                              "file sink: keep says how many full files stay, and none ever is: give rotate_bytes "
-                              "(rotateBytes) or rotate_every (rotateEvery)");
-    if (rotates && strcmp(given->path, "-") == 0)
-        return gale_error_set(error, GALE_INVALID, "file sink: the standard output cannot be rotated");
-    const gale_file_codec *codec = given->codec;
-    bool whole = !codec || (codec->size >= sizeof *codec && codec->ending && codec->open && codec->pack &&
-                            codec->close && codec->mend);
-    if (!whole) return gale_error_set(error, GALE_INVALID, "file sink: options.codec is not whole");
-    return codec && strcmp(given->path, "-") == 0 ? refuse_packed(error) : 0;
-}
-
-static int check(const gale_file_sink_options *given, gx_fields *ret_fields, gale_error *error) {
-    gx_template path;
-    if (!given->path || !*given->path) {
-        return gale_error_set(error, GALE_INVALID, "file sink: options.path is not set; \"-\" is the standard output");
-    }
-    int rc = gx_template_parse(gx_str(given->path), "file sink: path", &path, error);
-    if (rc == 0) rc = check_lines(given, ret_fields, error);
-    if (rc == 0) rc = check_rotation(given, error);
-    if (rc < 0) return rc;
-    if (given->append && given->overwrite) {
-        return gale_error_set(error, GALE_INVALID,
-                              "file sink: append and overwrite exclude each other: what the file holds stays or goes");
-    }
-    if (given->max_open > OPEN_MAX)
-        return gale_error_set(error, GALE_INVALID, "file sink: max_open is %u, at most %d", given->max_open, OPEN_MAX);
-    if (given->clock && !given->clock->now)
-        return gale_error_set(error, GALE_INVALID, "file sink: options.clock has no function");
-    return 0;
-}
-
 int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt, gale_error *error) {
     if (!ret_bolt) return gx_define_nowhere("file sink", error);
-    gale_file_sink_options given;
-    gx_fields fields;
-    int rc = gx_options_take(&given, sizeof given, options, "file sink: options", error);
-    if (rc == 0) rc = check(&given, &fields, error);
-    if (rc < 0) return rc;
-    size_t path_size = strlen(given.path) + 1;
-    settings *user = malloc(sizeof *user + path_size);
-    if (!user) return gale_error_set(error, GALE_NO_MEMORY, "file sink: out of memory");
-    user->options = given;
-    user->options.path = user->options.fields = NULL;
-    user->options.clock = NULL;
-    user->wall = given.clock ? *given.clock : gale_clock_wall();
-    user->fields = fields;
-    memcpy(user->path, given.path, path_size);
-    *ret_bolt = gx_define_bolt(&ops, user, NULL, 0);
-    return 0;
+    gx_sink_options *made;
+    int rc = gx_sink_options_make(options, &made, error);
+    if (rc == 0) *ret_bolt = gx_define_bolt(&ops, made, NULL, 0);
+    return rc;
 }
