@@ -370,7 +370,7 @@ def write_hosts(path, lines, chance):
     with open(path, "w", encoding="utf-8") as out:
         for number in range(lines):
             host = HOSTS[(number // 1000 + chance.choice((0, 0, 0, 0, 0, 1, 2))) % len(HOSTS)]
-            host = f"{host}{number // (lines // 10 + 1)}"
+            host = f"{host}{number // (lines // 4 + 1)}"
             out.write(f"{host} {number}\n")
             texts[host].append(f"{number}\n".encode())
     return texts
@@ -385,7 +385,7 @@ def templated(arguments, folder, chance, packed=False):
     """A file for each host, of which two are open, rotated: each has the bytes of a run that was not killed, and there is no
     other."""
     name, ending = ("templated_packed", ".gz") if packed else ("templated", "")
-    size, keep = 5_000, 3
+    size, keep = 600, 3
     folder = folder / name
     (folder / "out").mkdir(parents=True)
     expected = {}
@@ -415,10 +415,10 @@ def dated(arguments, folder, chance):
     """A path by the clock is not made again by a run that goes on: each line is in one of the files, once."""
     folder = folder / "dated"
     folder.mkdir()
-    texts = write_hosts(folder / "text", arguments.words // 30, chance)
+    texts = write_hosts(folder / "text", arguments.words // 1000, chance)
     (folder / "job.yaml").write_text(TEMPLATED.format(
         interval=arguments.interval, input=folder / "text", fields="host, text", more="maxOpen: 2",
-        output=folder / "out" / "{now:%H-%M-%S}" / "{host}.tsv"))
+        output=folder / "out" / "{now:%H%M%S-%L}" / "{host}.tsv"))
     killed = Killed(arguments, run_command(arguments, folder), chance)
     killed.to_the_end("dated", f"{sum(map(len, texts.values())):,} lines")
     found = b"".join(files_of(folder / "out").values()).splitlines(keepends=True)

@@ -370,7 +370,7 @@ static int bring_back(back *b, const char *path, const gale_value *values) {
     int64_t size = values[GX_FILE_END_SIZE].as.i64;
     bool turned;
     int rc = next ? gx_rotation_undo(path, next, &turned, b->error) : 0;
-    if (rc == 0) rc = gx_rotation_forget(path, gx_rotation_last_forgotten(b->made->rotation, next), b->error);
+    if (rc == 0) rc = gx_rotation_forget_rest(path, gx_rotation_last_forgotten(b->made->rotation, next), b->error);
     if (rc == 0) rc = gx_file_about_path(path, &about, b->error);
     if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
     if (rc == GALE_NOT_FOUND && !(size && gx_place_beside(path, inode, name))) return let_go(b, path, "was removed");

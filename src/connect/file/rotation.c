@@ -78,18 +78,24 @@ int gx_rotation_last(const char *path, uint64_t *ret_number, gale_error *error) 
     return rc;
 }
 
-/* The last one goes last: as long as it is there, something may be left to be done. */
+/* The last one goes last. */
 int gx_rotation_forget(const char *path, uint64_t number, gale_error *error) {
     char name[GX_FILE_NAME_SIZE];
-    gx_file_about about;
     walk w = { .path = path, .from = 1, .to = number - 1 };
     if (!number) return 0;
     int rc = gx_rotation_name(path, number, name, error);
-    if (rc == 0) rc = gx_file_about_path(name, &about, error);
-    if (rc < 0) return rc == GALE_NOT_FOUND ? 0 : rc;
-    rc = go_through(&w, error);
+    if (rc == 0) rc = go_through(&w, error);
     if (rc == 0 && w.removed) rc = gx_file_sync_name(path, error);
     return rc < 0 ? rc : gx_file_remove(name, error);
+}
+
+int gx_rotation_forget_rest(const char *path, uint64_t number, gale_error *error) {
+    char name[GX_FILE_NAME_SIZE];
+    gx_file_about about;
+    if (!number) return 0;
+    int rc = gx_rotation_name(path, number, name, error);
+    if (rc == 0) rc = gx_file_about_path(name, &about, error);
+    return rc < 0 ? rc == GALE_NOT_FOUND ? 0 : rc : gx_rotation_forget(path, number, error);
 }
 
 /* --- Going back --- */

@@ -39,9 +39,12 @@ int gx_rotation_name(const char *path, uint64_t number, char name[GX_FILE_NAME_S
 /* The highest number beside a file; 0: none. GALE_IO. */
 int gx_rotation_last(const char *path, uint64_t *ret_number, gale_error *error);
 
-/* Removes those numbered up to `number`, if that one is there; it goes last, so that it may be done again after it was broken
- * off. GALE_IO. */
+/* Removes those numbered up to `number`, of which that one goes last. GALE_IO. */
 int gx_rotation_forget(const char *path, uint64_t number, gale_error *error);
+
+/* The same after it may have been broken off: there is something to be done if that one is there, and nobody looks at the folder
+ * if it is not. */
+int gx_rotation_forget_rest(const char *path, uint64_t number, gale_error *error);
 
 /* Makes it as it was when `next` was the number of the next: later files go, and the one that has this number gets its name
  * back. May be done again after it was broken off. `*ret_undone` says whether there was anything. GALE_STATE: another run has the file;

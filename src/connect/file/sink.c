@@ -194,9 +194,9 @@ static int name_file(sink *bolt, const gale_tuple *tuple, gale_collector *out) {
     uint32_t wrong = 0;
     int rc = gx_fields_take(&bolt->path.fields, &bolt->places, who, tuple, out, values);
     if (rc < 0) return rc;
-    int64_t seconds = bolt->path.has_now ? now(bolt) / GALE_SECOND : 0;
+    int64_t moment = bolt->path.has_now ? now(bolt) : 0;
     gx_buf_reset(&bolt->name);
-    rc = gx_template_write(&bolt->path, values, seconds, context->task_index, &bolt->name, &wrong);
+    rc = gx_template_write(&bolt->path, values, moment, context->task_index, &bolt->name, &wrong);
     if (rc == GALE_TYPE)
         return gx_define_wrong_type(out, who, tuple, bolt->places.at[wrong],
                                     "seconds since 1970, in the years 0 to 9999");

@@ -291,12 +291,17 @@ static bool take_moment(const gale_value *value, gx_moment *ret_moment) {
     return whole >= GX_MOMENT_FIRST && whole <= GX_MOMENT_LAST;
 }
 
+static gx_moment moment_of(int64_t now) {
+    int64_t second = now / GALE_SECOND - (now % GALE_SECOND < 0);
+    return (gx_moment){ .second = second, .nano = (int32_t)(now - second * GALE_SECOND) };
+}
+
 int gx_template_write(const gx_template *template_, const gale_value *values, int64_t now, uint32_t task, gx_buf *path,
                       uint32_t *ret_wrong) {
     for (uint32_t i = 0; i < template_->count; i++) {
         const gx_template_part *p = &template_->parts[i];
         gale_str text = { template_->text + p->at, p->size };
-        gx_moment moment = { .second = now };
+        gx_moment moment = moment_of(now);
         switch (p->kind) {
         case GX_TEMPLATE_TEXT: gx_buf_add(path, text.data, text.size); break;
         case GX_TEMPLATE_VALUE: add_value(path, &values[p->field], p->limit); break;

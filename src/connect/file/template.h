@@ -54,7 +54,7 @@ typedef struct gx_template {
 /* `what` is how errors call the text, "file sink: path". GALE_INVALID, with the place in the text: it is untouched then. */
 int gx_template_parse(gale_str text, const char *what, gx_template *ret_template, gale_error *error);
 
-/* Appends the path. `values` are those of its fields, `now` is in seconds. GALE_TYPE: `*ret_wrong` is the field whose value is
+/* Appends the path. `values` are those of its fields, `now` is in nanoseconds since 1970. GALE_TYPE: `*ret_wrong` is the field whose value is
  * no moment in the years 0 to 9999; GALE_NO_MEMORY. */
 int gx_template_write(const gx_template *template_, const gale_value *values, int64_t now, uint32_t task, gx_buf *path,
                       uint32_t *ret_wrong);

@@ -21,7 +21,7 @@ static void expect_path(const char *text, gale_value value, const char *expected
     gx_buf path = GX_BUF_INIT(NULL);
     uint32_t wrong;
     for (int i = 0; i < GX_FIELDS_MAX; i++) values[i] = value;
-    assert_int_equal(gx_template_write(&made, values, 1795478401, 3, &path, &wrong), 0);
+    assert_int_equal(gx_template_write(&made, values, 1795478401 * GALE_SECOND + 250000000, 3, &path, &wrong), 0);
     assert_string_equal(gx_buf_text(&path), expected);
     gx_buf_fini(&path);
 }
@@ -56,6 +56,7 @@ static void values_times_and_the_task_stand_where_they_are_named(void **state) {
     expect_path("{t:%Y/%m/%d %H:%M:%S}", gale_i64(0), "1970/01/01 00:00:00");
     expect_path("{t:%FT%T.%L}", gale_f64(-0.25), "1969-12-31T23:59:59.750");
     expect_path("{now:%F}", gale_null(), "2026-11-24");
+    expect_path("{now:%S.%L}", gale_null(), "01.250");
     gx_template task = parse("out.{task}");
     assert_false(task.varies);
 }
