@@ -40,6 +40,30 @@ streams:
 """
 
 
+NAMED = """\
+name: named
+config: { topology.state.checkpoint.interval.ms: 5, topology.max.spout.pending: 100 }
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{ name: path, value: text }]
+bolts:
+  - id: cut
+    className: gale.bolt.Regex
+    properties: { field: line, pattern: "^(?<host>\\\\S+) (?<text>.*)$" }
+  - id: out
+    className: gale.bolt.FileSink
+    properties: { path: "out/{host}/log", fields: text, maxOpen: 2, rotateBytes: 40, keep: 1 }
+  - id: dated
+    className: gale.bolt.FileSink
+    properties: { path: "dated/{now:%S}/{now:%L}", fields: text, maxOpen: 2 }
+streams:
+  - { from: lines, to: cut, grouping: { type: GLOBAL } }
+  - { from: cut, to: out, grouping: { type: GLOBAL } }
+  - { from: cut, to: dated, grouping: { type: GLOBAL } }
+"""
+
+
 class Job:
     """What runs in a folder, and what it must leave there."""
 
@@ -72,6 +96,31 @@ class Copy(Job):
         assert max(path.stat().st_size for path in files) <= 16000, files
         lines = [line for path in files for line in path.read_text().split("\n")]
         kill_test.same("copy", filter(None, lines), map(str, range(self.size)))
+
+
+class Named(Job):
+    """Files that the lines name, of which few are open, and that are rotated; and one by the clock."""
+
+    def command(self):
+        return [self.gale, "run", "t.yaml", "--state", "state", "--quiet"]
+
+    def record(self, lab):
+        (self.folder / "t.yaml").write_text(NAMED)
+        self.expected = kill_test.write_hosts(self.folder / "text", self.size // 40, random.Random(1))
+        return lab.record([*self.command(), "--rate", "5000"])
+
+    def check(self):
+        found = kill_test.files_of(self.folder / "out")
+        expected = {}
+        for host, texts in self.expected.items():
+            files = kill_test.cut_where_full(texts, 40)
+            place = host.replace("/", "%2F") + "/log"
+            names = [f"{place}.{number:06}" for number in range(1, len(files))] + [place]
+            expected.update(list(zip(names, files))[-2:])
+        wrong = sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+        assert not wrong, f"{wrong} are not as they must be"
+        dated = b"".join(kill_test.files_of(self.folder / "dated").values()).splitlines(keepends=True)
+        kill_test.same("dated", dated, (text for texts in self.expected.values() for text in texts))
 
 
 class Top(Job):
@@ -117,7 +166,7 @@ def main():
     shim, gale, program = (str(Path(word).resolve()) for word in sys.argv[1:4])
     wanted = int(sys.argv[4]) if len(sys.argv) > 4 else 30
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) and "TMPDIR" not in os.environ else None
-    for kind in (Copy, Top, Moody):
+    for kind in (Copy, Named, Top, Moody):
         began = time.monotonic()
         with tempfile.TemporaryDirectory(dir=base) as place:
             lab = Lab(shim, Path(place) / "run")

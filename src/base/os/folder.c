@@ -29,6 +29,13 @@ static void parent_of(const char *path, char parent[4096]) {
     snprintf(parent, 4096, "%.*s", size ? (int)size : 1, size ? path : ".");
 }
 
+int gx_folder_look_beside(const char *path, gale_error *error) {
+    char parent[4096];
+    if (strlen(path) > GX_FILE_PATH_MAX) return gale_error_set(error, GALE_TOO_LARGE, "the path is too long");
+    parent_of(path, parent);
+    return gx_folder_look(parent, error);
+}
+
 static int sync_parent(const char *path, gale_error *error) {
     char parent[4096];
     parent_of(path, parent);

@@ -11,6 +11,9 @@
  * something else is. */
 int gx_folder_look(const char *path, gale_error *error);
 
+/* The same of the folder that the file `path` is in, or would be. GALE_TOO_LARGE. */
+int gx_folder_look_beside(const char *path, gale_error *error);
+
 /* Makes one, for its owner alone, and waits until the disk has its name. GALE_EXISTS when something is there already.
  * */
 int gx_folder_make(const char *path, gale_error *error);

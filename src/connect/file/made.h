@@ -13,12 +13,17 @@
 #ifndef GX_CONNECT_FILE_MADE_H
 #define GX_CONNECT_FILE_MADE_H
 
+#include "connect/file/made_due.h"
+#include "connect/file/made_known.h"
 #include "connect/file/made_list.h"
 #include "connect/file/rotation.h"
 
 #include <gale/component.h>
 
 enum { GX_MADE_PATH_MAX = 2000 };
+
+/* The first record of what is saved: a sink with one file has another one. */
+#define GX_MADE_KIND "files"
 
 typedef struct gx_made {
     const gale_context *context;

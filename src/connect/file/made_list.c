@@ -20,7 +20,7 @@ void gx_made_line_write(gx_buf *to, const gx_made_line *line, int64_t at) {
         gx_buf_add_byte(to, '-');
     else
         gx_buf_add_i64(to, line->size);
-    gx_buf_format(to, " %" PRIu64 " %zu ", line->next, line->path.size);
+    gx_buf_format(to, " %" PRIu64 " %" PRIu64 " %zu ", line->inode, line->next, line->path.size);
     gx_buf_add(to, line->path.data, line->path.size);
     if (to->failed) return;
     gx_buf_format(to, " %016" PRIx64 "\n", gx_hash_bytes(to->data + begin, to->size - begin, (uint64_t)at));
@@ -63,8 +63,9 @@ bool gx_made_line_read(gale_str text, int64_t at, gx_made_line *ret_line, size_t
     gx_made_line line;
     gale_str rest = text;
     uint64_t size = 0;
-    if (!read_size(&rest, &line.size) || !read_number(&rest, INT64_MAX, &line.next)) return false;
-    if (!read_number(&rest, GX_FILE_PATH_MAX, &size) || size > rest.size) return false;
+    if (!read_size(&rest, &line.size) || !read_number(&rest, UINT64_MAX, &line.inode)) return false;
+    if (!read_number(&rest, INT64_MAX, &line.next) || !read_number(&rest, GX_FILE_PATH_MAX, &size)) return false;
+    if (size > rest.size) return false;
     line.path = (gale_str){ rest.data, (size_t)size };
     rest = (gale_str){ rest.data + size, rest.size - size };
     size_t hashed = text.size - rest.size;
@@ -86,43 +87,40 @@ void gx_made_list_fini(gx_made_list *list) {
     gx_buf_fini(&list->text);
 }
 
-static int append(gx_made_list *list, int fd, const char *path, gale_error *error) {
-    if (list->text.failed) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
-    int rc = gx_file_append(fd, list->text.data, list->text.size, path, error);
-    if (rc == 0) list->size += (int64_t)list->text.size;
-    return rc;
-}
-
-/* What stands at the path is a list, or nothing. */
+/* What stands at the path is a list that nobody has, or nothing. */
 static int check_free(const char *path, gale_error *error) {
     char found[sizeof mark - 1];
-    int fd, rc = gx_file_open(path, &fd, NULL, error);
+    gx_file_about about;
+    int fd, rc = gx_file_about_path(path, &about, error);
+    if (rc < 0) return rc == GALE_NOT_FOUND ? 0 : rc;
+    rc = gx_file_open(path, &fd, NULL, error);
     if (rc < 0) return rc;
-    int64_t got = gx_file_read_at(fd, found, sizeof found, 0, path, error);
+    rc = gx_lock_open(fd, path, error);
+    int64_t got = rc < 0 ? rc : gx_file_read_at(fd, found, sizeof found, 0, path, error);
     gx_file_close(fd);
     if (got < 0) return (int)got;
-    if (memcmp(found, mark, (size_t)got) == 0) return 0;
+    if (got == sizeof found && memcmp(found, mark, sizeof found) == 0) return 0;
     return gale_error_set(error, GALE_EXISTS,
                           "'%s' is where a durable run lists the files that it makes, and holds something else: move it "
                           "away",
                           path);
 }
 
-static int write_head(gx_made_list *list, int fd, const char *path, uint64_t id, gale_error *error) {
-    int rc = gx_lock_open(fd, path, error);
-    if (rc == 0) rc = check_free(path, error);
-    if (rc == 0) rc = gx_file_cut(fd, 0, path, error);
+static int write_head(gx_made_list *list, const char *path, uint64_t id, gale_error *error) {
     gx_buf_reset(&list->text);
     gx_buf_format(&list->text, "%s%016" PRIx64 "\n", mark, id);
-    list->size = 0;
-    return rc < 0 ? rc : append(list, fd, path, error);
+    if (list->text.failed) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
+    list->size = (int64_t)list->text.size;
+    return gx_file_replace(path, list->text.data, list->text.size, error);
 }
 
 int gx_made_list_begin(gx_made_list *list, const char *path, uint64_t id, gale_error *error) {
     int fd, rc = gx_folder_make_way(path, true, error);
+    if (rc == 0) rc = check_free(path, error);
+    if (rc == 0) rc = write_head(list, path, id, error);
     if (rc == 0) rc = gx_file_create(path, true, &fd, error);
     if (rc < 0) return rc;
-    rc = write_head(list, fd, path, id, error);
+    rc = gx_lock_open(fd, path, error);
     if (rc == 0) rc = gx_file_end_make(fd, path, &list->end, error);
     if (rc < 0) gx_file_close(fd);
     return rc;
@@ -132,8 +130,11 @@ int gx_made_list_add(gx_made_list *list, const gx_made_line *line, gale_error *e
     const char *path = gx_file_end_path(list->end);
     gx_buf_reset(&list->text);
     gx_made_line_write(&list->text, line, list->size);
-    int rc = append(list, gx_file_end_fd(list->end), path, error);
-    return rc < 0 ? rc : gx_file_sync_data(gx_file_end_fd(list->end), path, error);
+    if (list->text.failed) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
+    int fd = gx_file_end_fd(list->end), rc = gx_file_append(fd, list->text.data, list->text.size, path, error);
+    if (rc < 0) return rc;
+    list->size += (int64_t)list->text.size;
+    return gx_file_sync_data(fd, path, error);
 }
 
 int gx_made_list_save(gx_made_list *list, gale_saver *to, gale_error *error) {

@@ -2,8 +2,8 @@
  * of files that the checkpoint does not know.
  *
  *      gale-made 1 1f0c4a6b9d2e7780
- *      - 0 16 out/a/2026-11.log 8c1d2f60a4b39e57       it was not there
- *      420 7 11 out/old.log 03b6de4c5a1f8892           it had 420 bytes, and 7 was the next number of a full one
+ *      - 0 0 17 out/a/2026-11.log 8c1d2f60a4b39e57      it was not there
+ *      420 91 7 11 out/old.log 03b6de4c5a1f8892         inode 91 had 420 bytes, and 7 was the next number of a full one
  *
  * What:    a line is on the disk before its file is touched, and ends with a hash of itself and of where it stands. A checkpoint has
  *          the list's end, as any sink's file: what stands behind it was made since, is undone, and is cut off. So it
@@ -21,6 +21,7 @@
 typedef struct gx_made_line {
     gale_str path;
     int64_t size;  /* that it had; -1: it was not there */
+    uint64_t inode; /* if it was */
     uint64_t next; /* the number that it gets first when it is full; 0: it is not rotated */
 } gx_made_line;
 

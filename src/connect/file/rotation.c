@@ -98,6 +98,12 @@ int gx_rotation_forget_rest(const char *path, uint64_t number, gale_error *error
     return rc < 0 ? rc == GALE_NOT_FOUND ? 0 : rc : gx_rotation_forget(path, number, error);
 }
 
+int gx_rotation_remove(const char *path, uint64_t number, gale_error *error) {
+    walk w = { .path = path, .from = number, .to = UINT64_MAX };
+    int rc = gx_folder_look_beside(path, error);
+    return rc < 0 ? rc == GALE_NOT_FOUND ? 0 : rc : go_through(&w, error);
+}
+
 /* --- Going back --- */
 
 /* Who else has the file, renames it, too. */
@@ -171,6 +177,7 @@ int gx_rotation_turn(gx_outputs_file *file, bool sync, gale_error *error) {
                       : gale_error_set(error, GALE_EXISTS, "'%s' is to be renamed to '%s', which is there", file->path,
                                        name);
     rc = gx_file_rename(file->output.path, name, error);
+    if (rc == 0 && sync) rc = gx_file_sync_name(name, error);
     if (rc < 0) return rc;
     file->next_number++;
     file->unsynced = false;

@@ -46,6 +46,9 @@ int gx_rotation_forget(const char *path, uint64_t number, gale_error *error);
  * if it is not. */
 int gx_rotation_forget_rest(const char *path, uint64_t number, gale_error *error);
 
+/* Removes those from `number` on; there may be no folder for them. GALE_IO. */
+int gx_rotation_remove(const char *path, uint64_t number, gale_error *error);
+
 /* Makes it as it was when `next` was the number of the next: later files go, and the one that has this number gets its name
  * back. May be done again after it was broken off. `*ret_undone` says whether there was anything. GALE_STATE: another run has the file;
  * GALE_IO. */
@@ -54,7 +57,8 @@ int gx_rotation_undo(const char *path, uint64_t next, bool *ret_undone, gale_err
 /* The number that the file gets next: it is looked for once. */
 int gx_rotation_next(gx_outputs_file *file, uint64_t *ret_next, gale_error *error);
 
-/* Gives the file a number, and opens another one under its name. `sync`: the disk has the lines before. What is not written yet
+/* Gives the file a number, and opens another one under its name. `sync`: the disk has the lines before, and the
+ * number before the name is another file's. What is not written yet
  * stays for the new one. */
 int gx_rotation_turn(gx_outputs_file *file, bool sync, gale_error *error);
 

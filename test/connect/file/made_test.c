@@ -388,6 +388,49 @@ static void the_time_of_a_file_is_that_of_its_lines(void **state) {
     assert_string_equal(content(f, "a"), "1h\n");
 }
 
+static void full_files_of_a_new_one_go_whatever_of_them_was_not_kept(void **state) {
+    fixture *f = *state;
+    f->options.rotate_bytes = 2;
+    begin(f, "{host}");
+    for (int i = 0; i < 4; i++) write_line(f, "a", "1");
+    assert_int_equal(flush(f), 0);
+    die(f);
+    assert_int_equal(unlink(place(f, "a.000001")), 0); /* as a later checkpoint's keep does it */
+    begin(f, "{host}");
+    assert_string_equal(all(f), "");
+}
+
+static void one_whose_beginning_was_not_kept_is_refused(void **state) {
+    fixture *f = *state;
+    f->options.rotate_bytes = 2;
+    f->options.append = true;
+    put(f, "a", "w", "0\n");
+    begin(f, "{host}");
+    for (int i = 0; i < 4; i++) write_line(f, "a", "1");
+    assert_int_equal(flush(f), 0);
+    die(f);
+    assert_int_equal(unlink(place(f, "a.000001")), 0);
+    assert_int_equal(live(f, "{host}"), GALE_INVALID);
+    expect_in(fake_text(&f->fake.reports), "/a' is not the file that was there before the run wrote to it");
+    assert_string_equal(content(f, "a"), "1\n");
+}
+
+static void a_sink_that_rotates_from_now_on_may_lack_a_folder(void **state) {
+    fixture *f = *state;
+    begin(f, "{host}/log");
+    write_line(f, "a", "1");
+    assert_int_equal(checkpoint(f), 0);
+    write_line(f, "b", "1");
+    die(f);
+    tell(f, "rm -r a b");
+    f->options.rotate_bytes = 2;
+    begin(f, "{host}/log");
+    expect_in(logged(f), "/a/log: was removed since");
+    write_line(f, "a", "2");
+    assert_int_equal(flush(f), 0);
+    assert_string_equal(content(f, "a/log"), "2\n");
+}
+
 /* --- What somebody did meanwhile --- */
 
 static void checkpoint_of_two(fixture *f) {
@@ -512,7 +555,7 @@ static void a_torn_last_line_is_one_whose_file_was_not_touched(void **state) {
     checkpoint_of_two(f);
     put(f, "c", "w", "from outside\n");
     const char *name = list_name(f);
-    put(f, name, "a", "- 0 1 c");
+    put(f, name, "a", "- 0 0 1 c");
     begin(f, "{host}");
     assert_string_equal(all(f), "a: one\n;b: one\n;c: from outside\n;");
     assert_string_equal(tell(f, "grep -c . .gale*"), "3\n");
@@ -817,6 +860,9 @@ int main(void) {
         CASE(what_another_run_left_is_replaced_as_with_one_file),
         CASE(full_files_that_were_begun_since_are_undone),
         CASE(a_sink_that_rotates_from_now_on_undoes_that_as_well),
+        CASE(full_files_of_a_new_one_go_whatever_of_them_was_not_kept),
+        CASE(one_whose_beginning_was_not_kept_is_refused),
+        CASE(a_sink_that_rotates_from_now_on_may_lack_a_folder),
         CASE(the_time_of_a_file_is_that_of_its_lines),
         CASE(one_that_was_removed_is_told_and_begins_anew),
         CASE(numbers_of_one_that_was_removed_stay),

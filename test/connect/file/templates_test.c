@@ -202,15 +202,6 @@ static void a_tuple_without_the_field_or_a_time_fails(void **state) {
     assert_int_equal(f->fake.stop_code, 0);
 }
 
-static void a_path_that_varies_is_refused_in_a_durable_run(void **state) {
-    fixture *f = *state;
-    f->fake.context.durable = true;
-    assert_int_equal(prepare(f, "{host}"), GALE_UNSUPPORTED);
-    assert_non_null(strstr(fake_text(&f->fake.reports), "cannot go back to a checkpoint"));
-    f->bolt.free_user(f->bolt.user);
-    begin(f, "of{task}"); /* always the same */
-}
-
 static void the_configurations_path_is_read_in_the_same_way(void **state) {
     fixture *f = *state;
     assert_true(gale_config_set(f->fake.config, "gale.output", gale_text("x{"), NULL) >= 0);
@@ -463,7 +454,6 @@ int main(void) {
         CASE(now_is_the_clocks),
         CASE(tasks_have_files_of_their_own),
         CASE(a_tuple_without_the_field_or_a_time_fails),
-        CASE(a_path_that_varies_is_refused_in_a_durable_run),
         CASE(the_configurations_path_is_read_in_the_same_way),
         CASE(what_a_file_holds_is_asked_for_with_its_first_tuple),
         CASE(half_a_line_of_a_killed_run_is_cut_in_each_file),
