@@ -125,8 +125,10 @@ typedef struct gale_file_codec {
  * a name (100 bytes; less where several share a name) is cut, with %~ and a hash at its end. Folders are made. A tuple that lacks
  * such a field, or has no time in it, fails. Files are opened with their first tuple, and all that is said above of the file holds for each: one
  * that holds something stops the run unless it may be replaced, or gone on with. At most `max_open` are open; others are
- * closed, and opened again when a tuple names them. Such a path is refused in a durable run (GALE_UNSUPPORTED), but for one with
- * {task} alone.
+ * closed, and opened again when a tuple names them. In a durable run each task keeps a hidden list of the
+ * files that it has made, `.gale-COMPONENT-TASK-...` in the folder of the part of the path that does not vary; a run that goes on removes those that
+ * were begun since the checkpoint, cuts the others back, and warns of those that were taken away. There a path has at most 2,000 bytes:
+ * longer ones fail their tuples.
  *
  * With `rotate_bytes` a file that would become larger, and with `rotate_every` one whose lines are of an earlier hour or day, gets a
  * number, `path`.000001 and so on, and another one begins under the path. Numbers only grow: such a name is of one file for

@@ -46,6 +46,26 @@ streams:
 """
 
 
+NAMED = """\
+name: named
+config: {{ topology.state.checkpoint.interval.ms: {interval} }}
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{{ name: path, value: in.txt }}]
+bolts:
+  - id: sink
+    className: gale.bolt.FileSink
+    properties: {{ path: "out/{{line}}/log", maxOpen: 3, rotateBytes: 100 }}
+  - id: dated
+    className: gale.bolt.FileSink
+    properties: {{ path: "dated/{{now:%S-%L}}.{{line}}", maxOpen: 3 }}
+streams:
+  - {{ from: lines, to: sink, grouping: {{ type: GLOBAL }} }}
+  - {{ from: lines, to: dated, grouping: {{ type: GLOBAL }} }}
+"""
+
+
 class Case(Lives, unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -626,6 +646,29 @@ class From(Case):
                                           "you mean 'monday'?\n"))
         code, _, err = self.gale("run", "t.yaml", "--from", "monday")
         self.assertEqual((code, err), (2, "gale: --from monday: no state is kept; --state DIR says where\n"))
+
+
+class FromNamed(From):
+    """Of files that the lines name, and of files that the clock does, which no later run makes again."""
+
+    def topology(self, interval):
+        (self.path / "t.yaml").write_text(NAMED.format(interval=interval))
+
+    def words(self, lines, different, in_line=1):
+        super().words(lines, 30, 1)
+
+    def counted(self):
+        """Of each file its part of the words; and none twice."""
+        found, dated = collections.Counter(), collections.Counter()
+        for path in self.path.glob("out/*/log*"):
+            lines = path.read_text().split()
+            self.assertEqual(set(lines), {path.parent.name})
+            self.assertLessEqual(path.stat().st_size, 100)
+            found.update(lines)
+        for path in self.path.glob("dated/[!.]*"):
+            dated.update(path.read_text().split())
+        self.assertEqual(dated, found)
+        return found
 
 
 if __name__ == "__main__":

@@ -144,4 +144,3 @@ int gx_made_save(gx_made *made, const gx_outputs *outputs, gale_saver *to, gale_
     rc = gale_save(to, &record, 1);
     return rc < 0 ? rc : gx_made_list_save(&made->list, to, error);
 }
-

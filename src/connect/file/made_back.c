@@ -108,7 +108,8 @@ static int bring_back(back *b, const char *path, const gale_value *values, bool 
     if (rc == 0) rc = gx_rotation_forget_rest(path, gx_rotation_last_forgotten(b->made->rotation, next), b->error);
     if (rc == 0) rc = gx_file_about_path(path, &about, b->error);
     if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
-    if (rc == GALE_NOT_FOUND && !(size && gx_place_beside(path, inode, name))) return let_go(b, path, "was removed", ret_stays);
+    if (rc == GALE_NOT_FOUND && !(size && gx_place_beside(path, inode, name)))
+        return let_go(b, path, "was removed", ret_stays);
     if (rc == 0 && about.regular && about.inode == inode && about.size == size) return 0;
     return cut_known(b, path, values, ret_stays);
 }
@@ -161,8 +162,8 @@ static int check_kind(gale_saved *from, const char *path, gale_error *error) {
 static void tell_back(const back *b) {
     const gale_context *context = b->made->context;
     gale_log(context->logger, GALE_LOG_INFO, context->component,
-             "goes on with %" PRIu64 " files, of which %" PRIu64
-             " were cut back to the checkpoint; %" PRIu64 " that were begun since are undone",
+             "goes on with %" PRIu64 " files, of which %" PRIu64 " were cut back to the checkpoint; %" PRIu64
+             " that were begun since are undone",
              b->known, b->cut, b->undone);
 }
 

@@ -24,8 +24,10 @@ static int sync_file(const char *path, uint64_t inode, gale_error *error) {
     int fd, rc = gx_file_about_path(path, &about, error);
     if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
     bool own = rc == 0 && about.inode == inode;
-    if (!own && gx_place_beside(path, inode, beside) > 0) path = beside;
-    else if (rc == GALE_NOT_FOUND) return 0;
+    if (!own && gx_place_beside(path, inode, beside) > 0)
+        path = beside;
+    else if (rc == GALE_NOT_FOUND)
+        return 0;
     rc = gx_file_create(path, true, &fd, error);
     if (rc < 0) return rc;
     rc = gx_file_sync(fd, path, error);

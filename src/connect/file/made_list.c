@@ -100,10 +100,11 @@ static int check_free(const char *path, gale_error *error) {
     gx_file_close(fd);
     if (got < 0) return (int)got;
     if (got == sizeof found && memcmp(found, mark, sizeof found) == 0) return 0;
-    return gale_error_set(error, GALE_EXISTS,
-                          "'%s' is where a durable run lists the files that it makes, and holds something else: move it "
-                          "away",
-                          path);
+    return gale_error_set(
+        error, GALE_EXISTS,
+        "'%s' is where a durable run lists the files that it makes, and holds something else: move it "
+        "away",
+        path);
 }
 
 static int write_head(gx_made_list *list, const char *path, uint64_t id, gale_error *error) {
@@ -171,11 +172,12 @@ static int check_lines(gx_made_list *list, const char *path, gale_error *error) 
     gale_str rest = { text.data + whole, text.size - whole };
     list->text.size = whole;
     if (!rest.size || !any_holds(rest, list->size + (int64_t)whole)) return 0;
-    return gale_error_set(error, GALE_DAMAGED,
-                          "'%s' is damaged at byte %" PRId64
-                          ": a line does not hold, and there are others behind it; put the file back, or begin anew with "
-                          "another state folder",
-                          path, list->size + (int64_t)whole + 1);
+    return gale_error_set(
+        error, GALE_DAMAGED,
+        "'%s' is damaged at byte %" PRId64
+        ": a line does not hold, and there are others behind it; put the file back, or begin anew with "
+        "another state folder",
+        path, list->size + (int64_t)whole + 1);
 }
 
 /* So many bytes behind the list's end. */
@@ -183,7 +185,8 @@ static int read_rest(gx_made_list *list, const char *path, int64_t size, gale_er
     int fd, rc = gx_file_open(path, &fd, NULL, error);
     if (rc < 0) return rc;
     gx_buf_reset(&list->text);
-    if (!gx_buf_reserve(&list->text, (size_t)size)) rc = gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
+    if (!gx_buf_reserve(&list->text, (size_t)size))
+        rc = gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
     while (rc == 0 && (int64_t)list->text.size < size) {
         int64_t got = gx_file_read_at(fd, list->text.data + list->text.size, (size_t)size - list->text.size,
                                       list->size + (int64_t)list->text.size, path, error);

@@ -20,9 +20,9 @@
 
 typedef struct gx_made_line {
     gale_str path;
-    int64_t size;  /* that it had; -1: it was not there */
+    int64_t size;   /* that it had; -1: it was not there */
     uint64_t inode; /* if it was */
-    uint64_t next; /* the number that it gets first when it is full; 0: it is not rotated */
+    uint64_t next;  /* the number that it gets first when it is full; 0: it is not rotated */
 } gx_made_line;
 
 /* Appends a line that is to stand `at` bytes behind the beginning of the list. */

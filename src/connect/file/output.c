@@ -255,11 +255,12 @@ int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver 
 
 /* What connect/file/made.h saves begins so. */
 static int refuse_many(const gale_saved *from, gale_error *error) {
-    return gale_error_set(error, GALE_INVALID,
-                          "checkpoint %" PRIu64
-                          " has written to as many files as its tuples named, and this run is to write to one; keep the "
-                          "path, or begin anew with another state folder",
-                          gale_saved_checkpoint(from));
+    return gale_error_set(
+        error, GALE_INVALID,
+        "checkpoint %" PRIu64
+        " has written to as many files as its tuples named, and this run is to write to one; keep the "
+        "path, or begin anew with another state folder",
+        gale_saved_checkpoint(from));
 }
 
 int gx_file_output_saved(gale_saved *from, const char *path, bool *ret_is_file, gx_file_turns *ret_turns,

@@ -60,7 +60,8 @@ static int check(const gale_file_sink_options *given, gx_fields *ret_fields, gal
                               "file sink: append and overwrite exclude each other: what the file holds stays or goes");
     }
     if (given->max_open > GX_SINK_OPEN_MAX)
-        return gale_error_set(error, GALE_INVALID, "file sink: max_open is %u, at most %d", given->max_open, GX_SINK_OPEN_MAX);
+        return gale_error_set(error, GALE_INVALID, "file sink: max_open is %u, at most %d", given->max_open,
+                              GX_SINK_OPEN_MAX);
     if (given->clock && !given->clock->now)
         return gale_error_set(error, GALE_INVALID, "file sink: options.clock has no function");
     return 0;

@@ -7,12 +7,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gale/file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "harness/cm.h"
@@ -257,7 +257,8 @@ static void what_was_made_since_the_checkpoint_is_removed_and_what_was_written_i
     assert_string_equal(content(f, "out/a/log"), "1\n2\n");
     assert_string_equal(content(f, "out/c/log"), "1\n");
     begin(f, "out/{host}/log");
-    expect_in(logged(f), "goes on with 2 files, of which 1 were cut back to the checkpoint; 1 that were begun since are undone");
+    expect_in(logged(f),
+              "goes on with 2 files, of which 1 were cut back to the checkpoint; 1 that were begun since are undone");
     assert_string_equal(all(f), "out/a/log: 1\n;out/b/log: 1\n;");
     write_line(f, "c", "2");
     write_line(f, "a", "3");
@@ -574,7 +575,8 @@ static void damage_behind_the_checkpoint_is_told_with_its_place(void **state) {
     fputc('7', list);
     fclose(list);
     assert_int_equal(live(f, "{host}"), GALE_DAMAGED);
-    expect_in(fake_text(&f->fake.reports), "is damaged at byte 30: a line does not hold, and there are others behind it");
+    expect_in(fake_text(&f->fake.reports),
+              "is damaged at byte 30: a line does not hold, and there are others behind it");
     assert_string_equal(content(f, "a"), "1\n");
     assert_string_equal(content(f, "b"), "1\n");
 }
@@ -644,9 +646,10 @@ static void another_path_is_refused(void **state) {
     fixture *f = *state;
     checkpoint_of_two(f);
     assert_int_equal(live(f, "one"), GALE_INVALID);
-    expect_in(fake_text(&f->fake.reports),
-              "checkpoint 2 has written to as many files as its tuples named, and this run is to write to one; keep the "
-              "path, or begin anew with another state folder");
+    expect_in(
+        fake_text(&f->fake.reports),
+        "checkpoint 2 has written to as many files as its tuples named, and this run is to write to one; keep the "
+        "path, or begin anew with another state folder");
     die(f);
     assert_int_equal(live(f, "x/{host}"), GALE_INVALID);
     expect_in(fake_text(&f->fake.reports), "keep the old path");
@@ -655,7 +658,8 @@ static void another_path_is_refused(void **state) {
     begin(f, "one");
     die(f);
     assert_int_equal(live(f, "{host}"), GALE_INVALID);
-    expect_in(fake_text(&f->fake.reports), "has written to one file, and this run is to write to as many as its tuples");
+    expect_in(fake_text(&f->fake.reports),
+              "has written to one file, and this run is to write to as many as its tuples");
 }
 
 static void a_path_that_no_checkpoint_can_keep_fails_its_tuple(void **state) {
@@ -666,7 +670,8 @@ static void a_path_that_no_checkpoint_can_keep_fails_its_tuple(void **state) {
     for (int i = 0; i < 30; i++) strcat(path, i ? "/{host}" : "{host}");
     begin(f, path);
     assert_int_equal(execute(f, host, "1"), GALE_TOO_LARGE);
-    expect_in(fake_text(&f->fake.reports), "file sink: its path has more than 2000 bytes, which no checkpoint can keep");
+    expect_in(fake_text(&f->fake.reports),
+              "file sink: its path has more than 2000 bytes, which no checkpoint can keep");
     write_line(f, "a", "1");
     assert_int_equal(f->fake.stop_code, 0);
 }
