@@ -136,7 +136,7 @@ static int keep_open(gx_made *made, const gx_outputs *outputs, gale_error *error
 }
 
 int gx_made_save(gx_made *made, const gx_outputs *outputs, gale_saver *to, gale_error *error) {
-    const gale_value record = gale_text(GX_MADE_KIND);
+    const gale_value record = gale_text(GX_FILE_OUTPUTS);
     int rc = made->list.end ? 0 : gx_made_list_begin(&made->list, gx_buf_text(&made->list_path), made->seed, error);
     if (rc == 0) rc = keep_open(made, outputs, error);
     if (rc == 0) rc = gx_made_pledge(made->due, to, error);

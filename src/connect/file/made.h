@@ -22,9 +22,6 @@
 
 enum { GX_MADE_PATH_MAX = 2000 };
 
-/* The first record of what is saved: a sink with one file has another one. */
-#define GX_MADE_KIND "files"
-
 typedef struct gx_made {
     const gale_context *context;
     const gx_rotation *rotation;

@@ -148,10 +148,9 @@ static int check_kind(gale_saved *from, const char *path, gale_error *error) {
     const gale_value *values;
     size_t count;
     int rc = gale_saved_next(from, &values, &count);
-    if (rc < 0) return gx_made_refuse(rc, path, error);
-    if (rc == 1 && count == 1 && values[0].type == GALE_TYPE_STRING && values[0].size == sizeof GX_MADE_KIND - 1 &&
-        memcmp(values[0].as.string, GX_MADE_KIND, sizeof GX_MADE_KIND - 1) == 0)
-        return 0;
+    if (rc == 1 && gx_file_output_is_many(values, count)) return 0;
+    if (rc < 0 || rc == 0 || values[0].type != GALE_TYPE_BOOL)
+        return gx_made_refuse(rc < 0 ? rc : GALE_DAMAGED, path, error);
     return gale_error_set(error, GALE_INVALID,
                           "checkpoint %" PRIu64
                           " has written to one file, and this run is to write to as many as its tuples name; keep the "

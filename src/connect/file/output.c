@@ -253,7 +253,6 @@ int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver 
     return rc < 0 ? rc : gx_file_end_save(output->end, output->size, to, error);
 }
 
-/* What connect/file/made.h saves begins so. */
 static int refuse_many(const gale_saved *from, gale_error *error) {
     return gale_error_set(
         error, GALE_INVALID,
@@ -271,7 +270,7 @@ int gx_file_output_saved(gale_saved *from, const char *path, bool *ret_is_file, 
     bool right = rc == 1 && (count == 1 || count == 3 || count == 4) && values[0].type == GALE_TYPE_BOOL;
     for (size_t i = 1; right && i < count; i++) right = values[i].type == GALE_TYPE_I64;
     right = right && (count < 3 || values[1].as.i64 > -(count == 4)) && (count < 4 || values[3].as.i64 >= 0);
-    if (rc == 1 && count == 1 && values[0].type == GALE_TYPE_STRING) return refuse_many(from, error);
+    if (rc == 1 && gx_file_output_is_many(values, count)) return refuse_many(from, error);
     if (rc >= 0 && !right) rc = GALE_DAMAGED;
     if (rc < 0) return gale_error_set(error, rc, "%s: what was saved of it: %s", path, gale_error_text(rc));
     *ret_is_file = values[0].as.boolean;

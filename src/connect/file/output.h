@@ -77,6 +77,15 @@ typedef struct gx_file_turns {
     int64_t plain; /* -1: it is not packed */
 } gx_file_turns;
 
+/* The one value of the first record of a sink with as many files as its tuples name (connect/file/made.h); one with one file has
+ * another. */
+#define GX_FILE_OUTPUTS "files"
+
+GX_INLINE bool gx_file_output_is_many(const gale_value *values, size_t count) {
+    return count == 1 && values[0].type == GALE_TYPE_STRING &&
+           gx_str_is((gale_str){ values[0].as.string, values[0].size }, GX_FILE_OUTPUTS);
+}
+
 /* In a durable run, once it is begun: saves what is written, and pledges that the disk has it. What is no regular file
  * cannot be cut back: that it is one is all that is saved. */
 int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver *to, gale_error *error);

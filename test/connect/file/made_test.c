@@ -662,6 +662,46 @@ static void another_path_is_refused(void **state) {
               "has written to one file, and this run is to write to as many as its tuples");
 }
 
+static void records_of_another_component_are_refused(void **state) {
+    fixture *f = *state;
+    const gale_value texts[] = { gale_text("x"), gale_text("files") };
+    checkpoint_of_two(f);
+    for (int i = 0; i < 3; i++) {
+        gx_buf_reset(&f->lasting);
+        if (i) assert_int_equal(gx_record_add(&f->lasting, &texts[i - 1], 1), 0);
+        assert_int_equal(live(f, "{host}"), GALE_DAMAGED);
+        assert_string_equal(content(f, "a"), "one\ntwo\n");
+        die(f);
+    }
+}
+
+static void what_the_state_has_is_not_trusted(void **state) {
+    fixture *f = *state;
+    const gale_value i = gale_i64(1), flag = gale_bool(true), minus = gale_i64(-1), text = gale_text("x");
+    const gale_value wrong[][8] = {
+        { i, i, minus, flag, i, i, i, i }, { i, i, i, i, i, i, i, i },        { i, text, i, flag, i, i, i, i },
+        { i, i, i, flag, i, minus, i, i }, { i, i, i, flag, i, i, i, minus }, { text, i, i, flag, i, i, i, i },
+    };
+    const gale_value keys[] = { gale_string("a\0b", 3), gale_i64(7), gale_text("") };
+    for (int n = 0; n < 10; n++) {
+        f->lasts = false;
+        memory_clear(&f->disk.now);
+        empty(f);
+        begin(f, "{host}");
+        char name[600];
+        snprintf(name, sizeof name, "%s", place(f, "a"));
+        put(f, "a", "w", "one\n");
+        gale_value key = n >= 6 && n < 9 ? keys[n - 6] : gale_text(name);
+        gale_value list = gale_list(wrong[n < 6 ? n : 0], n == 9 ? 3 : 8);
+        assert_int_equal(gale_state_put((gale_state *)f->fake.keyed.first, &key, &list), 0);
+        assert_int_equal(checkpoint(f), 0);
+        die(f);
+        assert_int_equal(live(f, "{host}"), GALE_DAMAGED);
+        assert_string_equal(content(f, "a"), "one\n");
+        die(f);
+    }
+}
+
 static void a_path_that_no_checkpoint_can_keep_fails_its_tuple(void **state) {
     fixture *f = *state;
     char host[101], path[400] = "";
@@ -883,6 +923,8 @@ int main(void) {
         CASE(what_is_no_list_is_not_written_over),
         CASE(sinks_and_tasks_have_lists_of_their_own),
         CASE(another_path_is_refused),
+        CASE(records_of_another_component_are_refused),
+        CASE(what_the_state_has_is_not_trusted),
         CASE(a_path_that_no_checkpoint_can_keep_fails_its_tuple),
         CASE(whatever_ends_it_its_files_are_those_of_a_run_that_did_not_end),
         CASE(a_path_by_the_clock_that_is_not_made_again_leaves_nothing),
