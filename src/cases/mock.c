@@ -1,14 +1,8 @@
 #include "cases/mock.h"
 
-#include <gale/component.h>
+#include <gale/watch.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What every task of it needs. */
-typedef struct shared {
-    const gx_mock *mock;
-    gale_setting ticks; /* of one that answers later */
-} shared;
 
 typedef struct later {
     gale_handle tuple;
@@ -19,19 +13,10 @@ typedef struct later {
 typedef struct instance {
     const gx_mock *mock;
     const gale_context *context;
-    later *list; /* in the order in which they came */
+    gale_watch watch; /* of the next that is due */
+    later *list;      /* in the order in which they came */
     size_t count, room;
 } instance;
-
-static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
-    (void)out;
-    instance *self = calloc(1, sizeof *self);
-    if (!self) return GALE_NO_MEMORY;
-    self->mock = ((const shared *)user)->mock;
-    self->context = context;
-    *ret_self = self;
-    return GALE_OK;
-}
 
 static void cleanup(void *user) {
     instance *self = user;
@@ -89,6 +74,13 @@ static int give(const gx_mock_answer *answer, gale_handle tuple, gale_collector 
     return answer->fail ? gale_fail(out, tuple, GALE_REASON_FAILED, answer->fail) : gale_ack(out, tuple);
 }
 
+static int wait_for_next(const instance *self, gale_collector *out) {
+    int64_t due = 0;
+    for (size_t i = 0; i < self->count; i++)
+        if (!due || self->list[i].due < due) due = self->list[i].due;
+    return gale_watch_set(out, self->watch, 0, due);
+}
+
 static int hold(instance *self, const gx_mock_answer *answer, const gale_tuple *tuple, gale_collector *out) {
     if (self->count == self->room) {
         size_t room = self->room ? 2 * self->room : 16;
@@ -101,14 +93,16 @@ static int hold(instance *self, const gx_mock_answer *answer, const gale_tuple *
     *l = (later){ 0, gale_context_now(self->context) + answer->after, answer };
     int rc = gale_tuple_hold(out, gale_tuple_handle(tuple), &l->tuple);
     self->count += rc >= 0;
-    return rc;
+    return rc < 0 ? rc : wait_for_next(self, out);
 }
 
-/* What is due by this tick. */
-static int release(instance *self, gale_collector *out) {
+/* What is due; and from now on the next of the others is waited for. */
+static int release(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    instance *self = user;
     int64_t now = gale_context_now(self->context);
     size_t kept = 0;
     int rc = GALE_OK;
+    (void)watch, (void)events;
     for (size_t i = 0; i < self->count; i++) {
         later l = self->list[i];
         if (l.due > now)
@@ -117,12 +111,12 @@ static int release(instance *self, gale_collector *out) {
             rc = give(l.answer, l.tuple, out);
     }
     self->count = kept;
-    return rc < 0 ? rc : GALE_OK;
+    int set = wait_for_next(self, out);
+    return rc < 0 ? rc : set;
 }
 
 static int execute(void *user, const gale_tuple *tuple, gale_collector *out) {
     instance *self = user;
-    if (gale_tuple_is_tick(tuple)) return release(self, out);
     const gx_mock_answer *answer = find(self->mock, tuple);
     if (!answer) return refuse(tuple, out);
     return answer->after ? hold(self, answer, tuple, out) : give(answer, gale_tuple_handle(tuple), out);
@@ -130,36 +124,26 @@ static int execute(void *user, const gale_tuple *tuple, gale_collector *out) {
 
 /* --- Making ------------------------------------------------------------------------------------------------------- */
 
-/* So often that each answer is given when it is due, where tuples come at multiples of the same. */
-static int64_t tick_period(const gx_mock *mock) {
-    int64_t period = 0;
-    for (size_t i = 0; i < mock->count; i++)
-        for (int64_t a = mock->answers[i].after / GALE_MILLISECOND, b = period; a > 0;) {
-            period = a;
-            a = b % a;
-            b = period;
-        }
-    for (size_t i = 0; i < mock->count && !period; i++) period = mock->answers[i].after > 0;
-    return period * GALE_MILLISECOND;
+static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    instance *self = calloc(1, sizeof *self);
+    if (!self) return GALE_NO_MEMORY;
+    self->mock = user;
+    self->context = context;
+    const gale_watch_options options = { .size = sizeof options, .fd = -1, .call = release, .user = self };
+    int rc = gale_watch_new(out, &options, &self->watch);
+    if (rc < 0)
+        free(self);
+    else
+        *ret_self = self;
+    return rc;
 }
 
-int gx_mock_bolt(const gx_mock *mock, gale_bolt *ret_bolt, gale_error *error) {
+gale_bolt gx_mock_bolt(const gx_mock *mock) {
     static const gale_bolt_ops ops = { .size = sizeof ops,
                                        .name = "mock",
                                        .kind = GALE_BOLT_MANUAL,
                                        .prepare = prepare,
                                        .execute = execute,
                                        .cleanup = cleanup };
-    shared *user = calloc(1, sizeof *user);
-    if (!user) return gale_error_set(error, GALE_NO_MEMORY, "no memory for a mock");
-    int64_t period = tick_period(mock);
-    user->mock = mock;
-    user->ticks = (gale_setting){ "topology.tick.tuple.freq.secs", gale_f64((double)period / 1e9) };
-    *ret_bolt = (gale_bolt){ .size = sizeof *ret_bolt,
-                             .ops = &ops,
-                             .user = user,
-                             .free_user = free,
-                             .settings = period ? &user->ticks : NULL,
-                             .setting_count = period > 0 };
-    return GALE_OK;
+    return (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops, .user = (void *)mock };
 }

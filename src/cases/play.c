@@ -388,17 +388,6 @@ static bool play_steps(playing *p) {
 
 /* --- The whole ---------------------------------------------------------------------------------------------------- */
 
-static int make_stand_ins(const gx_case *of, gale_test_stand_in *list, gale_error *error) {
-    int rc = 0;
-    size_t made = 0;
-    for (; made < of->mock_count && rc == 0; made++) {
-        list[made].component = of->mocks[made].id->text.data;
-        rc = gx_mock_bolt(&of->mocks[made], &list[made].bolt, error);
-    }
-    for (size_t i = 0; rc < 0 && i + 1 < made; i++) list[i].bolt.free_user(list[i].bolt.user);
-    return rc;
-}
-
 static int make_test(playing *p, gale_topology *topology, uint64_t seed, gale_error *error) {
     const gx_case *of = p->of;
     gale_test_stand_in *stand_ins = calloc(of->mock_count + 1, sizeof *stand_ins);
@@ -410,8 +399,10 @@ static int make_test(playing *p, gale_topology *topology, uint64_t seed, gale_er
                                   .stand_in_count = of->mock_count,
                                   .edges = of->edges,
                                   .edge_count = of->edge_count };
-    int rc = stand_ins ? make_stand_ins(of, stand_ins, error) : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    if (rc == 0) rc = gale_test_new(topology, &options, &p->test, error);
+    for (size_t i = 0; stand_ins && i < of->mock_count; i++)
+        stand_ins[i] = (gale_test_stand_in){ of->mocks[i].id->text.data, gx_mock_bolt(&of->mocks[i]) };
+    int rc = stand_ins ? gale_test_new(topology, &options, &p->test, error)
+                       : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     free(stand_ins);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* gale_test.h: bolts, spouts and topologies under test. */
 #include "harness/cm.h"
 
+#include <gale/watch.h>
 #include <gale_test.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,58 @@ static void a_component_that_cannot_begin_ends_the_test_in_words(void **state) {
     gale_test_free(test);
 }
 
+/* --- A bolt that watches a time ------------------------------------------------------------------------------------ */
+
+/* Acks what it holds when its time has come: seven seconds after it was given it. */
+typedef struct sleeper {
+    const gale_context *context;
+    gale_watch watch;
+    gale_handle held;
+} sleeper;
+
+static int wake(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    sleeper *s = user;
+    (void)watch, (void)events;
+    return gale_ack(out, s->held);
+}
+
+static int make_sleeper(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    sleeper *s = calloc(1, sizeof *s);
+    (void)user;
+    if (!s) return GALE_NO_MEMORY;
+    s->context = context;
+    *ret_self = s;
+    const gale_watch_options options = { .size = sizeof options, .fd = -1, .call = wake, .user = s };
+    return gale_watch_new(out, &options, &s->watch);
+}
+
+static int sleep_on_it(void *self, const gale_tuple *tuple, gale_collector *out) {
+    sleeper *s = self;
+    int rc = gale_tuple_hold(out, gale_tuple_handle(tuple), &s->held);
+    return rc < 0 ? rc : gale_watch_set(out, s->watch, 0, gale_context_now(s->context) + 7 * GALE_SECOND);
+}
+
+static void a_time_that_is_watched_comes_at_its_moment(void **state) {
+    (void)state;
+    static const gale_bolt_ops ops = { .size = sizeof ops,
+                                       .name = "sleeper",
+                                       .kind = GALE_BOLT_MANUAL,
+                                       .prepare = make_sleeper,
+                                       .execute = sleep_on_it,
+                                       .cleanup = free };
+    const gale_bolt bolt = { .size = sizeof bolt, .ops = &ops };
+    const gale_test_input input = { "lines", NULL, "word" };
+    gale_test *test = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    if (gale_test_new_for_bolt(bolt, &input, 1, NULL, &test, &error) < 0) fail_msg("%s", error.text);
+    uint64_t number = feed(test, "lines", "cow");
+    assert_int_equal(gale_test_advance(test, 7 * GALE_SECOND - 1, &error), GALE_OK);
+    assert_int_equal(state_of(test, number), GALE_TEST_OPEN);
+    assert_int_equal(gale_test_advance(test, 1, &error), GALE_OK);
+    assert_int_equal(state_of(test, number), GALE_TEST_ACKED);
+    gale_test_free(test);
+}
+
 /* --- A spout ------------------------------------------------------------------------------------------------------ */
 
 static int count_to_three(void *self, gale_collector *out, gale_wait *wait) {
@@ -428,6 +481,7 @@ int main(void) {
         cmocka_unit_test(any_seed_and_any_fault_gives_a_true_answer),
         cmocka_unit_test(a_finished_test_takes_nothing_more),
         cmocka_unit_test(a_component_that_cannot_begin_ends_the_test_in_words),
+        cmocka_unit_test(a_time_that_is_watched_comes_at_its_moment),
         cmocka_unit_test(a_spout_runs_as_it_is),
         cmocka_unit_test(options_that_name_nothing_are_refused_with_the_nearest_name),
         cmocka_unit_test(what_is_fed_is_checked),
