@@ -2,6 +2,7 @@
  * is written must be read again, where it stands and nowhere else. */
 #include "fuzz.h"
 
+#include "base/os/file.h"
 #include "connect/file/made_list.h"
 
 static void read_lines(gale_str text) {

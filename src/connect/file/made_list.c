@@ -26,11 +26,12 @@ void gx_made_line_write(gx_buf *to, const gx_made_line *line, int64_t at) {
     gx_buf_format(to, " %016" PRIx64 "\n", gx_hash_bytes(to->data + begin, to->size - begin, (uint64_t)at));
 }
 
-/* The word before the next blank, which is a number. */
+/* The word before the next blank, which is a number as it is written here. */
 static bool read_number(gale_str *rest, uint64_t max, uint64_t *ret_number) {
     const char *blank = memchr(rest->data, ' ', rest->size < 24 ? rest->size : 24);
     gale_str word = { rest->data, blank ? (size_t)(blank - rest->data) : 0 };
-    if (!blank || !gx_str_number(word, 10, max, ret_number)) return false;
+    bool is = blank && gx_str_number(word, 10, max, ret_number) && (word.size == 1 || word.data[0] != '0');
+    if (!is) return false;
     *rest = (gale_str){ blank + 1, rest->size - word.size - 1 };
     return true;
 }
