@@ -292,8 +292,9 @@ static bool take_moment(const gale_value *value, gx_moment *ret_moment) {
 }
 
 static gx_moment moment_of(int64_t now) {
-    int64_t second = now / GALE_SECOND - (now % GALE_SECOND < 0);
-    return (gx_moment){ .second = second, .nano = (int32_t)(now - second * GALE_SECOND) };
+    int64_t second = now / GALE_SECOND, nano = now % GALE_SECOND;
+    return nano < 0 ? (gx_moment){ .second = second - 1, .nano = (int32_t)(nano + GALE_SECOND) }
+                    : (gx_moment){ .second = second, .nano = (int32_t)nano };
 }
 
 int gx_template_write(const gx_template *template_, const gale_value *values, int64_t now, uint32_t task, gx_buf *path,
