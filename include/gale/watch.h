@@ -7,7 +7,7 @@
  *
  *              gale_watch_new --> waits --it happens--> called --> waits for what it still wants, but for a time: that is told once
  *                                   ^---- gale_watch_set: other events, another time
- *              gale_watch_free, from anywhere in the task, also from its own function; the end of the task frees the rest
+ *              gale_watch_free, from anywhere in the task, also from its own function; all go before `close` and `cleanup`
  *
  *          A watch of a spout that is held (by flow control, by topology.max.spout.pending, as inactive), and of a bolt that may not
  *          run since what comes behind it is congested, is told of when that is over, like a tuple would be: nobody reads
@@ -79,7 +79,8 @@ GALE_INLINE int gale_watch_set(gale_collector *out, gale_watch watch, int32_t ev
     return has && out->ops->watch_set ? out->ops->watch_set(out, watch, events, at) : GALE_UNSUPPORTED;
 }
 
-/* It is told of no more, and its name means nothing any more: GALE_NOT_FOUND, also for 0. */
+/* It is told of no more, and its name means nothing any more: GALE_NOT_FOUND, also for 0; GALE_STOPPED at the end, where all are
+ * freed already. */
 GALE_INLINE int gale_watch_free(gale_collector *out, gale_watch watch) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, watch_free) + sizeof out->ops->watch_free;

@@ -111,6 +111,7 @@ static size_t burst(gx_executor *ex, gx_task *task) {
     int (*next)(void *, gale_collector *, gale_wait *) = task->plan->built->spout.next;
     size_t calls = 0;
     bool more = true;
+    if (GX_UNLIKELY(task->spout.readable)) gx_watches_let_go(task);
     int64_t began = gx_executor_time(ex);
     learn_pace(task, began - task->spout.began, task->spout.calls); /* all since: the last one took no more */
     task->spout.began = began;

@@ -141,21 +141,20 @@ static gx_watched *own_slot(gx_task *task) {
     return slot;
 }
 
-static int wait_readable(gx_watches *w, gx_watched *slot, int fd) {
-    slot->fd = fd;
-    slot->wanted = GALE_WATCH_READ;
-    return gx_watches_arm(w, slot);
-}
-
-/* When the one that it waited for was closed, another one may have its number. */
 bool gx_watches_await(gx_task *task, int fd) {
-    gx_watches *w = watches_of(task);
     gx_watched *slot = own_slot(task);
     if (!slot) return false;
-    if (slot->fd != fd) gx_watches_disarm(w, slot);
-    if (wait_readable(w, slot, fd) == 0) return true;
-    gx_watches_lose(w, slot);
-    return wait_readable(w, slot, fd) == 0;
+    slot->fd = fd;
+    slot->wanted = GALE_WATCH_READ;
+    return gx_watches_arm(watches_of(task), slot) == 0;
+}
+
+void gx_watches_let_go(gx_task *task) {
+    gx_watches *w = watches_of(task);
+    gx_watched *slot = &w->slots[task->spout.readable - 1];
+    gx_watches_unlist(w, slot);
+    gx_watches_disarm(w, slot);
+    slot->happened = 0;
 }
 
 /* --- Being told --------------------------------------------------------------------------------------------------- */

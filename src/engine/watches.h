@@ -25,7 +25,10 @@ int gx_watches_free(gale_collector *out, gale_watch watch);
 /* The spout's `next` said GALE_NEXT_READABLE: it is asked again when there is something. False: that cannot be waited for. */
 bool gx_watches_await(gx_task *task, int fd);
 
-/* Those of a task that is closed. */
+/* It is asked again, and may close the descriptor: nobody waits for that any more. */
+void gx_watches_let_go(gx_task *task);
+
+/* Those of a task that is to be closed: its descriptors are open still. Another thread may get their numbers as soon as they are not. */
 void gx_watches_forget(gx_task *task);
 
 /* Calls those that something happened to, or some of them. Returns how many. */

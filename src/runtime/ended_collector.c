@@ -70,6 +70,11 @@ static int end_watch_set(gale_collector *out, gale_watch watch, int32_t events, 
     return GALE_STOPPED;
 }
 
+static int end_watch_free(gale_collector *out, gale_watch watch) {
+    (void)out, (void)watch;
+    return GALE_STOPPED;
+}
+
 /* --- What goes on: it concerns the task alone --- */
 
 static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
@@ -124,7 +129,7 @@ void gx_ended_collector_give(gx_task *task) {
         .state = end_state,
         .watch_new = end_watch_new,
         .watch_set = end_watch_set,
-        .watch_free = gx_watches_free,
+        .watch_free = end_watch_free,
     };
     task->out.ops = &ended;
 }

@@ -64,10 +64,10 @@ void gx_lifecycle_open(gx_executor *ex) {
         int rc = open_task(task);
         bool opened = rc >= 0;
         if (opened) rc = restore_task(task);
+        if (rc < 0) gx_watches_forget(task);
         if (opened && rc < 0) end_task(task);
         gx_turn_end(ex);
         if (rc < 0) {
-            gx_watches_forget(task);
             report_fatal(ex, task, rc);
             return;
         }
@@ -103,12 +103,12 @@ static void close_task(gx_executor *ex, gx_task *task) {
     GX_CHECK(task->open && task->executor == ex);
     const gx_component *built = task->plan->built;
     void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
+    gx_watches_forget(task);
     gx_turn_begin(ex, task);
     if (gx_hooks_any(task)) gx_hooks_call_cleanup(task);
     if (task->is_spout && task->spout.active && built->spout.deactivate) built->spout.deactivate(task->self);
     task->spout.active = false;
     if (function) function(task->self);
-    gx_watches_forget(task);
     task->open = false;
     gx_turn_end(ex);
 }

@@ -37,6 +37,7 @@ typedef struct watcher {
     gale_handle held;
     int returns;
     int refused; /* by gale_watch_new in cleanup */
+    int freed;   /* what gale_watch_free says there */
     atomic_int seen;
 } watcher;
 
@@ -92,6 +93,7 @@ static void bolt_cleanup(void *self) {
     options.call = told;
     gale_watch other;
     of->refused = gale_watch_new(of->out, &options, &other);
+    of->freed = gale_watch_free(of->out, of->watch);
 }
 
 static const gale_bolt_ops bolt_ops = { .size = sizeof bolt_ops,
@@ -304,6 +306,7 @@ static void all_go_with_their_task_and_none_is_made_at_the_end(void **state) {
     gale_runtime_stop(r.runtime);
     rig_settle(&r);
     assert_int_equal(w.refused, GALE_STOPPED);
+    assert_int_equal(w.freed, GALE_STOPPED);
     assert_int_equal(watches_of(&r)->count, 0);
     assert_int_equal(gale_watch_set(w.out, w.watch, 0, 1), GALE_STOPPED);
     end(&r);
