@@ -50,8 +50,9 @@ static int told(void *user, gale_collector *out, gale_watch watch, int32_t event
     of->events = events;
     of->all |= events;
     of->out = out;
-    atomic_fetch_add(&of->seen, 1);
-    return of->on ? of->on(of, watch, events) : of->returns;
+    int rc = of->on ? of->on(of, watch, events) : of->returns;
+    atomic_fetch_add(&of->seen, 1); /* who waits for it writes again: that must not be read with what was before */
+    return rc;
 }
 
 static int watch_with(gale_watch_options options, gale_watch *ret) {
