@@ -29,11 +29,6 @@ static int join(const char *folder, const char *name, char ret_path[GX_FILE_NAME
     return GALE_OK;
 }
 
-static int remove_file(const char *path, gale_error *error) {
-    if (gx_disk_now()->unlink(path) == 0 || errno == ENOENT) return GALE_OK;
-    return gale_error_set(error, GALE_IO, "cannot remove '%s': %s", path, strerror(errno));
-}
-
 /* --- Who is asked ------------------------------------------------------------------------------------------------- */
 
 /* Not its lock, and not what is being written. */
@@ -54,11 +49,11 @@ bool gx_keep_is_asked(const gx_store *store) {
 static void answer(const char *path, int rc, const gale_error *why) {
     char text[GALE_ERROR_TEXT + 40];
     if (rc == GALE_OK) {
-        (void)remove_file(path, NULL);
+        (void)gx_disk_now()->unlink(path);
         return;
     }
     int size = snprintf(text, sizeof text, "failed %d\n%s", rc, why->length ? why->text : gale_error_text(rc));
-    if (gx_file_replace(path, text, (size_t)size, NULL) < 0) (void)remove_file(path, NULL);
+    if (gx_file_replace(path, text, (size_t)size, NULL) < 0) (void)gx_disk_now()->unlink(path);
 }
 
 /* The folder that it names, in `text`, or NULL. */
@@ -77,7 +72,7 @@ static int serve_one(void *user, const char *name) {
     size_t size;
     if (!is_request(name) || join(store->folder, name, path, NULL) < 0) return 0;
     if (gx_lock_take(&lock, path, NULL) != GALE_STATE) { /* who asked has gone */
-        (void)remove_file(path, NULL);
+        (void)gx_disk_now()->unlink(path);
         gx_lock_release(&lock, path);
         return 0;
     }
@@ -150,7 +145,7 @@ static int ask(request *made, const char *from, const char *to, gale_error *erro
 }
 
 static void withdraw(request *made) {
-    (void)remove_file(made->path, NULL);
+    (void)gx_disk_now()->unlink(made->path);
     gx_lock_release(&made->lock, made->path);
 }
 
@@ -204,18 +199,8 @@ int gale_store_keep(const char *from, const char *to, bool (*waits)(void *user),
 /* What killed ones have asked for. */
 static int remove_request(void *user, const char *name) {
     char path[GX_FILE_NAME_SIZE];
-    if (join(user, name, path, NULL) == GALE_OK) (void)remove_file(path, NULL);
+    if (join(user, name, path, NULL) == GALE_OK) (void)gx_disk_now()->unlink(path);
     return 0;
-}
-
-static int remove_each(const char *folder, const char *const *names, gale_error *error) {
-    char path[GX_FILE_NAME_SIZE];
-    int rc = GALE_OK;
-    for (; rc == GALE_OK && *names; names++) {
-        rc = join(folder, *names, path, error);
-        if (rc == GALE_OK) rc = remove_file(path, error);
-    }
-    return rc;
 }
 
 /* First of all it becomes one that is still being made, in which nothing counts. */
@@ -225,8 +210,8 @@ static int remove_locked(const char *folder, const char *path, gale_error *error
     head.made = false;
     int rc = gx_head_write(path, &head, error);
     if (rc == GALE_OK) rc = gx_folder_each(folder, asked, remove_request, (void *)folder, error);
-    if (rc == GALE_OK) rc = remove_each(folder, unfinished, error);
-    if (rc == GALE_OK) rc = remove_each(folder, files, error);
+    if (rc == GALE_OK) rc = gx_folder_remove_files(folder, unfinished, error);
+    if (rc == GALE_OK) rc = gx_folder_remove_files(folder, files, error);
     return rc == GALE_OK ? gx_file_sync_name(path, error) : rc;
 }
 

@@ -1,10 +1,8 @@
 #include "store/opening.h"
 
-#include "base/os/disk.h"
 #include "base/os/entropy.h"
 #include "base/os/folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,15 +22,9 @@ static int name_files(gx_store *store, gale_error *error) {
 
 /* --- A new one ---------------------------------------------------------------------------------------------------- */
 
-static int remove_file(const char *path, gale_error *error) {
-    if (gx_disk_now()->unlink(path) == 0 || errno == ENOENT) return GALE_OK;
-    return gale_error_set(error, GALE_IO, "cannot remove '%s': %s", path, strerror(errno));
-}
-
 static int remove_leftovers(const gx_store *store, gale_error *error) {
-    int rc = remove_file(store->data, error);
-    if (rc == GALE_OK) rc = remove_file(store->log, error);
-    return rc == GALE_OK ? remove_file(store->mark_path, error) : rc;
+    static const char *const names[] = { GX_STORE_DATA, GX_STORE_LOG, GX_STORE_MARK, NULL };
+    return gx_folder_remove_files(store->folder, names, error);
 }
 
 static int connect(gx_store *store, gale_error *error) {

@@ -151,10 +151,16 @@ static int remove_named(const char *folder, const char *name, gale_error *error)
     return gale_error_set(error, GALE_IO, "cannot remove '%s': %s", path, strerror(errno));
 }
 
+int gx_folder_remove_files(const char *path, const char *const *names, gale_error *error) {
+    int rc = GALE_OK;
+    for (; rc == GALE_OK && *names; names++) rc = remove_named(path, *names, error);
+    return rc;
+}
+
 int gx_folder_remove(const char *path, const char *const *names, gale_error *error) {
     int rc = gx_folder_look(path, error);
     if (rc == GALE_NOT_FOUND) return GALE_OK;
-    for (; rc == GALE_OK && *names; names++) rc = remove_named(path, *names, error);
+    if (rc == GALE_OK) rc = gx_folder_remove_files(path, names, error);
     if (rc < 0 || rmdir(path) == 0) return rc;
     return gale_error_set(error, errno == ENOTEMPTY || errno == EEXIST ? GALE_EXISTS : GALE_IO,
                           "cannot remove the folder '%s': %s", path, strerror(errno));

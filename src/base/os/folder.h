@@ -30,6 +30,9 @@ int gx_folder_copy(const char *from, const char *to, const char *const *names, g
 /* GALE_OK when nothing, or an empty folder, is at `path`; GALE_EXISTS. */
 int gx_folder_check_free(const char *path, gale_error *error);
 
+/* Removes the files `names` in a folder, in this order, as far as they are there; the list ends with NULL. GALE_IO. */
+int gx_folder_remove_files(const char *path, const char *const *names, gale_error *error);
+
 /* Removes the folder with the files `names`, and nothing else: GALE_EXISTS when it has others. GALE_OK when it is not there. */
 int gx_folder_remove(const char *path, const char *const *names, gale_error *error);
 
