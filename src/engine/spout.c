@@ -67,6 +67,11 @@ static void set_done(gx_task *task, bool done) {
         gx_bell_ring(&task->executor->shared->executors[0]->bell); /* a drain may have begun: it is watched there */
 }
 
+/* For something else, but no longer than that. */
+static int64_t until_of(const gale_wait *wait) {
+    return wait->until <= 0 ? INT64_MAX : wait->until;
+}
+
 static void wait_unwatched(const gx_executor *ex, gx_spout_life *life) {
     int64_t soon = ex->now + UNWATCHED_PAUSE;
     if (life->not_before > soon) life->not_before = soon;
@@ -84,10 +89,10 @@ static bool take_answer(gx_executor *ex, gx_task *task, int said, const gale_wai
         return false;
     case GALE_NEXT_UNTIL: life->not_before = wait->until; return false;
     case GALE_NEXT_READABLE:
-        life->not_before = wait->until <= 0 ? INT64_MAX : wait->until;
+        life->not_before = until_of(wait);
         if (!gx_watches_await(task, wait->fd)) wait_unwatched(ex, life);
         return false;
-    case GALE_NEXT_WATCHED: life->not_before = wait->until <= 0 ? INT64_MAX : wait->until; return false;
+    case GALE_NEXT_WATCHED: life->not_before = until_of(wait); return false;
     case GALE_NEXT_DONE: set_done(task, true); return false;
     default: back_off(ex, task, said < 0 ? said : GALE_INVALID); return false;
     }
