@@ -12,6 +12,7 @@
 #include <gale/hook.h>
 #include <gale/kit.h>
 #include <gale/log.h>
+#include <gale/net.h>
 #include <gale/plugin.h>
 #include <gale/remote.h>
 #include <gale/rotating_map.h>

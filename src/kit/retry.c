@@ -39,6 +39,7 @@ static void push_free(gx_retry *retry, uint32_t id) {
 
 static void link_newest(gx_retry *retry, uint32_t id) {
     gx_retry_slot *slot = &retry->slots[id];
+    retry->bytes += slot->size;
     slot->older = retry->newest;
     slot->newer = NONE;
     *(retry->newest == NONE ? &retry->oldest : &retry->slots[retry->newest].newer) = id;
@@ -46,6 +47,7 @@ static void link_newest(gx_retry *retry, uint32_t id) {
 }
 
 static void unlink_slot(gx_retry *retry, const gx_retry_slot *slot) {
+    retry->bytes -= slot->size;
     *(slot->older == NONE ? &retry->oldest : &retry->slots[slot->older].newer) = slot->newer;
     *(slot->newer == NONE ? &retry->newest : &retry->slots[slot->newer].older) = slot->older;
 }
@@ -121,6 +123,10 @@ static void queue_first(gx_retry *retry, uint32_t id) {
     retry->slots[id].next = retry->queue_first;
     retry->queue_first = id;
     if (retry->queue_last == NONE) retry->queue_last = id;
+}
+
+void gx_retry_queue(gx_retry *retry, uint32_t id) {
+    queue_last(retry, id);
 }
 
 bool gx_retry_take(gx_retry *retry, uint32_t *ret_id) {

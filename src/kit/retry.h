@@ -50,6 +50,7 @@ typedef struct gx_retry {
     uint32_t max_attempts;
     uint64_t tag; /* in the high half of its message ids, for who has several: set before the first line */
     uint64_t given_up;
+    uint64_t bytes; /* of the lines that are neither acked nor given up */
 } gx_retry;
 
 /* `out` is the task's collector, for reports; `max_attempts` 0: GX_RETRY_ATTEMPTS. Allocates nothing. */
@@ -69,6 +70,9 @@ GX_INLINE gx_retry_slot *gx_retry_oldest(const gx_retry *retry) {
 GX_INLINE gx_retry_slot *gx_retry_newer(const gx_retry *retry, const gx_retry_slot *slot) {
     return slot->newer == UINT32_MAX ? NULL : &retry->slots[slot->newer];
 }
+
+/* Queues a slot from gx_retry_add, to be emitted behind those that wait. */
+void gx_retry_queue(gx_retry *retry, uint32_t id);
 
 /* Takes the first slot out of the queue; false when it is empty. It must be emitted next. */
 bool gx_retry_take(gx_retry *retry, uint32_t *ret_id);

@@ -267,6 +267,7 @@ NAMED = {
 GOOD = {
     "gale_file_spout_options": {"path": '"no such file"'},
     "gale_file_sink_options": {"path": '"no such file"'},
+    "gale_net_spout_options": {"listen": '"127.0.0.1:0"'},
     "gale_dedupe_options": {"key": '"number"'},
     "gale_event_time_options": {"output": '"number"'},
     "gale_unique_options": {"key": '"number"'},

@@ -1,0 +1,556 @@
+#!/usr/bin/env python3
+"""Sockets of the program: clients that are slow, rude, endless or many, datagrams that are lost, and syslog as the page has it.
+
+usage: net_test.py GALE ROOT
+"""
+
+import calendar
+import json
+import re
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+GALE = str(Path(sys.argv[1]).resolve())
+PAGE = Path(sys.argv[2]).resolve() / "docs" / "api" / "net.md"
+BOUND = 120  # seconds: longer than any of this takes on any machine
+SANITIZED = b"__asan_init" in Path(GALE).read_bytes() or b"__tsan_init" in Path(GALE).read_bytes()
+
+TOPOLOGY = """\
+name: t
+config: {{ {config} }}
+spouts:
+  - {{id: in, className: gale.spout.{kind}, parallelism: {tasks}, properties: {{{properties}}}}}
+bolts:
+  - {{id: out, className: gale.bolt.FileSink, properties: {{path: out.tsv, format: {format}, append: true}}}}
+streams:
+  - {{from: in, to: out, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Net(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+        self.process = None
+        self.runs = 0
+        self.addCleanup(self.kill)
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    # --- The program
+
+    def start(self, kind, properties, *arguments, config="topology.message.timeout.secs: 3600", tasks=1, text=None, output="text", files=None):
+        (self.path / "t.yaml").write_text(text or TOPOLOGY.format(kind=kind, properties=properties, config=config, tasks=tasks, format=output))
+        self.runs += 1
+        self.errors = self.path / f"errors-{self.runs}"
+
+        def limit():
+            if files:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        with open(self.errors, "w") as errors:
+            self.process = subprocess.Popen([GALE, "run", "-q", "t.yaml", *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=limit)
+
+    def said(self):
+        return self.errors.read_text()
+
+    def wait_for(self, condition, what="it"):
+        end = time.monotonic() + BOUND
+        while not (value := condition()):
+            self.assertLess(time.monotonic(), end, f"{what} does not come\n{self.said()}")
+            self.assertIsNone(self.process.poll(), self.said())
+            time.sleep(0.005)
+        return value
+
+    def wait_for_words(self, words):
+        return self.wait_for(lambda: re.search(words, self.said()), words)
+
+    def port(self):
+        return int(self.wait_for_words(r"listens at \S*:(\d+)")[1])
+
+    def end(self):
+        """It has nothing more to read."""
+        self.assertEqual(self.process.wait(BOUND), 0, self.said())
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+        self.end()
+
+    def lines(self):
+        path = self.path / "out.tsv"
+        return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
+    def wait_for_lines(self, count):
+        self.wait_for(lambda: len(self.lines()) >= count, f"{count} lines")
+        self.assertEqual(len(self.lines()), count)
+
+    def memory(self):
+        return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())[1]) * 1024
+
+    # --- Its clients
+
+    def dial(self, port):
+        s = socket.create_connection(("127.0.0.1", port), timeout=BOUND)
+        self.addCleanup(s.close)
+        return s
+
+    def send(self, port, data):
+        with socket.create_connection(("127.0.0.1", port), timeout=BOUND) as s:
+            s.sendall(data)
+
+
+class Streams(Net):
+    def test_lines_come_as_they_were_sent_and_the_input_ends_with_its_connections(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 2')
+        port = self.port()
+        self.send(port, b"a\r\nb\n\nhalf")
+        self.send(port, b"other\n")
+        self.end()
+        self.assertEqual(sorted(self.lines()), [b"", b"a", b"b", b"half", b"other"])
+
+    def test_a_half_closed_connection_has_its_lines_and_hears_the_end(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1')
+        s = self.dial(self.port())
+        s.sendall(b"a\nb")
+        s.shutdown(socket.SHUT_WR)
+        self.assertEqual(s.recv(1), b"")
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b"])
+
+    def test_fields_say_who_and_when_and_the_how_manieth(self):
+        before = time.time()
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1, emit: [number, line, peer, received]', output="json")
+        s = self.dial(self.port())
+        s.sendall(b"a\n\xff\n")
+        name = "%s:%d" % s.getsockname()
+        s.close()
+        self.end()
+        rows = [json.loads(line) for line in self.lines()]
+        self.assertEqual([(r["number"], r["line"], r["peer"]) for r in rows], [(1, "a", name), (2, {"base64": "/w=="}, name)])
+        self.assertTrue(all(before - 1 < r["received"] < time.time() + 1 for r in rows), rows)
+
+    def test_other_framings(self):
+        for framing, data, wanted in (("nul", b"a\nb\0c", [b"a\nb", b"c"]), ("octets", b"3 a\nb1 c", [b"a\nb", b"c"]),
+                                      ("auto", b"5 <1>ab<2>c\n12 d\n", [b"<1>ab", b"<2>c", b"12 d"])):
+            with self.subTest(framing):
+                (self.path / "out.tsv").unlink(missing_ok=True)
+                self.start("Tcp", f'listen: "127.0.0.1:0", connections: 1, framing: {framing}')
+                self.send(self.port(), data)
+                self.end()
+                self.assertEqual(b"\n".join(self.lines()), b"\n".join(wanted))
+
+    def test_what_is_not_counted_ends_its_connection_alone(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", framing: octets, connections: 2')
+        port = self.port()
+        rude = self.dial(port)
+        rude.sendall(b"1 aGET / HTTP/1.0\r\n\r\n")
+        while True:
+            try:
+                if not rude.recv(1):
+                    break
+            except ConnectionResetError:
+                break
+        self.send(port, b"1 b")
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b"])
+        self.assertRegex(self.said(), r"the connection of 127\.0\.0\.1:\d+ was closed: what came is not framed as LEN SP record")
+
+    def test_a_reset_has_what_was_received(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1')
+        s = self.dial(self.port())
+        s.sendall(b"a\nb\n")
+        self.wait_for_lines(2)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.close()
+        self.end()
+        self.assertRegex(self.said(), r"of 1 connections 1 were reset")
+
+    def test_a_unix_socket_takes_connections_and_leaves_nothing_behind(self):
+        self.start("Unix", "path: in.sock, connections: 1")
+        self.wait_for_words("listens at in.sock")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(self.path / "in.sock"))
+            s.sendall(b"a\nb\n")
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b"])
+        self.assertFalse((self.path / "in.sock").exists())
+
+    def test_a_dead_unix_socket_is_taken_over_and_a_living_one_or_a_file_is_refused(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(str(self.path / "in.sock"))
+        self.start("Unix", "path: in.sock")
+        self.wait_for_words("listens at in.sock")
+        first, self.process = self.process, None
+        self.addCleanup(first.wait)
+        self.addCleanup(first.kill)
+        self.start("Unix", "path: in.sock")
+        self.assertEqual(self.process.wait(BOUND), 3, self.said())
+        self.assertIn("cannot listen at in.sock: Address already in use", self.said())
+        (self.path / "file").write_text("mine")
+        self.start("Unix", "path: file")
+        self.assertEqual(self.process.wait(BOUND), 3, self.said())
+        self.assertEqual((self.path / "file").read_text(), "mine")
+
+    def test_a_port_that_another_has_is_refused_in_words(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.start("Tcp", f'listen: "127.0.0.1:{s.getsockname()[1]}"')
+            self.assertNotEqual(self.process.wait(BOUND), 0)
+            self.assertRegex(self.said(), r"cannot listen at 127\.0\.0\.1:\d+: Address already in use")
+
+    def test_several_tasks_share_a_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+        self.start("Tcp", f'listen: "127.0.0.1:{port}"', tasks=3)
+        self.wait_for_words("listens at")  # the log says once what several tasks say
+        for i in range(30):
+            self.send(port, b"%d\n" % i)
+        self.wait_for_lines(30)
+        self.assertEqual(sorted(map(int, self.lines())), list(range(30)))
+        self.interrupt()
+
+    # --- What would hurt
+
+    def test_an_endless_line_takes_no_memory_and_holds_nobody_up(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", longest: 64 KB', "-j", "1")
+        port = self.port()
+        rude = self.dial(port)
+        piece = b"x" * (1 << 20)
+        rude.sendall(piece)
+        before = self.memory()
+        for i in range(100):
+            rude.sendall(piece)
+            if i % 10 == 0:
+                self.send(port, b"between\n")
+        self.wait_for(lambda: self.lines().count(b"between") == 10)
+        rude.sendall(b"\nnext\n")
+        self.wait_for(lambda: b"next" in self.lines())
+        self.assertEqual(sorted(len(line) for line in self.lines()), [4] + [7] * 10 + [64000])
+        self.assertLess(self.memory() - before, 32 << 20)
+        self.interrupt()
+        self.assertIn("1 records were longer than `longest`", self.said())
+
+    def test_a_huge_size_that_is_announced_takes_no_memory(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", framing: octets, longest: 64 KB, tooLong: drop', "-j", "1")
+        port = self.port()
+        rude = [self.dial(port) for _ in range(50)]
+        before = self.memory()
+        for s in rude:
+            s.sendall(b"9999999999 " + b"x" * 100000)
+        self.send(port, b"5 after")
+        self.wait_for_lines(1)
+        self.assertLess(self.memory() - before, 32 << 20)
+        self.interrupt()
+
+    def test_many_half_lines_are_bounded_together(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", longest: 1 MiB, memory: 4 MiB', "-j", "1")
+        port = self.port()
+        before = self.memory()
+        for _ in range(40):
+            try:
+                self.dial(port).sendall(b"x" * 500000)
+            except ConnectionError:
+                pass
+        self.wait_for_words("was closed: half records of all connections take more than `memory` bytes")
+        self.send(port, b"after\n")
+        self.wait_for(lambda: b"after" in self.lines())
+        self.assertLess(self.memory() - before, 48 << 20)
+        self.interrupt()
+
+    def test_lines_that_drip_byte_by_byte(self):
+        count, text = 100, b"a line that comes slowly\n"
+        self.start("Tcp", f'listen: "127.0.0.1:0", connections: {count}', "-j", "1")
+        port = self.port()
+        slow = [self.dial(port) for _ in range(count)]
+        for i in range(len(text)):
+            for s in slow:
+                s.send(text[i:i + 1])
+        for s in slow:
+            s.close()
+        self.end()
+        self.assertEqual(self.lines(), [text[:-1]] * count)
+
+    def test_ten_thousand_connections(self):
+        count, room = 10000, 200
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < count + room:
+            count = hard - room
+            print(f"net_test: {count} connections: this machine allows {hard} descriptors", file=sys.stderr)
+        if SANITIZED:
+            count = min(count, 2000)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + room) if hard != resource.RLIM_INFINITY else count + room, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.start("Tcp", f'listen: "127.0.0.1:0", maxConnections: {count}, connections: {count}', "-j", "1")
+        port = self.port()
+        before = self.memory()
+        # From many addresses: a port of one has 28,000 others at the most.
+        all_of_them = []
+        for i in range(count):
+            s = socket.socket()
+            s.settimeout(BOUND)
+            s.bind((f"127.0.1.{i % 200 + 1}", 0))
+            s.connect(("127.0.0.1", port))
+            all_of_them.append(s)
+            s.sendall(b"half of ")
+        for i, s in enumerate(all_of_them):
+            s.sendall(b"%d\n" % i)
+        self.wait_for_lines(count)
+        memory = self.memory() - before
+        for s in all_of_them:
+            s.close()
+        self.end()
+        self.assertEqual(sorted(self.lines()), sorted(b"half of %d" % i for i in range(count)))
+        if not SANITIZED:
+            self.assertLess(memory, count * 4096 + (16 << 20))
+
+    def test_further_connections_wait_until_one_ends(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", maxConnections: 2')
+        port = self.port()
+        first = [self.dial(port) for _ in range(2)]
+        for s in first:
+            s.sendall(b"first\n")
+        self.wait_for_lines(2)
+        third = self.dial(port)
+        third.sendall(b"third\n")
+        self.wait_for_words(r"2 connections are open \(maxConnections\): others wait until one ends")
+        self.assertEqual(len(self.lines()), 2)
+        first[0].close()
+        self.wait_for_lines(3)
+        self.interrupt()
+
+    def test_a_system_without_descriptors_is_told_of_once_and_waited_for(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0"', "-j", "1", files=40)
+        port = self.port()
+        many = [self.dial(port) for _ in range(60)]
+        for s in many:
+            s.sendall(b"x\n")
+        self.wait_for_words("no more can be taken: Too many open files; others wait")
+        for s in many:
+            s.close()
+        self.wait_for_lines(60)
+        self.interrupt()
+        self.assertEqual(self.said().count("Too many open files"), 1)
+
+    def test_silent_connections_are_closed(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", idleTimeout: 200ms, connections: 1')
+        s = self.dial(self.port())
+        s.sendall(b"a\nhalf")
+        self.assertEqual(s.recv(1), b"")
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"half"])
+        self.assertIn("closed here were 1 for their silence", self.said())
+
+    def test_who_may_not_emit_does_not_read(self):
+        """A sender waits: what is open is bounded by topology.max.spout.pending, and by `memory`."""
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1, memory: 100 KB', "--rate", "20000", "-j", "1",
+                   config="topology.message.timeout.secs: 3600, topology.max.spout.pending: 10")
+        port = self.port()
+        before = self.memory()
+        lines = [b"%06d " % i + b"x" * 1000 for i in range(20000)]
+        self.send(port, b"\n".join(lines) + b"\n")
+        self.wait_for_end_of(lines)
+        self.assertLess(self.peak - before, 24 << 20)
+
+    def wait_for_end_of(self, lines):
+        self.peak = 0
+        while self.process.poll() is None:
+            try:
+                self.peak = max(self.peak, self.memory())
+            except (OSError, TypeError):
+                break  # it has ended meanwhile
+            time.sleep(0.01)
+        self.end()
+        self.assertEqual(self.lines(), lines)
+
+    # --- Who connects
+
+    def test_who_connects_tries_again_and_says_so_once(self):
+        with socket.socket() as reserved:
+            reserved.bind(("127.0.0.1", 0))
+            port = reserved.getsockname()[1]
+        self.start("Tcp", f'connect: "127.0.0.1:{port}", connections: 2')
+        self.wait_for_words("cannot connect: Connection refused; it is tried again until it can be")
+        server = socket.create_server(("127.0.0.1", port))
+        self.addCleanup(server.close)
+        server.settimeout(BOUND)
+        for text in (b"a\nb\n", b"c\n"):
+            s, _ = server.accept()
+            s.sendall(text)
+            s.close()
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b", b"c"])
+        self.assertEqual(self.said().count("cannot connect"), 1)
+
+    # --- Runs that go on
+
+    def test_a_stop_keeps_what_was_received(self):
+        """Ten lines are open, others are read, and the rest has its sender."""
+        if "--state" not in subprocess.run([GALE, "help", "run"], capture_output=True, text=True, check=True).stdout:
+            self.skipTest("no durable runs here")
+        state = ("--state", "state", "--rate", "50", "-j", "1")
+        self.start("Tcp", 'listen: "127.0.0.1:0"', *state)
+        s = self.dial(self.port())
+        s.sendall(b"".join(b"%d\n" % i for i in range(100)))
+        self.wait_for(lambda: self.lines())
+        self.interrupt()
+        self.assertLess(len(self.lines()), 100)
+        self.start("Tcp", 'listen: "127.0.0.1:0"', "--state", "state", "-j", "1")
+        self.wait_for_lines(100)
+        self.interrupt()
+        self.assertEqual(self.lines(), [b"%d" % i for i in range(100)])
+
+
+class Datagrams(Net):
+    def total(self):
+        found = re.search(r"(\d+) datagrams were received, (\d+) were thrown away by the system, (\d+) not read at the end; (\d+) were longer",
+                          self.said())
+        self.assertTrue(found, self.said())
+        return [int(number) for number in found.groups()]
+
+    def socket(self, port):
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(s.close)
+        s.connect(("127.0.0.1", port))
+        return s
+
+    def test_each_datagram_is_a_record_and_all_are_told_of(self):
+        self.start("Udp", 'listen: "127.0.0.1:0", receiveBuffer: 1 MiB')
+        s = self.socket(self.port())
+        for i in range(500):
+            s.send(b"%d" % i)
+        self.wait_for_lines(500)
+        self.assertEqual(self.lines(), [b"%d" % i for i in range(500)])
+        self.interrupt()
+        self.assertEqual(self.total(), [500, 0, 0, 0])
+
+    def test_lines_of_a_datagram(self):
+        self.start("Udp", 'listen: "127.0.0.1:0", framing: lines')
+        s = self.socket(self.port())
+        s.send(b"a\nb\r\nc")
+        s.send(b"d\n")
+        self.wait_for_lines(4)
+        self.assertEqual(self.lines(), [b"a", b"b", b"c", b"d"])
+        self.interrupt()
+
+    def test_a_longer_one_is_cut_or_dropped_and_counted(self):
+        for word, wanted in (("cut", [b"x" * 10, b"y"]), ("drop", [b"y"])):
+            (self.path / "out.tsv").unlink(missing_ok=True)
+            self.start("Udp", f'listen: "127.0.0.1:0", longest: 10, tooLong: {word}')
+            s = self.socket(self.port())
+            s.send(b"x" * 11)
+            s.send(b"y")
+            self.wait_for_lines(len(wanted))
+            self.assertEqual(self.lines(), wanted)
+            self.interrupt()
+            self.assertEqual(self.total(), [2, 0, 0, 1])
+
+    def test_what_the_system_throws_away_is_counted_to_the_last(self):
+        """A source that may emit forty a second, a buffer for a few, and ten thousand at once."""
+        sent = 10000
+        self.start("Udp", 'listen: "127.0.0.1:0", receiveBuffer: 4 KB', "--rate", "40")
+        s = self.socket(self.port())
+        for i in range(sent):
+            s.send(b"%d" % i)
+        self.wait_for_words(r"the system has thrown away \d+ datagrams")
+        self.interrupt()
+        received, lost, unread, _ = self.total()
+        self.assertEqual(received + lost + unread, sent)
+        self.assertGreater(lost, 0)
+        self.assertEqual(len(self.lines()), received)
+        self.assertEqual(len(set(self.lines())), received)
+
+    def test_a_unix_datagram_waits_for_room(self):
+        self.start("Unix", "path: in.sock, datagram: true")
+        self.wait_for_words("listens at in.sock")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+            s.connect(str(self.path / "in.sock"))
+            for i in range(2000):
+                s.send(b"%d" % i)
+        self.wait_for_lines(2000)
+        self.interrupt()
+        self.assertEqual(self.lines(), [b"%d" % i for i in range(2000)])
+
+
+class Syslog(Net):
+    def rows(self):
+        """(message, what goes out) of the page."""
+        for line in PAGE.read_text().splitlines():
+            row = re.fullmatch(r"\| `(.*)` \| `(\{.*\})` \|", line)
+            if row:
+                yield row[1].replace("\\n", "\n").replace("\\ufeff", "\ufeff"), json.loads(row[2])
+
+    def take(self, transport, send):
+        (self.path / "out.tsv").unlink(missing_ok=True)
+        self.start("Syslog", send[0] + f", transport: {transport}, emit: [facility, severity, time, host, app, procid, msgid, data, message, received]",
+                   output="json")
+        send[1]()
+
+    def check(self, got, wanted):
+        received = got.pop("received")
+        if wanted["time"] == "received":
+            wanted = {**wanted, "time": received}
+        elif isinstance(wanted["time"], str):
+            years = [time.gmtime(received).tm_year + i for i in (-1, 0, 1)]
+            times = [calendar.timegm(time.strptime(f"{year} {wanted['time']}", "%Y %b %d %H:%M:%S")) for year in years]
+            wanted = {**wanted, "time": min(times, key=lambda t: abs(t - received))}
+        self.assertEqual(got, wanted)
+
+    def test_messages_are_what_the_page_says_by_each_transport(self):
+        rows = list(self.rows())
+        self.assertGreater(len(rows), 15)
+        counted = b"".join(b"%d " % len(m.encode()) + m.encode() for m, _ in rows if m.startswith("<"))
+
+        def by_tcp():
+            port = self.port()
+            for message, _ in rows:
+                if "\n" not in message:
+                    self.send_in_turn(port, message.encode() + b"\n")
+
+        def by_udp():
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.addCleanup(s.close)
+            s.connect(("127.0.0.1", self.port()))
+            for i, (message, _) in enumerate(rows):
+                s.send(message.encode())
+                self.wait_for_lines(i + 1)
+
+        def by_counting():
+            self.send(self.port(), counted)
+
+        for transport, send, some in (("tcp", by_tcp, [r for r in rows if "\n" not in r[0]]), ("udp", by_udp, rows),
+                                      ("tcp", by_counting, [r for r in rows if r[0].startswith("<")])):
+            with self.subTest(transport):
+                self.take(transport, ('listen: "127.0.0.1:0"', send))
+                self.wait_for_lines(len(some))
+                self.interrupt()
+                for line, (message, wanted) in zip(self.lines(), some):
+                    with self.subTest(message):
+                        self.check(json.loads(line), wanted)
+
+    def send_in_turn(self, port, data):
+        before = len(self.lines())
+        self.send(port, data)
+        self.wait_for_lines(before + 1)
+
+    def test_a_year_that_is_missing_is_the_one_nearest_to_now(self):
+        self.start("Syslog", 'listen: "127.0.0.1:0", transport: tcp, connections: 1, emit: [time], zone: "+02:00"')
+        then = time.time() - 3600 * 24 * 30
+        self.send(self.port(), time.strftime("<1>%b %e %H:%M:%S host x: y\n", time.gmtime(then + 7200)).encode())
+        self.end()
+        self.assertEqual(self.lines(), [b"%d" % then])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
