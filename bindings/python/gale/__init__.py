@@ -1,0 +1,23 @@
+"""gale: Apache Storm's processing model, in this process.
+
+Spouts and bolts in Python, run by libgale. docs/python.md begins at the beginning.
+"""
+
+from . import aio, testing
+from ._c import ErrorCode, Phase, Place, Reason, WatchEvent
+from ._library import VERSION as __version__
+from ._library import LibraryError
+from ._library import gale as _gale
+from .components import DONE, WATCHED, BasicBolt, Bolt, Failure, Readable, Spout, Until, bolt, spout
+from .errors import GaleError
+from .runtime import Runtime
+from .topology import Topology
+from .tuples import Tuple
+
+__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "Failure", "GaleError", "LibraryError", "Phase", "Place", "Readable",
+           "Reason", "Runtime", "Spout", "Topology", "Tuple", "Until", "WatchEvent", "aio", "bolt", "spout", "testing", "version"]
+
+
+def version():
+    """Of libgale: "0.1.0"."""
+    return _gale.version().decode()

@@ -1,0 +1,141 @@
+"""Spouts and bolts: what an application derives from, or makes of a function.
+
+Each task is an instance of its own, made on the task's own thread. `self.context` and `self.out` are there from `open` or `prepare` on.
+"""
+
+import collections
+import functools
+
+from .collector import Collector
+from .context import Context
+
+# --- What a spout's `next` may return, beside None ---
+
+DONE = object()  # nothing more, unless one of my tuples fails: then I am asked again
+WATCHED = object()  # nothing before a watch of mine was told
+Until = collections.namedtuple("Until", "at")  # nothing before the context's clock shows `at` seconds
+Readable = collections.namedtuple("Readable", "fd until", defaults=(None,))  # nothing before the descriptor is readable, or that time
+
+
+class Component:
+    """What spouts and bolts have in common.
+
+    outputs   the fields of what it emits, ["word", "count"], or of several streams, {"default": ["word"], "bad": ["line"]}
+    durable   what it keeps beyond a run that is durable: "nothing", "keyed" (all in Collector.state), or None: what its `save` returns,
+              or, without one, nobody knows
+    version   of what `save` returns; what an older one saved goes through `migrate`
+
+    A component that can be saved defines  save(self) -> a value  and  restore(self, value), which is called behind `open` or `prepare`
+    when a run goes on; and if need be  migrate(version, value) -> the value in version + 1, as a static method.
+    """
+
+    outputs = ()
+    durable = None
+    version = 1
+    context: Context
+    out: Collector
+
+
+class Spout(Component):
+    """Emits with self.out.emit(values, id=...) from `next`, and hears of what has a message id exactly once: `ack` or `fail`.
+
+    `next` returns None (asked again at once when it emitted something, else soon), DONE, WATCHED, Until or Readable.
+    """
+
+    def open(self):
+        """Before everything else. What it raises stops the start."""
+
+    def activate(self):
+        """From now on `next` is called."""
+
+    def next(self):
+        raise NotImplementedError(f"{type(self).__name__} has no next()")
+
+    def ack(self, id):
+        """The whole tree of the tuple is done."""
+
+    def fail(self, id, failure):
+        """It is not: a Failure says why. Emitting it again, from `next`, is the spout's to decide."""
+
+    def deactivate(self):
+        """For the time being `next` is not called."""
+
+    def close(self):
+        """At the end, however it came."""
+
+
+class Bolt(Component):
+    """Answers each tuple itself, at once or later: self.out.ack, fail, reject; or self.out.hold it and answer when it is done.
+
+    Methods beside `execute` are called when there are any: `flush` after all that was there to execute, before the executor looks for
+    more; `finish` once all before this bolt has drained.
+    """
+
+    def prepare(self):
+        """Before everything else. What it raises stops the start."""
+
+    def execute(self, tuple):
+        raise NotImplementedError(f"{type(self).__name__} has no execute()")
+
+    def cleanup(self):
+        """At the end, however it came."""
+
+
+class BasicBolt(Bolt):
+    """Is answered for: a tuple is acked when `execute` returns, and fails when it raises. What it emits is anchored to the tuple. With a
+    `flush` it is answered when that returns."""
+
+
+Failure = collections.namedtuple("Failure", "reason component task text attempts final")
+Failure.__doc__ = "Why a tuple failed (a Reason), where, in words, how often it was emitted, and whether this is the last word."
+
+
+# --- Of functions ----------------------------------------------------------------------------------------------------
+
+
+class _FunctionBolt(BasicBolt):
+    function = None
+
+    def execute(self, tuple):
+        self.function(tuple, self.out)
+
+
+def bolt(function=None, *, outputs=()):
+    """Makes a BasicBolt of  function(tuple, out):
+
+        @gale.bolt(outputs=["word"])
+        def split(tuple, out): ...
+    """
+    if function is None:
+        return functools.partial(bolt, outputs=outputs)
+    return type(function.__name__, (_FunctionBolt,), {"function": staticmethod(function), "outputs": outputs, "durable": "nothing",
+                                                      "__doc__": function.__doc__, "__module__": function.__module__})
+
+
+class _FunctionSpout(Spout):
+    function = None
+
+    def __init__(self, *arguments, **named):
+        self._rows, self._count = iter(self.function(*arguments, **named)), 0
+
+    def next(self):
+        for row in self._rows:
+            self.out.emit(row, id=self._count)
+            self._count += 1
+            return None
+        return DONE
+
+
+def spout(function=None, *, outputs=()):
+    """Makes a Spout of a function that returns an iterator of rows, as a generator does. Each is tracked; one that fails is emitted again
+    where topology.replay.attempts says so:
+
+        @gale.spout(outputs=["line"])
+        def lines(path):
+            for line in open(path):
+                yield [line]
+    """
+    if function is None:
+        return functools.partial(spout, outputs=outputs)
+    return type(function.__name__, (_FunctionSpout,), {"function": staticmethod(function), "outputs": outputs,
+                                                       "__doc__": function.__doc__, "__module__": function.__module__})

@@ -1,0 +1,58 @@
+"""Errors, from C to Python and back."""
+
+import logging
+import os
+import traceback
+
+from . import _c
+from ._library import gale
+
+log = logging.getLogger("gale")
+_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class GaleError(Exception):
+    """What libgale refused or could not do: `code` is an ErrorCode, `text` says it in words."""
+
+    def __init__(self, code, text=""):
+        try:
+            code = _c.ErrorCode(code)
+        except ValueError:
+            pass  # of a newer libgale
+        self.code, self.text = code, text or gale.error_text(code).decode()
+        super().__init__(self.text)
+
+    def __reduce__(self):
+        return type(self), (self.code, self.text)
+
+
+def check(code, report=None):
+    """`code`, unless it is an error; `report` is the _c.Error that tells more."""
+    if code >= 0:
+        return code
+    raise GaleError(code, report.text.decode("utf-8", "replace") if report is not None and report.code else "")
+
+
+def _place(error):
+    """Where it was raised, or where this package was called from then: "words.py:12"."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(_FOLDER)]
+    file, line = (own or frames or [("?", 0)])[-1]
+    return f"{os.path.basename(file)}:{line}"
+
+
+def _cut(text, room):
+    """As many whole characters as fit into so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:max(room, 0)].decode("utf-8", "ignore")
+
+
+def describe(error):
+    """An exception as one line that a failure has room for: "ValueError: no number (words.py:12)"."""
+    what, where = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " "), f" ({_place(error)})"
+    log.debug("%s%s", what, where, exc_info=error)
+    return _cut(what, _c.FAILURE_TEXT - len(where.encode("utf-8", "replace"))) + where
+
+
+def code_of(error):
+    """What C is told of it."""
+    return int(error.code) if isinstance(error, GaleError) and error.code < 0 else int(_c.ErrorCode.COMPONENT)

@@ -1,0 +1,264 @@
+"""Running a topology in this process."""
+
+import contextlib
+import ctypes
+import math
+import threading
+import weakref
+
+from . import _c, _library, stats
+from ._library import gale
+from .errors import GaleError, check
+from .logs import logger_of
+from .texts import c_text, c_texts
+
+_SLICE = _c.SECOND // 10  # between two looks whether a signal came: Python's handlers run on the main thread, between two calls of C
+_AT_EXIT = 10 * _c.SECOND  # for what nobody closed
+
+
+def _in_main_thread():
+    return threading.current_thread() is threading.main_thread()
+
+
+def _slices(timeout):
+    """Nanoseconds to wait at a time, for a wait of `timeout` seconds (None: as long as it takes), and whether each is the last."""
+    if timeout is None:
+        while True:
+            yield (_SLICE, False) if _in_main_thread() else (-1, True)
+    left = max(0, round(timeout * _c.SECOND))
+    while _in_main_thread() and left > _SLICE:
+        yield _SLICE, False
+        left -= _SLICE
+    yield left, True
+
+
+def _open_store(folder, topology):
+    store, report = _c.Store(), _c.Error()
+    options = _c.StoreOptions(folder=c_text(folder), topology=c_text(topology.name), create=True)
+    check(_library.store().store_open(options, store, report), report)
+    return store
+
+
+def _free(runtime, store):
+    """What is left when nobody closed it."""
+    if gale.runtime_free(runtime, _AT_EXIT, None) >= 0 and store is not None:
+        store.close(store.self)
+
+
+class Runtime:
+    """Runs a topology: on threads of its own (start, run), or on the caller's (step, fileno), which gale.aio does inside asyncio.
+
+        with gale.Runtime(topology, until_drained=True) as runtime:
+            runtime.run()
+
+    executors      threads that run components. Python's share one interpreter, so more of them help what is not Python: the default is 1
+    until_drained  it ends by itself when every spout is DONE and all is answered
+    inactive       nothing is opened before activate()
+    seed           the same seed draws the same random numbers
+    log            "info" and the like for the standard error, or a logging.Logger; None: silence
+    state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
+    checkpoint     seconds between two checkpoints of a durable run
+    adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
+    queue_limit, ring_memory, state_memory  in bytes
+    blocking       components that block (gale.blocking) may run on the caller's thread
+    """
+
+    def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=None, state=None, checkpoint=0,
+                 adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
+        self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
+        self._topology, self._closing, self.escaped = topology, False, topology.escaped
+        adopted, adopt_count = c_texts(adopt)
+        store = None if state is None else _open_store(state, topology)
+        options = _c.RuntimeOptions(executors=executors, until_drained=until_drained, inactive=inactive, seed=seed, queue_limit=queue_limit,
+                                    ring_memory=ring_memory, state_memory=state_memory, inline_blocking=blocking,
+                                    checkpoint_interval=round(checkpoint * _c.SECOND), adopt=adopted, adopt_count=adopt_count,
+                                    logger=self._logger and ctypes.pointer(self._logger), store=store and ctypes.pointer(store))
+        handle, report = ctypes.c_void_p(), _c.Error()
+        code = gale.runtime_new(topology.handle, options, handle, report)
+        if code < 0 and store is not None:
+            store.close(store.self)
+        check(code, report)
+        self._handle, self._store = handle.value, store
+        self._free = weakref.finalize(self, _free, self._handle, store)
+
+    # --- Running
+
+    def start(self):
+        """Starts the threads, and waits until every task is open. What one of them raised there is raised here."""
+        report = _c.Error()
+        with self._using() as runtime:
+            code = gale.runtime_start(runtime, report)
+        self._done(code, report)
+
+    def run(self):
+        """Starts, and waits for the end. Ctrl-C drains the topology, a second one stops it; KeyboardInterrupt is raised when it is
+        closed."""
+        self.start()
+        try:
+            self.wait()
+        except KeyboardInterrupt:
+            self._end_in_order()
+            raise
+
+    def _end_in_order(self):
+        try:
+            self.drain()
+            self.wait()
+        except KeyboardInterrupt:
+            self.stop()
+            self.wait()
+
+    def wait(self, timeout=None):
+        """Until it is closed, at most so many seconds (then a GaleError, TIMED_OUT). What a component ended it with is raised."""
+        report = _c.Error()
+        with self._using() as runtime:
+            for nanoseconds, last in _slices(timeout):
+                code = gale.runtime_wait(runtime, nanoseconds, report)
+                if code != _c.ErrorCode.TIMED_OUT or last:
+                    break
+        self._done(code, report)
+
+    def step(self, seconds=0.001):
+        """Runs components on this thread until nothing is left to do, for about so long at the most. Returns how many seconds may be waited
+        then for fileno() to be readable: 0.0, there is more to do; math.inf, only that will tell; None: it is closed."""
+        with self._using() as runtime:
+            pause = gale.runtime_step_for(runtime, round(seconds * _c.SECOND))
+        if pause == _c.ErrorCode.STOPPED:
+            self.wait(0)
+            return None
+        self._done(min(pause, 0))
+        return math.inf if pause == _c.FOREVER else pause / _c.SECOND
+
+    def fileno(self):
+        """A descriptor that is readable when a step has something to do before its time."""
+        with self._using() as runtime:
+            return check(gale.runtime_fd(runtime))
+
+    def drain(self):
+        """Spouts stop emitting; when all is answered the bolts finish, and it is closed. Returns at once, as those below do."""
+        self._tell(gale.runtime_drain)
+
+    def stop(self):
+        """It is closed as soon as the calls in execution return; open trees fail."""
+        self._tell(gale.runtime_stop)
+
+    def suspend(self):
+        """A checkpoint, and when it lasts it stops."""
+        self._tell(gale.runtime_suspend)
+
+    def deactivate(self):
+        """Spouts stop emitting."""
+        self._tell(gale.runtime_deactivate)
+
+    def activate(self):
+        """Spouts go on, or are opened at last."""
+        self._tell(gale.runtime_activate)
+
+    def commit(self):
+        """Makes the checkpoint that was cut last, for who calls step. False: there was none."""
+        report = _c.Error()
+        with self._using() as runtime:
+            return check(gale.runtime_commit(runtime, report), report) == 1
+
+    def checkpoint(self, timeout=None):
+        """Asks for a checkpoint and waits until it lasts. Returns its number."""
+        number = ctypes.c_uint64()
+        with self._using() as runtime:
+            check(gale.runtime_checkpoint(runtime, -1 if timeout is None else round(timeout * _c.SECOND), number))
+        return number.value
+
+    # --- Figures
+
+    @property
+    def phase(self):
+        return self.stats().phase
+
+    def stats(self):
+        """Of the run: trees, acked, failed, open, executed, complete_p99 (seconds), ... as gale_run_stats has them."""
+        with self._using() as runtime:
+            return stats.of_run(runtime)
+
+    def task_stats(self):
+        """A list, of each task, as gale_task_stats has them."""
+        with self._using() as runtime:
+            return stats.of_tasks(runtime)
+
+    def checkpoint_stats(self):
+        """As gale_checkpoint_stats has them; None when the run is not durable."""
+        with self._using() as runtime:
+            return stats.of_checkpoints(runtime)
+
+    def failures(self, component, reason):
+        """How many trees failed there (None: the place is not known) for that Reason."""
+        with self._using() as runtime:
+            return gale.runtime_failures(runtime, c_text(component), reason)
+
+    def open_trees(self, most=100, seconds=1.0):
+        """The oldest trees that are open, and where their tuples are. Not from inside a component."""
+        with self._using() as runtime:
+            return stats.open_trees(runtime, most, seconds)
+
+    # --- Its end
+
+    def close(self, timeout=None):
+        """Stops it, waits for the calls in execution (at most so many seconds: then a GaleError names the component, and this can be called
+        again), and frees it. Not from inside a component."""
+        if not self._free.alive:
+            return
+        self._shut(timeout)
+        report = _c.Error()
+        for nanoseconds, last in _slices(timeout):
+            code = gale.runtime_free(self._handle, nanoseconds, report)
+            if code != _c.ErrorCode.TIMED_OUT or last:
+                break
+        if code < 0:
+            self._closing = False
+            check(code, report)
+        self._free.detach()
+        if self._store is not None:
+            self._store.close(self._store.self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.close()
+
+    # --- Whoever calls C with the runtime is counted, so that it is not freed meanwhile
+
+    @contextlib.contextmanager
+    def _using(self):
+        here = threading.get_ident()
+        with self._lock:
+            if self._closing or not self._free.alive:
+                raise GaleError(_c.ErrorCode.STATE, "the runtime is closed")
+            self._users[here] = self._users.get(here, 0) + 1
+        try:
+            yield self._handle
+        finally:
+            with self._lock:
+                self._users[here] -= 1
+                if not self._users[here]:
+                    del self._users[here]
+                self._lock.notify_all()
+
+    def _shut(self, timeout):
+        """Nobody begins a call from now on, and those that wait are let go by the stop."""
+        with self._lock:
+            if threading.get_ident() in self._users:
+                raise GaleError(_c.ErrorCode.STATE, "a component cannot close the runtime that is calling it")
+            self._closing = True
+            gale.runtime_stop(self._handle)
+            if not self._lock.wait_for(lambda: not self._users, timeout):
+                self._closing = False
+                raise GaleError(_c.ErrorCode.TIMED_OUT, "another thread is still in a call of this runtime")
+
+    def _tell(self, function):
+        with self._using() as runtime:
+            function(runtime)
+
+    def _done(self, code, report=None):
+        """What a component let escape ends the program; else what C says."""
+        if self.escaped:
+            raise self.escaped.pop()
+        check(code, report)

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""What a Python component raises never crosses C: it fails the tuple, stops the start, or is reported, in words that say what and where.
+Ctrl-C and sys.exit end the run in order, and go on from there.
+
+usage: exceptions_test.py
+"""
+
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+import gale
+from rig import SECONDS, Heard, Numbers, numbers_to, run, wait_for
+
+HERE = os.path.basename(__file__)
+
+
+class Lines(logging.Handler):
+    """What gale logs."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.logger = [], logging.Logger("test")
+        self.logger.addHandler(self)
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
+class InCalls(unittest.TestCase):
+    def test_execute_fails_the_tuple_with_type_text_and_place(self):
+        @gale.bolt
+        def fails(tuple, out):
+            raise ValueError(f"no {tuple[0]}")
+        (topology, heard), log = numbers_to(fails, count=2, again=False), Lines()
+        stats = run(topology, log=log.logger)
+        self.assertEqual((stats.acked, stats.failed), (0, 2))
+        for id, reason, text in heard.reasons():
+            self.assertEqual(reason, gale.Reason.FAILED)
+            self.assertRegex(text, rf"^ValueError: no {id} \({re.escape(HERE)}:\d+\)$")
+        self.assertEqual(len([line for line in log.lines if "ValueError: no 1" in line]), 1, log.lines)
+
+    def test_a_manual_bolt_too(self):
+        class Fails(gale.Bolt):
+            def execute(self, tuple):
+                return {}["key"]
+        topology, heard = numbers_to(Fails, count=1, again=False)
+        run(topology)
+        self.assertRegex(heard.failed[0][1].text, r"^KeyError: 'key' \(exceptions_test.py:\d+\)$")
+        self.assertEqual(heard.failed[0][1].component, "bolt")
+
+    def test_a_long_text_leaves_room_for_the_place(self):
+        @gale.bolt
+        def fails(tuple, out):
+            raise ValueError("ä" * 1000 + "\0\n")
+        topology, heard = numbers_to(fails, count=1, again=False)
+        run(topology)
+        self.assertRegex(heard.failed[0][1].text, r"^ValueError: ä+ \(exceptions_test.py:\d+\)$")
+
+    def test_what_the_package_refuses_is_said_where_it_was_called(self):
+        class Emits(gale.BasicBolt):
+            outputs = ["a", "b"]
+
+            def execute(self, tuple):
+                self.out.emit([1])
+        topology, heard = numbers_to(Emits, count=1, again=False)
+        run(topology)
+        self.assertRegex(heard.failed[0][1].text, r"^GaleError: 'bolt' emits 1 values to 'default', which has 2: a, b \(exceptions_test")
+
+    def test_a_stream_or_field_that_is_not_there(self):
+        for call, words in (lambda self, tuple: self.out.emit([1], "bad"), "declares no stream 'bad': it has default"), \
+                           (lambda self, tuple: tuple["x"], "'numbers' has no field 'x' in 'default': it has number"):
+            topology, heard = numbers_to(type("Bolt", (gale.BasicBolt,), {"execute": call, "outputs": ["n"]}), count=1, again=False)
+            run(topology)
+            self.assertIn(words, heard.failed[0][1].text)
+
+    def test_open_and_prepare_stop_the_start(self):
+        class Source(gale.Spout):
+            outputs = ["x"]
+
+            def open(self):
+                raise ConnectionError("no server")
+        topology = gale.Topology("t")
+        topology.add_spout("source", Source)
+        topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+        with topology, gale.Runtime(topology) as runtime, self.assertRaises(gale.GaleError) as caught:
+            runtime.run()
+        self.assertRegex(caught.exception.text, r"^ConnectionError: no server \(exceptions_test.py:\d+\)\nspout 'source'")
+        self.assertEqual(caught.exception.code, gale.ErrorCode.COMPONENT)
+
+    def test_one_that_cannot_be_made_too(self):
+        with self.assertRaises(gale.GaleError) as caught:
+            run(numbers_to(Numbers_without_arguments)[0])
+        self.assertIn("TypeError: ", caught.exception.text)
+
+    def test_next_makes_the_spout_back_off(self):
+        class Source(gale.Spout):
+            outputs = ["x"]
+            asked = 0
+
+            def next(self):
+                Source.asked += 1
+                if Source.asked < 4:
+                    raise OSError("not now")
+                return gale.DONE
+        topology, log = gale.Topology("t"), Lines()
+        topology.add_spout("source", Source)
+        topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+        run(topology, log=log.logger)
+        self.assertEqual(Source.asked, 4)
+        self.assertTrue([line for line in log.lines if "OSError: not now" in line])
+
+    def test_ack_fail_close_and_the_others_are_reported(self):
+        class Source(Numbers):
+            def activate(self):
+                raise ValueError("in activate")
+
+            def ack(self, id):
+                raise ValueError("in ack")
+
+            def fail(self, id, failure):
+                raise ValueError("in fail")
+
+            def close(self):
+                raise ValueError("in close")
+
+        class Fails(gale.BasicBolt):
+            def execute(self, tuple):
+                if tuple[0]:
+                    raise ValueError("in execute")
+
+            def finish(self):
+                raise ValueError("in finish")
+
+            def cleanup(self):
+                raise ValueError("in cleanup")
+        topology, log = gale.Topology("t"), Lines()
+        topology.add_spout("source", Source, arguments={"count": 2, "heard": Heard()})
+        topology.add_bolt("bolt", Fails).shuffle_grouping("source")
+        with self.assertRaises(gale.GaleError) as caught:
+            run(topology, log=log.logger)
+        self.assertIn("ValueError: in finish", caught.exception.text)
+        for place in "activate", "ack", "fail", "close", "execute", "finish", "cleanup":
+            self.assertTrue([line for line in log.lines if f"in {place} (" in line], (place, log.lines))
+
+    def test_what_next_returns_wrongly(self):
+        class Source(gale.Spout):
+            outputs = ["x"]
+
+            def next(self):
+                self.out.stop("enough")
+                return 17
+        topology, log = gale.Topology("t"), Lines()
+        topology.add_spout("source", Source)
+        topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+        with self.assertRaises(gale.GaleError) as caught:
+            run(topology, log=log.logger)
+        self.assertTrue(caught.exception.text.startswith("enough\n"))
+        self.assertTrue([line for line in log.lines if "next() returns None, DONE" in line], log.lines)
+
+
+class Numbers_without_arguments(gale.BasicBolt):
+    def __init__(self, needed):
+        pass
+
+
+class WhatEndsThePrograms(unittest.TestCase):
+    def test_sys_exit_in_a_component_ends_the_run_first(self):
+        closed = []
+
+        class Exits(gale.BasicBolt):
+            def execute(self, tuple):
+                sys.exit(7)
+
+            def cleanup(self):
+                closed.append(True)
+        with self.assertRaises(SystemExit) as caught:
+            run(numbers_to(Exits, count=3)[0])
+        self.assertEqual((caught.exception.code, closed), (7, [True]))
+
+    PROGRAM = """
+import gale, os, signal, sys
+class Endless(gale.Spout):
+    outputs = ["n"]
+    def next(self):
+        if not self.out.pending: self.out.emit([1], id=1)
+    def ack(self, id):
+        if not sys.stdout.closed: print("acked", flush=True); sys.stdout.close(); os.close(1)
+    def close(self): print("closed", file=sys.stderr, flush=True)
+@gale.bolt
+def take(tuple, out): pass
+topology = gale.Topology("endless")
+topology.add_spout("endless", Endless)
+topology.add_bolt("take", take).shuffle_grouping("endless")
+with gale.Runtime(topology) as runtime:
+    {run}
+"""
+
+    def interrupted(self, how):
+        program = subprocess.Popen([sys.executable, "-c", self.PROGRAM.replace("{run}", how)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.assertEqual(program.stdout.readline(), "acked\n")
+        program.send_signal(signal.SIGINT)
+        _out, said = program.communicate(timeout=SECONDS)
+        return program.returncode, said
+
+    def test_ctrl_c_drains_the_run_and_goes_on(self):
+        for how in "runtime.run()", "while runtime.step(0.01) is not None: pass":
+            code, said = self.interrupted(how)
+            self.assertEqual(code, -signal.SIGINT, said)
+            self.assertEqual((said.count("closed\n"), "KeyboardInterrupt" in said), (1, True), said)
+
+    def test_ctrl_c_inside_of_a_call_on_the_main_thread(self):
+        class Strikes(gale.BasicBolt):
+            def execute(self, tuple):
+                signal.raise_signal(signal.SIGINT)
+        topology, heard = numbers_to(Strikes, count=3, again=False)
+        with topology, gale.Runtime(topology) as runtime, self.assertRaises(KeyboardInterrupt):
+            while runtime.step() is not None:
+                pass
+        wait_for(lambda: len(heard.failed) == 3)
+        self.assertIn("KeyboardInterrupt", heard.failed[0][1].text)
+
+    def test_the_program_may_end_with_a_run_that_nobody_closed(self):
+        program = self.PROGRAM.replace("with gale.Runtime(topology) as runtime:\n    {run}", "runtime = gale.Runtime(topology); runtime.start()")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (0, "closed\n"))
+
+
+class Threads(unittest.TestCase):
+    def test_a_task_keeps_its_thread_and_what_is_local_to_it(self):
+        local, seen = threading.local(), set()
+
+        class Looks(gale.BasicBolt):
+            def prepare(self):
+                local.task = self.context.task
+
+            def execute(self, tuple):
+                seen.add((local.task, threading.get_ident()))
+        run(numbers_to(Looks, count=200)[0])
+        self.assertEqual(len(seen), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,74 @@
+"""What the tests of the Python package share: components, and running a topology."""
+
+import collections
+import threading
+
+import gale
+
+SECONDS = 120  # nothing takes as long; what does has hung
+
+
+class Numbers(gale.Spout):
+    """The numbers below `count`, each tracked under itself; one that fails comes again. Remembers what it hears, of all tasks."""
+    outputs = ["number"]
+
+    def __init__(self, count, heard, again=True):
+        self.left, self.heard, self.again = collections.deque(range(count)), heard, again
+
+    def next(self):
+        if not self.left:
+            return gale.DONE
+        number = self.left.popleft()
+        self.out.emit([number], id=number)
+
+    def ack(self, id):
+        self.heard.acked.append(id)
+
+    def fail(self, id, failure):
+        self.heard.failed.append((id, failure))
+        if self.again:
+            self.left.append(id)
+
+
+class Heard:
+    def __init__(self):
+        self.acked, self.failed = [], []
+
+    def reasons(self):
+        return [(id, failure.reason, failure.text) for id, failure in self.failed]
+
+
+class Taken(gale.BasicBolt):
+    """Keeps what comes in a list that the test has."""
+
+    def __init__(self, taken):
+        self.taken = taken
+
+    def execute(self, tuple):
+        self.taken.append(list(tuple))
+
+
+def numbers_to(bolt, count=20, again=True, grouping="shuffle_grouping", **options):
+    """A topology of Numbers and one bolt, and what the spout heard."""
+    heard, topology = Heard(), gale.Topology("numbers")
+    topology.add_spout("numbers", Numbers, arguments={"count": count, "heard": heard, "again": again})
+    getattr(topology.add_bolt("bolt", bolt, **options), grouping)("numbers")
+    return topology, heard
+
+
+def run(topology, **options):
+    """Until it has drained; returns the figures."""
+    with topology, gale.Runtime(topology, until_drained=True, **options) as runtime:
+        runtime.start()
+        runtime.wait(SECONDS)
+        return runtime.stats()
+
+
+def wait_for(condition):
+    """Until it is true."""
+    done = threading.Event()
+    for _ in range(SECONDS * 100):
+        if condition():
+            return
+        done.wait(0.01)
+    raise AssertionError("it did not happen")

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Watches and timers of Python components: a bolt that asks a server and holds its tuples meanwhile, a spout that waits for a socket, a
+runtime inside asyncio's loop, which runs no thread of gale's."""
+
+import asyncio
+import pathlib
+import socket
+import threading
+import unittest
+
+import gale
+from rig import SECONDS, Heard, Numbers, numbers_to, run
+
+READ, WRITE, TIME = gale.WatchEvent.READ, gale.WatchEvent.WRITE, gale.WatchEvent.TIME
+
+
+class Echo:
+    """A server: answers each line with the same line, from a thread of its own, until the other side has gone."""
+
+    def __init__(self):
+        self.ours, self.theirs = socket.socketpair()
+        self.ours.setblocking(False)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        with self.theirs:
+            while data := self.theirs.recv(4096):
+                self.theirs.sendall(data)
+
+    def end(self):
+        self.ours.close()
+        self.thread.join(SECONDS)
+
+
+class Asks(gale.Bolt):
+    """Sends each number to the server and answers its tuple when the server has answered."""
+    outputs = ["number"]
+
+    def __init__(self, echo):
+        self.echo, self.asked, self.rest = echo, {}, b""
+
+    def prepare(self):
+        self.watch = self.out.watch(self.echo.ours, READ, self.answered)
+
+    def execute(self, tuple):
+        self.asked[tuple["number"]] = self.out.hold(tuple)
+        self.echo.ours.send(b"%d\n" % tuple["number"])
+
+    def answered(self, watch, events):
+        *lines, self.rest = (self.rest + self.echo.ours.recv(4096)).split(b"\n")
+        for line in lines:
+            tuple = self.asked.pop(int(line))
+            self.out.emit_anchored([tuple["number"]], tuple)
+            self.out.ack(tuple)
+
+
+class Watches(unittest.TestCase):
+    def test_a_bolt_holds_its_tuples_while_a_server_thinks(self):
+        echo = Echo()
+        self.addCleanup(echo.end)
+        topology, heard = numbers_to(Asks, count=200, arguments={"echo": echo})
+        rows = []
+
+        @gale.bolt
+        def take(tuple, out):
+            rows.append(tuple[0])
+        topology.add_bolt("take", take).shuffle_grouping("bolt")
+        stats = run(topology)
+        self.assertEqual((sorted(rows), sorted(heard.acked), stats.failed), (list(range(200)), list(range(200)), 0))
+
+    def test_a_spout_waits_for_a_socket(self):
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+
+        class Lines(gale.Spout):
+            outputs = ["line"]
+
+            def open(self):
+                self.lines, self.ended = [], False
+                self.out.watch(ours, READ, self.read)
+
+            def read(self, watch, events):
+                data = ours.recv(4096)
+                if not data:
+                    self.ended = True
+                    watch.free()
+                self.lines += data.decode().splitlines()
+
+            def next(self):
+                if not self.lines:
+                    return gale.DONE if self.ended else gale.WATCHED
+                self.out.emit([self.lines.pop(0)], id=1)
+        rows = []
+
+        @gale.bolt
+        def take(tuple, out):
+            rows.append(tuple[0])
+            if tuple[0] == "first":
+                theirs.sendall(b"second\n")
+            else:
+                theirs.close()
+        topology = gale.Topology("t")
+        topology.add_spout("lines", Lines)
+        topology.add_bolt("take", take).shuffle_grouping("lines")
+        theirs.sendall(b"first\n")
+        run(topology)
+        ours.close()
+        self.assertEqual(rows, ["first", "second"])
+
+    def test_readable_and_until(self):
+        ours, theirs = socket.socketpair()
+        answers = []
+
+        class Waits(gale.Spout):
+            outputs = ["x"]
+
+            def open(self):
+                self.began = self.context.now()
+                self.steps = [lambda: gale.Until(self.began + 0.01), lambda: gale.Readable(ours), lambda: gale.Readable(ours, self.began + 0.02),
+                              lambda: gale.DONE]
+
+            def next(self):
+                answers.append(self.context.now() - self.began)
+                if len(answers) == 2:
+                    theirs.send(b"x")
+                if len(answers) == 3:
+                    ours.recv(1)
+                return self.steps[len(answers) - 1]()
+        topology = gale.Topology("t")
+        topology.add_spout("waits", Waits)
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("waits")
+        run(topology)
+        self.assertEqual(len(answers), 4)
+        self.assertGreaterEqual(answers[1], 0.01)
+        self.assertGreaterEqual(answers[3], 0.02)
+        ours.close()
+        theirs.close()
+
+    def test_a_timer_is_told_once_and_can_be_wound_up_again(self):
+        told, topology = [], gale.Topology("t")
+
+        class Ticks(gale.Spout):
+            outputs = ["x"]
+
+            def open(self):
+                self.out.timer(self.context.now(), self.tick)
+
+            def tick(self, watch, events):
+                told.append(events)
+                if len(told) == 3:
+                    watch.free()
+                    watch.free()  # has no effect
+                else:
+                    watch.set(at=self.context.now() + 0.001)
+
+            def next(self):
+                return gale.DONE if len(told) == 3 else gale.WATCHED
+        topology.add_spout("ticks", Ticks)
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("ticks")
+        run(topology)
+        self.assertEqual(told, [TIME] * 3)
+
+    def test_what_a_watch_raises_is_reported_and_it_goes_on(self):
+        ours, theirs = socket.socketpair()
+        told, topology = [], gale.Topology("t")
+
+        class Writes(gale.Spout):
+            outputs = ["x"]
+
+            def open(self):
+                self.out.watch(ours, WRITE, self.writable)
+
+            def writable(self, watch, events):
+                told.append(events)
+                if len(told) < 3:
+                    raise OSError("not yet")
+                watch.free()
+
+            def next(self):
+                return gale.DONE if len(told) == 3 else gale.WATCHED
+        topology.add_spout("writes", Writes)
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("writes")
+        with topology, gale.Runtime(topology, until_drained=True) as runtime:
+            runtime.run()
+            self.assertEqual(runtime.task_stats()[0].errors, 2)
+        self.assertEqual(told, [WRITE] * 3)
+        ours.close()
+        theirs.close()
+
+    def test_what_cannot_be_watched(self):
+        for fd in -2, 10 ** 6, open(__file__):
+            class Source(gale.Spout):
+                outputs = ["x"]
+
+                def open(self):
+                    self.out.watch(fd, READ, print)
+            topology = gale.Topology("t")
+            topology.add_spout("source", Source)
+            topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+            with self.assertRaises(gale.GaleError):
+                run(topology)
+            if fd not in (-2, 10 ** 6):
+                fd.close()
+
+
+def threads():
+    return len(list(pathlib.Path("/proc/self/task").iterdir()))
+
+
+class Asyncio(unittest.TestCase):
+    def test_a_run_inside_the_loop_beside_other_coroutines(self):
+        echo = Echo()
+        self.addCleanup(echo.end)
+        (topology, heard), counted = numbers_to(Asks, count=100, arguments={"echo": echo}), []
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: counted.append((tuple[0], threads())))).shuffle_grouping("bolt")
+
+        async def main():
+            before = threads()
+            beside = asyncio.create_task(asyncio.sleep(0.01, "slept"))
+            with gale.Runtime(topology, until_drained=True) as runtime:
+                await asyncio.wait_for(gale.aio.run(runtime), SECONDS)
+            return before, await beside
+        before, slept = asyncio.run(main())
+        self.assertEqual((sorted(n for n, _threads in counted), sorted(heard.acked), slept), (list(range(100)), list(range(100)), "slept"))
+        self.assertEqual({count for _n, count in counted}, {before})
+
+    def test_who_cancels_it_stops_it(self):
+        closed = []
+
+        class Endless(Numbers):
+            def next(self):
+                return gale.WATCHED
+
+            def close(self):
+                closed.append(True)
+        topology = gale.Topology("t")
+        topology.add_spout("numbers", Endless, arguments={"count": 1, "heard": Heard()})
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("numbers")
+
+        async def main():
+            with gale.Runtime(topology) as runtime:
+                running = asyncio.create_task(gale.aio.run(runtime))
+                while runtime.phase != gale.Phase.RUNNING:
+                    await asyncio.sleep(0.001)
+                running.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await running
+                return runtime.phase
+        self.assertEqual((asyncio.run(main()), closed), (gale.Phase.CLOSED, [True]))
+
+    def test_what_a_component_ends_it_with_is_raised(self):
+        class Fails(gale.BasicBolt):
+            def prepare(self):
+                raise ValueError("no")
+        topology, _heard = numbers_to(Fails)
+
+        async def main():
+            with gale.Runtime(topology) as runtime:
+                await gale.aio.run(runtime)
+        with self.assertRaisesRegex(gale.GaleError, "ValueError: no"):
+            asyncio.run(main())
+
+
+if __name__ == "__main__":
+    unittest.main()
