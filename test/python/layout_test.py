@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the Python package says of C is what the headers say: sizes, offsets and kinds of fields, numbers, prototypes. A program that is
-compiled with the headers tells the first three; prototypes are read from the headers themselves.
+"""What the Python package says of C is what the headers say: sizes, offsets and kinds of fields, numbers, prototypes. A
+program that is compiled with the headers tells the first three; prototypes are read from the headers themselves.
 
 usage: layout_test.py ROOT CC
 """
@@ -121,7 +121,8 @@ def prototypes():
 
 
 def function_fields():
-    """(structure, field): (result, arguments) of each function in a table of the headers, and typedefs under their names."""
+    """(structure, field): (result, arguments) of each function in a table of the headers, and typedefs under their
+    names."""
     found = {}
     for path in headers.public_headers(ROOT):
         text = headers.without_comments(path.read_text())

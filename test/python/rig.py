@@ -9,7 +9,8 @@ SECONDS = 120  # nothing takes as long; what does has hung
 
 
 class Numbers(gale.Spout):
-    """The numbers below `count`, each tracked under itself; one that fails comes again. Remembers what it hears, of all tasks."""
+    """The numbers below `count`, each tracked under itself; one that fails comes again. Remembers what it hears, of all
+    tasks."""
     outputs = ["number"]
 
     def __init__(self, count, heard, again=True):

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""Runtimes and what they hold: how a run begins and ends, figures, topologies of files, what is wrong with a topology, and that nothing of
-it is left when it is freed, after a thousand of them."""
+"""Runtimes and what they hold: how a run begins and ends, figures, topologies of files, what is wrong with a topology,
+and that nothing of it is left when it is freed, after a thousand of them.
+
+usage: runtime_test.py [plain|sanitized]
+"""
 
 import gc
+import pickle
 import resource
 import sys
+import tempfile
 import threading
-import time
 import unittest
 import weakref
 
 import gale
-from gale import tasks, watch
+from gale import calls, groupings, watch
 from rig import SECONDS, Heard, Numbers, Taken, numbers_to, run, wait_for
 
-SANITIZED = len(sys.argv) > 1 and sys.argv.pop(1) == "sanitized"
+SANITIZED = "sanitized" in sys.argv
 
 
 class Endless(gale.Spout):
@@ -137,8 +141,10 @@ class Figures(unittest.TestCase):
         with topology, gale.Runtime(topology, until_drained=True, executors=2) as runtime:
             runtime.run()
             stats, tasks_ = runtime.stats(), runtime.task_stats()
-            self.assertEqual((stats.trees, stats.acked, stats.failed, stats.executed, stats.phase), (10, 5, 5, 10, gale.Phase.CLOSED))
-            self.assertEqual([(t.task, t.component, t.spout) for t in tasks_], [(1, "bolt", False), (2, "bolt", False), (3, "numbers", True)])
+            self.assertEqual((stats.trees, stats.acked, stats.failed, stats.executed,
+                             stats.phase), (10, 5, 5, 10, gale.Phase.CLOSED))
+            self.assertEqual([(t.task, t.component, t.spout) for t in tasks_], [
+                             (1, "bolt", False), (2, "bolt", False), (3, "numbers", True)])
             self.assertEqual((tasks_[0].executed + tasks_[1].executed, tasks_[2].emitted), (10, 10))
             self.assertLess(stats.complete_p50, 60)
             self.assertEqual(runtime.failures("bolt", gale.Reason.FAILED), 5)
@@ -153,7 +159,8 @@ class Figures(unittest.TestCase):
             runtime.start()
             wait_for(lambda: runtime.stats().executed == 3)
             wait_for(lambda: {tree.place for tree in runtime.open_trees()} == {gale.Place.HELD})
-            self.assertEqual([(t.spout, t.component, t.message_id) for t in runtime.open_trees(2)], [("numbers", "bolt", 0), ("numbers", "bolt", 1)])
+            self.assertEqual([(t.spout, t.component, t.message_id)
+                             for t in runtime.open_trees(2)], [("numbers", "bolt", 0), ("numbers", "bolt", 1)])
 
 
 class Built(unittest.TestCase):
@@ -162,7 +169,7 @@ class Built(unittest.TestCase):
         with self.assertRaisesRegex(gale.GaleError, "a/b"):
             gale.Topology("a/b").check()
         with self.assertRaisesRegex(gale.GaleError, "nowhere"):
-            numbers_to(nothing)[0].inputs_of("nowhere").shuffle_grouping("numbers") and gale.Runtime(numbers_to(nothing)[0]).close()
+            numbers_to(nothing)[0].inputs_of("nowhere").shuffle_grouping("numbers")
         topology, _heard = numbers_to(nothing)
         topology.inputs_of("bolt").fields_grouping("numbers", "numbr")
         with self.assertRaisesRegex(gale.GaleError, "number") as caught:
@@ -170,7 +177,8 @@ class Built(unittest.TestCase):
         self.assertEqual(caught.exception.code, gale.ErrorCode.TOPOLOGY)
         with self.assertRaisesRegex(gale.GaleError, "topology.workers"):
             gale.Topology("t").set("topology.worker", 1)
-        for made, words in (nothing(), "which each task makes|not <"), (print, "is a class of Spout or Bolt"), (Endless, "is a Spout"):
+        for made, words in (nothing(), "which each task makes|not <"), (print,
+                                                                        "is a class of Spout or Bolt"), (Endless, "is a Spout"):
             with self.assertRaisesRegex(TypeError, words):
                 gale.Topology("t").add_bolt("b", made)
         with self.assertRaisesRegex(ValueError, "drop is 'nothing'"):
@@ -199,7 +207,6 @@ class Built(unittest.TestCase):
             self.assertEqual(caught.exception.code, gale.ErrorCode.STATE)
 
     def test_errors_can_be_pickled(self):
-        import pickle
         error = pickle.loads(pickle.dumps(gale.GaleError(-2, "words")))
         self.assertEqual((error.code, error.text, str(error)), (gale.ErrorCode.INVALID, "words", "words"))
         self.assertEqual(gale.GaleError(-999).code, -999)
@@ -220,7 +227,6 @@ streams:
 
 class Files(unittest.TestCase):
     def test_a_file_with_a_bolt_in_python(self):
-        import tempfile
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as text, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             text.write("to be or not to be\n" * 10)
             text.flush()
@@ -235,8 +241,8 @@ class Files(unittest.TestCase):
                 self.assertEqual(sorted(rows), [["be", 20], ["not", 10], ["or", 10], ["to", 20]])
 
     def test_what_is_wrong_with_a_file(self):
-        with self.assertRaisesRegex(gale.GaleError, r"^text:3:.*Splt.*Split"):
-            gale.Topology.from_text("name: x\nbolts:\n  - {id: split, className: gale.bolt.Splt}\n")
+        with self.assertRaisesRegex(gale.GaleError, r"^text:6:.*Splt.*Split"):
+            gale.Topology.from_text(YAML.replace("gale.bolt.Split", "gale.bolt.Splt"))
         with self.assertRaises(gale.GaleError) as caught:
             gale.Topology.from_file("/nowhere.yaml")
         self.assertEqual(caught.exception.code, gale.ErrorCode.IO)
@@ -264,7 +270,7 @@ class Lives(unittest.TestCase):
 
     def left(self):
         gc.collect()
-        return len(tasks.definitions), len(tasks.tasks), len(tasks.choosers), len(watch._watches)
+        return len(calls.definitions), len(calls.tasks), len(groupings.choosers), len(watch._watches)
 
     def test_nothing_is_left_of_a_thousand_topologies(self):
         for _ in range(50):
@@ -285,6 +291,45 @@ class Lives(unittest.TestCase):
         del topology, runtime
         self.assertEqual((self.left(), gone()), (before, None))
 
+    def test_what_a_task_had_is_of_no_use_when_it_has_ended_or_elsewhere(self):
+        kept, refused = [], []
+
+        class Keeps(gale.BasicBolt):
+            outputs = ["x"]
+
+            def prepare(self):
+                self.state = self.out.state()
+                self.timer = self.out.timer(self.context.now() + 1000, print)
+                kept.append(self)
+
+            def execute(self, tuple):
+                other = threading.Thread(target=use, args=(self,))
+                other.start()
+                other.join(SECONDS)
+
+        def use(bolt):
+            for call in (lambda: bolt.out.emit([1]), lambda: bolt.out.report("x"), lambda: bolt.state.get("x"),
+                         lambda: bolt.timer.set(at=1), lambda: bolt.out.timer(1, print), bolt.context.random):
+                try:
+                    call()
+                except gale.GaleError as error:
+                    refused.append((error.code, error.text))
+        run(numbers_to(Keeps, count=1)[0])
+        self.assertEqual(refused, [(gale.ErrorCode.THREAD, "what a task of 'bolt' has belongs to its own thread")] * 5)
+        refused.clear()
+        use(kept[0])
+        kept[0].timer.free()
+        self.assertEqual(refused, [(gale.ErrorCode.STATE, "this task of 'bolt' has ended")] * 6)
+
+    def test_who_steps_may_be_another_thread_each_time(self):
+        (topology, heard), ended = numbers_to(gale.bolt(lambda tuple, out: None), count=100), []
+        with topology, gale.Runtime(topology, until_drained=True) as runtime:
+            while not ended:
+                one = threading.Thread(target=lambda: runtime.step(0.00001) is None and ended.append(True))
+                one.start()
+                one.join(SECONDS)
+        self.assertEqual(sorted(heard.acked), list(range(100)))
+
     def test_what_could_not_be_added_is_freed(self):
         before, topology = self.left(), gale.Topology("t")
         topology.add_spout("a", Numbers, arguments={"count": 0, "heard": Heard()})
@@ -297,16 +342,15 @@ class Lives(unittest.TestCase):
     def test_a_task_that_could_not_be_opened_is_freed(self):
         before = self.left()
         with self.assertRaises(gale.GaleError):
-            run(numbers_to(Numbers, parallelism=1, arguments={"wrong": 1})[0]) if False else run(wrong())
+            self.run_what_does_not_open()
         self.assertEqual(self.left(), before)
 
-
-def wrong():
-    class Fails(gale.BasicBolt):
-        def prepare(self):
-            raise ValueError("no")
-    return numbers_to(Fails)[0]
+    def run_what_does_not_open(self):
+        class Fails(gale.BasicBolt):
+            def prepare(self):
+                raise ValueError("no")
+        run(numbers_to(Fails)[0])
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

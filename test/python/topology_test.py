@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Topologies of Python components: what they compute is what a plain program computes, each message id is answered once, tuples can be
-held, failed and come again, and values arrive as they were."""
+"""Topologies of Python components: what they compute is what a plain program computes, each message id is answered
+once, tuples can be held, failed and come again, and values arrive as they were."""
 
 import collections
 import random

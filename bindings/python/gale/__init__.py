@@ -5,8 +5,7 @@ Spouts and bolts in Python, run by libgale. docs/python.md begins at the beginni
 
 from . import aio, testing
 from ._c import ErrorCode, Phase, Place, Reason, WatchEvent
-from ._library import VERSION as __version__
-from ._library import LibraryError
+from ._library import VERSION, LibraryError
 from ._library import gale as _gale
 from .components import DONE, WATCHED, BasicBolt, Bolt, Failure, Readable, Spout, Until, bolt, spout
 from .errors import GaleError
@@ -14,8 +13,11 @@ from .runtime import Runtime
 from .topology import Topology
 from .tuples import Tuple
 
-__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "Failure", "GaleError", "LibraryError", "Phase", "Place", "Readable",
-           "Reason", "Runtime", "Spout", "Topology", "Tuple", "Until", "WatchEvent", "aio", "bolt", "spout", "testing", "version"]
+__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "Failure", "GaleError", "LibraryError", "Phase",
+           "Place", "Readable", "Reason", "Runtime", "Spout", "Topology", "Tuple", "Until", "WatchEvent", "aio", "bolt",
+           "spout", "testing", "version"]
+
+__version__ = VERSION
 
 
 def version():

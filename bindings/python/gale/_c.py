@@ -1,7 +1,8 @@
 """The C side as ctypes sees it: structures, functions and numbers of the public headers, and nothing else.
 
-Each structure is named after its C type (SpoutOps is gale_spout_ops) and has its fields, in its order. A test (test/python/layout_test.py)
-compiles the headers and compares every size, offset, number and prototype that stands here.
+Each structure is named after its C type (SpoutOps is gale_spout_ops) and has its fields, in its order. A test
+(test/python/layout_test.py) compiles the headers and compares every size, offset, number and prototype that stands
+here.
 """
 
 import ctypes as c
@@ -156,9 +157,10 @@ class TestState(enum.IntEnum):
 
 
 # How the constants of an enum begin in C.
-PREFIXES = {ErrorCode: "GALE_", Reason: "GALE_REASON_", Phase: "GALE_PHASE_", WatchEvent: "GALE_WATCH_", Place: "GALE_PLACE_",
-            Type: "GALE_TYPE_", Next: "GALE_NEXT_", BoltKind: "GALE_BOLT_", GroupingKind: "GALE_GROUPING_", Drop: "GALE_DROP_",
-            LogLevel: "GALE_LOG_", TestOrder: "GALE_TEST_", TestState: "GALE_TEST_"}
+PREFIXES = {ErrorCode: "GALE_", Reason: "GALE_REASON_", Phase: "GALE_PHASE_", WatchEvent: "GALE_WATCH_",
+            Place: "GALE_PLACE_", Type: "GALE_TYPE_", Next: "GALE_NEXT_", BoltKind: "GALE_BOLT_",
+            GroupingKind: "GALE_GROUPING_", Drop: "GALE_DROP_", LogLevel: "GALE_LOG_", TestOrder: "GALE_TEST_",
+            TestState: "GALE_TEST_"}
 
 SECOND = 1000000000
 ERROR_TEXT = 1000
@@ -197,9 +199,10 @@ class Clock(c.Structure):
 
 
 class Context(c.Structure):
-    _fields_ = [("size", size), ("topology", text), ("component", text), ("task", u32), ("task_index", u32), ("task_count", u32),
-                ("config", pointer), ("allocator", pointer), ("logger", pointer), ("clock", Clock), ("random", pointer),
-                ("inputs", pointer), ("engine", pointer), ("durable", c.c_bool), ("resumes", c.c_bool)]
+    _fields_ = [("size", size), ("topology", text), ("component", text), ("task", u32), ("task_index", u32),
+                ("task_count", u32), ("config", pointer), ("allocator", pointer), ("logger", pointer), ("clock", Clock),
+                ("random", pointer), ("inputs", pointer), ("engine", pointer), ("durable", c.c_bool),
+                ("resumes", c.c_bool)]
 
 
 class Failure(c.Structure):
@@ -229,18 +232,20 @@ LOG = c.CFUNCTYPE(None, pointer, i32, text, text)
 
 
 class DurableOps(Sized):
-    _fields_ = [("size", size), ("version", u32), ("flags", u32), ("save", SAVE), ("restore", RESTORE), ("migrate", MIGRATE),
-                ("committed", COMMITTED)]
+    _fields_ = [("size", size), ("version", u32), ("flags", u32), ("save", SAVE), ("restore", RESTORE),
+                ("migrate", MIGRATE), ("committed", COMMITTED)]
 
 
 class SpoutOps(Sized):
-    _fields_ = [("size", size), ("name", text), ("open", OPEN), ("activate", TELL), ("next", NEXT), ("ack", ACK), ("fail", FAIL),
-                ("deactivate", TELL), ("close", TELL), ("ack_batch", ACK_BATCH), ("durable", c.POINTER(DurableOps))]
+    _fields_ = [("size", size), ("name", text), ("open", OPEN), ("activate", TELL), ("next", NEXT), ("ack", ACK),
+                ("fail", FAIL), ("deactivate", TELL), ("close", TELL), ("ack_batch", ACK_BATCH),
+                ("durable", c.POINTER(DurableOps))]
 
 
 class BoltOps(Sized):
-    _fields_ = [("size", size), ("name", text), ("kind", i32), ("prepare", OPEN), ("execute", EXECUTE), ("finish", FLUSH),
-                ("cleanup", TELL), ("flush", FLUSH), ("execute_batch", EXECUTE), ("durable", c.POINTER(DurableOps))]
+    _fields_ = [("size", size), ("name", text), ("kind", i32), ("prepare", OPEN), ("execute", EXECUTE),
+                ("finish", FLUSH), ("cleanup", TELL), ("flush", FLUSH), ("execute_batch", EXECUTE),
+                ("durable", c.POINTER(DurableOps))]
 
 
 class Output(c.Structure):
@@ -252,17 +257,20 @@ class Setting(c.Structure):
 
 
 class Spout(Sized):
-    _fields_ = [("size", size), ("ops", c.POINTER(SpoutOps)), ("user", pointer), ("free_user", TELL), ("outputs", c.POINTER(Output)),
-                ("output_count", size), ("settings", c.POINTER(Setting)), ("setting_count", size)]
+    _fields_ = [("size", size), ("ops", c.POINTER(SpoutOps)), ("user", pointer), ("free_user", TELL),
+                ("outputs", c.POINTER(Output)), ("output_count", size), ("settings", c.POINTER(Setting)),
+                ("setting_count", size)]
 
 
 class Bolt(Sized):
-    _fields_ = [("size", size), ("ops", c.POINTER(BoltOps)), ("user", pointer), ("free_user", TELL), ("outputs", c.POINTER(Output)),
-                ("output_count", size), ("settings", c.POINTER(Setting)), ("setting_count", size)]
+    _fields_ = [("size", size), ("ops", c.POINTER(BoltOps)), ("user", pointer), ("free_user", TELL),
+                ("outputs", c.POINTER(Output)), ("output_count", size), ("settings", c.POINTER(Setting)),
+                ("setting_count", size)]
 
 
 class WatchOptions(Sized):
-    _fields_ = [("size", size), ("fd", i32), ("events", i32), ("at", i64), ("always", c.c_bool), ("call", WATCH), ("user", pointer)]
+    _fields_ = [("size", size), ("fd", i32), ("events", i32), ("at", i64), ("always", c.c_bool), ("call", WATCH),
+                ("user", pointer)]
 
 
 class StateOptions(Sized):
@@ -273,8 +281,8 @@ class StateOptions(Sized):
 
 
 class Targets(c.Structure):
-    _fields_ = [("size", size), ("source", text), ("stream", text), ("consumer", text), ("source_task", u32), ("first_task", u32),
-                ("task_count", u32), ("random", pointer), ("engine", pointer)]
+    _fields_ = [("size", size), ("source", text), ("stream", text), ("consumer", text), ("source_task", u32),
+                ("first_task", u32), ("task_count", u32), ("random", pointer), ("engine", pointer)]
 
 
 PREPARE_GROUPING = c.CFUNCTYPE(c.c_int, pointer, c.POINTER(Targets), c.POINTER(pointer))
@@ -304,45 +312,48 @@ class Logger(Sized):
 
 
 class Store(c.Structure):
-    _fields_ = [("size", size), ("self", pointer), ("get", pointer), ("iterate", pointer), ("put", pointer), ("remove", pointer),
-                ("commit", pointer), ("abandon", pointer), ("tidy", pointer), ("about", pointer), ("close", TELL)]
+    _fields_ = [("size", size), ("self", pointer), ("get", pointer), ("iterate", pointer), ("put", pointer),
+                ("remove", pointer), ("commit", pointer), ("abandon", pointer), ("tidy", pointer), ("about", pointer),
+                ("close", TELL)]
 
 
 class StoreOptions(Sized):
-    _fields_ = [("size", size), ("folder", text), ("topology", text), ("create", c.c_bool), ("cache_bytes", u64), ("log_bytes", u64),
-                ("allocator", pointer), ("read_only", c.c_bool)]
+    _fields_ = [("size", size), ("folder", text), ("topology", text), ("create", c.c_bool), ("cache_bytes", u64),
+                ("log_bytes", u64), ("allocator", pointer), ("read_only", c.c_bool)]
 
 
 class RuntimeOptions(Sized):
-    _fields_ = [("size", size), ("allocator", pointer), ("logger", c.POINTER(Logger)), ("clock", pointer), ("seed", u64),
-                ("executors", u32), ("spins", u32), ("ring_memory", u64), ("until_drained", c.c_bool), ("inactive", c.c_bool),
-                ("queue_limit", u64), ("inline_blocking", c.c_bool), ("store", c.POINTER(Store)), ("checkpoint_interval", i64),
-                ("state_memory", u64), ("adopt", c.POINTER(text)), ("adopt_count", u32)]
+    _fields_ = [("size", size), ("allocator", pointer), ("logger", c.POINTER(Logger)), ("clock", pointer),
+                ("seed", u64), ("executors", u32), ("spins", u32), ("ring_memory", u64), ("until_drained", c.c_bool),
+                ("inactive", c.c_bool), ("queue_limit", u64), ("inline_blocking", c.c_bool),
+                ("store", c.POINTER(Store)), ("checkpoint_interval", i64), ("state_memory", u64),
+                ("adopt", c.POINTER(text)), ("adopt_count", u32)]
 
 
 class RunStats(Sized):
-    _fields_ = [("size", size), ("phase", i32), ("trees", u64), ("acked", u64), ("failed", u64), ("timed_out", u64), ("stopped", u64),
-                ("open", u64), ("stale", u64), ("executed", u64), ("memory_in_use", u64), ("memory_reserved", u64),
-                ("allocations", u64), ("complete_p50", i64), ("complete_p99", i64), ("complete_max", i64), ("elapsed", i64),
-                ("rejected", u64), ("replayed", u64), ("given_up", u64), ("dead_letters", u64), ("dead_letters_lost", u64),
-                ("retained_bytes", u64)]
+    _fields_ = [("size", size), ("phase", i32), ("trees", u64), ("acked", u64), ("failed", u64), ("timed_out", u64),
+                ("stopped", u64), ("open", u64), ("stale", u64), ("executed", u64), ("memory_in_use", u64),
+                ("memory_reserved", u64), ("allocations", u64), ("complete_p50", i64), ("complete_p99", i64),
+                ("complete_max", i64), ("elapsed", i64), ("rejected", u64), ("replayed", u64), ("given_up", u64),
+                ("dead_letters", u64), ("dead_letters_lost", u64), ("retained_bytes", u64)]
 
 
 class TaskStats(Sized):
-    _fields_ = [("size", size), ("task", u32), ("executor", u32), ("component", text), ("spout", c.c_bool), ("congested", c.c_bool),
-                ("executed", u64), ("emitted", u64), ("transferred", u64), ("acked", u64), ("failed", u64), ("timed_out", u64),
-                ("forgotten", u64), ("misused", u64), ("errors", u64), ("ticks", u64), ("held", u64), ("queued_bytes", u64),
-                ("execute_samples", u64), ("execute_nanoseconds", u64), ("execute_nanoseconds_max", u64), ("done", c.c_bool),
-                ("held_by", u32), ("shed", u64), ("overflowed", u64), ("rejected", u64), ("expired", u64), ("dropped", u64),
-                ("queued_bytes_max", u64), ("held_nanoseconds", u64), ("held_mostly_nanoseconds", u64), ("held_mostly_by", u32),
-                ("pending_limit", u64), ("pending_nanoseconds", u64)]
+    _fields_ = [("size", size), ("task", u32), ("executor", u32), ("component", text), ("spout", c.c_bool),
+                ("congested", c.c_bool), ("executed", u64), ("emitted", u64), ("transferred", u64), ("acked", u64),
+                ("failed", u64), ("timed_out", u64), ("forgotten", u64), ("misused", u64), ("errors", u64),
+                ("ticks", u64), ("held", u64), ("queued_bytes", u64), ("execute_samples", u64),
+                ("execute_nanoseconds", u64), ("execute_nanoseconds_max", u64), ("done", c.c_bool), ("held_by", u32),
+                ("shed", u64), ("overflowed", u64), ("rejected", u64), ("expired", u64), ("dropped", u64),
+                ("queued_bytes_max", u64), ("held_nanoseconds", u64), ("held_mostly_nanoseconds", u64),
+                ("held_mostly_by", u32), ("pending_limit", u64), ("pending_nanoseconds", u64)]
 
 
 class CheckpointStats(Sized):
-    _fields_ = [("size", size), ("number", u64), ("resumed", u64), ("count", u64), ("put_off", u64), ("time", i64), ("took", i64),
-                ("held", i64), ("held_max", i64), ("bytes", u64), ("dropped", u64), ("again", u64), ("wall", i64),
-                ("complete", c.c_bool), ("held_p50", i64), ("held_p99", i64), ("took_p50", i64), ("took_p99", i64),
-                ("took_max", i64), ("bytes_max", u64)]
+    _fields_ = [("size", size), ("number", u64), ("resumed", u64), ("count", u64), ("put_off", u64), ("time", i64),
+                ("took", i64), ("held", i64), ("held_max", i64), ("bytes", u64), ("dropped", u64), ("again", u64),
+                ("wall", i64), ("complete", c.c_bool), ("held_p50", i64), ("held_p99", i64), ("took_p50", i64),
+                ("took_p99", i64), ("took_max", i64), ("bytes_max", u64)]
 
 
 class OpenTree(c.Structure):
@@ -363,8 +374,8 @@ class TestEdge(c.Structure):
 
 class TestOptions(Sized):
     _fields_ = [("size", size), ("seed", u64), ("executors", u32), ("faults", text), ("logger", pointer),
-                ("stand_ins", c.POINTER(TestStandIn)), ("stand_in_count", size), ("edges", c.POINTER(TestEdge)), ("edge_count", size),
-                ("kept", c.POINTER(text)), ("kept_count", size)]
+                ("stand_ins", c.POINTER(TestStandIn)), ("stand_in_count", size), ("edges", c.POINTER(TestEdge)),
+                ("edge_count", size), ("kept", c.POINTER(text)), ("kept_count", size)]
 
 
 class TestInput(c.Structure):
@@ -372,8 +383,8 @@ class TestInput(c.Structure):
 
 
 class TestAnswer(Sized):
-    _fields_ = [("size", size), ("state", i32), ("reason", i32), ("attempts", u32), ("final", c.c_bool), ("component", text),
-                ("text", text)]
+    _fields_ = [("size", size), ("state", i32), ("reason", i32), ("attempts", u32), ("final", c.c_bool),
+                ("component", text), ("text", text)]
 
 
 # --- Functions -------------------------------------------------------------------------------------------------------
@@ -471,7 +482,8 @@ SIM = {
 
 FRONT = {
     "gale_topology_from_file": (c.c_int, text, c.POINTER(TopologyFileOptions), c.POINTER(pointer), c.POINTER(Error)),
-    "gale_topology_from_text": (c.c_int, text, Str, c.POINTER(TopologyFileOptions), c.POINTER(pointer), c.POINTER(Error)),
+    "gale_topology_from_text": (c.c_int, text, Str, c.POINTER(TopologyFileOptions), c.POINTER(pointer),
+                                c.POINTER(Error)),
 }
 
 STORE = {

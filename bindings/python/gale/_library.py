@@ -1,8 +1,8 @@
 """Finding and loading libgale, and the libraries beside it when they are needed.
 
-Looked for in this order: what the environment variable GALE_LIBRARY names (the file libgale.so.0, or its folder), the package's own
-folder, the folder that the package was installed beside (libdir.txt, which `cmake --install` writes), the system's. The libraries beside
-libgale are taken from where libgale was found.
+Looked for in this order: what the environment variable GALE_LIBRARY names (the file libgale.so.0, or its folder), the
+package's own folder, the folder that the package was installed beside (libdir.txt, which `cmake --install` writes), the
+system's. The libraries beside libgale are taken from where libgale was found.
 """
 
 import ctypes
@@ -55,8 +55,9 @@ def _open(name):
     try:
         return ctypes.CDLL(path)
     except OSError as error:
-        raise LibraryError(f"gale: {path} cannot be loaded ({error}); install the package that has it (Debian: libgale0, or "
-                           f"libgale-front0), or let the environment variable GALE_LIBRARY name the folder that it is in") from None
+        raise LibraryError(f"gale: {path} cannot be loaded ({error}); install the package that has it (Debian: "
+                           f"libgale0, or libgale-front0), or let the environment variable GALE_LIBRARY name the "
+                           f"folder that it is in") from None
 
 
 def _bind(into, library, prototypes):
@@ -81,8 +82,8 @@ def check_version(version, path):
     """A newer library of the same first number has all that an older one had; an older one may lack something."""
     has, needs = _numbers(version), _numbers(VERSION)
     if has[0] != needs[0] or has < needs:
-        raise LibraryError(f"gale: {path} is version {version}, and this package needs {VERSION} or a later {needs[0]}.x: install both of "
-                           f"one version, or let GALE_LIBRARY name another one")
+        raise LibraryError(f"gale: {path} is version {version}, and this package needs {VERSION} or a later "
+                           f"{needs[0]}.x: install both of one version, or let GALE_LIBRARY name another one")
 
 
 def _load_gale():

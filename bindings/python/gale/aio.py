@@ -22,8 +22,8 @@ async def _steps(runtime, told, seconds):
 
 
 async def run(runtime, *, seconds=0.005):
-    """Runs it until it is closed, at most about `seconds` at a time. Whoever cancels this stops the runtime, and is let go when it is
-    closed."""
+    """Runs it until it is closed, at most about `seconds` at a time. Whoever cancels this stops the runtime, and is let
+    go when it is closed."""
     loop, told, fd = asyncio.get_running_loop(), asyncio.Event(), runtime.fileno()
     loop.add_reader(fd, told.set)
     try:

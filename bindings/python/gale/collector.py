@@ -30,38 +30,58 @@ def _in_u64(number, what):
 class Collector:
     """What one task emits and answers with. It belongs to the task's thread, and to the calls of its component.
 
-    Emitting returns to how many tasks the tuple goes, and raises a GaleError when it cannot: the tuples that it was anchored to then fail.
+    Emitting returns to how many tasks the tuple goes, and raises a GaleError when it cannot: the tuples that it was
+    anchored to then fail.
     """
 
-    __slots__ = ("_out", "_encoder", "_streams", "_outputs", "_component", "guard", "watches", "emitted")
+    __slots__ = ("_out", "thread", "_encoder", "_streams", "_outputs", "_component", "guard", "watches", "emitted")
 
     def __init__(self, out, component, outputs, guard):
         self._out, self._component, self._outputs, self.guard = out, component, outputs, guard
+        self.thread = threading.get_ident()
         self._streams = {name: index for index, name in enumerate(outputs)}
         self._encoder, self.watches, self.emitted = Encoder(), {}, False
+
+    def here(self):
+        """What C knows it by, if this is the task's thread, and the task has not ended."""
+        if threading.get_ident() == self.thread:
+            return self._out
+        if self.thread is None:
+            raise GaleError(_c.ErrorCode.STATE, f"this task of '{self._component}' has ended")
+        raise GaleError(_c.ErrorCode.THREAD, f"what a task of '{self._component}' has belongs to its own thread")
+
+    def forget_watches(self):
+        """C has freed them."""
+        for watch in list(self.watches.values()):
+            watch.forget()
+
+    def end(self):
+        """Nothing can be emitted or answered any more."""
+        self.forget_watches()
+        self.thread = None
 
     # --- Emitting
 
     def emit(self, values, stream="default", *, id=None):
-        """A tuple: of a bolt, anchored to the one in execution; of a spout, tracked when it has a message id (0 to 2**64 - 1), so that
-        `ack` or `fail` will be called with that."""
+        """A tuple: of a bolt, anchored to the one in execution; of a spout, tracked when it has a message id (0 to
+        2**64 - 1), so that `ack` or `fail` will be called with that."""
         self.emitted, row = True, self._encoder.row(values)
         if id is None:
-            rc = gale.emit(self._out, self._stream(stream), row, len(values))
+            rc = gale.emit(self.here(), self._stream(stream), row, len(values))
         else:
-            rc = gale.emit_tracked(self._out, self._stream(stream), row, len(values), _in_u64(id, "a message id"))
+            rc = gale.emit_tracked(self.here(), self._stream(stream), row, len(values), _in_u64(id, "a message id"))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_anchored(self, values, anchors, stream="default"):
         """The same of a bolt, anchored to a Tuple or to several: to tuples that it holds, or to none ([])."""
         self.emitted, row = True, self._encoder.row(values)
-        rc = gale.emit_anchored(self._out, self._stream(stream), row, len(values), *_handles(anchors))
+        rc = gale.emit_anchored(self.here(), self._stream(stream), row, len(values), *_handles(anchors))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_direct(self, task, values, stream="default", *, id=None, anchors=None):
         """To one task, whose component subscribed with direct grouping."""
         self.emitted, row = True, self._encoder.row(values)
-        to = (self._out, task, self._stream(stream), row, len(values))
+        to = (self.here(), task, self._stream(stream), row, len(values))
         if id is not None:
             rc = gale.emit_direct_tracked(*to, _in_u64(id, "a message id"))
         elif anchors is not None:
@@ -71,17 +91,17 @@ class Collector:
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_many(self, rows, stream="default", *, ids=None):
-        """emit for many rows in one call; with `ids` each is tracked. Returns how many were emitted: fewer than there are when no more
-        trees can be open now (those behind are to be tried later)."""
+        """emit for many rows in one call; with `ids` each is tracked. Returns how many were emitted: fewer than there
+        are when no more trees can be open now (those behind are to be tried later)."""
         rows = list(rows)
         if not rows:
             return 0
         self.emitted, width, done = True, len(rows[0]), ctypes.c_size_t()
         row, index = self._encoder.rows(rows, width), self._stream(stream)
         if ids is None:
-            rc = gale.emit_many(self._out, index, row, width, len(rows), done)
+            rc = gale.emit_many(self.here(), index, row, width, len(rows), done)
         else:
-            rc = gale.emit_many_tracked(self._out, index, row, width, len(rows), self._ids(ids, len(rows)), done)
+            rc = gale.emit_many_tracked(self.here(), index, row, width, len(rows), self._ids(ids, len(rows)), done)
         if rc < 0 and rc != _c.ErrorCode.AGAIN:
             self._refuse(rc, stream, width)
         return done.value
@@ -96,7 +116,8 @@ class Collector:
         try:
             return self._streams[name]
         except KeyError:
-            raise KeyError(f"'{self._component}' declares no stream '{name}': it has {', '.join(self._streams) or 'none'}") from None
+            has = ", ".join(self._streams) or "none"
+            raise KeyError(f"'{self._component}' declares no stream '{name}': it has {has}") from None
 
     def _refuse(self, rc, stream, count):
         error = getattr(raised, "error", None)
@@ -105,64 +126,67 @@ class Collector:
             raise error
         fields = self._outputs[stream]
         if rc == _c.ErrorCode.FIELDS:
-            raise GaleError(rc, f"'{self._component}' emits {count} values to '{stream}', which has {len(fields)}: {', '.join(fields)}")
+            has = f"{len(fields)}: {', '.join(fields)}"
+            raise GaleError(rc, f"'{self._component}' emits {count} values to '{stream}', which has {has}")
         raise GaleError(rc, f"'{self._component}' could not emit to '{stream}': {gale.error_text(rc).decode()}")
 
     # --- Answering
 
     def ack(self, tuple):
         """For a Bolt, which answers its tuples itself, each once."""
-        check(gale.ack(self._out, tuple.handle))
+        check(gale.ack(self.here(), tuple.handle))
 
     def fail(self, tuple, text="", reason=_c.Reason.FAILED):
-        check(gale.fail(self._out, tuple.handle, reason, c_message(text)))
+        check(gale.fail(self.here(), tuple.handle, reason, c_message(text)))
 
     def reject(self, tuple, text=""):
         """Never again: it is not emitted once more where replay is configured."""
         self.fail(tuple, text, _c.Reason.REJECTED)
 
     def hold(self, tuple):
-        """Keeps the tuple in execution beyond `execute`: it is to be answered later, and can be anchored to. Returns it."""
+        """Keeps the tuple in execution beyond `execute`: it is to be answered later, and can be anchored to. Returns
+        it."""
         held = ctypes.c_uint64()
-        check(gale.tuple_hold(self._out, tuple.handle, held))
+        check(gale.tuple_hold(self.here(), tuple.handle, held))
         tuple.handle = held.value
         return tuple
 
     def is_held(self, tuple):
         """Is it still to be answered?"""
-        return gale.held(self._out, tuple.handle) is not None
+        return gale.held(self.here(), tuple.handle) is not None
 
     def reset_timeout(self, tuple):
         """The timeouts of its trees begin anew."""
-        check(gale.reset_timeout(self._out, tuple.handle))
+        check(gale.reset_timeout(self.here(), tuple.handle))
 
     # --- Telling
 
     def report(self, text):
         """Says in words what went wrong: logged and counted."""
-        gale.report(self._out, c_message(text))
+        gale.report(self.here(), c_message(text))
 
     def stop(self, text, code=_c.ErrorCode.COMPONENT):
         """Asks the whole runtime to stop, since the work cannot go on."""
-        gale.stop(self._out, code, c_message(text))
+        gale.stop(self.here(), code, c_message(text))
 
     @property
     def pending(self):
         """How many trees of this spout task are open."""
-        return gale.pending(self._out)
+        return gale.pending(self.here())
 
     # --- Watching
 
     def watch(self, fd, events, call, *, at=None, always=False):
-        """Calls call(watch, events) on this task's thread, between its tuples, when the descriptor (a number, or what has fileno) can be
-        read or written (WatchEvent.READ, .WRITE), or when the context's clock shows `at` seconds. The descriptor does not block, and is
-        closed after watch.free(). `always`: also while the task may not run."""
+        """Calls call(watch, events) on this task's thread, between its tuples, when the descriptor (a number, or what
+        has fileno) can be read or written (WatchEvent.READ, .WRITE), or when the context's clock shows `at` seconds.
+        The descriptor does not block, and is closed after watch.free(). `always`: also while the task may not run."""
         return Watch(self, fd, events, call, at, always)
 
     def timer(self, at, call, *, always=False):
-        """Calls call(watch, WatchEvent.TIME) when the context's clock shows `at` seconds; watch.set(at=...) winds it up again."""
+        """Calls call(watch, WatchEvent.TIME) when the context's clock shows `at` seconds; watch.set(at=...) winds it up
+        again."""
         return Watch(self, -1, 0, call, at, always)
 
     def state(self, name="state", *, time_to_live=0):
         """A keyed state of this task, in `open` or `prepare`; see State."""
-        return State(self._out, name, time_to_live)
+        return State(self, name, time_to_live)

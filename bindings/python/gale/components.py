@@ -1,6 +1,7 @@
 """Spouts and bolts: what an application derives from, or makes of a function.
 
-Each task is an instance of its own, made on the task's own thread. `self.context` and `self.out` are there from `open` or `prepare` on.
+Each task is an instance of its own, made on the task's own thread. `self.context` and `self.out` are there from `open`
+or `prepare` on.
 """
 
 import collections
@@ -13,20 +14,23 @@ from .context import Context
 
 DONE = object()  # nothing more, unless one of my tuples fails: then I am asked again
 WATCHED = object()  # nothing before a watch of mine was told
-Until = collections.namedtuple("Until", "at")  # nothing before the context's clock shows `at` seconds
-Readable = collections.namedtuple("Readable", "fd until", defaults=(None,))  # nothing before the descriptor is readable, or that time
+Until = collections.namedtuple("Until", "at")
+Until.__doc__ = "Nothing before the context's clock shows `at` seconds."
+Readable = collections.namedtuple("Readable", "fd until", defaults=(None,))
+Readable.__doc__ = "Nothing before the descriptor is readable, or, unless `until` is None, before that time."
 
 
 class Component:
     """What spouts and bolts have in common.
 
-    outputs   the fields of what it emits, ["word", "count"], or of several streams, {"default": ["word"], "bad": ["line"]}
-    durable   what it keeps beyond a run that is durable: "nothing", "keyed" (all in Collector.state), or None: what its `save` returns,
-              or, without one, nobody knows
+    outputs   the fields of what it emits, ["word", "count"]; or of several streams, {"default": ["word"], "bad": ["x"]}
+    durable   what it keeps beyond a run that is durable: "nothing", "keyed" (all in Collector.state), or None: what
+              its `save` returns, or, without one, nobody knows
     version   of what `save` returns; what an older one saved goes through `migrate`
 
-    A component that can be saved defines  save(self) -> a value  and  restore(self, value), which is called behind `open` or `prepare`
-    when a run goes on; and if need be  migrate(version, value) -> the value in version + 1, as a static method.
+    A component that can be saved defines  save(self) -> a value  and  restore(self, value), which is called behind
+    `open` or `prepare` when a run goes on; and if need be  migrate(version, value) -> the value in version + 1, as a
+    static method.
     """
 
     outputs = ()
@@ -37,7 +41,8 @@ class Component:
 
 
 class Spout(Component):
-    """Emits with self.out.emit(values, id=...) from `next`, and hears of what has a message id exactly once: `ack` or `fail`.
+    """Emits with self.out.emit(values, id=...) from `next`, and hears of what has a message id exactly once: `ack` or
+    `fail`.
 
     `next` returns None (asked again at once when it emitted something, else soon), DONE, WATCHED, Until or Readable.
     """
@@ -65,10 +70,11 @@ class Spout(Component):
 
 
 class Bolt(Component):
-    """Answers each tuple itself, at once or later: self.out.ack, fail, reject; or self.out.hold it and answer when it is done.
+    """Answers each tuple itself, at once or later: self.out.ack, fail, reject; or self.out.hold it and answer when it
+    is done.
 
-    Methods beside `execute` are called when there are any: `flush` after all that was there to execute, before the executor looks for
-    more; `finish` once all before this bolt has drained.
+    Methods beside `execute` are called when there are any: `flush` after all that was there to execute, before the
+    executor looks for more; `finish` once all before this bolt has drained.
     """
 
     def prepare(self):
@@ -82,15 +88,20 @@ class Bolt(Component):
 
 
 class BasicBolt(Bolt):
-    """Is answered for: a tuple is acked when `execute` returns, and fails when it raises. What it emits is anchored to the tuple. With a
-    `flush` it is answered when that returns."""
+    """Is answered for: a tuple is acked when `execute` returns, and fails when it raises. What it emits is anchored to
+    the tuple. With a `flush` it is answered when that returns."""
 
 
 Failure = collections.namedtuple("Failure", "reason component task text attempts final")
-Failure.__doc__ = "Why a tuple failed (a Reason), where, in words, how often it was emitted, and whether this is the last word."
+Failure.__doc__ = "Why a tuple failed (a Reason), where, in words; how often it was emitted; is it the last word?"
 
 
 # --- Of functions ----------------------------------------------------------------------------------------------------
+
+
+def _class_of(function, base, outputs, **more):
+    return type(function.__name__, (base,), {"function": staticmethod(function), "outputs": outputs,
+                                             "__doc__": function.__doc__, "__module__": function.__module__, **more})
 
 
 class _FunctionBolt(BasicBolt):
@@ -108,8 +119,7 @@ def bolt(function=None, *, outputs=()):
     """
     if function is None:
         return functools.partial(bolt, outputs=outputs)
-    return type(function.__name__, (_FunctionBolt,), {"function": staticmethod(function), "outputs": outputs, "durable": "nothing",
-                                                      "__doc__": function.__doc__, "__module__": function.__module__})
+    return _class_of(function, _FunctionBolt, outputs, durable="nothing")
 
 
 class _FunctionSpout(Spout):
@@ -127,8 +137,8 @@ class _FunctionSpout(Spout):
 
 
 def spout(function=None, *, outputs=()):
-    """Makes a Spout of a function that returns an iterator of rows, as a generator does. Each is tracked; one that fails is emitted again
-    where topology.replay.attempts says so:
+    """Makes a Spout of a function that returns an iterator of rows, as a generator does. Each is tracked; one that
+    fails is emitted again where topology.replay.attempts says so:
 
         @gale.spout(outputs=["line"])
         def lines(path):
@@ -137,5 +147,4 @@ def spout(function=None, *, outputs=()):
     """
     if function is None:
         return functools.partial(spout, outputs=outputs)
-    return type(function.__name__, (_FunctionSpout,), {"function": staticmethod(function), "outputs": outputs,
-                                                       "__doc__": function.__doc__, "__module__": function.__module__})
+    return _class_of(function, _FunctionSpout, outputs)

@@ -4,6 +4,7 @@ import ctypes
 
 from . import _c
 from ._library import gale
+from .errors import GaleError
 from .values import from_value, memory
 
 
@@ -16,11 +17,11 @@ def _config(address):
 
 
 class Context:
-    """topology, component   their names
-    task          its number, from 1 in Storm's order
+    """topology, component      their names
+    task                     its number, from 1 in Storm's order
     task_index, task_count   which of the component's tasks it is, from 0, and how many they are
-    config        what is set of the topology's keys, overlaid by the component's: a dict
-    durable       checkpoints are made; resumes: and the run goes on from one
+    config                   what is set of the topology's keys, overlaid by the component's: a dict
+    durable, resumes         checkpoints are made; and the run goes on from one
     """
 
     def __init__(self, address):
@@ -30,10 +31,19 @@ class Context:
         self.task, self.task_index, self.task_count = from_c.task, from_c.task_index, from_c.task_count
         self.config, self.durable, self.resumes = _config(from_c.config), from_c.durable, from_c.resumes
 
+    def _here(self):
+        if self._address is None:
+            raise GaleError(_c.ErrorCode.STATE, f"this task of '{self.component}' has ended")
+        return self._address
+
+    def end(self):
+        """What it tells of stays; what it asks C for is gone."""
+        self._address = None
+
     def now(self):
         """The runtime's clock in seconds. Virtual in tests: to be used instead of the machine's."""
-        return gale.context_now(self._address) / _c.SECOND
+        return gale.context_now(self._here()) / _c.SECOND
 
     def random(self):
         """64 random bits, the same again in a run with the same seed."""
-        return gale.context_random(self._address)
+        return gale.context_random(self._here())

@@ -46,9 +46,17 @@ def _cut(text, room):
     return text.encode("utf-8", "replace")[:max(room, 0)].decode("utf-8", "ignore")
 
 
+def _text(error):
+    try:
+        return str(error)
+    except Exception:
+        return "?"
+
+
 def describe(error):
     """An exception as one line that a failure has room for: "ValueError: no number (words.py:12)"."""
-    what, where = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " "), f" ({_place(error)})"
+    what = f"{type(error).__name__}: {_text(error)}".rstrip(": ").replace("\n", " ")
+    where = f" ({_place(error)})"
     log.debug("%s%s", what, where, exc_info=error)
     return _cut(what, _c.FAILURE_TEXT - len(where.encode("utf-8", "replace"))) + where
 

@@ -1,13 +1,12 @@
 """Where gale's messages for people go."""
 
-import ctypes
 import logging
 
 from . import _c
 from ._library import gale
 
-_LEVELS = {_c.LogLevel.TRACE: 5, _c.LogLevel.DEBUG: logging.DEBUG, _c.LogLevel.INFO: logging.INFO, _c.LogLevel.WARN: logging.WARNING,
-           _c.LogLevel.ERROR: logging.ERROR}
+_LEVELS = {_c.LogLevel.TRACE: 5, _c.LogLevel.DEBUG: logging.DEBUG, _c.LogLevel.INFO: logging.INFO,
+           _c.LogLevel.WARN: logging.WARNING, _c.LogLevel.ERROR: logging.ERROR}
 
 
 def _level_of(logger):
@@ -26,7 +25,8 @@ def _to_logger(logger):
 
 
 def logger_of(log):
-    """A _c.Logger of what an application says: a level's name ("info": to the standard error), a logging.Logger, or None."""
+    """A _c.Logger of what an application says: a level's name ("info": to the standard error), a logging.Logger, or
+    None."""
     if log is None:
         return None
     if isinstance(log, (logging.Logger, logging.LoggerAdapter)):
@@ -34,4 +34,5 @@ def logger_of(log):
     try:
         return gale.logger_stderr(_c.LogLevel[log.upper()])
     except (KeyError, AttributeError):
-        raise ValueError(f"log is a logging.Logger, or one of {', '.join(each.name.lower() for each in _c.LogLevel)}, not {log!r}") from None
+        levels = ", ".join(each.name.lower() for each in _c.LogLevel)
+        raise ValueError(f"log is a logging.Logger, or one of {levels}, not {log!r}") from None

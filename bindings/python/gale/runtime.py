@@ -10,9 +10,11 @@ from . import _c, _library, stats
 from ._library import gale
 from .errors import GaleError, check
 from .logs import logger_of
+from .signals import held_back
 from .texts import c_text, c_texts
 
-_SLICE = _c.SECOND // 10  # between two looks whether a signal came: Python's handlers run on the main thread, between two calls of C
+# The main thread waits by so much at a time: there, and between two calls of C, Python's signal handlers run.
+_SLICE = _c.SECOND // 10
 _AT_EXIT = 10 * _c.SECOND  # for what nobody closed
 
 
@@ -21,7 +23,8 @@ def _in_main_thread():
 
 
 def _slices(timeout):
-    """Nanoseconds to wait at a time, for a wait of `timeout` seconds (None: as long as it takes), and whether each is the last."""
+    """Nanoseconds to wait at a time, for a wait of `timeout` seconds (None: as long as it takes), and whether each is
+    the last."""
     if timeout is None:
         while True:
             yield (_SLICE, False) if _in_main_thread() else (-1, True)
@@ -39,47 +42,54 @@ def _open_store(folder, topology):
     return store
 
 
-def _free(runtime, store):
-    """What is left when nobody closed it."""
-    if gale.runtime_free(runtime, _AT_EXIT, None) >= 0 and store is not None:
+_stuck = []  # what C may still call
+
+
+def _free(runtime, store, logger, topology):
+    """Of what nobody closed."""
+    if gale.runtime_free(runtime, _AT_EXIT, None) < 0:
+        _stuck.append((logger, topology))
+    elif store is not None:
         store.close(store.self)
 
 
 class Runtime:
-    """Runs a topology: on threads of its own (start, run), or on the caller's (step, fileno), which gale.aio does inside asyncio.
+    """Runs a topology: on threads of its own (start, run), or on the caller's (step, fileno), which gale.aio does
+    inside asyncio.
 
         with gale.Runtime(topology, until_drained=True) as runtime:
             runtime.run()
 
-    executors      threads that run components. Python's share one interpreter, so more of them help what is not Python: the default is 1
+    executors      threads that run components. Python's share one interpreter: more of them help what is not Python
     until_drained  it ends by itself when every spout is DONE and all is answered
     inactive       nothing is opened before activate()
     seed           the same seed draws the same random numbers
-    log            "info" and the like for the standard error, or a logging.Logger; None: silence
+    log            "info" and the like: to the standard error; or a logging.Logger; None: silence
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
-    queue_limit, ring_memory, state_memory  in bytes
     blocking       components that block (gale.blocking) may run on the caller's thread
+    queue_limit, ring_memory, state_memory: bytes, as in gale_runtime_options
     """
 
-    def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=None, state=None, checkpoint=0,
-                 adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
+    def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=None, state=None,
+                 checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
-        self._topology, self._closing, self.escaped = topology, False, topology.escaped
+        self._topology, self._closing, self._started = topology, False, False
         adopted, adopt_count = c_texts(adopt)
         store = None if state is None else _open_store(state, topology)
-        options = _c.RuntimeOptions(executors=executors, until_drained=until_drained, inactive=inactive, seed=seed, queue_limit=queue_limit,
-                                    ring_memory=ring_memory, state_memory=state_memory, inline_blocking=blocking,
-                                    checkpoint_interval=round(checkpoint * _c.SECOND), adopt=adopted, adopt_count=adopt_count,
-                                    logger=self._logger and ctypes.pointer(self._logger), store=store and ctypes.pointer(store))
+        options = _c.RuntimeOptions(
+            executors=executors, until_drained=until_drained, inactive=inactive, seed=seed, queue_limit=queue_limit,
+            ring_memory=ring_memory, state_memory=state_memory, inline_blocking=blocking, adopt=adopted,
+            adopt_count=adopt_count, checkpoint_interval=round(checkpoint * _c.SECOND),
+            logger=self._logger and ctypes.pointer(self._logger), store=store and ctypes.pointer(store))
         handle, report = ctypes.c_void_p(), _c.Error()
         code = gale.runtime_new(topology.handle, options, handle, report)
         if code < 0 and store is not None:
             store.close(store.self)
         check(code, report)
         self._handle, self._store = handle.value, store
-        self._free = weakref.finalize(self, _free, self._handle, store)
+        self._free = weakref.finalize(self, _free, self._handle, store, self._logger, topology)
 
     # --- Running
 
@@ -87,12 +97,13 @@ class Runtime:
         """Starts the threads, and waits until every task is open. What one of them raised there is raised here."""
         report = _c.Error()
         with self._using() as runtime:
+            self._started = True
             code = gale.runtime_start(runtime, report)
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C drains the topology, a second one stops it; KeyboardInterrupt is raised when it is
-        closed."""
+        """Starts, and waits for the end. Ctrl-C drains the topology, a second one stops it; KeyboardInterrupt is raised
+        when it is closed."""
         self.start()
         try:
             self.wait()
@@ -109,7 +120,8 @@ class Runtime:
             self.wait()
 
     def wait(self, timeout=None):
-        """Until it is closed, at most so many seconds (then a GaleError, TIMED_OUT). What a component ended it with is raised."""
+        """Until it is closed, at most so many seconds (then a GaleError, TIMED_OUT). What a component ended it with is
+        raised."""
         report = _c.Error()
         with self._using() as runtime:
             for nanoseconds, last in _slices(timeout):
@@ -119,9 +131,11 @@ class Runtime:
         self._done(code, report)
 
     def step(self, seconds=0.001):
-        """Runs components on this thread until nothing is left to do, for about so long at the most. Returns how many seconds may be waited
-        then for fileno() to be readable: 0.0, there is more to do; math.inf, only that will tell; None: it is closed."""
-        with self._using() as runtime:
+        """Runs components on this thread until nothing is left to do, for about so long at the most. Returns how many
+        seconds may be waited then for fileno() to be readable: 0.0, there is more to do; math.inf, only that will tell;
+        None: it is closed."""
+        self._topology.crew.come_here()
+        with self._using() as runtime, held_back():
             pause = gale.runtime_step_for(runtime, round(seconds * _c.SECOND))
         if pause == _c.ErrorCode.STOPPED:
             self.wait(0)
@@ -135,7 +149,8 @@ class Runtime:
             return check(gale.runtime_fd(runtime))
 
     def drain(self):
-        """Spouts stop emitting; when all is answered the bolts finish, and it is closed. Returns at once, as those below do."""
+        """Spouts stop emitting; when all is answered the bolts finish, and it is closed. Returns at once, as those
+        below do."""
         self._tell(gale.runtime_drain)
 
     def stop(self):
@@ -201,14 +216,15 @@ class Runtime:
     # --- Its end
 
     def close(self, timeout=None):
-        """Stops it, waits for the calls in execution (at most so many seconds: then a GaleError names the component, and this can be called
-        again), and frees it. Not from inside a component."""
+        """Stops it, waits for the calls in execution (at most so many seconds: then a GaleError names the component,
+        and this can be called again), and frees it. Not from inside a component."""
         if not self._free.alive:
             return
         self._shut(timeout)
         report = _c.Error()
         for nanoseconds, last in _slices(timeout):
-            code = gale.runtime_free(self._handle, nanoseconds, report)
+            with held_back():
+                code = gale.runtime_free(self._handle, nanoseconds, report)
             if code != _c.ErrorCode.TIMED_OUT or last:
                 break
         if code < 0:
@@ -245,7 +261,7 @@ class Runtime:
     def _shut(self, timeout):
         """Nobody begins a call from now on, and those that wait are let go by the stop."""
         with self._lock:
-            if threading.get_ident() in self._users:
+            if threading.get_ident() in self._users or (self._started and self._topology.crew.is_here()):
                 raise GaleError(_c.ErrorCode.STATE, "a component cannot close the runtime that is calling it")
             self._closing = True
             gale.runtime_stop(self._handle)
@@ -259,6 +275,5 @@ class Runtime:
 
     def _done(self, code, report=None):
         """What a component let escape ends the program; else what C says."""
-        if self.escaped:
-            raise self.escaped.pop()
+        self._topology.crew.raise_escaped()
         check(code, report)

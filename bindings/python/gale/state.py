@@ -10,34 +10,38 @@ from .values import Encoder, from_value
 
 
 class State:
-    """Values by key that the engine keeps: in memory, and in a durable run beyond the process. Keys and values are whatever a tuple may
-    have; with fields grouping the key is the value of that field (or a list that begins with the fields' values), and goes to
-    whichever task gets that."""
+    """Values by key that the engine keeps: in memory, and in a durable run beyond the process. Keys and values are
+    whatever a tuple may have; with fields grouping the key is the value of that field (or a list that begins with the
+    fields' values), and goes to whichever task gets that."""
 
-    __slots__ = ("_state", "_key", "_value")
+    __slots__ = ("_collector", "_state", "_key", "_value")
 
-    def __init__(self, out, name, time_to_live):
+    def __init__(self, collector, name, time_to_live):
         state = ctypes.c_void_p()
-        check(gale.state_open(out, _c.StateOptions(name=c_text(name), time_to_live=time_to_live), state))
-        self._state, self._key, self._value = state, Encoder(), Encoder()
+        check(gale.state_open(collector.here(), _c.StateOptions(name=c_text(name), time_to_live=time_to_live), state))
+        self._collector, self._state, self._key, self._value = collector, state, Encoder(), Encoder()
+
+    def _here(self):
+        self._collector.here()
+        return self._state
 
     def get(self, key, default=None):
         found = _c.Value()
-        rc = gale.state_get(self._state, self._key.one(key), ctypes.addressof(found))
+        rc = gale.state_get(self._here(), self._key.one(key), ctypes.addressof(found))
         return default if rc == _c.ErrorCode.NOT_FOUND else (check(rc), from_value(ctypes.addressof(found)))[1]
 
     def put(self, key, value):
-        check(gale.state_put(self._state, self._key.one(key), self._value.one(value)))
+        check(gale.state_put(self._here(), self._key.one(key), self._value.one(value)))
 
     def add(self, key, more=1):
         """A counter: returns the new sum."""
         total = ctypes.c_int64()
-        check(gale.state_add(self._state, self._key.one(key), more, total))
+        check(gale.state_add(self._here(), self._key.one(key), more, total))
         return total.value
 
     def remove(self, key):
         """Returns whether it was there."""
-        rc = gale.state_remove(self._state, self._key.one(key))
+        rc = gale.state_remove(self._here(), self._key.one(key))
         return rc != _c.ErrorCode.NOT_FOUND and check(rc) == 0
 
     def items(self):
@@ -47,5 +51,5 @@ class State:
         def each(_user, key, value):
             pairs.append((from_value(key), from_value(value)))
             return 0
-        check(gale.state_each(self._state, _c.EACH(each), None))
+        check(gale.state_each(self._here(), _c.EACH(each), None))
         return pairs

@@ -7,8 +7,8 @@ from . import _c
 from ._library import gale
 from .errors import check
 
-_SECONDS = {"complete_p50", "complete_p99", "complete_max", "elapsed", "age", "time", "took", "held_p50", "held_p99", "took_p50",
-            "took_p99", "took_max", "wall"}
+_SECONDS = {"complete_p50", "complete_p99", "complete_max", "elapsed", "age", "time", "took", "held_p50", "held_p99",
+            "took_p50", "took_p99", "took_max", "wall"}
 _CHECKPOINT_SECONDS = _SECONDS | {"held", "held_max"}
 _ENUMS = {"phase": _c.Phase, "place": _c.Place}
 

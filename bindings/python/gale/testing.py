@@ -5,7 +5,8 @@
         test.expect("count", [["be", 2], ["not", 1], ["or", 1], ["to", 2]], order="any")
         test.expect_acked()
 
-Spouts are replaced by ones that emit what they are fed, unless they are kept. Nothing is waited for: ten hours pass at once.
+Spouts are replaced by ones that emit what they are fed, unless they are kept. Nothing is waited for: ten hours pass at
+once.
 """
 
 import collections
@@ -13,41 +14,47 @@ import ctypes
 import weakref
 
 from . import _c, _library
+from ._c import TestState
+from .crew import Crew
+from .definition import Definition
 from .errors import GaleError, check
 from .logs import logger_of
-from .tasks import Definition
+from .signals import held_back
 from .texts import c_text, c_texts
 from .values import Encoder, from_array
 
 _ORDERS = {"same": _c.TestOrder.IN_ORDER, "any": _c.TestOrder.ANY_ORDER, "contains": _c.TestOrder.CONTAINS}
 
 Answer = collections.namedtuple("Answer", "state reason attempts final component text")
-Answer.__doc__ = "What became of a tuple that was fed: a TestState, the Reason of one that failed, where it failed or waits, in words."
+Answer.__doc__ = "What became of a tuple that was fed: a TestState, the Reason of one that failed, where, in words."
 
 
 class Test:
     """A test of a topology.
 
-    seed        the same seed does the same again; executors and order are drawn from it
-    faults      "fail=0.05,hold=0.1", as for `gale simulate`
-    stand_ins   {"writer": Recorder}: classes of bolts in place of others
-    edges       [("split", "count")]: the first is replaced by what it is fed, and that goes to the second
-    kept        spouts that run as they are
+    seed       the same seed does the same again; executors and order are drawn from it
+    faults     "fail=0.05,hold=0.1", as for `gale simulate`
+    stand_ins  {"writer": Recorder}: classes of bolts in place of others; without outputs they have theirs, of bolts
+               in Python
+    edges      [("split", "count")]: the first is replaced by what it is fed, and that goes to the second
+    kept       spouts that run as they are
     """
 
     __test__ = False  # for pytest, which takes every Test for a case
 
     def __init__(self, topology, *, seed=1, executors=0, faults=None, stand_ins=None, edges=(), kept=(), log=None):
-        options, alive = _options(seed, executors, faults, log, topology.escaped, stand_ins or {}, edges, kept)
-        self._make("test_new", (topology.handle,), options, alive, topology.escaped)
+        bolts = [(c_text(name), _stand_in(topology, name, bolt).for_c()) for name, bolt in (stand_ins or {}).items()]
+        options, alive = _options(seed, executors, faults, log, bolts, edges, kept)
+        self._make("test_new", (topology.handle,), options, alive, topology.crew)
         self._topology = topology
 
     @classmethod
     def of_bolt(cls, bolt, inputs, *, arguments=None, seed=1, faults=None, log=None):
-        """Of one bolt, called "bolt". `inputs`: {"lines": ["line"]}, the fields of what comes to it by the component that they are from, or
-        by (component, stream)."""
+        """Of one bolt, called "bolt". `inputs`: {"lines": ["line"]}, the fields of what comes to it by the component
+        that they are from, or by (component, stream)."""
         streams = [(key, None) if isinstance(key, str) else key for key in inputs]
-        rows = [(c_text(source), c_text(stream), c_text(", ".join(fields))) for (source, stream), fields in zip(streams, inputs.values())]
+        rows = [(c_text(source), c_text(stream), c_text(", ".join(fields)))
+                for (source, stream), fields in zip(streams, inputs.values())]
         given = ((_c.TestInput * len(rows))(*rows), len(rows))
         return cls._of_one("test_new_for_bolt", bolt, arguments, given, seed, faults, log)
 
@@ -58,17 +65,17 @@ class Test:
 
     @classmethod
     def _of_one(cls, function, component, arguments, given, seed, faults, log):
-        test, escaped = cls.__new__(cls), []
-        options, alive = _options(seed, 1, faults, log, escaped, {}, (), ())
-        definition = Definition(component, arguments, None, escaped)
-        test._make(function, (definition.for_c(), *given), options, (alive, given), escaped)
+        test, crew = cls.__new__(cls), Crew()
+        options, alive = _options(seed, 1, faults, log, (), (), ())
+        definition = Definition(component, arguments, None, crew)
+        test._make(function, (definition.for_c(), *given), options, (alive, given), crew)
         return test
 
-    def _make(self, function, what, options, alive, escaped):
+    def _make(self, function, what, options, alive, crew):
         handle, report = ctypes.c_void_p(), _c.Error()
         check(getattr(_library.sim(), function)(*what, options, handle, report), report)
-        self._handle, self._alive, self.escaped, self._encoder = handle.value, alive, escaped, Encoder()
-        self._free = weakref.finalize(self, _library.sim().test_free, handle.value)
+        self._handle, self._crew, self._encoder = handle.value, crew, Encoder()
+        self._free = weakref.finalize(self, _free, handle.value, alive)
 
     # --- Doing
 
@@ -76,7 +83,8 @@ class Test:
         """A tuple for a stream of a component that is fed. Returns its number: 0 for the first, and so on."""
         report = _c.Error()
         row = self._encoder.row(values)
-        return check(_library.sim().test_feed(self._test, c_text(component), c_text(stream), row, len(values), report), report)
+        feed = _library.sim().test_feed
+        return check(feed(self._test, c_text(component), c_text(stream), row, len(values), report), report)
 
     def settle(self):
         """Lets everything run that can at this time; what looks does so by itself."""
@@ -98,13 +106,14 @@ class Test:
     # --- What was emitted
 
     def expect(self, component, rows, stream=None, *, order="same"):
-        """What the component has emitted since it was last looked at: these rows in the "same" order, in "any", or it "contains" them. An
-        AssertionError says what differs."""
+        """What the component has emitted since it was last looked at: these rows in the "same" order, in "any", or it
+        "contains" them. An AssertionError says what differs."""
         if order not in _ORDERS:
             raise ValueError(f"order is {', '.join(map(repr, _ORDERS))}, not {order!r}")
         width = len(rows[0]) if rows else 0
         values = self._encoder.rows(rows, width)
-        self._assert(_library.sim().test_differs(self._test, c_text(component), c_text(stream), _ORDERS[order], values, width, len(rows)))
+        what = (self._test, c_text(component), c_text(stream), _ORDERS[order])
+        self._assert(_library.sim().test_differs(*what, values, width, len(rows)))
 
     def take(self, component, stream=None):
         """The oldest row that was not looked at, or None."""
@@ -133,8 +142,8 @@ class Test:
         answer = _c.TestAnswer()
         check(_library.sim().test_answer_of(self._test, number, answer))
         reason = _c.Reason(answer.reason) if answer.reason in _c.Reason._value2member_map_ else answer.reason
-        return Answer(_c.TestState(answer.state), reason, answer.attempts, answer.final, (answer.component or b"").decode(),
-                      (answer.text or b"").decode("utf-8", "replace"))
+        component, text = (answer.component or b"").decode(), (answer.text or b"").decode("utf-8", "replace")
+        return Answer(TestState(answer.state), reason, answer.attempts, answer.final, component, text)
 
     def expect_acked(self):
         """Every tuple that was fed has been acked, or an AssertionError says which were not, and why."""
@@ -163,25 +172,33 @@ class Test:
 
     def _did(self, function, *arguments):
         report = _c.Error()
-        code = function(self._test, *arguments, report)
-        if self.escaped:
-            raise self.escaped.pop()
+        with held_back():
+            code = function(self._test, *arguments, report)
+        self._crew.raise_escaped()
         check(code, report)
 
     def _assert(self, difference):
-        if self.escaped:
-            raise self.escaped.pop()
+        self._crew.raise_escaped()
         if difference is not None:
             raise AssertionError(difference.decode("utf-8", "replace"))
 
 
-def _options(seed, executors, faults, log, escaped, stand_ins, edges, kept):
+def _free(test, _alive):
+    _library.sim().test_free(test)
+
+
+def _stand_in(topology, name, bolt):
+    """Without outputs it has those of the bolt in whose place it is."""
+    return Definition(bolt, None, None if bolt.outputs else topology.outputs.get(name), topology.crew)
+
+
+def _options(seed, executors, faults, log, bolts, edges, kept):
     """The gale_test_options, and what they point to."""
-    bolts = [(c_text(name), Definition(bolt, None, None, escaped).for_c()) for name, bolt in stand_ins.items()]
     pairs = [(c_text(source), c_text(bolt)) for source, bolt in edges]
     names, name_count = c_texts(kept)
     logger = logger_of(log)
-    options = _c.TestOptions(seed=seed, executors=executors, faults=c_text(faults), stand_ins=(_c.TestStandIn * len(bolts))(*bolts),
-                             stand_in_count=len(bolts), edges=(_c.TestEdge * len(pairs))(*pairs), edge_count=len(pairs), kept=names,
-                             kept_count=name_count, logger=ctypes.cast(ctypes.pointer(logger), ctypes.c_void_p) if logger else None)
+    options = _c.TestOptions(
+        seed=seed, executors=executors, faults=c_text(faults), stand_ins=(_c.TestStandIn * len(bolts))(*bolts),
+        stand_in_count=len(bolts), edges=(_c.TestEdge * len(pairs))(*pairs), edge_count=len(pairs), kept=names,
+        kept_count=name_count, logger=ctypes.addressof(logger) if logger else None)
     return options, (logger, bolts)

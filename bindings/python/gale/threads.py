@@ -1,7 +1,8 @@
 """Threads of gale's that run Python.
 
-A thread that Python does not know gets a state in the interpreter for each call, and loses it at its end: some microseconds each time,
-and whatever threading.local had. So a thread that has tasks keeps its state from its first task's start to its last one's end.
+A thread that Python does not know gets a state in the interpreter for each call, and loses it at its end: some
+microseconds each time, and whatever threading.local had. So a thread that has tasks keeps its state from its first
+task's start to its last one's end.
 """
 
 import ctypes

@@ -5,8 +5,10 @@ import weakref
 
 from . import _c, _library
 from ._library import gale
+from .crew import Crew
+from .definition import Definition
 from .errors import GaleError, check
-from .tasks import Definition, custom_grouping
+from .groupings import custom_grouping
 from .texts import c_text, c_texts
 from .values import borrowed
 
@@ -16,8 +18,8 @@ def _names(fields):
 
 
 class Topology:
-    """A topology is built, then given to a Runtime (or a Test), after which it does not change. What is wrong with it is raised where it
-    is said, or by `check`, or when it is to run."""
+    """A topology is built, then given to a Runtime (or a Test), after which it does not change. What is wrong with it
+    is raised where it is said, or by `check`, or when it is to run."""
 
     def __init__(self, name):
         self._take(gale.topology_new(c_text(name)))
@@ -25,17 +27,17 @@ class Topology:
     def _take(self, handle):
         if not handle:
             raise MemoryError("gale: no memory for a topology")
-        self._handle, self.escaped = handle, []
+        self._handle, self.crew, self.outputs = handle, Crew(), {}
         self._free = weakref.finalize(self, gale.topology_free, handle)
 
     @classmethod
     def from_file(cls, path, *, properties=None, environment=False, config=None, sets=(), plugins=()):
-        """What `gale run` reads (libgale-front). More can be added to it, in Python. `config`: keys over the file's, a dict; `sets`:
-        "id.name=value"; `properties`: the file of what ${NAME} stands for."""
+        """What `gale run` reads (libgale-front). More can be added to it, in Python. `config`: keys over the file's, a
+        dict; `sets`: "id.name=value"; `properties`: the file of what ${NAME} stands for."""
         return cls._read("topology_from_file", (c_text(path),), properties, environment, config, sets, plugins)
 
     @classmethod
-    def fromc_text(cls, text, *, name="text", properties=None, environment=False, config=None, sets=(), plugins=()):
+    def from_text(cls, text, *, name="text", properties=None, environment=False, config=None, sets=(), plugins=()):
         """The same of a text."""
         data = ctypes.create_string_buffer(text.encode())
         piece = _c.Str(ctypes.addressof(data), len(data) - 1)
@@ -47,9 +49,9 @@ class Topology:
         settings = (_c.Setting * len(values))(*[(key, value) for key, value, _encoder in values])
         set_texts, set_count = c_texts(sets)
         plugin_texts, plugin_count = c_texts(plugins)
-        options = _c.TopologyFileOptions(properties=c_text(properties), environment=environment, settings=settings,
-                                         setting_count=len(values), sets=set_texts, set_count=set_count, plugins=plugin_texts,
-                                         plugin_count=plugin_count)
+        options = _c.TopologyFileOptions(
+            properties=c_text(properties), environment=environment, settings=settings, setting_count=len(values),
+            sets=set_texts, set_count=set_count, plugins=plugin_texts, plugin_count=plugin_count)
         handle, report = ctypes.c_void_p(), _c.Error()
         check(getattr(_library.front(), function)(*what, options, handle, report), report)
         topology = cls.__new__(cls)
@@ -68,8 +70,8 @@ class Topology:
         return gale.topology_name(self.handle).decode()
 
     def add_spout(self, name, component, *, parallelism=1, arguments=None, outputs=None, config=None):
-        """Adds a class of Spout (or a function that was made one) with so many tasks, each of which makes component(**arguments).
-        `outputs` in place of the class's own; `config`: the component's own keys."""
+        """Adds a class of Spout (or a function that was made one) with so many tasks, each of which makes
+        component(**arguments). `outputs` in place of the class's own; `config`: the component's own keys."""
         self._add(name, component, parallelism, arguments, outputs, config, spout=True)
 
     def add_bolt(self, name, component, *, parallelism=1, arguments=None, outputs=None, config=None):
@@ -81,11 +83,12 @@ class Topology:
         return self.inputs_of(name)
 
     def _add(self, name, component, parallelism, arguments, outputs, config, spout):
-        definition = Definition(component, arguments, outputs, self.escaped)
+        definition = Definition(component, arguments, outputs, self.crew)
         if definition.is_spout != spout:
             raise TypeError(f"{component.__name__} is a {'Spout' if definition.is_spout else 'Bolt'}")
         add = gale.topology_add_spout if spout else gale.topology_add_bolt
         self._did(add(self.handle, c_text(name), definition.for_c(), parallelism))
+        self.outputs[name] = definition.outputs
         for key, value in (config or {}).items():
             self.set(key, value, component=name)
 
@@ -126,8 +129,9 @@ class Topology:
 
 
 class Inputs:
-    """The inputs of a bolt, under Storm's names of the groupings. `stream` None is "default"; `drop`, "oldest" or "newest", is for a
-    stream of which the bolt would rather lose tuples than hold up those who feed it. Each returns the same, for the next one."""
+    """The inputs of a bolt, under Storm's names of the groupings. `stream` None is "default"; `drop`, "oldest" or
+    "newest", is for a stream of which the bolt would rather lose tuples than hold up those who feed it. Each returns
+    the same, for the next one."""
 
     def __init__(self, topology, bolt):
         self._topology, self._bolt = topology, bolt
@@ -165,7 +169,8 @@ class Inputs:
         return self._add("DIRECT", source, stream, drop)
 
     def custom_grouping(self, source, choose, stream=None, *, drop="nothing"):
-        """Those that  choose(values, task_count)  returns the indices of, from 0. Called on the emitter's thread; it does not emit."""
+        """Those that  choose(values, task_count)  returns the indices of, from 0. Called on the emitter's thread; it
+        does not emit."""
         return self._subscribe(source, stream, drop, custom_grouping(choose))
 
     def _add(self, kind, source, stream, drop, fields=None):

@@ -21,7 +21,8 @@ class Origin:
 class Tuple:
     """The values of a tuple, by index or by the name of a field, and what to answer it by.
 
-    It is a copy: what is kept of it after `execute` is whole. `handle` names the delivery, which is to be answered once.
+    It is a copy: what is kept of it after `execute` is whole. `handle` names the delivery, which is to be answered
+    once.
     """
 
     __slots__ = ("values", "handle", "origin")
@@ -34,7 +35,8 @@ class Tuple:
             try:
                 return self.values[self.origin.indices[key]]
             except KeyError:
-                raise KeyError(f"'{self.component}' has no field '{key}' in '{self.stream}': it has {', '.join(self.fields)}") from None
+                has = ", ".join(self.fields)
+                raise KeyError(f"'{self.component}' has no field '{key}' in '{self.stream}': it has {has}") from None
         return self.values[key]
 
     def __iter__(self):

@@ -34,7 +34,8 @@ def _whole(value):
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {type(value).__name__}") from None
+        kind = type(value).__name__
+        raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {kind}") from None
 
 
 class Encoder:
@@ -95,7 +96,8 @@ class Encoder:
         try:
             _I64.pack_into(self._bytes, at, _INT, value)
         except struct.error:
-            raise OverflowError(f"{value if value.bit_length() < 200 else 'the number'} does not fit into 64 bits") from None
+            shown = value if value.bit_length() < 200 else "the number"
+            raise OverflowError(f"{shown} does not fit into 64 bits") from None
 
     def _other(self, at, value, free, depth):
         if value is None:

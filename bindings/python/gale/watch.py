@@ -21,30 +21,29 @@ class Watch:
         options = _c.WatchOptions(fd=fd, events=events, at=_time(at), always=always, call=_on_watch, user=id(self))
         name = ctypes.c_uint64()
         self.collector, self._name, self.call = collector, 0, call
-        check(gale.watch_new(collector._out, options, name))
+        check(gale.watch_new(collector.here(), options, name))
         self._name = name.value
         collector.watches[self._name] = self
         _watches[id(self)] = self
 
     def set(self, events=0, *, at=None):
         """Waits for these events from now on (0: none), and until `at` (None: for ever)."""
-        check(gale.watch_set(self.collector._out, self._name, events, _time(at)))
+        check(gale.watch_set(self.collector.here(), self._name, events, _time(at)))
 
     def free(self):
         """It is told of no more. Before its descriptor is closed."""
-        if self.collector.watches.pop(self._name, None):
-            _watches.pop(id(self), None)
-            check(gale.watch_free(self.collector._out, self._name))
+        if self._name in self.collector.watches:
+            out = self.collector.here()
+            self.forget()
+            check(gale.watch_free(out, self._name))
+
+    def forget(self):
+        """Python's part of it."""
+        _watches.pop(id(self), None)
+        self.collector.watches.pop(self._name, None)
 
 
 _watches = {}  # by the number that C is given; each is in its collector's `watches`, too
-
-
-def forget_watches(collector):
-    """Of a task that ends: C has freed them."""
-    for watch in collector.watches.values():
-        _watches.pop(id(watch), None)
-    collector.watches.clear()
 
 
 @_c.WATCH

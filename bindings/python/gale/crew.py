@@ -1,0 +1,28 @@
+"""What the components of one topology share."""
+
+import threading
+
+
+class Crew:
+    """escaped   what is to end the program and not a tuple (KeyboardInterrupt, SystemExit), for who runs the topology
+    tasks     those that are open
+    """
+
+    def __init__(self):
+        self.escaped, self.tasks, self._stepped = [], set(), None
+
+    def is_here(self):
+        """Does this thread have tasks?"""
+        return any(task.collector.thread == threading.get_ident() for task in list(self.tasks))
+
+    def come_here(self):
+        """Who steps a runtime may do it from one thread now and from another one then."""
+        here = threading.get_ident()
+        if here != self._stepped:
+            self._stepped = here
+            for task in self.tasks:
+                task.collector.thread = here
+
+    def raise_escaped(self):
+        if self.escaped:
+            raise self.escaped.pop()

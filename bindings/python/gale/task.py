@@ -1,0 +1,79 @@
+"""A task: an instance of a component, and what C says to it."""
+
+from . import _c, threads
+from ._library import gale
+from .collector import Collector
+from .components import DONE, WATCHED, Readable, Until
+from .context import Context
+from .errors import code_of, describe
+from .texts import c_message
+from .tuples import Reader
+
+_EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
+
+
+class Task:
+    """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
+
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader")
+
+    def __init__(self, definition, context, out):
+        threads.begin_task()
+        self.definition, self.out, self.context, self.reader = definition, out, Context(context), Reader()
+        self.collector = Collector(out, self.context.component, definition.outputs, self.guard)
+        definition.crew.tasks.add(self)
+
+    def open(self):
+        definition = self.definition
+        self.component = component = definition.make(**definition.arguments)
+        component.context, component.out = self.context, self.collector
+        (component.open if definition.is_spout else component.prepare)()
+
+    def close(self):
+        self.collector.forget_watches()
+        self.guard(self.component.close if self.definition.is_spout else self.component.cleanup)
+
+    def end(self):
+        """Nothing that it had reaches C any more."""
+        self.collector.end()
+        self.context.end()
+        self.definition.crew.tasks.discard(self)
+        threads.end_task()
+
+    def raised(self, error):
+        """Says it in words, and returns the code for C."""
+        text = c_message(describe(error))
+        gale.report(self.out, text)
+        if not isinstance(error, Exception):  # somebody wants to end the program: the run ends first
+            self.definition.crew.escaped.append(error)
+            gale.stop(self.out, _c.ErrorCode.STOPPED, text)
+        return code_of(error)
+
+    def guard(self, function, *arguments):
+        """Calls it; nothing that it raises goes on."""
+        try:
+            function(*arguments)
+        except BaseException as error:
+            return self.raised(error)
+        return 0
+
+    def wait(self, answer, wait):
+        """What `next` said, for C."""
+        if answer is None:
+            return _EMITTED if self.collector.emitted else _NOTHING
+        if answer is DONE:
+            return _DONE
+        if answer is WATCHED:
+            return _WATCHED
+        if isinstance(answer, Until):
+            wait[0].until = _nanoseconds(answer.at)
+            return _UNTIL
+        if isinstance(answer, Readable):
+            wait[0].fd = answer.fd if isinstance(answer.fd, int) else answer.fd.fileno()
+            wait[0].until = 0 if answer.until is None else _nanoseconds(answer.until)
+            return _READABLE
+        raise TypeError(f"next() returns None, DONE, WATCHED, Until or Readable, not {answer!r}")
+
+
+def _nanoseconds(seconds):
+    return max(1, round(seconds * _c.SECOND))
