@@ -11,8 +11,8 @@ import tempfile
 
 # In pieces, so that this file passes. A word alone in quotes is a name, of a file for example.
 MARKS = re.compile(r'(?<!")\b(' + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r')\b(?!")')
-FOLDERS = [".ci", "bench", "docs", "examples", "include", "script", "src", "test", "web"]
-TEXT = {".c", ".h", ".cpp", ".py", ".md", ".txt", ".cmake", ".yaml", ".json", ".sh", ""}
+FOLDERS = [".ci", "bench", "bindings", "docs", "examples", "include", "script", "src", "templates", "test", "web"]
+TEXT = {".c", ".h", ".cpp", ".py", ".md", ".txt", ".cmake", ".yaml", ".json", ".sh", ".toml", ""}
 
 
 def files(root):

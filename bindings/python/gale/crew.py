@@ -11,10 +11,6 @@ class Crew:
     def __init__(self):
         self.escaped, self.tasks, self._stepped = [], set(), None
 
-    def is_here(self):
-        """Does this thread have tasks?"""
-        return any(task.collector.thread == threading.get_ident() for task in list(self.tasks))
-
     def come_here(self):
         """Who steps a runtime may do it from one thread now and from another one then."""
         here = threading.get_ident()

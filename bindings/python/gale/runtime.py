@@ -75,7 +75,7 @@ class Runtime:
     def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=None, state=None,
                  checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
-        self._topology, self._closing, self._started = topology, False, False
+        self._topology, self._closing = topology, False
         adopted, adopt_count = c_texts(adopt)
         store = None if state is None else _open_store(state, topology)
         options = _c.RuntimeOptions(
@@ -97,7 +97,6 @@ class Runtime:
         """Starts the threads, and waits until every task is open. What one of them raised there is raised here."""
         report = _c.Error()
         with self._using() as runtime:
-            self._started = True
             code = gale.runtime_start(runtime, report)
         self._done(code, report)
 
@@ -135,7 +134,7 @@ class Runtime:
         seconds may be waited then for fileno() to be readable: 0.0, there is more to do; math.inf, only that will tell;
         None: it is closed."""
         self._topology.crew.come_here()
-        with self._using() as runtime, held_back():
+        with held_back(), self._using() as runtime:
             pause = gale.runtime_step_for(runtime, round(seconds * _c.SECOND))
         if pause == _c.ErrorCode.STOPPED:
             self.wait(0)
@@ -258,14 +257,20 @@ class Runtime:
                     del self._users[here]
                 self._lock.notify_all()
 
+    def _is_inside(self):
+        """Is this a call of one of its components? open_trees is refused there, and with no room does nothing else."""
+        tree = _c.OpenTree(size=ctypes.sizeof(_c.OpenTree))
+        return gale.runtime_open_trees(self._handle, tree, 0, 0) == _c.ErrorCode.STATE
+
     def _shut(self, timeout):
         """Nobody begins a call from now on, and those that wait are let go by the stop."""
+        if self._is_inside():
+            raise GaleError(_c.ErrorCode.STATE, "a component cannot close the runtime that is calling it")
+        here = threading.get_ident()
         with self._lock:
-            if threading.get_ident() in self._users or (self._started and self._topology.crew.is_here()):
-                raise GaleError(_c.ErrorCode.STATE, "a component cannot close the runtime that is calling it")
             self._closing = True
             gale.runtime_stop(self._handle)
-            if not self._lock.wait_for(lambda: not self._users, timeout):
+            if not self._lock.wait_for(lambda: not self._users.keys() - {here}, timeout):
                 self._closing = False
                 raise GaleError(_c.ErrorCode.TIMED_OUT, "another thread is still in a call of this runtime")
 

@@ -11,20 +11,19 @@ import threading
 _ensure, _release = ctypes.pythonapi.PyGILState_Ensure, ctypes.pythonapi.PyGILState_Release
 _ensure.restype, _ensure.argtypes = ctypes.c_int, []
 _release.restype, _release.argtypes = None, [ctypes.c_int]
-_tasks = {}  # of each thread: how many there are, and what it had before the first
+# How many tasks this thread has, and what it had before the first. (A thread's number may have been another's.)
+_here = threading.local()
 
 
 def begin_task():
-    here = threading.get_ident()
-    count, before = _tasks.get(here) or (0, _ensure())
-    _tasks[here] = count + 1, before
+    if getattr(_here, "tasks", 0) == 0:
+        _here.tasks, _here.before = 0, _ensure()
+    _here.tasks += 1
 
 
 def end_task():
-    """Of a task that was begun here; what another thread ends, its own thread's end cleans up."""
-    here = threading.get_ident()
-    count, before = _tasks.pop(here, (0, None))
-    if count > 1:
-        _tasks[here] = count - 1, before
-    elif count:
-        _release(before)
+    """Of a task that was begun here; of what another thread began there is nothing to give back."""
+    if getattr(_here, "tasks", 0) > 0:
+        _here.tasks -= 1
+        if _here.tasks == 0:
+            _release(_here.before)
