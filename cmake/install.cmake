@@ -116,5 +116,17 @@ if(TARGET gale)
           REGEX "/examples/CMakeLists.txt$" EXCLUDE PATTERN build EXCLUDE)
 endif()
 
+# The package for Python, which finds libgale by libdir.txt wherever both are moved to; below /usr the system finds it.
+set(GALE_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where Python looks for packages")
+if(NOT IS_ABSOLUTE ${GALE_PYTHON_DIR} AND NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH libdir /${GALE_PYTHON_DIR}/gale /${CMAKE_INSTALL_LIBDIR})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/install/libdir.txt CONTENT "${libdir}\n")
+  if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    install(FILES ${PROJECT_BINARY_DIR}/install/libdir.txt DESTINATION ${GALE_PYTHON_DIR}/gale COMPONENT python3-gale)
+  endif()
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/python/gale DESTINATION ${GALE_PYTHON_DIR} COMPONENT python3-gale
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFESTS=${PROJECT_BINARY_DIR}/install_manifest*.txt
                   -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake COMMENT "Removing what was installed" VERBATIM)

@@ -1,4 +1,4 @@
-# Debian packages by CPack: libgale0, libgale-dev, libgale-front0, libgale-front-dev, gale. script/package makes them; the build
+# Debian packages by CPack: libgale0, libgale-dev, libgale-front0, libgale-front-dev, gale, python3-gale. script/package makes them; the build
 # that they are made of is configured for /usr.
 set(GALE_PACKAGE_CONTACT "The gale maintainers <maintainers@gale.invalid>" CACHE STRING "Who answers for the packages")
 set(CPACK_PACKAGE_NAME gale)
@@ -71,4 +71,11 @@ gale_package(gale utils "stream processing after Storm's model (program)"
   "This package has the program: it runs and checks topologies that are written in
 YAML files, simulates them with faults, and looks after the state of runs that
 may be killed.")
+gale_package(python3-gale python "stream processing after Storm's model (Python)"
+  "This package has spouts, bolts and topologies in Python." "python3 (>= 3.11)" "libgale0 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_RECOMMENDS libgale-front0)
+set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/python3-gale/postinst
+    ${PROJECT_SOURCE_DIR}/cmake/package/python3-gale/prerm)
 include(CPack)

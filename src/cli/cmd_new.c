@@ -18,7 +18,7 @@
 enum { NAME_MAX_SIZE = 40, PATH_SIZE = 256 };
 
 typedef struct choices {
-    bool yaml, c, plugin;
+    bool yaml, c, plugin, python;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -27,6 +27,7 @@ static const gx_option options[] = {
     { 0, "yaml", NULL, GX_OPTION_FLAG, AT(yaml), 0, 0, "a topology file with its cases (default)" },
     { 0, "c", NULL, GX_OPTION_FLAG, AT(c), 0, 0, "a program with gale in it, and a bolt of its own with its test" },
     { 0, "plugin", NULL, GX_OPTION_FLAG, AT(plugin), 0, 0, "a plugin with a class, a topology that has it, and cases" },
+    { 0, "python", NULL, GX_OPTION_FLAG, AT(python), 0, 0, "a topology of spouts and bolts in Python, with its test" },
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
@@ -41,6 +42,7 @@ static const kind kinds[] = {
     { "yaml", { "gale test .", "gale run topology.yaml" } },
     { "c", { "cmake -B build", "cmake --build build", "ctest --test-dir build", "build/bin/@NAME@ README.md" } },
     { "plugin", { "cmake -B build", "cmake --build build", "gale test .", "gale run topology.yaml < README.md" } },
+    { "python", { "python3 words_test.py", "python3 words.py README.md" } },
 };
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
@@ -129,9 +131,9 @@ static int check_name(const char *name, const kind *k, gale_error *error) {
 
 static int choose(const choices *c, const gx_words *words, const kind **ret_kind, gale_error *error) {
     if (words->count != 1) return gale_error_set(error, GALE_INVALID, "new wants a name: gale %s", gx_cmd_new.usage);
-    if (c->yaml + c->c + c->plugin > 1)
-        return gale_error_set(error, GALE_INVALID, "a project is of one kind: --yaml, --c or --plugin");
-    *ret_kind = &kinds[c->c ? 1 : c->plugin ? 2 : 0];
+    if (c->yaml + c->c + c->plugin + c->python > 1)
+        return gale_error_set(error, GALE_INVALID, "a project is of one kind: --yaml, --c, --plugin or --python");
+    *ret_kind = &kinds[c->c ? 1 : c->plugin ? 2 : c->python ? 3 : 0];
     return check_name(words->items[0], *ret_kind, error);
 }
 
@@ -161,7 +163,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
 
 const gx_command gx_cmd_new = {
     .name = "new",
-    .usage = "new NAME [--yaml|--c|--plugin]",
+    .usage = "new NAME [--yaml|--c|--plugin|--python]",
     .text = "make a project that builds, runs and passes its test",
     .more = "It is a folder of that name; what is there already is not touched. The commands that build, test and run "
             "it are\n"

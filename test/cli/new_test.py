@@ -41,17 +41,21 @@ class New(unittest.TestCase):
         self.assertEqual(commands[0], f"cd {name}")
         libraries = next(path.parent for path in self.prefix.rglob("libgale.so"))
         environment = dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix),
-                           LD_LIBRARY_PATH=str(libraries), CMAKE_GENERATOR="Ninja", CC=CC)
+                           LD_LIBRARY_PATH=str(libraries), PYTHONPATH=str(self.packages()), CMAKE_GENERATOR="Ninja", CC=CC)
         done = subprocess.run(["sh", "-ec", "\n".join(commands)], capture_output=True, text=True, timeout=600, cwd=self.path,
                               env=environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for file in (self.path / name).rglob("*"):
-            if file.is_file() and "build" not in file.parts:
+            if file.is_file() and not {"build", "__pycache__"} & set(file.parts):
                 self.assertNotIn("@NAME@", file.read_text())
                 self.assertEqual(file.stat().st_mode & 0o444, 0o444 & ~self.mask())
         for line in (self.path / name / "README.md").read_text().split("```")[1].strip().splitlines():
             self.assertIn(line, commands)
         return done.stdout
+
+    def packages(self):
+        """Python's, as they are installed."""
+        return next(path.parent.parent for path in self.prefix.rglob("gale/__init__.py"))
 
     def mask(self):
         mask = os.umask(0)
@@ -77,6 +81,10 @@ class New(unittest.TestCase):
         self.assertIn("2 cases: 2 passed, 0 failed\n", out)
         self.assertIn("# LOUD!!!\n", out)
 
+    def test_a_topology_in_python(self):
+        out = self.follow("my-words_3", "--python")
+        self.assertIn("gale\t", out)
+
     def test_a_plugin_whose_name_has_signs(self):
         self.assertIn("2 passed, 0 failed\n", self.follow("my-loud_plugin", "--plugin"))
 
@@ -95,7 +103,7 @@ class New(unittest.TestCase):
             self.assertEqual((code, out), (2, ""))
             self.assertIn("is no name for a project", err)
         self.assertEqual(self.gale("gale", "--plugin")[0], 2)
-        self.assertEqual(self.gale("a", "--c", "--plugin")[2], "gale: a project is of one kind: --yaml, --c or --plugin\n")
+        self.assertEqual(self.gale("a", "--c", "--plugin")[2], "gale: a project is of one kind: --yaml, --c, --plugin or --python\n")
         self.assertEqual(self.gale()[0], 2)
         self.assertEqual(self.gale("a", "b")[0], 2)
         self.assertEqual(list(self.path.iterdir()), [])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `cmake --install` installs is whole, wherever it is moved to: an application is built against it through CMake and
-through pkg-config, shared and static, as C99 and as C++17, and runs; DESTDIR is obeyed; uninstalling leaves nothing.
+through pkg-config, shared and static, as C99 and as C++17, and runs, as does one in Python; DESTDIR is obeyed; uninstalling leaves nothing.
 (add_subdirectory: meta/embedded.)
 
 usage: install_test.py ROOT BUILD CMAKE CC CXX LIBRARIES    (LIBRARIES: beside libgale, with commas between them)
@@ -122,6 +122,15 @@ class Test:
             run(self.cc, *link, f"{self.hello}_libraries.c", "-o", program, *flags)
             self.check_libraries(program, f"pkg-config, {kind}")
 
+    def by_python(self):
+        """Without a word about where libgale is; about the package only where Python does not look by itself."""
+        package = next(self.prefix.rglob("dist-packages/gale/__init__.py")).parent
+        named = {} if self.prefix == pathlib.Path("/usr") else {"PYTHONPATH": str(package.parent)}
+        environment = {name: value for name, value in os.environ.items() if name not in ("GALE_LIBRARY", "LD_LIBRARY_PATH")}
+        python = "/usr/bin/python3" if not named else sys.executable
+        found = run(python, f"{self.hello}.py", input=INPUT, env={**environment, **named})
+        assert sorted(found.splitlines()) == EXPECTED, f"hello.py said {found}"
+
     def check_program(self):
         found = run(self.prefix / "bin" / "gale", "--version")
         assert found.startswith(b"gale "), found
@@ -133,6 +142,9 @@ class Test:
         (prefix / "lib" / "others").write_text("stays")
         run(self.cmake, "--install", self.build, "--prefix", prefix)
         assert len(list(prefix.rglob("*"))) > 40
+        made = next(prefix.rglob("dist-packages/gale")) / "__pycache__"
+        made.mkdir()
+        (made / "values.cpython-311.pyc").write_text("what Python makes")
         run(self.cmake, "--build", self.build, "--target", "uninstall")
         left = [path.relative_to(prefix) for path in prefix.rglob("*")]
         assert [str(path) for path in left if (prefix / path).is_file()] == ["lib/others"], f"uninstalling left {left}"
@@ -141,6 +153,7 @@ class Test:
 
 def build_all(test):
     test.check_program()
+    test.by_python()
     for kind in ("shared", "static"):
         test.by_cmake(kind)
         test.by_pkg_config(kind)
@@ -151,7 +164,7 @@ def check_installed(root, *rest):
         test = Test(pathlib.Path(folder), root, *rest)
         test.take_installed()
         build_all(test)
-    print("built and run with what is installed: CMake and pkg-config, shared and static, C99 and C++17")
+    print("built and run with what is installed: CMake and pkg-config, shared and static, C99, C++17 and Python")
     return 0
 
 
@@ -170,7 +183,7 @@ def main(root, build, *rest):
         shutil.rmtree(folder)
         if kept is not None:
             manifest.write_bytes(kept)
-    print("built and run: CMake and pkg-config, shared and static, C99 and C++17; uninstalled without a rest")
+    print("built and run: CMake and pkg-config, shared and static, C99, C++17 and Python; uninstalled without a rest")
     return 0
 
 
