@@ -87,8 +87,7 @@ def model(end):
 
 
 def topology(bolt, rows, end=NUMBERS):
-    made = gale.Topology("sums")
-    made.set("topology.max.spout.pending", 50)
+    made = gale.Topology("sums", {"topology.max.spout.pending": 50})
     made.add_spout("numbers", Counting, arguments={"end": end})
     made.add_bolt("sums", bolt).global_grouping("numbers")
     made.add_bolt("sink", Stateless, arguments={"taken": rows}).global_grouping("sums")

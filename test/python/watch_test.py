@@ -249,6 +249,35 @@ class Asyncio(unittest.TestCase):
                 return runtime.phase
         self.assertEqual((asyncio.run(main()), closed), (gale.Phase.CLOSED, [True]))
 
+    def test_nothing_runs_when_there_is_nothing_to_do(self):
+        topology, steps = gale.Topology("t"), []
+
+        class Waits(gale.Spout):
+            outputs = ["x"]
+
+            def next(self):
+                return gale.WATCHED
+
+        class Counts(gale.Runtime):
+            def step(self, seconds):
+                steps.append(seconds)
+                return super().step(seconds)
+        topology.add_spout("waits", Waits)
+        topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("waits")
+
+        async def main():
+            with Counts(topology) as runtime:
+                running = asyncio.create_task(gale.aio.run(runtime))
+                while runtime.phase != gale.Phase.RUNNING:
+                    await asyncio.sleep(0.001)
+                steps.clear()
+                await asyncio.sleep(0.5)
+                count = len(steps)
+                runtime.stop()
+                await running
+                return count
+        self.assertLess(asyncio.run(main()), 50)
+
     def test_what_a_component_ends_it_with_is_raised(self):
         class Fails(gale.BasicBolt):
             def prepare(self):

@@ -21,8 +21,10 @@ class Topology:
     """A topology is built, then given to a Runtime (or a Test), after which it does not change. What is wrong with it
     is raised where it is said, or by `check`, or when it is to run."""
 
-    def __init__(self, name):
+    def __init__(self, name, config=None):
         self._take(gale.topology_new(c_text(name)))
+        for key, value in (config or {}).items():
+            self.set(key, value)
 
     def _take(self, handle):
         if not handle:
