@@ -457,6 +457,12 @@ GALE = {
     "gale_watch_new": (c.c_int, pointer, c.POINTER(WatchOptions), c.POINTER(u64)),
     "gale_watch_set": (c.c_int, pointer, u64, i32, i64),
     "gale_watch_free": (c.c_int, pointer, u64),
+    "gale_remote_open": (c.c_int, pointer, c.POINTER(pointer)),
+    "gale_remote_close": (None, pointer),
+    "gale_remote_emit": (c.c_int, pointer, u32, pointer, size, pointer, size),
+    "gale_remote_emit_tracked": (c.c_int, pointer, u32, pointer, size, u64),
+    "gale_remote_ack": (c.c_int, pointer, u64),
+    "gale_remote_fail": (c.c_int, pointer, u64, i32, text),
     "gale_save": (c.c_int, pointer, pointer, size),
     "gale_saved_next": (c.c_int, pointer, c.POINTER(pointer), c.POINTER(size)),
 }

@@ -6,25 +6,14 @@ import threading
 from . import _c
 from ._library import gale
 from .errors import GaleError, check
+from .remote import Remote, handles_of
 from .state import State
-from .texts import c_message
+from .texts import c_message, c_number
 from .values import Encoder
 from .watch import Watch
 
 # What a custom grouping raised while this thread emitted.
 raised = threading.local()
-
-
-def _handles(tuples):
-    """An array of the handles of one Tuple, or of several."""
-    handles = [tuples.handle] if hasattr(tuples, "handle") else [each.handle for each in tuples]
-    return (ctypes.c_uint64 * len(handles))(*handles), len(handles)
-
-
-def _in_u64(number, what):
-    if not 0 <= number < 1 << 64:
-        raise OverflowError(f"{what} is a number from 0 to 2**64 - 1, not {number}")
-    return number
 
 
 class Collector:
@@ -69,13 +58,13 @@ class Collector:
         if id is None:
             rc = gale.emit(self.here(), self._stream(stream), row, len(values))
         else:
-            rc = gale.emit_tracked(self.here(), self._stream(stream), row, len(values), _in_u64(id, "a message id"))
+            rc = gale.emit_tracked(self.here(), self._stream(stream), row, len(values), c_number(id, "a message id"))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_anchored(self, values, anchors, stream="default"):
         """The same of a bolt, anchored to a Tuple or to several: to tuples that it holds, or to none ([])."""
         self.emitted, row = True, self._encoder.row(values)
-        rc = gale.emit_anchored(self.here(), self._stream(stream), row, len(values), *_handles(anchors))
+        rc = gale.emit_anchored(self.here(), self._stream(stream), row, len(values), *handles_of(anchors))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_direct(self, task, values, stream="default", *, id=None, anchors=None):
@@ -83,9 +72,9 @@ class Collector:
         self.emitted, row = True, self._encoder.row(values)
         to = (self.here(), task, self._stream(stream), row, len(values))
         if id is not None:
-            rc = gale.emit_direct_tracked(*to, _in_u64(id, "a message id"))
+            rc = gale.emit_direct_tracked(*to, c_number(id, "a message id"))
         elif anchors is not None:
-            rc = gale.emit_direct_anchored(*to, *_handles(anchors))
+            rc = gale.emit_direct_anchored(*to, *handles_of(anchors))
         else:
             rc = gale.emit_direct(*to)
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
@@ -107,7 +96,7 @@ class Collector:
         return done.value
 
     def _ids(self, ids, count):
-        ids = [_in_u64(id, "a message id") for id in ids]
+        ids = [c_number(id, "a message id") for id in ids]
         if len(ids) != count:
             raise ValueError(f"{len(ids)} message ids for {count} rows")
         return (ctypes.c_uint64 * count)(*ids)
@@ -186,6 +175,12 @@ class Collector:
         """Calls call(watch, WatchEvent.TIME) when the context's clock shows `at` seconds; watch.set(at=...) winds it up
         again."""
         return Watch(self, -1, 0, call, at, always)
+
+    # --- More
+
+    def remote(self):
+        """A Remote, for other threads."""
+        return Remote(self.here(), self._stream)
 
     def state(self, name="state", *, time_to_live=0):
         """A keyed state of this task, in `open` or `prepare`; see State."""

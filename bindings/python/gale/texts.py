@@ -20,6 +20,13 @@ def c_texts(texts):
     return (ctypes.c_char_p * len(data))(*data), len(data)
 
 
+def c_number(number, what):
+    """One of 64 bits, without a sign: ctypes takes any, and cuts it off."""
+    if not 0 <= number < 1 << 64:
+        raise OverflowError(f"{what} is a number from 0 to 2**64 - 1, not {number}")
+    return number
+
+
 def c_message(text):
     """What is for people: nothing in it can be refused."""
     return text.encode("utf-8", "replace").replace(b"\0", b" ")
