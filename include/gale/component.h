@@ -5,8 +5,9 @@
  *          harness fills its table.
  * Threads: all functions of one task are called from one thread. Calls on its collector and its tuples belong to that
  *          thread, and are refused with GALE_THREAD from another one in debug builds.
- * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start; from
- *          `next` it makes the spout back off. gale_report says why in words.
+ * Errors:  a negative code from `execute` fails the input tuple; from `open` or `prepare` it stops the start, but for
+ *          GALE_AGAIN, which says "not now" (see there); from `next` it makes the spout back off. gale_report says why in
+ *          words.
  * Misuse:  the inline functions are hot and assert only: `out`, `context`, `values`, `tuples`. (That is NULL for what must be there:
  *          with GALE_CHECKS an assertion tells, without it the process ends.) What else they are given is checked.
  *
@@ -131,6 +132,7 @@ typedef struct gale_collector_ops {
     int (*watch_new)(gale_collector *out, const struct gale_watch_options *options, uint64_t *ret_watch);
     int (*watch_set)(gale_collector *out, uint64_t watch, int32_t events, int64_t at);
     int (*watch_free)(gale_collector *out, uint64_t watch);
+    void (*health)(gale_collector *out, const char *text);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -260,6 +262,14 @@ GALE_INLINE void gale_report(gale_collector *out, const char *text) {
     out->ops->report(out, text);
 }
 
+/* Says in words that the task is not well, as when its server is away: for gale_runtime_unwell, and logged when the words
+ * change. They are copied, up to GALE_FAILURE_TEXT bytes. `text` NULL: it is well again. Changes nothing else. */
+GALE_INLINE void gale_health(gale_collector *out, const char *text) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, health) + sizeof out->ops->health;
+    if (has && out->ops->health) out->ops->health(out, text);
+}
+
 /* How many trees of this spout task are open. */
 GALE_INLINE uint64_t gale_pending(gale_collector *out) {
     GALE_ASSERT(out);
@@ -290,7 +300,8 @@ GALE_INLINE void gale_resume(gale_collector *out) {
 }
 
 /* Has a spout of this run said so? A bolt that would begin its output anew goes on with it then. To be asked once
- * everything is open: in execute, flush and finish, not in prepare. */
+ * everything is open: in execute, flush and finish, not in prepare. Also true while a spout says "not now", and could say so
+ * still. */
 GALE_INLINE bool gale_resumed(gale_collector *out) {
     GALE_ASSERT(out);
     return out->ops->resumed(out);
@@ -314,6 +325,12 @@ typedef struct gale_wait {
 } gale_wait;
 
 /* Only `next` must be there. `open` makes the task's instance; without it the instance is `user`.
+ *
+ * `open`, and a bolt's `prepare`, may return GALE_AGAIN for "not now": what it needs is away. The run begins without the task,
+ * which is asked again after a pause of 0.1 s that doubles up to 30 s, a quarter more or less; meanwhile it is not well
+ * (gale_runtime_unwell), in the words of its gale_report; what comes for it waits, and flow control holds who feeds it. What
+ * it has made it frees before, as with any error; its watches and states go by themselves. With `gale.required: true` the start
+ * fails instead. A durable run begins when all are open.
  *
  * `ack_batch` is told of many acked tuples in one call, in the order in which `ack` would be, and of a single one with
  * a count of 1; the ids are borrowed for the call. A spout that has it is told by it alone: it needs no `ack`. How many

@@ -64,8 +64,9 @@ typedef struct gale_runtime_options {
 GALE_API GALE_MUST_USE int gale_runtime_new(gale_topology *topology, const gale_runtime_options *options,
                                             gale_runtime **ret_runtime, gale_error *error);
 
-/* Starts one thread an executor, waits until every task is prepared or opened, and reports the first error of those
- * (then the runtime is closing). With the option `inactive` it does not wait: nothing is opened yet. */
+/* Starts one thread an executor, waits until every task is prepared or opened, or has said "not now" (GALE_AGAIN), and
+ * reports the first error of those (then the runtime is closing). With the option `inactive` it does not wait: nothing is
+ * opened yet. */
 GALE_API GALE_MUST_USE int gale_runtime_start(gale_runtime *runtime, gale_error *error);
 
 /* Runs one step of every executor on the calling thread. Returns how much was done, 0 when there was nothing to do, or
@@ -272,6 +273,20 @@ GALE_API uint32_t gale_runtime_task_count(const gale_runtime *runtime);
 
 /* Reads one task's, as gale_runtime_stats does. False when there is no such task. */
 GALE_API bool gale_runtime_task_stats(const gale_runtime *runtime, uint32_t task, gale_task_stats *ret_stats);
+
+/* A task that is not well: it could not be opened yet, or has said so (gale_health). Names live as long as the runtime. */
+typedef struct gale_unwell {
+    size_t size;
+    const char *component;
+    uint32_t task;
+    bool open;     /* false: `open` or `prepare` said "not now", and is asked again */
+    int64_t since; /* ns, the runtime's clock */
+    char text[GALE_FAILURE_TEXT + 1];
+} gale_unwell;
+
+/* Reads of the first `room` such tasks, in order of their numbers, and returns how many there are. `ret_unwell[0].size` is the
+ * caller's sizeof, for all; may be NULL when `room` is 0. At any time. GALE_INVALID. */
+GALE_API int gale_runtime_unwell(gale_runtime *runtime, gale_unwell *ret_unwell, uint32_t room);
 
 /* How many trees failed at `component` (NULL: the place is not known) for `reason` (gale_reason; all of the application's
  * own count as one; 0 for what is none). What a spout hears, counted where it went wrong. */

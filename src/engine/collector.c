@@ -3,6 +3,7 @@
 #include "engine/acks.h"
 #include "engine/emit.h"
 #include "engine/flush.h"
+#include "engine/health.h"
 #include "engine/hooks.h"
 #include "engine/remote.h"
 #include "engine/short.h"
@@ -655,9 +656,11 @@ static void do_remember(gale_collector *out) {
     task_of(out)->remembers = true;
 }
 
-/* Everybody sees what was said before all was open. */
+/* Everybody sees what was said before all was open. What is not open yet may say so still: nothing is begun anew that it goes on
+ * with. */
 static bool do_resumed(gale_collector *out) {
-    return gx_load_relaxed(&task_of(out)->executor->shared->resumed) != 0;
+    gx_shared *shared = task_of(out)->executor->shared;
+    return gx_load_acquire(&shared->unopened_spouts) || gx_load_relaxed(&shared->resumed);
 }
 
 const gale_collector_ops *gx_collector_ops(void) {
@@ -687,6 +690,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .watch_new = gx_watches_new,
         .watch_set = gx_watches_set,
         .watch_free = gx_watches_free,
+        .health = gx_health_tell,
     };
     return &ops;
 }

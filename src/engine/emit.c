@@ -263,11 +263,17 @@ static int choose_targets(gx_task *task, const gx_emission *e) {
     return 1;
 }
 
+/* Is there such a stream, with so many fields? */
+GX_INLINE int check_shape(const gx_task *task, const gx_emission *e, const gx_origin *from) {
+    if (GX_UNLIKELY(e->stream >= task->stream_count + from->letter)) return GALE_NOT_FOUND;
+    return GX_LIKELY(e->count == task->streams[e->stream].field_count) ? GALE_OK : GALE_FIELDS;
+}
+
 static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
-    if (GX_UNLIKELY(e->stream >= task->stream_count + from->letter)) return GALE_NOT_FOUND;
+    int shape = check_shape(task, e, from);
+    if (GX_UNLIKELY(shape < 0)) return shape;
     gx_stream_routes *routes = &task->streams[e->stream];
-    if (GX_UNLIKELY(e->count != routes->field_count)) return GALE_FIELDS;
     int64_t size = gx_body_measure(e->values, e->count);
     if (GX_UNLIKELY(size < 0)) return (int)size;
     gx_turn_take(ex, task);
@@ -315,8 +321,11 @@ static int keep(gx_task *task, uint64_t root, gx_retained what, const gale_value
     return gx_retention_keep(&task->executor->retention, root, what, values, count, ret_body);
 }
 
+/* Values that the stream does not have are not looked at: the caller has not said that they are there. */
 static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
     GX_CHECK(from->begun != 0);
+    int rc = check_shape(task, e, from);
+    if (rc < 0) return rc;
     gx_retained what = { .stream = (uint16_t)e->stream, .direct = (uint16_t)e->direct, .letter = from->letter };
     return keep(task, from->begun, what, e->values, e->count, &from->body);
 }

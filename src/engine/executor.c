@@ -253,8 +253,14 @@ static bool outbox_in_the_way(const gx_executor *ex, const gx_plan_component *c)
     return false;
 }
 
-void gx_executor_refresh_gates(gx_executor *ex) {
+/* May tasks of its component here not run, as far as others are concerned? */
+static bool is_gated(const gx_executor *ex, const gx_task *task, gx_cut_stage stage) {
     const gx_plan *plan = ex->shared->plan;
+    return (stage == GX_CUT_HOLD && task->is_spout) || gx_flow_gated(&ex->shared->flow, &plan->tasks[task->id]) ||
+           outbox_in_the_way(ex, &plan->components[task->component]);
+}
+
+void gx_executor_refresh_gates(gx_executor *ex) {
     ex->epoch = gx_flow_epoch(&ex->shared->flow);
     ex->gates_stale = false;
     ex->cut.seen = gx_cut_word(ex->shared);
@@ -263,11 +269,9 @@ void gx_executor_refresh_gates(gx_executor *ex) {
     uint16_t last = UINT16_MAX;
     for (uint32_t i = 0; i < ex->task_count; i++) { /* tasks of a component stand together */
         uint16_t c = ex->tasks[i]->component;
-        if (c == last) continue;
+        if (c != last) ex->gated[c] = nothing_runs || is_gated(ex, ex->tasks[i], stage);
+        if (GX_UNLIKELY(ex->unopened)) ex->gated[c] |= !ex->tasks[i]->open && !ex->tasks[i]->is_spout;
         last = c;
-        ex->gated[c] = nothing_runs || (stage == GX_CUT_HOLD && ex->tasks[i]->is_spout) ||
-                       gx_flow_gated(&ex->shared->flow, &plan->tasks[ex->tasks[i]->id]) ||
-                       outbox_in_the_way(ex, &plan->components[c]);
     }
 }
 

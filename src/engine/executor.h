@@ -202,6 +202,7 @@ typedef struct gx_executor {
 
     gx_task **tasks;
     uint32_t task_count;
+    uint32_t unopened; /* of them; see runtime/opening.h */
     uint32_t spout_count;
     gx_task **spouts;
     uint32_t next_spout;
@@ -211,7 +212,7 @@ typedef struct gx_executor {
     gx_watches watches;
 
     uint16_t index;
-    bool opened;
+    bool opened; /* each was asked */
     bool activated;
     bool closed;
     uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */

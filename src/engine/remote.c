@@ -155,6 +155,10 @@ static void emit(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_c
 
 static void carry_out(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_command *command) {
     GX_CHECK(task->executor == ex);
+    if (GX_UNLIKELY(!task->open)) { /* its `open` said "not now", and left a remote behind: nobody is there to hear */
+        gx_count(&task->counters.misused, 1);
+        return;
+    }
     switch (command->kind) {
     case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
     case GX_COMMAND_FAIL:
@@ -166,6 +170,7 @@ static void carry_out(gx_executor *ex, gx_task *task, gx_inbox_name queue, const
 
 static bool may_carry_out(gx_executor *ex, const gx_task *task, const gx_command *command) {
     gx_executor_check_gates(ex);
+    if (GX_UNLIKELY(!task->open)) return true;
     if (command->kind == GX_COMMAND_ACK || command->kind == GX_COMMAND_FAIL)
         return gx_cut_stage_of(ex->cut.seen) < GX_CUT_STOP;
     /* When the topology drains, what was taken before is still emitted. */

@@ -88,7 +88,9 @@ typedef struct gx_shared {
     gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */
     gx_atomic32 drain_asked;             /* while it opened: it drains as soon as it runs */
     gx_atomic32 resumed;                 /* a spout goes on from an earlier run; known once all is open */
-    gx_atomic32 opened;                  /* executors whose tasks are all open */
+    gx_atomic32 tried;                   /* executors whose tasks were all asked to open */
+    gx_atomic32 unopened;                /* tasks that were, and said "not now" */
+    gx_atomic32 unopened_spouts;         /* of these */
     gx_atomic32 closed;                  /* executors whose tasks are all closed */
     gx_atomic64 started_at;              /* ns + 1; 0: not yet */
     gx_atomic64 ended_at;

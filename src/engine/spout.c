@@ -43,6 +43,10 @@ size_t gx_spout_activation(gx_executor *ex) {
     return told;
 }
 
+void gx_spout_late(gx_executor *ex, gx_task *task) {
+    if (ex->activated) activate(ex, task, true);
+}
+
 static bool may_emit(gx_executor *ex, const gx_task *task) {
     const gx_spout_life *life = &task->spout;
     if (!life->active || life->done || life->pending >= life->max_pending) return false;

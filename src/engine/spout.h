@@ -14,6 +14,9 @@ enum { GX_SPOUT_BURST = 256 }; /* calls of next a task and step */
 /* Activates or deactivates what the phase asks for. Returns how many spouts: each may have emitted. */
 size_t gx_spout_activation(gx_executor *ex);
 
+/* One that was opened while others are active already. */
+void gx_spout_late(gx_executor *ex, gx_task *task);
+
 /* Returns how many tuples were emitted. */
 size_t gx_spout_run(gx_executor *ex);
 

@@ -129,9 +129,15 @@ void gx_task_report(gx_task *task, const char *text) {
     gx_utf8_copy(task->report, sizeof task->report, text);
     task->reported = true;
     gx_count(&task->counters.errors, 1);
-    if (!task->open) return; /* what keeps a task from opening is the start's own error */
+    if (!task->open) return; /* what keeps a task from opening is the start's own error, or its health */
     if (gx_log_wanted(task->context.logger, GALE_LOG_WARN))
         gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", task->report);
+}
+
+void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *ret_error) {
+    gale_error_set(ret_error, rc, "%s", task->reported ? task->report : gale_error_text(rc));
+    gale_error_add(ret_error, "%s '%s' (task %u) could not %s", task->is_spout ? "spout" : "bolt",
+                   task->context.component, task->id, what);
 }
 
 void gx_task_sampled(gx_task *task, int64_t nanoseconds) {

@@ -55,6 +55,21 @@ typedef struct gx_spout_life {
     gx_throttle throttle;
 } gx_spout_life;
 
+/* Is it well? See engine/health.h. */
+typedef enum gx_health_state { GX_HEALTH_WELL, GX_HEALTH_SAID, GX_HEALTH_UNOPENED } gx_health_state;
+
+typedef struct gx_health {
+    gx_health_state state;
+    int64_t since; /* ns */
+    char text[GALE_FAILURE_TEXT + 1];
+} gx_health;
+
+/* Of one that said "not now"; see runtime/opening.h. */
+typedef struct gx_opening {
+    int64_t due; /* ns; asked again then */
+    uint32_t tries;
+} gx_opening;
+
 typedef struct gx_tick_life {
     int64_t period; /* ns; 0: none */
     int64_t due;
@@ -131,6 +146,8 @@ typedef struct gx_task {
     gx_watch_list kept; /* watches that are to be told when it may run */
     gx_acker acker;
     gx_task_states *states; /* NULL: it has none */
+    gx_opening opening;
+    gx_health health; /* under the monitor's lock, but for its task */
     const gale_hook **hooks;
     uint32_t hook_count;
     const gx_plan_component *plan;
@@ -163,6 +180,9 @@ GX_INLINE const gale_durable_ops *gx_task_durable(const gx_task *task) {
     if (task->is_acker) return NULL;
     return task->is_spout ? task->plan->built->spout.durable : task->plan->built->bolt.durable;
 }
+
+/* What it says of an error, or the error's own words, and what it could not do: "be opened". */
+void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *ret_error);
 
 /* Keeps the words of an error for whoever asks next: the log, a failure. */
 void gx_task_report(gx_task *task, const char *text);

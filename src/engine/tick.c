@@ -44,7 +44,7 @@ size_t gx_tick_run(gx_executor *ex) {
     ex->tick_due = INT64_MAX;
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
-        if (!task->tick.period || task->tick.waiting) continue;
+        if (!task->tick.period || task->tick.waiting || !task->open) continue;
         if (ex->now >= task->tick.due && gx_task_is_over(task))
             gx_tick_restart(ex, task);
         else if (ex->now >= task->tick.due && queue_tick(ex, task))

@@ -43,8 +43,15 @@ static size_t finish_next(gx_control *control, gx_shared *shared) {
     return 1;
 }
 
+/* A durable run begins with all of it. One that is to be drained before that has nothing to drain. */
+static bool awaits_tasks(gx_shared *shared) {
+    if (!shared->cut.store || !gx_load_acquire(&shared->unopened)) return false;
+    if (gx_load_seq(&shared->drain_asked)) gx_executors_close(shared);
+    return true;
+}
+
 static size_t open_all(gx_control *control, gx_shared *shared) {
-    if (gx_load_acquire(&shared->opened) < shared->executor_count) return 0;
+    if (gx_load_acquire(&shared->tried) < shared->executor_count || awaits_tasks(shared)) return 0;
     gx_store_release(&shared->started_at, (uint64_t)shared->clock.now(shared->clock.user) + 1);
     gx_checkpoint_open(control->checkpoint);
     gx_durable_warning_forgets(shared);
@@ -92,7 +99,7 @@ int64_t gx_control_pause(const gx_control *control, gx_shared *shared) {
     enum { SOON = 1 * GALE_MILLISECOND };
     int64_t pause = gx_checkpoint_pause(control->checkpoint);
     if (pause >= 0 && pause < SOON) return pause;
-    if (!gx_control_waits(shared)) return pause;
+    if (!gx_control_waits(shared) || gx_phase(shared) == GALE_PHASE_OPENING) return pause;
     if (gx_phase(shared) != GALE_PHASE_RUNNING || control->seen.true_of_all) return SOON;
     if (!gx_drain_is_watched(shared)) return pause;
     return pause >= 0 && pause < GX_DRAIN_WATCH_LOOK ? pause : GX_DRAIN_WATCH_LOOK;

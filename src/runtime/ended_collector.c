@@ -1,6 +1,7 @@
 #include "runtime/ended_collector.h"
 
 #include "engine/collector.h"
+#include "engine/health.h"
 #include "engine/remote.h"
 #include "engine/watches.h"
 
@@ -130,6 +131,7 @@ void gx_ended_collector_give(gx_task *task) {
         .watch_new = end_watch_new,
         .watch_set = end_watch_set,
         .watch_free = end_watch_free,
+        .health = gx_health_tell,
     };
     task->out.ops = &ended;
 }

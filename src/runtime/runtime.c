@@ -8,6 +8,7 @@
 #include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/collector.h"
+#include "engine/health.h"
 #include "engine/hooks.h"
 #include "engine/spout.h"
 #include "runtime/debug.h"
@@ -387,6 +388,11 @@ static bool is_shut(gx_shared *shared) {
     return gx_load_acquire(&shared->activity) == GX_INACTIVE;
 }
 
+/* All were asked, and some said "not now". */
+static bool waits_for_others(gx_shared *shared) {
+    return gx_load_acquire(&shared->tried) == shared->executor_count && gx_load_acquire(&shared->unopened);
+}
+
 /* From the first thread to the last tuple's component: what comes after the phase was moved. */
 static int start(gale_runtime *runtime, gale_error *error) {
     gx_shared *shared = &runtime->shared;
@@ -410,7 +416,7 @@ static int start(gale_runtime *runtime, gale_error *error) {
                               shared->executor_count);
     }
     gx_monitor_lock(&shared->monitor);
-    while (gx_phase(shared) == GALE_PHASE_OPENING && !is_shut(shared))
+    while (gx_phase(shared) == GALE_PHASE_OPENING && !is_shut(shared) && !waits_for_others(shared))
         gx_monitor_wait(&shared->monitor, 100 * GALE_MILLISECOND);
     gx_monitor_unlock(&shared->monitor);
     /* Once it has run, what stopped it is gale_runtime_wait's to tell, however soon that was. */
@@ -516,6 +522,7 @@ void gale_runtime_drain(gale_runtime *runtime) {
     } else if (phase <= GALE_PHASE_RUNNING) {
         gx_store_seq(&shared->drain_asked, 1);
         gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING); /* if the control has not seen that */
+        gx_bell_ring(&shared->executors[0]->bell);
     }
 }
 
@@ -643,6 +650,23 @@ int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, ui
     }
     free(trees);
     return count;
+}
+
+int gale_runtime_unwell(gale_runtime *runtime, gale_unwell *ret_unwell, uint32_t room) {
+    if (!gx_runtime_is(runtime) || (room && !ret_unwell)) return GALE_INVALID;
+    gx_shared *shared = &runtime->shared;
+    size_t stride = room ? ret_unwell->size : sizeof *ret_unwell;
+    if (stride == 0 || stride > sizeof *ret_unwell) return GALE_INVALID;
+    if (room > shared->plan->task_count) room = shared->plan->task_count;
+    gale_unwell *found = calloc(room + 1u, sizeof *found);
+    if (!found) return GALE_NO_MEMORY;
+    uint32_t count = gx_health_read(shared, found, room);
+    for (uint32_t i = 0; i < room && i < count; i++) {
+        found[i].size = stride;
+        memcpy((char *)ret_unwell + i * stride, &found[i], stride);
+    }
+    free(found);
+    return (int)count;
 }
 
 /* With the monitor's lock, which is free for the while. A drain is watched from here too, in case that executor 0 is in

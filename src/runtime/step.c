@@ -14,6 +14,7 @@
 #include "engine/watches.h"
 #include "runtime/lifecycle.h"
 #include "runtime/locate.h"
+#include "runtime/opening.h"
 #include "runtime/timeout_warning.h"
 #include "runtime/whole.h"
 
@@ -37,8 +38,9 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
         gx_inbox_close_queue(ex->inbox, GX_INBOX_SPOUTS);
         return 0;
     }
-    if (phase == GALE_PHASE_OPENING && !ex->opened && may_open(ex->shared)) {
-        gx_lifecycle_open(ex);
+    if (phase == GALE_PHASE_OPENING && ex->opened) return ex->unopened ? gx_opening_again(ex) : 0;
+    if (phase == GALE_PHASE_OPENING && may_open(ex->shared)) {
+        gx_opening_begin(ex);
         return 1;
     }
     if (phase == GALE_PHASE_FINISHING) {
@@ -156,6 +158,7 @@ size_t gx_step(gx_executor *ex) {
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);
     if (GX_UNLIKELY(ex->shared->cut.store != NULL) && phase_runs(phase)) done += gx_cut_watch(ex);
+    if (GX_UNLIKELY(ex->unopened) && phase_runs(phase)) done += gx_opening_again(ex);
     if (GX_LIKELY(phase_runs(phase))) done += run_phase(ex);
     gx_turn_publish(ex);
     if (GX_UNLIKELY(!done && leaves_work(ex, phase))) done = 1;
@@ -168,9 +171,11 @@ size_t gx_step(gx_executor *ex) {
 
 int64_t gx_step_due(const gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
-    if (!phase_runs(phase)) return INT64_MAX;
+    int64_t opens = phase < GALE_PHASE_CLOSING ? gx_opening_due(ex) : INT64_MAX;
+    if (!phase_runs(phase)) return opens;
     int64_t due = gx_spout_due(ex), watched = gx_watches_due(&ex->watches, ex->now);
     if (watched < due) due = watched;
+    if (opens < due) due = opens;
     if (ex->tick_due < due) due = ex->tick_due;
     if (ex->has_ledger && gx_ledger_due(&ex->ledger) < due) due = gx_ledger_due(&ex->ledger);
     if (gx_locate_due(ex) < due) due = gx_locate_due(ex);

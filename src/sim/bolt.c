@@ -18,7 +18,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     gx_sim_task *task = gx_sim_task_new(component, context, out);
     if (!task) return GALE_NO_MEMORY;
     const gale_bolt_ops *ops = &component->built->bolt;
-    int rc = gx_sim_strikes(task, GX_FAULT_OPEN) ? GALE_COMPONENT : GALE_OK;
+    int rc = gx_sim_opens(task);
     gx_sim_enter(task);
     if (rc == GALE_OK && ops->prepare && !component->captured)
         rc = ops->prepare(component->built->user, context, &task->out, &task->self);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const char *gx_fault_name(int fault) {
-    static const char *const names[] = { "slow",  "hold", "fail",  "forget", "twice", "reset",
-                                         "stall", "late", "alloc", "open",   "disk",  "stop" };
+    static const char *const names[] = { "slow", "hold",  "fail", "forget", "twice", "reset", "stall",
+                                         "late", "alloc", "open", "disk",   "stop",  "later" };
     static_assert(sizeof names / sizeof *names == GX_FAULT_COUNT, "every fault has a name");
     return names[fault];
 }
@@ -68,6 +68,7 @@ static uint32_t rarity(int fault) {
 static uint32_t draw_odds(gx_random *random, int fault) {
     uint32_t scale = gx_random_below(random, 8); /* 1/2000 to 1/16 */
     switch (fault) {
+    case GX_FAULT_LATER:
     case GX_FAULT_LATE: scale += 3; break;            /* to 1/2: most publications are one among many */
     case GX_FAULT_OPEN: scale = scale / 2 + 4; break; /* a task opens once */
     case GX_FAULT_DISK: scale += 2; break;            /* a run has few calls */
@@ -79,8 +80,11 @@ static uint32_t draw_odds(gx_random *random, int fault) {
 
 gx_faults gx_faults_draw(gx_random *random) {
     gx_faults faults = { { 0 } };
-    for (int i = 0; i < GX_FAULT_COUNT; i++)
-        if (gx_random_below(random, rarity(i)) == 0) faults.odds[i] = draw_odds(random, i);
+    gx_random apart = gx_random_new(random->state, GX_FAULT_LATER); /* seeds draw what they drew without it */
+    for (int i = 0; i < GX_FAULT_COUNT; i++) {
+        gx_random *from = i == GX_FAULT_LATER ? &apart : random;
+        if (gx_random_below(from, rarity(i)) == 0) faults.odds[i] = draw_odds(from, i);
+    }
     return faults;
 }
 

@@ -11,6 +11,7 @@
  *     late    what an executor has written for another is seen some steps later
  *     alloc   an allocation fails
  *     open    `open` or `prepare` returns an error
+ *     later   `open` or `prepare` says "not now"
  *     disk    a call of the disk fails, or moves half of its bytes
  *     stop    a component asks the whole runtime to stop, and goes on with its call
  *
@@ -38,6 +39,7 @@ typedef enum gx_fault {
     GX_FAULT_OPEN,
     GX_FAULT_DISK,
     GX_FAULT_STOP,
+    GX_FAULT_LATER,
     GX_FAULT_COUNT
 } gx_fault;
 

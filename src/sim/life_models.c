@@ -10,6 +10,8 @@
 enum { FIELD_KEY, FIELD_MESSAGE, FIELD_PATH, FIELD_HOPS, FIELD_ORIGIN, FIELD_SEQUENCE, FIELDS };
 enum { ORIGINS = GX_LIFE_NODES * 16, LETTER_MESSAGE = 2 };
 
+enum { LATER_ODDS = 24 }; /* one in so many tries to open fails for now */
+
 /* Kinds of records. */
 enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD };
 
@@ -201,6 +203,12 @@ static void told(void *self_, uint64_t checkpoint) {
     life->told = checkpoint;
 }
 
+/* What it needs is away, now and then. */
+static int come_to_open(gx_life *life) {
+    if (gx_death_comes(&life->death, GX_PLACE_OPEN)) return GALE_IO;
+    return gx_random_below(&life->random, LATER_ODDS) == 0 ? GALE_AGAIN : GALE_OK;
+}
+
 /* --- The spout --- */
 
 static gx_message *message_of(const instance *self, uint32_t n) {
@@ -215,7 +223,8 @@ static uint64_t number_of(const instance *self, const gx_message *message) {
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gx_life_node *node = user;
-    if (gx_death_comes(&node->life->death, GX_PLACE_OPEN)) return GALE_IO;
+    int rc = come_to_open(node->life);
+    if (rc < 0) return rc;
     return (*ret_self = make(node, context, out)) ? GALE_OK : GALE_NO_MEMORY;
 }
 
@@ -327,7 +336,8 @@ gale_spout gx_life_spout(gx_life_node *node) {
 
 static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gx_life_node *node = user;
-    if (gx_death_comes(&node->life->death, GX_PLACE_OPEN)) return GALE_IO;
+    int rc = come_to_open(node->life);
+    if (rc < 0) return rc;
     return (*ret_self = make(node, context, out)) ? GALE_OK : GALE_NO_MEMORY;
 }
 

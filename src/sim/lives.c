@@ -195,6 +195,13 @@ static void order(world *w) {
     if (w->ending == ENDS_STOPPED) gale_runtime_stop(w->runtime);
 }
 
+/* How long nothing happens: before all are open, until one is asked again. */
+static int64_t rest_of(const world *w) {
+    if (gx_phase(shared_of(w)) != GALE_PHASE_OPENING) return GALE_MILLISECOND / 4;
+    int64_t due = gale_runtime_next_due(w->runtime), now = gale_manual_clock_advance(w->life.clock, 0);
+    return due != INT64_MAX && due > now ? due - now : GALE_MILLISECOND / 4;
+}
+
 static void turn(world *w) {
     size_t done = gx_delays_lift(&w->delays, shared_of(w), w->steps);
     done += step(w);
@@ -205,7 +212,7 @@ static void turn(world *w) {
     if (below(w, 4) == 0 && !w->life.closing) gx_life_hand_over(&w->life);
     order(w);
     w->at_rest = done ? 0 : w->at_rest + 1;
-    int64_t pass = w->at_rest > 4 * EXECUTORS ? GALE_MILLISECOND / 4 : 0;
+    int64_t pass = w->at_rest > 4 * EXECUTORS ? rest_of(w) : 0;
     if (below(w, 4) == 0) pass += below(w, (uint32_t)w->pace);
     gale_manual_clock_advance(w->life.clock, pass);
 }

@@ -7,7 +7,7 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     gx_sim_task *task = gx_sim_task_new(component, context, out);
     if (!task) return GALE_NO_MEMORY;
     const gale_spout_ops *ops = &component->built->spout;
-    int rc = gx_sim_strikes(task, GX_FAULT_OPEN) ? GALE_COMPONENT : GALE_OK;
+    int rc = gx_sim_opens(task);
     gx_sim_enter(task);
     if (rc == GALE_OK && ops->open && !component->generated)
         rc = ops->open(component->built->user, context, &task->out, &task->self);

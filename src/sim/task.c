@@ -99,6 +99,11 @@ bool gx_sim_strikes(gx_sim_task *task, int fault) {
     return true;
 }
 
+int gx_sim_opens(gx_sim_task *task) {
+    if (gx_sim_strikes(task, GX_FAULT_OPEN)) return GALE_COMPONENT;
+    return gx_sim_strikes(task, GX_FAULT_LATER) ? GALE_AGAIN : GALE_OK;
+}
+
 void gx_sim_enter(gx_sim_task *task) {
     if (task->sim->in_call++)
         gx_oracle_violated(&task->sim->oracle, "'%s' (task %u) was called inside another call",

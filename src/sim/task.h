@@ -126,6 +126,9 @@ void gx_sim_struck(gx_sim_task *task, int fault);
 /* Draws whether it strikes, and counts it. */
 bool gx_sim_strikes(gx_sim_task *task, int fault);
 
+/* Whether the task may be opened: GALE_OK, GALE_AGAIN for a while, or GALE_COMPONENT. */
+int gx_sim_opens(gx_sim_task *task);
+
 /* A function of the component begins, which is none of those that are checked (sim/stage.h), or is; and ends. */
 void gx_sim_enter(gx_sim_task *task);
 void gx_sim_enter_for(gx_sim_task *task, gx_sim_call call);

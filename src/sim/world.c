@@ -3,6 +3,7 @@
 #include "engine/replay.h"
 #include "engine/spout.h"
 #include "runtime/locate.h"
+#include "runtime/opening.h"
 #include "runtime/step.h"
 #include "runtime/whole.h"
 #include "sim/listener.h"
@@ -265,13 +266,18 @@ static bool someone_is_stalled(const gx_world *world) {
     return false;
 }
 
+/* What comes for it waits, and moves once it is open. */
+static bool someone_is_unopened(const gx_world *world) {
+    return gx_load_relaxed(&shared_of(world)->unopened) > 0;
+}
+
 /* Is there nothing to come but ticks? */
 static bool only_ticks_are_due(const gx_world *world) {
     int64_t due = gx_sim_release_due(world->sim);
     for (uint32_t i = 0; i < world->executors; i++) {
         const gx_executor *ex = shared_of(world)->executors[i];
         const int64_t dues[] = { gx_spout_due(ex), ex->has_ledger ? gx_ledger_due(&ex->ledger) : INT64_MAX,
-                                 gx_locate_due(ex), gx_replay_due(ex) };
+                                 gx_locate_due(ex), gx_replay_due(ex), gx_opening_due(ex) };
         for (size_t k = 0; k < sizeof dues / sizeof *dues; k++)
             if (dues[k] < due) due = dues[k];
     }
@@ -327,7 +333,7 @@ static void rest(gx_world *world) {
         wake_all(world);
         return;
     }
-    if (!someone_is_stalled(world)) check_rest(world);
+    if (!someone_is_stalled(world) && !someone_is_unopened(world)) check_rest(world);
     control(world);
     control(world);
     if (world->idle_count < world->executors) return;
@@ -346,9 +352,13 @@ static void rest(gx_world *world) {
     wake_all(world);
 }
 
-/* To when a tuple that a fault holds is answered. False: none is held. */
+/* To when a tuple that a fault holds is answered, or a task is asked again to open. False: none is held, and all are open. */
 static bool pass_to_release(gx_world *world) {
     int64_t due = gx_sim_release_due(world->sim), now = now_of(world);
+    for (uint32_t i = 0; i < world->executors; i++) {
+        int64_t opens = gx_opening_due(shared_of(world)->executors[i]);
+        if (opens < due) due = opens;
+    }
     if (due == INT64_MAX || gx_phase(shared_of(world)) >= GALE_PHASE_CLOSING) return false;
     gale_manual_clock_advance(world->sim->clock, due > now ? due - now : 1);
     return true;

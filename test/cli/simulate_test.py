@@ -80,7 +80,7 @@ class Simulate(unittest.TestCase):
         code, out, _ = self.gale(WORD_COUNT, "--runs", "2", "--faults", "fail=0.2")
         self.assertEqual(code, 0)
         table = out.splitlines()[out.splitlines().index("") + 1:]
-        self.assertEqual(table[0].split(), "faults at slow hold fail forget twice reset stall late alloc open disk stop".split())
+        self.assertEqual(table[0].split(), "faults at slow hold fail forget twice reset stall late alloc open disk stop later".split())
         self.assertTrue(all(row.split()[1:3] == ["0", "0"] and int(row.split()[3]) > 0 for row in table[1:-1]))
 
     def test_a_record_goes_on_where_it_ended(self):

@@ -958,6 +958,42 @@ static void a_large_body_is_shared_and_given_back(void **state) {
     }
 }
 
+/* --- What is kept is what the stream has --- */
+
+static int refusals[3];
+
+static int emit_too_many(void *self, gale_collector *out, gale_wait *wait) {
+    const gale_value values[2] = { gale_i64(1), gale_i64(2) };
+    size_t more = (size_t)1 << 40; /* nobody looks for so many */
+    (void)self, (void)wait;
+    refusals[0] = gale_emit_tracked(out, 0, values, more, 1);
+    refusals[1] = gale_emit_direct_tracked(out, 1, 0, values, more, 1);
+    refusals[2] = gale_emit_tracked(out, 7, values, more, 1);
+    return GALE_NEXT_DONE;
+}
+
+static void values_that_the_stream_does_not_have_are_not_looked_at(void **state) {
+    (void)state;
+    static const gale_spout_ops ops = { .size = sizeof ops, .name = "many", .next = emit_too_many };
+    static rig_bolt taker = { .on = rig_take };
+    rig r;
+    rig_init(&r);
+    static const gale_output outputs[] = { { NULL, "number, again" } };
+    gale_spout spout = { .size = sizeof spout, .ops = &ops, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(r.topology, "many", spout, 1);
+    gale_topology_add_bolt(r.topology, "taker", rig_simple(&taker), 1);
+    gale_topology_subscribe(r.topology, "taker", "many", NULL, gale_shuffle());
+    gale_topology_set(r.topology, NULL, "topology.replay.attempts", gale_i64(3));
+    rig_make(&r, 1);
+    rig_settle(&r);
+    assert_int_equal(refusals[0], GALE_FIELDS);
+    assert_int_equal(refusals[1], GALE_FIELDS);
+    assert_int_equal(refusals[2], GALE_NOT_FOUND);
+    assert_int_equal(rig_stats(&r)->trees, 0);
+    rig_drain(&r);
+    rig_fini(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backoffs_double_up_to_the_greatest_and_are_exact),
@@ -989,6 +1025,7 @@ int main(void) {
         cmocka_unit_test(a_backoff_of_zero_is_the_next_step),
         cmocka_unit_test(any_allocation_may_fail_and_every_tuple_is_answered_once),
         cmocka_unit_test(a_large_body_is_shared_and_given_back),
+        cmocka_unit_test(values_that_the_stream_does_not_have_are_not_looked_at),
     };
     const struct CMUnitTest alone[] = { cmocka_unit_test(configurations_that_cannot_be_kept_are_refused) };
     snprintf(folder, sizeof folder, "/tmp/gale-replay-XXXXXX");

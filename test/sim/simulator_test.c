@@ -294,12 +294,13 @@ static void coverage_is_printed_in_order_of_places(void **state) {
     gx_coverage_count(&coverage, "count", GX_FAULT_SLOW);
     gx_coverage_count(&coverage, "split", GX_FAULT_HOLD);
     gx_coverage_print(&coverage, &out);
-    assert_string_equal(gx_buf_text(&out), "faults at                 slow      hold      fail    forget     twice     "
-                                           "reset     stall      late     alloc      open      disk      stop\n"
-                                           "count                        1         0         0         0         0     "
-                                           "    0         0         0         0         0         0         0\n"
-                                           "split                        0         2         0         0         0     "
-                                           "    0         0         0         0         0         0         0\n");
+    assert_string_equal(gx_buf_text(&out),
+                        "faults at                 slow      hold      fail    forget     twice     "
+                        "reset     stall      late     alloc      open      disk      stop     later\n"
+                        "count                        1         0         0         0         0     "
+                        "    0         0         0         0         0         0         0         0\n"
+                        "split                        0         2         0         0         0     "
+                        "    0         0         0         0         0         0         0         0\n");
     gx_buf_fini(&out);
     gx_coverage_fini(&coverage);
 }

@@ -1,0 +1,159 @@
+#include "runtime/opening.h"
+
+#include "base/assert.h"
+#include "engine/dead_letter.h"
+#include "engine/health.h"
+#include "engine/hooks.h"
+#include "engine/short.h"
+#include "engine/spout.h"
+#include "engine/state.h"
+#include "engine/watches.h"
+#include "runtime/lifecycle.h"
+#include "runtime/restore.h"
+
+static void fail(gx_task *task, int rc) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_task_error(task, rc, task->is_spout ? "be opened" : "be prepared", &error);
+    gx_executors_fail(task->executor->shared, &error);
+}
+
+/* In a run that goes on from a checkpoint. */
+static int restore_task(gx_task *task) {
+    const gx_restore *restore = task->executor->shared->cut.restore;
+    gale_error error = GALE_ERROR_INIT;
+    if (!restore) return GALE_OK;
+    int rc = gx_restore_task(restore, task, &error);
+    if (rc < 0) gx_task_report(task, error.text);
+    return rc == GALE_AGAIN ? GALE_COMPONENT : rc; /* what was saved is given once */
+}
+
+/* One that was opened and cannot go on: it ends as others do, but no hook has heard of it. */
+static void end_task(gx_task *task) {
+    const gx_component *built = task->plan->built;
+    void (*function)(void *self) = built->is_spout ? built->spout.close : built->bolt.cleanup;
+    if (function) function(task->self);
+}
+
+static int call_open(gx_task *task) {
+    const gx_component *built = task->plan->built;
+    int (*function)(void *, const gale_context *, gale_collector *, void **) = built->is_spout ? built->spout.open
+                                                                                               : built->bolt.prepare;
+    task->self = built->user;
+    return function ? function(built->user, &task->context, &task->out, &task->self) : GALE_OK;
+}
+
+/* What it made before it failed goes. */
+static int open_task(gx_executor *ex, gx_task *task) {
+    gx_turn_begin(ex, task);
+    task->reported = false;
+    int rc = call_open(task);
+    bool opened = rc >= 0;
+    if (opened) rc = restore_task(task);
+    if (rc < 0) gx_watches_forget(task);
+    if (opened && rc < 0) end_task(task);
+    if (rc < 0) gx_state_drop(task);
+    gx_turn_end(ex);
+    return rc;
+}
+
+static void set_open(gx_executor *ex, gx_task *task) {
+    task->open = true;
+    gx_health_unopened(task, NULL);
+    if (gx_hooks_any(task)) gx_hooks_call_prepare(task);
+    gx_executor_tell_time(ex);
+    if (!task->tick.due) task->tick.due = ex->now + task->tick.period;
+    if (task->tick.period && task->tick.due < ex->tick_due) ex->tick_due = task->tick.due;
+    gx_executor_stale(ex);
+}
+
+static void wait(gx_executor *ex, gx_task *task) {
+    gx_opening *opening = &task->opening;
+    int64_t pause = GX_OPENING_PAUSE;
+    for (uint32_t i = 0; i < opening->tries && pause < GX_OPENING_PAUSE_MAX; i++) pause *= 2;
+    if (pause > GX_OPENING_PAUSE_MAX) pause = GX_OPENING_PAUSE_MAX;
+    int64_t jitter = (int64_t)(gx_random_next(&task->random) % (uint64_t)(pause / 2)) - pause / 4;
+    opening->tries++;
+    gx_executor_stale(ex);
+    opening->due = gx_executor_tell_time(ex) + pause + jitter;
+    gx_health_unopened(task, task->reported ? task->report : "it cannot be opened now");
+}
+
+/* False when the run is to end. */
+static bool try_task(gx_executor *ex, gx_task *task) {
+    int rc = open_task(ex, task);
+    bool later = rc == GALE_AGAIN && !gale_config_bool(task->plan->config, "gale.required", false);
+    if (rc >= 0)
+        set_open(ex, task);
+    else if (later)
+        wait(ex, task);
+    else
+        fail(task, rc);
+    return rc >= 0 || later;
+}
+
+/* The control, and who waits for the start, look again. */
+static void tell(gx_shared *shared) {
+    gx_monitor_lock(&shared->monitor);
+    gx_monitor_notify(&shared->monitor);
+    gx_monitor_unlock(&shared->monitor);
+    gx_bell_ring(&shared->executors[0]->bell);
+}
+
+static void count_unopened(gx_executor *ex, const gx_task *task) {
+    ex->unopened++;
+    gx_add_release(&ex->shared->unopened, 1);
+    if (task->is_spout) gx_add_release(&ex->shared->unopened_spouts, 1);
+}
+
+/* What it said of the run (gale_resume) is known before it is not waited for any more. */
+static void count_open(gx_executor *ex, const gx_task *task) {
+    ex->unopened--;
+    if (task->is_spout) gx_sub_acq_rel(&ex->shared->unopened_spouts, 1);
+    gx_sub_acq_rel(&ex->shared->unopened, 1);
+}
+
+void gx_opening_begin(gx_executor *ex) {
+    GX_CHECK(!ex->opened);
+    ex->opened = true;
+    if (gx_dead_letters_open(ex->shared) < 0) return;
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], ex->watched);
+    for (uint32_t i = 0; i < ex->task_count; i++)
+        if (!try_task(ex, ex->tasks[i])) return;
+    for (uint32_t i = 0; i < ex->task_count; i++)
+        if (!ex->tasks[i]->open) count_unopened(ex, ex->tasks[i]);
+    gx_add_release(&ex->shared->tried, 1); /* after those */
+    tell(ex->shared);
+}
+
+/* A spout that was not open when the drain began has nothing to drain. */
+static bool is_wanted(const gx_executor *ex, const gx_task *task) {
+    return !task->open && (!task->is_spout || gx_phase(ex->shared) < GALE_PHASE_DRAINING);
+}
+
+/* The others are under way. */
+static void join_late(gx_executor *ex, gx_task *task) {
+    if (task->is_spout) gx_spout_late(ex, task);
+    gx_lifecycle_finish_late(ex, task);
+    tell(ex->shared);
+}
+
+size_t gx_opening_again(gx_executor *ex) {
+    size_t asked = 0;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[i];
+        if (!is_wanted(ex, task) || task->opening.due > ex->now) continue;
+        asked++;
+        if (!try_task(ex, task)) break;
+        if (!task->open) continue;
+        count_open(ex, task);
+        join_late(ex, task);
+    }
+    return asked;
+}
+
+int64_t gx_opening_due(const gx_executor *ex) {
+    int64_t due = INT64_MAX;
+    for (uint32_t i = 0; ex->unopened && i < ex->task_count; i++)
+        if (is_wanted(ex, ex->tasks[i]) && ex->tasks[i]->opening.due < due) due = ex->tasks[i]->opening.due;
+    return due;
+}
