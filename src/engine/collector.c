@@ -96,8 +96,7 @@ static int mark_handles(gx_task *task, const gale_handle *handles, size_t handle
     return misuse(task, GALE_NO_MEMORY);
 }
 
-static int emit_handles(gale_collector *out, const gx_emission *e, const gale_handle *handles, size_t handle_count) {
-    gx_task *task = task_of(out);
+int gx_collector_emit_anchored(gx_task *task, const gx_emission *e, const gale_handle *handles, size_t handle_count) {
     if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (GX_UNLIKELY(!handles && handle_count)) return misuse(task, GALE_INVALID);
     if (GX_UNLIKELY(handle_count > ANCHORS_MAX)) return misuse(task, GALE_TOO_LARGE);
@@ -112,7 +111,7 @@ static int emit_handles(gale_collector *out, const gx_emission *e, const gale_ha
     return anchored(task, e, s->anchors, handle_count);
 }
 
-static int emit_tree(gx_task *task, const gx_emission *e) {
+int gx_collector_emit_tree(gx_task *task, const gx_emission *e) {
     if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (!task->is_spout) return misuse(task, GALE_STATE);
     gx_origin from = { 0 };
@@ -127,7 +126,7 @@ static int emit_tree(gx_task *task, const gx_emission *e) {
 /* By engine/emit.h, with the targets that were chosen. */
 GX_NOINLINE static int emit_any(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                 uint32_t chosen) {
-    const gx_emission e = { 0, stream, values, count, NULL, chosen };
+    const gx_emission e = { .stream = stream, .values = values, .count = count, .chosen = chosen };
     return emit_current(task, &e);
 }
 
@@ -279,14 +278,16 @@ static int do_emit(gale_collector *out, uint32_t stream, const gale_value *value
 
 static int do_emit_anchored(gale_collector *out, uint32_t stream, const gale_value *values, size_t count,
                             const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { 0, stream, values, count, NULL, 0 };
-    return emit_handles(out, &e, anchors, anchor_count);
+    const gx_emission e = { .stream = stream, .values = values, .count = count };
+    return gx_collector_emit_anchored(task_of(out), &e, anchors, anchor_count);
 }
 
 GX_NOINLINE static int emit_tree_any(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                                      uint64_t message_id, uint32_t chosen) {
-    const gx_emission e = { 0, stream, values, count, &message_id, chosen };
-    return emit_tree(task, &e);
+    const gx_emission e = {
+        .stream = stream, .values = values, .count = count, .message_id = &message_id, .chosen = chosen
+    };
+    return gx_collector_emit_tree(task, &e);
 }
 
 /* Its tree is kept here, and there is a slot for it. What emits it inside another task's call is looked at. */
@@ -521,20 +522,22 @@ static uint32_t direct_to(uint32_t task) {
 }
 
 static int do_emit_direct(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values, size_t count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL, 0 };
+    const gx_emission e = { .direct = direct_to(to), .stream = stream, .values = values, .count = count };
     return emit_current(task_of(out), &e);
 }
 
 static int do_emit_direct_anchored(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                    size_t count, const gale_handle *anchors, size_t anchor_count) {
-    const gx_emission e = { direct_to(to), stream, values, count, NULL, 0 };
-    return emit_handles(out, &e, anchors, anchor_count);
+    const gx_emission e = { .direct = direct_to(to), .stream = stream, .values = values, .count = count };
+    return gx_collector_emit_anchored(task_of(out), &e, anchors, anchor_count);
 }
 
 static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t stream, const gale_value *values,
                                   size_t count, uint64_t message_id) {
-    const gx_emission e = { direct_to(to), stream, values, count, &message_id, 0 };
-    return emit_tree(task_of(out), &e);
+    const gx_emission e = {
+        .direct = direct_to(to), .stream = stream, .values = values, .count = count, .message_id = &message_id
+    };
+    return gx_collector_emit_tree(task_of(out), &e);
 }
 
 /* --- Answers --- */

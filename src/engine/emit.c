@@ -115,6 +115,13 @@ static void write_roots(gx_executor *ex, delivery *d, gale_head *head) {
     memcpy(head + 1, &block, sizeof block);
 }
 
+static void write_values(const gx_emission *e, void *at) {
+    if (e->body)
+        memcpy(at, e->body, e->body_size);
+    else
+        gx_body_encode(e->values, e->count, at);
+}
+
 static void write_body(delivery *d, gale_head *head) {
     GX_CHECK(d->body_block || d->body_size <= GX_BODY_INLINE);
     unsigned char *at = gx_row_tail(head);
@@ -125,7 +132,7 @@ static void write_body(delivery *d, gale_head *head) {
     } else if (d->body_inline) {
         memcpy(at, d->body_inline, d->body_size);
     } else {
-        gx_body_encode(d->emission->values, d->emission->count, at);
+        write_values(d->emission, at);
         d->body_inline = at;
     }
 }
@@ -161,14 +168,15 @@ static bool take_root_blocks(gx_executor *ex, delivery *d, uint32_t count) {
 }
 
 static bool take_body_block(gx_executor *ex, delivery *d, uint32_t count) {
+    const gx_emission *e = d->emission;
     if (GX_LIKELY(d->body_size <= GX_BODY_INLINE)) return true;
-    if (d->from->body) {
-        gx_block_ref(d->body_block = d->from->body, count);
+    if (e->block) {
+        gx_block_ref(d->body_block = e->block, count);
         return true;
     }
     d->body_block = gx_block_take(&ex->blocks, d->body_size);
     if (!d->body_block) return false;
-    gx_body_encode(d->emission->values, d->emission->count, d->body_block->bytes);
+    write_values(e, d->body_block->bytes);
     if (count > 1) gx_block_ref(d->body_block, count - 1);
     return true;
 }
@@ -269,12 +277,20 @@ GX_INLINE int check_shape(const gx_task *task, const gx_emission *e, const gx_or
     return GX_LIKELY(e->count == task->streams[e->stream].field_count) ? GALE_OK : GALE_FIELDS;
 }
 
+static int64_t measure(const gx_emission *e) {
+    return e->body ? (int64_t)e->body_size : gx_body_measure(e->values, e->count);
+}
+
+const gale_value *gx_emit_values_of(gx_executor *ex, const gale_body *body, size_t count) {
+    GX_CHECK(count <= ex->scratch.value_capacity);
+    for (size_t i = 0; i < count; i++) ex->scratch.values[i] = gale_body_value(body, i);
+    return ex->scratch.values;
+}
+
 static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
-    int shape = check_shape(task, e, from);
-    if (GX_UNLIKELY(shape < 0)) return shape;
     gx_stream_routes *routes = &task->streams[e->stream];
-    int64_t size = gx_body_measure(e->values, e->count);
+    int64_t size = measure(e);
     if (GX_UNLIKELY(size < 0)) return (int)size;
     gx_turn_take(ex, task);
     int targets = choose_targets(task, e);
@@ -283,7 +299,6 @@ static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     if (rc < 0) return rc;
     delivery d = { .emission = e, .from = from, .body_size = (size_t)size };
     d.length = gx_row_length(from->root_count, d.body_size, from->deadline != 0);
-    if (GX_UNLIKELY(from->body != NULL)) d.body_inline = from->body->bytes;
     int kept = make_all_room(task, e->stream, d.length, targets);
     if (GX_LIKELY(kept > 0)) kept = deliver(ex, &d, ex->scratch.targets, (uint32_t)kept);
     if (GX_UNLIKELY(kept < 0)) return kept;
@@ -298,7 +313,15 @@ static int emit(gx_task *task, const gx_emission *e, gx_origin *from) {
 /* Inside another task's call the turn is this one's for the emit alone: what is emitted next is looked at again. */
 int gx_emit(gx_task *task, const gx_emission *e, gx_origin *from) {
     gx_executor *ex = task->executor;
-    int rc = emit(task, e, from);
+    int rc = check_shape(task, e, from);
+    if (GX_UNLIKELY(rc < 0)) return rc;
+    gx_emission read;
+    if (GX_UNLIKELY(e->body && (task->streams[e->stream].reads || gx_emit_is_watched(task)))) {
+        read = *e;
+        read.values = gx_emit_values_of(ex, e->body, e->count);
+        e = &read;
+    }
+    rc = emit(task, e, from);
     if (GX_UNLIKELY(gx_cursor_is_anothers(&ex->cursor, task))) gx_turn_take(ex, NULL);
     return rc;
 }
@@ -314,20 +337,26 @@ void gx_emit_begun(gx_task *task, const gx_origin *from) {
         gx_acks_begin(ex, from->begun, from->begun_xor); /* no edges, or acking off: acked, later */
 }
 
-static int keep(gx_task *task, uint64_t root, gx_retained what, const gale_value *values, size_t count,
-                gx_block **ret_body) {
-    what.first = task->executor->now;
-    what.attempts = 1;
-    return gx_retention_keep(&task->executor->retention, root, what, values, count, ret_body);
-}
-
-/* Values that the stream does not have are not looked at: the caller has not said that they are there. */
-static int retain(gx_task *task, const gx_emission *e, gx_origin *from) {
+/* Keeps it for the tree with this root; what is kept is what is emitted. Values that the stream does not have are not looked at:
+ * the caller has not said that they are there. */
+static int retain(gx_task *task, gx_emission *e, const gx_origin *from) {
     GX_CHECK(from->begun != 0);
+    gx_retention *retention = &task->executor->retention;
+    gx_retained what = { .first = task->executor->now,
+                         .attempts = 1,
+                         .stream = (uint16_t)e->stream,
+                         .direct = (uint16_t)e->direct,
+                         .letter = from->letter };
     int rc = check_shape(task, e, from);
+    int64_t size = rc < 0 ? rc : measure(e);
+    if (size < 0) return (int)size;
+    rc = e->body ? gx_retention_keep_body(retention, from->begun, what, e->body, e->body_size)
+                 : gx_retention_keep(retention, from->begun, what, e->values, e->count);
     if (rc < 0) return rc;
-    gx_retained what = { .stream = (uint16_t)e->stream, .direct = (uint16_t)e->direct, .letter = from->letter };
-    return keep(task, from->begun, what, e->values, e->count, &from->body);
+    e->block = gx_retention_at(retention, gx_ledger_slot(from->begun))->body;
+    e->body = (const gale_body *)e->block->bytes;
+    e->body_size = (size_t)size;
+    return GALE_OK;
 }
 
 bool gx_emit_retain_brief(gx_task *task, uint32_t stream, const gale_value *value) {
@@ -341,8 +370,8 @@ bool gx_emit_retain_brief(gx_task *task, uint32_t stream, const gale_value *valu
 }
 
 int gx_emit_retain(gx_task *task, uint32_t stream, const gale_value *values, size_t count, uint64_t root) {
-    gx_block *body;
-    return keep(task, root, (gx_retained){ .stream = (uint16_t)stream }, values, count, &body);
+    const gx_retained what = { .first = task->executor->now, .attempts = 1, .stream = (uint16_t)stream };
+    return gx_retention_keep(&task->executor->retention, root, what, values, count);
 }
 
 int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {
@@ -351,7 +380,12 @@ int gx_emit_tree(gx_task *task, const gx_emission *e, gx_origin *from) {
     int rc = gx_ledger_open(&ex->ledger, task->id, *e->message_id, ex->now, &from->begun);
     gx_turn_let_begin(ex);
     if (rc < 0) return rc;
-    if (GX_UNLIKELY(ex->retention.segments != NULL) && task->plan->retains) rc = retain(task, e, from);
+    gx_emission kept;
+    if (GX_UNLIKELY(ex->retention.segments != NULL) && task->plan->retains) {
+        kept = *e;
+        rc = retain(task, &kept, from);
+        e = &kept;
+    }
     if (rc >= 0) rc = gx_emit(task, e, from);
     if (rc < 0) {
         gx_retention_drop(&ex->retention, gx_ledger_slot(from->begun));

@@ -2,7 +2,9 @@
  *
  * What:    an emit measures the values, computes the routes, makes sure of room in all destinations, and then encodes
  *          once and copies or shares. It runs no component and blocks on nothing. What most tuples take is this with
- *          much left out: engine/short.h.
+ *          much left out: engine/short.h. A body that is encoded already (a remote's, a replay's) is neither measured nor
+ *          encoded again: its bytes are copied once, or its block is shared; values are made of it where a grouping or a
+ *          watcher reads them.
  *          Anchors: each destination draws one fresh edge id an anchor tuple; the id goes into that anchor's ack value
  *          once, and under each of its roots into the new row; two anchors with a root in common XOR their ids
  *          under it (Storm's BoltOutputCollectorImpl).
@@ -13,7 +15,8 @@
 #include "engine/hooks.h"
 #include "engine/turn.h"
 
-/* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. */
+/* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. Its values are `values`, or those
+ * of `body`. */
 typedef struct gx_emission {
     uint32_t direct;
     uint32_t stream;
@@ -21,7 +24,15 @@ typedef struct gx_emission {
     size_t count;
     const uint64_t *message_id; /* a spout's tracked tuple; else NULL */
     uint32_t chosen;            /* targets that the groupings chose already, in the scratch; 0: none yet */
+    const gale_body *body;      /* the same, encoded; NULL: not yet */
+    size_t body_size;
+    gx_block *block; /* that the body begins; NULL: it lies elsewhere */
 } gx_emission;
+
+/* A body as an emission. */
+GX_INLINE gx_emission gx_emission_of(uint32_t stream, const gale_body *body, size_t body_size) {
+    return (gx_emission){ .stream = stream, .count = gale_body_count(body), .body = body, .body_size = body_size };
+}
 
 /* Where a new tuple's roots come from: nowhere, a tree that a spout begins, or anchors. */
 typedef struct gx_origin {
@@ -33,9 +44,11 @@ typedef struct gx_origin {
     int64_t deadline;    /* of the new tuple; 0: none */
     size_t member_count; /* several anchors: see unite */
     uint32_t overflowed; /* a spout's new tree: a task whose queue was at the limit, or 0 */
-    gx_block *body;      /* the values, encoded and retained, or NULL */
     bool letter;         /* a dead letter of the engine's own, to the stream behind the component's */
 } gx_origin;
+
+/* The values of a body, in the scratch, until the next body; as many as some stream has at the most. */
+const gale_value *gx_emit_values_of(gx_executor *ex, const gale_body *body, size_t count);
 
 /* Returns how many tasks it goes to, or GALE_NOT_FOUND, GALE_FIELDS, GALE_STATE, GALE_INVALID, GALE_TOO_LARGE,
  * GALE_NO_MEMORY: then nothing was emitted. */

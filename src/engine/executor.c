@@ -9,6 +9,15 @@ enum {
     ACKS_LOW = 1024,
 };
 
+/* The most fields that a stream has. */
+static uint32_t most_fields(const gx_plan *plan) {
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        for (uint32_t k = 0; k < plan->components[i].stream_count; k++)
+            if (plan->components[i].streams[k].field_count > most) most = plan->components[i].streams[k].field_count;
+    return most;
+}
+
 static int make_tables(gx_executor *ex) {
     const gx_plan *plan = ex->shared->plan;
     uint32_t n = plan->executor_count;
@@ -22,7 +31,8 @@ static int make_tables(gx_executor *ex) {
     ex->opened_for = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->task_count, sizeof *ex->opened_for);
     ex->homeward = gx_alloc_array(ex->heap, GX_TAG_PLAN, n, sizeof *ex->homeward);
     gx_scratch *s = &ex->scratch;
-    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, 1, sizeof *s->targets))
+    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->targets, &s->target_capacity, 1, sizeof *s->targets) ||
+        !gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, most_fields(plan), sizeof *s->values))
         return GALE_NO_MEMORY;
     ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
                                   sizeof *ex->failures);

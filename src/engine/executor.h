@@ -116,7 +116,7 @@ typedef struct gx_scratch {
     size_t member_capacity;
     uint64_t *edges; /* one an anchor */
     size_t edge_capacity;
-    gale_value *values; /* of a tuple that is emitted again */
+    gale_value *values; /* of a body that is emitted; room for those of any stream */
     size_t value_capacity;
     gx_anchor *anchors;
     size_t anchor_capacity;

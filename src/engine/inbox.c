@@ -46,22 +46,29 @@ static int admit(gx_inbox *inbox, gx_inbox_name name, size_t length, gx_atomic64
     return gx_buf_reserve(&inbox->queues[name].incoming, length) ? GALE_OK : GALE_NO_MEMORY;
 }
 
-static size_t room_for_values(const gx_command *command) {
-    return command->value_count * sizeof(gale_value);
+static int64_t size_of(const gx_command_content *what) {
+    if (what->text) return GALE_FAILURE_TEXT + 1;
+    if (what->body) return (int64_t)what->body_size;
+    return what->values ? gx_body_measure(what->values, what->count) : 0;
+}
+
+static void write_content(const gx_command_content *what, void *at, uint32_t size) {
+    memset((char *)at + size / 8 * 8, 0, gx_align_up(size, 8) - size / 8 * 8);
+    if (what->text)
+        gx_utf8_copy(at, size, what->text);
+    else if (what->body)
+        memcpy(at, what->body, size);
+    else if (size)
+        gx_body_encode(what->values, what->count, at);
 }
 
 static void append(gx_inbox *inbox, gx_inbox_name name, const gx_command *head, const gx_command_content *what) {
     GX_CHECK(head->length % 8 == 0);
     gx_buf *incoming = &inbox->queues[name].incoming;
     gx_command *command = (gx_command *)(incoming->data + incoming->size);
-    memset(command, 0, head->length);
     *command = *head;
     if (head->anchor_count) memcpy(command + 1, what->anchors, head->anchor_count * sizeof *what->anchors);
-    void *body = (void *)(uintptr_t)gx_command_body(command);
-    if (what->text)
-        gx_utf8_copy(body, head->body_size, what->text);
-    else if (head->body_size)
-        gx_body_encode(what->values, what->count, body);
+    write_content(what, (void *)(uintptr_t)gx_command_body(command), head->body_size);
     incoming->size += head->length;
     gx_store_relaxed(&inbox->waiting, gx_load_relaxed(&inbox->waiting) | 1u << name);
     gx_bell_ring(inbox->bell);
@@ -69,11 +76,9 @@ static void append(gx_inbox *inbox, gx_inbox_name name, const gx_command *head, 
 
 int gx_inbox_put(gx_inbox *inbox, gx_inbox_name queue, gx_command head, const gx_command_content *what,
                  gx_atomic64 *held) {
-    int64_t size = what->text ? GALE_FAILURE_TEXT + 1 : what->values ? gx_body_measure(what->values, what->count) : 0;
+    int64_t size = size_of(what);
     if (size < 0) return (int)size;
-    head.value_count = (uint32_t)what->count;
     size_t length = sizeof head + head.anchor_count * sizeof *what->anchors + gx_align_up((size_t)size, 8);
-    length += room_for_values(&head);
     if (length > GX_BODY_MAX) return GALE_TOO_LARGE;
     head.length = (uint32_t)length;
     head.body_size = (uint32_t)size;
@@ -106,13 +111,6 @@ const gx_command *gx_inbox_peek(gx_inbox *inbox, gx_inbox_name name) {
         swap(inbox, name);
     }
     return queue->at < queue->working.size ? (const gx_command *)(queue->working.data + queue->at) : NULL;
-}
-
-const gale_value *gx_command_values(gx_inbox *inbox, gx_inbox_name name, const gx_command *command) {
-    unsigned char *at = (unsigned char *)inbox->queues[name].working.data + inbox->queues[name].at;
-    gale_value *values = (gale_value *)(at + command->length - room_for_values(command));
-    for (size_t i = 0; i < command->value_count; i++) values[i] = gale_body_value(gx_command_body(command), i);
-    return values;
 }
 
 void gx_inbox_done(gx_inbox *inbox, gx_inbox_name name, const gx_command *command) {

@@ -24,8 +24,7 @@ typedef enum gx_inbox_name { GX_INBOX_SPOUTS, GX_INBOX_BOLTS, GX_INBOX_COUNT } g
 
 typedef enum gx_command_kind { GX_COMMAND_EMIT, GX_COMMAND_TRACKED, GX_COMMAND_ACK, GX_COMMAND_FAIL } gx_command_kind;
 
-/* What lies in a queue: this, then the anchors, then the body; or the text of a failure. Behind the body is room for its
- * values as they are emitted, so that what was taken needs no memory to be carried out. */
+/* What lies in a queue: this, then the anchors, then the body; or the text of a failure. */
 typedef struct gx_command {
     uint32_t length; /* of all, a multiple of 8 */
     uint16_t task;
@@ -35,9 +34,7 @@ typedef struct gx_command {
     int32_t reason;
     uint64_t id; /* message id, or the handle that is answered */
     uint32_t anchor_count;
-    uint32_t body_size; /* or that of the text, with its NUL */
-    uint32_t value_count;
-    uint32_t unused;
+    uint32_t body_size; /* or that of the text, with its NUL; 0: a tuple without values */
 } gx_command;
 
 typedef struct gx_inbox_queue {
@@ -60,11 +57,13 @@ gx_inbox *gx_inbox_new(gx_bell *bell);
 void gx_inbox_ref(gx_inbox *inbox);
 void gx_inbox_release(gx_inbox *inbox);
 
-/* What a command carries: anchors (as many as its head says), and values, or text. */
+/* What a command carries: anchors (as many as its head says), and values, a body that is encoded already, or text. */
 typedef struct gx_command_content {
     const gale_handle *anchors;
     const gale_value *values;
     size_t count;
+    const gale_body *body;
+    size_t body_size;
     const char *text;
 } gx_command_content;
 
@@ -86,9 +85,6 @@ GX_INLINE const gale_handle *gx_command_anchors(const gx_command *command) {
 GX_INLINE const void *gx_command_body(const gx_command *command) {
     return gx_command_anchors(command) + command->anchor_count;
 }
-
-/* The body's values; written to the room behind it. */
-const gale_value *gx_command_values(gx_inbox *inbox, gx_inbox_name queue, const gx_command *command);
 
 /* Has something come that can be taken in? Not into a queue whose earlier commands may not be carried out yet: what lets
  * them rings the bell, or is news itself. */

@@ -1,12 +1,8 @@
 #include "engine/remote.h"
 
-#include "base/assert.h"
-#include "base/mutant.h"
-#include "engine/turn.h"
+#include "engine/inbox.h"
 
 #include <stdlib.h>
-
-enum { COMMANDS_A_STEP = 1024 };
 
 typedef struct remote {
     gale_remote face; /* first: what the application has */
@@ -125,86 +121,4 @@ int gx_remote_open(gale_collector *out, gale_remote **ret_remote) {
     gx_inbox_ref(r->inbox);
     *ret_remote = &r->face;
     return GALE_OK;
-}
-
-/* --- The executor's thread --- */
-
-static void tell_failure(gx_executor *ex, gx_task *task, uint64_t message_id, int32_t reason, const char *text) {
-    GX_CHECK(task->is_spout);
-    const gale_spout_ops *ops = &task->plan->built->spout;
-    gale_failure failure = { .size = sizeof failure, .reason = reason, .text = text };
-    gx_count(&task->counters.failed, 1);
-    gx_turn_begin(ex, task);
-    if (ops->fail) ops->fail(task->self, message_id, &failure);
-    gx_turn_end(ex);
-}
-
-static void emit(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_command *command) {
-    const gale_value *values = gx_command_values(ex->inbox, queue, command);
-    const gale_collector_ops *ops = task->out.ops;
-    if (command->kind == GX_COMMAND_EMIT) {
-        (void)ops->emit_anchored(&task->out, command->stream, values, command->value_count, gx_command_anchors(command),
-                                 command->anchor_count);
-        return;
-    }
-    int rc = ops->emit_tracked(&task->out, command->stream, values, command->value_count, command->id);
-    if (rc < 0)
-        tell_failure(ex, task, command->id, rc == GALE_NO_MEMORY ? GALE_REASON_NO_MEMORY : GALE_REASON_FAILED,
-                     gale_error_text(rc));
-}
-
-static void carry_out(gx_executor *ex, gx_task *task, gx_inbox_name queue, const gx_command *command) {
-    GX_CHECK(task->executor == ex);
-    if (GX_UNLIKELY(!task->open)) { /* its `open` said "not now", and left a remote behind: nobody is there to hear */
-        gx_count(&task->counters.misused, 1);
-        return;
-    }
-    switch (command->kind) {
-    case GX_COMMAND_ACK: (void)task->out.ops->ack(&task->out, command->id); break;
-    case GX_COMMAND_FAIL:
-        (void)task->out.ops->fail(&task->out, command->id, command->reason, gx_command_body(command));
-        break;
-    default: emit(ex, task, queue, command); break;
-    }
-}
-
-static bool may_carry_out(gx_executor *ex, const gx_task *task, const gx_command *command) {
-    gx_executor_check_gates(ex);
-    if (GX_UNLIKELY(!task->open)) return true;
-    if (command->kind == GX_COMMAND_ACK || command->kind == GX_COMMAND_FAIL)
-        return gx_cut_stage_of(ex->cut.seen) < GX_CUT_STOP;
-    /* When the topology drains, what was taken before is still emitted. */
-    bool active = task->spout.active || gx_phase(ex->shared) == GALE_PHASE_DRAINING;
-    if (task->is_spout && (!active || task->spout.pending >= task->spout.max_pending)) return false;
-    return !ex->gated[task->component];
-}
-
-static size_t run_queue(gx_executor *ex, gx_inbox_name queue) {
-    size_t done = 0;
-    const gx_command *command;
-    while (done < COMMANDS_A_STEP && (command = gx_inbox_peek(ex->inbox, queue)) != NULL) {
-        gx_task *task = ex->shared->tasks[command->task];
-        if (!may_carry_out(ex, task, command)) break;
-        carry_out(ex, task, queue, command);
-        gx_inbox_done(ex->inbox, queue, command);
-        done++;
-    }
-    return done;
-}
-
-size_t gx_remote_run(gx_executor *ex) {
-    size_t done = run_queue(ex, GX_INBOX_BOLTS) + run_queue(ex, GX_INBOX_SPOUTS);
-    gx_turn_end(ex);
-    return done;
-}
-
-void gx_remote_close(gx_executor *ex) {
-    gx_inbox_close(ex->inbox);
-    const gx_command *command;
-    while ((command = gx_inbox_peek(ex->inbox, GX_INBOX_SPOUTS)) != NULL) {
-        gx_task *task = ex->shared->tasks[command->task];
-        if (command->kind == GX_COMMAND_TRACKED && task->open && !GX_MUTANT(command_untold))
-            tell_failure(ex, task, command->id, GALE_REASON_STOPPED, "the run ended first");
-        gx_inbox_done(ex->inbox, GX_INBOX_SPOUTS, command);
-    }
 }

@@ -22,7 +22,10 @@ static int post(gx_task *task, const gx_dead_letter *letter) {
     gale_value values[GX_DEAD_LETTER_FIELDS];
     gx_origin from = { .letter = true };
     gx_dead_letter_values(letter, values);
-    const gx_emission e = { 0, task->stream_count, values, GX_DEAD_LETTER_FIELDS, &letter->message_id, 0 };
+    const gx_emission e = { .stream = task->stream_count,
+                            .values = values,
+                            .count = GX_DEAD_LETTER_FIELDS,
+                            .message_id = &letter->message_id };
     int rc = gx_emit_tree(task, &e, &from);
     return rc < 0 ? rc : GALE_OK;
 }
@@ -101,26 +104,19 @@ bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const ga
 
 /* --- Emitting again --- */
 
-/* The values of a body, in the scratch; NULL when memory is out. */
-static const gale_value *values_of(gx_executor *ex, const gale_body *body, size_t *ret_count) {
-    gx_scratch *s = &ex->scratch;
-    size_t count = gale_body_count(body);
-    if (!gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, count + 1, sizeof *s->values)) return NULL;
-    for (size_t i = 0; i < count; i++) s->values[i] = gale_body_value(body, i);
-    *ret_count = count;
-    return s->values;
-}
-
 static void emit_again(gx_executor *ex, gx_task *task, uint64_t slot) {
     gx_retained *kept = gx_retention_at(&ex->retention, slot);
     GX_CHECK(kept != NULL && kept->attempts > 0);
     uint64_t message_id = gx_ledger_at(&ex->ledger, slot)->message_id;
-    gx_origin from = { .letter = kept->letter, .body = kept->body };
-    gx_emission e = { .direct = kept->direct, .stream = kept->stream, .message_id = &message_id };
+    const gale_body *body = (const gale_body *)kept->body->bytes;
+    gx_origin from = { .letter = kept->letter };
+    gx_emission e = gx_emission_of(kept->stream, body, gx_body_size(body));
+    e.direct = kept->direct;
+    e.message_id = &message_id;
+    e.block = kept->body;
     from.begun = gx_ledger_reopen(&ex->ledger, slot, ex->now);
     kept->attempts++;
-    e.values = values_of(ex, (const gale_body *)kept->body->bytes, &e.count);
-    int rc = e.values ? gx_emit(task, &e, &from) : GALE_NO_MEMORY;
+    int rc = gx_emit(task, &e, &from);
     if (GX_LIKELY(rc >= 0)) {
         ex->ledger.counters.replayed++;
         gx_emit_begun(task, &from);

@@ -153,15 +153,8 @@ static int keep(gx_executor *ex, gx_rest_back *back, uint64_t root, const gale_v
     gx_buf body = GX_BUF_INIT(ex->heap);
     gx_buf_add(&body, v[14].as.bytes, v[14].size);
     int rc = body.failed ? GALE_NO_MEMORY : gx_body_fits(body.data, body.size) ? GALE_OK : GALE_DAMAGED;
-    gx_scratch *s = &ex->scratch;
-    size_t values = rc == GALE_OK ? gale_body_count((const gale_body *)body.data) : 0;
-    if (rc == GALE_OK &&
-        !gx_grow(ex->heap, GX_TAG_OTHER, &s->values, &s->value_capacity, values + 1, sizeof *s->values))
-        rc = GALE_NO_MEMORY;
-    for (size_t i = 0; rc == GALE_OK && i < values; i++)
-        s->values[i] = gale_body_value((const gale_body *)body.data, i);
-    gx_block *kept;
-    if (rc == GALE_OK) rc = gx_retention_keep(&ex->retention, root, what, s->values, values, &kept);
+    const gale_body *kept = (const gale_body *)body.data;
+    if (rc == GALE_OK) rc = gx_retention_keep_body(&ex->retention, root, what, kept, body.size);
     gx_buf_fini(&body);
     return rc;
 }
@@ -485,7 +478,7 @@ static int put_command(gx_task *task, uint32_t stream, const gale_value *v) {
                         .reason = (int32_t)v[6].as.i64,
                         .id = number(&v[7]),
                         .anchor_count = (uint32_t)anchors };
-    gx_buf copy = GX_BUF_INIT(ex->heap), values = GX_BUF_INIT(ex->heap);
+    gx_buf copy = GX_BUF_INIT(ex->heap);
     gx_buf_add(&copy, v[8].as.bytes, v[8].size);
     size_t body_at = copy.size;
     gx_buf_add(&copy, v[9].as.bytes, v[9].size);
@@ -494,19 +487,13 @@ static int put_command(gx_task *task, uint32_t stream, const gale_value *v) {
     bool fails = v[10].as.boolean, has_body = !fails && v[9].size;
     int rc = copy.failed ? GALE_NO_MEMORY : has_body && !gx_body_fits(body, v[9].size) ? GALE_DAMAGED : GALE_OK;
     gx_command_content what = { .anchors = (const gale_handle *)copy.data };
-    for (size_t i = 0; rc == GALE_OK && has_body && i < gale_body_count(body); i++) {
-        gale_value value = gale_body_value(body, i);
-        gx_buf_add(&values, &value, sizeof value);
-        what.count++;
-    }
-    if (has_body) what.values = (const gale_value *)values.data;
+    if (has_body) what.body = body;
+    if (has_body) what.body_size = v[9].size;
     if (fails) what.text = (const char *)body;
-    if (values.failed) rc = GALE_NO_MEMORY;
     if (rc == GALE_OK)
         rc = gx_inbox_put(ex->inbox, number(&v[1]) ? GX_INBOX_BOLTS : GX_INBOX_SPOUTS, head, &what,
                           &task->counters.held);
     gx_buf_fini(&copy);
-    gx_buf_fini(&values);
     return rc;
 }
 

@@ -92,6 +92,8 @@ int gx_router_init(gx_stream_routes *stream, const gx_plan_stream *plan, gx_heap
         route->random = random;
         stream->fanout += most_targets(route->edge);
         stream->direct |= route->edge->grouping == GALE_GROUPING_DIRECT;
+        stream->reads |= route->edge->grouping == GALE_GROUPING_CUSTOM ||
+                         (gx_route_is_keyed(route) && route->edge->task_count > 1);
     }
     for (uint32_t i = 0; i < plan->edge_count; i++) {
         int rc = make_route(&stream->routes[i], heap);

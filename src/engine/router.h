@@ -55,6 +55,7 @@ typedef struct gx_stream_routes {
     uint32_t field_count;
     uint32_t fanout; /* the most targets that one tuple of a regular emit can have */
     bool direct;     /* a consumer is direct: a regular emit is a mistake */
+    bool reads;      /* a grouping looks at values */
     bool plain;      /* there are consumers, and none has a direct or custom grouping: see engine/short.h */
     bool laned;      /* plain, and some consumer has inputs that drop */
     uint16_t lane;   /* of the only task that takes it */

@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 #include "engine/hooks.h"
-#include "engine/remote.h"
+#include "engine/remote_run.h"
 #include "engine/spout.h"
 #include "engine/turn.h"
 #include "engine/watches.h"

@@ -5,7 +5,7 @@
 #include "engine/acks_inlet.h"
 #include "engine/cut.h"
 #include "engine/flush.h"
-#include "engine/remote.h"
+#include "engine/remote_run.h"
 #include "engine/replay.h"
 #include "engine/run.h"
 #include "engine/short.h"

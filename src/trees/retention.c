@@ -61,15 +61,30 @@ gx_retained *gx_retention_place(gx_retention *retention, uint64_t root, size_t s
     return kept;
 }
 
-int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
-                      gx_block **ret_body) {
+/* NULL when memory is out; its body is to be written. */
+static gx_block *place(gx_retention *retention, uint64_t root, gx_retained what, size_t size) {
+    gx_retained *kept = gx_retention_place(retention, root, size);
+    if (!kept) return NULL;
+    what.body = kept->body;
+    *kept = what;
+    return what.body;
+}
+
+int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values,
+                      size_t count) {
     int64_t size = gx_body_measure(values, count);
     if (size < 0) return (int)size;
-    gx_retained *kept = gx_retention_place(retention, root, (size_t)size);
+    gx_block *body = place(retention, root, what, (size_t)size);
+    if (!body) return GALE_NO_MEMORY;
+    gx_body_encode(values, count, body->bytes);
+    return GALE_OK;
+}
+
+int gx_retention_keep_body(gx_retention *retention, uint64_t root, gx_retained what, const gale_body *body,
+                           size_t size) {
+    gx_block *kept = place(retention, root, what, size);
     if (!kept) return GALE_NO_MEMORY;
-    what.body = *ret_body = kept->body;
-    *kept = what;
-    gx_body_encode(values, count, what.body->bytes);
+    memcpy(kept->bytes, body, size);
     return GALE_OK;
 }
 

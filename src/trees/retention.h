@@ -57,10 +57,12 @@ GX_INLINE gx_retained *gx_retention_at(const gx_retention *retention, uint64_t s
     return kept && kept->body ? kept : NULL;
 }
 
-/* Keeps a tuple for the tree `root`; `what` says all but its body. The encoded body is `*ret_body`, borrowed.
- * GALE_NO_MEMORY, GALE_TOO_LARGE, GALE_INVALID. */
-int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count,
-                      gx_block **ret_body);
+/* Keeps a tuple for the tree `root`; `what` says all but its body. GALE_NO_MEMORY, GALE_TOO_LARGE, GALE_INVALID. */
+int gx_retention_keep(gx_retention *retention, uint64_t root, gx_retained what, const gale_value *values, size_t count);
+
+/* The same of a body that is encoded. GALE_NO_MEMORY. */
+int gx_retention_keep_body(gx_retention *retention, uint64_t root, gx_retained what, const gale_body *body,
+                           size_t size);
 
 /* The place of the tree `root`, whose `body` is a block with so much room; the rest, and what is in it, is to be filled in.
  * NULL when memory is out. */
