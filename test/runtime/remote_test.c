@@ -469,6 +469,100 @@ static void an_inactive_runtime_that_is_drained_ends_without_opening(void **stat
     rig_fini(&r);
 }
 
+/* --- What arrives --- */
+
+enum { KEYS = 16, LONG = 5000 }; /* bytes: beyond what lies in a row */
+
+typedef struct arrivals {
+    atomic_uint tuples, wrong, seen_by_hook;
+    uint32_t task_of[KEYS]; /* plus 1 */
+} arrivals;
+
+static arrivals arrived;
+
+static size_t length_of(int64_t number) {
+    return number % 3 == 0 ? LONG : number % 3 == 1 ? 200 : 3;
+}
+
+static bool is_whole(const gale_value *number, const gale_value *list) {
+    gale_value text = gale_list_at(list, 1), again = gale_list_at(list, 0);
+    bool right = again.as.i64 == number->as.i64 && text.size == length_of(number->as.i64);
+    for (size_t i = 0; right && i < text.size; i++) right = text.as.string[i] == 'a' + number->as.i64 % KEYS;
+    return right;
+}
+
+static int check_arrival(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    gale_value number = gale_tuple_value(tuple, 0), list = gale_tuple_value(tuple, 1);
+    (void)bolt, (void)out;
+    atomic_fetch_add(&arrived.tuples, 1);
+    if (!is_whole(&number, &list)) atomic_fetch_add(&arrived.wrong, 1);
+    return 0;
+}
+
+static void hook_emit(void *user, const gale_context *context, uint32_t stream, const gale_value *values, size_t count,
+                      uint32_t deliveries) {
+    (void)user, (void)context, (void)stream, (void)deliveries;
+    if (count == 2 && is_whole(&values[0], &values[1])) atomic_fetch_add(&arrived.seen_by_hook, 1);
+}
+
+static int choose_by_number(void *self, const gale_targets *targets, const gale_value *values, size_t count,
+                            uint32_t *ret_indices) {
+    (void)self;
+    if (count != 2 || !is_whole(&values[0], &values[1])) atomic_fetch_add(&arrived.wrong, 1);
+    ret_indices[0] = (uint32_t)values[0].as.i64 % targets->task_count;
+    return 1;
+}
+
+static void emit_number(gale_remote *remote, int64_t number) {
+    static char text[LONG];
+    memset(text, 'a' + (int)(number % KEYS), sizeof text);
+    const gale_value items[] = { gale_i64(number), gale_string(text, length_of(number)) };
+    const gale_value values[] = { gale_i64(number), gale_list(items, 2) };
+    while (gale_remote_emit_tracked(remote, 0, values, 2, (uint64_t)number) == GALE_AGAIN) sched_yield();
+}
+
+/* By a key, to all, by a function; seen by a hook; kept for replay, with `attempts`. */
+static void send_all_ways(int64_t attempts, bool watched) {
+    enum { NUMBERS = 300 };
+    static const gale_custom_ops chooser = { .size = sizeof chooser, .name = "by number", .choose = choose_by_number };
+    rig r;
+    rig_bolt bolts[3];
+    memset(&arrived, 0, sizeof arrived);
+    build(&r);
+    const gale_grouping ways[] = { gale_fields("number"), gale_all(), gale_custom(&chooser, NULL, NULL) };
+    static const char *const names[] = { "keyed", "every", "chosen" };
+    for (size_t i = 0; i < 3; i++) {
+        bolts[i] = (rig_bolt){ .on = check_arrival };
+        gale_topology_add_bolt(r.topology, names[i], rig_simple(&bolts[i]), 3);
+        gale_topology_subscribe(r.topology, names[i], "spout", NULL, ways[i]);
+    }
+    gale_topology_set(r.topology, NULL, "topology.replay.attempts", gale_i64(attempts));
+    const gale_hook hook = { .size = sizeof hook, .emit = hook_emit };
+    if (watched) gale_topology_add_hook(r.topology, "spout", hook);
+    rig_make(&r, 2);
+    rig_settle(&r);
+    for (int64_t n = 0; n < NUMBERS; n++) {
+        emit_number(state_.spout, n);
+        if (n % 20 == 0) rig_settle(&r);
+    }
+    rig_settle(&r);
+    assert_int_equal(atomic_load(&arrived.tuples), NUMBERS * (1 + 3 + 1));
+    assert_int_equal(atomic_load(&arrived.wrong), 0);
+    assert_int_equal(atomic_load(&arrived.seen_by_hook), watched ? NUMBERS : 0);
+    gale_remote_close(state_.spout);
+    gale_remote_close(state_.bolt);
+    gale_runtime_stop(r.runtime);
+    rig_fini(&r);
+}
+
+static void what_a_remote_emits_arrives_as_it_was_by_any_grouping(void **state) {
+    (void)state;
+    for (int64_t attempts = 1; attempts <= 3; attempts += 2) {
+        send_all_ways(attempts, false);
+        send_all_ways(attempts, true);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remote_emits_for_its_spout_and_answers_for_its_bolt),
@@ -484,6 +578,7 @@ int main(void) {
         cmocka_unit_test(a_run_until_drained_ends_though_a_remote_emits_meanwhile),
         cmocka_unit_test(an_inactive_runtime_opens_nothing_before_it_is_activated),
         cmocka_unit_test(an_inactive_runtime_that_is_drained_ends_without_opening),
+        cmocka_unit_test(what_a_remote_emits_arrives_as_it_was_by_any_grouping),
     };
     return rig_run_on_both_ledgers(tests);
 }
