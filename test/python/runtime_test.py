@@ -8,6 +8,7 @@ usage: runtime_test.py [plain|sanitized]
 import gc
 import pickle
 import resource
+import signal
 import sys
 import tempfile
 import threading
@@ -100,6 +101,47 @@ class Ends(unittest.TestCase):
             runtime.close()
             waits.join(SECONDS)
             self.assertEqual(ended, [None])
+
+    def test_only_one_thread_closes_it(self):
+        blocks, goes_on, refused = threading.Event(), threading.Event(), []
+
+        @gale.bolt
+        def block(tuple, out):
+            blocks.set()
+            goes_on.wait(SECONDS)
+            try:
+                runtime.close()
+            except gale.GaleError as error:
+                refused.append(error.text)
+        topology, _heard = numbers_to(block, count=1)
+        runtime = gale.Runtime(topology)
+        runtime.start()
+        self.assertTrue(blocks.wait(SECONDS))
+        closes = threading.Thread(target=runtime.close)
+        closes.start()
+        wait_for(lambda: runtime._closing)
+        with self.assertRaisesRegex(gale.GaleError, "the runtime is being closed"):
+            runtime.close()
+        goes_on.set()
+        closes.join(SECONDS)
+        runtime.close()
+        self.assertEqual(refused, ["the runtime is being closed"])
+
+    def test_ctrl_c_while_it_is_closed(self):
+        class Strikes(gale.BasicBolt):
+            def execute(self, tuple):
+                pass
+
+            def cleanup(self):
+                signal.raise_signal(signal.SIGINT)
+        topology, _heard = numbers_to(Strikes, count=1)
+        runtime = gale.Runtime(topology)
+        while runtime.stats().acked == 0:
+            runtime.step()
+        with self.assertRaises(KeyboardInterrupt):
+            runtime.close()
+        with self.assertRaisesRegex(gale.GaleError, "the runtime is closed"):
+            runtime.stats()
 
     def test_a_component_cannot_close_what_calls_it(self):
         refused = []

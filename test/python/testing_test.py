@@ -193,6 +193,15 @@ class OneOfThem(unittest.TestCase):
             test.feed("x", [1])
             test.settle()
 
+    def test_a_component_cannot_use_what_calls_it(self):
+        class Uses(gale.BasicBolt):
+            def execute(self, tuple):
+                (test.close if tuple[0] else test.settle)()
+        with Test.of_bolt(Uses, {"x": ["x"]}) as test:
+            for number in 0, 1:
+                test.feed("x", [number])
+                test.expect_failed(number, "a component cannot use the test that is calling it")
+
     def test_misuse(self):
         with Test.of_bolt(Count, {"split": ["word"]}) as test:
             for call, words in (lambda: test.feed("splt", ["x"]), "split"), (lambda: test.feed(

@@ -214,7 +214,9 @@ class Groupings(unittest.TestCase):
     def test_what_a_grouping_raises_its_emitter_raises(self):
         def choose(values, tasks):
             raise LookupError("nobody")
-        for function, words in (choose, "LookupError: nobody"), (lambda values, tasks: [tasks], "ValueError: task 1 was chosen of 1"):
+        for function, words in ((choose, "LookupError: nobody"), (lambda values, tasks: [tasks], "ValueError: task 1 was chosen of 1"),
+                                (lambda values, tasks: emitter[0].emit([2]), "GaleError: a grouping chooses, and does nothing else")):
+            emitter = []
             topology = gale.Topology("t")
             caught = []
 
@@ -222,6 +224,7 @@ class Groupings(unittest.TestCase):
                 outputs = ["x"]
 
                 def next(self):
+                    emitter.append(self.out)
                     try:
                         self.out.emit([1])
                     except Exception as error:

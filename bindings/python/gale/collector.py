@@ -12,8 +12,13 @@ from .texts import c_message, c_number
 from .values import Encoder
 from .watch import Watch
 
-# What a custom grouping raised while this thread emitted.
-raised = threading.local()
+
+class _Choosing(threading.local):
+    """A custom grouping that is asked while this thread emits: is it now, and what has it raised?"""
+    now, error = False, None
+
+
+choosing = _Choosing()
 
 
 class Collector:
@@ -33,6 +38,8 @@ class Collector:
 
     def here(self):
         """What C knows it by, if this is the task's thread, and the task has not ended."""
+        if choosing.now:
+            raise GaleError(_c.ErrorCode.STATE, "a grouping chooses, and does nothing else")
         if threading.get_ident() == self.thread:
             return self._out
         if self.thread is None:
@@ -54,23 +61,23 @@ class Collector:
     def emit(self, values, stream="default", *, id=None):
         """A tuple: of a bolt, anchored to the one in execution; of a spout, tracked when it has a message id (0 to
         2**64 - 1), so that `ack` or `fail` will be called with that."""
-        self.emitted, row = True, self._encoder.row(values)
+        out, row = self._begin(values)
         if id is None:
-            rc = gale.emit(self.here(), self._stream(stream), row, len(values))
+            rc = gale.emit(out, self._stream(stream), row, len(values))
         else:
-            rc = gale.emit_tracked(self.here(), self._stream(stream), row, len(values), c_number(id, "a message id"))
+            rc = gale.emit_tracked(out, self._stream(stream), row, len(values), c_number(id, "a message id"))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_anchored(self, values, anchors, stream="default"):
         """The same of a bolt, anchored to a Tuple or to several: to tuples that it holds, or to none ([])."""
-        self.emitted, row = True, self._encoder.row(values)
-        rc = gale.emit_anchored(self.here(), self._stream(stream), row, len(values), *handles_of(anchors))
+        out, row = self._begin(values)
+        rc = gale.emit_anchored(out, self._stream(stream), row, len(values), *handles_of(anchors))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_direct(self, task, values, stream="default", *, id=None, anchors=None):
         """To one task, whose component subscribed with direct grouping."""
-        self.emitted, row = True, self._encoder.row(values)
-        to = (self.here(), task, self._stream(stream), row, len(values))
+        out, row = self._begin(values)
+        to = (out, task, self._stream(stream), row, len(values))
         if id is not None:
             rc = gale.emit_direct_tracked(*to, c_number(id, "a message id"))
         elif anchors is not None:
@@ -85,12 +92,13 @@ class Collector:
         rows = list(rows)
         if not rows:
             return 0
-        self.emitted, width, done = True, len(rows[0]), ctypes.c_size_t()
+        out, width, done = self.here(), len(rows[0]), ctypes.c_size_t()
+        self.emitted = True
         row, index = self._encoder.rows(rows, width), self._stream(stream)
         if ids is None:
-            rc = gale.emit_many(self.here(), index, row, width, len(rows), done)
+            rc = gale.emit_many(out, index, row, width, len(rows), done)
         else:
-            rc = gale.emit_many_tracked(self.here(), index, row, width, len(rows), self._ids(ids, len(rows)), done)
+            rc = gale.emit_many_tracked(out, index, row, width, len(rows), self._ids(ids, len(rows)), done)
         if rc < 0 and rc != _c.ErrorCode.AGAIN:
             self._refuse(rc, stream, width)
         return done.value
@@ -101,6 +109,12 @@ class Collector:
             raise ValueError(f"{len(ids)} message ids for {count} rows")
         return (ctypes.c_uint64 * count)(*ids)
 
+    def _begin(self, values):
+        """Who emits, and the values as C reads them: not before it is sure that nobody else uses the encoder."""
+        out = self.here()
+        self.emitted = True
+        return out, self._encoder.row(values)
+
     def _stream(self, name):
         try:
             return self._streams[name]
@@ -109,8 +123,7 @@ class Collector:
             raise KeyError(f"'{self._component}' declares no stream '{name}': it has {has}") from None
 
     def _refuse(self, rc, stream, count):
-        error = getattr(raised, "error", None)
-        raised.error = None
+        error, choosing.error = choosing.error, None
         if error is not None and rc == _c.ErrorCode.COMPONENT:
             raise error
         fields = self._outputs[stream]

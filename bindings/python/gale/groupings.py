@@ -4,7 +4,7 @@ import ctypes
 import itertools
 
 from . import _c
-from .collector import raised
+from .collector import choosing
 from .errors import describe
 from .values import from_array
 
@@ -27,6 +27,7 @@ def _free_chooser(user):
 
 @_c.CHOOSE
 def _choose(self, targets, values, count, ret_indices):
+    choosing.now = True
     try:
         chosen = list(choosers[self](from_array(values, count), targets[0].task_count))
         if len(chosen) > targets[0].task_count:
@@ -38,8 +39,10 @@ def _choose(self, targets, values, count, ret_indices):
         return len(chosen)
     except BaseException as error:
         describe(error)
-        raised.error = error  # for a Python emitter, whose emit this is a part of; of another's it is in the log
+        choosing.error = error  # for a Python emitter, whose emit this is a part of; of another's it is in the log
         return int(_c.ErrorCode.COMPONENT)
+    finally:
+        choosing.now = False
 
 
 _CUSTOM = _c.CustomOps(name=b"python", choose=_choose)

@@ -217,21 +217,15 @@ class Runtime:
     def close(self, timeout=None):
         """Stops it, waits for the calls in execution (at most so many seconds: then a GaleError names the component,
         and this can be called again), and frees it. Not from inside a component."""
-        if not self._free.alive:
-            return
-        self._shut(timeout)
-        report = _c.Error()
-        for nanoseconds, last in _slices(timeout):
-            with held_back():
-                code = gale.runtime_free(self._handle, nanoseconds, report)
-            if code != _c.ErrorCode.TIMED_OUT or last:
-                break
-        if code < 0:
+        with self._lock:
+            if not self._free.alive:
+                return
+            self._begin_closing()
+        try:
+            self._let_go(timeout)
+            self._end(timeout)
+        finally:
             self._closing = False
-            check(code, report)
-        self._free.detach()
-        if self._store is not None:
-            self._store.close(self._store.self)
 
     def __enter__(self):
         return self
@@ -257,22 +251,36 @@ class Runtime:
                     del self._users[here]
                 self._lock.notify_all()
 
-    def _is_inside(self):
-        """Is this a call of one of its components? open_trees is refused there, and with no room does nothing else."""
+    def _begin_closing(self):
+        """Nobody begins a call from now on. open_trees is refused inside of a component, and with no room does nothing
+        else."""
         tree = _c.OpenTree(size=ctypes.sizeof(_c.OpenTree))
-        return gale.runtime_open_trees(self._handle, tree, 0, 0) == _c.ErrorCode.STATE
-
-    def _shut(self, timeout):
-        """Nobody begins a call from now on, and those that wait are let go by the stop."""
-        if self._is_inside():
+        if self._closing:
+            raise GaleError(_c.ErrorCode.STATE, "the runtime is being closed")
+        if gale.runtime_open_trees(self._handle, tree, 0, 0) == _c.ErrorCode.STATE:
             raise GaleError(_c.ErrorCode.STATE, "a component cannot close the runtime that is calling it")
+        self._closing = True
+
+    def _let_go(self, timeout):
+        """The stop lets those go that wait."""
         here = threading.get_ident()
+        gale.runtime_stop(self._handle)
         with self._lock:
-            self._closing = True
-            gale.runtime_stop(self._handle)
             if not self._lock.wait_for(lambda: not self._users.keys() - {here}, timeout):
-                self._closing = False
                 raise GaleError(_c.ErrorCode.TIMED_OUT, "another thread is still in a call of this runtime")
+
+    def _end(self, timeout):
+        report = _c.Error()
+        for nanoseconds, last in _slices(timeout):
+            with held_back():
+                code = gale.runtime_free(self._handle, nanoseconds, report)
+                if code >= 0:
+                    self._free.detach()
+                    if self._store is not None:
+                        self._store.close(self._store.self)
+                    return
+            if code != _c.ErrorCode.TIMED_OUT or last:
+                check(code, report)
 
     def _tell(self, function):
         with self._using() as runtime:

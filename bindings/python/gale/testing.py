@@ -74,7 +74,7 @@ class Test:
     def _make(self, function, what, options, alive, crew):
         handle, report = ctypes.c_void_p(), _c.Error()
         check(getattr(_library.sim(), function)(*what, options, handle, report), report)
-        self._handle, self._crew, self._encoder = handle.value, crew, Encoder()
+        self._handle, self._crew, self._encoder, self._busy = handle.value, crew, Encoder(), False
         self._free = weakref.finalize(self, _free, handle.value, alive)
 
     # --- Doing
@@ -83,25 +83,24 @@ class Test:
         """A tuple for a stream of a component that is fed. Returns its number: 0 for the first, and so on."""
         report = _c.Error()
         row = self._encoder.row(values)
-        feed = _library.sim().test_feed
-        return check(feed(self._test, c_text(component), c_text(stream), row, len(values), report), report)
+        return check(self._call("feed", c_text(component), c_text(stream), row, len(values), report), report)
 
     def settle(self):
         """Lets everything run that can at this time; what looks does so by itself."""
-        self._did(_library.sim().test_settle)
+        self._did("settle")
 
     def advance(self, seconds):
         """Lets time pass: ticks, windows, timeouts happen on the way, each at its moment."""
-        self._did(_library.sim().test_advance, round(seconds * _c.SECOND))
+        self._did("advance", round(seconds * _c.SECOND))
 
     def finish(self):
         """The input ends: all is drained, bolts finish, everything is closed."""
-        self._did(_library.sim().test_finish)
+        self._did("finish")
 
     @property
     def now(self):
         """The clock in seconds, from 0."""
-        return _library.sim().test_now(self._test) / _c.SECOND
+        return self._call("now") / _c.SECOND
 
     # --- What was emitted
 
@@ -112,13 +111,13 @@ class Test:
             raise ValueError(f"order is {', '.join(map(repr, _ORDERS))}, not {order!r}")
         width = len(rows[0]) if rows else 0
         values = self._encoder.rows(rows, width)
-        what = (self._test, c_text(component), c_text(stream), _ORDERS[order])
-        self._assert(_library.sim().test_differs(*what, values, width, len(rows)))
+        what = (c_text(component), c_text(stream), _ORDERS[order])
+        self._assert(self._call("differs", *what, values, width, len(rows)))
 
     def take(self, component, stream=None):
         """The oldest row that was not looked at, or None."""
         values, count = ctypes.c_void_p(), ctypes.c_size_t()
-        rc = _library.sim().test_take(self._test, c_text(component), c_text(stream), values, count)
+        rc = self._call("take", c_text(component), c_text(stream), values, count)
         if rc == _c.ErrorCode.NOT_FOUND:
             return None
         check(rc)
@@ -131,7 +130,7 @@ class Test:
     def reports(self, component):
         """What it has reported."""
         texts, number = [], 0
-        while (text := _library.sim().test_report(self._test, c_text(component), number)) is not None:
+        while (text := self._call("report", c_text(component), number)) is not None:
             texts.append(text.decode("utf-8", "replace"))
             number += 1
         return texts
@@ -140,23 +139,25 @@ class Test:
 
     def answer(self, number):
         answer = _c.TestAnswer()
-        check(_library.sim().test_answer_of(self._test, number, answer))
+        check(self._call("answer_of", number, answer))
         reason = _c.Reason(answer.reason) if answer.reason in _c.Reason._value2member_map_ else answer.reason
         component, text = (answer.component or b"").decode(), (answer.text or b"").decode("utf-8", "replace")
         return Answer(TestState(answer.state), reason, answer.attempts, answer.final, component, text)
 
     def expect_acked(self):
         """Every tuple that was fed has been acked, or an AssertionError says which were not, and why."""
-        self._assert(_library.sim().test_not_acked(self._test))
+        self._assert(self._call("not_acked"))
 
     def expect_failed(self, number, text=None, *, reason=_c.Reason.FAILED):
         """The tuple has failed for this reason, with this in its text."""
-        self._assert(_library.sim().test_not_failed(self._test, number, reason, c_text(text)))
+        self._assert(self._call("not_failed", number, reason, c_text(text)))
 
     # ---
 
     def close(self):
-        self._free()
+        if self._free.alive:
+            self._not_inside()
+            self._free()
 
     def __enter__(self):
         return self
@@ -164,16 +165,25 @@ class Test:
     def __exit__(self, *_error):
         self.close()
 
-    @property
-    def _test(self):
+    def _not_inside(self):
+        if self._busy:
+            raise GaleError(_c.ErrorCode.STATE, "a component cannot use the test that is calling it")
+
+    def _call(self, function, *arguments):
+        """gale_test_FUNCTION, which may call components."""
+        self._not_inside()
         if not self._free.alive:
             raise GaleError(_c.ErrorCode.STATE, "the test is closed")
-        return self._handle
+        self._busy = True
+        try:
+            with held_back():
+                return getattr(_library.sim(), f"test_{function}")(self._handle, *arguments)
+        finally:
+            self._busy = False
 
     def _did(self, function, *arguments):
         report = _c.Error()
-        with held_back():
-            code = function(self._test, *arguments, report)
+        code = self._call(function, *arguments, report)
         self._crew.raise_escaped()
         check(code, report)
 
