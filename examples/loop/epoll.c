@@ -32,13 +32,32 @@ static int milliseconds(int64_t nanoseconds) {
     return nanoseconds > 3600 * GALE_SECOND ? 3600 * 1000 : (int)((nanoseconds + 999999) / 1000000);
 }
 
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * GALE_SECOND + time.tv_nsec;
+}
+
+/* The first signal begins a drain, another one ends it. */
+static void on_signal(gale_runtime *runtime, int signals, int64_t *bound) {
+    struct signalfd_siginfo which;
+    if (read(signals, &which, sizeof which) != sizeof which) return;
+    if (*bound != INT64_MAX) gale_runtime_stop(runtime);
+    gale_runtime_drain(runtime);
+    *bound = now() + DRAIN_BOUND;
+}
+
 /* Until the run is over. */
 static void loop(gale_runtime *runtime, int set, int signals) {
     struct epoll_event event;
-    int64_t pause;
-    while ((pause = gale_runtime_step_for(runtime, 10 * GALE_MILLISECOND)) >= 0)
+    int64_t pause, bound = INT64_MAX;
+    while ((pause = gale_runtime_step_for(runtime, 10 * GALE_MILLISECOND)) >= 0) {
+        int64_t left = bound == INT64_MAX ? INT64_MAX : bound - now();
+        if (left <= 0) gale_runtime_stop(runtime);
+        if (pause > left) pause = left > 0 ? left : 0;
         if (epoll_wait(set, &event, 1, milliseconds(pause)) == 1 && event.data.fd == signals)
-            gale_runtime_stop(runtime);
+            on_signal(runtime, signals, &bound);
+    }
 }
 
 int main(void) {

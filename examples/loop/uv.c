@@ -11,7 +11,7 @@
 typedef struct guest {
     gale_runtime *runtime;
     uv_poll_t news;
-    uv_timer_t later;
+    uv_timer_t later, bound;
     uv_signal_t ended;
 } guest;
 
@@ -20,6 +20,7 @@ static void on_time(uv_timer_t *timer);
 static void end(guest *g) {
     uv_close((uv_handle_t *)&g->news, NULL);
     uv_close((uv_handle_t *)&g->later, NULL);
+    uv_close((uv_handle_t *)&g->bound, NULL);
     uv_close((uv_handle_t *)&g->ended, NULL);
 }
 
@@ -43,17 +44,28 @@ static void on_news(uv_poll_t *news, int status, int events) {
     step(news->data);
 }
 
+static void on_bound(uv_timer_t *timer) {
+    guest *g = timer->data;
+    gale_runtime_stop(g->runtime);
+    step(g);
+}
+
+/* The first signal begins a drain, another one ends it. */
 static void on_signal(uv_signal_t *signal, int number) {
     guest *g = signal->data;
     (void)number;
-    gale_runtime_stop(g->runtime);
+    if (uv_is_active((uv_handle_t *)&g->bound)) gale_runtime_stop(g->runtime);
+    gale_runtime_drain(g->runtime);
+    uv_timer_start(&g->bound, on_bound, DRAIN_BOUND / GALE_MILLISECOND, 0);
+    step(g);
 }
 
 static int begin(guest *g, uv_loop_t *loop) {
     int fd = gale_runtime_fd(g->runtime);
-    g->news.data = g->later.data = g->ended.data = g;
+    g->news.data = g->later.data = g->bound.data = g->ended.data = g;
     if (fd < 0 || uv_poll_init(loop, &g->news, fd) < 0) return -1;
     uv_timer_init(loop, &g->later);
+    uv_timer_init(loop, &g->bound);
     uv_signal_init(loop, &g->ended);
     uv_signal_start(&g->ended, on_signal, SIGTERM);
     uv_poll_start(&g->news, UV_READABLE, on_news);

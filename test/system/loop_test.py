@@ -78,7 +78,18 @@ class Loop(unittest.TestCase):
                 self.rest(process)
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=PATIENCE)  # its input has no end yet
-                self.assertEqual(self.counted(process), {})
+                self.assertEqual(self.counted(process), {"a": 1})
+
+    def test_a_bolt_that_sleeps_for_ever_keeps_it_no_longer_than_its_bound(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                process = self.start(program)
+                process.stdin.write(b"a sleep b\n")
+                process.stdin.flush()
+                self.rest(process)  # at no cost
+                process.send_signal(signal.SIGTERM)
+                process.wait(timeout=PATIENCE)
+                self.assertEqual(self.counted(process), {})  # a stop, not an end
 
     def test_a_file_is_refused_with_a_sentence(self):
         for program in PROGRAMS:
