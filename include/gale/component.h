@@ -133,6 +133,7 @@ typedef struct gale_collector_ops {
     int (*watch_set)(gale_collector *out, uint64_t watch, int32_t events, int64_t at);
     int (*watch_free)(gale_collector *out, uint64_t watch);
     void (*health)(gale_collector *out, const char *text);
+    int (*congest)(gale_collector *out, bool congested);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -253,6 +254,15 @@ GALE_INLINE const gale_tuple *gale_held(gale_collector *out, gale_handle tuple) 
 GALE_INLINE int gale_reset_timeout(gale_collector *out, gale_handle tuple) {
     GALE_ASSERT(out);
     return out->ops->reset_timeout(out, tuple);
+}
+
+/* For a bolt that works on tuples beyond execute, and has as much as it wants: as long as it says so, it counts as congested, as one whose
+ * queue is full does. Those who feed it are not run; what waits for it already still comes. To be taken back by a function of its own that is called without a
+ * tuple: a watch's (gale/watch.h). GALE_STATE for a spout; GALE_STOPPED at the end; GALE_UNSUPPORTED where nobody could be held back. */
+GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, congest) + sizeof out->ops->congest;
+    return has && out->ops->congest ? out->ops->congest(out, congested) : GALE_UNSUPPORTED;
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an

@@ -635,6 +635,14 @@ static const gale_tuple *do_held(gale_collector *out, gale_handle handle) {
     return slot ? gx_held_tuple(slot) : NULL;
 }
 
+static int do_congest(gale_collector *out, bool congested) {
+    gx_task *task = task_of(out);
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
+    if (task->is_spout) return misuse(task, GALE_STATE);
+    gx_executor_fill(task->executor, task, congested);
+    return GALE_OK;
+}
+
 static void do_report(gale_collector *out, const char *text) {
     gx_task_report(task_of(out), text);
 }
@@ -694,6 +702,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .watch_set = gx_watches_set,
         .watch_free = gx_watches_free,
         .health = gx_health_tell,
+        .congest = do_congest,
     };
     return &ops;
 }

@@ -296,6 +296,12 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
         if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
 }
 
+void gx_executor_fill(gx_executor *ex, gx_task *task, bool full) {
+    task->full = full;
+    bool congested = full || (task->congested && task->queued >= ex->shared->flow.low);
+    if (congested != task->congested) gx_executor_congest(ex, task, congested);
+}
+
 void gx_executor_above(gx_executor *ex, gx_task *task) {
     GX_CHECK(task->executor == ex);
     gx_count_max(&task->counters.queued_max, task->queued);

@@ -287,6 +287,9 @@ GX_INLINE void gx_executor_check_gates(gx_executor *ex) {
 /* `weight` more bytes wait for `task`, or fewer. */
 void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested);
 
+/* The task says that it has as much as it wants, or that it has not any more. */
+void gx_executor_fill(gx_executor *ex, gx_task *task, bool full);
+
 /* The queue of `task` has grown, and is above the mark. */
 void gx_executor_above(gx_executor *ex, gx_task *task);
 
@@ -297,7 +300,8 @@ GX_INLINE void gx_executor_queued(gx_executor *ex, gx_task *task, uint64_t weigh
 
 GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t weight) {
     task->queued -= weight;
-    if (GX_UNLIKELY(task->congested && task->queued < ex->shared->flow.low)) gx_executor_congest(ex, task, false);
+    if (GX_UNLIKELY(task->congested && task->queued < ex->shared->flow.low && !task->full))
+        gx_executor_congest(ex, task, false);
 }
 
 /* Sends what is combined, shows others what was written to their rings, and lets batches go home: gx_turn_publish. */

@@ -124,6 +124,7 @@ typedef struct gx_task {
     bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
     bool blocks;      /* gale.blocking */
     bool congested;
+    bool full; /* it is congested because it says so, whatever waits for it */
     bool open;
     bool remembers; /* a spout that keeps its place by itself */
     bool finished;  /* its `finish` has had its turn */

@@ -76,6 +76,11 @@ static int end_watch_free(gale_collector *out, gale_watch watch) {
     return GALE_STOPPED;
 }
 
+static int end_congest(gale_collector *out, bool congested) {
+    (void)out, (void)congested;
+    return GALE_STOPPED;
+}
+
 /* --- What goes on: it concerns the task alone --- */
 
 static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
@@ -132,6 +137,7 @@ void gx_ended_collector_give(gx_task *task) {
         .watch_set = end_watch_set,
         .watch_free = end_watch_free,
         .health = gx_health_tell,
+        .congest = end_congest,
     };
     task->out.ops = &ended;
 }

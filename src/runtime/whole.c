@@ -59,7 +59,9 @@ static const char *queue_flaw(const gx_executor *ex, const gx_task *task) {
     if (sum.ticks != task->tick.waiting) return "a tick waits that is not said to, or the other way round";
     if (gx_load_relaxed(&ex->shared->flow.congested[task->id]) != task->congested)
         return "a task is congested for itself, and not for others";
-    return task->congested && task->queued < ex->shared->flow.low ? "a task is congested below the low mark" : NULL;
+    if (task->full && !task->congested) return "a task is full, and not congested";
+    bool low = task->queued < ex->shared->flow.low && !task->full;
+    return task->congested && low ? "a task is congested below the low mark" : NULL;
 }
 
 /* --- Tasks --- */

@@ -359,6 +359,11 @@ static void do_health(gale_collector *out, const char *text) {
     gx_sim_engine_ops(task)->health(task->engine, text);
 }
 
+static int do_congest(gale_collector *out, bool congested) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return gx_sim_engine_ops(task)->congest(task->engine, congested);
+}
+
 const gale_collector_ops *gx_sim_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -387,6 +392,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .watch_set = gx_sim_watch_set,
         .watch_free = gx_sim_watch_free,
         .health = do_health,
+        .congest = do_congest,
     };
     return &ops;
 }

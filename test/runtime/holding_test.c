@@ -161,6 +161,71 @@ static void what_holds_a_spout_to_the_end_is_counted_to_the_end(void **state) {
     rig_fini(&r);
 }
 
+/* --- A bolt that says itself that it has enough --- */
+
+static gale_collector *the_out;
+
+static int hold_some(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    enum { ENOUGH = 10 };
+    int rc = gale_tuple_hold(out, gale_tuple_handle(tuple), &bolt->held[bolt->held_count % RIG_TUPLES_MAX]);
+    the_out = out;
+    if (++bolt->held_count == ENOUGH) rc = gale_congest(out, true);
+    return rc;
+}
+
+static void answer_all(void) {
+    for (size_t i = 0; i < c.held_count; i++) assert_int_equal(gale_ack(the_out, c.held[i]), 0);
+    c.held_count = 0;
+}
+
+/* What it is given behind that is what was on its way: a burst of the spout's, and what rings and queues had. */
+static void a_bolt_that_has_enough_holds_back_those_who_feed_it_until_it_has_not(void **state) {
+    rig r;
+    memset(&c, 0, sizeof c);
+    c.on = hold_some;
+    begin(&r, rig_manual(&c), RIG_TUPLES_MAX);
+    place(&r, executors_of(state), NULL, "c");
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    uint64_t emitted = spout.emitted;
+    assert_true(emitted >= 10 && emitted < RIG_TUPLES_MAX);
+    assert_int_equal(c.held_count, emitted);
+    rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
+    assert_int_equal(spout.emitted, emitted);
+    assert_true(rig_task(&r, "c", 0).congested);
+    answer_all();
+    assert_int_equal(gale_congest(the_out, true), 0); /* it says so still */
+    rig_settle(&r);
+    assert_int_equal(spout.emitted, emitted);
+    assert_int_equal(gale_congest(the_out, false), 0);
+    c.held_count = 100; /* enough does not come again */
+    rig_settle(&r);
+    assert_int_equal(spout.emitted, RIG_TUPLES_MAX);
+    assert_false(rig_task(&r, "c", 0).congested);
+    rig_fini(&r);
+}
+
+static int congest_it(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    int rc = gale_congest(out, true);
+    return rc < 0 ? rc : rig_take(bolt, tuple, out);
+}
+
+/* Nothing is left to do. */
+static void one_that_never_takes_it_back_keeps_no_drain_from_ending(void **state) {
+    rig r;
+    memset(&c, 0, sizeof c);
+    c.on = congest_it;
+    begin(&r, rig_simple(&c), UINT64_MAX);
+    place(&r, executors_of(state), NULL, "c");
+    rig_make(&r, executors_of(state));
+    rig_settle(&r);
+    assert_int_equal(spout.acks, spout.emitted);
+    gale_runtime_drain(r.runtime);
+    while (gale_runtime_step(r.runtime) != GALE_STOPPED) {
+    }
+    rig_fini(&r);
+}
+
 #define ON_1_2_8(f)                                                                                                    \
     { #f " on 1 executor", f, NULL, NULL, &one }, { #f " on 2 executors", f, NULL, NULL, &two }, {                     \
 #f " on 8 executors", f, NULL, NULL, &eight                                                                    \
@@ -175,6 +240,8 @@ int main(void) {
         ON_1_2_8(a_spout_that_has_nothing_to_emit_is_not_held),
         ON_1_2_8(a_spout_that_is_not_active_is_not_held),
         ON_1_2_8(what_holds_a_spout_to_the_end_is_counted_to_the_end),
+        ON_1_2_8(a_bolt_that_has_enough_holds_back_those_who_feed_it_until_it_has_not),
+        ON_1_2_8(one_that_never_takes_it_back_keeps_no_drain_from_ending),
     };
     return rig_run_on_both_ledgers(tests);
 }

@@ -38,6 +38,7 @@ typedef struct watcher {
     int returns;
     int refused; /* by gale_watch_new in cleanup */
     int freed;   /* what gale_watch_free says there */
+    int congest; /* and gale_congest */
     atomic_int seen;
 } watcher;
 
@@ -95,6 +96,7 @@ static void bolt_cleanup(void *self) {
     gale_watch other;
     of->refused = gale_watch_new(of->out, &options, &other);
     of->freed = gale_watch_free(of->out, of->watch);
+    of->congest = gale_congest(of->out, true);
 }
 
 static const gale_bolt_ops bolt_ops = { .size = sizeof bolt_ops,
@@ -308,6 +310,7 @@ static void all_go_with_their_task_and_none_is_made_at_the_end(void **state) {
     rig_settle(&r);
     assert_int_equal(w.refused, GALE_STOPPED);
     assert_int_equal(w.freed, GALE_STOPPED);
+    assert_int_equal(w.congest, GALE_STOPPED);
     assert_int_equal(watches_of(&r)->count, 0);
     assert_int_equal(gale_watch_set(w.out, w.watch, 0, 1), GALE_STOPPED);
     end(&r);
@@ -552,6 +555,7 @@ static void a_spout_that_is_held_is_told_when_it_may_emit_again_or_always(void *
     assert_int_equal(write(s.fds[1], "a", 1), 1);
     rig_settle(&r);
     assert_int_equal(s.emitted, 1);
+    assert_int_equal(gale_congest(s.out, true), GALE_STATE); /* nobody feeds a spout */
     assert_int_equal(write(s.fds[1], "b", 1), 1);
     rig_settle(&r);
     rig_advance(&r, 2 * GALE_MILLISECOND, GALE_MILLISECOND);
