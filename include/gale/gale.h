@@ -8,6 +8,7 @@
 #include <gale/component.h>
 #include <gale/config.h>
 #include <gale/error.h>
+#include <gale/exec.h>
 #include <gale/file.h>
 #include <gale/hook.h>
 #include <gale/kit.h>

@@ -322,7 +322,6 @@ bool gx_process_ended(gx_process *process) {
     if (!take_status(process)) return false;
     process->ended = true;
     end_guard(process);
-    shut(&process->pidfd);
     return true;
 }
 

@@ -74,7 +74,7 @@ typedef struct gx_process {
  * not be run, or the system has no more of something), GALE_NO_MEMORY: nothing runs then, and nothing is open. `heap` is for while it lasts. */
 int gx_process_start(gx_process *process, gx_heap *heap, const gx_process_options *options, gale_error *error);
 
-/* Has it ended? Then its group has as well, and its status is there. Without waiting. */
+/* Has it ended? Then its group has as well, and its status is there. Without waiting. `pidfd` stays open, as it may be watched. */
 bool gx_process_ended(gx_process *process);
 
 /* Of one that has ended: did it so with exit status 0? */

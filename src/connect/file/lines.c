@@ -86,7 +86,7 @@ static void add_row(const gx_lines *lines, gx_buf *out) {
 }
 
 static int add_chosen(gx_lines *lines, const gale_tuple *tuple, gale_collector *out, gx_buf *to) {
-    int rc = gx_fields_take(&lines->fields, &lines->places, "file sink", tuple, out, lines->row);
+    int rc = gx_fields_take(&lines->fields, &lines->places, lines->who, tuple, out, lines->row);
     if (rc < 0) return rc;
     if (lines->format == GALE_FILE_JSON)
         gx_written_json(to, &lines->fields, lines->row);
@@ -101,7 +101,7 @@ static int add_whole(const gx_lines *lines, const gale_tuple *tuple, gale_collec
         gx_json_tuple_values(&json, tuple);
         return 0;
     }
-    if (!gale_tuple_size(tuple) && lines->format == GALE_FILE_TEXT) return gx_define_need(out, "file sink", tuple, 1);
+    if (!gale_tuple_size(tuple) && lines->format == GALE_FILE_TEXT) return gx_define_need(out, lines->who, tuple, 1);
     add_all(lines->format, to, tuple);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "kit/fields.h"
 
 typedef struct gx_lines {
+    const char *who;  /* whose reports they are: "file sink" */
     int32_t format;   /* gale_file_format */
     gx_fields fields; /* none: all */
     gx_field_places places;

@@ -293,6 +293,7 @@ static void take_options(sink *bolt, const gx_sink_options *user) {
     bolt->wall = user->wall;
     bolt->rotation = (gx_rotation){ options->rotate_bytes, (int64_t)(options->rotate_every * 1e9), options->keep };
     bolt->rotates = gx_rotation_is_on(&bolt->rotation);
+    bolt->lines.who = who;
     bolt->lines.format = options->format;
     bolt->lines.fields = user->fields;
     bolt->name = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);

@@ -1,0 +1,332 @@
+/* Tuples become what a command reads; each is answered when it was, and whatever the command does is told. */
+#include "connect/exec/run.h"
+
+#include <signal.h>
+
+static gale_exec_command command_of(const char *text) {
+    return (gale_exec_command){ .size = sizeof(gale_exec_command), .command = text };
+}
+
+static void begin_with(run *r, const gale_exec_sink_options *options, int64_t count) {
+    gale_bolt sink;
+    gale_error error = GALE_ERROR_INIT;
+    run_init(r);
+    int rc = gale_exec_sink_bolt(options, &sink, &error);
+    if (rc < 0) print_error("%s\n", error.text);
+    assert_int_equal(rc, 0);
+    run_add_sink(r, sink, count);
+}
+
+static void begin(run *r, const gale_exec_command *command, int64_t count) {
+    gale_exec_sink_options options = { .size = sizeof options, .run = command };
+    begin_with(r, &options, count);
+}
+
+static void must_succeed(run *r) {
+    int rc = run_all(r);
+    if (rc < 0) print_error("%s\n", r->error.text);
+    assert_int_equal(rc, 0);
+}
+
+/* --- What it reads --------------------------------------------------------------------------------------------------- */
+
+static void every_tuple_is_a_line_in_order_and_is_acked(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat >$GALE_TEST/out");
+    begin(&r, &how, 100000);
+    must_succeed(&r);
+    must_be_numbers(file_text(&r, "out"), 0, 100000);
+    assert_int_equal(r.source.acks, 100000);
+    assert_int_equal(r.source.fails, 0);
+    run_fini(&r);
+}
+
+static void lines_are_formed_as_a_file_sink_forms_them(void **state) {
+    static const char *const wanted[] = { "0\n", "{\"number\":0}\n", "0\n", "0\n" };
+    (void)state;
+    for (int format = GALE_EXEC_TSV; format <= GALE_EXEC_TEXT; format++) {
+        run r;
+        gale_exec_command how = command_of("cat >$GALE_TEST/out");
+        gale_exec_sink_options options = { .size = sizeof options, .run = &how, .format = format, .fields = "number" };
+        begin_with(&r, &options, 1);
+        must_succeed(&r);
+        assert_string_equal(file_text(&r, "out"), wanted[format]);
+        run_fini(&r);
+    }
+}
+
+static void a_tuple_that_lacks_a_field_fails(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat >$GALE_TEST/out");
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .fields = "other" };
+    begin_with(&r, &options, 3);
+    must_succeed(&r);
+    assert_string_equal(file_text(&r, "out"), "");
+    assert_int_equal(r.source.fails, 3);
+    must_say(r.source.text, "exec sink");
+    run_fini(&r);
+}
+
+static void nothing_is_an_input_too(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat >$GALE_TEST/out; echo end >>$GALE_TEST/out");
+    begin(&r, &how, 0);
+    must_succeed(&r);
+    assert_string_equal(file_text(&r, "out"), "end\n");
+    run_fini(&r);
+}
+
+static void what_lies_in_the_pipe_is_not_acked(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of(
+        "while [ ! -e $GALE_TEST/go ]; do sleep 0.01; done; read -r a; >$GALE_TEST/read; "
+        "while [ ! -e $GALE_TEST/on ]; do sleep 0.01; done; cat >/dev/null");
+    begin(&r, &how, 3);
+    run_add_other(&r, 20000);
+    assert_int_equal(run_start(&r, true), 0);
+    await_count(&r.other.acks, 20000);
+    assert_int_equal(r.source.acks, 0);
+    make_file(&r, "go");
+    await_count(&r.source.acks, 1);
+    await_file(&r, "read");
+    assert_int_equal(r.source.acks, 1);
+    make_file(&r, "on");
+    assert_int_equal(run_wait(&r), 0);
+    assert_int_equal(r.source.acks, 3);
+    run_fini(&r);
+}
+
+/* --- One that does not read ------------------------------------------------------------------------------------------ */
+
+static void one_that_never_reads_holds_back_its_source_and_nobody_else(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("trap '' TERM; while :; do sleep 1000; done");
+    how.stop_wait = 0.05;
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .max_bytes = 1000 };
+    begin_with(&r, &options, 10000000);
+    run_add_other(&r, 50000);
+    assert_int_equal(run_start(&r, false), 0);
+    await_count(&r.other.acks, 50000);
+    run_stop(&r);
+    assert_true(r.source.emitted < 200000); /* what a pipe, a queue, and one burst have */
+    assert_int_equal(r.source.acks, 0);
+    run_fini(&r);
+}
+
+static void one_that_reads_slowly_gets_all(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("sleep 0.1; while read -r line; do echo $line; done >$GALE_TEST/out");
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .max_bytes = 100 };
+    begin_with(&r, &options, 20000);
+    must_succeed(&r);
+    must_be_numbers(file_text(&r, "out"), 0, 20000);
+    assert_int_equal(r.source.acks, 20000);
+    run_fini(&r);
+}
+
+static void one_that_closes_its_input_and_lives_is_ended_without_a_signal_to_us(void **state) {
+    (void)state;
+    run r;
+    struct sigaction pipe;
+    assert_int_equal(sigaction(SIGPIPE, NULL, &pipe), 0);
+    assert_true(pipe.sa_handler == SIG_DFL); /* it would end this program */
+    gale_exec_command how = command_of("trap '' TERM; echo closed >&2; exec <&-; while :; do sleep 1000; done");
+    how.stop_wait = 0.02;
+    begin(&r, &how, 100000);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    must_say(r.error.text, "was killed by signal 9 (Killed): closed");
+    must_say(r.error.text, "what is to be written to it was not over");
+    must_log(&r, "has closed its input and does not end: it is told to");
+    assert_int_equal(r.source.acks, 0);
+    assert_int_equal(r.source.reason, GALE_REASON_CHILD_EXITED);
+    run_fini(&r);
+}
+
+/* --- One that dies --------------------------------------------------------------------------------------------------- */
+
+static void dies_with(const char *command, const char *words, long long acks_most) {
+    run r;
+    gale_exec_command how = command_of(command);
+    begin(&r, &how, 100000);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    must_say(r.error.text, words);
+    assert_true(r.source.acks <= acks_most);
+    assert_int_equal(r.source.reason, GALE_REASON_CHILD_EXITED);
+    must_say(r.source.text, words);
+    run_fini(&r);
+}
+
+static void what_one_that_dies_had_not_read_fails_and_the_run_stops(void **state) {
+    (void)state;
+    dies_with("dd bs=1 count=1 >/dev/null 2>&1; echo no >&2; exit 5", "ended with exit status 5: no", 0);
+    dies_with("dd bs=1 count=1 >/dev/null 2>&1; kill -KILL $$", "was killed by signal 9 (Killed)", 0);
+    dies_with("read -r a; read -r b; exit 1", "ended with exit status 1", 2);
+    dies_with("read -r a; exit 0", "ended with exit status 0", 1);
+}
+
+static void the_next_one_is_given_what_it_had_not_read_in_order(void **state) {
+    (void)state;
+    run r;
+    /* each reads a hundred lines, byte by byte, and no more */
+    gale_exec_command how = command_of("n=0; while [ $n -lt 100 ] && read -r line; do echo $line >>$GALE_TEST/out; "
+                                       "n=$((n + 1)); done; [ $n -lt 100 ]");
+    how.restart = GALE_EXEC_FAILURE;
+    how.restart_wait = how.restart_wait_max = 0.001;
+    begin(&r, &how, 950);
+    must_succeed(&r);
+    must_be_numbers(file_text(&r, "out"), 0, 950);
+    assert_int_equal(r.source.acks, 950);
+    assert_int_equal(r.source.fails, 0);
+    run_fini(&r);
+}
+
+static void one_that_dies_in_a_line_is_followed_by_one_that_has_it_whole(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("if [ ! -e $GALE_TEST/half ]; then dd bs=1 count=5 status=none "
+                                       ">$GALE_TEST/half; exit 1; fi; cat >$GALE_TEST/out");
+    how.restart = GALE_EXEC_ALWAYS;
+    how.restart_wait = 0.001;
+    begin(&r, &how, 10);
+    must_succeed(&r);
+    assert_string_equal(file_text(&r, "half"), "0\n1\n2");
+    assert_string_equal(file_text(&r, "out"), "2\n3\n4\n5\n6\n7\n8\n9\n");
+    assert_int_equal(r.source.acks, 10);
+    run_fini(&r);
+}
+
+static void so_many_failures_in_a_row_are_too_many(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("echo >>$GALE_TEST/runs; exit 1");
+    how.restart = GALE_EXEC_FAILURE;
+    how.restart_wait = 0.001;
+    how.restart_max = 2;
+    begin(&r, &how, 5);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    assert_string_equal(file_text(&r, "runs"), "\n\n\n");
+    run_fini(&r);
+}
+
+/* --- The end --------------------------------------------------------------------------------------------------------- */
+
+static void one_that_has_read_all_and_ended_well_is_done(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("for i in 0 1 2; do read -r line; echo $line >>$GALE_TEST/out; done");
+    begin(&r, &how, 3);
+    must_succeed(&r);
+    must_be_numbers(file_text(&r, "out"), 0, 3);
+    run_fini(&r);
+}
+
+static void ends_with(const char *command, double stop_wait, const char *words) {
+    run r;
+    gale_exec_command how = command_of(command);
+    how.stop_wait = stop_wait;
+    begin(&r, &how, 3);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    must_say(r.error.text, words);
+    assert_int_equal(r.source.acks, 3);
+    run_fini(&r);
+}
+
+static void the_status_that_it_ends_with_is_the_runs(void **state) {
+    (void)state;
+    ends_with("cat >/dev/null; echo full >&2; exit 6", PATIENCE_SECONDS, "ended with exit status 6: full");
+    ends_with("cat >/dev/null; kill -KILL $$", PATIENCE_SECONDS, "was killed by signal 9 (Killed)");
+    ends_with("cat >/dev/null; exec sleep 1000", 0.05, "it did not end by itself when its input did");
+}
+
+static void what_it_says_at_its_end_does_not_keep_it_from_ending(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat >/dev/null; yes | head -c 30000000 >&2; echo well >$GALE_TEST/out");
+    how.stop_wait = PATIENCE_SECONDS;
+    begin(&r, &how, 3);
+    must_succeed(&r);
+    assert_string_equal(file_text(&r, "out"), "well\n");
+    run_fini(&r);
+}
+
+/* --- Faults and misuse ----------------------------------------------------------------------------------------------- */
+
+static void memory_that_is_out_leaves_nothing(void **state) {
+    (void)state;
+    bool reached = true;
+    for (size_t n = 1; reached; n++) {
+        run r;
+        counting_allocator counting = { .fail_at = n };
+        gale_allocator allocator = counting_handle(&counting);
+        gale_exec_command how = command_of("cat >/dev/null");
+        begin(&r, &how, 100);
+        r.allocator = &allocator;
+        (void)run_all(&r);
+        reached = counting.calls >= n;
+        run_fini(&r);
+        assert_int_equal(counting.blocks, 0);
+    }
+}
+
+static void one_that_cannot_be_run_stops_the_start(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat");
+    how.folder = "/no/such/folder";
+    begin(&r, &how, 1);
+    assert_int_equal(run_start(&r, true), GALE_NOT_FOUND);
+    must_say(r.error.text, "in the folder '/no/such/folder': No such file or directory");
+    run_fini(&r);
+}
+
+static void refused(gale_exec_sink_options options, const char *words) {
+    gale_bolt sink;
+    gale_error error = GALE_ERROR_INIT;
+    gale_exec_command how = command_of("cat");
+    options.size = sizeof options;
+    if (!options.run) options.run = &how;
+    assert_int_equal(gale_exec_sink_bolt(&options, &sink, &error), GALE_INVALID);
+    must_say(error.text, words);
+}
+
+static void what_makes_no_sense_is_refused(void **state) {
+    (void)state;
+    gale_bolt sink;
+    gale_exec_command none = { .size = sizeof none };
+    assert_int_equal(gale_exec_sink_bolt(NULL, &sink, NULL), GALE_INVALID);
+    assert_int_equal(gale_exec_sink_bolt(NULL, NULL, NULL), GALE_INVALID);
+    refused((gale_exec_sink_options){ .run = &none }, "exec sink: there is no command to run");
+    refused((gale_exec_sink_options){ .format = 4 }, "exec sink: format is 4");
+    refused((gale_exec_sink_options){ .fields = "a,,b" }, "exec sink: fields");
+    refused((gale_exec_sink_options){ .format = GALE_EXEC_TEXT, .fields = "a, b" }, "of which format text writes one");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_tuple_is_a_line_in_order_and_is_acked),
+        cmocka_unit_test(lines_are_formed_as_a_file_sink_forms_them),
+        cmocka_unit_test(a_tuple_that_lacks_a_field_fails),
+        cmocka_unit_test(nothing_is_an_input_too),
+        cmocka_unit_test(what_lies_in_the_pipe_is_not_acked),
+        cmocka_unit_test(one_that_never_reads_holds_back_its_source_and_nobody_else),
+        cmocka_unit_test(one_that_reads_slowly_gets_all),
+        cmocka_unit_test(one_that_closes_its_input_and_lives_is_ended_without_a_signal_to_us),
+        cmocka_unit_test(what_one_that_dies_had_not_read_fails_and_the_run_stops),
+        cmocka_unit_test(the_next_one_is_given_what_it_had_not_read_in_order),
+        cmocka_unit_test(one_that_dies_in_a_line_is_followed_by_one_that_has_it_whole),
+        cmocka_unit_test(so_many_failures_in_a_row_are_too_many),
+        cmocka_unit_test(one_that_has_read_all_and_ended_well_is_done),
+        cmocka_unit_test(the_status_that_it_ends_with_is_the_runs),
+        cmocka_unit_test(what_it_says_at_its_end_does_not_keep_it_from_ending),
+        cmocka_unit_test(memory_that_is_out_leaves_nothing),
+        cmocka_unit_test(one_that_cannot_be_run_stops_the_start),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
