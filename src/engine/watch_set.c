@@ -181,3 +181,11 @@ void gx_watches_take_news(gx_watches *w, int64_t now, bool looks) {
     if (w->armed && (looks || now >= w->look_due)) take_told(w, now);
     while (gx_timers_take(&w->timers, now, &number)) happened(w, &w->slots[number], GALE_WATCH_TIME);
 }
+
+int64_t gx_watches_due(const gx_watches *watches, int64_t now) {
+    if (watches->listed.first) return now;
+    int64_t due = gx_timers_first(&watches->timers);
+    const gx_poll_calls *calls = gx_poll_now();
+    int64_t known = calls->due && watches->set >= 0 ? calls->due(watches->set) : INT64_MAX;
+    return known < due ? known : due;
+}

@@ -91,8 +91,6 @@ void gx_watches_lose(gx_watches *watches, gx_watched *slot);
 void gx_watches_take_news(gx_watches *watches, int64_t now, bool looks);
 
 /* By the clock alone. */
-GX_INLINE int64_t gx_watches_due(const gx_watches *watches, int64_t now) {
-    return watches->listed.first ? now : gx_timers_first(&watches->timers);
-}
+int64_t gx_watches_due(const gx_watches *watches, int64_t now);
 
 #endif

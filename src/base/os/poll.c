@@ -54,9 +54,8 @@ static void system_close(int set) {
     close(set);
 }
 
-const gx_poll_calls gx_poll_system = {
-    system_open, system_add, system_again, system_forget, system_take, system_close
-};
+const gx_poll_calls gx_poll_system = { system_open, system_add,   system_again, system_forget,
+                                       system_take, system_close, NULL };
 
 static _Atomic(const gx_poll_calls *) used = &gx_poll_system;
 

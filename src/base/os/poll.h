@@ -26,6 +26,9 @@ typedef struct gx_poll_calls {
     int (*forget)(int set, int fd);
     int (*take)(int set, gx_poll_news *news, int room); /* without waiting: how many, or -1 and errno */
     void (*close)(int set);
+    int64_t (*due)(
+        int set); /* when there is something to take, on the runtime's clock, if nothing else happens; INT64_MAX: never.
+                                NULL: the system's, which wakes who waits */
 } gx_poll_calls;
 
 extern const gx_poll_calls gx_poll_system;
