@@ -164,9 +164,16 @@ bool gx_exec_child_again(gx_exec_child *child, int64_t *ret_due) {
     int64_t pause = pause_of(child);
     *ret_due = now(child) + pause;
     (void)gx_exec_child_words(child, GALE_COMPONENT, &error);
-    gale_log(child->context->logger, succeeded ? GALE_LOG_INFO : GALE_LOG_WARN, child->context->component,
-             "%s: it is started again in %.3g s", error.text, (double)pause / (double)GALE_SECOND);
+    if (!succeeded) gale_health(child->out, error.text);
+    child->unwell = !succeeded;
+    gale_log(child->context->logger, GALE_LOG_INFO, child->context->component, "%s: it is started again in %.3g s",
+             error.text, (double)pause / (double)GALE_SECOND);
     return true;
+}
+
+void gx_exec_child_tell_well(gx_exec_child *child) {
+    child->unwell = false;
+    gale_health(child->out, NULL);
 }
 
 /* --- Its end --------------------------------------------------------------------------------------------------------- */

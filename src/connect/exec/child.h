@@ -29,6 +29,7 @@ typedef struct gx_exec_child {
     bool runs;
     int64_t began;
     uint32_t failed; /* in a row */
+    bool unwell;     /* it has failed, and the next one has done nothing yet */
     gale_error last; /* why it could not begin, if so */
     void (*ended)(void *user);
     void *user;
@@ -49,8 +50,15 @@ int gx_exec_child_abandon(gx_exec_child *child, int rc);
 /* Of one that has ended: did it so well? */
 bool gx_exec_child_succeeded(const gx_exec_child *child);
 
-/* It has ended, or could not begin. True: it is to begin again at `*ret_due`, and the log says so. */
+/* It has ended, or could not begin. True: it is to begin again at `*ret_due`; the log says so, and a failure is told as the task's
+ * health (gale_health). */
 bool gx_exec_child_again(gx_exec_child *child, int64_t *ret_due);
+
+/* It has written or read something: whatever was, it is well again. */
+void gx_exec_child_tell_well(gx_exec_child *child);
+GX_INLINE void gx_exec_child_works(gx_exec_child *child) {
+    if (GX_UNLIKELY(child->unwell)) gx_exec_child_tell_well(child);
+}
 
 /* "command 'x' ended with exit status 3: its last words" in `error`, with this code. Returns the code. */
 int gx_exec_child_words(const gx_exec_child *child, int code, gale_error *error);

@@ -173,7 +173,10 @@ static uint64_t answer(sink *s) {
         (void)gale_ack(s->out, tuple);
         some = true;
     }
-    if (some) s->pause = SOON;
+    if (some) {
+        s->pause = SOON;
+        gx_exec_child_works(&s->child);
+    }
     hold_back(s);
     return in_pipe;
 }

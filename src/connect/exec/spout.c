@@ -187,6 +187,7 @@ static int take_record(spout *s, uint32_t *ret_id) {
     if (rc < 0) return rc;
     s->number++;
     s->has_record = false;
+    gx_exec_child_works(&s->child);
     return 0;
 }
 

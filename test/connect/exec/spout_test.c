@@ -182,6 +182,8 @@ static void one_that_fails_is_started_again_when_that_is_wanted(void **state) {
     assert_int_equal(run_all(&r), 0);
     assert_string_equal(gx_buf_text(&r.kept), "run 1\nrun 2\nrun 3\n");
     must_log(&r, "ended with exit status 1: it is started again in 0.00");
+    must_log(&r, "is not well: command 'echo x");
+    must_log(&r, "is well again, after ");
     run_fini(&r);
 }
 
