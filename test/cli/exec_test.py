@@ -178,6 +178,26 @@ streams:
 """
 
 
+TWO_SOURCES = """\
+name: sources
+config: { topology.state.checkpoint.interval.ms: 10, topology.message.timeout.secs: 3600 }
+spouts:
+  - id: once
+    className: gale.spout.Exec
+    properties: [{ name: command, value: "echo x >> once.txt; seq 5" }]
+  - id: on
+    className: gale.spout.Exec
+    properties: [{ name: command, value: "echo x >> on.txt; sleep 1000" }]
+bolts:
+  - id: out
+    className: gale.bolt.FileSink
+    properties: [{ name: path, value: out.txt }]
+streams:
+  - { from: once, to: out, grouping: { type: SHUFFLE } }
+  - { from: on, to: out, grouping: { type: SHUFFLE } }
+"""
+
+
 class Durable(Lives, unittest.TestCase):
     LINES = 5000
 
@@ -193,6 +213,24 @@ class Durable(Lives, unittest.TestCase):
             lines = (self.path / "out.txt").read_text().split("\n")
         self.assertGreater(life, 1)
         self.assertEqual(set(lines), {"", *map(str, range(self.LINES))})
+
+    def test_a_command_that_has_come_to_its_end_is_not_run_by_a_run_that_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.path = Path(folder)
+            (self.path / "t.yaml").write_text(TWO_SOURCES)
+            for life in range(3):
+                before = self.mark()
+                process = self.start()
+                self.wait_for(lambda: self.text("on.txt") == "x\n" * (life + 1) and self.text("out.txt").count("\n") == 5, process)
+                self.wait_for_checkpoints(process, before, 3)
+                process.kill()
+                process.communicate()
+            self.assertEqual(self.text("once.txt"), "x\n")
+            self.assertEqual(self.text("out.txt"), "1\n2\n3\n4\n5\n")
+
+    def text(self, name):
+        path = self.path / name
+        return path.read_text() if path.exists() else ""
 
     def start(self):
         return subprocess.Popen([GALE, "run", "t.yaml", "-q", "--until-drained", "--state", "state"], cwd=self.path, text=True,
