@@ -1,8 +1,8 @@
 /* gale/net.h: records from sockets, and tuples to them.
  *
  * What:    a spout that listens at a TCP port, a UDP port or a UNIX socket, or connects to a TCP port, and emits what comes:
- *          lines, other records, syslog messages. Built on gale/component.h and gale/watch.h alone: one executor holds ten
- *          thousand connections, and no thread waits for one.
+ *          lines, other records, syslog messages; and a bolt that sends tuples to a TCP or UDP port. Built on gale/component.h and
+ *          gale/watch.h alone: one executor holds ten thousand connections, and no thread waits for one.
  * Threads: any thread for the functions here.
  * Owner:   arguments are copied. A definition that is not added must be given back: d.free_user(d.user).
  * Misuse:  every function checks, as in gale/kit.h.
@@ -77,6 +77,36 @@ typedef struct gale_net_spout_options {
 } gale_net_spout_options;
 GALE_API GALE_MUST_USE int gale_net_spout(const gale_net_spout_options *options, gale_spout *ret_spout,
                                           gale_error *error);
+
+/* Sends each tuple as a record, in order. `format` is a gale_file_format (gale/file.h) and says how its values become a line, `framing` what stands
+ * around that; a line that has ends of lines in it takes GALE_NET_OCTETS or GALE_NET_NUL.
+ *
+ * By TCP a tuple is held until the other machine has taken its bytes, which the system tells (SIOCOUTQ) and which is as far as can be
+ * seen: what a server does with them it does not say. While the server is down, and when the connection ends, it is connected to again
+ * after 0.1 to 30 seconds, and what was not taken is sent again in order, a record of which a part was taken from its beginning: at
+ * least once. Meanwhile it is not well (gale_health). A server that closes its side is taken for gone; what it says is passed over.
+ *
+ * By UDP a record, or with `datagram` as many as fit into so many bytes, are one datagram; its tuples are acked when the system has
+ * taken it, and nobody knows whether it arrived. A datagram that is too large for the system fails, in words. That nobody listens there, which
+ * the other machine may say, makes it not well.
+ *
+ * While `max_bytes` wait, those who feed the sink are held back (gale_congest): what waits is bounded by that and what was in its
+ * queue. At the end, what waits is sent as long as something of it is taken within each `finish_wait`; then the run ends with GALE_IO, in
+ * words. Names are looked up once, when the task is prepared, again later where they cannot be found. In a durable run what is held is part of each checkpoint, and is sent again by a
+ * run that goes on: at least once. */
+typedef struct gale_net_sink_options {
+    size_t size;
+    int32_t transport;   /* GALE_NET_TCP or GALE_NET_UDP */
+    const char *connect; /* "host:port" */
+    int32_t framing; /* GALE_NET_LINES, GALE_NET_NUL, GALE_NET_OCTETS; GALE_NET_AS_IT_COMES: lines, by UDP nothing */
+    int32_t format;
+    const char *fields; /* what is sent, in this order: "path, count"; NULL or "": all, of text the first */
+    uint64_t max_bytes; /* 0: 1 MiB */
+    uint32_t datagram;  /* UDP: bytes; 0: one record each */
+    double finish_wait; /* seconds; 0: 10 */
+} gale_net_sink_options;
+GALE_API GALE_MUST_USE int gale_net_sink_bolt(const gale_net_sink_options *options, gale_bolt *ret_bolt,
+                                              gale_error *error);
 
 GALE_END
 

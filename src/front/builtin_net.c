@@ -1,6 +1,7 @@
 #include "front/builtin.h"
 #include "front/table.h"
 
+#include <gale/file.h>
 #include <gale/net.h>
 
 #define LISTEN_ROW(fallback, more)                                                                                     \
@@ -178,6 +179,76 @@ static int make_syslog(const gx_args *args, gale_spout *ret, gale_error *error) 
     return gale_net_spout(&options, ret, error);
 }
 
+/* --- Sinks --- */
+
+#define TO_ROW GX_ROW(TEXT, "connect", NULL, "host:port to send to", .example = "log.example.org:5140")
+#define FORMAT_ROW                                                                                                     \
+    GX_ROW(WORD, "format", "tsv",                                                                                      \
+           "'tsv': values with tabs between them; 'json': an object; 'csv': as RFC 4180 has it; 'text': one value as " \
+           "it is",                                                                                                    \
+           .words = "tsv json csv text")
+#define SENT_ROW                                                                                                       \
+    GX_ROW(FIELDS, "fields", "", "what is sent, in this order; none: all, of format text the first",                   \
+           .roles = GX_PARAM_INPUT, .example = "[path, count]")
+#define WAITING_ROW                                                                                                    \
+    GX_ROW(BYTES, "maxBytes", "1 MiB", "while so many bytes wait to be taken, those who feed it are held back",        \
+           GX_RANGE(1, INT64_MAX))
+#define FINISH_ROW                                                                                                     \
+    GX_ROW(SECONDS, "finishWait", "10", "at the end, how long it may be that nothing of what waits is taken",          \
+           .roles = GX_PARAM_ABOVE, GX_RANGE(0, 1000000))
+
+static const gx_param tcp_sink_params[] = {
+    TO_ROW,
+    FORMAT_ROW,
+    SENT_ROW,
+    GX_ROW(WORD, "framing", "lines",
+           "where a record ends: 'lines'; 'nul': at a NUL; 'octets': LEN SP record (RFC 6587)",
+           .words = "lines nul octets"),
+    WAITING_ROW,
+    FINISH_ROW,
+};
+
+static const gx_param udp_sink_params[] = {
+    TO_ROW,
+    FORMAT_ROW,
+    SENT_ROW,
+    GX_ROW(BYTES, "datagram", "0",
+           "as many records as fit into so many bytes are one datagram, in lines; 0: each is one", GX_RANGE(0, 65507),
+           .example = "1400"),
+    WAITING_ROW,
+    FINISH_ROW,
+};
+
+static int32_t format_of(const gx_args *args) {
+    static const char *const words[] = { "tsv", "json", "csv", "text" };
+    static const int32_t formats[] = { GALE_FILE_TSV, GALE_FILE_JSON, GALE_FILE_CSV, GALE_FILE_TEXT };
+    size_t i = 0;
+    while (i < 3 && !gx_args_is(args, "format", words[i])) i++;
+    return formats[i];
+}
+
+static gale_net_sink_options sink_options_of(const gx_args *args, int32_t transport) {
+    return (gale_net_sink_options){ .size = sizeof(gale_net_sink_options),
+                                    .transport = transport,
+                                    .connect = gx_args_text(args, "connect"),
+                                    .format = format_of(args),
+                                    .fields = gx_args_text(args, "fields"),
+                                    .max_bytes = (uint64_t)gx_args_whole(args, "maxBytes"),
+                                    .finish_wait = gx_args_number(args, "finishWait") };
+}
+
+static int make_tcp_sink(const gx_args *args, gale_bolt *ret, gale_error *error) {
+    gale_net_sink_options options = sink_options_of(args, GALE_NET_TCP);
+    options.framing = framing_of(args);
+    return gale_net_sink_bolt(&options, ret, error);
+}
+
+static int make_udp_sink(const gx_args *args, gale_bolt *ret, gale_error *error) {
+    gale_net_sink_options options = sink_options_of(args, GALE_NET_UDP);
+    options.datagram = (uint32_t)gx_args_whole(args, "datagram");
+    return gale_net_sink_bolt(&options, ret, error);
+}
+
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.spout.Tcp", .kind = GX_CLASS_SPOUT, GX_PARAMS(tcp_params), .keys = "gale.rate", .outputs = "line",
@@ -190,6 +261,13 @@ static const gx_class classes[] = {
       .outputs = "facility, severity, time, host, app, procid, msgid, data, message",
       .text = "emits syslog messages of RFC 5424 and 3164, tracked", .make_spout = make_syslog },
 };
+static const gx_class sinks[] = {
+    { .name = "gale.bolt.TcpSink", .kind = GX_CLASS_BOLT, GX_PARAMS(tcp_sink_params),
+      .text = "sends each tuple to a TCP server, and acks it when that machine has taken it", .make_bolt = make_tcp_sink },
+    { .name = "gale.bolt.UdpSink", .kind = GX_CLASS_BOLT, GX_PARAMS(udp_sink_params),
+      .text = "sends tuples as UDP datagrams", .make_bolt = make_udp_sink },
+};
 /* clang-format on */
 
 const gx_class_table gx_builtin_net = { classes, sizeof classes / sizeof *classes };
+const gx_class_table gx_builtin_net_sinks = { sinks, sizeof sinks / sizeof *sinks };

@@ -83,6 +83,31 @@ static void an_address_has_a_text(void **state) {
     assert_string_equal(text, "");
 }
 
+/* By IPv6, too, where the machine has it; an address of IPv4 is one all the same. */
+static void all_of_the_machines_addresses_are_listened_at(void **state) {
+    (void)state;
+    char text[GX_ADDRESS_TEXT], port[GX_ADDRESS_TEXT], wanted[GX_ADDRESS_TEXT];
+    gx_addresses found, to;
+    gx_address bound, peer;
+    int listener, one, other;
+    assert_int_equal(gx_address_find(":0", true, GX_SOCKET_STREAM, &found, NULL), 0);
+    assert_int_equal(gx_socket_listen_first(&found, GX_SOCKET_STREAM, false, &listener, &bound, NULL), 0);
+    assert_true(gx_socket_name(listener, &bound));
+    gx_address_text(&bound, text);
+    snprintf(port, sizeof port, "127.0.0.1%s", strrchr(text, ':'));
+    assert_int_equal(gx_address_find(port, false, GX_SOCKET_STREAM, &to, NULL), 0);
+    (void)gx_socket_connect(&to.list[0], GX_SOCKET_STREAM, &one);
+    wait_for(listener, POLLIN);
+    assert_int_equal(gx_socket_accept(listener, &other, &peer), 0);
+    gx_address_text(&peer, text);
+    assert_true(gx_socket_name(one, &bound));
+    gx_address_text(&bound, wanted);
+    assert_string_equal(text, wanted);
+    gx_socket_close(one);
+    gx_socket_close(other);
+    gx_socket_close(listener);
+}
+
 static void a_path_has_a_bound_and_a_text_without_surprises(void **state) {
     (void)state;
     char text[GX_ADDRESS_TEXT], longest[200];
@@ -282,6 +307,7 @@ int main(void) {
         cmocka_unit_test(only_who_listens_may_leave_the_host_out),
         cmocka_unit_test(what_cannot_be_found_is_said),
         cmocka_unit_test(an_address_has_a_text),
+        cmocka_unit_test(all_of_the_machines_addresses_are_listened_at),
         cmocka_unit_test(a_path_has_a_bound_and_a_text_without_surprises),
         cmocka_unit_test(bytes_go_through_a_connection_and_its_end_is_told),
         cmocka_unit_test(what_the_other_machine_has_taken_is_known),

@@ -204,12 +204,14 @@ static void every_class_can_be_made(void **state) {
     const gx_class *c;
     assert_int_equal(gx_yaml_parse("t.yaml", gx_str("{}"), NULL, &empty, &error), 0);
     assert_int_equal(gx_yaml_parse("t.yaml", gx_str("{constructorArgs: ['-']}"), NULL, &path, &error), 0);
-    assert_int_equal(gx_yaml_parse("t.yaml", gx_str("{constructorArgs: [':514']}"), NULL, &address, &error), 0);
+    assert_int_equal(gx_yaml_parse("t.yaml", gx_str("{constructorArgs: ['127.0.0.1:514']}"), NULL, &address, &error),
+                     0);
     for (size_t i = 0; (c = gx_registry_at(gx_registry_builtin(), i)); i++) {
         gx_yaml_doc *doc = c->param_count && !c->params[0].fallback ? path : empty;
         gx_args args;
         if (is_of_expressions(c)) continue;
-        if (c->param_count && strcmp(c->params[0].name, "listen") == 0) doc = address;
+        if (c->param_count && (strcmp(c->params[0].name, "listen") == 0 || strcmp(c->params[0].name, "connect") == 0))
+            doc = address;
         assert_int_equal(gx_arguments_read(c, &none, doc, gx_yaml_root(doc), NULL, 0, &args, &error), 0);
         args.inputs = &input;
         args.input_count = 1;

@@ -268,6 +268,7 @@ GOOD = {
     "gale_file_spout_options": {"path": '"no such file"'},
     "gale_file_sink_options": {"path": '"no such file"'},
     "gale_net_spout_options": {"listen": '"127.0.0.1:0"'},
+    "gale_net_sink_options": {"connect": '"127.0.0.1:9"'},
     "gale_dedupe_options": {"key": '"number"'},
     "gale_event_time_options": {"output": '"number"'},
     "gale_unique_options": {"key": '"number"'},

@@ -68,6 +68,17 @@ int gx_address_check(const char *text, bool listens, gale_error *error) {
     return check(text, listens, &s, error);
 }
 
+/* Those of a family, or all. */
+static void add_addresses(gx_addresses *found, const struct addrinfo *list, int family) {
+    for (const struct addrinfo *one = list; one && found->count < GX_ADDRESSES; one = one->ai_next) {
+        gx_address *to = &found->list[found->count];
+        if ((family != AF_UNSPEC && one->ai_family != family) || one->ai_addrlen > sizeof to->bytes) continue;
+        to->size = one->ai_addrlen;
+        memcpy(to->bytes, one->ai_addr, one->ai_addrlen);
+        found->count++;
+    }
+}
+
 int gx_address_find(const char *text, bool listens, gx_socket_kind kind, gx_addresses *ret_found, gale_error *error) {
     split s;
     struct addrinfo *list = NULL;
@@ -80,13 +91,8 @@ int gx_address_find(const char *text, bool listens, gx_socket_kind kind, gx_addr
         return gale_error_set(error, GALE_IO, "cannot find '%s': %s", text,
                               rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
     ret_found->count = 0;
-    for (const struct addrinfo *one = list; one && ret_found->count < GX_ADDRESSES; one = one->ai_next) {
-        gx_address *to = &ret_found->list[ret_found->count];
-        if (one->ai_addrlen > sizeof to->bytes) continue;
-        to->size = one->ai_addrlen;
-        memcpy(to->bytes, one->ai_addr, one->ai_addrlen);
-        ret_found->count++;
-    }
+    if (!*s.host) add_addresses(ret_found, list, AF_INET6);
+    add_addresses(ret_found, list, *s.host ? AF_UNSPEC : AF_INET);
     freeaddrinfo(list);
     return ret_found->count ? 0 : gale_error_set(error, GALE_IO, "'%s' has no address", text);
 }
@@ -115,11 +121,25 @@ static size_t path_text(const gx_address *address, char *to) {
     return used;
 }
 
+/* An IPv4 address of a socket that takes both. */
+static bool is_mapped(const gx_address *address) {
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address->bytes;
+    return IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+}
+
+static size_t mapped_text(const gx_address *address, char to[GX_ADDRESS_TEXT]) {
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address->bytes;
+    const uint8_t *four = &six->sin6_addr.s6_addr[12];
+    return (size_t)snprintf(to, GX_ADDRESS_TEXT, "%u.%u.%u.%u:%u", four[0], four[1], four[2], four[3],
+                            ntohs(six->sin6_port));
+}
+
 size_t gx_address_text(const gx_address *address, char to[GX_ADDRESS_TEXT]) {
     char host[INET6_ADDRSTRLEN + 20], port[PORT_SIZE];
     int family = family_of(address);
     to[0] = 0;
     if (family == AF_UNIX) return path_text(address, to);
+    if (family == AF_INET6 && is_mapped(address)) return mapped_text(address, to);
     if (family == AF_UNSPEC || getnameinfo(sockaddr_of(address), address->size, host, sizeof host, port, sizeof port,
                                            NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return 0;
@@ -144,6 +164,14 @@ static int refuse(const gx_address *address, const char *what, gale_error *error
     gale_error_set(error, GALE_IO, "cannot %s %s: %s", what, text, strerror(why));
     errno = why;
     return GALE_IO;
+}
+
+/* A machine that has vanished says nothing: a connection that is silent for a minute is probed, three times. */
+static void ask_whether_alive(int fd) {
+    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 20);
+    set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
 static const char *path_of(const gx_address *address) {
@@ -172,6 +200,7 @@ static int bind_to(int fd, const gx_address *address, gx_socket_kind kind, bool 
 int gx_socket_listen(const gx_address *address, gx_socket_kind kind, bool shared, int *ret_fd, gale_error *error) {
     int fd = make(address, kind);
     if (fd < 0) return refuse(address, "make a socket for", error);
+    if (family_of(address) == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (bind_to(fd, address, kind, shared) != 0) {
         int rc = refuse(address, "listen at", error);
         close(fd);
@@ -179,6 +208,16 @@ int gx_socket_listen(const gx_address *address, gx_socket_kind kind, bool shared
     }
     *ret_fd = fd;
     return 0;
+}
+
+int gx_socket_listen_first(const gx_addresses *addresses, gx_socket_kind kind, bool shared, int *ret_fd,
+                           gx_address *ret_bound, gale_error *error) {
+    int rc = GALE_INVALID;
+    for (uint32_t i = 0; rc < 0 && i < addresses->count; i++) {
+        rc = gx_socket_listen(&addresses->list[i], kind, shared, ret_fd, error);
+        if (rc == 0) *ret_bound = addresses->list[i];
+    }
+    return rc;
 }
 
 /* Whoever listens there now is asked. */
@@ -190,7 +229,10 @@ void gx_socket_end(int fd, const gx_address *address, gx_socket_kind kind) {
 int gx_socket_connect(const gx_address *address, gx_socket_kind kind, int *ret_fd) {
     int fd = make(address, kind);
     if (fd < 0) return GALE_IO;
-    if (family_of(address) != AF_UNIX && kind == GX_SOCKET_STREAM) set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (family_of(address) != AF_UNIX && kind == GX_SOCKET_STREAM) {
+        set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+        ask_whether_alive(fd);
+    }
     int rc = connect(fd, sockaddr_of(address), address->size);
     if (rc != 0 && errno != EINPROGRESS && errno != EINTR) {
         int why = errno;
@@ -217,6 +259,7 @@ int gx_socket_accept(int fd, int *ret_fd, gx_address *ret_peer) {
     } while (got < 0 && errno == EINTR);
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? GALE_AGAIN : GALE_IO;
     ret_peer->size = size < sizeof ret_peer->bytes ? size : (uint32_t)sizeof ret_peer->bytes;
+    if (family_of(ret_peer) == AF_INET || family_of(ret_peer) == AF_INET6) ask_whether_alive(got);
     *ret_fd = got;
     return 0;
 }

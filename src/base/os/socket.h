@@ -1,7 +1,8 @@
 /* Sockets: addresses, streams and datagrams. None of them waits, but for gx_address_find.
  *
  * What:    every descriptor that is made here is non-blocking and closed by an exec. What would wait says GALE_AGAIN. Interrupted
- *          calls are resumed.
+ *          calls are resumed. TCP connections whose other machine has vanished end within two minutes, unless they have something to send: then
+ *          the system has its own time (net.ipv4.tcp_retries2).
  * Threads: any. Owner: descriptors are the caller's, to close with gx_socket_close.
  * Errors:  GALE_IO with a report, where there is an `error`, else with errno. */
 #ifndef GX_BASE_OS_SOCKET_H
@@ -43,6 +44,10 @@ size_t gx_address_text(const gx_address *address, char to[GX_ADDRESS_TEXT]);
 /* Binds, and listens if it is a stream. `shared`: others that say so may have the same port, and the system divides what comes.
  * A path where a socket is that nobody listens at is taken over; anything else there is refused. */
 int gx_socket_listen(const gx_address *address, gx_socket_kind kind, bool shared, int *ret_fd, gale_error *error);
+
+/* The same at the first of several where that can be; the error is of the last. All of the machine's are one for both families of addresses, if it has both. */
+int gx_socket_listen_first(const gx_addresses *addresses, gx_socket_kind kind, bool shared, int *ret_fd,
+                           gx_address *ret_bound, gale_error *error);
 
 /* Closes one that listened, and removes the path that it was bound to, unless another one listens there by now. */
 void gx_socket_end(int fd, const gx_address *address, gx_socket_kind kind);

@@ -5,8 +5,8 @@
 #include "base/os/time.h"
 #include "base/str.h"
 #include "connect/exec/child.h"
-#include "connect/exec/sent.h"
 #include "connect/file/lines.h"
+#include "kit/outgoing.h"
 #include "kit/recall.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ typedef struct sink {
     const settings *given;
     gale_collector *out;
     gx_exec_child child;
-    gx_exec_sent sent;
+    gx_outgoing sent;
     gx_lines lines;
     int fd; /* the child's input; -1: closed */
     phase phase;
@@ -74,7 +74,7 @@ static void shut(sink *s) {
 
 /* Who feeds it waits while it has enough, and until it has half of that. */
 static void hold_back(sink *s) {
-    uint64_t waiting = gx_exec_sent_waiting(&s->sent), most = s->given->max_bytes;
+    uint64_t waiting = gx_outgoing_waiting(&s->sent), most = s->given->max_bytes;
     bool full = s->full ? waiting > most / 2 : waiting >= most;
     if (full != s->full) (void)gale_congest(s->out, full);
     s->full = full;
@@ -82,9 +82,9 @@ static void hold_back(sink *s) {
 
 static void fail_all(sink *s, const char *why) {
     gale_handle tuple;
-    while (gx_exec_sent_take(&s->sent, UINT64_MAX, &tuple))
+    while (gx_outgoing_take(&s->sent, UINT64_MAX, &tuple))
         (void)gale_fail(s->out, tuple, GALE_REASON_CHILD_EXITED, why);
-    gx_exec_sent_rewind(&s->sent);
+    gx_outgoing_rewind(&s->sent);
     hold_back(s);
 }
 
@@ -103,7 +103,7 @@ static void replace(sink *s) {
     shut(s);
     if (gx_exec_child_again(&s->child, &s->due)) {
         s->phase = WAITS;
-        gx_exec_sent_rewind(&s->sent);
+        gx_outgoing_rewind(&s->sent);
         set_timer(s, s->due);
         return;
     }
@@ -153,8 +153,8 @@ static void see_it_leave(sink *s) {
 /* False: nobody reads any more. */
 static bool write_some(sink *s) {
     size_t before = 0;
-    for (gale_str rest = gx_exec_sent_unwritten(&s->sent); rest.size && before < AT_ONCE;
-         rest = gx_exec_sent_unwritten(&s->sent)) {
+    for (gale_str rest = gx_outgoing_unwritten(&s->sent); rest.size && before < AT_ONCE;
+         rest = gx_outgoing_unwritten(&s->sent)) {
         int64_t took = gx_pipe_write(s->fd, rest.data, rest.size < AT_ONCE ? rest.size : AT_ONCE);
         if (took < 0) return errno == EAGAIN;
         s->sent.written += (uint64_t)took;
@@ -169,7 +169,7 @@ static uint64_t answer(sink *s) {
     uint64_t in_pipe = unread > 0 ? (uint64_t)unread : 0;
     gale_handle tuple;
     bool some = false;
-    while (gx_exec_sent_take(&s->sent, s->sent.written - in_pipe, &tuple)) {
+    while (gx_outgoing_take(&s->sent, s->sent.written - in_pipe, &tuple)) {
         (void)gale_ack(s->out, tuple);
         some = true;
     }
@@ -188,7 +188,7 @@ static bool is_left(const sink *s) {
 
 /* While nothing moves it looks less and less often. */
 static void wait_on(sink *s, uint64_t in_pipe) {
-    bool more = gx_exec_sent_unwritten(&s->sent).size > 0;
+    bool more = gx_outgoing_unwritten(&s->sent).size > 0;
     (void)gale_watch_set(s->out, s->room, more ? GALE_WATCH_WRITE : 0, 0);
     set_timer(s, in_pipe ? now(s) + s->pause : 0);
     if (in_pipe && s->pause < SELDOM) s->pause *= 2;
@@ -259,7 +259,7 @@ static int watch_time(sink *s) {
 
 /* Forms the line of a tuple that is held under the handle. */
 static int form(sink *s, const gale_tuple *tuple) {
-    if (!gx_exec_sent_reserve(&s->sent)) return GALE_NO_MEMORY;
+    if (!gx_outgoing_reserve(&s->sent)) return GALE_NO_MEMORY;
     return gx_lines_add(&s->lines, tuple, s->out, &s->sent.bytes);
 }
 
@@ -282,7 +282,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
         s->sent.bytes.size = before;
         return rc;
     }
-    gx_exec_sent_add(&s->sent, held);
+    gx_outgoing_add(&s->sent, held);
     hold_back(s);
     return 0;
 }
@@ -349,7 +349,7 @@ static int bolt_finish(void *self, gale_collector *out) {
 static void free_sink(sink *s) {
     shut(s);
     gx_exec_child_fini(&s->child);
-    gx_exec_sent_fini(&s->sent);
+    gx_outgoing_fini(&s->sent);
     gx_define_instance_free(s);
 }
 
@@ -372,7 +372,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->lines.who = who;
     s->lines.format = given->format;
     s->lines.fields = given->fields;
-    gx_exec_sent_init(&s->sent, &s->instance.heap);
+    gx_outgoing_init(&s->sent, &s->instance.heap);
     int rc = gx_exec_child_init(&s->child, &given->exec, &s->instance, out, child_ended, s);
     if (rc == 0) rc = begin_child(s);
     if (rc == 0) rc = watch_time(s);
@@ -391,7 +391,7 @@ static int bolt_save(void *self, gale_saver *to) {
     const sink *s = self;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < s->sent.count; i++) {
-        gale_value handle = gale_i64((int64_t)gx_exec_sent_at(&s->sent, i)->tuple);
+        gale_value handle = gale_i64((int64_t)gx_outgoing_at(&s->sent, i)->tuple);
         rc = gale_save(to, &handle, 1);
     }
     return rc;
@@ -402,7 +402,7 @@ static int take_back(sink *s, gale_handle handle) {
     const gale_tuple *tuple = gale_held(s->out, handle);
     if (!tuple) return 0;
     int rc = form(s, tuple);
-    if (rc == 0) gx_exec_sent_add(&s->sent, handle);
+    if (rc == 0) gx_outgoing_add(&s->sent, handle);
     return rc;
 }
 

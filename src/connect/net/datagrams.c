@@ -123,7 +123,7 @@ int gx_net_datagrams_next(gx_net_datagrams *d, gx_net_record *ret_record) {
 
 static int bind_it(gx_net_datagrams *d, gale_error *error) {
     const gale_context *context = d->context;
-    gx_addresses found;
+    gx_addresses found = { .count = 1 };
     bool path = gx_net_is_path(d->given->options.transport);
     bool lone = path || strcmp(strrchr(d->given->address, ':'), ":0") == 0;
     if (context->task_count > 1 && lone)
@@ -132,8 +132,7 @@ static int bind_it(gx_net_datagrams *d, gale_error *error) {
     int rc = path ? gx_address_path(d->given->address, &found.list[0], error)
                   : gx_address_find(d->given->address, true, GX_SOCKET_DATAGRAM, &found, error);
     if (rc < 0) return rc;
-    d->bound = found.list[0];
-    return gx_socket_listen(&d->bound, GX_SOCKET_DATAGRAM, context->task_count > 1, &d->fd, error);
+    return gx_socket_listen_first(&found, GX_SOCKET_DATAGRAM, context->task_count > 1, &d->fd, &d->bound, error);
 }
 
 static void tell_bound(gx_net_datagrams *d) {

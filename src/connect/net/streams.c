@@ -146,7 +146,7 @@ static bool is_enough(const gx_net_streams *s) {
 static void stop_listening(gx_net_streams *s) {
     if (s->fd < 0) return;
     (void)gale_watch_free(s->out, s->watch);
-    gx_socket_end(s->fd, &s->addresses.list[0], GX_SOCKET_STREAM);
+    gx_socket_end(s->fd, &s->bound, GX_SOCKET_STREAM);
     s->fd = -1;
 }
 
@@ -206,7 +206,7 @@ static int open_listener(gx_net_streams *s, gale_error *error) {
     gx_address bound;
     int rc = path ? gx_address_path(s->given->address, &s->addresses.list[0], error)
                   : gx_address_find(s->given->address, true, GX_SOCKET_STREAM, &s->addresses, error);
-    if (rc == 0) rc = gx_socket_listen(&s->addresses.list[0], GX_SOCKET_STREAM, shared, &s->fd, error);
+    if (rc == 0) rc = gx_socket_listen_first(&s->addresses, GX_SOCKET_STREAM, shared, &s->fd, &s->bound, error);
     if (rc < 0) return rc;
     if (gx_socket_name(s->fd, &bound)) gx_address_text(&bound, text);
     gale_log(s->context->logger, GALE_LOG_INFO, s->context->component, "listens at %s", text);
@@ -233,15 +233,16 @@ static void dial_failed(gx_net_streams *s, int why) {
         (void)gale_watch_set(s->out, s->watch, 0, now_of(s));
         return;
     }
-    if (!s->down) say(s, "cannot connect: %s; it is tried again until it can be", strerror(why));
-    s->down = true;
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "%s: cannot connect: %s", s->given->address, strerror(why));
+    gale_health(s->out, text);
     dial_later(s);
 }
 
 static void connected(gx_connection *c) {
     gx_net_streams *s = c->of;
     gale_log(s->context->logger, GALE_LOG_INFO, s->context->component, "connected to %s", c->peer);
-    s->down = false;
+    gale_health(s->out, NULL);
     s->begun++;
     c->dials = false;
     c->last = now_of(s);
@@ -283,14 +284,21 @@ static int on_time_to_dial(void *user, gale_collector *out, gale_watch watch, in
     return 0;
 }
 
+/* A name that cannot be found now may be found later. */
+static int find_server(gx_net_streams *s, gale_error *error) {
+    if (gx_net_is_path(s->given->options.transport))
+        return gx_address_path(s->given->address, &s->addresses.list[0], error);
+    int rc = gx_address_find(s->given->address, false, GX_SOCKET_STREAM, &s->addresses, error);
+    return rc == GALE_IO ? GALE_AGAIN : rc;
+}
+
 static int open_dialer(gx_net_streams *s, gale_error *error) {
-    bool path = gx_net_is_path(s->given->options.transport);
     s->addresses.count = 1;
     s->pause = FIRST_PAUSE * GALE_MILLISECOND;
-    int rc = path ? gx_address_path(s->given->address, &s->addresses.list[0], error)
-                  : gx_address_find(s->given->address, false, GX_SOCKET_STREAM, &s->addresses, error);
-    if (rc == 0) rc = watch_new(s, -1, 0, on_time_to_dial, s, &s->watch);
-    if (rc < 0) return error->length ? rc : gale_error_set(error, rc, "%s: nothing can be watched", s->given->address);
+    int rc = find_server(s, error);
+    if (rc < 0) return rc;
+    rc = watch_new(s, -1, 0, on_time_to_dial, s, &s->watch);
+    if (rc < 0) return gale_error_set(error, rc, "%s: nothing can be watched", s->given->address);
     dial(s);
     return 0;
 }

@@ -31,7 +31,8 @@ typedef struct gx_net_streams {
     const gale_context *context;
     gale_collector *out;
     gx_heap *heap;
-    gx_addresses addresses; /* to connect to, or the one to listen at */
+    gx_addresses addresses; /* to connect to, or to listen at */
+    gx_address bound;       /* where it listens */
     int fd;                 /* listens; -1: not any more, or never */
     gale_watch watch;       /* of that, or of the time to dial again */
     gx_connection *all;
@@ -45,7 +46,6 @@ typedef struct gx_net_streams {
     /* Dialing. */
     uint32_t next_address;
     int64_t pause;
-    bool down; /* and it was said */
     /* What is told at most once in a while, and at the end. */
     int64_t told_at;
     uint64_t too_long, broken, reset, idle, over; /* over `memory` */

@@ -1,26 +1,26 @@
-#include "connect/exec/sent.h"
+#include "kit/outgoing.h"
 
 #include <string.h>
 
 enum { FIRST_LINES = 64, KEPT = 64 << 10 };
 
-void gx_exec_sent_init(gx_exec_sent *sent, gx_heap *heap) {
-    *sent = (gx_exec_sent){ .bytes = GX_BUF_INIT(heap), .heap = heap };
+void gx_outgoing_init(gx_outgoing *sent, gx_heap *heap) {
+    *sent = (gx_outgoing){ .bytes = GX_BUF_INIT(heap), .heap = heap };
 }
 
-void gx_exec_sent_fini(gx_exec_sent *sent) {
+void gx_outgoing_fini(gx_outgoing *sent) {
     gx_buf_fini(&sent->bytes);
     gx_free(sent->heap, GX_TAG_OTHER, sent->lines, sent->capacity * sizeof *sent->lines);
     sent->lines = NULL;
     sent->capacity = sent->first = sent->count = 0;
 }
 
-bool gx_exec_sent_reserve(gx_exec_sent *sent) {
+bool gx_outgoing_reserve(gx_outgoing *sent) {
     if (sent->count < sent->capacity) return true;
     size_t capacity = sent->capacity ? 2 * sent->capacity : FIRST_LINES;
-    gx_exec_line *lines = gx_alloc_array(sent->heap, GX_TAG_OTHER, capacity, sizeof *lines);
+    gx_outgoing_line *lines = gx_alloc_array(sent->heap, GX_TAG_OTHER, capacity, sizeof *lines);
     if (!lines) return false;
-    for (size_t i = 0; i < sent->count; i++) lines[i] = *gx_exec_sent_at(sent, i);
+    for (size_t i = 0; i < sent->count; i++) lines[i] = *gx_outgoing_at(sent, i);
     gx_free(sent->heap, GX_TAG_OTHER, sent->lines, sent->capacity * sizeof *lines);
     sent->lines = lines;
     sent->capacity = capacity;
@@ -28,30 +28,31 @@ bool gx_exec_sent_reserve(gx_exec_sent *sent) {
     return true;
 }
 
-void gx_exec_sent_add(gx_exec_sent *sent, gale_handle tuple) {
-    sent->lines[(sent->first + sent->count) % sent->capacity] = (gx_exec_line){ tuple, gx_exec_sent_formed(sent) };
+void gx_outgoing_add(gx_outgoing *sent, gale_handle tuple) {
+    sent->lines[(sent->first + sent->count) % sent->capacity] = (gx_outgoing_line){ tuple, gx_outgoing_formed(sent) };
     sent->count++;
 }
 
-gale_str gx_exec_sent_unwritten(const gx_exec_sent *sent) {
+gale_str gx_outgoing_unwritten(const gx_outgoing *sent) {
+    if (!sent->bytes.size) return (gale_str){ NULL, 0 };
     size_t at = sent->gone + (size_t)(sent->written - sent->begin);
     return (gale_str){ sent->bytes.data + at, sent->bytes.size - at };
 }
 
 /* Bytes that left are moved over when they are the greater part: each byte is moved once, on the average. */
-static void leave(gx_exec_sent *sent, uint64_t end) {
+static void leave(gx_outgoing *sent, uint64_t end) {
     sent->gone += (size_t)(end - sent->begin);
     sent->begin = end;
-    size_t rest = gx_exec_sent_waiting(sent);
+    size_t rest = gx_outgoing_waiting(sent);
     if (rest && (sent->gone < KEPT || sent->gone < rest)) return;
     if (rest) memmove(sent->bytes.data, sent->bytes.data + sent->gone, rest);
     sent->bytes.size = rest;
     sent->gone = 0;
 }
 
-bool gx_exec_sent_take(gx_exec_sent *sent, uint64_t taken, gale_handle *ret_tuple) {
-    if (!sent->count || gx_exec_sent_at(sent, 0)->end > taken) return false;
-    gx_exec_line line = *gx_exec_sent_at(sent, 0);
+bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple) {
+    if (!sent->count || gx_outgoing_at(sent, 0)->end > taken) return false;
+    gx_outgoing_line line = *gx_outgoing_at(sent, 0);
     sent->first = (sent->first + 1) % sent->capacity;
     sent->count--;
     leave(sent, line.end);
@@ -59,6 +60,6 @@ bool gx_exec_sent_take(gx_exec_sent *sent, uint64_t taken, gale_handle *ret_tupl
     return true;
 }
 
-void gx_exec_sent_rewind(gx_exec_sent *sent) {
+void gx_outgoing_rewind(gx_outgoing *sent) {
     sent->written = sent->begin;
 }

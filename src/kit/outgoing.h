@@ -1,0 +1,63 @@
+/* Lines on their way to somebody who says later how much he has taken: their bytes until then, in order, and whose they are.
+ *
+ *              taken by him | written, not taken | not written yet
+ *                           ^ begin              ^ written        ^ formed        counted from the first byte of all
+ *
+ * What:    a line stays until all of it was taken. For the next one (another child, another connection) everything that stays is written
+ *          again, from the beginning of the first line that was not taken whole.
+ * Threads: the task's. Owner: memory comes from a gx_heap. Limits: as many bytes as its owner lets in. */
+#ifndef GX_KIT_OUTGOING_H
+#define GX_KIT_OUTGOING_H
+
+#include "base/buf.h"
+
+#include <gale/tuple.h>
+
+/* A line that was not taken. */
+typedef struct gx_outgoing_line {
+    gale_handle tuple; /* held */
+    uint64_t end;
+} gx_outgoing_line;
+
+typedef struct gx_outgoing {
+    gx_buf bytes; /* those that stay, and before them `gone` */
+    size_t gone;
+    uint64_t begin, written;
+    gx_outgoing_line *lines; /* a ring */
+    size_t capacity, first, count;
+    gx_heap *heap;
+} gx_outgoing;
+
+void gx_outgoing_init(gx_outgoing *sent, gx_heap *heap);
+void gx_outgoing_fini(gx_outgoing *sent);
+
+/* There is room for another line: what comes next cannot fail for want of it. */
+bool gx_outgoing_reserve(gx_outgoing *sent);
+
+/* What was appended to `bytes` since the last one is this tuple's line. */
+void gx_outgoing_add(gx_outgoing *sent, gale_handle tuple);
+
+GX_INLINE uint64_t gx_outgoing_formed(const gx_outgoing *sent) {
+    return sent->begin + sent->bytes.size - sent->gone;
+}
+
+/* How many bytes stay. */
+GX_INLINE size_t gx_outgoing_waiting(const gx_outgoing *sent) {
+    return sent->bytes.size - sent->gone;
+}
+
+/* What is to be written next. */
+gale_str gx_outgoing_unwritten(const gx_outgoing *sent);
+
+/* So many bytes of all were taken. The first line that was taken whole leaves: true, and whose it was. To be called until false. */
+bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple);
+
+/* For the next one: nothing that stays was written. */
+void gx_outgoing_rewind(gx_outgoing *sent);
+
+/* The line at `index` from the oldest. */
+GX_INLINE const gx_outgoing_line *gx_outgoing_at(const gx_outgoing *sent, size_t index) {
+    return &sent->lines[(sent->first + index) % sent->capacity];
+}
+
+#endif
