@@ -364,10 +364,10 @@ class Streams(Net):
             s.close()
         self.wait_for_lines(60)
         self.interrupt()
-        self.assertEqual(self.said().count("Too many open files"), 1)
+        self.assertLess(self.said().count("Too many open files"), 50)  # at most once in ten seconds
 
     def test_silent_connections_are_closed(self):
-        self.start("Tcp", 'listen: "127.0.0.1:0", idleTimeout: 200ms, connections: 1')
+        self.start("Tcp", 'listen: "127.0.0.1:0", idleTimeout: 2s, connections: 1')
         s = self.dial(self.port())
         s.sendall(b"a\nhalf")
         self.assertEqual(s.recv(1), b"")
@@ -430,14 +430,14 @@ class Streams(Net):
         state = ("--state", "state", "--rate", "50", "-j", "1")
         self.start("Tcp", 'listen: "127.0.0.1:0"', *state)
         s = self.dial(self.port())
-        s.sendall(b"".join(b"%d\n" % i for i in range(100)))
+        s.sendall(b"".join(b"%d\n" % i for i in range(1000)))
         self.wait_for(lambda: self.lines())
         self.interrupt()
-        self.assertLess(len(self.lines()), 100)
+        self.assertLess(len(self.lines()), 1000)
         self.start("Tcp", 'listen: "127.0.0.1:0"', "--state", "state", "-j", "1")
-        self.wait_for_lines(100)
+        self.wait_for_lines(1000)
         self.interrupt()
-        self.assertEqual(self.lines(), [b"%d" % i for i in range(100)])
+        self.assertEqual(self.lines(), [b"%d" % i for i in range(1000)])
 
 
 class Datagrams(Net):
@@ -701,7 +701,8 @@ class Sinks(Net):
     def test_nobody_who_listens_is_told_of_once_and_holds_nothing_up(self):
         self.send_to("UdpSink", self.free_port(), "format: text", [b"%d" % i for i in range(5000)])
         self.end()
-        self.assertEqual(self.said().count("datagrams do not arrive: Connection refused"), 1)
+        self.assertIn("is not well: 127.0.0.1:", self.said())
+        self.assertLess(self.said().count("datagrams do not arrive: Connection refused"), 50)
 
     def test_a_name_that_cannot_be_found_is_looked_for_again(self):
         for kind in ("TcpSink", "UdpSink"):
