@@ -59,7 +59,7 @@ class Watches(unittest.TestCase):
     def test_a_bolt_holds_its_tuples_while_a_server_thinks(self):
         echo = Echo()
         self.addCleanup(echo.end)
-        topology, heard = numbers_to(Asks, count=200, arguments={"echo": echo})
+        topology, heard = numbers_to(Asks, count=100, arguments={"echo": echo})
         rows = []
 
         @gale.bolt
@@ -67,7 +67,37 @@ class Watches(unittest.TestCase):
             rows.append(tuple[0])
         topology.add_bolt("take", take).shuffle_grouping("bolt")
         stats = run(topology)
-        self.assertEqual((sorted(rows), sorted(heard.acked), stats.failed), (list(range(200)), list(range(200)), 0))
+        self.assertEqual((sorted(rows), sorted(heard.acked), stats.failed), (list(range(100)), list(range(100)), 0))
+
+    def test_a_bolt_that_has_enough_says_so(self):
+        most = []
+
+        class Enough(gale.Bolt):
+            """Holds what comes, and answers three at a time when it is idle."""
+
+            def prepare(self):
+                self.held, self.timer = [], None
+
+            def execute(self, tuple):
+                self.held.append(self.out.hold(tuple))
+                most.append(len(self.held))
+                self.out.congest(len(self.held) >= 10)
+                self.timer = self.timer or self.out.timer(self.context.now(), self.release)
+
+            def release(self, watch, events):
+                done, self.held = self.held[:3], self.held[3:]
+                for tuple in done:
+                    self.out.ack(tuple)
+                self.out.congest(len(self.held) >= 10)
+                if self.held:
+                    watch.set(at=self.context.now())
+                else:
+                    watch.free()
+                    self.timer = None
+        topology, heard = numbers_to(Enough, count=20000)
+        run(topology)
+        self.assertEqual(sorted(heard.acked), list(range(20000)))
+        self.assertTrue(10 <= max(most) < 10000, max(most))
 
     def test_a_spout_waits_for_a_socket(self):
         ours, theirs = socket.socketpair()

@@ -443,6 +443,7 @@ GALE = {
     "gale_tuple_hold": (c.c_int, pointer, u64, c.POINTER(u64)),
     "gale_held": (pointer, pointer, u64),
     "gale_reset_timeout": (c.c_int, pointer, u64),
+    "gale_congest": (c.c_int, pointer, c.c_bool),
     "gale_report": (None, pointer, text),
     "gale_pending": (u64, pointer),
     "gale_stop": (None, pointer, c.c_int, text),

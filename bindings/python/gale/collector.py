@@ -161,6 +161,11 @@ class Collector:
         """The timeouts of its trees begin anew."""
         check(gale.reset_timeout(self.here(), tuple.handle))
 
+    def congest(self, congested):
+        """For a Bolt that holds as much as it wants: True until it says False again, from a watch or a timer. Those who
+        feed it are not run meanwhile; what waits for it already still comes."""
+        check(gale.congest(self.here(), congested))
+
     # --- Telling
 
     def report(self, text):
