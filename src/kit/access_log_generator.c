@@ -182,11 +182,6 @@ static int spout_save(void *self, gale_saver *to) {
     return rc < 0 ? rc : gx_retry_save(&spout->retry, to);
 }
 
-static int restore_lines(maker *self, const gx_recall *recall) {
-    int rc = gx_retry_restore(&self->retry, recall->from);
-    return rc == GALE_DAMAGED ? gx_recall_refuse(recall, "is followed by lines that were not written so") : rc;
-}
-
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     maker *spout = self;
     gx_recall recall = { from, out, "access log spout", spout->instance.context, 0 };
@@ -199,7 +194,7 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     gx_pace_resume(&spout->pace, v[3].as.i64, (uint32_t)v[4].as.i64);
     gx_buf_reset(&spout->line);
     gx_buf_add(&spout->line, v[5].as.bytes, v[5].size);
-    return spout->line.failed ? GALE_NO_MEMORY : restore_lines(spout, &recall);
+    return spout->line.failed ? GALE_NO_MEMORY : gx_retry_recall(&spout->retry, &recall);
 }
 
 static const gale_durable_ops durable = {

@@ -100,11 +100,6 @@ static int spout_save(void *self, gale_saver *to) {
     return rc < 0 ? rc : gx_retry_save(&made->retry, to);
 }
 
-static int restore_lines(generator *self, const gx_recall *recall) {
-    int rc = gx_retry_restore(&self->retry, recall->from);
-    return rc == GALE_DAMAGED ? gx_recall_refuse(recall, "is followed by lines that were not written so") : rc;
-}
-
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     generator *made = self;
     gx_recall recall = { from, out, "generator spout", made->instance.context, 0 };
@@ -115,7 +110,7 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     made->random = (gx_random){ (uint64_t)v[0].as.i64, (uint64_t)v[1].as.i64 };
     made->made = (uint64_t)v[2].as.i64;
     gx_pace_resume(&made->pace, v[3].as.i64, (uint32_t)v[4].as.i64);
-    return restore_lines(made, &recall);
+    return gx_retry_recall(&made->retry, &recall);
 }
 
 static const gale_durable_ops durable = {

@@ -336,3 +336,8 @@ int gx_retry_restore(gx_retry *retry, gale_saved *from) {
         if (retry->slots[id].state == GX_RETRY_FREE) push_free(retry, id);
     return rc;
 }
+
+int gx_retry_recall(gx_retry *retry, const gx_recall *recall) {
+    int rc = gx_retry_restore(retry, recall->from);
+    return rc == GALE_DAMAGED ? gx_recall_refuse(recall, "is followed by lines that were not written so") : rc;
+}

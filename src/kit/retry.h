@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "kit/recall.h"
 
 #include <gale/component.h>
 #include <gale/state.h>
@@ -106,5 +107,8 @@ int gx_retry_save(const gx_retry *retry, gale_saver *to);
  * one that holds nothing yet, and the first to read what gx_retry_save wrote: records behind it stay. GALE_DAMAGED: it is
  * nothing that was saved so; GALE_NO_MEMORY: it holds some of the lines then, and is to be ended. */
 int gx_retry_restore(gx_retry *retry, gale_saved *from);
+
+/* The same behind a record that was recalled, with a sentence for what is refused. */
+int gx_retry_recall(gx_retry *retry, const gx_recall *recall);
 
 #endif

@@ -321,8 +321,7 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     if (rc < 0) return rc;
     s->number = (uint64_t)v[0].as.i64;
     if (v[1].as.boolean) s->phase = DONE;
-    rc = gx_retry_restore(&s->retry, from);
-    return rc == GALE_DAMAGED ? gx_recall_refuse(&recall, "is followed by records that were not written so") : rc;
+    return gx_retry_recall(&s->retry, &recall);
 }
 
 static const gale_durable_ops durable = {

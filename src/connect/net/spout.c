@@ -172,8 +172,7 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     int rc = gx_recall_one(&recall, shape, &v);
     if (rc < 0) return rc;
     s->sent.number = (uint64_t)v[0].as.i64;
-    rc = gx_retry_restore(&s->sent.retry, from);
-    return rc == GALE_DAMAGED ? gx_recall_refuse(&recall, "is followed by records that were not written so") : rc;
+    return gx_retry_recall(&s->sent.retry, &recall);
 }
 
 static const gale_durable_ops durable = {
