@@ -32,6 +32,51 @@ class Lines(logging.Handler):
         self.lines.append(record.getMessage())
 
 
+class NotNow(unittest.TestCase):
+    def test_what_is_away_is_asked_again_and_is_not_well_meanwhile(self):
+        tries, seen, log = [], [], Lines()
+
+        class Late(gale.BasicBolt):
+            def prepare(self):
+                tries.append(1)
+                if len(tries) < 3:
+                    raise gale.NotNow(f"no answer yet, {len(tries)}")
+
+            def execute(self, tuple):
+                self.out.health("odd" if tuple[0] == 1 else None)
+                seen.append(tuple[0])
+
+        topology, heard = numbers_to(Late, count=3, again=False)
+        stats = run(topology, log=log.logger)
+        self.assertEqual((len(tries), sorted(seen), stats.acked), (3, [0, 1, 2], 3))
+        said = [line for line in log.lines if "well" in line]
+        self.assertEqual([re.sub(r"after [0-9.]+ s", "after a while", line).split("task ")[1][2:] for line in said],
+                         ["is not well: no answer yet, 1", "is not well: no answer yet, 2", "is well again, after a while",
+                          "is not well: odd", "is well again, after a while"])
+
+    def test_a_runtime_says_who_is_not_well(self):
+        class Away(gale.BasicBolt):
+            def prepare(self):
+                raise gale.NotNow("nobody listens")
+
+        topology, _heard = numbers_to(Away, count=1, again=False)
+        with topology, gale.Runtime(topology, executors=1) as runtime:
+            runtime.start()
+            [task] = runtime.unwell()
+            self.assertEqual((task.component, task.open, task.text), ("bolt", False, "nobody listens"))
+            runtime.stop()
+
+    def test_what_is_required_stops_the_start(self):
+        class Away(gale.BasicBolt):
+            def prepare(self):
+                raise gale.NotNow("nobody listens")
+
+        topology, _heard = numbers_to(Away, count=1, again=False)
+        topology.set("gale.required", True, component="bolt")
+        with topology, gale.Runtime(topology) as runtime, self.assertRaisesRegex(gale.GaleError, "nobody listens"):
+            runtime.start()
+
+
 class InCalls(unittest.TestCase):
     def test_execute_fails_the_tuple_with_type_text_and_place(self):
         @gale.bolt

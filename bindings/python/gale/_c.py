@@ -356,6 +356,11 @@ class CheckpointStats(Sized):
                 ("took_p99", i64), ("took_max", i64), ("bytes_max", u64)]
 
 
+class Unwell(c.Structure):
+    _fields_ = [("size", size), ("component", text), ("task", u32), ("open", c.c_bool), ("since", i64),
+                ("text", c.c_char * (FAILURE_TEXT + 1))]
+
+
 class OpenTree(c.Structure):
     _fields_ = [("size", size), ("spout", text), ("spout_task", u32), ("task", u32), ("message_id", u64), ("age", i64),
                 ("component", text), ("place", i32), ("text", c.c_char * (FAILURE_TEXT + 1))]
@@ -422,6 +427,7 @@ GALE = {
     "gale_runtime_task_stats": (c.c_bool, pointer, u32, c.POINTER(TaskStats)),
     "gale_runtime_failures": (u64, pointer, text, i32),
     "gale_runtime_open_trees": (c.c_int, pointer, c.POINTER(OpenTree), u32, i64),
+    "gale_runtime_unwell": (c.c_int, pointer, c.POINTER(Unwell), u32),
     "gale_state_open": (c.c_int, pointer, c.POINTER(StateOptions), c.POINTER(pointer)),
     "gale_state_get": (c.c_int, pointer, pointer, pointer),
     "gale_state_put": (c.c_int, pointer, pointer, pointer),
@@ -444,6 +450,7 @@ GALE = {
     "gale_held": (pointer, pointer, u64),
     "gale_reset_timeout": (c.c_int, pointer, u64),
     "gale_congest": (c.c_int, pointer, c.c_bool),
+    "gale_health": (None, pointer, text),
     "gale_report": (None, pointer, text),
     "gale_pending": (u64, pointer),
     "gale_stop": (None, pointer, c.c_int, text),

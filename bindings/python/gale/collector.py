@@ -172,6 +172,10 @@ class Collector:
         """Says in words what went wrong: logged and counted."""
         gale.report(self.here(), c_message(text))
 
+    def health(self, text):
+        """The task is not well, with these words, as when its server is away; None: it is well again."""
+        gale.health(self.here(), None if text is None else c_message(text))
+
     def stop(self, text, code=_c.ErrorCode.COMPONENT):
         """Asks the whole runtime to stop, since the work cannot go on."""
         gale.stop(self.here(), code, c_message(text))

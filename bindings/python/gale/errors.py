@@ -26,6 +26,17 @@ class GaleError(Exception):
         return type(self), (self.code, self.text)
 
 
+class NotNow(GaleError):
+    """Raised by `open` or `prepare`: what it needs is away. It is asked again after a pause that grows; meanwhile the
+    run goes on without the task, which is not well, with these words."""
+
+    def __init__(self, text=""):
+        super().__init__(_c.ErrorCode.AGAIN, text)
+
+    def __reduce__(self):
+        return type(self), (self.text,)
+
+
 def check(code, report=None):
     """`code`, unless it is an error; `report` is the _c.Error that tells more."""
     if code >= 0:

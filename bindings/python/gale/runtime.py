@@ -212,6 +212,11 @@ class Runtime:
         with self._using() as runtime:
             return stats.open_trees(runtime, most, seconds)
 
+    def unwell(self):
+        """The tasks that are not well: not open yet, or by their own account (`component`, `task`, `open`, `text`)."""
+        with self._using() as runtime:
+            return stats.unwell(runtime)
+
     # --- Its end
 
     def close(self, timeout=None):

@@ -8,7 +8,7 @@ from ._library import gale
 from .errors import check
 
 _SECONDS = {"complete_p50", "complete_p99", "complete_max", "elapsed", "age", "time", "took", "held_p50", "held_p99",
-            "took_p50", "took_p99", "took_max", "wall"}
+            "took_p50", "took_p99", "took_max", "wall", "since"}
 _CHECKPOINT_SECONDS = _SECONDS | {"held", "held_max"}
 _ENUMS = {"phase": _c.Phase, "place": _c.Place}
 
@@ -53,3 +53,10 @@ def open_trees(runtime, most, seconds):
     trees[0].size = ctypes.sizeof(_c.OpenTree)
     count = check(gale.runtime_open_trees(runtime, trees, len(trees), round(seconds * _c.SECOND)))
     return [_plain(tree) for tree in trees[:count]]
+
+
+def unwell(runtime):
+    tasks = (_c.Unwell * max(gale.runtime_task_count(runtime), 1))()
+    tasks[0].size = ctypes.sizeof(_c.Unwell)
+    count = check(gale.runtime_unwell(runtime, tasks, len(tasks)))
+    return [_plain(task) for task in tasks[:count]]

@@ -5,7 +5,7 @@ from ._library import gale
 from .collector import Collector
 from .components import DONE, WATCHED, Readable, Until
 from .context import Context
-from .errors import code_of, describe
+from .errors import NotNow, code_of, describe
 from .texts import c_message
 from .tuples import Reader
 
@@ -42,7 +42,7 @@ class Task:
 
     def raised(self, error):
         """Says it in words, and returns the code for C."""
-        text = c_message(describe(error))
+        text = c_message(error.text if isinstance(error, NotNow) else describe(error))
         gale.report(self.out, text)
         if not isinstance(error, Exception):  # somebody wants to end the program: the run ends first
             self.definition.crew.escaped.append(error)
