@@ -18,7 +18,7 @@
 typedef struct choices {
     const char *input, *output, *state, *from, *replay, *log_level, *events_file;
     double rate;
-    uint64_t jobs, seed;
+    uint64_t jobs, seed, end_within;
     bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan;
     gx_flux_choices flux;
     gx_words log_events, adopt;
@@ -35,8 +35,8 @@ static const gx_option options[] = {
       "sinks may replace what their files hold; without it, and without `overwrite` in the topology, that is refused, "
       "but for the beginning of a durable run" },
     { 0, "state", "DIR", GX_OPTION_TEXT, AT(state), 0, 0,
-      "keep the run's state in this folder, and go on from what is in there: a run that ends at any moment loses "
-      "nothing" },
+      "keep the run's state in this folder, and go on from what is in there, whenever the last run ended; what its "
+      "sources and sinks promise then is in the documents" },
     { 0, "state-adopt", "[OLD=NEW]", GX_OPTION_PAIRS, AT(adopt), 0, 0,
       "go on from a state that the topology no longer fits: OLD=NEW, a component that was renamed (may be repeated); "
       "alone, whatever else has changed" },
@@ -52,6 +52,10 @@ static const gx_option options[] = {
       "fail (128 + signal) when a signal ends it before its input has been answered" },
     { 0, "keep-running", NULL, GX_OPTION_FLAG, AT(keep_running), 0, 0,
       "do not end when a finite input has been answered" },
+    { 0, "end-within", "SECONDS", GX_OPTION_WHOLE, AT(end_within), 1, 86400,
+      "how long the end after a signal may take: what is in flight, and components that have something to end "
+      "(default: "
+      "10)" },
     { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
       "exit with 128 + signal after every end by a signal" },
     GX_FLUX_ROWS,
@@ -216,6 +220,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .seed = c->seed,
                            .until_drained = c->until_drained,
                            .keep_running = c->keep_running,
+                           .end_within = c->end_within,
                            .exit_by_signal = c->exit_by_signal,
                            .quiet = c->quiet,
                            .json = c->json,

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 static const int64_t slice = 20 * GALE_MILLISECOND;
-static const int64_t drain_bound = 10 * GALE_SECOND;
 static const int64_t free_bound = 2 * GALE_SECOND;
 
 /* A blocked signal is kept for who waits for it, even when it is ignored: what nohup ignores is not waited for. */
@@ -174,11 +173,18 @@ static void tick(watch *w, int64_t now) {
     gx_terminal_flush(session->terminal);
 }
 
+/* So long after the first signal all is to be over. */
+static int64_t end_bound(const gx_session *session) {
+    return (session->end_within ? (int64_t)session->end_within : 10) * GALE_SECOND;
+}
+
 /* The drain did not come to its end: says what it waits for. */
 static void give_up(watch *w) {
-    w->cut = true;
     gx_buf text = GX_BUF_INIT(NULL);
-    gx_open_trees_text(w->runtime, &text);
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(w->runtime, &stats);
+    w->cut = true;
+    if (stats.open && stats.phase < GALE_PHASE_CLOSING) gx_open_trees_text(w->runtime, &text);
     if (!w->session->quiet && text.size && gx_buf_text(&text))
         gx_terminal_print(w->session->terminal, gx_buf_text(&text));
     gx_buf_fini(&text);
@@ -206,7 +212,7 @@ static void drain(watch *w) {
     if (stats.open)
         gale_log(&w->logger, GALE_LOG_INFO, NULL,
                  "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now",
-                 (unsigned long long)stats.open, (double)drain_bound / 1e9);
+                 (unsigned long long)stats.open, (double)end_bound(w->session) / 1e9);
 }
 
 static void on_signal(watch *w, int number, int64_t now) {
@@ -218,7 +224,7 @@ static void on_signal(watch *w, int number, int64_t now) {
     gx_summary_read(w->runtime, &reading);
     w->complete = reading.done;
     w->signal = number;
-    w->stop_at = now + drain_bound;
+    w->stop_at = now + end_bound(w->session);
     (w->session->store ? suspend : drain)(w);
 }
 
@@ -230,7 +236,7 @@ static void look_at_signals(watch *w, int64_t now) {
 static void look_at_bounds(watch *w, int64_t now) {
     if (w->session->drain_after && !w->drained && now - w->started >= w->session->drain_after) {
         w->drained = true;
-        if (w->stop_at == INT64_MAX) w->stop_at = now + drain_bound;
+        if (w->stop_at == INT64_MAX) w->stop_at = now + end_bound(w->session);
         gale_runtime_drain(w->runtime);
     }
     if (now < w->stop_at) return;
@@ -254,7 +260,8 @@ static bool is_closed(const gale_runtime *runtime) {
     return stats.phase == GALE_PHASE_CLOSED;
 }
 
-/* Until closed; or until a stop has been ignored for a while by a component that is stuck. */
+/* Until closed; or until a stop has been ignored for a while by a component that is stuck. One that has something to end in order (a
+ * child that finishes its work) has as long as the whole end after a signal. */
 static int wait_for_end(watch *w, gale_error *error) {
     int64_t stopped_at = 0;
     for (;;) {
@@ -272,7 +279,7 @@ static int wait_for_end(watch *w, gale_error *error) {
             stopped_at = 0;
         else if (!stopped_at)
             stopped_at = now;
-        else if (now - stopped_at > free_bound)
+        else if (now - stopped_at > free_bound && (w->stop_at == INT64_MAX || now >= w->stop_at))
             return GALE_TIMED_OUT;
     }
 }

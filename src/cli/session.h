@@ -1,6 +1,6 @@
 /* One run of a topology by the program: start, signals, live figures, the end, its summary and exit code.
  *
- * What:    SIGINT, SIGTERM and SIGHUP drain the runtime within 10 s (a durable one makes a checkpoint, and stops); a second SIGINT or SIGTERM stops it at once. A
+ * What:    SIGINT, SIGTERM and SIGHUP drain the runtime within `end_within` (a durable one makes a checkpoint, and stops); a second SIGINT or SIGTERM stops it at once. A
  *          second SIGHUP does not: who closes a terminal may send several. SIGPIPE is ignored: a closed pipe is an error
  *          of the component that writes.
  * Threads: the main thread, once it has called gx_session_prepare and before any other is started.
@@ -38,6 +38,7 @@ typedef struct gx_session {
     const char *const *adopt; /* what it takes that has changed */
     uint32_t adopt_count;
     const char *state;                                  /* its folder */
+    uint64_t end_within;                                /* seconds from a signal to the end; 0: 10 */
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
     int64_t period;                                     /* of on_tick */
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */

@@ -128,8 +128,8 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
 void gx_task_report(gx_task *task, const char *text) {
     gx_utf8_copy(task->report, sizeof task->report, text);
     task->reported = true;
-    gx_count(&task->counters.errors, 1);
     if (!task->open) return; /* what keeps a task from opening is the start's own error, or its health */
+    gx_count(&task->counters.errors, 1);
     if (gx_log_wanted(task->context.logger, GALE_LOG_WARN))
         gale_log(task->context.logger, GALE_LOG_WARN, task->context.component, "%s", task->report);
 }

@@ -1,6 +1,7 @@
 #include "runtime/drain_watch.h"
 
 #include "base/log.h"
+#include "engine/health.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,6 +87,16 @@ static void look_at_forgotten(const gx_task *task, finding *f) {
             task->context.component, task->id, forgotten, forgotten == 1 ? "" : "s", forgotten == 1 ? "it" : "them");
 }
 
+/* Who is not open yet, or says that it is not well, says why. */
+static void look_at_health(gx_shared *shared, finding *f) {
+    enum { MOST = 4 };
+    gale_unwell unwell[MOST];
+    uint32_t count = gx_health_read(shared, unwell, MOST);
+    for (uint32_t i = 0; i < count && i < MOST; i++)
+        add(f, shared->tasks[unwell[i].task], "'%s' (task %u) is not %s: %s", unwell[i].component, unwell[i].task,
+            unwell[i].open ? "well" : "open", unwell[i].text);
+}
+
 static unsigned long long count_open(const gx_shared *shared) {
     unsigned long long open = 0;
     for (uint32_t i = 0; i < shared->executor_count; i++)
@@ -104,6 +115,7 @@ static void say(gx_shared *shared, int64_t now, int64_t idle) {
     unsigned long long open = count_open(shared);
     if (!gx_log_wanted(&shared->logger, GALE_LOG_WARN)) return;
     look_at_calls(shared, now, &f);
+    look_at_health(shared, &f);
     look_at_tasks(shared, &f, open);
     if (open)
         add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are",

@@ -220,6 +220,32 @@ static void a_drain_waits_for_a_bolt_that_has_something_to_do(void **state) {
     rig_fini(&r);
 }
 
+static char said[2048];
+
+static void take_line(void *user, int32_t level, const char *component, const char *text) {
+    (void)user, (void)level;
+    size_t size = strlen(said);
+    snprintf(said + size, sizeof said - size, "%s: %s\n", component ? component : "-", text);
+}
+
+static void a_drain_that_waits_says_who_is_not_open(void **state) {
+    (void)state;
+    static gale_logger logger = { sizeof logger, GALE_LOG_WARN, take_line, NULL };
+    rig r;
+    build(&r, 5);
+    taker.prepare_returns = GALE_AGAIN;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.logger = &logger;
+    said[0] = 0;
+    rig_make_with(&r, options);
+    rig_settle(&r);
+    gale_runtime_drain(r.runtime);
+    rig_advance(&r, GALE_SECOND, 10 * GALE_MILLISECOND);
+    assert_non_null(strstr(said, "'taker' (task 2) is not open: it cannot be opened now; 5 trees are open"));
+    gale_runtime_stop(r.runtime);
+    rig_fini(&r);
+}
+
 static void a_drain_waits_for_no_spout(void **state) {
     (void)state;
     rig r;
@@ -511,6 +537,7 @@ int main(void) {
         cmocka_unit_test(an_error_after_that_ends_the_run),
         cmocka_unit_test(ticks_come_once_it_is_open),
         cmocka_unit_test(a_drain_waits_for_a_bolt_that_has_something_to_do),
+        cmocka_unit_test(a_drain_that_waits_says_who_is_not_open),
         cmocka_unit_test(a_drain_waits_for_no_spout),
         cmocka_unit_test(until_drained_waits_for_a_spout),
         cmocka_unit_test(it_is_not_well_in_its_own_words_and_well_again),
