@@ -48,7 +48,8 @@ typedef struct gale_exec_command {
     uint32_t restart_max;           /* 0: no bound */
     int32_t errors;                 /* gale_exec_errors */
     double
-        stop_wait; /* seconds that it has to end by itself when it is to, and again behind SIGTERM, before SIGKILL; 0: 5 */
+        stop_wait; /* seconds that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe and lives on,
+                         and, a sink's, where the run is cut short; 0: 5 */
 } gale_exec_command;
 
 /* How the output is cut into records. */
@@ -84,17 +85,24 @@ GALE_API GALE_MUST_USE int gale_exec_spout(const gale_exec_spout_options *option
                                            gale_error *error);
 
 /* Writes each tuple as a line to a command's input, in order. A tuple is acked when the child has read its line: out of
- * the pipe, which is as far as can be seen. Until then it is held. While `max_bytes` of lines wait, those who feed the sink are held
+ * the pipe, which is as far as can be seen. Until then it is held. So what is promised is at least once *into the child*: what it has read
+ * and not done (its buffers have thousands of lines) is lost when it is killed. While `max_bytes` of lines wait, those who feed the sink are held
  * back (gale_congest): what waits is bounded by that and what was in its queue.
  *
  * A child that ends, or closes its input, before the input of the run does: with `restart` what it had not read is
  * written to the next one, in order, a line of which it had read a part from its beginning. Otherwise it fails
  * (GALE_REASON_CHILD_EXITED), and the run stops (GALE_COMPONENT), in words. SIGPIPE is raised for nobody.
  *
- * When everything has drained, the child's input is closed and its end awaited, `stop_wait` at most, then it is told to end, and killed after the same
- * time again. If it has not ended with exit status 0, the run ends with GALE_COMPONENT, in words.
+ * One that failed when it had read something, and is started again, is reported with its status and how many lines it had read: whether they
+ * were done, it alone knew. The run goes on, and ends with GALE_COMPONENT.
  *
- * In a durable run what is held is part of each checkpoint, and is written again by a run that goes on: at least once. */
+ * When everything has drained, what waits is written, the child's input is closed, and its end awaited, as long as it has read something, or its
+ * input has ended, within `finish_wait`; the log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
+ * ended with exit status 0, the run ends with GALE_COMPONENT, in words.
+ *
+ * In a durable run (gale/state.h) what is held is part of each checkpoint, and is written again by a run that goes on. One that is suspended waits for the
+ * child's end as above. What the child has read and not done when both are killed is lost, which the log says at the start:
+ * docs/api/exec.md tells how a command is made safe. */
 typedef enum gale_exec_format {
     GALE_EXEC_TSV, /* as gale_file_format of gale/file.h has them */
     GALE_EXEC_JSON,
@@ -107,6 +115,7 @@ typedef struct gale_exec_sink_options {
     int32_t format;     /* gale_exec_format */
     const char *fields; /* what is written, in this order: "path, count"; NULL or "": all, of TEXT the first */
     uint64_t max_bytes; /* of lines that wait; 0: 1 MiB */
+    double finish_wait; /* seconds; 0: 60 */
 } gale_exec_sink_options;
 GALE_API GALE_MUST_USE int gale_exec_sink_bolt(const gale_exec_sink_options *options, gale_bolt *ret_bolt,
                                                gale_error *error);

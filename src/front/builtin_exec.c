@@ -8,7 +8,7 @@
 #define COMMAND                                                                                                        \
     GX_ROW(ANY, "command", NULL,                                                                                       \
            "what is run: a text for /bin/sh, or a list of words, a program and its arguments, without a shell",        \
-           .example = "'tail -F access.log | grep POST'"),                                                             \
+           .example = "'tail -F access.log | grep --line-buffered POST'"),                                             \
         GX_ROW(TEXT, "dir", "", "the folder that it works in; none: that of the run", .example = "/var/lib/app"),      \
         GX_ROW(MAP, "env", "", "changes to its environment; null: without it", .example = "{ LANG: C, DEBUG: null }")
 
@@ -27,7 +27,8 @@
         GX_ROW(WORD, "stderr", "log", "what it says on its standard error is logged, or dropped",                      \
                .words = "log drop"),                                                                                   \
         GX_ROW(SECONDS, "stopWait", "5",                                                                               \
-               "time that it has to end by itself when it is to, and again behind SIGTERM, before SIGKILL",            \
+               "time that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe, or "   \
+               "the run is cut short",                                                                                 \
                GX_RANGE(0, 1000000), .roles = GX_PARAM_ABOVE, .example = "500ms")
 
 /* --- The command ----------------------------------------------------------------------------------------------------- */
@@ -198,6 +199,9 @@ static const gx_param sink_params[] = {
     GX_ROW(BYTES, "maxBytes", "1 MiB", "so much waits for it at the most; who feeds it is held back then",
            GX_RANGE(1, INT64_MAX), .example = "64 KB"),
     RESTART,
+    GX_ROW(SECONDS, "finishWait", "60",
+           "at the end, how long it may read nothing of what waits, and then take to end once its input has ended",
+           GX_RANGE(0, 1000000), .roles = GX_PARAM_ABOVE, .example = "10m"),
 };
 
 static int32_t format_of(const gx_args *args) {
@@ -215,7 +219,8 @@ static int make_sink(const gx_args *args, gale_bolt *ret, gale_error *error) {
                                        .run = &t.run,
                                        .format = format_of(args),
                                        .fields = gx_args_text(args, "fields"),
-                                       .max_bytes = (uint64_t)gx_args_whole(args, "maxBytes") };
+                                       .max_bytes = (uint64_t)gx_args_whole(args, "maxBytes"),
+                                       .finish_wait = gx_args_number(args, "finishWait") };
     if (rc == 0) rc = gale_exec_sink_bolt(&options, ret, error);
     gx_buf_fini(&t.bytes);
     return rc;

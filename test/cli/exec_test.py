@@ -116,6 +116,31 @@ class Exec(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("command 'cat > /dev/null; exit 4' ended with exit status 4", err)
 
+    def test_a_slow_command_has_the_time_that_finish_wait_gives(self):
+        slow = "'cat > read.txt; sleep 0.3; cat read.txt > out.txt'"
+        self.topology("'seq 300'", slow, more_out=", {name: stopWait, value: 1ms}")
+        self.assertEqual(self.run_it("-q"), (0, "", ""))
+        self.assertEqual((self.path / "out.txt").read_text().count("\n"), 300)
+        self.topology("'seq 300'", "'cat > /dev/null; exec sleep 1000'", more_out=", {name: finishWait, value: 50ms}")
+        code, _, err = self.run_it("-q")
+        self.assertEqual(code, 1)
+        self.assertIn("was killed by signal 15 (Terminated); it had not ended by itself within 0.05 s (finishWait)\n", err)
+
+    def test_what_is_emitted_at_the_end_and_not_read_is_counted(self):
+        (self.path / "t.yaml").write_text(AT_THE_END)
+        code, _, err = self.run_it("-q")
+        self.assertEqual(code, 1)
+        self.assertIn("it had not ended by itself within 0.05 s (finishWait); 3 lines it did not read\n", err)
+
+    def test_a_sink_that_is_started_again_is_told_with_what_it_had_read(self):
+        self.topology("'seq 3'", "'[ -e once ] && exec cat > out.txt; > once; read -r a; exit 7'",
+                      more_out=", {name: restart, value: failure}, {name: restartWait, value: 1ms}")
+        code, _, err = self.run_it("-q")
+        self.assertEqual(code, 1)
+        self.assertIn("ended with exit status 7; it had read 1 line since it was started\n", err)
+        self.assertIn("after it had read 1 line: how much of that it did is not known", err)
+        self.assertEqual((self.path / "out.txt").read_text(), "2\n3\n")
+
     def test_a_program_that_is_not_there(self):
         self.topology("[no-such-program-of-gale]", "'cat'")
         code, _, err = self.run_it("-q")
@@ -158,6 +183,25 @@ class Exec(unittest.TestCase):
             process.kill()
             process.communicate()
             self.wait_for(lambda: not marked(self.mark) and not groups & {group for _, group in processes()})
+
+
+AT_THE_END = """\
+name: totals
+spouts:
+  - id: words
+    className: gale.spout.Exec
+    properties: [{ name: command, value: "printf 'a\\nb\\nc\\na\\n'" }]
+bolts:
+  - id: count
+    className: gale.bolt.Count
+    properties: [{ name: emit, value: finish }]
+  - id: out
+    className: gale.bolt.ExecSink
+    properties: [{ name: command, value: "exec sleep 1000" }, { name: finishWait, value: 50ms }]
+streams:
+  - { from: words, to: count, grouping: { type: FIELDS, args: [line] } }
+  - { from: count, to: out, grouping: { type: SHUFFLE } }
+"""
 
 
 DURABLE = """\

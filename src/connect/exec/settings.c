@@ -11,7 +11,7 @@ enum { WAIT = 1, WAIT_MAX = 60, STOP_WAIT = 5, SECONDS_MAX = 1000000 };
 
 /* --- What is wrong with it ------------------------------------------------------------------------------------------- */
 
-static int check_seconds(const char *who, const char *what, double seconds, gale_error *error) {
+int gx_exec_settings_check(const char *who, const char *what, double seconds, gale_error *error) {
     if (seconds >= 0 && seconds <= SECONDS_MAX) return 0;
     return gale_error_set(error, GALE_INVALID, "%s: %s is %g, must be 0 to %d seconds", who, what, seconds,
                           SECONDS_MAX);
@@ -53,9 +53,9 @@ static int check_choices(const char *who, const gale_exec_command *given, gale_e
 }
 
 static int check_waits(const char *who, const gale_exec_command *given, gale_error *error) {
-    int rc = check_seconds(who, "restart_wait", given->restart_wait, error);
-    if (rc == 0) rc = check_seconds(who, "restart_wait_max", given->restart_wait_max, error);
-    if (rc == 0) rc = check_seconds(who, "stop_wait", given->stop_wait, error);
+    int rc = gx_exec_settings_check(who, "restart_wait", given->restart_wait, error);
+    if (rc == 0) rc = gx_exec_settings_check(who, "restart_wait_max", given->restart_wait_max, error);
+    if (rc == 0) rc = gx_exec_settings_check(who, "stop_wait", given->stop_wait, error);
     return rc;
 }
 
@@ -132,7 +132,7 @@ static void name_it(gx_exec_settings *settings) {
     (void)gx_visible_copy(settings->name, sizeof settings->name, run->words ? plain : run->command);
 }
 
-static int64_t time_of(double seconds, int fallback) {
+int64_t gx_exec_settings_time(double seconds, int fallback) {
     return seconds > 0 ? (int64_t)(seconds * (double)GALE_SECOND) : fallback * GALE_SECOND;
 }
 
@@ -150,10 +150,10 @@ int gx_exec_settings_make(const gale_exec_command *given, const char *who, size_
     char *rest = (char *)made + size;
     copy(made, &run, (places){ (const char **)(void *)rest, rest + lists });
     name_it(made);
-    made->wait = time_of(run.restart_wait, WAIT);
-    made->wait_max = time_of(run.restart_wait_max, WAIT_MAX);
+    made->wait = gx_exec_settings_time(run.restart_wait, WAIT);
+    made->wait_max = gx_exec_settings_time(run.restart_wait_max, WAIT_MAX);
     if (made->wait_max < made->wait) made->wait_max = made->wait;
-    made->stop_wait = time_of(run.stop_wait, STOP_WAIT);
+    made->stop_wait = gx_exec_settings_time(run.stop_wait, STOP_WAIT);
     memcpy(ret_block, &made, sizeof made);
     return 0;
 }

@@ -23,4 +23,8 @@ typedef struct gx_exec_settings {
 int gx_exec_settings_make(const gale_exec_command *given, const char *who, size_t size, void *ret_block,
                           gale_error *error);
 
+/* A time that is given in seconds: is it one (GALE_INVALID), and in ns, where 0 is so many. */
+int gx_exec_settings_check(const char *who, const char *what, double seconds, gale_error *error);
+int64_t gx_exec_settings_time(double seconds, int fallback);
+
 #endif

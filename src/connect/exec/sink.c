@@ -14,11 +14,13 @@
 #include <gale/watch.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 1 << 20, MAX_BYTES = 1 << 20 };
+enum { AT_ONCE = 1 << 20, MAX_BYTES = 1 << 20, FINISH_WAIT = 60 };
 #define SOON GALE_MILLISECOND
 #define SELDOM (100 * GALE_MILLISECOND)
+#define LONG (5 * GALE_SECOND) /* who waits for a child's end so long says so */
 
 static const char who[] = "exec sink";
 
@@ -28,6 +30,7 @@ typedef struct settings {
     int32_t format;
     gx_fields fields;
     uint64_t max_bytes;
+    int64_t finish_wait;
 } settings;
 
 typedef enum phase {
@@ -52,6 +55,10 @@ typedef struct sink {
     gale_watch timer; /* of the next look, of `due` */
     int64_t pause;    /* between two looks */
     bool full;        /* as it has told the engine */
+    uint64_t read;    /* lines, by this child */
+    uint64_t doubted; /* lines that children had read which failed, and were followed by another one */
+    int64_t tell_at,
+        until; /* at the end: the log says that it takes long; it has taken too long (of the machine's clock) */
 } sink;
 
 /* --- The child ------------------------------------------------------------------------------------------------------- */
@@ -98,11 +105,23 @@ static void stop_run(sink *s) {
     gale_stop(s->out, error.code, error.text);
 }
 
+/* What it had read was acked; whether it was done, it alone knew. The run goes on, and ends in this error. */
+static void doubt(sink *s) {
+    gale_error how = GALE_ERROR_INIT, error = GALE_ERROR_INIT;
+    if (gx_exec_child_succeeded(&s->child) || !s->read) return;
+    s->doubted += s->read;
+    (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &how);
+    gale_error_set(&error, how.code, "%s; it had read %" PRIu64 " line%s since it was started", how.text, s->read,
+                   gx_plural(s->read));
+    gale_report(s->out, error.text);
+}
+
 /* Sees to it that there is another one, or none. */
 static void replace(sink *s) {
     shut(s);
     if (gx_exec_child_again(&s->child, &s->due)) {
         s->phase = WAITS;
+        doubt(s);
         gx_outgoing_rewind(&s->sent);
         set_timer(s, s->due);
         return;
@@ -127,6 +146,7 @@ static int begin_child(sink *s) {
     gx_process_fd pipe = { .at = 0, .kind = GX_PROCESS_READS, .fd = -1 };
     int rc = gx_exec_child_begin(&s->child, &pipe);
     s->fd = pipe.fd;
+    s->read = 0;
     if (rc == 0) {
         rc = watch_room(s);
         if (rc < 0) (void)gx_exec_child_abandon(&s->child, rc);
@@ -171,6 +191,7 @@ static uint64_t answer(sink *s) {
     bool some = false;
     while (gx_outgoing_take(&s->sent, s->sent.written - in_pipe, &tuple)) {
         (void)gale_ack(s->out, tuple);
+        s->read++;
         some = true;
     }
     if (some) {
@@ -295,24 +316,50 @@ static int bolt_flush(void *self, gale_collector *out) {
 
 /* --- The end --------------------------------------------------------------------------------------------------------- */
 
-/* Until the child has read all, or nothing has moved for so long. What comes at the end alone (the tuples of a finish before it) is
+/* From now on nothing may stand still for longer than `finish_wait`. */
+static void begin_end(sink *s) {
+    s->tell_at = gx_os_monotonic() + LONG;
+    s->until = gx_os_monotonic() + s->given->finish_wait;
+}
+
+/* gx_exec_child_await; once, when all of it takes long, the log says so. */
+static bool await_child(sink *s, int64_t until) {
+    const gale_context *context = s->instance.context;
+    if (until <= s->tell_at) return gx_exec_child_await(&s->child, until);
+    if (gx_exec_child_await(&s->child, s->tell_at)) return true;
+    s->tell_at = INT64_MAX;
+    gale_log(context->logger, GALE_LOG_WARN, context->component,
+             "waits for the command '%s' to end: it has %.3g s (finishWait) from the last line that it has read",
+             s->given->exec.name, (double)s->given->finish_wait / (double)GALE_SECOND);
+    return gx_exec_child_await(&s->child, until);
+}
+
+/* Until the child has read all, or nothing has moved for too long. What comes at the end alone (the tuples of a finish before it) is
  * not much. */
-static bool write_rest(sink *s, int64_t patience) {
-    int64_t until = gx_os_monotonic() + patience, pause = SOON;
-    while (s->child.runs && s->sent.count && gx_os_monotonic() < until) {
+static bool write_rest(sink *s) {
+    int64_t pause = SOON;
+    while (s->child.runs && s->sent.count && gx_os_monotonic() < s->until) {
         uint64_t before = s->sent.begin + s->sent.written;
         if (!write_some(s)) return false;
         uint64_t in_pipe = answer(s);
         if (in_pipe && is_left(s)) return false;
         if (s->sent.begin + s->sent.written != before) {
-            until = gx_os_monotonic() + patience;
+            s->until = gx_os_monotonic() + s->given->finish_wait;
             pause = SOON;
         } else {
-            if (gx_exec_child_await(&s->child, gx_os_monotonic() + pause)) (void)answer(s);
+            if (await_child(s, gx_os_monotonic() + pause)) (void)answer(s);
             if (pause < SELDOM) pause *= 2;
         }
     }
     return s->sent.count == 0;
+}
+
+/* Its input ends, and so is it to do. */
+static void end_child(sink *s) {
+    shut(s);
+    set_timer(s, 0);
+    (void)await_child(s, s->until);
+    gx_exec_child_end(&s->child, 0);
 }
 
 /* One that is to be started again is, for what waits. */
@@ -321,15 +368,36 @@ static bool has_child(sink *s) {
     return s->phase == WAITS && begin_child(s) == 0;
 }
 
-static int tell_end(sink *s, bool taken) {
+/* "command 'x' was killed by signal 15 (Terminated); it had not ended by itself within 60 s (finishWait); 3 lines it did not read" */
+static int explain_end(const sink *s, size_t left, gale_error *error) {
+    gale_error how = GALE_ERROR_INIT;
+    char late[80] = "", rest[60] = "";
+    (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &how);
+    if (s->child.process.told)
+        snprintf(late, sizeof late, "; it had not ended by itself within %.6g s (finishWait)",
+                 (double)s->given->finish_wait / (double)GALE_SECOND);
+    if (left) snprintf(rest, sizeof rest, "; %zu line%s it did not read", left, gx_plural(left));
+    return gale_error_set(error, how.code, "%s%s%s", how.text, late, rest);
+}
+
+static int tell_end(sink *s) {
     gale_error error = GALE_ERROR_INIT;
-    bool urged = s->child.process.told;
-    if (taken && gx_exec_child_succeeded(&s->child)) return 0;
-    (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &error);
-    if (urged) gale_error_add(&error, "it did not end by itself when its input did");
-    if (!taken) gale_error_add(&error, "%zu line%s it did not read", s->sent.count, gx_plural(s->sent.count));
+    if (!s->sent.count && gx_exec_child_succeeded(&s->child)) return 0;
+    (void)explain_end(s, s->sent.count, &error);
     s->phase = BROKEN;
     fail_all(s, error.text);
+    gale_report(s->out, error.text);
+    return error.code;
+}
+
+/* Others have ended well since: what those had read that did not is the run's error still. */
+static int tell_doubt(sink *s) {
+    gale_error error = GALE_ERROR_INIT;
+    if (!s->doubted) return 0;
+    gale_error_set(&error, GALE_COMPONENT,
+                   "command '%s' failed, and was started again, after it had read %" PRIu64
+                   " line%s: how much of that it did is not known",
+                   s->given->exec.name, s->doubted, gx_plural(s->doubted));
     gale_report(s->out, error.text);
     return error.code;
 }
@@ -337,13 +405,13 @@ static int tell_end(sink *s, bool taken) {
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
     (void)out;
-    bool over = s->phase == GONE || (s->phase == WAITS && !s->sent.count);
-    if (over || s->phase == BROKEN) return 0; /* for that the run has been stopped */
-    bool taken = has_child(s) ? write_rest(s, s->given->exec.stop_wait) : s->sent.count == 0;
-    shut(s);
-    set_timer(s, 0);
-    gx_exec_child_end(&s->child, s->given->exec.stop_wait);
-    return tell_end(s, taken);
+    if (s->phase == BROKEN) return 0; /* for that the run has been stopped */
+    if (s->phase == GONE || (s->phase == WAITS && !s->sent.count)) return tell_doubt(s);
+    begin_end(s);
+    if (has_child(s)) (void)write_rest(s);
+    end_child(s);
+    int rc = tell_end(s);
+    return rc == 0 ? tell_doubt(s) : rc;
 }
 
 static void free_sink(sink *s) {
@@ -353,14 +421,34 @@ static void free_sink(sink *s) {
     gx_define_instance_free(s);
 }
 
+/* The run goes on later with what it had not read, and without what it had: that is to be done now. */
+static void end_suspended(sink *s) {
+    gale_error error = GALE_ERROR_INIT;
+    bool ran = s->child.runs;
+    begin_end(s);
+    end_child(s);
+    if (!ran || gx_exec_child_succeeded(&s->child)) return;
+    (void)explain_end(s, 0, &error);
+    gale_report(s->out, error.text);
+}
+
 static void bolt_cleanup(void *self) {
     sink *s = self;
+    if (s->instance.context->durable) end_suspended(s);
     shut(s);
     gx_exec_child_end(&s->child, s->given->exec.stop_wait);
     free_sink(s);
 }
 
 /* --- The beginning --------------------------------------------------------------------------------------------------- */
+
+static void warn_of_kill(const sink *s) {
+    const gale_context *context = s->instance.context;
+    if (!context->durable || context->task_index > 0) return;
+    gale_log(context->logger, GALE_LOG_WARN, context->component,
+             "what command '%s' has read and not done when it is killed is lost: the state has what it has not read",
+             s->given->exec.name);
+}
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     const settings *given = user;
@@ -381,6 +469,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
         free_sink(s);
         return rc;
     }
+    warn_of_kill(s);
     *ret_self = s;
     return 0;
 }
@@ -443,6 +532,8 @@ static const gale_bolt_ops ops = {
 
 static int check(const gale_exec_sink_options *given, gx_fields *ret_fields, gale_error *error) {
     ret_fields->count = 0;
+    int rc = gx_exec_settings_check(who, "finish_wait", given->finish_wait, error);
+    if (rc < 0) return rc;
     if (given->format < GALE_EXEC_TSV || given->format > GALE_EXEC_TEXT)
         return gale_error_set(error, GALE_INVALID,
                               "%s: format is %d, which is none of TSV (%d), JSON (%d), CSV (%d) and TEXT (%d)", who,
@@ -469,6 +560,7 @@ int gale_exec_sink_bolt(const gale_exec_sink_options *options, gale_bolt *ret_bo
     made->format = given.format;
     made->fields = fields;
     made->max_bytes = given.max_bytes ? given.max_bytes : MAX_BYTES;
+    made->finish_wait = gx_exec_settings_time(given.finish_wait, FINISH_WAIT);
     *ret_bolt = gx_define_bolt(&ops, made, NULL, 0);
     return 0;
 }

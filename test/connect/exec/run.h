@@ -43,6 +43,7 @@ typedef struct run {
     gx_buf logged; /* lines */
     gale_logger logger;
     const gale_allocator *allocator;
+    const gale_store *store; /* the run is durable */
     char folder[60];
     size_t fds;
 } run;
@@ -167,6 +168,7 @@ static inline int run_start(run *r, bool until_drained) {
     options.logger = &r->logger;
     options.until_drained = until_drained;
     options.allocator = r->allocator;
+    options.store = r->store;
     int rc = gale_runtime_new(r->topology, &options, &r->runtime, &r->error);
     return rc < 0 ? rc : gale_runtime_start(r->runtime, &r->error);
 }
@@ -214,6 +216,19 @@ static inline void must_log(run *r, const char *text) {
     const char *logged = gx_buf_text(&r->logged);
     if (!strstr(logged, text)) print_error("'%s' is not logged:\n%s", text, logged);
     assert_non_null(strstr(logged, text));
+}
+
+/* Until it is logged. */
+static inline void await_log(run *r, const char *text) {
+    for (int i = 0;; i++) {
+        pthread_mutex_lock(&r->lock);
+        const char *logged = gx_buf_text(&r->logged);
+        bool there = logged && strstr(logged, text);
+        pthread_mutex_unlock(&r->lock);
+        if (there) return;
+        assert_true(i < PATIENCE_SECONDS * 1000);
+        usleep(1000);
+    }
 }
 
 static inline void must_say(const char *said, const char *text) {

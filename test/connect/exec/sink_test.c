@@ -1,5 +1,6 @@
 /* Tuples become what a command reads; each is answered when it was, and whatever the command does is told. */
 #include "connect/exec/run.h"
+#include "harness/memory_store.h"
 
 #include <signal.h>
 
@@ -170,19 +171,49 @@ static void what_one_that_dies_had_not_read_fails_and_the_run_stops(void **state
     dies_with("read -r a; exit 0", "ended with exit status 0", 1);
 }
 
+/* Each reads a hundred lines, byte by byte, and no more. */
+#define A_HUNDRED "n=0; while [ $n -lt 100 ] && read -r line; do echo $line >>$GALE_TEST/out; n=$((n + 1)); done; "
+
 static void the_next_one_is_given_what_it_had_not_read_in_order(void **state) {
     (void)state;
     run r;
-    /* each reads a hundred lines, byte by byte, and no more */
-    gale_exec_command how = command_of("n=0; while [ $n -lt 100 ] && read -r line; do echo $line >>$GALE_TEST/out; "
-                                       "n=$((n + 1)); done; [ $n -lt 100 ]");
-    how.restart = GALE_EXEC_FAILURE;
+    gale_exec_command how = command_of(A_HUNDRED "true");
+    how.restart = GALE_EXEC_ALWAYS;
     how.restart_wait = how.restart_wait_max = 0.001;
     begin(&r, &how, 950);
     must_succeed(&r);
     must_be_numbers(file_text(&r, "out"), 0, 950);
     assert_int_equal(r.source.acks, 950);
     assert_int_equal(r.source.fails, 0);
+    run_fini(&r);
+}
+
+static void what_one_that_failed_had_read_is_in_doubt_and_the_runs_error_at_its_end(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of(A_HUNDRED "[ $n -lt 100 ] || { echo full >&2; exit 7; }");
+    how.restart = GALE_EXEC_FAILURE;
+    how.restart_wait = how.restart_wait_max = 0.001;
+    begin(&r, &how, 250);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    must_say(r.error.text,
+             "failed, and was started again, after it had read 200 lines: how much of that it did is not");
+    must_log(&r, "ended with exit status 7: full; it had read 100 lines since it was started");
+    must_be_numbers(file_text(&r, "out"), 0, 250);
+    assert_int_equal(r.source.acks, 250);
+    assert_int_equal(r.source.fails, 0);
+    run_fini(&r);
+}
+
+static void one_that_failed_before_it_had_read_anything_is_made_good(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("[ -e $GALE_TEST/once ] || { >$GALE_TEST/once; exit 1; }; cat >$GALE_TEST/out");
+    how.restart = GALE_EXEC_FAILURE;
+    how.restart_wait = 0.001;
+    begin(&r, &how, 10);
+    must_succeed(&r);
+    must_be_numbers(file_text(&r, "out"), 0, 10);
     run_fini(&r);
 }
 
@@ -194,7 +225,8 @@ static void one_that_dies_in_a_line_is_followed_by_one_that_has_it_whole(void **
     how.restart = GALE_EXEC_ALWAYS;
     how.restart_wait = 0.001;
     begin(&r, &how, 10);
-    must_succeed(&r);
+    assert_int_equal(run_all(&r), GALE_COMPONENT);
+    must_say(r.error.text, "after it had read 2 lines:");
     assert_string_equal(file_text(&r, "half"), "0\n1\n2");
     assert_string_equal(file_text(&r, "out"), "2\n3\n4\n5\n6\n7\n8\n9\n");
     assert_int_equal(r.source.acks, 10);
@@ -226,11 +258,12 @@ static void one_that_has_read_all_and_ended_well_is_done(void **state) {
     run_fini(&r);
 }
 
-static void ends_with(const char *command, double stop_wait, const char *words) {
+static void ends_with(const char *command, double finish_wait, const char *words) {
     run r;
     gale_exec_command how = command_of(command);
-    how.stop_wait = stop_wait;
-    begin(&r, &how, 3);
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .finish_wait = finish_wait };
+    how.stop_wait = PATIENCE_SECONDS;
+    begin_with(&r, &options, 3);
     assert_int_equal(run_all(&r), GALE_COMPONENT);
     must_say(r.error.text, words);
     assert_int_equal(r.source.acks, 3);
@@ -241,15 +274,75 @@ static void the_status_that_it_ends_with_is_the_runs(void **state) {
     (void)state;
     ends_with("cat >/dev/null; echo full >&2; exit 6", PATIENCE_SECONDS, "ended with exit status 6: full");
     ends_with("cat >/dev/null; kill -KILL $$", PATIENCE_SECONDS, "was killed by signal 9 (Killed)");
-    ends_with("cat >/dev/null; exec sleep 1000", 0.05, "it did not end by itself when its input did");
+    ends_with("cat >/dev/null; exec sleep 1000", 0.05,
+              "was killed by signal 15 (Terminated); it had not ended by itself within 0.05 s (finishWait)");
+}
+
+static void one_that_works_on_behind_its_input_is_waited_for_and_the_log_says_so(void **state) {
+    (void)state;
+    run r;
+    gale_exec_command how = command_of("cat >/dev/null; while [ ! -e $GALE_TEST/go ]; do sleep 0.01; done; "
+                                       "echo done >$GALE_TEST/out");
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .finish_wait = PATIENCE_SECONDS };
+    how.stop_wait = 0.001;
+    begin_with(&r, &options, 3);
+    assert_int_equal(run_start(&r, true), 0);
+    await_log(&r, "to end: it has 120 s (finishWait) from the last line that it has read");
+    make_file(&r, "go");
+    assert_int_equal(run_wait(&r), 0);
+    assert_string_equal(file_text(&r, "out"), "done\n");
+    run_fini(&r);
+}
+
+static void a_durable_run_says_what_a_kill_loses_and_lets_the_child_end_when_it_is_suspended(void **state) {
+    (void)state;
+    run r;
+    memory_store disk;
+    memory_store_init(&disk);
+    gale_store store = memory_store_open(&disk);
+    gale_exec_command how = command_of("cat >/dev/null; sleep 0.3; echo done >$GALE_TEST/out");
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .finish_wait = PATIENCE_SECONDS };
+    how.stop_wait = 0.001;
+    begin_with(&r, &options, 3);
+    r.store = &store;
+    assert_int_equal(run_start(&r, false), 0);
+    await_count(&r.source.acks, 3);
+    gale_runtime_suspend(r.runtime);
+    assert_int_equal(run_wait(&r), 0);
+    assert_string_equal(file_text(&r, "out"), "done\n");
+    must_log(&r, "has read and not done when it is killed is lost: the state has what it has not read");
+    run_fini(&r);
+    store.close(store.self);
+    memory_store_fini(&disk);
+}
+
+static void one_that_does_not_end_when_a_run_is_suspended_is_told(void **state) {
+    (void)state;
+    run r;
+    memory_store disk;
+    memory_store_init(&disk);
+    gale_store store = memory_store_open(&disk);
+    gale_exec_command how = command_of("cat >/dev/null; exec sleep 1000");
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .finish_wait = 0.05 };
+    how.stop_wait = PATIENCE_SECONDS;
+    begin_with(&r, &options, 3);
+    r.store = &store;
+    assert_int_equal(run_start(&r, false), 0);
+    await_count(&r.source.acks, 3);
+    gale_runtime_suspend(r.runtime);
+    assert_int_equal(run_wait(&r), 0);
+    must_log(&r, "(Terminated); it had not ended by itself within 0.05 s (finishWait)");
+    run_fini(&r);
+    store.close(store.self);
+    memory_store_fini(&disk);
 }
 
 static void what_it_says_at_its_end_does_not_keep_it_from_ending(void **state) {
     (void)state;
     run r;
     gale_exec_command how = command_of("cat >/dev/null; yes | head -c 30000000 >&2; echo well >$GALE_TEST/out");
-    how.stop_wait = PATIENCE_SECONDS;
-    begin(&r, &how, 3);
+    gale_exec_sink_options options = { .size = sizeof options, .run = &how, .finish_wait = PATIENCE_SECONDS };
+    begin_with(&r, &options, 3);
     must_succeed(&r);
     assert_string_equal(file_text(&r, "out"), "well\n");
     run_fini(&r);
@@ -302,6 +395,8 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_int_equal(gale_exec_sink_bolt(NULL, &sink, NULL), GALE_INVALID);
     assert_int_equal(gale_exec_sink_bolt(NULL, NULL, NULL), GALE_INVALID);
     refused((gale_exec_sink_options){ .run = &none }, "exec sink: there is no command to run");
+    refused((gale_exec_sink_options){ .finish_wait = -1 },
+            "exec sink: finish_wait is -1, must be 0 to 1000000 seconds");
     refused((gale_exec_sink_options){ .format = 4 }, "exec sink: format is 4");
     refused((gale_exec_sink_options){ .fields = "a,,b" }, "exec sink: fields");
     refused((gale_exec_sink_options){ .format = GALE_EXEC_TEXT, .fields = "a, b" }, "of which format text writes one");
@@ -319,10 +414,15 @@ int main(void) {
         cmocka_unit_test(one_that_closes_its_input_and_lives_is_ended_without_a_signal_to_us),
         cmocka_unit_test(what_one_that_dies_had_not_read_fails_and_the_run_stops),
         cmocka_unit_test(the_next_one_is_given_what_it_had_not_read_in_order),
+        cmocka_unit_test(what_one_that_failed_had_read_is_in_doubt_and_the_runs_error_at_its_end),
+        cmocka_unit_test(one_that_failed_before_it_had_read_anything_is_made_good),
         cmocka_unit_test(one_that_dies_in_a_line_is_followed_by_one_that_has_it_whole),
         cmocka_unit_test(so_many_failures_in_a_row_are_too_many),
         cmocka_unit_test(one_that_has_read_all_and_ended_well_is_done),
         cmocka_unit_test(the_status_that_it_ends_with_is_the_runs),
+        cmocka_unit_test(one_that_works_on_behind_its_input_is_waited_for_and_the_log_says_so),
+        cmocka_unit_test(a_durable_run_says_what_a_kill_loses_and_lets_the_child_end_when_it_is_suspended),
+        cmocka_unit_test(one_that_does_not_end_when_a_run_is_suspended_is_told),
         cmocka_unit_test(what_it_says_at_its_end_does_not_keep_it_from_ending),
         cmocka_unit_test(memory_that_is_out_leaves_nothing),
         cmocka_unit_test(one_that_cannot_be_run_stops_the_start),
