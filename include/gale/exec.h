@@ -96,8 +96,8 @@ GALE_API GALE_MUST_USE int gale_exec_spout(const gale_exec_spout_options *option
  * One that failed when it had read something, and is started again, is reported with its status and how many lines it had read: whether they
  * were done, it alone knew. The run goes on, and ends with GALE_COMPONENT.
  *
- * When everything has drained, what waits is written, the child's input is closed, and its end awaited, as long as it has read something, or its
- * input has ended, within `finish_wait`; the log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
+ * When everything has drained, what waits is written, the child's input is closed, and its end awaited: it has `finish_wait` from the last line that it has
+ * read. The log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
  * ended with exit status 0, the run ends with GALE_COMPONENT, in words.
  *
  * In a durable run (gale/state.h) what is held is part of each checkpoint, and is written again by a run that goes on. One that is suspended waits for the

@@ -57,8 +57,8 @@ typedef struct sink {
     bool full;        /* as it has told the engine */
     uint64_t read;    /* lines, by this child */
     uint64_t doubted; /* lines that children had read which failed, and were followed by another one */
-    int64_t tell_at,
-        until; /* at the end: the log says that it takes long; it has taken too long (of the machine's clock) */
+    int64_t tell_at;  /* at the end, of the machine's clock: the log says that it takes long */
+    int64_t until;    /* the same: it has taken too long */
 } sink;
 
 /* --- The child ------------------------------------------------------------------------------------------------------- */
@@ -329,20 +329,20 @@ static bool await_child(sink *s, int64_t until) {
     if (gx_exec_child_await(&s->child, s->tell_at)) return true;
     s->tell_at = INT64_MAX;
     gale_log(context->logger, GALE_LOG_WARN, context->component,
-             "waits for the command '%s' to end: it has %.3g s (finishWait) from the last line that it has read",
+             "waits for the command '%s' to end: it has %.6g s (finishWait) from the last line that it has read",
              s->given->exec.name, (double)s->given->finish_wait / (double)GALE_SECOND);
     return gx_exec_child_await(&s->child, until);
 }
 
 /* Until the child has read all, or nothing has moved for too long. What comes at the end alone (the tuples of a finish before it) is
  * not much. */
-static bool write_rest(sink *s) {
+static void write_rest(sink *s) {
     int64_t pause = SOON;
     while (s->child.runs && s->sent.count && gx_os_monotonic() < s->until) {
         uint64_t before = s->sent.begin + s->sent.written;
-        if (!write_some(s)) return false;
+        if (!write_some(s)) return;
         uint64_t in_pipe = answer(s);
-        if (in_pipe && is_left(s)) return false;
+        if (in_pipe && is_left(s)) return;
         if (s->sent.begin + s->sent.written != before) {
             s->until = gx_os_monotonic() + s->given->finish_wait;
             pause = SOON;
@@ -351,7 +351,6 @@ static bool write_rest(sink *s) {
             if (pause < SELDOM) pause *= 2;
         }
     }
-    return s->sent.count == 0;
 }
 
 /* Its input ends, and so is it to do. */
@@ -408,7 +407,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     if (s->phase == BROKEN) return 0; /* for that the run has been stopped */
     if (s->phase == GONE || (s->phase == WAITS && !s->sent.count)) return tell_doubt(s);
     begin_end(s);
-    if (has_child(s)) (void)write_rest(s);
+    if (has_child(s)) write_rest(s);
     end_child(s);
     int rc = tell_end(s);
     return rc == 0 ? tell_doubt(s) : rc;
