@@ -32,17 +32,31 @@ static const gx_option options[] = {
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
-/* A kind of project, and the commands that are printed: those build it, test it and run it. */
+/* A kind of project, and the commands that are printed: those build it, test it and run it. `needs`: what they find only
+ * where gale is installed, and how to do without. */
 typedef struct kind {
     const char *name;
     const char *commands[5];
+    const char *needs;
 } kind;
 
+static const char for_cmake[] =
+    "CMake finds gale where it is installed (Debian: libgale-dev; or cmake --install BUILD --prefix FOLDER); where it "
+    "does not:\n"
+    "cmake -B build -DCMAKE_PREFIX_PATH=FOLDER\n";
+static const char for_python[] =
+    "Python finds gale where it is installed (Debian: python3-gale). With gale's sources and script/build alone:\n"
+    "export PYTHONPATH=SOURCES/bindings/python GALE_LIBRARY=SOURCES/build\n";
+
 static const kind kinds[] = {
-    { "yaml", { "gale test .", "gale run topology.yaml" } },
-    { "c", { "cmake -B build", "cmake --build build", "ctest --test-dir build", "build/bin/@NAME@ README.md" } },
-    { "plugin", { "cmake -B build", "cmake --build build", "gale test .", "gale run topology.yaml < README.md" } },
-    { "python", { "python3 words_test.py", "python3 words.py README.md" } },
+    { "yaml", { "gale test .", "gale run topology.yaml" }, NULL },
+    { "c",
+      { "cmake -B build", "cmake --build build", "ctest --test-dir build", "build/bin/@NAME@ README.md" },
+      for_cmake },
+    { "plugin",
+      { "cmake -B build", "cmake --build build", "gale test .", "gale run topology.yaml < README.md" },
+      for_cmake },
+    { "python", { "python3 words_test.py", "python3 words.py README.md" }, for_python },
 };
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
@@ -145,6 +159,7 @@ static int tell(const kind *k, const char *name, gx_terminal *errors) {
         fill_in(gx_str(*command), name, &out);
         gx_buf_add_byte(&out, '\n');
     }
+    if (k->needs) gx_buf_format(&out, "\n%s", k->needs);
     return gx_session_print(errors, &out);
 }
 

@@ -10,12 +10,10 @@ import gale
 
 
 @gale.spout(outputs=["line"])
-def lines(path):
-    """The lines of a file."""
-    if path:
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                yield [line]
+def lines(texts):
+    """The lines of a file, or of what else has some."""
+    for text in texts:
+        yield [text]
 
 
 @gale.bolt(outputs=["word"])
@@ -46,15 +44,24 @@ def show(tuple, out):
     print(tuple["word"], tuple["count"], sep="\t")
 
 
-def topology(path=None):
+def topology(texts=()):
     made = gale.Topology("@NAME@")
-    made.add_spout("lines", lines, arguments={"path": path})
+    made.add_spout("lines", lines, arguments={"texts": texts})
     made.add_bolt("split", split).shuffle_grouping("lines")
     made.add_bolt("count", Count, parallelism=2).fields_grouping("split", ["word"])
     made.add_bolt("show", show).global_grouping("count")
     return made
 
 
-if __name__ == "__main__":
-    with topology(sys.argv[1]) as made, gale.Runtime(made, until_drained=True, log="warn") as runtime:
+def count_words(path):
+    with open(path, encoding="utf-8") as file, topology(file) as made, gale.Runtime(made, until_drained=True) as runtime:
         runtime.run()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python3 words.py FILE")
+    try:
+        count_words(sys.argv[1])
+    except (OSError, gale.GaleError) as error:
+        sys.exit(f"words.py: {error}")

@@ -6,6 +6,7 @@ usage: new_test.py GALE BUILD CMAKE CC
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 
 GALE, BUILD, CMAKE, CC = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4]
 GALE = str(Path(GALE).resolve())
+SOURCES = Path(__file__).resolve().parents[2]
 
 
 class New(unittest.TestCase):
@@ -84,6 +86,32 @@ class New(unittest.TestCase):
     def test_a_topology_in_python(self):
         out = self.follow("my-words_3", "--python")
         self.assertIn("gale\t", out)
+
+    def test_a_topology_in_python_without_an_installation(self):
+        code, out, err = self.gale("words", "--python")
+        self.assertEqual((code, err), (0, ""))
+        settings = out.splitlines()[-1].replace("SOURCES/build", str(Path(BUILD).resolve())).replace("SOURCES", str(SOURCES))
+        environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "GALE_LIBRARY")}
+
+        def run(*arguments):
+            command = shlex.join([sys.executable, *arguments])
+            done = subprocess.run(["sh", "-ec", f"{settings}\n{command}"], capture_output=True, text=True, timeout=600,
+                                  cwd=self.path / "words", env=environment)
+            return done.returncode, done.stdout, done.stderr
+        self.assertEqual(run("words_test.py")[0], 0)
+        self.assertIn("gale\t", run("words.py", "README.md")[1])
+        self.assertEqual(run("words.py"), (1, "", "usage: python3 words.py FILE\n"))
+        self.assertEqual(run("words.py", "nosuch"), (1, "", "words.py: [Errno 2] No such file or directory: 'nosuch'\n"))
+        (self.path / "words" / "bad").write_bytes(b"good\n\xff\n")
+        code, out, err = run("words.py", "bad")
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(err, r"words.py: UnicodeDecodeError: .*\(words.py:\d+\)\n")
+
+    def test_what_the_commands_need_is_said(self):
+        for option in "--c", "--plugin":
+            out = self.gale("a" + option.strip("-"), option)[1]
+            self.assertEqual(out.splitlines()[-1], "cmake -B build -DCMAKE_PREFIX_PATH=FOLDER")
+        self.assertTrue(self.gale("words")[1].endswith("  gale run topology.yaml\n"))
 
     def test_a_plugin_whose_name_has_signs(self):
         self.assertIn("2 passed, 0 failed\n", self.follow("my-loud_plugin", "--plugin"))

@@ -11,11 +11,13 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
 import gale
-from rig import SECONDS, Heard, Numbers, numbers_to, run
+from gale.testing import Test
+from rig import SECONDS, Heard, Numbers, numbers_to, run, wait_for
 
 HERE = os.path.basename(__file__)
 
@@ -205,6 +207,21 @@ class InCalls(unittest.TestCase):
         for place in "activate", "ack", "fail", "close", "execute", "finish", "cleanup":
             self.assertTrue([line for line in log.lines if f"in {place} (" in line], (place, log.lines))
 
+    def test_a_spout_that_emits_what_it_did_not_declare_stops_the_run_at_once(self):
+        for emit, words in (lambda out: out.emit([1], "bad"), r"^NoStream: .*declares no stream 'bad': it has default"), \
+                           (lambda out: out.emit([1, 2]), r"^GaleError: .*emits 2 values to 'default', which has 1: x"):
+            class Source(gale.Spout):
+                outputs = ["x"]
+
+                def next(self):
+                    emit(self.out)
+            topology, log = gale.Topology("t"), Lines()
+            topology.add_spout("source", Source)
+            topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+            with self.assertRaisesRegex(gale.GaleError, words):
+                run(topology, log=log.logger)
+            self.assertEqual(len(log.lines), 1, log.lines)
+
     def test_what_next_returns_wrongly(self):
         class Source(gale.Spout):
             outputs = ["x"]
@@ -219,6 +236,135 @@ class InCalls(unittest.TestCase):
             run(topology, log=log.logger)
         self.assertTrue(caught.exception.text.startswith("enough\n"))
         self.assertTrue([line for line in log.lines if "next() returns None, DONE" in line], log.lines)
+
+
+@gale.spout(outputs=["number"])
+def two_and_no_more():
+    yield [1]
+    yield [2]
+    raise ValueError("no third")
+
+
+class OfAFunctionsSpout(unittest.TestCase):
+    """What it raises is not the end of its input."""
+    WORDS = r"^ValueError: no third \(exceptions_test.py:\d+\)\ntask \d+ of 'source' stopped the run$"
+
+    def run_to(self, bolt, **options):
+        topology = gale.Topology("t")
+        topology.add_spout("source", two_and_no_more, **options)
+        topology.add_bolt("bolt", bolt).shuffle_grouping("source")
+        return topology
+
+    def test_it_stops_the_run_when_the_rows_before_are_worked_off(self):
+        taken, failing = [], [1, 2]
+
+        class Late(gale.Bolt):
+            """Fails each once, and answers later."""
+
+            def execute(self, tuple):
+                held = self.out.hold(tuple)
+
+                def answer(watch, events):
+                    watch.free()
+                    if held["number"] in failing:
+                        failing.remove(held["number"])
+                        return self.out.fail(held)
+                    taken.append(held["number"])
+                    self.out.ack(held)
+                self.out.timer(self.context.now(), answer)
+        log, topology = Lines(), self.run_to(Late, config={"topology.replay.attempts": 5})
+        with topology, gale.Runtime(topology, log=log.logger) as runtime:
+            with self.assertRaisesRegex(gale.GaleError, self.WORDS) as caught:
+                runtime.run()
+            self.assertEqual(caught.exception.code, gale.ErrorCode.COMPONENT)
+            self.assertEqual((sorted(taken), runtime.stats().acked, runtime.stats().open), ([1, 2], 2, 0))
+        self.assertEqual(len([line for line in log.lines if "no third" in line]), 1, log.lines)
+
+    def test_a_drain_meanwhile_does_not_hide_it(self):
+        held, goes_on = [], threading.Event()
+
+        class Holds(gale.Bolt):
+            def prepare(self):
+                self.out.timer(self.context.now(), self.look)
+
+            def execute(self, tuple):
+                held.append(self.out.hold(tuple))
+
+            def look(self, watch, events):
+                if not goes_on.is_set():
+                    return watch.set(at=self.context.now() + 0.001)
+                for tuple in held:
+                    self.out.ack(tuple)
+        log, topology = Lines(), self.run_to(Holds)
+        with topology, gale.Runtime(topology, log=log.logger) as runtime:
+            runtime.start()
+            wait_for(lambda: len(held) == 2 and log.lines)
+            runtime.drain()
+            goes_on.set()
+            with self.assertRaisesRegex(gale.GaleError, self.WORDS):
+                runtime.wait(SECONDS)
+            self.assertEqual(runtime.stats().acked, 2)
+
+    def test_a_row_that_cannot_be_emitted_too(self):
+        wrong = gale.spout(lambda: iter([[1], [object()]]), outputs=["number"])
+        topology = gale.Topology("t")
+        topology.add_spout("source", wrong)
+        topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+        with self.assertRaisesRegex(gale.GaleError, "^TypeError: a value may be"):
+            run(topology)
+
+    def test_a_file_with_a_bad_byte(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"good\n" * 10000 + b"\xff\n")
+            file.flush()
+            seen = []
+
+            @gale.spout(outputs=["line"])
+            def lines():
+                with open(file.name, encoding="utf-8") as opened:
+                    for line in opened:
+                        yield [line]
+            topology = gale.Topology("t")
+            topology.add_spout("lines", lines)
+            topology.add_bolt("bolt", gale.bolt(lambda tuple, out: seen.append(tuple[0]))).shuffle_grouping("lines")
+            with self.assertRaisesRegex(gale.GaleError, "^UnicodeDecodeError: .*exceptions_test.py"):
+                run(topology)
+            self.assertTrue(seen)
+
+    def test_in_a_test(self):
+        with Test.of_spout(two_and_no_more) as test, self.assertRaisesRegex(gale.GaleError, "no third"):
+            test.finish()
+
+
+class WithoutALogger(unittest.TestCase):
+    """Of Runtime: what is wrong is said all the same."""
+    PROGRAM = """
+import gale
+@gale.bolt
+def fails(tuple, out): raise ValueError("no %d" % tuple[0])
+topology = gale.Topology("t")
+topology.add_spout("numbers", gale.spout(lambda: iter([[1]]), outputs=["n"]))
+topology.add_bolt("fails", fails).shuffle_grouping("numbers")
+{before}
+with topology, gale.Runtime(topology, until_drained=True{options}) as runtime: runtime.run()
+"""
+
+    def said(self, options="", before=""):
+        done = subprocess.run([sys.executable, "-c", self.PROGRAM.format(before=before, options=options)], timeout=SECONDS,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return done.stderr
+
+    def test_warnings_go_to_the_standard_error(self):
+        self.assertEqual(self.said(), "fails: ValueError: no 1 (<string>:4)\n")
+
+    def test_the_applications_logging_has_them_if_it_is_configured(self):
+        configured = "import logging; logging.basicConfig(format='%(name)s/%(levelname)s/%(message)s')"
+        self.assertEqual(self.said(before=configured), "gale/WARNING/fails: ValueError: no 1 (<string>:4)\n")
+
+    def test_silence_is_asked_for(self):
+        for silence in None, "off":
+            self.assertEqual(self.said(f", log={silence!r}"), "")
 
 
 class Numbers_without_arguments(gale.BasicBolt):

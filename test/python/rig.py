@@ -57,9 +57,9 @@ def numbers_to(bolt, count=20, again=True, grouping="shuffle_grouping", **option
     return topology, heard
 
 
-def run(topology, **options):
-    """Until it has drained; returns the figures."""
-    with topology, gale.Runtime(topology, until_drained=True, **options) as runtime:
+def run(topology, log=None, **options):
+    """Until it has drained, without a word if `log` is not said; returns the figures."""
+    with topology, gale.Runtime(topology, until_drained=True, log=log, **options) as runtime:
         runtime.start()
         runtime.wait(SECONDS)
         return runtime.stats()

@@ -9,7 +9,7 @@ import threading
 import unittest
 
 import gale
-from rig import SECONDS, Heard, Numbers, numbers_to, run
+from rig import SECONDS, Heard, Numbers, numbers_to, run, wait_for
 
 READ, WRITE, TIME = gale.WatchEvent.READ, gale.WatchEvent.WRITE, gale.WatchEvent.TIME
 
@@ -217,6 +217,26 @@ class Watches(unittest.TestCase):
         self.assertEqual(told, [WRITE] * 3)
         ours.close()
         theirs.close()
+
+    def test_what_a_timer_of_a_bolt_raises_is_told_and_what_it_holds_stays_held(self):
+        class Holds(gale.Bolt):
+            def execute(self, tuple):
+                self.held = self.out.hold(tuple)
+                self.out.timer(self.context.now(), self.answer)
+
+            def answer(self, watch, events):
+                raise ValueError("forgot to answer")
+        topology, heard = numbers_to(Holds, count=1, again=False)
+        with self.assertLogs("gale", "WARNING") as log, topology, gale.Runtime(topology, until_drained=True) as runtime:
+            runtime.start()
+            wait_for(lambda: len(log.output) >= 2)
+            self.assertEqual({task.component: (task.errors, task.held) for task in runtime.task_stats()},
+                             {"bolt": (1, 1), "numbers": (0, 0)})
+            runtime.stop()
+            runtime.wait(SECONDS)
+        self.assertRegex(log.output[0], r"^WARNING:gale:bolt: ValueError: forgot to answer \(watch_test.py:\d+\)$")
+        self.assertRegex(log.output[1], r"^WARNING:gale:bolt: the drain has waited for .* holds 1 tuple, not answered yet")
+        self.assertEqual([failure.reason for _id, failure in heard.failed], [gale.Reason.STOPPED])
 
     def test_what_cannot_be_watched(self):
         for fd in -2, 10 ** 6, open(__file__):

@@ -10,6 +10,7 @@ import itertools
 
 from . import _c
 from ._library import gale
+from .collector import is_undeclared
 from .components import Failure
 from .errors import code_of, describe
 from .task import Task
@@ -65,7 +66,7 @@ def on_next(self, _out, wait):
         task.collector.emitted = False
         return task.wait(task.component.next(), wait)
     except BaseException as error:
-        return task.raised(error)
+        return task.raised(error, stops=is_undeclared(error))
 
 
 @_c.ACK

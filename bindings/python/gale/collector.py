@@ -21,6 +21,15 @@ class _Choosing(threading.local):
 choosing = _Choosing()
 
 
+class NoStream(KeyError):
+    """A stream that the component does not declare."""
+
+
+def is_undeclared(error):
+    """Is it raised by what is emitted, and will be again: to no stream of the component's, or not the stream's fields?"""
+    return isinstance(error, NoStream) or isinstance(error, GaleError) and error.code == _c.ErrorCode.FIELDS
+
+
 class Collector:
     """What one task emits and answers with. It belongs to the task's thread, and to the calls of its component.
 
@@ -120,7 +129,7 @@ class Collector:
             return self._streams[name]
         except KeyError:
             has = ", ".join(self._streams) or "none"
-            raise KeyError(f"'{self._component}' declares no stream '{name}': it has {has}") from None
+            raise NoStream(f"'{self._component}' declares no stream '{name}': it has {has}") from None
 
     def _refuse(self, rc, stream, count):
         error, choosing.error = choosing.error, None

@@ -9,6 +9,7 @@ import functools
 
 from .collector import Collector
 from .context import Context
+from .errors import describe
 
 # --- What a spout's `next` may return, beside None ---
 
@@ -123,22 +124,44 @@ def bolt(function=None, *, outputs=()):
 
 
 class _FunctionSpout(Spout):
+    """What is raised is the end of the iterator, and of the run, once all that came before is answered; no end of the
+    input."""
     function = None
 
     def __init__(self, *arguments, **named):
-        self._rows, self._count = iter(self.function(*arguments, **named)), 0
+        self._rows, self._count, self._raised = iter(self.function(*arguments, **named)), 0, None
 
     def next(self):
+        if self._raised is None:
+            try:
+                return self._emit()
+            except Exception as error:
+                self._raised = describe(error)
+                self.out.report(self._raised)
+        if self.out.pending == 0:
+            self._stop()
+        return None
+
+    def _emit(self):
         for row in self._rows:
             self.out.emit(row, id=self._count)
             self._count += 1
             return None
         return DONE
 
+    def _stop(self):
+        self.out.stop(self._raised)
+
+    def close(self):
+        """A drain does not ask `next` any more."""
+        if self._raised is not None:
+            self._stop()
+
 
 def spout(function=None, *, outputs=()):
     """Makes a Spout of a function that returns an iterator of rows, as a generator does. Each is tracked; one that
-    fails is emitted again where topology.replay.attempts says so:
+    fails is emitted again where topology.replay.attempts says so. What the function raises stops the run, when the
+    rows before it are answered:
 
         @gale.spout(outputs=["line"])
         def lines(path):

@@ -44,10 +44,15 @@ def check(code, report=None):
     raise GaleError(code, report.text.decode("utf-8", "replace") if report is not None and report.code else "")
 
 
+def _is_the_applications(file):
+    """Neither this package's, nor Python's own without a file."""
+    return not file.startswith("<frozen ") and not os.path.abspath(file).startswith(_FOLDER)
+
+
 def _place(error):
     """Where it was raised, or where this package was called from then: "words.py:12"."""
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    own = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(_FOLDER)]
+    own = [frame for frame in frames if _is_the_applications(frame[0])]
     file, line = (own or frames or [("?", 0)])[-1]
     return f"{os.path.basename(file)}:{line}"
 

@@ -9,6 +9,7 @@ import weakref
 from . import _c, _library, stats
 from ._library import gale
 from .errors import GaleError, check
+from .errors import log as gales_log
 from .logs import logger_of
 from .signals import held_back
 from .texts import c_text, c_texts
@@ -64,7 +65,8 @@ class Runtime:
     until_drained  it ends by itself when every spout is DONE and all is answered
     inactive       nothing is opened before activate()
     seed           the same seed draws the same random numbers
-    log            "info" and the like: to the standard error; or a logging.Logger; None: silence
+    log            a logging.Logger (of its own accord "gale": where nothing is configured, warnings and errors go to the
+                   standard error); or "info" and the like: to the standard error as `gale run` does; None: silence
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
@@ -72,8 +74,8 @@ class Runtime:
     queue_limit, ring_memory, state_memory: bytes, as in gale_runtime_options
     """
 
-    def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=None, state=None,
-                 checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
+    def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=gales_log,
+                 state=None, checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
         self._topology, self._closing = topology, False
         adopted, adopt_count = c_texts(adopt)

@@ -40,13 +40,15 @@ class Task:
         self.definition.crew.tasks.discard(self)
         threads.end_task()
 
-    def raised(self, error):
-        """Says it in words, and returns the code for C."""
+    def raised(self, error, stops=False):
+        """Says it in words, and returns the code for C. `stops`: the run cannot go on."""
         text = c_message(error.text if isinstance(error, NotNow) else describe(error))
         gale.report(self.out, text)
         if not isinstance(error, Exception):  # somebody wants to end the program: the run ends first
             self.definition.crew.escaped.append(error)
             gale.stop(self.out, _c.ErrorCode.STOPPED, text)
+        elif stops:
+            gale.stop(self.out, _c.ErrorCode.COMPONENT, text)
         return code_of(error)
 
     def guard(self, function, *arguments):
