@@ -54,8 +54,9 @@ def topology(texts=()):
 
 
 def count_words(path):
-    with open(path, encoding="utf-8") as file, topology(file) as made, gale.Runtime(made, until_drained=True) as runtime:
-        runtime.run()
+    with open(path, encoding="utf-8") as file, topology(file) as made:
+        with gale.Runtime(made, until_drained=True) as runtime:
+            runtime.run()
 
 
 if __name__ == "__main__":

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """The programs of docs/python.md do what stands behind them: each Python block is the file that its first line names, and what follows a
-"$ " is a command and what it prints.
+"$ " is a command and what it prints. Every public function of the package has its signature there.
 
 usage: documents_test.py PAGE...
 """
 
+import functools
+import inspect
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+
+import gale
+from gale import collector, context, remote, state, testing, topology, watch
 
 
 def steps(text):
@@ -37,9 +42,39 @@ def follow(page, folder):
     return commands
 
 
+# Public among the package's own modules alone.
+OURS = {collector.Collector: {"here", "forget_watches", "end"}, watch.Watch: {"forget"}, context.Context: {"end"},
+        topology.Topology: {"subscribe"}, topology.Inputs: set(), remote.Remote: set(), state.State: set(),
+        gale.Runtime: set(), testing.Test: set()}
+
+
+def signature(name, function):
+    """As a reader writes it: fail(tuple, text="", reason=Reason.FAILED)."""
+    text = str(inspect.signature(function)).replace("'", '"')
+    return name + re.sub(r"<(\w+\.\w+): -?\d+>", r"\1", text)
+
+
+def signatures():
+    for kind, ours in OURS.items():
+        for name in vars(kind).keys() - ours:
+            if not name.startswith("_") and callable(getattr(kind, name)):
+                bound = isinstance(vars(kind)[name], classmethod)
+                function = getattr(kind, name)
+                yield signature(name, function if bound else functools.partial(function, None))
+
+
+def has_signatures(page):
+    """But for groupings that have another one's."""
+    text = page.read_text()
+    missing = [each for each in signatures() if f"`{each}`" not in text]
+    missing = [each for each in missing if not (re.match(r"\w+_grouping\(", each) and f"`{each.partition('(')[0]}`" in text)]
+    assert not missing, f"{page} lacks {', '.join(missing)}"
+
+
 def main(*pages):
     os.environ["LC_ALL"] = "C"  # for sort
     for page in map(pathlib.Path, pages):
+        has_signatures(page)
         with tempfile.TemporaryDirectory() as folder:
             count = follow(page, pathlib.Path(folder))
         assert count >= 1, f"{page} has no command"

@@ -26,7 +26,7 @@ class NoStream(KeyError):
 
 
 def is_undeclared(error):
-    """Is it raised by what is emitted, and will be again: to no stream of the component's, or not the stream's fields?"""
+    """Is it of what was emitted, and will be again: to no stream of the component's, or not the stream's fields?"""
     return isinstance(error, NoStream) or isinstance(error, GaleError) and error.code == _c.ErrorCode.FIELDS
 
 
