@@ -25,7 +25,7 @@ typedef enum gale_net_transport {
 /* Where a record ends. */
 typedef enum gale_net_framing {
     GALE_NET_AS_IT_COMES, /* of a stream, GALE_NET_LINES, and of syslog GALE_NET_COUNTED_OR_LINES; of datagrams, each is one */
-    GALE_NET_LINES, /* "\n" or "\r\n" */
+    GALE_NET_LINES, /* "\n" or "\r\n"; of datagrams, these and GALE_NET_NUL make several of one, each at most `longest` */
     GALE_NET_NUL,
     GALE_NET_OCTETS,          /* "LEN SP record" (RFC 6587, octet counting); what is none ends the connection */
     GALE_NET_COUNTED_OR_LINES /* each record that begins as "LEN SP <" is counted, any other is a line */
@@ -53,7 +53,11 @@ typedef enum gale_net_framing {
  * for the rest of may have as many bytes, then the one that needs more is closed. Connections are read in turns of 16 KiB.
  *
  * A durable run keeps what was received and not answered in each checkpoint; after a crash, what was received since the last one is
- * lost, since nobody sends it again. After an orderly stop nothing is but half records. */
+ * lost, since nobody sends it again. After an orderly stop nothing is but half records.
+ *
+ * A record that the end of its connection cuts off is not emitted, but counted and logged: of counted and NUL-ended ones, however that
+ * ended; a last line without its "\n" is emitted where the other side has closed in order (FIN), and dropped after a reset, a
+ * timeout, or when it is closed here. Of a datagram in parts the last need not have its end. */
 enum { GALE_NET_PARAMETERS = 256 };
 typedef struct gale_net_spout_options {
     size_t size;
@@ -72,7 +76,7 @@ typedef struct gale_net_spout_options {
     uint32_t max_connections; /* of a task; further ones wait in the system's backlog; 0: 1024 */
     uint64_t memory;          /* bytes; 0: 64 MiB */
     double idle_timeout;      /* seconds without a byte after which a connection is closed; 0: never */
-    uint64_t connections;     /* the input ends when so many of a task have come and ended; 0: never */
+    uint64_t connections;     /* the input ends when so many have come and ended; of one task alone; 0: never */
     uint64_t receive_buffer;  /* bytes, of datagrams (SO_RCVBUF); what was given is logged; 0: the system's own */
 } gale_net_spout_options;
 GALE_API GALE_MUST_USE int gale_net_spout(const gale_net_spout_options *options, gale_spout *ret_spout,
@@ -91,8 +95,8 @@ GALE_API GALE_MUST_USE int gale_net_spout(const gale_net_spout_options *options,
  * the other machine may say, makes it not well.
  *
  * While `max_bytes` wait, those who feed the sink are held back (gale_congest): what waits is bounded by that and what was in its
- * queue. At the end, what waits is sent as long as something of it is taken within each `finish_wait`; then the run ends with GALE_IO, in
- * words. Names are looked up once, when the task is prepared, again later where they cannot be found. In a durable run what is held is part of each checkpoint, and is sent again by a
+ * queue. A drain waits for what is held, until it is taken or the trees of all of it have failed. When the sink is finished then, what it
+ * holds is sent as long as something of it is taken within each `finish_wait`; then the run ends with GALE_IO, in words. Names are looked up once, when the task is prepared, again later where they cannot be found. In a durable run what is held is part of each checkpoint, and is sent again by a
  * run that goes on: at least once. */
 typedef struct gale_net_sink_options {
     size_t size;

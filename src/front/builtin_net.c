@@ -29,7 +29,7 @@
            GX_RANGE(1, 1000000), .unit = "connections"),                                                               \
         GX_ROW(SECONDS, "idleTimeout", "0", "connections that are silent for so long are closed; 0: never",            \
                GX_RANGE(0, 1000000), .example = "10m"),                                                                \
-        GX_ROW(WHOLE, "connections", "0", "the input ends when so many of a task have come and ended; 0: never",       \
+        GX_ROW(WHOLE, "connections", "0", "the input ends when so many have come and ended; of one task; 0: never",    \
                GX_RANGE(0, INT64_MAX), .unit = "connections")
 #define BUFFER_ROW                                                                                                     \
     GX_ROW(BYTES, "receiveBuffer", "0",                                                                                \
@@ -194,7 +194,8 @@ static int make_syslog(const gx_args *args, gale_spout *ret, gale_error *error) 
     GX_ROW(BYTES, "maxBytes", "1 MiB", "while so many bytes wait to be taken, those who feed it are held back",        \
            GX_RANGE(1, INT64_MAX))
 #define FINISH_ROW                                                                                                     \
-    GX_ROW(SECONDS, "finishWait", "10", "at the end, how long it may be that nothing of what waits is taken",          \
+    GX_ROW(SECONDS, "finishWait", "10",                                                                                \
+           "at the end, when no tuple waits for an answer any more, how long it may be that nothing is taken",         \
            .roles = GX_PARAM_ABOVE, GX_RANGE(0, 1000000))
 
 static const gx_param tcp_sink_params[] = {

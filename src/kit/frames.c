@@ -152,7 +152,7 @@ static void begin_body(gx_frames *frames) {
 
 /* What looked like a size is how a line begins. */
 static int begin_text(gx_frames *frames) {
-    if (frames->rule->kind == GX_FRAMES_OCTETS) return GALE_DAMAGED;
+    if (frames->rule->kind == GX_FRAMES_OCTETS) return begin(frames), GALE_DAMAGED;
     if (frames->head_size && !keep(frames, frames->head, frames->head_size)) return GALE_NO_MEMORY;
     frames->state = TEXT;
     return 0;
@@ -192,16 +192,34 @@ int gx_frames_next(gx_frames *frames, gale_str *piece, gx_frame *ret_frame) {
     return rc;
 }
 
-bool gx_frames_end(gx_frames *frames, gx_frame *ret_frame) {
-    uint8_t state = frames->state;
-    gale_str bytes = state == HEAD ? (gale_str){ frames->head, frames->head_size }
-                                   : (gale_str){ frames->data, frames->given ? 0 : frames->size };
-    bool is_line = state == TEXT || (state == HEAD && frames->rule->kind == GX_FRAMES_SYSLOG);
-    bool is_long = is_line && bytes.size > frames->rule->max;
+/* Something of a record has come that was neither handed out nor is passed by. */
+static bool is_half(const gx_frames *frames) {
+    switch (frames->state) {
+    case TEXT: return frames->size && !frames->given;
+    case HEAD: return frames->head_size;
+    default: return frames->state == BODY;
+    }
+}
+
+/* It lacks its end alone. What looks like the beginning of a size is a line as well, where there are any. */
+static bool is_all(const gx_frames *frames, gx_frames_ending ending) {
+    switch (frames->rule->kind) {
+    case GX_FRAMES_OCTETS: return false;
+    case GX_FRAMES_NUL: return ending == GX_FRAMES_WHOLE;
+    default: return ending != GX_FRAMES_BROKEN && frames->state != BODY;
+    }
+}
+
+bool gx_frames_end(gx_frames *frames, gx_frames_ending ending, gx_frame *ret_frame) {
+    gale_str bytes = frames->state == HEAD ? (gale_str){ frames->head, frames->head_size }
+                                           : (gale_str){ frames->data, frames->size };
+    bool half = is_half(frames), all = is_all(frames, ending), is_long = bytes.size > frames->rule->max;
     begin(frames);
-    if (!bytes.size) return false;
-    frames->too_long += is_long;
-    if (is_long && frames->rule->drops) return false;
+    if (!half) return false;
+    frames->cut_off += !all;
+    frames->too_long += all && is_long;
     if (is_long) bytes.size = frames->rule->max;
-    return hand_out(frames, bytes, is_line && !is_long, ret_frame);
+    if (all && !(is_long && frames->rule->drops)) return hand_out(frames, bytes, !is_long, ret_frame);
+    give_back(frames);
+    return false;
 }

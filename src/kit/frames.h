@@ -6,12 +6,14 @@
  *
  *              gale_str piece = { what was read };
  *              while ((rc = gx_frames_next(&frames, &piece, &frame)) > 0) take(frame);
- *              ... at the end of the stream: if (gx_frames_end(&frames, &frame)) take(frame);
+ *              ... at the end of the stream: if (gx_frames_end(&frames, GX_FRAMES_CLOSED, &frame)) take(frame);
  *
  *          A record that a piece has whole is borrowed from it, so that only what is half at the end of a piece is copied. It is
  *          given back with the record: a stream that is between two records owns nothing, and ten thousand of them cost
  *          little. A record above the bound is cut to it, or dropped, counted either way, and what is over is passed by
  *          as it comes: an endless line and a huge size that is announced take no more memory than the bound.
+ *
+ *          What the end of a stream cuts off is no record: it is counted, and never handed out.
  * Threads: one at a time. Owner: memory comes from a gx_heap; the rule is borrowed.
  * Errors:  GALE_DAMAGED of GX_FRAMES_OCTETS alone: what stands where a size should cannot be told from a record, and what comes
  *          behind it means nothing. GALE_NO_MEMORY: the piece still has what could not be kept. */
@@ -39,6 +41,7 @@ typedef struct gx_frames {
     size_t size, capacity;
     uint64_t left;     /* of a counted record, what has not come */
     uint64_t too_long; /* records that were */
+    uint64_t cut_off;  /* records that the end of the stream has */
     uint8_t state;
     bool given; /* what `data` has was handed out */
     uint8_t head_size;
@@ -47,7 +50,7 @@ typedef struct gx_frames {
 
 typedef struct gx_frame {
     gale_str bytes;
-    bool whole; /* neither cut nor broken off by the end of the stream */
+    bool whole; /* not cut to the bound */
 } gx_frame;
 
 /* Allocates nothing. */
@@ -58,9 +61,16 @@ void gx_frames_fini(gx_frames *frames);
  * used up. Errors as above. */
 int gx_frames_next(gx_frames *frames, gale_str *piece, gx_frame *ret_frame);
 
-/* The stream has ended: what is half, if anything is. What lacks its "\n" or NUL counts as whole. To be followed by gx_frames_fini,
- * or by another stream. */
-bool gx_frames_end(gx_frames *frames, gx_frame *ret_frame);
+/* What is known of what came last. */
+typedef enum gx_frames_ending {
+    GX_FRAMES_BROKEN, /* nothing: it may have been meant to go on */
+    GX_FRAMES_CLOSED, /* whoever sent it has closed in order: a last line is one without its "\n" */
+    GX_FRAMES_WHOLE   /* it is all that there was: so is what lacks its NUL */
+} gx_frames_ending;
+
+/* The stream has ended: true and the last record, which lacks its end. What else has begun is cut off: counted, and given back.
+ * To be followed by gx_frames_fini, or by another stream. */
+bool gx_frames_end(gx_frames *frames, gx_frames_ending ending, gx_frame *ret_frame);
 
 /* What it takes of memory between two calls. */
 GX_INLINE size_t gx_frames_held(const gx_frames *frames) {

@@ -275,6 +275,7 @@ static void a_path_that_nobody_listens_at_is_taken_over_and_nothing_else(void **
     fclose(file);
     assert_int_equal(gx_socket_listen(&address, GX_SOCKET_STREAM, false, &first, &error), GALE_IO);
     assert_int_equal(access(path, F_OK), 0);
+    assert_non_null(strstr(error.text, "it is a file that is there, and no socket"));
     unlink(path);
     rmdir(folder);
 }

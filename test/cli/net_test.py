@@ -152,7 +152,7 @@ class Streams(Net):
         self.assertTrue(all(before - 1 < r["received"] < time.time() + 1 for r in rows), rows)
 
     def test_other_framings(self):
-        for framing, data, wanted in (("nul", b"a\nb\0c", [b"a\nb", b"c"]), ("octets", b"3 a\nb1 c", [b"a\nb", b"c"]),
+        for framing, data, wanted in (("nul", b"a\nb\0c\0", [b"a\nb", b"c"]), ("octets", b"3 a\nb1 c", [b"a\nb", b"c"]),
                                       ("auto", b"5 <1>ab<2>c\n12 d\n", [b"<1>ab", b"<2>c", b"12 d"])):
             with self.subTest(framing):
                 (self.path / "out.tsv").unlink(missing_ok=True)
@@ -160,6 +160,51 @@ class Streams(Net):
                 self.send(self.port(), data)
                 self.end()
                 self.assertEqual(b"\n".join(self.lines()), b"\n".join(wanted))
+
+    def reset(self, s):
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.close()
+
+    def test_a_record_that_the_end_of_its_connection_cuts_off_is_none_and_is_told_of(self):
+        for framing, data, wanted in (("octets", b"1 a10 abc", [b"a"]), ("octets", b"1 a10", [b"a"]), ("nul", b"a\0b", [b"a"]), ("auto", b"<1>a\n20 <13>abc\n", [b"<1>a"])):
+            with self.subTest(data):
+                (self.path / "out.tsv").unlink(missing_ok=True)
+                self.start("Tcp", f'listen: "127.0.0.1:0", connections: 1, framing: {framing}')
+                self.send(self.port(), data)
+                self.end()
+                self.assertEqual(self.lines(), wanted)
+                self.assertRegex(self.said(), r"the connection of 127\.0\.0\.1:\d+ was closed by the other side within a record, which is dropped")
+                self.assertIn("of 1 connection: 1 record was cut off by the end of its connection, or of the run\n", self.said())
+
+    def test_a_last_line_is_none_where_its_connection_is_reset(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1')
+        s = self.dial(self.port())
+        s.sendall(b'a\n{"amount": 1000000')
+        self.wait_for_lines(1)  # both came at once
+        self.reset(s)
+        self.end()
+        self.assertEqual(self.lines(), [b"a"])
+        self.assertIn("1 record was cut off by the end of its connection, or of the run, 1 connection was reset\n", self.said())
+
+    def test_half_a_record_at_the_end_of_the_run_is_told_of(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0"')
+        s = self.dial(self.port())
+        s.sendall(b"a\nhalf")
+        self.wait_for_lines(1)
+        self.interrupt()
+        self.assertEqual(self.lines(), [b"a"])
+        self.assertIn("of 1 connection: 1 record was cut off", self.said())
+
+    def test_a_run_to_which_nothing_happened_has_no_last_words(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1')
+        self.send(self.port(), b"a\n")
+        self.end()
+        self.assertNotIn("WARN", self.said())
+
+    def test_connections_are_counted_by_one_task(self):
+        self.start("Tcp", 'listen: "127.0.0.1:1", connections: 2', tasks=2)
+        self.assertEqual(self.process.wait(BOUND), 2, self.said())
+        self.assertIn("connections is for one task, not 2: what the system had for a task that has had its own would be lost", self.said())
 
     def test_what_is_not_counted_ends_its_connection_alone(self):
         self.start("Tcp", 'listen: "127.0.0.1:0", framing: octets, connections: 2')
@@ -182,10 +227,10 @@ class Streams(Net):
         s = self.dial(self.port())
         s.sendall(b"a\nb\n")
         self.wait_for_lines(2)
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        s.close()
+        self.reset(s)
         self.end()
-        self.assertRegex(self.said(), r"of 1 connections 1 were reset")
+        self.assertEqual(self.lines(), [b"a", b"b"])
+        self.assertIn("of 1 connection: 1 connection was reset\n", self.said())
 
     def test_a_unix_socket_takes_connections_and_leaves_nothing_behind(self):
         self.start("Unix", "path: in.sock, connections: 1")
@@ -211,6 +256,7 @@ class Streams(Net):
         (self.path / "file").write_text("mine")
         self.start("Unix", "path: file")
         self.assertEqual(self.process.wait(BOUND), 3, self.said())
+        self.assertIn("cannot listen at file: it is a file that is there, and no socket", self.said())
         self.assertEqual((self.path / "file").read_text(), "mine")
 
     def test_a_port_that_another_has_is_refused_in_words(self):
@@ -249,7 +295,7 @@ class Streams(Net):
         self.assertEqual(sorted(len(line) for line in self.lines()), [4] + [7] * 10 + [64000])
         self.assert_grew_less(before, 32 << 20)
         self.interrupt()
-        self.assertIn("1 records were longer than `longest`", self.said())
+        self.assertIn("1 record was longer than `longest`", self.said())
 
     def test_an_endless_line_holds_up_no_other_source_of_its_executor(self):
         text = TOPOLOGY.replace("bolts:", "  - {{id: other, className: gale.spout.Generator, properties: {{lines: 3000, words: 1}}}}\nbolts:", 1).replace(
@@ -372,8 +418,8 @@ class Streams(Net):
         s.sendall(b"a\nhalf")
         self.assertEqual(s.recv(1), b"")
         self.end()
-        self.assertEqual(self.lines(), [b"a", b"half"])
-        self.assertIn("closed here were 1 for their silence", self.said())
+        self.assertEqual(self.lines(), [b"a"])
+        self.assertIn("1 record was cut off by the end of its connection, or of the run, 1 connection was closed here for its silence\n", self.said())
 
     def test_who_may_not_emit_does_not_read(self):
         """A sender waits: what is open is bounded by topology.max.spout.pending, and by `memory`."""
@@ -416,6 +462,21 @@ class Streams(Net):
         self.assertEqual(self.lines(), [b"a", b"b", b"c"])
         self.assertEqual(self.said().count("cannot connect"), 1)
 
+    def test_who_connects_drops_the_half_line_of_a_server_that_has_gone(self):
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        server.settimeout(BOUND)
+        self.start("Tcp", f'connect: "127.0.0.1:{server.getsockname()[1]}", connections: 2')
+        s, _ = server.accept()
+        s.sendall(b"a\nhalf")
+        self.wait_for_lines(1)
+        self.reset(s)
+        s, _ = server.accept()
+        s.sendall(b"b\nthe last")
+        s.close()
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b", b"the last"])
+
     def test_a_name_that_cannot_be_found_is_looked_for_again(self):
         self.start("Tcp", 'connect: "no such host:1"')
         self.wait_for_words("is not well: cannot find 'no such host:1'")
@@ -442,10 +503,11 @@ class Streams(Net):
 
 class Datagrams(Net):
     def total(self):
-        found = re.search(r"(\d+) datagrams were received, (\d+) were thrown away by the system, (\d+) not read at the end; (\d+) were longer",
-                          self.said())
-        self.assertTrue(found, self.said())
-        return [int(number) for number in found.groups()]
+        last = re.search(r"\d+ datagrams? w[a-z]+ received.*", self.said())
+        self.assertTrue(last, self.said())
+        found = [re.search(rf"(\d+) \w+ (?:was|were) {what}", last[0]) for what in ("received", "thrown away by the system", "not read at the end", "longer than `longest`")]
+        self.assertNotIn(" 0 ", last[0])
+        return [int(one[1]) if one else 0 for one in found]
 
     def socket(self, port):
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -483,6 +545,33 @@ class Datagrams(Net):
             self.assertEqual(self.lines(), wanted)
             self.interrupt()
             self.assertEqual(self.total(), [2, 0, 0, 1])
+
+    def test_of_a_datagram_in_parts_each_is_as_long_as_it_may_be(self):
+        big = b"\n".join(b"%07d" % i for i in range(7000))
+        for framing, end in (("lines", b"\n"), ("nul", b"\0")):
+            for word, long, wanted in (("drop", b"abc\n123456789\n\nxyz", [b"abc", b"", b"xyz"]), ("cut", b"abc\n123456789\nxyz", [b"abc", b"12345678", b"xyz"])):
+                with self.subTest(framing + " " + word):
+                    (self.path / "out.tsv").unlink(missing_ok=True)
+                    self.start("Udp", f'listen: "127.0.0.1:0", framing: {framing}, longest: 8, tooLong: {word}, receiveBuffer: 1 MiB', "-j", "1")
+                    s = self.socket(self.port())
+                    s.send(long.replace(b"\n", end))
+                    s.send(big.replace(b"\n", end))
+                    self.wait_for_lines(len(wanted) + 7000)
+                    self.assertEqual(self.lines(), wanted + big.split(b"\n"))
+                    self.interrupt()
+                    self.assertEqual(self.total(), [2, 0, 0, 1])
+
+    def test_of_a_datagram_above_64_kib_in_lines_those_within_come(self):
+        self.start("Unix", "path: in.sock, datagram: true, framing: lines")
+        self.wait_for_words("listens at in.sock")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+            s.connect(str(self.path / "in.sock"))
+            s.send(b"a\n" + b"x" * 40000 + b"\n" + b"y" * 40000 + b"\nb\n")
+            s.send(b"c")
+        self.wait_for_lines(3)
+        self.assertEqual(self.lines(), [b"a", b"x" * 40000, b"c"])
+        self.interrupt()
+        self.assertIn("2 datagrams were received, 1 datagram was larger than 64 KiB", self.said())
 
     def test_what_the_system_throws_away_is_counted_to_the_last(self):
         """A source that may emit forty a second, a buffer for a few, and ten thousand at once."""
@@ -589,6 +678,35 @@ class Sinks(Net):
         self.end()
         self.assertEqual(self.said().count("cannot connect"), 1)
         self.assertIn("is well again", self.said())
+
+    def down(self, properties):
+        """Three lines for a server that is down, whose spout gives them up after a second."""
+        port = self.free_port()
+        (self.path / "in.txt").write_bytes(b"a\nb\nc\n")
+        text = SENDER.format(kind="TcpSink", port=port, properties=properties).replace("path: in.txt", "path: in.txt, maxAttempts: 1").replace("3600", "1")
+        self.start(None, None, text=text)
+        return port
+
+    def test_a_server_that_stays_down_ends_the_run_when_its_spout_has_given_up(self):
+        self.down("format: text, finishWait: 1s")
+        self.assertEqual(self.process.wait(BOUND), 3, self.said())
+        self.assertIn("line 3 given up after 1 attempt", self.said())
+        self.assertIn("3 records were not taken within 1 seconds", self.said())
+
+    def test_what_was_given_up_is_sent_all_the_same_to_a_server_that_comes_back_at_the_end(self):
+        port = self.down("format: text, finishWait: 1000s")
+        self.wait_for_words("line 3 given up")
+        server = self.server(port)
+        self.assertEqual(self.read_all(self.accept(server)), b"a\nb\nc\n")
+        self.assertEqual(self.process.wait(BOUND), 1, self.said())
+
+    def test_two_interrupts_end_what_waits_for_a_server(self):
+        self.send_to("TcpSink", self.free_port(), "format: text", [b"a"])
+        self.wait_for_words("cannot connect: Connection refused")
+        self.process.send_signal(signal.SIGINT)
+        self.wait_for_words("finishing them")
+        self.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.process.wait(BOUND), 130, self.said())
 
     def test_what_was_not_taken_is_sent_again_to_the_next_connection(self):
         """Servers that reset the connection somewhere: at least once, and no line in pieces."""

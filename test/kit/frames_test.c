@@ -56,24 +56,36 @@ static int take(fixture *f, const char *bytes, size_t size) {
     return rc;
 }
 
-static void end(fixture *f) {
+static void end(fixture *f, gx_frames_ending ending) {
     gx_frame frame;
-    if (gx_frames_end(&f->frames, &frame)) note(f, frame);
+    if (gx_frames_end(&f->frames, ending, &frame)) note(f, frame);
 }
 
 /* What comes of a stream, in pieces of `step` bytes. */
-static const char *cut(fixture *f, gx_frames_kind kind, bool drops, gale_str stream, size_t step) {
+static const char *cut(fixture *f, gx_frames_kind kind, bool drops, gale_str stream, size_t step,
+                       gx_frames_ending ending) {
     use(f, kind, drops);
     for (size_t at = 0; at < stream.size; at += step)
         assert_int_equal(take(f, stream.data + at, stream.size - at < step ? stream.size - at : step), 0);
-    end(f);
+    end(f, ending);
     return gx_buf_text(&f->out);
 }
 
 /* The same however it is cut to pieces. */
 static void expect(fixture *f, gx_frames_kind kind, bool drops, gale_str stream, const char *records) {
     for (size_t step = 1; step <= stream.size + 1; step++)
-        assert_string_equal(cut(f, kind, drops, stream, step), records);
+        assert_string_equal(cut(f, kind, drops, stream, step, GX_FRAMES_CLOSED), records);
+    assert_int_equal(f->frames.cut_off, 0);
+}
+
+/* The same of a stream whose end cuts a record off; nothing of that is kept. */
+static void expect_cut_off(fixture *f, gx_frames_kind kind, gx_frames_ending ending, gale_str stream,
+                           const char *records) {
+    for (size_t step = 1; step <= stream.size + 1; step++) {
+        assert_string_equal(cut(f, kind, false, stream, step, ending), records);
+        assert_int_equal(f->frames.cut_off, 1);
+        assert_int_equal(gx_frames_held(&f->frames), 0);
+    }
 }
 
 #define STREAM(text) ((gale_str){ (text), sizeof(text) - 1 })
@@ -96,7 +108,7 @@ static void the_last_line_may_lack_its_end(void **state) {
 
 static void a_nul_ends_a_record_that_has_newlines_in_it(void **state) {
     fixture *f = *state;
-    expect(f, GX_FRAMES_NUL, false, STREAM("a\nb\0\0c\r\0d"), "[a\nb][][c\r][d]");
+    expect(f, GX_FRAMES_NUL, false, STREAM("a\nb\0\0c\r\0"), "[a\nb][][c\r]");
 }
 
 static void what_is_counted_may_have_anything_in_it(void **state) {
@@ -104,11 +116,52 @@ static void what_is_counted_may_have_anything_in_it(void **state) {
     expect(f, GX_FRAMES_OCTETS, false, STREAM("1 a4 b\nc\n10 0123456789"), "[a][b\nc\n][0123456789]");
 }
 
-static void a_counted_record_that_the_end_breaks_off_is_not_whole(void **state) {
+static void what_the_end_cuts_off_is_no_record(void **state) {
     fixture *f = *state;
-    expect(f, GX_FRAMES_OCTETS, false, STREAM("1 a4 bc"), "[a][bc*]");
-    expect(f, GX_FRAMES_OCTETS, false, STREAM("1 a4 "), "[a]");
-    expect(f, GX_FRAMES_OCTETS, false, STREAM("1 a44"), "[a][44*]");
+    for (gx_frames_ending ending = GX_FRAMES_BROKEN; ending <= GX_FRAMES_CLOSED; ending++) {
+        expect_cut_off(f, GX_FRAMES_OCTETS, ending, STREAM("1 a4 bc"), "[a]");
+        expect_cut_off(f, GX_FRAMES_OCTETS, ending, STREAM("1 a4 "), "[a]");
+        expect_cut_off(f, GX_FRAMES_OCTETS, ending, STREAM("1 a44"), "[a]");
+        expect_cut_off(f, GX_FRAMES_SYSLOG, ending, STREAM("20 <13>abc\n"), "");
+        expect_cut_off(f, GX_FRAMES_SYSLOG, ending, STREAM("a\n4 <"), "[a]");
+        expect_cut_off(f, GX_FRAMES_NUL, ending, STREAM("a\0b"), "[a]");
+    }
+}
+
+static void a_last_line_is_one_only_where_the_end_is_in_order(void **state) {
+    fixture *f = *state;
+    expect(f, GX_FRAMES_LINES, false, STREAM("a\nbc"), "[a][bc]");
+    expect_cut_off(f, GX_FRAMES_LINES, GX_FRAMES_BROKEN, STREAM("a\nbc"), "[a]");
+    expect_cut_off(f, GX_FRAMES_LINES, GX_FRAMES_BROKEN, STREAM("a\n0123456789abcdef\r"), "[a]");
+    expect_cut_off(f, GX_FRAMES_SYSLOG, GX_FRAMES_BROKEN, STREAM("<1>a\n<1>b"), "[<1>a]");
+    expect_cut_off(f, GX_FRAMES_SYSLOG, GX_FRAMES_BROKEN, STREAM("a\n12"), "[a]");
+    expect_cut_off(f, GX_FRAMES_SYSLOG, GX_FRAMES_BROKEN, STREAM("a\n12 "), "[a]");
+}
+
+static void of_all_that_there_was_the_last_record_is_one(void **state) {
+    fixture *f = *state;
+    assert_string_equal(cut(f, GX_FRAMES_NUL, false, STREAM("a\0b"), 1, GX_FRAMES_WHOLE), "[a][b]");
+    assert_string_equal(cut(f, GX_FRAMES_LINES, false, STREAM("a\nb"), 1, GX_FRAMES_WHOLE), "[a][b]");
+    assert_int_equal(f->frames.cut_off, 0);
+    expect_cut_off(f, GX_FRAMES_OCTETS, GX_FRAMES_WHOLE, STREAM("1 a2 b"), "[a]");
+}
+
+static void an_end_between_two_records_cuts_nothing_off(void **state) {
+    fixture *f = *state;
+    static const struct {
+        gx_frames_kind kind;
+        gale_str stream;
+    } cases[] = { { GX_FRAMES_LINES, STREAM("a\nb\n") },
+                  { GX_FRAMES_LINES, STREAM("0123456789abcdefgh") }, /* cut already */
+                  { GX_FRAMES_NUL, STREAM("a\0") },
+                  { GX_FRAMES_OCTETS, STREAM("1 a2 bc") },
+                  { GX_FRAMES_OCTETS, STREAM("20 0123456789abcdefg") },
+                  { GX_FRAMES_SYSLOG, STREAM("3 <1>a\n") } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t step = 1; step <= cases[i].stream.size; step++) {
+            (void)cut(f, cases[i].kind, false, cases[i].stream, step, GX_FRAMES_BROKEN);
+            assert_int_equal(f->frames.cut_off, 0);
+        }
 }
 
 static void what_is_no_size_breaks_a_counted_stream(void **state) {
@@ -149,7 +202,7 @@ static void a_longer_one_is_cut_and_counted_and_the_next_is_whole(void **state) 
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdefg\r\nx\n"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdef\r\rx\ny"), "[0123456789abcdef*][y]");
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdef\r"), "[0123456789abcdef*]");
-    expect(f, GX_FRAMES_NUL, false, STREAM("0123456789abcdef\r\0x"), "[0123456789abcdef*][x]");
+    expect(f, GX_FRAMES_NUL, false, STREAM("0123456789abcdef\r\0x\0"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_OCTETS, false, STREAM("20 0123456789abcdefghij1 x"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_SYSLOG, false, STREAM("20 <123456789abcdefghij<x\n"), "[<123456789abcdef*][<x]");
     assert_int_equal(f->frames.too_long, 1);
@@ -235,7 +288,7 @@ static void running_out_of_memory_loses_no_byte(void **state) {
             if (rc > 0) note(f, frame);
             assert_true(rc >= 0 && piece.size == 0);
         }
-        end(f);
+        end(f, GX_FRAMES_CLOSED);
         assert_string_equal(gx_buf_text(&f->out), records[i]);
     }
 }
@@ -244,10 +297,9 @@ static void a_stream_that_has_ended_may_be_followed_by_another(void **state) {
     fixture *f = *state;
     use(f, GX_FRAMES_OCTETS, false);
     assert_int_equal(take(f, "5 ab", 4), 0);
-    end(f);
-    gx_frames_fini(&f->frames);
+    end(f, GX_FRAMES_CLOSED);
     assert_int_equal(take(f, "1 c", 3), 0);
-    assert_string_equal(gx_buf_text(&f->out), "[ab*][c]");
+    assert_string_equal(gx_buf_text(&f->out), "[c]");
 }
 
 int main(void) {
@@ -257,7 +309,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_last_line_may_lack_its_end, setup, teardown),
         cmocka_unit_test_setup_teardown(a_nul_ends_a_record_that_has_newlines_in_it, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_counted_may_have_anything_in_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_counted_record_that_the_end_breaks_off_is_not_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_end_cuts_off_is_no_record, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_last_line_is_one_only_where_the_end_is_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_all_that_there_was_the_last_record_is_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_end_between_two_records_cuts_nothing_off, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_size_breaks_a_counted_stream, setup, teardown),
         cmocka_unit_test_setup_teardown(syslog_is_counted_or_in_lines_record_by_record, setup, teardown),
         cmocka_unit_test_setup_teardown(a_line_of_syslog_may_begin_with_a_number, setup, teardown),

@@ -178,6 +178,11 @@ static const char *path_of(const gx_address *address) {
     return ((const struct sockaddr_un *)(const void *)address->bytes)->sun_path;
 }
 
+static bool is_in_the_way(const gx_address *address) {
+    struct stat about;
+    return family_of(address) == AF_UNIX && lstat(path_of(address), &about) == 0 && !S_ISSOCK(about.st_mode);
+}
+
 /* What a process that has gone left there. */
 static void remove_dead(const gx_address *address, gx_socket_kind kind) {
     struct stat about;
@@ -197,12 +202,19 @@ static int bind_to(int fd, const gx_address *address, gx_socket_kind kind, bool 
     return kind == GX_SOCKET_STREAM ? listen(fd, BACKLOG) : 0;
 }
 
+static int refuse_file(const gx_address *address, gale_error *error) {
+    char text[GX_ADDRESS_TEXT];
+    gx_address_text(address, text);
+    return gale_error_set(error, GALE_IO, "cannot listen at %s: it is a file that is there, and no socket", text);
+}
+
 int gx_socket_listen(const gx_address *address, gx_socket_kind kind, bool shared, int *ret_fd, gale_error *error) {
     int fd = make(address, kind);
     if (fd < 0) return refuse(address, "make a socket for", error);
     if (family_of(address) == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (bind_to(fd, address, kind, shared) != 0) {
-        int rc = refuse(address, "listen at", error);
+        int rc = errno == EADDRINUSE && is_in_the_way(address) ? refuse_file(address, error)
+                                                               : refuse(address, "listen at", error);
         close(fd);
         return rc;
     }

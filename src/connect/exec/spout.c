@@ -154,7 +154,7 @@ static int read_piece(spout *s) {
 
 /* What stands behind the last end of a record is one, too. */
 static int read_rest(spout *s, gx_frame *ret_frame) {
-    bool rest = gx_frames_end(&s->frames, ret_frame);
+    bool rest = gx_frames_end(&s->frames, GX_FRAMES_WHOLE, ret_frame);
     tell_long(s);
     s->phase = LINGERS;
     s->due = gale_context_now(s->instance.context) + s->given->exec.stop_wait;

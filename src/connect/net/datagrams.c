@@ -1,6 +1,7 @@
 #include "connect/net/datagrams.h"
 
 #include "base/log.h"
+#include "connect/net/tally.h"
 #include "kit/calendar.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 enum {
     LAST_LOOK = 1 << 16, /* datagrams that nobody read, which are counted at the end */
     TROUBLED = 100,      /* ms until a socket that cannot be read is tried again */
+    PARTS = 64 << 10,    /* bytes of a datagram in parts that there is room for at least: no datagram of UDP has more */
 };
 
 static int64_t now_of(const gx_net_datagrams *d) {
@@ -67,11 +69,12 @@ static const char *peer_of(gx_net_datagrams *d, const gx_address *peer) {
 /* Begins the next one that was taken: 1 where it is a record, or has some. */
 static bool begin(gx_net_datagrams *d) {
     const gx_datagram *one = &d->list[d->next++];
-    d->cut += one->cut;
-    if (one->cut && d->given->rule.drops) return false;
+    *(d->given->whole ? &d->cut : &d->larger) += one->cut;
+    if (one->cut && d->given->whole && d->given->rule.drops) return false;
     (void)peer_of(d, &one->peer);
     d->piece = (gale_str){ one->data, one->size };
     d->in_piece = true;
+    d->is_cut = one->cut;
     return true;
 }
 
@@ -87,7 +90,7 @@ static int part_of(gx_net_datagrams *d, gale_str *ret_bytes) {
     rc = gx_frames_next(&d->frames, &d->piece, &frame);
     if (rc == 0) {
         d->in_piece = false;
-        rc = gx_frames_end(&d->frames, &frame);
+        rc = gx_frames_end(&d->frames, d->is_cut ? GX_FRAMES_BROKEN : GX_FRAMES_WHOLE, &frame);
     }
     if (rc > 0) *ret_bytes = frame.bytes;
     return rc;
@@ -108,7 +111,7 @@ int gx_net_datagrams_next(gx_net_datagrams *d, gx_net_record *ret_record) {
     for (;;) {
         int rc = gx_net_datagrams_rest(d, ret_record);
         if (rc != 0) return rc;
-        int got = gx_socket_take(d->fd, d->list, GX_DATAGRAMS, d->given->options.longest);
+        int got = gx_socket_take(d->fd, d->list, GX_DATAGRAMS, d->room);
         if (got <= 0) return await(d, got != GALE_AGAIN), 0;
         d->next = 0;
         d->count = (uint32_t)got;
@@ -167,13 +170,14 @@ static int begin_watching(gx_net_datagrams *d, gale_error *error) {
 int gx_net_datagrams_open(gx_net_datagrams *d, const gx_net_settings *given, const gale_context *context,
                           gale_collector *out, gx_heap *heap, gale_error *error) {
     *d = (gx_net_datagrams){ .given = given, .context = context, .out = out, .heap = heap, .fd = -1 };
-    size_t room = given->options.longest;
+    size_t longest = given->options.longest;
+    d->room = given->whole || longest > PARTS ? longest : PARTS;
     gx_frames_init(&d->frames, heap, &given->rule);
     int rc = bind_it(d, error);
     if (rc < 0) return rc;
-    d->buffer = gx_alloc_array(heap, GX_TAG_OTHER, GX_DATAGRAMS, room);
+    d->buffer = gx_alloc_array(heap, GX_TAG_OTHER, GX_DATAGRAMS, d->room);
     if (!d->buffer) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", given->address);
-    for (uint32_t i = 0; i < GX_DATAGRAMS; i++) d->list[i].data = d->buffer + i * room;
+    for (uint32_t i = 0; i < GX_DATAGRAMS; i++) d->list[i].data = d->buffer + i * d->room;
     tell_bound(d);
     return begin_watching(d, error);
 }
@@ -189,16 +193,23 @@ static uint64_t count_unread(gx_net_datagrams *d) {
 static void tell_all(gx_net_datagrams *d) {
     const gale_context *context = d->context;
     uint64_t taken = d->taken - (d->count - d->next), unread = count_unread(d);
+    char text[400];
     (void)look(d);
-    gale_log(context->logger, d->lost || unread || d->cut ? GALE_LOG_WARN : GALE_LOG_INFO, context->component,
-             "%s: %" PRIu64 " datagrams were received, %" PRIu64 " were thrown away by the system, %" PRIu64
-             " not read at the end; %" PRIu64 " were longer than `longest`",
-             d->given->address, taken, d->lost, unread, d->cut + d->frames.too_long);
+    const gx_net_tally happened[] = {
+        { d->lost, "datagram", "thrown away by the system" },
+        { unread, "datagram", "not read at the end" },
+        { d->cut + d->frames.too_long, "record", "longer than `longest`" },
+        { d->larger, "datagram", "larger than 64 KiB (and `longest`), and read as far as the last record within" },
+    };
+    size_t some = gx_net_tally_text(happened, sizeof happened / sizeof *happened, text, sizeof text);
+    gale_log(context->logger, some ? GALE_LOG_WARN : GALE_LOG_INFO, context->component,
+             "%s: %" PRIu64 " datagram%s %s received%s%s", d->given->address, taken, gx_plural(taken),
+             taken == 1 ? "was" : "were", some ? ", " : "", text);
 }
 
 void gx_net_datagrams_close(gx_net_datagrams *d) {
     if (d->buffer) tell_all(d);
     gx_frames_fini(&d->frames);
-    gx_free(d->heap, GX_TAG_OTHER, d->buffer, d->buffer ? GX_DATAGRAMS * d->given->options.longest : 0);
+    gx_free(d->heap, GX_TAG_OTHER, d->buffer, d->buffer ? GX_DATAGRAMS * d->room : 0);
     if (d->fd >= 0) gx_socket_end(d->fd, &d->bound, GX_SOCKET_DATAGRAM);
 }

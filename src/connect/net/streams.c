@@ -1,6 +1,7 @@
 #include "connect/net/streams.h"
 
 #include "base/log.h"
+#include "connect/net/tally.h"
 #include "kit/calendar.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct gx_connection {
     bool listed;
     bool has_more; /* a whole piece came */
     bool at_end, told_end;
+    bool in_order; /* the end: the other side has closed */
     char peer[];
 };
 
@@ -51,7 +53,7 @@ static int watch_new(gx_net_streams *s, int fd, int32_t events, gale_watch_fn *c
 
 /* What is no loss of a record that was emitted: a run whose clients are rude, or whose server is down for a while, has not failed. */
 GALE_PRINTF(2, 3) static void say(const gx_net_streams *s, const char *format, ...) {
-    char text[300];
+    char text[600];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -89,8 +91,11 @@ static gx_connection *take_listed(gx_net_streams *s) {
 /* In neither list any more, and its descriptor is closed. */
 static void give_back(gx_connection *c) {
     gx_net_streams *s = c->of;
+    gx_frame none;
     s->held -= gx_frames_held(&c->frames);
+    (void)gx_frames_end(&c->frames, GX_FRAMES_BROKEN, &none);
     s->too_long += c->frames.too_long;
+    s->cut_off += c->frames.cut_off;
     gx_frames_fini(&c->frames);
     *(c->before ? &c->before->behind : &s->all) = c->behind;
     if (c->behind) c->behind->before = c->before;
@@ -326,6 +331,7 @@ static void read_piece(gx_net_streams *s, gx_connection *c) {
     c->has_more = got == GX_NET_PIECE;
     if (got == GALE_AGAIN) return;
     c->at_end = got <= 0;
+    c->in_order = got == 0;
     s->reset += got < 0;
     if (got <= 0) return;
     s->piece.size = (size_t)got;
@@ -339,6 +345,19 @@ static void break_off(gx_net_streams *s, gx_connection *c, const char *why) {
     if (may_tell(s)) say(s, "the connection of %s was closed: %s", c->peer, why);
     s->current = NULL;
     end(c);
+}
+
+/* True: the last line, which nothing but an end in order says that it is all of. */
+static bool take_last(gx_net_streams *s, gx_connection *c, gx_frame *ret_frame) {
+    c->told_end = true;
+    if (!s->received) s->received = wall_of(s);
+    s->held -= gx_frames_held(&c->frames);
+    bool some = gx_frames_end(&c->frames, c->in_order ? GX_FRAMES_CLOSED : GX_FRAMES_BROKEN, ret_frame);
+    s->held += gx_frames_held(&c->frames);
+    if (c->frames.cut_off && may_tell(s))
+        say(s, "the connection of %s was %s within a record, which is dropped", c->peer,
+            c->in_order ? "closed by the other side" : "reset, or closed here,");
+    return some;
 }
 
 static void pass_on(gx_net_streams *s, gx_connection *c) {
@@ -369,11 +388,7 @@ int gx_net_streams_rest(gx_net_streams *s, gx_net_record *ret_record) {
         s->broken++;
         return break_off(s, c, "what came is not framed as LEN SP record"), 0;
     }
-    if (c->at_end && !c->told_end) {
-        c->told_end = true;
-        if (!s->received) s->received = wall_of(s);
-        if (gx_frames_end(&c->frames, &frame)) return hand_out(s, &frame, ret_record);
-    }
+    if (c->at_end && !c->told_end && take_last(s, c, &frame)) return hand_out(s, &frame, ret_record);
     if (!c->at_end && s->held > s->given->options.memory) {
         s->over++;
         return break_off(s, c, "half records of all connections take more than `memory` bytes"), 0;
@@ -405,6 +420,11 @@ static int check_tasks(const gx_net_settings *given, const gale_context *context
                                                                   : NULL;
     if (context->task_count < 2) return 0;
     const char *port = strrchr(given->address, ':');
+    if (given->options.connections)
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: connections is for one task, not %u: what the system had for a task that has had "
+                              "its own would be lost",
+                              given->address, context->task_count);
     if (!lone && port && strcmp(port, ":0") == 0) lone = "a port of the system's choice, :0,";
     return lone ? gale_error_set(error, GALE_INVALID, "%s: %s has one task, not %u", given->address, lone,
                                  context->task_count)
@@ -431,21 +451,20 @@ static uint64_t count_rest(gx_net_streams *s) {
 }
 
 static void tell_all(gx_net_streams *s) {
-    const gale_context *context = s->context;
-    uint64_t rest = count_rest(s), half = 0;
-    for (const gx_connection *c = s->all; c; c = c->behind) half += gx_frames_held(&c->frames) > 0;
+    char text[400];
+    uint64_t rest = count_rest(s);
     while (s->all) give_back(s->all);
-    if (rest || half)
-        gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "%s: at the end, %" PRIu64 " record%s had been read and %s not emitted, and half of one from %" PRIu64
-                 " connection%s",
-                 s->given->address, rest, gx_plural(rest), rest == 1 ? "was" : "were", half, gx_plural(half));
-    if (!s->too_long && !s->broken && !s->reset && !s->idle && !s->over) return;
-    gale_log(context->logger, GALE_LOG_WARN, context->component,
-             "%s: %" PRIu64 " records were longer than `longest`; of %" PRIu64 " connections %" PRIu64
-             " were reset, and closed here were %" PRIu64 " for their silence, %" PRIu64 " for their framing, %" PRIu64
-             " for want of memory",
-             s->given->address, s->too_long, s->begun, s->reset, s->idle, s->broken, s->over);
+    const gx_net_tally happened[] = {
+        { rest, "record", "read and not emitted at the end" },
+        { s->too_long, "record", "longer than `longest`" },
+        { s->cut_off, "record", "cut off by the end of its connection, or of the run" },
+        { s->reset, "connection", "reset" },
+        { s->idle, "connection", "closed here for its silence" },
+        { s->broken, "connection", "closed here for its framing" },
+        { s->over, "connection", "closed here for want of memory" },
+    };
+    if (gx_net_tally_text(happened, sizeof happened / sizeof *happened, text, sizeof text))
+        say(s, "of %" PRIu64 " connection%s: %s", s->begun, gx_plural(s->begun), text);
 }
 
 void gx_net_streams_close(gx_net_streams *s) {

@@ -6,7 +6,7 @@
  *          (kit/frames.h).
  *
  *              listens --accept--> open --told--> listed --its turn--> read --all is used up--> open, or listed again
- *              dials --connected--> open                                 '--ended--> half a record --> closed
+ *              dials --connected--> open                                 '--ended--> the last line --> closed
  *                ^------- a pause, 0.1 s to 30 s, doubled ------------------------------------------------'
  *
  * Threads: the task's. Owner: gx_net_streams_close gives all back. */
@@ -48,7 +48,7 @@ typedef struct gx_net_streams {
     int64_t pause;
     /* What is told at most once in a while, and at the end. */
     int64_t told_at;
-    uint64_t too_long, broken, reset, idle, over; /* over `memory` */
+    uint64_t too_long, cut_off, broken, reset, idle, over; /* over `memory` */
 } gx_net_streams;
 
 /* Listens, or begins to dial. An error has its report. */
