@@ -123,7 +123,8 @@ static int data_of(gx_net_sent *sent, gale_str data, bool is_text, gale_value *r
 /* --- Tuples ------------------------------------------------------------------------------------------------------- */
 
 static gale_value seconds_of(int64_t ns) {
-    return gale_f64((double)(ns / GALE_SECOND) + (double)(ns % GALE_SECOND) / 1e9);
+    int64_t whole = ns / GALE_SECOND; /* a double has not room for all digits at once */
+    return gale_f64((double)whole + (double)(ns - whole * GALE_SECOND) / 1e9);
 }
 
 static gale_value time_of(const gx_syslog *m, int64_t received) {
