@@ -55,14 +55,6 @@ int gx_state_open(gale_collector *out, const gale_state_options *options, gale_s
     return rc;
 }
 
-void gx_state_drop(gx_task *task) {
-    gx_task_states *states = task->states;
-    if (!states) return;
-    task->states = NULL;
-    gx_keyed_fini(&states->keyed);
-    gx_free(&task->executor->shared->heap, GX_TAG_PLAN, states, sizeof *states);
-}
-
 int gx_state_cut(gx_task *task, uint64_t checkpoint, gx_changes *to) {
     return task->states ? gx_keyed_cut(&task->states->keyed, checkpoint, to) : GALE_OK;
 }

@@ -8,9 +8,6 @@
 /* A collector's `state`; the task reports why not. */
 int gx_state_open(gale_collector *out, const gale_state_options *options, gale_state **ret_state);
 
-/* They go: the task was not opened after all. */
-void gx_state_drop(gx_task *task);
-
 /* What has changed in all of them since the last cut. GALE_NO_MEMORY. For durable runs. */
 int gx_state_cut(gx_task *task, uint64_t checkpoint, gx_changes *to);
 

@@ -108,11 +108,16 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     return NULL;
 }
 
+void gx_task_drop_states(gx_task *task, gx_shared *shared) {
+    if (task->states) gx_keyed_fini(&task->states->keyed);
+    gx_free(&shared->heap, GX_TAG_PLAN, task->states, sizeof *task->states);
+    task->states = NULL;
+}
+
 void gx_task_free(gx_task *task, gx_shared *shared) {
     if (!task) return;
     if (task->is_acker) gx_acker_fini(&task->acker);
-    if (task->states) gx_keyed_fini(&task->states->keyed);
-    gx_free(&shared->heap, GX_TAG_PLAN, task->states, sizeof *task->states);
+    gx_task_drop_states(task, shared);
     uint32_t streams = task->plan->stream_count;
     for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = streams * sizeof *task->streams;

@@ -171,6 +171,9 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
 /* Frees what the task holds; its queues were emptied by its executor. */
 void gx_task_free(gx_task *task, gx_shared *shared);
 
+/* Its keyed states go: with it, or because it was not opened after all. */
+void gx_task_drop_states(gx_task *task, gx_shared *shared);
+
 /* Has it a `flush`? */
 GX_INLINE bool gx_task_flushes(const gx_task *task) {
     return !task->is_acker && !task->is_spout && task->plan->built->bolt.flush;

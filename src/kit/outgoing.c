@@ -63,3 +63,28 @@ bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple)
 void gx_outgoing_rewind(gx_outgoing *sent) {
     sent->written = sent->begin;
 }
+
+/* --- What lasts --------------------------------------------------------------------------------------------------- */
+
+int gx_outgoing_save(const gx_outgoing *sent, gale_saver *to) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sent->count; i++) {
+        gale_value handle = gale_i64((int64_t)gx_outgoing_at(sent, i)->tuple);
+        rc = gale_save(to, &handle, 1);
+    }
+    return rc;
+}
+
+int gx_outgoing_restore(gx_outgoing *sent, gx_recall *recall, gx_outgoing_form_fn *form, void *user) {
+    const gale_value *v;
+    int rc;
+    while ((rc = gx_recall_next(recall, "i", &v)) > 0) {
+        gale_handle handle = (gale_handle)v[0].as.i64;
+        const gale_tuple *tuple = gale_held(recall->out, handle);
+        if (!tuple) continue;
+        rc = form(user, tuple);
+        if (rc < 0) return rc;
+        gx_outgoing_add(sent, handle);
+    }
+    return rc;
+}

@@ -10,6 +10,7 @@
 #define GX_KIT_OUTGOING_H
 
 #include "base/buf.h"
+#include "kit/recall.h"
 
 #include <gale/tuple.h>
 
@@ -54,6 +55,15 @@ bool gx_outgoing_take(gx_outgoing *sent, uint64_t taken, gale_handle *ret_tuple)
 
 /* For the next one: nothing that stays was written. */
 void gx_outgoing_rewind(gx_outgoing *sent);
+
+/* Whose lines stay, in order, as records behind those that were saved before; what gale_save says. */
+int gx_outgoing_save(const gx_outgoing *sent, gale_saver *to);
+
+/* Appends a tuple's line to `bytes`. 0, or an error. */
+typedef int gx_outgoing_form_fn(void *user, const gale_tuple *tuple);
+
+/* Takes them back: the lines of those that are held still are formed again. 0, what gx_recall_next says, or what `form` does. */
+int gx_outgoing_restore(gx_outgoing *sent, gx_recall *recall, gx_outgoing_form_fn *form, void *user);
 
 /* The line at `index` from the oldest. */
 GX_INLINE const gx_outgoing_line *gx_outgoing_at(const gx_outgoing *sent, size_t index) {

@@ -7,7 +7,6 @@
 #include "engine/hooks.h"
 #include "engine/short.h"
 #include "engine/spout.h"
-#include "engine/state.h"
 #include "engine/watches.h"
 #include "runtime/lifecycle.h"
 #include "runtime/restore.h"
@@ -52,7 +51,7 @@ static int open_task(gx_executor *ex, gx_task *task) {
     if (opened) rc = restore_task(task);
     if (rc < 0) gx_watches_forget(task);
     if (opened && rc < 0) end_task(task);
-    if (rc < 0) gx_state_drop(task);
+    if (rc < 0) gx_task_drop_states(task, ex->shared);
     gx_turn_end(ex);
     return rc;
 }

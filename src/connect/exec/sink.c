@@ -477,33 +477,18 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
 
 static int bolt_save(void *self, gale_saver *to) {
     const sink *s = self;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < s->sent.count; i++) {
-        gale_value handle = gale_i64((int64_t)gx_outgoing_at(&s->sent, i)->tuple);
-        rc = gale_save(to, &handle, 1);
-    }
-    return rc;
+    return gx_outgoing_save(&s->sent, to);
 }
 
-/* Its line is formed again. */
-static int take_back(sink *s, gale_handle handle) {
-    const gale_tuple *tuple = gale_held(s->out, handle);
-    if (!tuple) return 0;
-    int rc = form(s, tuple);
-    if (rc == 0) gx_outgoing_add(&s->sent, handle);
-    return rc;
+static int form_again(void *user, const gale_tuple *tuple) {
+    return form(user, tuple);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     sink *s = self;
     gx_recall recall = { from, out, who, s->instance.context, 0 };
-    const gale_value *v;
-    int rc;
-    while ((rc = gx_recall_next(&recall, "i", &v)) > 0) {
-        rc = take_back(s, (gale_handle)v[0].as.i64);
-        if (rc < 0) return rc;
-    }
-    if (s->sent.count) set_timer(s, now(s));
+    int rc = gx_outgoing_restore(&s->sent, &recall, form_again, s);
+    if (rc == 0 && s->sent.count) set_timer(s, now(s));
     return rc;
 }
 

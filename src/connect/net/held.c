@@ -74,25 +74,14 @@ void gx_net_held_tell(gx_net_held *held, const char *why) {
 }
 
 int gx_net_held_save(const gx_net_held *held, gale_saver *to) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < held->records.count; i++) {
-        gale_value handle = gale_i64((int64_t)gx_outgoing_at(&held->records, i)->tuple);
-        rc = gale_save(to, &handle, 1);
-    }
-    return rc;
+    return gx_outgoing_save(&held->records, to);
+}
+
+static int form_again(void *user, const gale_tuple *tuple) {
+    return form(user, tuple);
 }
 
 int gx_net_held_restore(gx_net_held *held, gale_saved *from) {
     gx_recall recall = { from, held->out, "net sink", held->context, 0 };
-    const gale_value *v;
-    int rc;
-    while ((rc = gx_recall_next(&recall, "i", &v)) > 0) {
-        gale_handle handle = (gale_handle)v[0].as.i64;
-        const gale_tuple *tuple = gale_held(held->out, handle);
-        if (!tuple) continue;
-        rc = form(held, tuple);
-        if (rc < 0) return rc;
-        gx_outgoing_add(&held->records, handle);
-    }
-    return rc;
+    return gx_outgoing_restore(&held->records, &recall, form_again, held);
 }
