@@ -162,14 +162,6 @@ static int begin_child(sink *s) {
 
 /* --- Writing --------------------------------------------------------------------------------------------------------- */
 
-/* The child has closed its input. It has time to end by itself: its last words say why. */
-static void see_it_leave(sink *s) {
-    shut(s);
-    s->phase = LEAVES;
-    s->due = now(s) + s->given->exec.stop_wait;
-    set_timer(s, s->due);
-}
-
 /* False: nobody reads any more. */
 static bool write_some(sink *s) {
     size_t before = 0;
@@ -205,6 +197,16 @@ static uint64_t answer(sink *s) {
 static bool is_left(const sink *s) {
     struct pollfd one = { .fd = s->fd, .events = 0 };
     return poll(&one, 1, 0) > 0 && (one.revents & POLLERR);
+}
+
+/* The child has closed its input, and may have read more before it did than we knew. It has time to end by itself: its last words say
+ * why. */
+static void see_it_leave(sink *s) {
+    (void)answer(s);
+    shut(s);
+    s->phase = LEAVES;
+    s->due = now(s) + s->given->exec.stop_wait;
+    set_timer(s, s->due);
 }
 
 /* While nothing moves it looks less and less often. */
@@ -340,9 +342,9 @@ static void write_rest(sink *s) {
     int64_t pause = SOON;
     while (s->child.runs && s->sent.count && gx_os_monotonic() < s->until) {
         uint64_t before = s->sent.begin + s->sent.written;
-        if (!write_some(s)) return;
+        bool reads = write_some(s);
         uint64_t in_pipe = answer(s);
-        if (in_pipe && is_left(s)) return;
+        if (!reads || (in_pipe && is_left(s))) break;
         if (s->sent.begin + s->sent.written != before) {
             s->until = gx_os_monotonic() + s->given->finish_wait;
             pause = SOON;
@@ -351,6 +353,7 @@ static void write_rest(sink *s) {
             if (pause < SELDOM) pause *= 2;
         }
     }
+    if (s->fd >= 0) (void)answer(s);
 }
 
 /* Its input ends, and so is it to do. */

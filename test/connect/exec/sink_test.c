@@ -2,7 +2,9 @@
 #include "connect/exec/run.h"
 #include "harness/memory_store.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 static gale_exec_command command_of(const char *text) {
     return (gale_exec_command){ .size = sizeof(gale_exec_command), .command = text };
@@ -186,6 +188,23 @@ static void the_next_one_is_given_what_it_had_not_read_in_order(void **state) {
     assert_int_equal(r.source.acks, 950);
     assert_int_equal(r.source.fails, 0);
     run_fini(&r);
+}
+
+/* Between the look at how much is in the pipe and the question whether anybody reads it, the child reads all that it will and ends: the
+ * question, asked of this one poll alone, waits for that. */
+static atomic_bool slow_question;
+
+int poll(struct pollfd *fds, nfds_t count, int milliseconds) {
+    bool slow = atomic_load(&slow_question) && milliseconds == 0;
+    struct timespec most = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
+    if (slow) most.tv_nsec = 50000000;
+    return (int)syscall(SYS_ppoll, fds, count, milliseconds < 0 ? NULL : &most, NULL, 0);
+}
+
+static void what_is_read_while_the_sink_looks_is_not_given_twice(void **state) {
+    atomic_store(&slow_question, true);
+    the_next_one_is_given_what_it_had_not_read_in_order(state);
+    atomic_store(&slow_question, false);
 }
 
 static void what_one_that_failed_had_read_is_in_doubt_and_the_runs_error_at_its_end(void **state) {
@@ -414,6 +433,7 @@ int main(void) {
         cmocka_unit_test(one_that_closes_its_input_and_lives_is_ended_without_a_signal_to_us),
         cmocka_unit_test(what_one_that_dies_had_not_read_fails_and_the_run_stops),
         cmocka_unit_test(the_next_one_is_given_what_it_had_not_read_in_order),
+        cmocka_unit_test(what_is_read_while_the_sink_looks_is_not_given_twice),
         cmocka_unit_test(what_one_that_failed_had_read_is_in_doubt_and_the_runs_error_at_its_end),
         cmocka_unit_test(one_that_failed_before_it_had_read_anything_is_made_good),
         cmocka_unit_test(one_that_dies_in_a_line_is_followed_by_one_that_has_it_whole),
