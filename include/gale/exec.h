@@ -87,7 +87,8 @@ GALE_API GALE_MUST_USE int gale_exec_spout(const gale_exec_spout_options *option
 /* Writes each tuple as a line to a command's input, in order. A tuple is acked when the child has read its line: out of
  * the pipe, which is as far as can be seen. Until then it is held. So what is promised is at least once *into the child*: what it has read
  * and not done (its buffers have thousands of lines) is lost when it is killed. While `max_bytes` of lines wait, those who feed the sink are held
- * back (gale_congest): what waits is bounded by that and what was in its queue.
+ * back (gale_congest): what waits is bounded by that and what was in its queue. What it holds does not time out: its trees'
+ * timeouts begin anew again and again.
  *
  * A child that ends, or closes its input, before the input of the run does: with `restart` what it had not read is
  * written to the next one, in order, a line of which it had read a part from its beginning. Otherwise it fails

@@ -95,7 +95,8 @@ GALE_API GALE_MUST_USE int gale_net_spout(const gale_net_spout_options *options,
  * the other machine may say, makes it not well.
  *
  * While `max_bytes` wait, those who feed the sink are held back (gale_congest): what waits is bounded by that and what was in its
- * queue. A drain waits for what is held, until it is taken or the trees of all of it have failed. When the sink is finished then, what it
+ * queue. What is held does not time out, however long a server is away: its trees' timeouts begin anew again and again, and a drain
+ * waits for it. When the sink is finished then, what it
  * holds is sent as long as something of it is taken within each `finish_wait`; then the run ends with GALE_IO, in words. Names are looked up once, when the task is prepared, again later where they cannot be found. In a durable run what is held is part of each checkpoint, and is sent again by a
  * run that goes on: at least once. */
 typedef struct gale_net_sink_options {

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "connect/exec/child.h"
 #include "connect/file/lines.h"
-#include "kit/outgoing.h"
 #include "kit/recall.h"
+#include "kit/renewal.h"
 
 #include <errno.h>
 #include <gale/file.h>
@@ -47,6 +47,7 @@ typedef struct sink {
     gale_collector *out;
     gx_exec_child child;
     gx_outgoing sent;
+    gx_renewal renewal;
     gx_lines lines;
     int fd; /* the child's input; -1: closed */
     phase phase;
@@ -300,6 +301,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (s->phase == GONE) stop_run(s);
     if (s->phase == BROKEN) return refuse_broken(s, handle);
     int rc = form(s, tuple);
+    if (rc == 0) rc = gx_renewal_note(&s->renewal);
     if (rc == 0) rc = gale_tuple_hold(out, handle, &held);
     if (rc < 0) {
         s->sent.bytes.size = before;
@@ -463,6 +465,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->lines.format = given->format;
     s->lines.fields = given->fields;
     gx_outgoing_init(&s->sent, &s->instance.heap);
+    gx_renewal_init(&s->renewal, &s->sent, context, out);
     int rc = gx_exec_child_init(&s->child, &given->exec, &s->instance, out, child_ended, s);
     if (rc == 0) rc = begin_child(s);
     if (rc == 0) rc = watch_time(s);
@@ -491,8 +494,9 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     sink *s = self;
     gx_recall recall = { from, out, who, s->instance.context, 0 };
     int rc = gx_outgoing_restore(&s->sent, &recall, form_again, s);
-    if (rc == 0 && s->sent.count) set_timer(s, now(s));
-    return rc;
+    if (rc < 0 || !s->sent.count) return rc;
+    set_timer(s, now(s));
+    return gx_renewal_note(&s->renewal);
 }
 
 static const gale_durable_ops durable = {

@@ -11,6 +11,7 @@ void gx_net_held_init(gx_net_held *held, const gx_net_sink_settings *given, gx_h
     held->max_bytes = given->options.max_bytes;
     gx_net_former_init(&held->former, given, heap);
     gx_outgoing_init(&held->records, heap);
+    gx_renewal_init(&held->renewal, &held->records, context, out);
 }
 
 void gx_net_held_fini(gx_net_held *held) {
@@ -37,6 +38,7 @@ int gx_net_held_add(gx_net_held *held, const gale_tuple *tuple) {
     size_t before = held->records.bytes.size;
     if (gale_tuple_is_tick(tuple)) return gale_ack(held->out, handle);
     int rc = form(held, tuple);
+    if (rc == 0) rc = gx_renewal_note(&held->renewal);
     if (rc == 0) rc = gale_tuple_hold(held->out, handle, &own);
     if (rc < 0) {
         held->records.bytes.size = before;
@@ -83,5 +85,6 @@ static int form_again(void *user, const gale_tuple *tuple) {
 
 int gx_net_held_restore(gx_net_held *held, gale_saved *from) {
     gx_recall recall = { from, held->out, "net sink", held->context, 0 };
-    return gx_outgoing_restore(&held->records, &recall, form_again, held);
+    int rc = gx_outgoing_restore(&held->records, &recall, form_again, held);
+    return rc == 0 && held->records.count ? gx_renewal_note(&held->renewal) : rc;
 }

@@ -5,7 +5,7 @@
 #define GX_CONNECT_NET_HELD_H
 
 #include "connect/net/sink_settings.h"
-#include "kit/outgoing.h"
+#include "kit/renewal.h"
 
 #include <gale/state.h>
 
@@ -14,6 +14,7 @@ typedef struct gx_net_held {
     gale_collector *out;
     gx_net_former former;
     gx_outgoing records;
+    gx_renewal renewal;
     uint64_t max_bytes;
     bool full; /* as the engine was told */
     bool down; /* as it was told */

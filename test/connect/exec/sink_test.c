@@ -121,6 +121,46 @@ static void one_that_never_reads_holds_back_its_source_and_nobody_else(void **st
     run_fini(&r);
 }
 
+static int64_t own_clock(void *user) {
+    return *(int64_t *)user;
+}
+
+/* As many steps as it takes until the condition holds; a millisecond of the clock passes in each. */
+#define STEP_UNTIL(r, now, condition)                                                                                  \
+    for (int i = 0; !(condition); i++) {                                                                               \
+        assert_true(i < PATIENCE_SECONDS * 1000);                                                                      \
+        assert_true(gale_runtime_step((r)->runtime) >= 0);                                                             \
+        *(now) += GALE_MILLISECOND;                                                                                    \
+        usleep(1000);                                                                                                  \
+    }
+
+static void what_waits_for_one_that_does_not_read_does_not_time_out(void **state) {
+    (void)state;
+    run r;
+    int64_t now = 0;
+    gale_exec_command how = command_of("while [ ! -e $GALE_TEST/go ]; do sleep 0.01; done; cat >$GALE_TEST/out");
+    begin(&r, &how, 1000);
+    gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(30));
+    gale_clock clock = { sizeof clock, own_clock, &now };
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.executors = 1;
+    options.clock = &clock;
+    assert_int_equal(gale_runtime_new(r.topology, &options, &r.runtime, &r.error), 0);
+    STEP_UNTIL(&r, &now, r.source.emitted == 1000);
+    for (int second = 0; second < 1000; second++) {
+        now += GALE_SECOND;
+        for (int i = 0; i < 10; i++) assert_true(gale_runtime_step(r.runtime) >= 0);
+    }
+    assert_int_equal(r.source.acks + r.source.fails, 0);
+    make_file(&r, "go");
+    STEP_UNTIL(&r, &now, r.source.acks == 1000);
+    assert_int_equal(r.source.fails, 0);
+    gale_runtime_drain(r.runtime);
+    while (gale_runtime_step(r.runtime) >= 0) now += GALE_MILLISECOND;
+    must_be_numbers(file_text(&r, "out"), 0, 1000);
+    run_fini(&r);
+}
+
 static void one_that_reads_slowly_gets_all(void **state) {
     (void)state;
     run r;
@@ -429,6 +469,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_an_input_too),
         cmocka_unit_test(what_lies_in_the_pipe_is_not_acked),
         cmocka_unit_test(one_that_never_reads_holds_back_its_source_and_nobody_else),
+        cmocka_unit_test(what_waits_for_one_that_does_not_read_does_not_time_out),
         cmocka_unit_test(one_that_reads_slowly_gets_all),
         cmocka_unit_test(one_that_closes_its_input_and_lives_is_ended_without_a_signal_to_us),
         cmocka_unit_test(what_one_that_dies_had_not_read_fails_and_the_run_stops),
