@@ -590,7 +590,7 @@ static void what_was_in_the_middle_leaves_nothing_hanging(void **state) {
         expect(s.counted, 1, 2, "count");
         expect(s.totals, 1, 2, "total");
     }
-    assert_true(again > 5);
+    assert_true(again > SEEDS / 2);
 }
 
 static bool has_key_of(const char *name) {
