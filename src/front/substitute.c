@@ -71,12 +71,14 @@ static bool element(gale_str list, uint64_t index, gale_str *ret_value) {
 
 static int unknown(const reader *r, gale_str name) {
     const gx_properties *all = r->variables ? r->variables->properties : NULL;
-    char text[300], hint[100] = "";
+    char text[400], hint[100] = "";
     gx_nearest nearest = gx_nearest_to(name);
     for (size_t i = 0; all && i < all->count; i++) gx_nearest_offer(&nearest, all->list[i].name);
     if (name.size > 100) name.size = 100;
-    snprintf(text, sizeof text, "unknown variable '${%.*s}'%s", GX_STR(name),
-             all ? gx_nearest_hint(&nearest, hint, sizeof hint) : "; --filter FILE names a file of properties");
+    const char *help = all ? gx_nearest_hint(&nearest, hint, sizeof hint)
+                           : "; --filter FILE names a file of properties";
+    snprintf(text, sizeof text, "unknown variable '${%.*s}'%s%s", GX_STR(name), help,
+             all && *help ? "" : ", and $${ stands for a ${ that is none");
     return refuse(r, GALE_NOT_FOUND, text);
 }
 

@@ -5,6 +5,7 @@
 #include "words.h"
 
 #include <gale/gale.h>
+#include <signal.h>
 #include <stdio.h>
 
 /* The first error sticks, and is told when a runtime is made of it. */
@@ -25,16 +26,37 @@ static gale_topology *make_topology(const char *path, gale_error *error) {
     return topology;
 }
 
+static gale_runtime *runtime;
+
+/* The first Ctrl-C finishes what has been read, the second one does not wait for it. Both calls are allowed in a signal handler. */
+static void on_signal(int number) {
+    static volatile sig_atomic_t asked;
+    (void)number;
+    if (asked)
+        gale_runtime_stop(runtime);
+    else
+        gale_runtime_drain(runtime);
+    asked = 1;
+}
+
+static void hear_signals(void (*handler)(int)) {
+    signal(SIGINT, handler);
+    signal(SIGTERM, handler);
+}
+
 int main(int argc, char **argv) {
     gale_error error = GALE_ERROR_INIT;
     gale_topology *topology = make_topology(argc > 1 ? argv[1] : "-", &error);
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    gale_runtime *runtime = NULL;
     gale_logger logger = gale_logger_stderr(GALE_LOG_WARN);
     options.until_drained = true;
     options.logger = &logger;
     int code = topology ? gale_runtime_new(topology, &options, &runtime, &error) : error.code;
-    if (code >= 0) code = gale_runtime_run(runtime, &error);
+    if (code >= 0) {
+        hear_signals(on_signal);
+        code = gale_runtime_run(runtime, &error);
+        hear_signals(SIG_DFL);
+    }
     if (code < 0) fprintf(stderr, "%s\n", error.text);
     gale_runtime_free(runtime, -1, NULL);
     gale_topology_free(topology);

@@ -5,11 +5,16 @@ is installed; what is there already is not touched.
 usage: new_test.py GALE BUILD CMAKE CC
 """
 
+import fcntl
+import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 from pathlib import Path
 
@@ -35,17 +40,19 @@ class New(unittest.TestCase):
         done = subprocess.run([GALE, "new", *arguments], capture_output=True, text=True, timeout=600, cwd=self.path)
         return done.returncode, done.stdout, done.stderr
 
+    def environment(self):
+        libraries = next(path.parent for path in self.prefix.rglob("libgale.so"))
+        return dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix), LD_LIBRARY_PATH=str(libraries),
+                    PYTHONPATH=str(self.packages()), CMAKE_GENERATOR="Ninja", CC=CC)
+
     def follow(self, name, *options):
         """What the printed commands print, carried out as they stand there."""
         code, out, err = self.gale(name, *options)
         self.assertEqual((code, err), (0, ""))
         commands = [line.strip() for line in out.splitlines() if line.startswith("  ")]
         self.assertEqual(commands[0], f"cd {name}")
-        libraries = next(path.parent for path in self.prefix.rglob("libgale.so"))
-        environment = dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(self.prefix),
-                           LD_LIBRARY_PATH=str(libraries), PYTHONPATH=str(self.packages()), CMAKE_GENERATOR="Ninja", CC=CC)
         done = subprocess.run(["sh", "-ec", "\n".join(commands)], capture_output=True, text=True, timeout=600, cwd=self.path,
-                              env=environment)
+                              env=self.environment())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for file in (self.path / name).rglob("*"):
             if file.is_file() and not {"build", "__pycache__"} & set(file.parts):
@@ -73,6 +80,21 @@ class New(unittest.TestCase):
         out = self.follow("my-words_2", "--c")
         self.assertIn("100% tests passed", out)
         self.assertIn('"word":"gale"', out)
+
+    def test_a_program_ends_well_at_the_first_interrupt(self):
+        """It has read its line, and waits for the next one: it says what it has counted, as at the end of its input."""
+        self.follow("endless", "--c")
+        with subprocess.Popen([self.path / "endless/build/bin/endless", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env=self.environment()) as program:
+            program.stdin.write("a b a\n")
+            program.stdin.flush()
+            while fcntl.ioctl(program.stdin, termios.FIONREAD, b"1234") != bytes(4):
+                time.sleep(0.01)
+            program.send_signal(signal.SIGINT)
+            out, _ = program.communicate(timeout=600)
+        self.assertEqual(program.returncode, 0)
+        counts = {values["word"]: values["count"] for values in (json.loads(line)["values"] for line in out.splitlines())}
+        self.assertIn(counts, ({"a": 2, "b": 1}, {}))
 
     def test_a_name_that_means_something_to_cmake(self):
         self.assertEqual(self.gale("test", "--c"), (2, "", "gale: 'test' means something else to cmake --build: take another name\n"))

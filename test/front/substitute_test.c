@@ -61,7 +61,8 @@ static void a_list_has_elements(void **state) {
     expect("${hosts}", "[\"a:1\", 'b:2', c]");
     expect_error("${hosts[3]}", false, "t.yaml:1:1: '${hosts[3]}': the property is no list [a, b, ...] of so many");
     expect_error("x: ${size[0]}", false, "t.yaml:1:4: '${size[0]}': the property is no list [a, b, ...] of so many");
-    expect_error("${hosts[x]}", false, "t.yaml:1:1: unknown variable '${hosts[x]}'");
+    expect_error("${hosts[x]}", false,
+                 "t.yaml:1:1: unknown variable '${hosts[x]}', and $${ stands for a ${ that is none");
 }
 
 static void the_environment_is_asked_where_it_may_be(void **state) {
@@ -93,7 +94,8 @@ static void without_properties_the_option_is_named(void **state) {
     gx_edits edits = { .count = 0 };
     gale_error error = GALE_ERROR_INIT;
     assert_int_equal(gx_substitute("t", gx_str("${a}"), NULL, 100, NULL, &out, &edits, &error), GALE_NOT_FOUND);
-    assert_string_equal(error.text, "t:1:1: unknown variable '${a}'; --filter FILE names a file of properties");
+    assert_string_equal(error.text, "t:1:1: unknown variable '${a}'; --filter FILE names a file of properties, and $${ "
+                                    "stands for a ${ that is none");
     gx_edits_fini(&edits);
     gx_buf_fini(&out);
 }
