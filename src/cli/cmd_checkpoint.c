@@ -1,6 +1,7 @@
 /* gale checkpoint NAME --state DIR */
 #include "cli/command.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/state_folder.h"
 
 #include "base/os/folder.h"
@@ -32,7 +33,7 @@ typedef struct waiting {
 
 static bool waits(void *user) {
     waiting *w = user;
-    if (!w->signal) w->signal = gx_session_asked();
+    if (!w->signal) w->signal = gx_signals_asked();
     if (w->signal) return false;
     return gx_os_monotonic() < w->until || gx_folder_look(w->part, NULL) == GALE_OK;
 }

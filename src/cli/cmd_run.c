@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "cli/state_folder.h"
 
+#include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/str.h"
 #include "front/letter_spout.h"
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 typedef struct choices {
-    const char *input, *output, *state, *from, *replay, *log_level, *events_file;
+    const char *input, *output, *state, *from, *replay, *log_level, *log_format, *log_file, *events_file;
     double rate;
-    uint64_t jobs, seed, end_within;
+    uint64_t jobs, seed, end_within, figures_every;
     bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan;
     gx_flux_choices flux;
     gx_words log_events, adopt;
@@ -67,6 +68,12 @@ static const gx_option options[] = {
     { 0, "seed", "N", GX_OPTION_WHOLE, AT(seed), 1, UINT64_MAX, "seed of all random numbers" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
       "trace, debug, info (default), warn, error or off" },
+    { 0, "log-format", "FORMAT", GX_OPTION_TEXT, AT(log_format), 0, 0,
+      "text (default), or json: an object a line, with what the program itself says" },
+    { 0, "log-file", "PATH", GX_OPTION_TEXT, AT(log_file), 0, 0,
+      "the log goes there, behind what is there, instead of to the standard error; opened again by SIGHUP" },
+    { 0, "figures-every", "SECONDS", GX_OPTION_WHOLE, AT(figures_every), 0, 86400,
+      "a line of figures in the log so often; 0: none (default: 60 where the log is on no terminal)" },
     { 0, "log-events", "NAME[=N]", GX_OPTION_WORDS, AT(log_events), 0, 0,
       "log the tuples that component NAME emits, or N percent of them; may be repeated" },
     { 0, "events-file", "PATH", GX_OPTION_TEXT, AT(events_file), 0, 0,
@@ -101,6 +108,7 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
           .path = c->replay,
           .advice = "; move it first, or name another with -c topology.dead_letters.file=PATH",
           .goes_on = true },
+        { .who = "--log-file", .verb = "writes", .path = c->log_file, .written = true },
     };
     gale_setting settings[4];
     size_t count = 0;
@@ -209,6 +217,31 @@ static int print_plan(gale_topology *topology, const choices *c, gx_terminal *er
     return gx_session_print(errors, &out);
 }
 
+/* --- The log ------------------------------------------------------------------------------------------------------ */
+
+enum { FIGURES_UNSAID = UINT32_MAX, FIGURES_SECONDS = 60 };
+
+/* A terminal has a line of figures that moves. */
+static int64_t figures_every(const choices *c, const gx_terminal *errors) {
+    if (c->figures_every != FIGURES_UNSAID) return (int64_t)c->figures_every * GALE_SECOND;
+    return c->quiet || (errors->is_tty && !c->log_file) ? 0 : FIGURES_SECONDS * GALE_SECOND;
+}
+
+static int begin_log(const choices *c, gx_terminal *errors, gale_error *error) {
+    gx_nearest nearest = gx_nearest_to(gx_str(c->log_format));
+    char hint[100];
+    bool json = c->log_format && strcmp(c->log_format, "json") == 0;
+    if (c->log_format && !json && strcmp(c->log_format, "text") != 0) {
+        gx_nearest_offer(&nearest, gx_str("text"));
+        gx_nearest_offer(&nearest, gx_str("json"));
+        return gale_error_set(error, GALE_INVALID, "--log-format must be text or json, not '%s'%s", c->log_format,
+                              gx_nearest_hint(&nearest, hint, sizeof hint));
+    }
+    return c->plan ? 0 : gx_terminal_log_to(errors, c->log_file, json, error);
+}
+
+/* --- A file ------------------------------------------------------------------------------------------------------- */
+
 static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
@@ -224,12 +257,16 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .exit_by_signal = c->exit_by_signal,
                            .quiet = c->quiet,
                            .json = c->json,
-                           .period = GALE_SECOND };
-    if (gx_session_logger(&session, &logger, &error) < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
-    int rc = load(path, c, &logger, &prints, &topology, &error);
+                           .period = GALE_SECOND,
+                           .figures_every = figures_every(c, errors),
+                           .reopens = true };
+    int rc = gx_session_logger(&session, &logger, &error);
+    if (rc == 0) rc = begin_log(c, errors, &error);
+    if (rc < 0) return gx_session_refuse(errors, &error, gx_session_exit(rc));
+    rc = load(path, c, &logger, &prints, &topology, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
     session.json_fd = prints ? 2 : 1;
-    session.no_live = prints && isatty(1);
+    session.no_live = (prints && isatty(1)) || !gx_terminal_is_for_people(errors);
     int exit_code = c->plan     ? print_plan(topology, c, errors)
                     : c->replay ? run_letters(&session, topology, c, &logger)
                                 : run_topology(&session, topology, c, &logger);
@@ -237,27 +274,33 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     return exit_code;
 }
 
+/* What contradicts each other. */
+static int check_choices(const choices *c, gale_error *error) {
+    if (c->replay && c->adopt.count)
+        return gale_error_set(error, GALE_INVALID, "--state-adopt is of no use with --replay-dead-letters");
+    if (c->replay && (c->input || c->rate > 0))
+        return gale_error_set(error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
+                              c->input ? "--input" : "--rate");
+    if (c->from && (c->replay || c->plan))
+        return gale_error_set(error, GALE_INVALID, "--from is of no use with %s",
+                              c->replay ? "--replay-dead-letters" : "--plan");
+    if (c->keep_running && (c->until_drained || c->replay))
+        return gale_error_set(error, GALE_INVALID, "--keep-running and %s contradict each other",
+                              c->replay ? "--replay-dead-letters" : "--until-drained");
+    if (c->events_file && !c->log_events.count)
+        return gale_error_set(error, GALE_INVALID, "--events-file is of no use without --log-events");
+    return 0;
+}
+
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
-    choices c = { 0 };
+    choices c = { .figures_every = FIGURES_UNSAID };
     gx_words words = { .count = 0 };
     int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (rc == 0 && words.count != 1)
         rc = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
                             gx_cmd_run.usage);
-    if (rc == 0 && c.replay && c.adopt.count)
-        rc = gale_error_set(&error, GALE_INVALID, "--state-adopt is of no use with --replay-dead-letters");
-    if (rc == 0 && c.replay && (c.input || c.rate > 0))
-        rc = gale_error_set(&error, GALE_INVALID, "%s is of no use with --replay-dead-letters: no spout reads it",
-                            c.input ? "--input" : "--rate");
-    if (rc == 0 && c.from && (c.replay || c.plan))
-        rc = gale_error_set(&error, GALE_INVALID, "--from is of no use with %s",
-                            c.replay ? "--replay-dead-letters" : "--plan");
-    if (rc == 0 && c.keep_running && (c.until_drained || c.replay))
-        rc = gale_error_set(&error, GALE_INVALID, "--keep-running and %s contradict each other",
-                            c.replay ? "--replay-dead-letters" : "--until-drained");
-    if (rc == 0 && c.events_file && !c.log_events.count)
-        rc = gale_error_set(&error, GALE_INVALID, "--events-file is of no use without --log-events");
+    if (rc == 0) rc = check_choices(&c, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     return run_file(words.items[0], &c, errors);
 }
@@ -267,9 +310,12 @@ const gx_command gx_cmd_run = {
     .usage = "run FILE.yaml [options]",
     .text = "run a topology from a Flux file",
     .more =
-        "Ends when a finite input has been answered, and with Ctrl-C, SIGTERM or SIGHUP. A signal drains: spouts "
-        "stop,\n"
-        "and what is in flight is finished, for 10 s at the most; a second Ctrl-C or SIGTERM stops at once.\n"
+        "Ends when a finite input has been answered, and with Ctrl-C, SIGTERM, or SIGHUP of a terminal that closes. A "
+        "signal\n"
+        "drains: spouts stop, and what is in flight is finished, for 10 s at the most; a second Ctrl-C or SIGTERM "
+        "stops "
+        "at\n"
+        "once. SIGHUP without such a terminal opens logs and the files of sinks again, after they were rotated.\n"
         "With --state it makes a checkpoint instead, and the next run goes on from there.\n"
         "What fails for good: what is out of attempts, where the engine tries again (topology.replay.attempts); what\n"
         "is rejected; dead letters; and what spouts give up.\n"

@@ -3,6 +3,7 @@
 #include "cli/flux_file.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/hash.h"
 #include "base/os/file.h"
@@ -244,7 +245,7 @@ static int run_all(job *j) {
         if (rc < 0) return gx_session_refuse(j->errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
         j->next++;
         if ((j->next - j->first) % RECORD_EVERY == 0) rc = write_record(j, &error);
-        number = gx_session_asked();
+        number = gx_signals_asked();
     }
     said = said && tell_end(j);
     if (rc >= 0) rc = write_record(j, &error);

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/figures.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/state_folder.h"
 #include "cli/state_move.h"
 #include "cli/state_view.h"
@@ -106,7 +107,7 @@ static int import(const char *folder, const char *file, const choices *c, gx_ter
 static int hear(char *text, size_t room) {
     struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
     for (;;) {
-        int number = gx_session_asked();
+        int number = gx_signals_asked();
         if (number) return -number;
         if (poll(&input, 1, 50) > 0) break;
     }

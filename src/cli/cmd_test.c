@@ -4,6 +4,7 @@
 #include "cli/flux_file.h"
 #include "cli/problem_list.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/os/file.h"
 #include "base/str.h"
@@ -70,7 +71,7 @@ static void run_case(job *j, const char *path, const gx_case_file *file, const g
     for (uint64_t i = 0; i < result.seeds && result.passed && !j->signal; i++) {
         result.passed = gx_case_play(file, c, result.seed, &text);
         result.seed += result.passed;
-        j->signal = gx_session_asked();
+        j->signal = gx_signals_asked();
     }
     result.text = gx_buf_text(&text);
     j->spoilt |= !result.text;

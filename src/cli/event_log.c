@@ -160,6 +160,18 @@ int gx_event_log_flush(gx_event_log *log, bool *ret_news, gale_error *error) {
     return rc;
 }
 
+int gx_event_log_reopen(gx_event_log *log, gale_error *error) {
+    int fd;
+    int rc = gx_file_create(log->path, true, &fd, error);
+    if (rc < 0) return rc;
+    pthread_mutex_lock(&log->mutex);
+    write_lines(log);
+    int before = log->fd;
+    log->fd = fd;
+    pthread_mutex_unlock(&log->mutex);
+    return gx_file_close_written(before, log->path, error);
+}
+
 int gx_event_log_close(gx_event_log *log, gale_error *error) {
     int rc = gx_file_close_written(log->fd, log->path, error);
     gx_buf_fini(&log->lines);

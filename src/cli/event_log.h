@@ -42,6 +42,9 @@ int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *er
  * before: then `error` says it. */
 int gx_event_log_flush(gx_event_log *log, bool *ret_news, gale_error *error);
 
+/* Opens the file again by its name, behind what gathered before: another one may have it by now. GALE_IO: events go where they went. */
+int gx_event_log_reopen(gx_event_log *log, gale_error *error);
+
 /* Frees, when no event can come any more. GALE_IO: not all that was written has arrived. */
 int gx_event_log_close(gx_event_log *log, gale_error *error);
 

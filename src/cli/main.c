@@ -6,6 +6,7 @@
 #include "cli/linked.h"
 #include "cli/man.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/nearest.h"
 #include "base/str.h"
@@ -169,7 +170,7 @@ static void fill_descriptors(void) {
 int main(int argc, char **argv) {
     gx_terminal errors;
     fill_descriptors();
-    gx_session_prepare();
+    gx_signals_prepare();
     gx_terminal_init(&errors, 2);
     gx_linked_plugins_set(gx_cli_linked, gx_cli_linked_count);
     int exit_code = dispatch(argc, argv, &errors);

@@ -6,40 +6,15 @@
 #include "base/str.h"
 #include "cli/figures.h"
 #include "cli/open_trees.h"
+#include "cli/signals.h"
 #include "cli/summary.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int64_t slice = 20 * GALE_MILLISECOND;
 static const int64_t free_bound = 2 * GALE_SECOND;
-
-/* A blocked signal is kept for who waits for it, even when it is ignored: what nohup ignores is not waited for. */
-static sigset_t waited_for(void) {
-    sigset_t set;
-    struct sigaction hangup;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
-    return set;
-}
-
-void gx_session_prepare(void) {
-    sigset_t set = waited_for();
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error of its writer, as a full disk is */
-}
-
-int gx_session_asked(void) {
-    sigset_t set = waited_for();
-    struct timespec at_once = { 0, 0 };
-    int number = sigtimedwait(&set, NULL, &at_once);
-    return number > 0 ? number : 0;
-}
 
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error) {
     static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
@@ -57,23 +32,8 @@ int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_e
                           gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
-/* Lines of context stand indented below the first. */
-static void say(gx_terminal *terminal, const char *text) {
-    gx_buf line = GX_BUF_INIT(NULL);
-    gx_buf_add_text(&line, "gale: ");
-    for (; *text; text++) {
-        gx_buf_add_byte(&line, *text);
-        if (*text == '\n') gx_buf_add_text(&line, "  ");
-    }
-    gx_buf_add_text(&line, "\n");
-    gx_terminal_flush(terminal);
-    const char *whole = gx_buf_text(&line);
-    if (whole) gx_terminal_print(terminal, whole);
-    gx_buf_fini(&line);
-}
-
 int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code) {
-    say(terminal, error->length ? error->text : gale_error_text(error->code));
+    gx_terminal_say(terminal, GALE_LOG_ERROR, error->length ? error->text : gale_error_text(error->code));
     return exit_code;
 }
 
@@ -115,8 +75,10 @@ typedef struct watch {
     gale_runtime *runtime;
     gale_logger logger;
     gx_reading before; /* at the last status line */
+    gx_reading logged; /* at the last line of figures in the log */
     int64_t started;
     int64_t next_tick;
+    int64_t next_figures;
     int64_t stop_at;      /* the drain's bound; INT64_MAX while there is no drain */
     int signal;           /* the first one, or 0 */
     bool complete;        /* the input had ended when it came */
@@ -144,11 +106,30 @@ static void look_at_input(watch *w, const gx_reading *now) {
                  "the input has ended; Ctrl-C ends the run (without --keep-running it does so by itself)");
 }
 
-static void look_at_figures(watch *w) {
+/* The line of figures, as one of the log: `what` stands before it. */
+static void log_figures(const watch *w, const char *what, const gx_reading *now, const gx_reading *before) {
+    gx_buf line = GX_BUF_INIT(NULL);
+    gx_summary_line(now, before, &line);
+    const char *text = gx_buf_text(&line);
+    if (text) gale_log(&w->logger, GALE_LOG_INFO, NULL, "%s%s", what, text + strspn(text, " "));
+    gx_buf_fini(&line);
+}
+
+static void look_at_log(watch *w, const gx_reading *now, int64_t time) {
+    int64_t every = w->session->figures_every;
+    if (!every || time < w->next_figures) return;
+    w->next_figures += every;
+    if (w->next_figures < time) w->next_figures = time + every;
+    log_figures(w, "", now, &w->logged);
+    w->logged = *now;
+}
+
+static void look_at_figures(watch *w, int64_t time) {
     gx_reading now;
     gx_summary_read(w->runtime, &now);
     look_at_input(w, &now);
     if (!w->session->quiet && !w->session->no_live) status_line(w, &now);
+    look_at_log(w, &now, time);
 }
 
 /* False when the event log could not be written, now or before. */
@@ -168,7 +149,7 @@ static void tick(watch *w, int64_t now) {
     if (session->on_tick)
         session->on_tick(session->user, w->runtime);
     else
-        look_at_figures(w);
+        look_at_figures(w, now);
     write_events(session);
     gx_terminal_flush(session->terminal);
 }
@@ -186,7 +167,7 @@ static void give_up(watch *w) {
     w->cut = true;
     if (stats.open && stats.phase < GALE_PHASE_CLOSING) gx_open_trees_text(w->runtime, &text);
     if (!w->session->quiet && text.size && gx_buf_text(&text))
-        gx_terminal_print(w->session->terminal, gx_buf_text(&text));
+        gx_terminal_tell(w->session->terminal, GALE_LOG_WARN, gx_buf_text(&text));
     gx_buf_fini(&text);
     gale_runtime_stop(w->runtime);
 }
@@ -228,8 +209,19 @@ static void on_signal(watch *w, int number, int64_t now) {
     (w->session->store ? suspend : drain)(w);
 }
 
+/* After log rotation. What cannot be opened goes on where it was. */
+static void reopen(const watch *w) {
+    gale_error error = GALE_ERROR_INIT;
+    if (gx_terminal_log_reopen(w->session->terminal, &error) < 0) gx_session_refuse(w->session->terminal, &error, 0);
+    if (w->session->events && gx_event_log_reopen(w->session->events, &error) < 0)
+        gx_session_refuse(w->session->terminal, &error, 0);
+    gale_log(&w->logger, GALE_LOG_INFO, NULL, "SIGHUP: opens its files again");
+}
+
 static void look_at_signals(watch *w, int64_t now) {
-    int number = gx_session_asked();
+    bool asks_to_reopen = false;
+    int number = w->session->reopens ? gx_signals_asked_of_service(&asks_to_reopen) : gx_signals_asked();
+    if (asks_to_reopen) reopen(w);
     if (number) on_signal(w, number, now);
 }
 
@@ -307,9 +299,15 @@ static int print_summary(const gx_session *session, const gx_summary *summary, c
     gx_summary_text(summary, &out);
     if (incomplete) gx_buf_format(&out, "the %s is incomplete\n", incomplete);
     const char *text = gx_buf_text(&out);
-    if (text) gx_terminal_print(session->terminal, text);
+    if (text && gx_terminal_is_for_people(session->terminal)) gx_terminal_print(session->terminal, text);
     gx_buf_fini(&out);
     return exit_code;
+}
+
+/* A log that something else reads has no table at its end. */
+static void log_end(const watch *w, const gx_reading *total) {
+    static const gx_reading none;
+    if (gx_terminal_log_is_apart(w->session->terminal)) log_figures(w, "ended: ", total, &none);
 }
 
 /* A run that only a signal ends has done all that it was to do when the drain is over, and says so to a service manager.
@@ -343,6 +341,7 @@ static int conclude(watch *w, gale_topology *topology, int code, const gale_erro
     bool logged = write_events(session);
     int exit_code = logged ? exit_code_of(w, code, gx_summary_lost(&summary)) : GX_EXIT_IO;
     const char *incomplete = is_io(code) ? "output" : logged ? NULL : "event log";
+    log_end(w, &summary.total);
     exit_code = print_summary(session, &summary, incomplete, exit_code);
     gx_summary_fini(&summary);
     return exit_code;
@@ -381,7 +380,7 @@ static void look_at_signals_while_opening(watch *w, int64_t now) {
         gale_runtime_stop(w->runtime);
     }
     if (now < w->stop_at) return;
-    say(w->session->terminal, "stopped while a component was still opening");
+    gx_terminal_say(w->session->terminal, GALE_LOG_ERROR, "stopped while a component was still opening");
     _exit(GX_EXIT_SIGNAL + w->signal);
 }
 
@@ -422,6 +421,7 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
                 .logger = *logger,
                 .started = now,
                 .next_tick = now,
+                .next_figures = now + session->figures_every,
                 .stop_at = INT64_MAX };
     tell_resumed(session, logger, runtime);
     int rc = start(&w, &error);

@@ -1,9 +1,9 @@
 /* One run of a topology by the program: start, signals, live figures, the end, its summary and exit code.
  *
- * What:    SIGINT, SIGTERM and SIGHUP drain the runtime within `end_within` (a durable one makes a checkpoint, and stops); a second SIGINT or SIGTERM stops it at once. A
- *          second SIGHUP does not: who closes a terminal may send several. SIGPIPE is ignored: a closed pipe is an error
- *          of the component that writes.
- * Threads: the main thread, once it has called gx_session_prepare and before any other is started.
+ * What:    SIGINT and SIGTERM drain the runtime within `end_within` (a durable one makes a checkpoint, and stops), and so does SIGHUP when the
+ *          terminal has gone; a second SIGINT or SIGTERM stops it at once. A second SIGHUP does not: who closes a terminal may send
+ *          several. Of a service (`reopens`) another SIGHUP opens logs, sinks and dead letters again.
+ * Threads: the main thread, once it has called gx_signals_prepare and before any other is started.
  */
 #ifndef GX_CLI_SESSION_H
 #define GX_CLI_SESSION_H
@@ -41,16 +41,12 @@ typedef struct gx_session {
     uint64_t end_within;                                /* seconds from a signal to the end; 0: 10 */
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
     int64_t period;                                     /* of on_tick */
+    int64_t figures_every;                              /* nanoseconds between lines of figures in the log; 0: none */
+    bool reopens;                                       /* SIGHUP opens files again, unless the terminal has gone */
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
     void *user;
     gx_event_log *events; /* open, or NULL; written while it runs and at the end */
 } gx_session;
-
-/* Blocks the signals that the session waits for, and ignores SIGPIPE. SIGHUP stays ignored where it was (nohup). */
-void gx_session_prepare(void);
-
-/* The signal that asked for an end since the last call, or 0. */
-int gx_session_asked(void);
 
 /* Reads `log_level`. GALE_INVALID with the nearest name. */
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error);

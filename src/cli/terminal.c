@@ -6,13 +6,10 @@
 #include "base/visible.h"
 
 #include <errno.h>
-#include <gale/clock.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool locale_is_utf8(void) {
@@ -28,7 +25,7 @@ static bool locale_is_utf8(void) {
 void gx_terminal_init(gx_terminal *terminal, int fd) {
     const char *kind = getenv("TERM");
     bool shown = isatty(fd);
-    *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8() };
+    *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8(), .log = GX_LOG_LINES_INIT };
     terminal->is_tty = shown && (!kind || strcmp(kind, "dumb") != 0);
     terminal->visible = shown || fd != STDOUT_FILENO;
     pthread_mutex_init(&terminal->mutex, NULL);
@@ -134,85 +131,88 @@ void gx_terminal_live(gx_terminal *terminal, const char *text) {
     gx_buf_fini(&whole);
 }
 
-/* --- Log lines ---------------------------------------------------------------------------------------------------- */
+/* --- The log ------------------------------------------------------------------------------------------------------ */
 
-static const char *level_name(int32_t level) {
-    static const char *const names[] = { "TRACE", "DEBUG", "INFO", "WARN", "ERROR" };
-    return level >= GALE_LOG_TRACE && level < GALE_LOG_OFF ? names[level] : "LOG";
-}
-
-static void add_time(gx_buf *line, int64_t now) {
-    time_t seconds = (time_t)(now / GALE_SECOND);
-    struct tm local;
-    localtime_r(&seconds, &local);
-    gx_buf_format(line, "%02d:%02d:%02d.%03d ", local.tm_hour, local.tm_min, local.tm_sec,
-                  (int)(now % GALE_SECOND / GALE_MILLISECOND));
-}
-
-/* A component that fails at every tuple says the same thing a million times a second. */
-static bool is_repeated(gx_terminal *terminal, const gx_buf *body, int64_t now) {
-    const gx_buf *last = &terminal->last_log;
-    return last->size == body->size && memcmp(last->data, body->data, body->size) == 0 &&
-           now - terminal->last_log_time < GALE_SECOND;
-}
-
-/* With its own text: what the line before it on the screen is, a component's output may have decided. */
-static void say_repeats(gx_terminal *terminal, gx_buf *line) {
-    uint64_t repeats = terminal->repeats;
-    terminal->repeats = 0;
-    if (!repeats || !terminal->last_log.size) return;
-    add_time(line, gx_os_wall());
-    gx_buf_add(line, terminal->last_log.data, terminal->last_log.size - 1); /* without its newline */
-    gx_buf_format(line, " (%" PRIu64 " time%s more)\n", repeats, repeats == 1 ? "" : "s");
-}
-
-/* With the mutex held. */
-static void print_log(gx_terminal *terminal, const gx_buf *body) {
-    int64_t now = gx_os_wall();
-    if (is_repeated(terminal, body, now)) {
-        terminal->repeats++;
-        return;
-    }
-    gx_buf line = GX_BUF_INIT(NULL);
-    say_repeats(terminal, &line);
-    add_time(&line, now);
-    gx_buf_add(&line, body->data, body->size);
-    const char *whole = gx_buf_text(&line);
-    if (whole) print(terminal, whole, NULL);
-    gx_buf_fini(&line);
-    gx_buf_reset(&terminal->last_log);
-    gx_buf_add(&terminal->last_log, body->data, body->size);
-    terminal->last_log_time = now;
+/* With the mutex held. What is not for a file is written above the block. */
+static void show(gx_terminal *terminal, gx_buf *lines) {
+    const char *whole = gx_buf_text(lines);
+    if (whole && *whole) print(terminal, whole, NULL);
+    gx_buf_fini(lines);
 }
 
 static void write_log(void *user, int32_t level, const char *component, const char *text) {
     gx_terminal *terminal = user;
-    gx_buf body = GX_BUF_INIT(NULL);
-    gx_buf_format(&body, "%s %s%s%s\n", level_name(level), component ? component : "", component ? ": " : "", text);
+    gx_buf lines = GX_BUF_INIT(NULL);
     pthread_mutex_lock(&terminal->mutex);
-    if (!body.failed) print_log(terminal, &body);
+    gx_log_lines_add(&terminal->log, gx_os_wall(), level, component, text, &lines);
+    show(terminal, &lines);
     pthread_mutex_unlock(&terminal->mutex);
-    gx_buf_fini(&body);
 }
 
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level) {
     return (gale_logger){ sizeof(gale_logger), level, write_log, terminal };
 }
 
-void gx_terminal_flush(gx_terminal *terminal) {
+bool gx_terminal_log_is_apart(const gx_terminal *terminal) {
+    return terminal->log.json || terminal->log.path;
+}
+
+bool gx_terminal_is_for_people(const gx_terminal *terminal) {
+    return !terminal->log.json || terminal->log.path;
+}
+
+void gx_terminal_tell(gx_terminal *terminal, int32_t level, const char *lines) {
+    gx_buf entry = GX_BUF_INIT(NULL);
+    size_t size = strlen(lines);
+    gx_buf_add(&entry, lines, size - (size && lines[size - 1] == '\n'));
+    if (gx_terminal_log_is_apart(terminal) && gx_buf_text(&entry)) write_log(terminal, level, NULL, entry.data);
+    gx_buf_fini(&entry);
+    if (gx_terminal_is_for_people(terminal)) gx_terminal_print(terminal, lines);
+}
+
+void gx_terminal_say(gx_terminal *terminal, int32_t level, const char *text) {
+    gx_terminal_flush(terminal);
+    if (gx_terminal_log_is_apart(terminal)) write_log(terminal, level, NULL, text);
+    if (!gx_terminal_is_for_people(terminal)) return;
     gx_buf line = GX_BUF_INIT(NULL);
-    pthread_mutex_lock(&terminal->mutex);
-    say_repeats(terminal, &line);
+    gx_buf_add_text(&line, "gale: ");
+    for (; *text; text++) {
+        gx_buf_add_byte(&line, *text);
+        if (*text == '\n') gx_buf_add_text(&line, "  ");
+    }
+    gx_buf_add_text(&line, "\n");
     const char *whole = gx_buf_text(&line);
-    if (whole && *whole) print(terminal, whole, NULL);
-    pthread_mutex_unlock(&terminal->mutex);
+    if (whole) gx_terminal_print(terminal, whole);
     gx_buf_fini(&line);
+}
+
+int gx_terminal_log_to(gx_terminal *terminal, const char *path, bool json, gale_error *error) {
+    pthread_mutex_lock(&terminal->mutex);
+    int rc = path ? gx_log_lines_open(&terminal->log, path, error) : 0;
+    if (rc == 0) terminal->log.json = json;
+    pthread_mutex_unlock(&terminal->mutex);
+    return rc;
+}
+
+int gx_terminal_log_reopen(gx_terminal *terminal, gale_error *error) {
+    pthread_mutex_lock(&terminal->mutex);
+    int rc = gx_log_lines_reopen(&terminal->log, error);
+    pthread_mutex_unlock(&terminal->mutex);
+    return rc;
+}
+
+void gx_terminal_flush(gx_terminal *terminal) {
+    gx_buf lines = GX_BUF_INIT(NULL);
+    pthread_mutex_lock(&terminal->mutex);
+    gx_log_lines_repeat(&terminal->log, gx_os_wall(), &lines);
+    show(terminal, &lines);
+    pthread_mutex_unlock(&terminal->mutex);
 }
 
 void gx_terminal_fini(gx_terminal *terminal) {
     gx_terminal_live(terminal, "");
     gx_terminal_flush(terminal);
     gx_buf_fini(&terminal->live);
-    gx_buf_fini(&terminal->last_log);
+    gx_log_lines_fini(&terminal->log);
     pthread_mutex_destroy(&terminal->mutex);
 }

@@ -12,9 +12,8 @@
 #ifndef GX_CLI_TERMINAL_H
 #define GX_CLI_TERMINAL_H
 
-#include "base/buf.h"
+#include "cli/log_lines.h"
 
-#include <gale/log.h>
 #include <pthread.h>
 
 typedef struct gx_terminal {
@@ -23,11 +22,9 @@ typedef struct gx_terminal {
     bool utf8;    /* does the environment say so? */
     bool visible; /* is what could steer a terminal written out? */
     pthread_mutex_t mutex;
-    gx_buf live;     /* what is shown, line ends included */
-    int broken;      /* the errno of the first write that failed, or 0 */
-    gx_buf last_log; /* what was logged last, without its time */
-    int64_t last_log_time;
-    uint64_t repeats; /* how often it came again since */
+    gx_buf live; /* what is shown, line ends included */
+    int broken;  /* the errno of the first write that failed, or 0 */
+    gx_log_lines log;
 } gx_terminal;
 
 void gx_terminal_init(gx_terminal *terminal, int fd);
@@ -45,9 +42,26 @@ size_t gx_terminal_room(const gx_terminal *terminal);
 /* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
 void gx_terminal_live(gx_terminal *terminal, const char *text);
 
-/* Log lines "12:03:04.123 WARN component: text", to `terminal`. A line that comes again within a second is only
- * counted; before the next one, and at the end, it is repeated once with "(3 times more)". */
+/* Log lines (cli/log_lines.h) go to `terminal`, above the live block, or to the file that its log was given. */
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level);
+
+/* What the program itself says: "gale: text", its further lines indented. A log that is JSON, or has a file, has it, too. */
+void gx_terminal_say(gx_terminal *terminal, int32_t level, const char *text);
+
+/* Lines for people who look at this end, as they are, and one entry of such a log. */
+void gx_terminal_tell(gx_terminal *terminal, int32_t level, const char *lines);
+
+/* False: what is written there is JSON, and nothing else. */
+bool gx_terminal_is_for_people(const gx_terminal *terminal);
+
+/* Is there a log that is read by something else than eyes on this terminal? */
+bool gx_terminal_log_is_apart(const gx_terminal *terminal);
+
+/* From now on the log goes to this file (NULL: stays), as JSON or as text; before any other thread logs. GALE_IO. */
+int gx_terminal_log_to(gx_terminal *terminal, const char *path, bool json, gale_error *error);
+
+/* Opens its file again: another one may have its name. GALE_IO: lines go where they went. */
+int gx_terminal_log_reopen(gx_terminal *terminal, gale_error *error);
 
 /* Repeats the last log line with how often it came again, if it did. */
 void gx_terminal_flush(gx_terminal *terminal);

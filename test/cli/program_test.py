@@ -890,8 +890,24 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
     def endless(self, *arguments, **more):
         text = WHOLE.replace("gale.spout.File", "gale.spout.Generator").replace('    constructorArgs: ["-"]\n', "")
         (self.path / "t.yaml").write_text(text.replace("gale.bolt.Split", "gale.bolt.Printer"))
-        return subprocess.Popen([GALE, "run", "t.yaml", "--rate", "500", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name, **more)
+        more.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen([GALE, "run", "t.yaml", "--rate", "500", *arguments], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, cwd=self.folder.name, **more)
+
+    def endless_on_terminal(self, *arguments, **more):
+        """One whose standard input is a terminal: its other end, and the process, which runs."""
+        terminal, theirs = pty.openpty()
+        process = self.endless(*arguments, stdin=theirs, **more)
+        os.close(theirs)
+        self.wait_for_line(process)
+        return terminal, process
+
+    def end_by(self, number, *arguments):
+        """SIGHUP comes from a terminal that was closed."""
+        terminal, process = self.endless_on_terminal(*arguments)
+        os.close(terminal)
+        process.send_signal(number)
+        return process
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -904,24 +920,15 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_a_run_that_only_a_signal_ends_drains_and_exits_with_0(self):
         for number in self.SIGNALS:
-            process = self.endless()
-            self.wait_for_line(process)
-            process.send_signal(number)
-            self.ends_drained(process, 0)
+            self.ends_drained(self.end_by(number), 0)
 
     def test_a_run_until_drained_that_a_signal_ends_before_its_input_gives_128_and_its_number(self):
         for number in self.SIGNALS:
-            process = self.endless("--until-drained")
-            self.wait_for_line(process)
-            process.send_signal(number)
-            self.ends_drained(process, 128 + number)
+            self.ends_drained(self.end_by(number, "--until-drained"), 128 + number)
 
     def test_a_signal_gives_128_and_its_number_where_that_was_asked_for(self):
         for number in self.SIGNALS:
-            process = self.endless("--exit-by-signal")
-            self.wait_for_line(process)
-            process.send_signal(number)
-            self.ends_drained(process, 128 + number)
+            self.ends_drained(self.end_by(number, "--exit-by-signal"), 128 + number)
         self.assertEqual(self.count("--exit-by-signal", stdin=b"a\n").code, 0)
 
     def test_what_failed_for_good_is_told_by_the_exit_code_of_a_drain_too(self):
@@ -937,8 +944,8 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
 
     def test_several_hangups_are_one(self):
         # Printing is slower than the signals are sent: the drain is still going on when the last one comes.
-        process = self.endless("--rate", "100000000", pipesize=4096)
-        self.wait_for_line(process)
+        terminal, process = self.endless_on_terminal("--rate", "100000000", pipesize=4096)
+        os.close(terminal)
         for _ in range(20):
             process.send_signal(signal.SIGHUP)
             try:
