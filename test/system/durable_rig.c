@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "front/dead_letter_file.h"
 #include "harness/faulty_disk.h"
 
@@ -329,7 +330,7 @@ void durable_rig_begin(int lines) {
     snprintf(at.data, sizeof at.data, "%s/data", at.base);
     snprintf(path, sizeof path, "%s/shelf", at.base);
     if (mkdir(at.data, 0700) != 0 || mkdir(path, 0700) != 0) broken(at.data);
-    gx_session_prepare();
+    gx_signals_prepare();
     write_input();
     durable_rig_run(true, &run);
     const char *wrong = look(true);

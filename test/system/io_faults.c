@@ -12,6 +12,7 @@
  *          scenarios or of one. */
 #include "cli/command.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "front/dead_letter_file.h"
 #include "harness/faulty_disk.h"
 
@@ -458,7 +459,7 @@ int main(int argc, char **argv) {
     if (stride < 1 || lines < 1 || lines > LINES_MAX || !mkdtemp(base)) return 2;
     snprintf(data, sizeof data, "%s/data", base);
     if (mkdir(data, 0700) != 0) return 2;
-    gx_session_prepare();
+    gx_signals_prepare();
     for (size_t i = 0; i < SCENARIOS; i++)
         if (argc < 4 || strcmp(argv[3], scenarios[i].name) == 0) run_all(&scenarios[i], (uint64_t)stride);
     if (argc < 4) read_all_letters_silently();
