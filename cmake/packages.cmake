@@ -71,6 +71,7 @@ gale_package(gale utils "stream processing after Storm's model (program)"
   "This package has the program: it runs and checks topologies that are written in
 YAML files, simulates them with faults, and looks after the state of runs that
 may be killed.")
+set(CPACK_DEBIAN_GALE_PACKAGE_RECOMMENDS "libmicrohttpd12 (>= 0.9.75) | libmicrohttpd12t64") # loaded when a run serves
 gale_package(python3-gale python "stream processing after Storm's model (Python)"
   "This package has spouts, bolts and topologies in Python." "python3 (>= 3.11)" "libgale0 (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_SHLIBDEPS OFF)

@@ -18,9 +18,10 @@
 
 typedef struct choices {
     const char *input, *output, *state, *from, *replay, *log_level, *log_format, *log_file, *events_file;
+    const char *listen, *listen_token_file, *listen_cert, *listen_key;
     double rate;
     uint64_t jobs, seed, end_within, figures_every;
-    bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan;
+    bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan, no_control;
     gx_flux_choices flux;
     gx_words log_events, adopt;
 } choices;
@@ -59,6 +60,16 @@ static const gx_option options[] = {
       "10)" },
     { 0, "exit-by-signal", NULL, GX_OPTION_FLAG, AT(exit_by_signal), 0, 0,
       "exit with 128 + signal after every end by a signal" },
+    { 0, "listen", "ADDRESS", GX_OPTION_TEXT, AT(listen), 0, 0,
+      "serve the page, figures and metrics at this address: host:port, 127.0.0.1 and 8080 unless it says; the address "
+      "to open is printed "
+      "with its token" },
+    { 0, "listen-token-file", "PATH", GX_OPTION_TEXT, AT(listen_token_file), 0, 0,
+      "take the token from this file's first line instead of making one" },
+    { 0, "listen-cert", "PATH", GX_OPTION_TEXT, AT(listen_cert), 0, 0, "serve by TLS, with this certificate (PEM)" },
+    { 0, "listen-key", "PATH", GX_OPTION_TEXT, AT(listen_key), 0, 0, "the key of the certificate (PEM)" },
+    { 0, "no-control", NULL, GX_OPTION_FLAG, AT(no_control), 0, 0,
+      "open no socket for your other commands (gale ps, gale top and their like)" },
     GX_FLUX_ROWS,
     { 'q', "quiet", NULL, GX_OPTION_FLAG, AT(quiet), 0, 0, "no live figures, no summary" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0,
@@ -242,6 +253,15 @@ static int begin_log(const choices *c, gx_terminal *errors, gale_error *error) {
 
 /* --- A file ------------------------------------------------------------------------------------------------------- */
 
+static gx_server_options served(const char *path, const choices *c) {
+    return (gx_server_options){ .control = !c->no_control,
+                                .listen = c->listen,
+                                .token_file = c->listen_token_file,
+                                .certificate = c->listen_cert,
+                                .key = c->listen_key,
+                                .file = path };
+}
+
 static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
@@ -257,6 +277,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .exit_by_signal = c->exit_by_signal,
                            .quiet = c->quiet,
                            .json = c->json,
+                           .serve = served(path, c),
                            .period = GALE_SECOND,
                            .figures_every = figures_every(c, errors),
                            .reopens = true };
@@ -289,7 +310,8 @@ static int check_choices(const choices *c, gale_error *error) {
                               c->replay ? "--replay-dead-letters" : "--until-drained");
     if (c->events_file && !c->log_events.count)
         return gale_error_set(error, GALE_INVALID, "--events-file is of no use without --log-events");
-    return 0;
+    gx_server_options serve = served(NULL, c);
+    return gx_server_check(&serve, error);
 }
 
 static int run(int argc, char **argv, gx_terminal *errors) {

@@ -433,6 +433,19 @@ static int run(const gx_session *session, const gale_logger *logger, gale_topolo
     return conclude(&w, topology, rc, &error);
 }
 
+/* Runs while it is served. */
+static int run_served(const gx_session *session, const gale_logger *logger, gale_topology *topology,
+                      gale_runtime *runtime, bool *ret_stuck) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_server *server;
+    int rc = gx_server_start(&session->serve, runtime, topology, logger, &server, &error);
+    if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
+    if (session->serve.listen) gx_terminal_say(session->terminal, GALE_LOG_INFO, gx_server_url(server));
+    int exit_code = run(session, logger, topology, runtime, ret_stuck);
+    gx_server_stop(server);
+    return exit_code;
+}
+
 int gx_session_run(const gx_session *session, gale_topology *topology) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
@@ -452,7 +465,7 @@ int gx_session_run(const gx_session *session, gale_topology *topology) {
     if (session->events) rc = gx_event_log_attach(session->events, runtime, &error);
     bool stuck = false;
     int exit_code = rc < 0 ? gx_session_refuse(session->terminal, &error, GX_EXIT_FAILED)
-                           : run(session, &logger, topology, runtime, &stuck);
+                           : run_served(session, &logger, topology, runtime, &stuck);
     /* A thread that is stuck still uses the topology and this session's logger: then the process ends as it is. */
     if (!let_go(session, runtime, stuck)) _exit(exit_code);
     return exit_code;

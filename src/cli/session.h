@@ -10,6 +10,7 @@
 
 #include "cli/event_log.h"
 #include "cli/terminal.h"
+#include "serve/server.h"
 
 #include <gale/runtime.h>
 
@@ -45,7 +46,8 @@ typedef struct gx_session {
     bool reopens;                                       /* SIGHUP opens files again, unless the terminal has gone */
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
     void *user;
-    gx_event_log *events; /* open, or NULL; written while it runs and at the end */
+    gx_event_log *events;    /* open, or NULL; written while it runs and at the end */
+    gx_server_options serve; /* what is served meanwhile */
 } gx_session;
 
 /* Reads `log_level`. GALE_INVALID with the nearest name. */

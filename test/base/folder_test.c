@@ -209,6 +209,27 @@ static void names_that_begin_alike_are_found(void **state) {
     }
 }
 
+static void a_folder_of_ones_own_is_nobody_elses(void **state) {
+    gale_error error = GALE_ERROR_INIT;
+    struct stat about;
+    (void)state;
+    assert_int_equal(gx_folder_make_own(path, &error), GALE_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0700);
+    assert_int_equal(gx_folder_make_own(path, &error), GALE_OK); /* it is there */
+    assert_int_equal(chmod(path, 0750), 0);
+    assert_int_equal(gx_folder_make_own(path, &error), GALE_INVALID);
+    assert_non_null(strstr(error.text, "is not its owner's alone"));
+    assert_int_equal(chmod(path, 0700), 0);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(symlink("/", path), 0); /* a link to one is none */
+    assert_int_equal(gx_folder_make_own(path, &error), GALE_INVALID);
+    assert_int_equal(unlink(path), 0);
+    char below[400];
+    snprintf(below, sizeof below, "%s/a", path);
+    assert_int_equal(gx_folder_make_own(below, &error), GALE_IO);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -221,6 +242,7 @@ int main(void) {
         CASE(a_copy_has_the_files_that_are_named_and_there),
         CASE(a_copy_that_was_not_finished_is_nowhere_and_in_nobodys_way),
         CASE(names_that_begin_alike_are_found),
+        CASE(a_folder_of_ones_own_is_nobody_elses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

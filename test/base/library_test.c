@@ -55,11 +55,23 @@ static void a_program_is_loaded_by_nobody(void **state) {
     assert_memory_equal(error.text, "'/proc/self/exe' cannot be loaded: ", 35);
 }
 
+static void a_name_without_a_slash_is_looked_for_where_the_system_has_its_own(void **state) {
+    (void)state;
+    void *library = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    if (!gx_library_can()) return;
+    assert_int_equal(gx_library_load("libm.so.6", &library, &error), 0);
+    assert_non_null(gx_library_function(library, "cos"));
+    assert_null(gx_library_function(library, "gale_is_not_in_it"));
+    assert_true(gx_library_load("libgale-is-not-there.so.0", &library, &error) < 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_loader_says_becomes_a_sentence_that_says_what_to_do),
         cmocka_unit_test(what_is_not_there_is_not_looked_at),
         cmocka_unit_test(a_program_is_loaded_by_nobody),
+        cmocka_unit_test(a_name_without_a_slash_is_looked_for_where_the_system_has_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include "base/os/entropy.h"
+
 #include "harness/cm.h"
 
 static void a_seed_and_a_stream_repeat(void **state) {
@@ -97,6 +99,13 @@ static void no_combination_of_successive_ids_cancels_everywhere(void **state) {
     for (size_t i = 1; i <= 100; i++) assert_true(combine(ids + i, members, last) != 0);
 }
 
+static void a_secret_is_never_the_same(void **state) {
+    unsigned char one[24] = { 0 }, two[24] = { 0 };
+    (void)state;
+    assert_true(gx_os_secret(one, sizeof one) && gx_os_secret(two, sizeof two));
+    assert_memory_not_equal(one, two, sizeof one);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_seed_and_a_stream_repeat),
@@ -105,6 +114,7 @@ int main(void) {
         cmocka_unit_test(numbers_below_n_are_even),
         cmocka_unit_test(an_id_is_never_zero),
         cmocka_unit_test(no_combination_of_successive_ids_cancels_everywhere),
+        cmocka_unit_test(a_secret_is_never_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,3 +10,7 @@ uint64_t gx_os_entropy(void) {
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
     return gx_random_mix((uint64_t)gx_os_monotonic() ^ gx_random_mix((uint64_t)gx_os_wall()));
 }
+
+bool gx_os_secret(void *bytes, size_t size) {
+    return getrandom(bytes, size, 0) == (ssize_t)size;
+}

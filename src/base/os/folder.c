@@ -53,6 +53,17 @@ int gx_folder_make(const char *path, gale_error *error) {
     return sync_parent(path, error);
 }
 
+int gx_folder_make_own(const char *path, gale_error *error) {
+    struct stat found;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return gale_error_set(error, GALE_IO, "cannot make the folder '%s': %s", path, strerror(errno));
+    if (lstat(path, &found) != 0)
+        return gale_error_set(error, GALE_IO, "cannot look at '%s': %s", path, strerror(errno));
+    if (!S_ISDIR(found.st_mode)) return gale_error_set(error, GALE_INVALID, "'%s' is no folder", path);
+    if (found.st_uid == geteuid() && (found.st_mode & 077) == 0) return GALE_OK;
+    return gale_error_set(error, GALE_INVALID, "'%s' is not its owner's alone: remove it, or chmod 700 it", path);
+}
+
 /* The folder whose path is the first `size` bytes; 0: it is there now. */
 static int make_one(const char *path, size_t size, bool lasting, gale_error *error) {
     char folder[GX_FILE_NAME_SIZE];

@@ -18,6 +18,10 @@ int gx_folder_look_beside(const char *path, gale_error *error);
  * */
 int gx_folder_make(const char *path, gale_error *error);
 
+/* The same without waiting for the disk, and it may be there: but then it is a folder, no link to one, ours, and its owner's alone,
+ * or GALE_INVALID. */
+int gx_folder_make_own(const char *path, gale_error *error);
+
 /* Makes the folders that the file `path` is to be in, as far as they are not there, for whom the process's mask allows.
  * `lasting`: waits until the disk has their names. GALE_IO, GALE_TOO_LARGE. */
 int gx_folder_make_way(const char *path, bool lasting, gale_error *error);

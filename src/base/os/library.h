@@ -23,7 +23,7 @@ int gx_library_look(const char *path, gale_error *error);
 
 /* Loads it, with all that it needs, and runs what it has to begin with; the same file again is the same `*ret_library`. GALE_UNSUPPORTED
  * where nothing can be loaded, GALE_NOT_FOUND when something that it needs is not there, GALE_INVALID for what the loader refuses
- * otherwise. To be looked at before. */
+ * otherwise. To be looked at before. A name without a '/' is looked for where the system has its libraries. */
 int gx_library_load(const char *path, void **ret_library, gale_error *error);
 
 /* The function that it shows under `name`, or NULL. */

@@ -1,0 +1,90 @@
+#include "serve/gale_deeds.h"
+
+#include "serve/member.h"
+
+/* {"done": what} */
+static void tell(gx_http_reply *reply, const char *done) {
+    gx_json json = gx_call_json(reply);
+    gx_json_open(&json, '{');
+    gx_member_text(&json, "done", done);
+    gx_json_close(&json, '}');
+}
+
+void gx_deed_activate(gx_served *served, bool active) {
+    gx_store_relaxed(&served->inactive, !active);
+    (active ? gale_runtime_activate : gale_runtime_deactivate)(served->runtime);
+}
+
+/* What is in flight in a durable run is part of a checkpoint, with which it stops. */
+void gx_deed_drain(gx_served *served) {
+    gale_checkpoint_stats checkpoint = { .size = sizeof checkpoint };
+    if (served->deeds.drain)
+        served->deeds.drain(served->deeds.user);
+    else if (gale_runtime_checkpoint_stats(served->runtime, &checkpoint))
+        gale_runtime_suspend(served->runtime);
+    else
+        gale_runtime_drain(served->runtime);
+}
+
+void gx_deed_kill(gx_served *served) {
+    if (served->deeds.kill)
+        served->deeds.kill(served->deeds.user);
+    else
+        gale_runtime_stop(served->runtime);
+}
+
+void gx_gale_activate(const gx_call *call, gx_http_reply *reply) {
+    gx_deed_activate(call->served, true);
+    tell(reply, "activate");
+}
+
+void gx_gale_deactivate(const gx_call *call, gx_http_reply *reply) {
+    gx_deed_activate(call->served, false);
+    tell(reply, "deactivate");
+}
+
+void gx_gale_drain(const gx_call *call, gx_http_reply *reply) {
+    gx_deed_drain(call->served);
+    tell(reply, "drain");
+}
+
+void gx_gale_kill(const gx_call *call, gx_http_reply *reply) {
+    gx_deed_kill(call->served);
+    tell(reply, "kill");
+}
+
+/* It is asked for, and not waited for: /checkpoints tells when it lasts. */
+void gx_gale_checkpoint(const gx_call *call, gx_http_reply *reply) {
+    gale_checkpoint_stats stats = { .size = sizeof stats };
+    if (!gale_runtime_checkpoint_stats(call->served->runtime, &stats)) {
+        gx_call_refuse(reply, 409, "the run is not durable, and makes no checkpoints: gale run --state DIR");
+        return;
+    }
+    int rc = gale_runtime_checkpoint(call->served->runtime, 0, NULL);
+    if (rc < 0 && rc != GALE_TIMED_OUT) {
+        gx_call_refuse(reply, 409, "no checkpoint is made: %s", gale_error_text(rc));
+        return;
+    }
+    reply->status = 202;
+    tell(reply, "checkpoint");
+}
+
+void gx_gale_log_level(const gx_call *call, gx_http_reply *reply) {
+    const gx_deeds *deeds = &call->served->deeds;
+    gx_json json = gx_call_json(reply);
+    gx_json_open(&json, '{');
+    gx_member_text(&json, "level", deeds->log_level ? deeds->log_level(deeds->user) : NULL);
+    gx_json_close(&json, '}');
+}
+
+void gx_gale_set_log_level(const gx_call *call, gx_http_reply *reply) {
+    const gx_deeds *deeds = &call->served->deeds;
+    char level[32];
+    if (!gx_call_text(call, reply, "level", level, sizeof level)) return;
+    if (!deeds->set_log_level)
+        gx_call_refuse(reply, 409, "this run's log has one level");
+    else if (!deeds->set_log_level(deeds->user, gx_str(level)))
+        gx_call_refuse(reply, 400, "level must be trace, debug, info, warn, error or off");
+    else
+        tell(reply, "log-level");
+}

@@ -1,0 +1,29 @@
+/* Is a running topology well? In words.
+ *
+ * What:    live: it moves; when it is not, starting it anew may help (a component's call that does not come back, a checkpoint
+ *          that is late). Ready: all is open and well, and it takes work. A problem is told with how long it has been one.
+ * Threads: any. Owner: texts lie in the structure.
+ * Limits:  GX_HEALTHY_PROBLEMS; more are counted.
+ */
+#ifndef GX_SERVE_HEALTHY_H
+#define GX_SERVE_HEALTHY_H
+
+#include "serve/snapshot.h"
+
+enum { GX_HEALTHY_PROBLEMS = 20, GX_HEALTHY_TEXT = 400 };
+
+typedef struct gx_problem {
+    char text[GX_HEALTHY_TEXT];
+    int64_t since; /* ns ago; -1: not known */
+} gx_problem;
+
+typedef struct gx_healthy {
+    bool live, ready;
+    uint32_t count; /* of problems; more than GX_HEALTHY_PROBLEMS are not kept */
+    gx_problem problems[GX_HEALTHY_PROBLEMS];
+} gx_healthy;
+
+/* `interval`: of checkpoints, ns. */
+void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, gx_healthy *ret_healthy);
+
+#endif

@@ -1,0 +1,84 @@
+/* A door at which HTTP is spoken, by libmicrohttpd, which nobody else sees.
+ *
+ * What:    a door is a socket that listens, one thread, and a function that answers. libmicrohttpd is loaded when the first
+ *          door opens (docs/decisions/0037-*): who serves nothing does not pay for it.
+ * Threads: a door's requests are answered one after another on its thread; the function must not wait. For what takes longer
+ *          it holds the request (gx_http_hold) and answers from any other thread (gx_http_answer). The other functions
+ *          belong to who opened the door.
+ * Owner:   the caller keeps the descriptor, and closes it behind the door. A request lives until it is answered, and no longer.
+ * Limits:  GX_HTTP_CONNECTIONS at a time (who comes next waits in the system's queue), of which one address has at most
+ *          GX_HTTP_BY_ADDRESS unless it is this machine; GX_HTTP_MEMORY a connection for what it sends before its body;
+ *          GX_HTTP_BODY; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
+ *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE.
+ * Errors:  GALE_UNSUPPORTED: libmicrohttpd is not there; GALE_IO; GALE_INVALID (a certificate, a key); GALE_NO_MEMORY.
+ */
+#ifndef GX_SERVE_HTTP_H
+#define GX_SERVE_HTTP_H
+
+#include "base/buf.h"
+#include "serve/target.h"
+
+#include <gale/error.h>
+#include <gale/log.h>
+
+enum {
+    GX_HTTP_CONNECTIONS = 128,
+    GX_HTTP_BY_ADDRESS = 32,
+    GX_HTTP_MEMORY = 32 * 1024,
+    GX_HTTP_BODY = 64 * 1024,
+    GX_HTTP_ANSWERS = 64 * 1024 * 1024,
+    GX_HTTP_SILENCE = 15, /* seconds */
+    GX_HTTP_PATIENCE = 60
+};
+
+typedef struct gx_http gx_http;
+typedef struct gx_http_request gx_http_request;
+
+/* An answer is filled in by who answers: a status, the type of the body, the body. */
+typedef struct gx_http_reply {
+    unsigned status;
+    const char *type; /* a literal */
+    gx_buf body;
+    const char *location; /* of a redirection; a literal */
+    const char *allow;    /* with 405; a literal */
+    char cookie[256];     /* "": none is set */
+    bool lasts;           /* may be kept by the browser: it is part of this program */
+} gx_http_reply;
+
+/* Answers, or holds the request and returns false. */
+typedef bool gx_http_fn(void *user, gx_http_request *request, gx_http_reply *reply);
+
+typedef struct gx_http_options {
+    int fd;                        /* listens */
+    bool local;                    /* all clients are of this machine: no bound for one address */
+    const char *certificate, *key; /* PEM, or NULL: no TLS */
+    const gale_logger *logger;
+    gx_http_fn *serve;
+    void *user; /* of `serve` */
+} gx_http_options;
+
+GALE_MUST_USE int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error *error);
+
+/* No request is held any more. NULL is allowed. */
+void gx_http_close(gx_http *http);
+
+/* Ends connections that take too long. To be called about once a second, by any thread. */
+void gx_http_sweep(gx_http *http, int64_t now);
+
+/* How many connections there are. */
+uint32_t gx_http_count(gx_http *http);
+
+/* --- A request --- */
+
+const char *gx_http_method(const gx_http_request *request);
+const gx_target *gx_http_target(const gx_http_request *request);
+gale_str gx_http_body(const gx_http_request *request);
+
+/* The header's value, or an empty text. */
+gale_str gx_http_header(const gx_http_request *request, const char *name);
+
+/* It will be answered by gx_http_answer, once; to be called by the function that serves, before anybody else knows of it. */
+void gx_http_hold(gx_http_request *request);
+void gx_http_answer(gx_http_request *request, gx_http_reply *reply);
+
+#endif

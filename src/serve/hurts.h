@@ -1,0 +1,40 @@
+/* What hurts: sentences about what keeps a topology from doing well, worst first. A pure function of two snapshots.
+ *
+ * What:    "spout lines is held 71 % by count[3]: 2.1 ms a tuple, queue 256 KiB". What is told is of the time between the snapshots, about ten
+ *          seconds: what was once and is over is not told.
+ * Threads: any. Owner: names are the topology's.
+ * Limits:  GX_HURTS_MAX sentences; what is less bad is left out.
+ */
+#ifndef GX_SERVE_HURTS_H
+#define GX_SERVE_HURTS_H
+
+#include "serve/snapshot.h"
+
+enum { GX_HURTS_MAX = 20, GX_HURT_SIZE = 240 };
+
+typedef enum gx_hurt_level { GX_HURT_NOTE, GX_HURT_WARN, GX_HURT_BAD } gx_hurt_level;
+
+typedef struct gx_hurt {
+    gx_hurt_level level;
+    double weight; /* among those of a level */
+    const char *component;
+    uint32_t task; /* 0: all of the component's, or none */
+    char text[GX_HURT_SIZE];
+} gx_hurt;
+
+typedef struct gx_hurts {
+    gx_hurt list[GX_HURTS_MAX];
+    uint32_t count;
+} gx_hurts;
+
+/* `before` NULL: nothing is known of what was, and nothing said of rates. */
+void gx_hurts_find(const gx_parts *parts, const gx_snapshot *before, const gx_snapshot *now, gx_hurts *ret_hurts);
+
+/* "bad", "warn" or "note". */
+const char *gx_hurt_level_name(gx_hurt_level level);
+
+/* A bolt's time in execute, as a share of the time between two readings of its task; a spout's is 0. By the latency that
+ * is sampled. */
+double gx_hurts_busy(const gale_task_stats *before, const gale_task_stats *now, int64_t nanoseconds);
+
+#endif

@@ -1,0 +1,98 @@
+#include "serve/redact.h"
+
+#include "tuple/json.h"
+
+#include <ctype.h>
+
+static const char *const words[] = { "password",   "passwd",     "passphrase", "pwd",       "secret",        "token",
+                                     "credential", "privatekey", "apikey",     "accesskey", "authorization", "cookie" };
+
+/* The key's letters and digits alone, in lower case: "api-key", "apiKey" and "API_KEY" are one word. */
+static size_t plain(gale_str key, char *to, size_t room) {
+    size_t size = 0;
+    for (size_t i = 0; i < key.size && size + 1 < room; i++)
+        if (isalnum((unsigned char)key.data[i])) to[size++] = (char)tolower((unsigned char)key.data[i]);
+    to[size] = 0;
+    return size;
+}
+
+bool gx_redact_is_secret(gale_str key) {
+    char text[256];
+    plain(key, text, sizeof text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i])) return true;
+    return false;
+}
+
+/* Where the password of "scheme://user:password@host" is; empty when there is none. */
+static gale_str password_in(gale_str text) {
+    const char *scheme = text.size ? memmem(text.data, text.size, "://", 3) : NULL;
+    gale_str none = { NULL, 0 };
+    if (!scheme) return none;
+    gale_str rest = { scheme + 3, text.size - (size_t)(scheme + 3 - text.data) };
+    const char *slash = memchr(rest.data, '/', rest.size);
+    if (slash) rest.size = (size_t)(slash - rest.data);
+    const char *at = memrchr(rest.data, '@', rest.size);
+    const char *colon = at ? memchr(rest.data, ':', (size_t)(at - rest.data)) : NULL;
+    return colon ? (gale_str){ colon + 1, (size_t)(at - colon) - 1 } : none;
+}
+
+static void write_text(gx_json *json, gale_str text) {
+    gale_str password = password_in(text);
+    if (!password.size) {
+        gx_json_string(json, text);
+        return;
+    }
+    gx_buf shown = GX_BUF_INIT(NULL);
+    const char *behind = password.data + password.size;
+    gx_buf_add(&shown, text.data, (size_t)(password.data - text.data));
+    gx_buf_add_text(&shown, "***");
+    gx_buf_add(&shown, behind, (size_t)(text.data + text.size - behind));
+    gx_json_string(json, (gale_str){ shown.data, shown.failed ? 0 : shown.size });
+    gx_buf_fini(&shown);
+}
+
+static void write_list(gx_json *json, gale_str key, const gale_value *list) {
+    gx_json_open(json, '[');
+    for (size_t i = 0; i < list->size; i++) {
+        gale_value item = gale_list_at(list, i);
+        gx_redact_value(json, key, &item);
+    }
+    gx_json_close(json, ']');
+}
+
+static void write_map(gx_json *json, const gale_value *map) {
+    gale_str key;
+    gale_value value;
+    gx_json_open(json, '{');
+    for (size_t i = 0; gale_map_at(map, i, &key, &value); i++) {
+        gx_json_key(json, key);
+        gx_redact_value(json, key, &value);
+    }
+    gx_json_close(json, '}');
+}
+
+/* A configuration's values are a copy that was checked: no deeper than GALE_VALUE_DEPTH. */
+void gx_redact_value(gx_json *json, gale_str key, const gale_value *value) {
+    if (gx_redact_is_secret(key))
+        gx_json_string(json, gx_str("***"));
+    else if (value->type == GALE_TYPE_STRING)
+        write_text(json, (gale_str){ value->as.string, value->size });
+    else if (value->type == GALE_TYPE_LIST)
+        write_list(json, key, value);
+    else if (value->type == GALE_TYPE_MAP)
+        write_map(json, value);
+    else
+        gx_json_value(json, value);
+}
+
+void gx_redact_config(gx_json *json, const gale_config *config) {
+    gale_str key;
+    gale_value value;
+    gx_json_open(json, '{');
+    for (size_t i = 0; gale_config_at(config, i, &key, &value); i++) {
+        gx_json_key(json, key);
+        gx_redact_value(json, key, &value);
+    }
+    gx_json_close(json, '}');
+}

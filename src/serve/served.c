@@ -1,0 +1,58 @@
+#include "serve/served.h"
+
+#include "base/visible.h"
+#include "serve/member.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+int64_t gx_served_checkpoint_interval(const gx_served *served) {
+    return GALE_MILLISECOND *
+           gale_config_i64(gale_topology_config(served->topology), "topology.state.checkpoint.interval.ms", 1000);
+}
+
+gx_json gx_call_json(gx_http_reply *reply) {
+    reply->type = "application/json";
+    return gx_json_to(&reply->body);
+}
+
+void gx_call_refuse(gx_http_reply *reply, unsigned status, const char *format, ...) {
+    char text[500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    gx_buf_reset(&reply->body);
+    reply->status = status;
+    gx_json json = gx_call_json(reply);
+    gx_json_open(&json, '{');
+    gx_member_text(&json, "error", text);
+    gx_json_close(&json, '}');
+    gx_buf_add_byte(&reply->body, '\n');
+}
+
+bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name, uint64_t otherwise, uint64_t least,
+                    uint64_t most, uint64_t *ret_number) {
+    gale_str text = gx_target_query(call->target, name);
+    *ret_number = otherwise;
+    if (!text.data || (gx_str_number(text, 10, most, ret_number) && *ret_number >= least)) return true;
+    gx_call_refuse(reply, 400, "%s must be a whole number from %llu to %llu", name, (unsigned long long)least,
+                   (unsigned long long)most);
+    return false;
+}
+
+bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room) {
+    json_error_t error;
+    json_t *body = json_loadb(call->body.data ? call->body.data : "", call->body.size, JSON_REJECT_DUPLICATES, &error);
+    const char *text = json_string_value(json_object_get(body, name));
+    bool found = text && strlen(text) < room;
+    char why[JSON_ERROR_TEXT_LENGTH * 4];
+    if (found) memcpy(to, text, strlen(text) + 1);
+    if (!body)
+        gx_call_refuse(reply, 400, "the body is no JSON: line %d, column %d: %s", error.line, error.column,
+                       gx_visible_copy(why, sizeof why, error.text));
+    else if (!found)
+        gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
+    json_decref(body);
+    return found;
+}

@@ -1,0 +1,62 @@
+/* What is served: a running topology, what is remembered of it, and what may be done to it. All who answer look at this.
+ *
+ * Threads: made before a door opens; what changes in it has its own lock. Owner: the server.
+ */
+#ifndef GX_SERVE_SERVED_H
+#define GX_SERVE_SERVED_H
+
+#include "base/atomic.h"
+#include "base/json.h"
+#include "serve/http.h"
+#include "serve/snapshot.h"
+
+/* What the process does beside running the topology. Functions may be NULL: then it is refused. Called on a door's thread; must not wait. */
+typedef struct gx_deeds {
+    void *user;
+    void (*drain)(void *user);            /* the run ends in order, as a signal ends it; NULL: by the runtime alone */
+    void (*kill)(void *user);             /* at once */
+    const char *(*log_level)(void *user); /* its name; a literal */
+    bool (*set_log_level)(void *user, gale_str to); /* false: there is none of this name */
+} gx_deeds;
+
+typedef struct gx_served {
+    gale_runtime *runtime;
+    const gale_topology *topology;
+    const char *file;     /* the topology's, or NULL */
+    int64_t started;      /* ns since 1970 */
+    int64_t started_time; /* monotonic */
+    gx_parts parts;
+    gx_deeds deeds;
+    gx_atomic32 inactive; /* spouts were told to pause */
+    struct gx_history *history;
+} gx_served;
+
+/* A request that was let in, and found its route. */
+typedef struct gx_call {
+    gx_served *served;
+    const gx_target *target;
+    gale_str names[3]; /* what stands in the path where the route has a name */
+    gale_str accept;   /* the header Accept */
+    gale_str body;
+    bool known; /* by the token: may hear more than a word */
+} gx_call;
+
+typedef void gx_call_fn(const gx_call *call, gx_http_reply *reply);
+
+/* ns from one checkpoint to the next. */
+int64_t gx_served_checkpoint_interval(const gx_served *served);
+
+/* {"error": sentence}, with HTTP's status. */
+void gx_call_refuse(gx_http_reply *reply, unsigned status, const char *format, ...) GALE_PRINTF(3, 4);
+
+/* The number in the query, `otherwise` when it is not there; false, with a refusal, when it is none between `least` and `most`. */
+bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name, uint64_t otherwise, uint64_t least,
+                    uint64_t most, uint64_t *ret_number);
+
+/* A JSON object in the body, its member `name`, a string: copied to `to`. False, with a refusal. */
+bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room);
+
+/* JSON goes to the reply from here on. */
+gx_json gx_call_json(gx_http_reply *reply);
+
+#endif

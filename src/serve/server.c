@@ -1,0 +1,192 @@
+#include "serve/server.h"
+
+#include "base/os/file.h"
+#include "base/os/thread.h"
+#include "base/os/time.h"
+#include "serve/desk.h"
+#include "serve/door.h"
+#include "serve/history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PEM_MAX = 1 << 20, URL_SIZE = GX_ADDRESS_TEXT + GX_DOOR_TOKEN + 32 };
+
+/* A door with its desk. */
+typedef struct entrance {
+    gx_door door;
+    gx_desk desk;
+    gx_http *http;
+} entrance;
+
+struct gx_server {
+    gx_served served;
+    gale_logger logger;
+    gx_errands errands;
+    bool has_errands;
+    gx_thread keeper;
+    entrance control, listen;
+    char token[GX_DOOR_TOKEN], cookie[32], url[URL_SIZE];
+};
+
+/* --- The keeper ----------------------------------------------------------------------------------------------------- */
+
+static void keep(gx_server *server) {
+    gx_snapshot *taken = gx_snapshot_take(&server->served.parts, server->served.runtime);
+    int64_t now = gx_os_monotonic();
+    if (taken) gx_history_add(server->served.history, taken); /* else the second is left out */
+    if (server->control.http) gx_http_sweep(server->control.http, now);
+    if (server->listen.http) gx_http_sweep(server->listen.http, now);
+}
+
+static void *keep_all(void *user) {
+    gx_server *server = user;
+    int64_t due = gx_os_monotonic();
+    for (bool goes_on = true; goes_on;) {
+        int64_t now = gx_os_monotonic();
+        if (now >= due) {
+            keep(server);
+            due += GALE_SECOND;
+            if (due < now) due = now + GALE_SECOND;
+        }
+        goes_on = gx_errands_run(&server->errands, due > now ? due - now : 0);
+    }
+    return NULL;
+}
+
+/* --- Doors ---------------------------------------------------------------------------------------------------------- */
+
+static int read_pem(const char *path, char **ret_text, gale_error *error) {
+    size_t size;
+    *ret_text = NULL;
+    return path ? gx_file_read_all(path, PEM_MAX, ret_text, &size, error) : 0;
+}
+
+static int open_http(gx_server *server, entrance *e, const gx_server_options *options, gale_error *error) {
+    char *certificate = NULL, *key = NULL;
+    int rc = options ? read_pem(options->certificate, &certificate, error) : 0;
+    if (rc >= 0 && options) rc = read_pem(options->key, &key, error);
+    gx_http_options http = { .fd = e->door.fd,
+                             .local = e->door.loopback,
+                             .certificate = certificate,
+                             .key = key,
+                             .logger = &server->logger,
+                             .serve = gx_desk_serve,
+                             .user = &e->desk };
+    e->desk.served = &server->served;
+    e->desk.errands = &server->errands;
+    e->desk.secure = certificate != NULL;
+    if (rc >= 0) rc = gx_http_open(&http, &e->http, error);
+    free(certificate);
+    free(key);
+    return rc;
+}
+
+/* A run without it is a run all the same: nobody asked for it. */
+static void open_control(gx_server *server) {
+    gale_error error = GALE_ERROR_INIT;
+    entrance *e = &server->control;
+    int rc = gx_door_open_control(gale_topology_name(server->served.topology), &e->door, &error);
+    if (rc >= 0) rc = open_http(server, e, NULL, &error);
+    if (rc >= 0) return;
+    gx_door_close(&e->door);
+    gale_log(&server->logger, GALE_LOG_DEBUG, NULL, "other commands (gale top) cannot reach this run: %s", error.text);
+}
+
+static int refuse_bare(const gx_server_options *options, const gx_door *door, gale_error *error) {
+    if (door->loopback || (options->token_file && options->certificate)) return 0;
+    return gale_error_set(
+        error, GALE_INVALID,
+        "--listen %s: others than this machine could ask; that needs --listen-token-file, --listen-cert and "
+        "--listen-key",
+        options->listen);
+}
+
+static int open_listen(gx_server *server, const gx_server_options *options, gale_error *error) {
+    entrance *e = &server->listen;
+    int rc = gx_door_open(options->listen, &e->door, error);
+    if (rc >= 0) rc = refuse_bare(options, &e->door, error);
+    if (rc >= 0)
+        rc = options->token_file ? gx_door_read_token(options->token_file, server->token, error)
+                                 : gx_door_make_token(server->token, error);
+    if (rc < 0) return rc;
+    const char *port = strrchr(e->door.text, ':');
+    snprintf(server->cookie, sizeof server->cookie, "gale_token_%.6s", port ? port + 1 : "");
+    e->desk.rules = (gx_access){ gx_str(server->token), e->door.loopback, server->cookie };
+    rc = open_http(server, e, options, error);
+    if (rc < 0) return rc;
+    snprintf(server->url, sizeof server->url, "http%s://%s/%s%s", options->certificate ? "s" : "", e->door.text,
+             options->token_file ? "" : "?token=", options->token_file ? "" : server->token);
+    return 0;
+}
+
+/* --- All of it ------------------------------------------------------------------------------------------------------ */
+
+int gx_server_check(const gx_server_options *options, gale_error *error) {
+    const char *alone = options->token_file    ? "--listen-token-file"
+                        : options->certificate ? "--listen-cert"
+                                               : "--listen-key";
+    if (!options->listen && (options->token_file || options->certificate || options->key))
+        return gale_error_set(error, GALE_INVALID, "%s is of no use without --listen ADDRESS", alone);
+    if (!options->certificate != !options->key)
+        return gale_error_set(error, GALE_INVALID, "--listen-cert and --listen-key go together");
+    return 0;
+}
+
+static gx_server *make(const gx_server_options *options, gale_runtime *runtime, const gale_topology *topology,
+                       const gale_logger *logger) {
+    gx_server *server = calloc(1, sizeof *server);
+    if (!server) return NULL;
+    server->control.door.fd = server->listen.door.fd = -1;
+    if (logger) server->logger = *logger;
+    server->served = (gx_served){ .runtime = runtime,
+                                  .topology = topology,
+                                  .file = options->file,
+                                  .started = gx_os_wall(),
+                                  .started_time = gx_os_monotonic(),
+                                  .deeds = options->deeds };
+    if (gx_parts_new(topology, runtime, &server->served.parts) == GALE_OK)
+        server->served.history = gx_history_new(&server->served.parts);
+    server->has_errands = server->served.history && gx_errands_init(&server->errands);
+    if (server->has_errands) return server;
+    gx_server_stop(server);
+    return NULL;
+}
+
+int gx_server_start(const gx_server_options *options, gale_runtime *runtime, const gale_topology *topology,
+                    const gale_logger *logger, gx_server **ret_server, gale_error *error) {
+    *ret_server = NULL;
+    int rc = gx_server_check(options, error);
+    if (rc < 0 || (!options->control && !options->listen)) return rc;
+    gx_server *server = make(options, runtime, topology, logger);
+    if (!server) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    if (options->listen) rc = open_listen(server, options, error);
+    if (rc >= 0 && options->control) open_control(server);
+    if (rc >= 0 && !gx_thread_start(&server->keeper, "gale-serve", keep_all, server))
+        rc = gale_error_set(error, GALE_IO, "out of threads");
+    if (rc < 0) return gx_server_stop(server), rc;
+    *ret_server = server;
+    return 0;
+}
+
+const char *gx_server_url(const gx_server *server) {
+    return server->url;
+}
+
+/* No errand is taken any more, and those that wait are run: no request is held when the doors close. */
+void gx_server_stop(gx_server *server) {
+    if (!server) return;
+    if (server->has_errands) gx_errands_close(&server->errands);
+    if (server->keeper.started)
+        gx_thread_join(&server->keeper, -1);
+    else if (server->has_errands)
+        gx_errands_run(&server->errands, 0);
+    gx_http_close(server->listen.http);
+    gx_http_close(server->control.http);
+    gx_door_close(&server->listen.door);
+    gx_door_close(&server->control.door);
+    gx_history_free(server->served.history);
+    gx_parts_free(&server->served.parts);
+    if (server->has_errands) gx_errands_fini(&server->errands);
+    free(server);
+}

@@ -1,0 +1,39 @@
+/* What is served from a running process: its doors, who answers at them, and the thread that remembers.
+ *
+ * What:    two doors can be open: a socket for the owner's other commands, and an address (--listen). Each has a thread, and one more takes a
+ *          sample a second, runs what waits for executors, and ends what takes too long.
+ * Threads: begun and ended by one thread, between the runtime's making and its freeing. No executor is ever delayed.
+ * Owner:   the caller; the runtime, the topology and the texts of the options outlive the server.
+ * Errors:  those of serve/door and serve/http, in a sentence.
+ */
+#ifndef GX_SERVE_SERVER_H
+#define GX_SERVE_SERVER_H
+
+#include "serve/served.h"
+
+typedef struct gx_server_options {
+    bool control;                  /* open the owner's socket; when that cannot be, it is logged and nothing else */
+    const char *listen;            /* an address as --listen has it, or NULL */
+    const char *token_file;        /* or NULL: a token is made */
+    const char *certificate, *key; /* files, or NULL */
+    const char *file;              /* the topology's, or NULL */
+    gx_deeds deeds;
+} gx_server_options;
+
+typedef struct gx_server gx_server;
+
+/* Nothing is served, and `*ret_server` is NULL, when nothing is asked for. */
+GALE_MUST_USE int gx_server_start(const gx_server_options *options, gale_runtime *runtime,
+                                  const gale_topology *topology, const gale_logger *logger, gx_server **ret_server,
+                                  gale_error *error);
+
+/* Answers what is being answered, and closes all. NULL is allowed. */
+void gx_server_stop(gx_server *server);
+
+/* Do these go together? GALE_INVALID. Looks at no file. */
+GALE_MUST_USE int gx_server_check(const gx_server_options *options, gale_error *error);
+
+/* "http://127.0.0.1:8080/?token=...", or "" without --listen. */
+const char *gx_server_url(const gx_server *server);
+
+#endif

@@ -1,0 +1,51 @@
+/* One reading of all figures of a running topology, by the runtime's public functions.
+ *
+ * What:    counts as they are since the start; what happened in a while is the difference of two. Reading takes relaxed loads and
+ *          delays no executor.
+ * Threads: any may read the runtime, also while others do; a snapshot is one thread's until it is shared to be read.
+ * Owner:   whoever took it; names are the topology's. Memory is malloc's, none of the engine's.
+ */
+#ifndef GX_SERVE_SNAPSHOT_H
+#define GX_SERVE_SNAPSHOT_H
+
+#include "serve/parts.h"
+
+/* A component's stream, its tasks together. */
+typedef struct gx_snapshot_stream {
+    uint64_t emitted, transferred;
+} gx_snapshot_stream;
+
+typedef struct gx_snapshot {
+    int64_t wall; /* ns since 1970 */
+    int64_t time; /* ns, monotonic */
+    gale_run_stats run;
+    bool durable;
+    gale_checkpoint_stats checkpoint;
+    gale_task_stats *tasks;      /* of task 1 first */
+    gx_snapshot_stream *streams; /* by gx_part's first_stream */
+    uint64_t *failures;          /* by component and reason; of an application's own behind the last */
+    gale_unwell *unwell;
+    uint32_t unwell_count; /* at most GX_SNAPSHOT_UNWELL are kept */
+} gx_snapshot;
+
+enum { GX_SNAPSHOT_UNWELL = 100, GX_SNAPSHOT_REASONS = GALE_REASON_COUNT + 1 };
+
+/* NULL: memory is out. */
+gx_snapshot *gx_snapshot_take(const gx_parts *parts, gale_runtime *runtime);
+void gx_snapshot_free(gx_snapshot *snapshot);
+
+/* What one at `time`, between those of `a` and `b`, would have had: counts of tasks and streams in proportion, all else as in `b`.
+ * NULL: memory is out. */
+gx_snapshot *gx_snapshot_between(const gx_parts *parts, const gx_snapshot *a, const gx_snapshot *b, int64_t time);
+
+/* The figures of the component's tasks together: counts are sums, `held_by` and what names a task are of the task that was held
+ * longest, largest values are the largest of a task. */
+gale_task_stats gx_snapshot_sum(const gx_snapshot *snapshot, const gx_part *part);
+
+/* How many trees failed at the component for a reason (0 to GX_SNAPSHOT_REASONS - 1). */
+uint64_t gx_snapshot_failures(const gx_snapshot *snapshot, const gx_parts *parts, const gx_part *part, int32_t reason);
+
+/* "timeout"; "user" for the last. */
+const char *gx_snapshot_reason(int32_t reason);
+
+#endif
