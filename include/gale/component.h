@@ -71,6 +71,8 @@ typedef struct gale_context {
     void *engine;
     bool durable; /* checkpoints are made (gale/state.h) */
     bool resumes; /* and the run goes on from one: `restore` is called where something was saved */
+    double rate; /* tuples a second that a spout's task is to emit at the most: gale.rate, or what gale_runtime_set says
+                    since, which is read between two calls; 0: no bound */
 } gale_context;
 
 /* The runtime's clock, in nanoseconds. */

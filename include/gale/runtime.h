@@ -121,6 +121,14 @@ GALE_API int gale_runtime_wait(gale_runtime *runtime, int64_t nanoseconds, gale_
  * freed again later or abandoned. NULL is allowed. */
 GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *error);
 
+/* Sets something of a component for as long as this runtime lives, whatever its topology says: a spout's
+ * "topology.max.spout.pending" (0: no bound) and "gale.rate" (a number, tuples a second and task; 0: no bound), and "drop" of a
+ * bolt, "oldest" or "newest", for all of its inputs that drop. Tasks have it soon, between two calls; open trees stay open. A rate concerns
+ * spouts that keep one, as gale's own do (gale_context's `rate`). GALE_NOT_FOUND (no such component), GALE_INVALID,
+ * GALE_UNSUPPORTED (another key), in words. */
+GALE_API int gale_runtime_set(gale_runtime *runtime, const char *component, const char *key, const gale_value *value,
+                              gale_error *error);
+
 /* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place
  * of what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off.
  * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced.

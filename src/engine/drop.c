@@ -20,6 +20,10 @@ static gx_dropping *waiting_of(gx_task *task, const gx_plan_drop *drop) {
     return &task->lanes->list[drop->lane - 1];
 }
 
+static int32_t policy_of(const gx_task *task, const gx_plan_drop *drop) {
+    return task->lanes->drop ? task->lanes->drop : drop->policy;
+}
+
 /* The hard limit may have been set below the mark. */
 static bool is_full(const gx_executor *ex, const gx_dropping *waiting) {
     const gx_shared *shared = ex->shared;
@@ -64,7 +68,7 @@ static void drop_first(gx_executor *ex, gx_task *task, gx_dropping *waiting) {
 static void trim(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
     GX_CHECK(task->executor == ex);
     gx_dropping *waiting = waiting_of(task, drop);
-    if (drop->policy != GALE_DROP_OLDEST || task->lanes->busy == drop->lane) return;
+    if (policy_of(task, drop) != GALE_DROP_OLDEST || task->lanes->busy == drop->lane) return;
     while (is_full(ex, waiting) && waiting->list.count) {
         gx_drop_count(ex, task, drop, 1);
         drop_first(ex, task, waiting);
@@ -74,7 +78,7 @@ static void trim(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
 bool gx_drop_refuses(gx_executor *ex, gx_task *task, const gx_plan_drop *drop) {
     if (task->executor != ex) return !gx_outlet_is_clear(&ex->outlets[task->executor->index]);
     trim(ex, task, drop);
-    return drop->policy == GALE_DROP_NEWEST && is_full(ex, waiting_of(task, drop));
+    return policy_of(task, drop) == GALE_DROP_NEWEST && is_full(ex, waiting_of(task, drop));
 }
 
 void gx_drop_queued(gx_task *task, const gx_plan_drop *drop, uint64_t weight) {

@@ -171,6 +171,8 @@ typedef struct gx_executor {
     uint32_t query_seen;             /* the last that it looked into its mailboxes for */
     uint64_t slow_ns;                /* spent in slow calls, in this stage of the step */
 
+    uint32_t tune_seen; /* the version of what is set that its tasks have */
+
     uint32_t epoch;   /* of flow control, last seen */
     bool gates_stale; /* an outbox was filled or emptied */
     bool acks_behind; /* acks for some executor wait in an outbox: no task here may run and make more */

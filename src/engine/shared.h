@@ -55,6 +55,13 @@ typedef struct gx_cut_shared {
     gx_atomic64 lasting; /* the number of the last checkpoint that lasts; 0: none */
 } gx_cut_shared;
 
+/* What may be set of a component while it runs (engine/tune.h). */
+typedef struct gx_tuned {
+    uint64_t max_pending; /* UINT64_MAX: no bound */
+    double rate;          /* 0: none */
+    uint8_t drop;         /* gale_drop; GALE_DROP_NOTHING: as each input says */
+} gx_tuned;
+
 typedef struct gx_shared {
     gx_heap heap;
     const gx_plan *plan;
@@ -71,7 +78,9 @@ typedef struct gx_shared {
 
     /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */
     _Atomic(struct gx_events *) *events;
-    gx_atomic32 watched;    /* some component's events are logged */
+    gx_atomic32 watched; /* some component's events are logged */
+    gx_tuned *tuned;     /* by component; under the monitor's lock */
+    gx_atomic32 tune_version;
     const gale_hook *debug; /* of components with topology.debug */
     gx_atomic64 *warned;    /* by component: when it was last warned of timeouts, ns + 1; 0: never */
 

@@ -24,6 +24,7 @@ static void fill_context(gx_task *task, gx_shared *shared) {
         .random = context_random,
         .inputs = &c->input_table,
         .engine = task,
+        .rate = gale_config_f64(c->config, "gale.rate", 0),
     };
 }
 

@@ -76,7 +76,7 @@ typedef struct gx_tick_life {
     bool waiting; /* one is in the queue */
 } gx_tick_life;
 
-/* What waits from an input that drops (engine/drop.h): its weight, and its batches if it drops the oldest. */
+/* What waits from an input that drops (engine/drop.h). */
 typedef struct gx_dropping {
     uint64_t weight;
     gx_batch_list list;
@@ -90,6 +90,7 @@ typedef struct gx_lanes {
     uint64_t weight;  /* of what came by inputs that drop */
     uint16_t count;
     uint16_t busy; /* the lane whose first batch is in execution; 0: none */
+    uint8_t drop;  /* gale_drop that was set for all of them (engine/tune.h); GALE_DROP_NOTHING: none was */
     gx_dropping list[];
 } gx_lanes;
 

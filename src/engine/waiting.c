@@ -4,8 +4,7 @@
 
 static gx_batch_list *list_of(gx_task *task, const gx_batch *batch) {
     GX_CHECK(!batch->lane || (task->lanes && batch->lane <= task->lanes->count));
-    bool oldest = batch->lane && task->plan->drops[batch->lane - 1].policy == GALE_DROP_OLDEST;
-    return GX_UNLIKELY(oldest) ? &task->lanes->list[batch->lane - 1].list : &task->parked;
+    return GX_UNLIKELY(batch->lane) ? &task->lanes->list[batch->lane - 1].list : &task->parked;
 }
 
 /* One more or less in a list, with the figures of the lanes and of the tasks for which something waits. */

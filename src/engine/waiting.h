@@ -1,4 +1,4 @@
-/* What waits for a task in its own lists: the parked list and, for each input that drops its oldest, a lane.
+/* What waits for a task in its own lists: the parked list and, for each input that drops, a lane.
  *
  * What:    a lane holds the batches of one input, so that its oldest row is found at once. Where there are lanes, batches
  *          are numbered as they come, and the lowest number is the next to run: order is that of one list. A task has one
@@ -15,7 +15,7 @@ GX_INLINE bool gx_waiting_any(const gx_task *task) {
     return task->parked.count || (task->lanes && task->lanes->waiting);
 }
 
-/* Behind all others: in the lane of its input, if that drops its oldest, or the parked list. */
+/* Behind all others: in the lane of its input, if that drops, or the parked list. */
 void gx_waiting_push(gx_executor *ex, gx_task *task, gx_batch *batch);
 
 /* The list that the next batch to run is in; NULL when there is none. */

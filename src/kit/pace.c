@@ -2,7 +2,13 @@
 
 void gx_pace_init(gx_pace *pace, const gale_context *context) {
     *pace = (gx_pace){ .context = context, .due = INT64_MIN };
-    double rate = gale_config_f64(context->config, "gale.rate", 0);
+    gx_pace_change(pace);
+}
+
+void gx_pace_change(gx_pace *pace) {
+    double rate = pace->rate = pace->context->rate;
+    pace->step = pace->step_fraction = 0;
+    if (pace->due > gale_context_now(pace->context)) pace->due = gale_context_now(pace->context);
     if (!(rate > 0) || rate > 1e9) return;
     double distance = 1e9 / rate;
     if (distance > 1e15) distance = 1e15; /* twelve days */

@@ -11,6 +11,7 @@
 #include "engine/health.h"
 #include "engine/hooks.h"
 #include "engine/spout.h"
+#include "engine/tune.h"
 #include "runtime/debug.h"
 #include "runtime/drain_watch.h"
 #include "runtime/durable_warning.h"
@@ -77,6 +78,9 @@ static int make_tables(gale_runtime *runtime) {
     shared->mailboxes = gx_alloc_array(heap, GX_TAG_PLAN, (shared->executor_count + 1u) * shared->executor_count,
                                        sizeof *shared->mailboxes);
     shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
+    shared->tuned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->tuned);
+    if (!shared->tuned) return GALE_NO_MEMORY;
+    gx_tune_begin(shared);
     shared->warned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->warned);
     return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested &&
                    shared->flow.efforts && shared->executors && runtime->threads
@@ -255,6 +259,7 @@ static void release(gale_runtime *runtime) {
         gx_free(heap, GX_TAG_PLAN, shared->mailboxes, (n + 1u) * n * sizeof *shared->mailboxes);
         size_t components = runtime->plan->component_count;
         gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
+        gx_free(heap, GX_TAG_PLAN, shared->tuned, components * sizeof *shared->tuned);
         gx_free(heap, GX_TAG_PLAN, shared->warned, components * sizeof *shared->warned);
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
     }

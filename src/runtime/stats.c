@@ -1,4 +1,5 @@
 /* Reading figures: what executors write for themselves, summed by whoever asks. */
+#include "engine/tune.h"
 #include "runtime/runtime.h"
 
 #include <string.h>
@@ -117,7 +118,8 @@ static void read_spout(const gx_task *task, gale_task_stats *stats) {
     stats->held_mostly_nanoseconds = hold.by_time;
     stats->held_mostly_by = hold.by;
     stats->pending_nanoseconds = hold.pending;
-    stats->pending_limit = task->spout.max_pending == UINT64_MAX ? 0 : task->spout.max_pending;
+    uint64_t most = gx_tune_read(shared, task->component).max_pending;
+    stats->pending_limit = most == UINT64_MAX ? 0 : most;
 }
 
 static void read_task(const gx_task *task, gale_task_stats *stats) {
@@ -178,6 +180,12 @@ bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t task, uint3
     return true;
 }
 
+/* Of an input that drops. */
+static int32_t policy_now(const gx_task *task, int32_t planned) {
+    gx_tuned tuned = gx_tune_read(task->executor->shared, task->component);
+    return tuned.drop ? tuned.drop : planned;
+}
+
 bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input, const char **ret_source,
                               const char **ret_stream, int32_t *ret_policy, uint64_t *ret_dropped) {
     if (task < 1 || task > gale_runtime_task_count(runtime)) return false;
@@ -189,7 +197,7 @@ bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32
         if (t->plan->drops[i].input == input) sum = dropped(t, &t->plan->drops[i]);
     if (ret_source) *ret_source = subscription->source;
     if (ret_stream) *ret_stream = subscription->stream;
-    if (ret_policy) *ret_policy = subscription->drop;
+    if (ret_policy) *ret_policy = subscription->drop ? policy_now(t, subscription->drop) : GALE_DROP_NOTHING;
     if (ret_dropped) *ret_dropped = sum;
     return true;
 }

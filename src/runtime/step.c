@@ -11,6 +11,7 @@
 #include "engine/short.h"
 #include "engine/spout.h"
 #include "engine/tick.h"
+#include "engine/tune.h"
 #include "engine/watches.h"
 #include "runtime/lifecycle.h"
 #include "runtime/locate.h"
@@ -154,6 +155,7 @@ size_t gx_step(gx_executor *ex) {
     if (GX_UNLIKELY(gx_cut_stops(ex->shared)) && phase_runs(phase)) return gx_cut_run(ex);
     gx_executor_tell_time(ex);
     see_watchers(ex);
+    gx_tune_look(ex);
     ex->sent_here = false;
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */
     size_t done = follow_phase(ex, phase);

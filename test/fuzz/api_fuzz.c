@@ -380,6 +380,9 @@ static void look(world *w) {
     (void)gale_runtime_stream_stats(w->runtime, below(&w->in, 12), below(&w->in, 4), NULL, NULL, NULL);
     (void)gale_runtime_input_stats(w->runtime, below(&w->in, 12), below(&w->in, 4), NULL, NULL, NULL, NULL);
     known(gale_runtime_open_trees(w->runtime, trees, below(&w->in, 5), 0));
+    const gale_value rate = gale_f64(fraction(&w->in)), bound = gale_i64((int64_t)byte(&w->in));
+    known(gale_runtime_set(w->runtime, text(&w->in), "gale.rate", &rate, NULL));
+    known(gale_runtime_set(w->runtime, text(&w->in), "topology.max.spout.pending", &bound, NULL));
     known(gale_runtime_log_events(w->runtime, text(&w->in), fraction(&w->in), NULL, NULL));
     (void)gale_runtime_next_due(w->runtime);
 }

@@ -215,6 +215,10 @@ void fake_init(fake_collector *fake) {
     fake_source(fake, "source", "word");
 }
 
+void fake_set_rate(fake_collector *fake, double rate) {
+    fake->context.rate = rate;
+}
+
 void fake_end_states(fake_collector *fake) {
     gx_keyed_fini(&fake->keyed);
     fake->keyed = (gx_keyed){ .walks = 0 };

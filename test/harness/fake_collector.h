@@ -74,6 +74,9 @@ typedef struct fake_collector {
 } fake_collector;
 
 void fake_init(fake_collector *fake);
+/* gale.rate, as an engine tells it; and as what is set later. */
+void fake_set_rate(fake_collector *fake, double rate);
+
 void fake_fini(fake_collector *fake);
 
 /* Who sends the next tuples: a component and its fields, "obj, count". */

@@ -128,7 +128,7 @@ static void a_line_that_fails_comes_again_and_the_rate_is_obeyed(void **state) {
     (void)state;
     fake_collector fake;
     fake_init(&fake);
-    assert_true(gale_config_set(fake.config, "gale.rate", gale_i64(10), NULL) >= 0);
+    fake_set_rate(&fake, 10);
     gale_access_log_spout_options options = options_of(1, 1);
     options.max_attempts = 2;
     gale_spout spout;

@@ -69,7 +69,7 @@ static void a_rate_is_obeyed(void **state) {
     (void)state;
     fake_collector fake;
     fake_init(&fake);
-    assert_true(gale_config_set(fake.config, "gale.rate", gale_i64(10), NULL) >= 0);
+    fake_set_rate(&fake, 10);
     gale_spout spout;
     void *self;
     assert_int_equal(gale_generator_spout(NULL, &spout, NULL), 0);

@@ -202,7 +202,7 @@ class Context(c.Structure):
     _fields_ = [("size", size), ("topology", text), ("component", text), ("task", u32), ("task_index", u32),
                 ("task_count", u32), ("config", pointer), ("allocator", pointer), ("logger", pointer), ("clock", Clock),
                 ("random", pointer), ("inputs", pointer), ("engine", pointer), ("durable", c.c_bool),
-                ("resumes", c.c_bool)]
+                ("resumes", c.c_bool), ("rate", c.c_double)]
 
 
 class Failure(c.Structure):

@@ -21,6 +21,7 @@ class Context:
     task                     its number, from 1 in Storm's order
     task_index, task_count   which of the component's tasks it is, from 0, and how many they are
     config                   what is set of the topology's keys, overlaid by the component's: a dict
+    rate                     tuples a second that a spout's task is to emit at the most, as it is now; 0: no bound
     durable, resumes         checkpoints are made; and the run goes on from one
     """
 
@@ -30,6 +31,10 @@ class Context:
         self.topology, self.component = from_c.topology.decode(), from_c.component.decode()
         self.task, self.task_index, self.task_count = from_c.task, from_c.task_index, from_c.task_count
         self.config, self.durable, self.resumes = _config(from_c.config), from_c.durable, from_c.resumes
+
+    @property
+    def rate(self):
+        return _c.Context.from_address(self._here()).rate
 
     def _here(self):
         if self._address is None:

@@ -278,7 +278,7 @@ static void configuration_replaces_the_path_and_sets_the_pace(void **state) {
     write_file(f, "a\nb\n");
     define(f, "/no/such/file", 0, false);
     assert_true(gale_config_set(f->fake.config, "gale.input", gale_text(f->path), NULL) >= 0);
-    assert_true(gale_config_set(f->fake.config, "gale.rate", gale_i64(1), NULL) >= 0);
+    fake_set_rate(&f->fake, 1);
     assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
     assert_int_equal(next(f), GALE_NEXT_EMITTED);
     assert_int_equal(next(f), GALE_NEXT_UNTIL);

@@ -100,6 +100,22 @@ static void switch_events(rt_thread *thread) {
 
 /* --- What it is told --- */
 
+/* Bounds within the plan's, and rates that let it go on. Bolts have neither, and of spouts and most bolts no input drops: they refuse. */
+static void tune(rt_thread *thread) {
+    rt_run *run = thread->run;
+    const char *name = run->plan.parts[below(thread, run->plan.part_count)].name;
+    uint32_t most = run->plan.pending ? (uint32_t)run->plan.pending : 100;
+    gale_value bound = gale_i64(1 + below(thread, most)), rate = gale_f64(1e4 + below(thread, 1000000));
+    gale_value drop = gale_text(below(thread, 2) ? "oldest" : "newest");
+    int rc = 0;
+    switch (below(thread, 3)) {
+    case 0: rc = gale_runtime_set(run->runtime, name, "topology.max.spout.pending", &bound, NULL); break;
+    case 1: rc = gale_runtime_set(run->runtime, name, "gale.rate", &rate, NULL); break;
+    default: rc = gale_runtime_set(run->runtime, name, "drop", &drop, NULL); break;
+    }
+    if (rc != 0 && rc != GALE_INVALID) rt_violated("'%s' cannot be tuned: %s", name, gale_error_name(rc));
+}
+
 /* Always in pairs: whoever is last has activated it. */
 static void pause(rt_thread *thread) {
     gale_runtime_deactivate(thread->run->runtime);
@@ -119,6 +135,8 @@ void *rt_watcher(void *user) {
             look_at_tasks(thread);
         else if (drawn < 11 && !run->plan.by_steps)
             look_at_open_trees(thread);
+        else if (drawn < 12)
+            tune(thread);
         else if (drawn < 14)
             switch_events(thread);
         else if (drawn == 14)
