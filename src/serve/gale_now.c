@@ -68,16 +68,6 @@ static double busy_of(const reading *r, uint32_t task) {
     return r->before ? gx_hurts_busy(&r->before->tasks[task - 1], &r->now->tasks[task - 1], r->nanoseconds) : 0;
 }
 
-/* Storm's: that of its busiest task. */
-static double capacity_of(const reading *r, const gx_part *part) {
-    double most = 0;
-    for (uint32_t i = 0; i < part->task_count; i++) {
-        double own = busy_of(r, part->first_task + i);
-        if (own > most) most = own;
-    }
-    return most;
-}
-
 static void failures_member(gx_json *json, const reading *r, const gx_part *part) {
     gx_member_open(json, "failures", '[');
     for (int32_t reason = 0; reason < GX_SNAPSHOT_REASONS; reason++) {
@@ -154,7 +144,7 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
     counts_members(json, &now);
     loss_members(json, &now);
     queue_members(json, &now);
-    gx_member_number(json, "capacity", capacity_of(r, part));
+    gx_member_number(json, "capacity", gx_hurts_capacity(part, r->before, r->now));
     execute_member(json, &now);
     gx_member_null(json, "process");
     failures_member(json, r, part);

@@ -142,5 +142,7 @@ bool gx_history_window(const gx_history *history, uint32_t window, int64_t time,
         }
         younger = one;
     }
-    return true; /* all of the run is within it, but for what the oldest bucket does not reach */
+    if (ring->count < GX_HISTORY_BUCKETS) return true; /* all of the run is within it */
+    *ret_begin = gx_snapshot_between(history->parts, younger, younger, younger->time);
+    return *ret_begin != NULL;
 }

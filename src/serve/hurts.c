@@ -96,6 +96,15 @@ double gx_hurts_busy(const gale_task_stats *before, const gale_task_stats *now, 
     return share < 1 ? share : 1;
 }
 
+double gx_hurts_capacity(const gx_part *part, const gx_snapshot *before, const gx_snapshot *now) {
+    double most = 0;
+    for (uint32_t task = part->first_task; before && task < part->first_task + part->task_count; task++) {
+        double own = gx_hurts_busy(task_of(before, task), task_of(now, task), now->time - before->time);
+        if (own > most) most = own;
+    }
+    return most;
+}
+
 /* --- Sentences ------------------------------------------------------------------------------------------------------ */
 
 /* Who holds it: what a tuple takes there, and what waits. */

@@ -37,4 +37,7 @@ const char *gx_hurt_level_name(gx_hurt_level level);
  * is sampled. */
 double gx_hurts_busy(const gale_task_stats *before, const gale_task_stats *now, int64_t nanoseconds);
 
+/* Storm's capacity of a component: that of its busiest task. 0 when nothing is known of what was. */
+double gx_hurts_capacity(const gx_part *part, const gx_snapshot *before, const gx_snapshot *now);
+
 #endif

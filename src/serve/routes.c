@@ -4,25 +4,50 @@
 #include "serve/gale_deeds.h"
 #include "serve/gale_now.h"
 #include "serve/health_page.h"
+#include "serve/metrics.h"
+#include "serve/openapi.h"
 #include "serve/page.h"
+#include "serve/shapes.h"
+
+#define GALE "/api/gale/v1/"
+
+static const gx_route_parameter seconds[] = { { "seconds", "how far back, 1 to 600", true }, { 0 } };
+static const gx_route_parameter max[] = { { "max", "how many at the most, 1 to 1000", true }, { 0 } };
+
+static void serve_openapi(const gx_call *call, gx_http_reply *reply) {
+    gx_json json = gx_call_json(reply);
+    (void)call;
+    gx_openapi_write(&json, gx_routes, gx_route_count);
+}
 
 const gx_route gx_routes[] = {
-    { GX_ROUTE_OPEN, "/", gx_page_index, "The page." },
-    { GX_ROUTE_OPEN, "/healthz", gx_health_healthz, "200 when nothing is wrong, else 503, and what is." },
-    { GX_ROUTE_OPEN, "/readyz", gx_health_readyz, "200 when all is open and well, and takes work; else 503, and why." },
-    { GX_ROUTE_OPEN, "/livez", gx_health_livez, "200 while it moves; 503 when to start it anew may help." },
-    { GX_ROUTE_ASKS, "/api/gale/v1/topology", gx_gale_topology, "Components, edges, configuration, drawing." },
-    { GX_ROUTE_ASKS, "/api/gale/v1/now", gx_gale_now, "All figures, what hurts, and health." },
-    { GX_ROUTE_ASKS, "/api/gale/v1/history", gx_gale_history, "A sample a second of the last ten minutes." },
-    { GX_ROUTE_WAITS, "/api/gale/v1/open-trees", gx_gale_open_trees, "The oldest open trees, and where they are." },
-    { GX_ROUTE_ASKS, "/api/gale/v1/checkpoints", gx_gale_checkpoints, "Figures of checkpoints; null without." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/checkpoint", gx_gale_checkpoint, "Asks for a checkpoint now." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/activate", gx_gale_activate, "Spouts go on." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/deactivate", gx_gale_deactivate, "Spouts pause." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/drain", gx_gale_drain, "The run ends in order." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/kill", gx_gale_kill, "The run ends at once." },
-    { GX_ROUTE_ASKS, "/api/gale/v1/log-level", gx_gale_log_level, "The level of the log." },
-    { GX_ROUTE_CHANGES, "/api/gale/v1/log-level", gx_gale_set_log_level, "Sets it: {\"level\": \"debug\"}." },
+    { GX_ROUTE_OPEN, "/", gx_page_index, "The page.", .type = "text/html" },
+    { GX_ROUTE_OPEN, "/healthz", gx_health_healthz, "200 when nothing is wrong, else 503, and what is.",
+      .answer = GX_SHAPE_HEALTH },
+    { GX_ROUTE_OPEN, "/readyz", gx_health_readyz, "200 when all is open and well, and takes work; else 503, and why.",
+      .answer = GX_SHAPE_HEALTH },
+    { GX_ROUTE_OPEN, "/livez", gx_health_livez, "200 while it moves; 503 when to start it anew may help.",
+      .answer = GX_SHAPE_HEALTH },
+    { GX_ROUTE_ASKS, "/metrics", gx_metrics_serve, "All figures for Prometheus, or as OpenMetrics (Accept).",
+      .type = "text/plain" },
+    { GX_ROUTE_ASKS, "/openapi.json", serve_openapi, "This description.", .answer = "{*:?}" },
+    { GX_ROUTE_ASKS, GALE "topology", gx_gale_topology, "Components, edges, configuration, drawing.",
+      .answer = GX_SHAPE_TOPOLOGY },
+    { GX_ROUTE_ASKS, GALE "now", gx_gale_now, "All figures, what hurts, and health.", .answer = GX_SHAPE_NOW },
+    { GX_ROUTE_ASKS, GALE "history", gx_gale_history, "A sample a second of the last ten minutes.",
+      .answer = GX_SHAPE_HISTORY, .parameters = seconds },
+    { GX_ROUTE_WAITS, GALE "open-trees", gx_gale_open_trees, "The oldest open trees, and where they are.",
+      .answer = GX_SHAPE_OPEN_TREES, .parameters = max },
+    { GX_ROUTE_ASKS, GALE "checkpoints", gx_gale_checkpoints, "Figures of checkpoints; null without.",
+      .answer = GX_SHAPE_CHECKPOINT },
+    { GX_ROUTE_CHANGES, GALE "checkpoint", gx_gale_checkpoint, "Asks for a checkpoint now.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "activate", gx_gale_activate, "Spouts go on.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "deactivate", gx_gale_deactivate, "Spouts pause.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "drain", gx_gale_drain, "The run ends in order.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "kill", gx_gale_kill, "The run ends at once.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_ASKS, GALE "log-level", gx_gale_log_level, "The level of the log.", .answer = "{level:s?}" },
+    { GX_ROUTE_CHANGES, GALE "log-level", gx_gale_set_log_level, "Sets the level of the log.", .answer = GX_SHAPE_DONE,
+      .body = "{level:s}" },
 };
 
 const size_t gx_route_count = sizeof gx_routes / sizeof *gx_routes;

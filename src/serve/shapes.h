@@ -1,0 +1,47 @@
+/* The shapes of gale's own answers (serve/shape.h): what docs/reference/serving.md tells in words. */
+#ifndef GX_SERVE_SHAPES_H
+#define GX_SERVE_SHAPES_H
+
+#define GX_SHAPE_LATENCY "{count:i, mean:n?, p50:n?, p90:n?, p99:n?, max:n?}?"
+#define GX_SHAPE_HEALTH "{live:b, ready:b, problems:[{text:s, since:n?}]}"
+#define GX_SHAPE_DONE "{done:s}"
+
+#define GX_SHAPE_CHECKPOINT                                                                                            \
+    "{number:i, resumed:i, count:i, put_off:i, age:n?, took:n, took_p50:n, took_p99:n, took_max:n, held:n, "           \
+    "held_p50:n, "                                                                                                     \
+    "held_p99:n, held_max:n, bytes:i, bytes_max:i, dropped:i, again:i, complete:b}?"
+
+#define GX_SHAPE_TOPOLOGY                                                                                              \
+    "{name:s, version:s, pid:i, started:n, file:s?, durable:b, executors:i, "                                          \
+    "components:[{name:s, kind:s, class:s?, tasks:i, streams:[{name:s, fields:[s]}]}], "                               \
+    "edges:[{id:i, from:s, stream:s, to:s, grouping:s, fields:[s], drop:s?}], configuration:{*:?}, drawing:?}"
+
+#define GX_SHAPE_COUNTS "executed:i, emitted:i, transferred:i, acked:i, failed:i, timed_out:i, "
+
+#define GX_SHAPE_COMPONENT                                                                                             \
+    "{name:s, " GX_SHAPE_COUNTS "rejected:i, expired:i, shed:i, overflowed:i, dropped:i, errors:i, ticks:i, held:i, "  \
+    "queued_bytes:i, queued_bytes_max:i, capacity:n, execute:" GX_SHAPE_LATENCY ", process:" GX_SHAPE_LATENCY ", "     \
+    "failures:[{reason:s, count:i}], done:b, held_by:{component:s, index:i, share:n, since:n?}?, pending_share:n, "    \
+    "unwell:[{task:i, since:n, text:s}], metrics:[?]}"
+
+#define GX_SHAPE_TASK                                                                                                  \
+    "{task:i, component:s, index:i, executor:i, " GX_SHAPE_COUNTS                                                      \
+    "held:i, queued_bytes:i, queued_bytes_max:i, busy_share:n, execute:" GX_SHAPE_LATENCY "}"
+
+#define GX_SHAPE_NOW                                                                                                   \
+    "{time:n, uptime:n, phase:s, active:b, "                                                                           \
+    "trees:{trees:i, acked:i, failed:i, timed_out:i, rejected:i, stopped:i, open:i, replayed:i, given_up:i, "          \
+    "dead_letters:i, dead_letters_lost:i}, complete:" GX_SHAPE_LATENCY ", "                                            \
+    "components:[" GX_SHAPE_COMPONENT "], tasks:[" GX_SHAPE_TASK "], "                                                 \
+    "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[?], executors:[{index:i, tasks:i}], "         \
+    "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
+    ", "                                                                                                               \
+    "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"
+
+#define GX_SHAPE_HISTORY                                                                                               \
+    "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n], p99:[n], "                      \
+    "components:{*:{executed:[n?], queued_bytes:[i]}}}"
+
+#define GX_SHAPE_OPEN_TREES "[{spout:s, message_id:s, age:n, place:s, component:s?, text:s}]"
+
+#endif

@@ -1,0 +1,46 @@
+/* docs/metrics.md, made of the table in serve/metrics.c. Without an argument it is printed; with the path of the page, that is compared. */
+#include "serve/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char intro[] =
+    "# Metrics\n\n"
+    "`/metrics` of a run that is [served](reference/serving.md) has these, as Prometheus reads them, or as OpenMetrics "
+    "when\n"
+    "that is asked for. Names stay. Counts are exact, and since the start of the run; what they were in a while is "
+    "for\n"
+    "`rate()`. A scrape needs the token:\n\n"
+    "```yaml\n"
+    "scrape_configs:\n"
+    "  - job_name: gale\n"
+    "    authorization: { credentials_file: /etc/gale/token }\n"
+    "    static_configs: [{ targets: ['127.0.0.1:8080'] }]\n"
+    "```\n\n"
+    "where gale was started with `--listen --listen-token-file /etc/gale/token`, and a file with that option's token.\n"
+    "Metrics of checkpoints are there in durable runs alone.\n\n"
+    "| name | kind | labels | what it is |\n| --- | --- | --- | --- |\n";
+
+static bool is_same(const char *path, const gx_buf *page) {
+    FILE *file = fopen(path, "rb");
+    char *there = malloc(page->size + 2);
+    size_t got = file && there ? fread(there, 1, page->size + 2, file) : 0;
+    bool same = there && got == page->size && memcmp(there, page->data, got) == 0;
+    if (file) fclose(file);
+    free(there);
+    return same;
+}
+
+int main(int argc, char **argv) {
+    gx_buf page = GX_BUF_INIT(NULL);
+    gx_buf_add_text(&page, intro);
+    gx_metrics_markdown(&page);
+    bool same = argc < 2 ? fwrite(page.data, 1, page.size, stdout) == page.size : is_same(argv[1], &page);
+    if (!same)
+        printf("%s is not what the table in src/serve/metrics.c says.\n"
+               "Renew it: build/test/serve/metrics_reference > docs/metrics.md\n",
+               argv[1]);
+    gx_buf_fini(&page);
+    return !same;
+}
