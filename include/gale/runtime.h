@@ -129,6 +129,13 @@ GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_
 GALE_API int gale_runtime_set(gale_runtime *runtime, const char *component, const char *key, const gale_value *value,
                               gale_error *error);
 
+/* Emits what a dead letter carries once more, into `stream` of `spout`: a tree of its own, tried as often as others of that
+ * spout, of which the spout hears nothing. Given up again, it is a dead letter again. It waits while the spout is held or inactive. The letter
+ * stays where it is; values are copied. From any thread. GALE_NOT_FOUND, GALE_FIELDS; GALE_STATE: the spout has neither replay nor
+ * dead letters; GALE_AGAIN: too much waits there; GALE_STOPPED; GALE_TOO_LARGE, GALE_INVALID, GALE_NO_MEMORY; in words. */
+GALE_API int gale_runtime_redeliver(gale_runtime *runtime, const char *spout, const char *stream, uint64_t message_id,
+                                    const gale_value *values, size_t count, gale_error *error);
+
 /* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place
  * of what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off.
  * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced.

@@ -22,7 +22,14 @@
 
 typedef enum gx_inbox_name { GX_INBOX_SPOUTS, GX_INBOX_BOLTS, GX_INBOX_COUNT } gx_inbox_name;
 
-typedef enum gx_command_kind { GX_COMMAND_EMIT, GX_COMMAND_TRACKED, GX_COMMAND_ACK, GX_COMMAND_FAIL } gx_command_kind;
+typedef enum gx_command_kind {
+    GX_COMMAND_EMIT,
+    GX_COMMAND_TRACKED,
+    GX_COMMAND_ACK,
+    GX_COMMAND_FAIL,
+    GX_COMMAND_LETTER, /* a dead letter's tuple, to be emitted once more (engine/replay.h) */
+    GX_COMMAND_KINDS
+} gx_command_kind;
 
 /* What lies in a queue: this, then the anchors, then the body; or the text of a failure. */
 typedef struct gx_command {

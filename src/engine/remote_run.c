@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/mutant.h"
 #include "engine/collector.h"
+#include "engine/replay.h"
 #include "engine/turn.h"
 #include "tuple/flat.h"
 
@@ -51,6 +52,14 @@ static void emit(gx_executor *ex, gx_task *task, const gx_command *command) {
                      gale_error_text(rc));
 }
 
+/* Nobody but the engine hears how it ends. */
+static void emit_letter(gx_task *task, const gx_command *command) {
+    gx_emission e = { .stream = command->stream };
+    if (command->body_size) e = gx_emission_of(command->stream, gx_command_body(command), command->body_size);
+    e.message_id = &command->id;
+    gx_replay_letter(task, &e);
+}
+
 static void carry_out(gx_executor *ex, gx_task *task, const gx_command *command) {
     GX_CHECK(task->executor == ex);
     if (GX_UNLIKELY(!task->open)) { /* its `open` said "not now", and left a remote behind: nobody is there to hear */
@@ -62,6 +71,7 @@ static void carry_out(gx_executor *ex, gx_task *task, const gx_command *command)
     case GX_COMMAND_FAIL:
         (void)task->out.ops->fail(&task->out, command->id, command->reason, gx_command_body(command));
         break;
+    case GX_COMMAND_LETTER: emit_letter(task, command); break;
     default: emit(ex, task, command); break;
     }
 }

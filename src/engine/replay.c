@@ -53,6 +53,12 @@ static bool bury(gx_executor *ex, gx_task *task, const gx_answer *answer, const 
     return true;
 }
 
+void gx_replay_letter(gx_task *task, const gx_emission *emission) {
+    gx_origin from = { .letter = true };
+    int rc = gx_emit_tree(task, emission, &from);
+    if (rc < 0) lose(task->executor, task, *emission->message_id, gale_error_text(rc));
+}
+
 /* --- Answers --- */
 
 static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_answer *answer,
@@ -62,10 +68,25 @@ static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_a
            gx_phase(ex->shared) < GALE_PHASE_CLOSING;
 }
 
+/* A letter's tuple that was delivered again, and has failed. What the end of the run stops is where it was: among the letters. */
+static void bury_again(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
+                       const gale_failure *failure) {
+    if (answer->state == GX_TREE_STOPPED) return;
+    if (bury(ex, task, answer, kept, failure))
+        ex->ledger.counters.given_up++;
+    else
+        lose(ex, task, answer->message_id, failure->text);
+}
+
 /* The last answer to a dead letter, which nobody waits for. */
-static void end_letter(gx_executor *ex, const gx_task *task, const gx_answer *answer, const gale_failure *failure) {
+static void end_letter(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
+                       const gale_failure *failure) {
     GX_CHECK(answer->slot < ex->ledger.slots);
-    if (answer->state != GX_TREE_ACKED) lose(ex, task, answer->message_id, failure->text);
+    bool again = kept->stream < task->stream_count;
+    if (answer->state != GX_TREE_ACKED && again)
+        bury_again(ex, task, answer, kept, failure);
+    else if (answer->state != GX_TREE_ACKED)
+        lose(ex, task, answer->message_id, failure->text);
     gx_retention_drop(&ex->retention, answer->slot);
     gx_ledger_answered(&ex->ledger, answer, ex->now);
 }
@@ -94,7 +115,7 @@ bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const ga
     answer->attempts = kept->attempts;
     if (answer->state == GX_TREE_ACKED) answer->latency = ex->now - kept->first;
     if (kept->letter) {
-        end_letter(ex, task, answer, failure);
+        end_letter(ex, task, answer, kept, failure);
         return true;
     }
     if (answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED) end_failed(ex, task, answer, kept, failure);

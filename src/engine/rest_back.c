@@ -501,7 +501,8 @@ static int put_command(gx_task *task, uint32_t stream, const gale_value *v) {
 static bool command_stream(const gx_rest_component *of, const gale_value *v, uint32_t *ret_stream) {
     uint16_t now;
     *ret_stream = (uint32_t)number(&v[5]);
-    if (number(&v[4]) > GX_COMMAND_TRACKED || !of->streams || !has_stream(of, &v[5])) return true;
+    bool answers = number(&v[4]) == GX_COMMAND_ACK || number(&v[4]) == GX_COMMAND_FAIL;
+    if (answers || !of->streams || !has_stream(of, &v[5])) return true;
     bool there = stream_now(of, &v[5], &now);
     *ret_stream = now;
     return there;
@@ -510,7 +511,7 @@ static bool command_stream(const gx_rest_component *of, const gale_value *v, uin
 /* A spout that is fed by remotes hears of its tuples from whoever feeds it now. */
 static int take_command(gx_rest_back *back, const gale_value *v, size_t count, gale_error *error) {
     bool right = are(v, count, "iiiiiiiiyyb") && v[8].size % sizeof(gale_handle) == 0 &&
-                 number(&v[4]) <= GX_COMMAND_FAIL;
+                 number(&v[4]) < GX_COMMAND_KINDS;
     const gx_rest_component *of = right ? component_of(back, &v[2]) : NULL;
     if (!of) return damaged(error, "command");
     uint32_t stream;

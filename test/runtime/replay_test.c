@@ -578,6 +578,126 @@ static void a_dead_letter_that_fails_is_tried_again_and_then_lost_but_never_a_de
     }
 }
 
+/* --- Letters that are delivered again --- */
+
+static int redeliver(world *w, const char *spout, const char *stream, int64_t number, size_t count, gale_error *error) {
+    gale_value values[] = { gale_i64(number), gale_i64(0), gale_i64(0) };
+    return gale_runtime_redeliver(w->r.runtime, spout, stream, (uint64_t)number, values, count, error);
+}
+
+static void what_is_delivered_again_is_answered_and_its_spout_does_not_hear_of_it(void **state) {
+    (void)state;
+    for (size_t e = 0; e < 3; e++) {
+        world w;
+        gale_error error = GALE_ERROR_INIT;
+        begin(&w, 10, FAIL, 2, 2);
+        w.wrongs->only = 7 + 1;
+        add_mailbox(&w, 0);
+        rig_make(&w.r, executor_counts[e]);
+        rig_settle(&w.r);
+        rig_advance(&w.r, 10 * GALE_SECOND, GALE_SECOND);
+        assert_int_equal(w.mail.seen, 1);
+        assert_int_equal(w.spout->fails, 1);
+        assert_int_equal(redeliver(&w, "from", "default", w.mail.number, 2, &error), 0);
+        rig_settle(&w.r);
+        assert_int_equal(w.wrongs->tries[7], 3);
+        assert_int_equal(w.mail.seen, 1);
+        assert_int_equal(w.spout->acks + w.spout->fails, 10);
+        assert_int_equal(rig_stats(&w.r)->acked, 9 + 1 + 1); /* the letter, and what it carried */
+        assert_int_equal(rig_stats(&w.r)->open, 0);
+        assert_int_equal(rig_stats(&w.r)->retained_bytes, 0);
+        end(&w);
+    }
+}
+
+static void what_fails_again_is_a_dead_letter_again(void **state) {
+    (void)state;
+    world w;
+    gale_error error = GALE_ERROR_INIT;
+    begin(&w, 1, FAIL, 4, 2);
+    add_mailbox(&w, 0);
+    rig_make(&w.r, 2);
+    rig_settle(&w.r);
+    rig_advance(&w.r, 10 * GALE_SECOND, GALE_SECOND);
+    for (uint64_t letters = 1; letters <= 2; letters++) {
+        assert_int_equal(w.mail.seen, letters);
+        assert_int_equal(w.mail.message_id, 0);
+        assert_int_equal(w.mail.attempts, 2);
+        assert_string_equal(w.mail.text, "no, thanks");
+        assert_int_equal(rig_stats(&w.r)->given_up, letters);
+        assert_int_equal(redeliver(&w, "from", "default", 0, 2, &error), 0);
+        rig_settle(&w.r);
+        rig_advance(&w.r, 10 * GALE_SECOND, GALE_SECOND);
+    }
+    assert_int_equal(w.mail.seen, 2);
+    assert_int_equal(w.wrongs->tries[0], 5);
+    assert_int_equal(w.spout->fails, 1);
+    assert_int_equal(rig_stats(&w.r)->dead_letters_lost, 0);
+    end(&w);
+}
+
+static void what_is_delivered_again_waits_for_an_active_spout(void **state) {
+    (void)state;
+    world w;
+    gale_error error = GALE_ERROR_INIT;
+    begin(&w, 0, FAIL, 0, 2);
+    rig_make(&w.r, 1);
+    rig_settle(&w.r);
+    gale_runtime_deactivate(w.r.runtime);
+    rig_settle(&w.r);
+    assert_int_equal(redeliver(&w, "from", "default", 5, 2, &error), 0);
+    rig_settle(&w.r);
+    assert_int_equal(w.wrongs->tries[5], 0);
+    gale_runtime_activate(w.r.runtime);
+    rig_settle(&w.r);
+    assert_int_equal(w.wrongs->tries[5], 1);
+    drain_for(&w, GALE_SECOND);
+    assert_int_equal(redeliver(&w, "from", "default", 5, 2, &error), GALE_STOPPED);
+    end(&w);
+}
+
+static void what_the_end_stops_is_no_letter_that_was_lost(void **state) {
+    (void)state;
+    world w;
+    gale_error error = GALE_ERROR_INIT;
+    begin(&w, 0, HOLD, TRIES_MAX, 2);
+    rig_make(&w.r, 1);
+    rig_settle(&w.r);
+    assert_int_equal(redeliver(&w, "from", "default", 5, 2, &error), 0);
+    rig_settle(&w.r);
+    gale_runtime_stop(w.r.runtime);
+    rig_settle(&w.r);
+    assert_int_equal(rig_stats(&w.r)->stopped, 1);
+    assert_int_equal(rig_stats(&w.r)->dead_letters_lost, 0);
+    assert_int_equal(w.spout->fails, 0);
+    end(&w);
+}
+
+static void delivered(world *w, int code, const char *spout, const char *stream, size_t count, const char *words) {
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(redeliver(w, spout, stream, 1, count, &error), code);
+    if (!strstr(error.text, words)) print_error("'%s' lacks '%s'\n", error.text, words);
+    assert_non_null(strstr(error.text, words));
+}
+
+static void what_fits_no_spout_is_not_delivered(void **state) {
+    (void)state;
+    world w;
+    begin(&w, 0, FAIL, 0, 2);
+    rig_make(&w.r, 1);
+    delivered(&w, GALE_NOT_FOUND, "form", "default", 2, "there is no spout 'form'; did you mean 'from'?");
+    delivered(&w, GALE_NOT_FOUND, "work", "default", 2, "there is no spout 'work'");
+    delivered(&w, GALE_NOT_FOUND, "from", "other", 2, "spout 'from' has no stream 'other'");
+    delivered(&w, GALE_NOT_FOUND, "from", "__dead_letter", 9, "has no stream '__dead_letter'");
+    delivered(&w, GALE_FIELDS, "from", "default", 1, "has 2 fields, the letter 1");
+    assert_int_equal(gale_runtime_redeliver(NULL, "from", "default", 1, NULL, 0, NULL), GALE_INVALID);
+    end(&w);
+    begin(&w, 0, FAIL, 0, 1);
+    rig_make(&w.r, 1);
+    delivered(&w, GALE_STATE, "from", "default", 2, "has neither replay nor dead letters");
+    end(&w);
+}
+
 static int emit_to_letters(void *self, gale_collector *out, gale_wait *wait) {
     (void)wait;
     int *codes = self;
@@ -1016,6 +1136,11 @@ int main(void) {
         cmocka_unit_test(a_dead_letter_says_what_why_where_and_how_often),
         cmocka_unit_test(a_subscriber_alone_makes_dead_letters_of_first_failures),
         cmocka_unit_test(a_dead_letter_that_fails_is_tried_again_and_then_lost_but_never_a_dead_letter),
+        cmocka_unit_test(what_is_delivered_again_is_answered_and_its_spout_does_not_hear_of_it),
+        cmocka_unit_test(what_fails_again_is_a_dead_letter_again),
+        cmocka_unit_test(what_is_delivered_again_waits_for_an_active_spout),
+        cmocka_unit_test(what_the_end_stops_is_no_letter_that_was_lost),
+        cmocka_unit_test(what_fits_no_spout_is_not_delivered),
         cmocka_unit_test(the_stream_of_dead_letters_is_the_engines_own),
         cmocka_unit_test(a_letter_is_in_the_file_as_one_line),
         cmocka_unit_test(letters_are_appended_and_whole_before_the_spout_hears),
