@@ -116,6 +116,17 @@ if(TARGET gale)
           REGEX "/examples/CMakeLists.txt$" EXCLUDE PATTERN build EXCLUDE)
 endif()
 
+# gale's connectors, each a package: where the program looks for plugins, which moves with the prefix.
+set(GALE_PLUGIN_DESTINATION ${GALE_PLUGIN_FOLDER})
+cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX ${GALE_PLUGIN_FOLDER} NORMALIZE inside)
+if(inside)
+  file(RELATIVE_PATH GALE_PLUGIN_DESTINATION ${CMAKE_INSTALL_PREFIX} ${GALE_PLUGIN_FOLDER})
+endif()
+get_property(GALE_INSTALLED_CONNECTORS GLOBAL PROPERTY GALE_BUILT_CONNECTORS)
+foreach(name ${GALE_INSTALLED_CONNECTORS})
+  install(TARGETS gale_connector_${name} LIBRARY DESTINATION ${GALE_PLUGIN_DESTINATION} COMPONENT gale-${name})
+endforeach()
+
 # The package for Python, which finds libgale by libdir.txt wherever both are moved to; below /usr the system finds it.
 set(GALE_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where Python looks for packages")
 if(NOT IS_ABSOLUTE ${GALE_PYTHON_DIR} AND NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})

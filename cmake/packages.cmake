@@ -1,5 +1,5 @@
-# Debian packages by CPack: libgale0, libgale-dev, libgale-front0, libgale-front-dev, gale, python3-gale. script/package makes them; the build
-# that they are made of is configured for /usr.
+# Debian packages by CPack: libgale0, libgale-dev, libgale-front0, libgale-front-dev, gale, python3-gale, and gale-NAME for each
+# connector that is built as a plugin. script/package makes them; the build that they are made of is configured for /usr.
 set(GALE_PACKAGE_CONTACT "The gale maintainers <maintainers@gale.invalid>" CACHE STRING "Who answers for the packages")
 set(CPACK_PACKAGE_NAME gale)
 set(CPACK_PACKAGE_CONTACT ${GALE_PACKAGE_CONTACT})
@@ -79,4 +79,17 @@ set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_RECOMMENDS libgale-front0)
 set(CPACK_DEBIAN_PYTHON3-GALE_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/python3-gale/postinst
     ${PROJECT_SOURCE_DIR}/cmake/package/python3-gale/prerm)
+
+# A plugin needs who loads it, and is linked with nothing of gale.
+set(connectors)
+foreach(name ${GALE_INSTALLED_CONNECTORS})
+  gale_connector_get(${name} TEXT does)
+  gale_connector_get(${name} CLASSES classes)
+  list(JOIN classes "\n * " classes)
+  gale_package(gale-${name} utils "stream processing after Storm's model (${name})"
+    "This package has a plugin that topology files load by naming one of these:\n * ${classes}\nIt ${does}."
+    "gale (>= ${PROJECT_VERSION}) | libgale-front0 (>= ${PROJECT_VERSION})")
+  list(APPEND connectors gale-${name})
+endforeach()
+list(JOIN connectors ", " CPACK_DEBIAN_GALE_PACKAGE_SUGGESTS)
 include(CPack)

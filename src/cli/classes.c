@@ -1,6 +1,7 @@
 #include "cli/classes.h"
 
 #include "base/str.h"
+#include "front/connector.h"
 
 static const char *const headings[GX_CLASS_KIND_COUNT] = { "Spouts", "Bolts", "Values, for `components`" };
 
@@ -58,6 +59,22 @@ static void list_kind(const gx_registry *registry, int32_t kind, int width, gx_b
     gx_buf_add_text(out, "\n");
 }
 
+/* What a file could name if a plugin of gale's own were there. */
+static void list_missing(const gx_registry *registry, gx_buf *out) {
+    gale_str name;
+    bool any = false;
+    for (size_t i = 0; i < gx_connector_count; i++) {
+        gale_str rest = gx_str(gx_connectors[i].classes);
+        while (gx_str_next(&rest, ' ', &name)) {
+            if (gx_registry_find(registry, name)) continue;
+            if (!any) gx_buf_add_text(out, "Of plugins that are not installed:\n");
+            gx_buf_format(out, "  %.*s (gale-%s)\n", GX_STR(name), gx_connectors[i].name);
+            any = true;
+        }
+    }
+    if (any) gx_buf_add_text(out, "\n");
+}
+
 void gx_classes_list(const gx_registry *registry, gx_buf *out) {
     int width = 0;
     const gx_class *class_;
@@ -65,6 +82,7 @@ void gx_classes_list(const gx_registry *registry, gx_buf *out) {
         if ((int)strlen(class_->name) > width) width = (int)strlen(class_->name);
     gx_buf_add_text(out, "The classes that a topology file can name:\n\n");
     for (int32_t kind = 0; kind < GX_CLASS_KIND_COUNT; kind++) list_kind(registry, kind, width, out);
+    list_missing(registry, out);
     gx_buf_add_text(out, "gale help classes NAME says which properties one has.\n\nFlux files cannot have:\n");
     for (size_t i = 0; i < UNSUPPORTED_COUNT; i++) {
         gx_buf_add_text(out, "  - ");

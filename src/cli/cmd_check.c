@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "front/builtin.h"
+#include "front/connecting.h"
 
 #include <stddef.h>
 
@@ -129,13 +130,14 @@ static int check_files(const choices *c, const gx_words *files, gx_terminal *err
     return finish(&k, errors);
 }
 
-/* With the classes of plugins that the command line names. */
+/* With the classes of plugins that the command line names, and of gale's connectors that are there. */
 static int print_schema(const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gx_buf out = GX_BUF_INIT(NULL);
     gx_plugins *plugins = gx_plugins_new(gx_registry_builtin());
     int rc = plugins ? gx_flux_file_plugins(&c->flux.plugins, plugins, &error)
                      : gale_error_set(&error, GALE_NO_MEMORY, "out of memory");
+    if (rc == 0) gx_connecting_all(plugins);
     if (rc == 0) gx_schema(gx_plugins_registry(plugins), &out);
     gx_plugins_free(plugins);
     return rc < 0 ? gx_session_refuse(errors, &error, GX_EXIT_USAGE) : gx_session_print(errors, &out);

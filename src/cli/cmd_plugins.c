@@ -5,6 +5,7 @@
 
 #include "base/os/library.h"
 #include "front/builtin.h"
+#include "front/connecting.h"
 #include "front/linked_plugins.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
@@ -49,6 +50,19 @@ static void tell_all(telling *t) {
     if (gx_library_can()) gx_plugin_path_each(tell_path, t);
 }
 
+/* gale's own that are not there, with what to do. */
+static void tell_missing(gx_buf *out) {
+    for (size_t i = 0; i < gx_connector_count; i++) {
+        const gx_connector *missing = &gx_connectors[i];
+        if (gx_connecting_has(missing)) continue;
+        gx_buf_format(out, "%s%s, not installed: %s\n  classes  ", out->size ? "\n" : "", missing->name, missing->text);
+        gx_connector_classes(missing, out);
+        gx_buf_add_text(out, "\n  to have  ");
+        gx_connector_advice(missing, out);
+        gx_buf_add_text(out, "\n");
+    }
+}
+
 static void tell_none(gx_buf *out) {
     gx_buf_add_text(out, "no plugins: no file gale-NAME.so in ");
     size_t before = out->size;
@@ -66,6 +80,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     for (size_t i = 0; i < words.count; i++) tell(&t, words.items[i]);
     if (!words.count) tell_all(&t);
     if (!t.told) tell_none(&t.out);
+    if (!words.count) tell_missing(&t.out);
     int printed = gx_session_print(errors, &t.out);
     return printed != GX_EXIT_OK ? printed : t.refused ? GX_EXIT_USAGE : GX_EXIT_OK;
 }
@@ -76,7 +91,9 @@ const gx_command gx_cmd_plugins = {
     .text = "tell which plugins there are, and what is in them",
     .more = "PLUGIN is the path of a .so file, or stands for gale-PLUGIN.so in the folders of GALE_PLUGIN_PATH (with "
             "colons\n"
-            "between them) and in gale's own. Without one, all that are there are loaded and told of.\n"
+            "between them) and in gale's own. Without one, all that are there are loaded and told of, and those of "
+            "gale's own\n"
+            "that are not there.\n"
             "Exit codes: 0; 2 one was refused.\n",
     .run = run,
 };

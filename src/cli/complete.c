@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "front/builtin.h"
+#include "front/connector.h"
 #include "front/linked_plugins.h"
 #include "front/plugin_path.h"
 #include "sim/faults.h"
@@ -216,6 +217,7 @@ static void offer_commands(const completion *c) {
 static void offer_classes(const completion *c) {
     const gx_class *class_;
     for (size_t i = 0; (class_ = gx_registry_at(gx_registry_builtin(), i)); i++) offer(c, class_->name, class_->text);
+    for (size_t i = 0; i < gx_connector_count; i++) offer_each(c, gx_str(gx_connectors[i].classes), ' ');
 }
 
 static void complete_help(const completion *c, char *const *words, size_t count) {

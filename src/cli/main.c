@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "front/builtin.h"
+#include "front/connecting.h"
 #include "front/plugin_path.h"
 
 #include <errno.h>
@@ -54,27 +55,29 @@ static int load_quietly(void *user, const char *path) {
 }
 
 /* A class that is asked for may be of a plugin that was not named. */
-static const gx_class *find_class(gx_plugins *plugins, gale_str name) {
-    const gx_class *class_ = gx_registry_find(gx_plugins_registry(plugins), name);
-    if (class_) return class_;
+static int find_class(gx_plugins *plugins, gale_str name, const gx_class **ret_class, gale_error *error) {
+    char hint[GX_HINT_SIZE];
+    const gx_registry *registry = gx_plugins_registry(plugins);
+    int rc = gx_connecting_class(plugins, name, error);
+    if (rc < 0 || (*ret_class = gx_registry_find(registry, name))) return rc;
     gx_plugin_path_each(load_quietly, plugins);
-    return gx_registry_find(gx_plugins_registry(plugins), name);
+    if ((*ret_class = gx_registry_find(registry, name))) return 0;
+    return gale_error_set(error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name),
+                          gx_registry_hint(registry, name, GX_CLASS_KIND_COUNT, hint));
 }
 
 /* The class `name`, or all of them, to `out`. */
 static int tell_classes(gx_plugins *plugins, const class_choices *c, const char *name, gx_buf *out, gale_error *error) {
-    char hint[GX_HINT_SIZE];
-    const gx_registry *registry = gx_plugins_registry(plugins);
-    const gx_class *class_ = name ? find_class(plugins, gx_str(name)) : NULL;
-    if (name && !class_)
-        return gale_error_set(error, GALE_NOT_FOUND, "unknown class '%s'%s", name,
-                              gx_registry_hint(registry, gx_str(name), GX_CLASS_KIND_COUNT, hint));
+    const gx_class *class_ = NULL;
+    int rc = name ? find_class(plugins, gx_str(name), &class_, error) : 0;
+    if (rc < 0) return rc;
+    if (!name && !c->markdown) gx_connecting_all(plugins);
     if (class_)
         gx_classes_one(class_, out);
     else if (c->markdown)
-        gx_classes_page(registry, out);
+        gx_classes_page(gx_plugins_registry(plugins), out);
     else
-        gx_classes_list(registry, out);
+        gx_classes_list(gx_plugins_registry(plugins), out);
     return 0;
 }
 

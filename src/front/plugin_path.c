@@ -4,6 +4,7 @@
 #include "base/os/file.h"
 #include "base/os/folder.h"
 #include "base/str.h"
+#include "front/connector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,16 +160,25 @@ static int offer(void *user, const char *path) {
     return 0;
 }
 
+/* What is to be done for a connector of gale's own, else the nearest name. */
+static void put_hint(gale_str name, const gx_nearest *nearest, gx_buf *out) {
+    char hint[100];
+    const gx_connector *own = gx_connector_named(name);
+    gx_buf_add_text(out, own ? ": " : gx_nearest_hint(nearest, hint, sizeof hint));
+    if (own) gx_connector_advice(own, out);
+}
+
 static int not_found(gale_str name, gale_error *error) {
     guess g = { gx_nearest_to(name), GX_BUF_INIT(NULL) };
-    gx_buf where = GX_BUF_INIT(NULL);
-    char hint[100];
+    gx_buf where = GX_BUF_INIT(NULL), hint = GX_BUF_INIT(NULL);
     gx_plugin_path_each(offer, &g);
     gx_plugin_path_folders(&where);
-    const char *text = gx_buf_text(&where);
+    put_hint(name, &g.nearest, &hint);
+    const char *text = gx_buf_text(&where), *more = gx_buf_text(&hint);
     int rc = gale_error_set(error, GALE_NOT_FOUND, "there is no plugin '%.*s': no %s%.*s%s in %s%s", GX_STR(name),
                             begin, GX_STR(name), end, text && *text ? text : "any folder (GALE_PLUGIN_PATH names none)",
-                            gx_nearest_hint(&g.nearest, hint, sizeof hint));
+                            more ? more : "");
+    gx_buf_fini(&hint);
     gx_buf_fini(&where);
     gx_buf_fini(&g.names);
     return rc;

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "front/connector.h"
 #include "front/plugin_make.h"
 #include "topology/config.h"
 
@@ -14,7 +15,8 @@
 
 typedef struct taking {
     const char *path;
-    gale_plugin said; /* as far as this gale knows it */
+    const gx_connector *own; /* gale's connector, which may use gale's prefix; NULL: it is somebody's */
+    gale_plugin said;        /* as far as this gale knows it */
     gx_plugin *plugin;
     size_t param_count; /* taken so far */
     size_t alias_bytes;
@@ -186,6 +188,21 @@ static bool is_gales(const char *name) {
     return begins_with(name, "gale.") || begins_with(name, "org.apache.storm.");
 }
 
+/* Names of gale's or Storm's own are for the connectors that have them by gale's table. */
+static bool is_given(const taking *t, const char *name) {
+    return t->own && gx_connector_brings(t->own, gx_str(name));
+}
+
+static int refuse_name(const taking *t, const char *name) {
+    gx_buf classes = GX_BUF_INIT(NULL);
+    gx_connector_classes(t->own, &classes);
+    const char *given = gx_buf_text(&classes);
+    int rc = refuse(t, GALE_INVALID, "has a class '%s', and gale %s gives its plugin '%s' these alone: %s; update gale",
+                    name, GALE_VERSION_TEXT, t->own->name, given ? given : "");
+    gx_buf_fini(&classes);
+    return rc;
+}
+
 /* One copy of all aliases, with a NUL behind each. */
 static int take_aliases(taking *t, const gale_class *theirs, gx_class *ours) {
     gale_str rest = gx_str(theirs->aliases), word;
@@ -198,7 +215,7 @@ static int take_aliases(taking *t, const gale_class *theirs, gx_class *ours) {
         char *copy = t->plugin->aliases + t->alias_bytes;
         memcpy(copy, word.data, word.size);
         t->alias_bytes += word.size + 1;
-        if (is_gales(copy))
+        if (is_gales(copy) && !is_given(t, copy))
             return refuse(t, GALE_INVALID, "has a class %s with a name of gale's or Storm's own, '%s': leave it out",
                           theirs->name, copy);
         ours->aliases[count++] = copy;
@@ -213,6 +230,7 @@ static int check_class(const taking *t, const gale_class *theirs) {
     if (!begins_with(theirs->name, prefix) || !theirs->name[strlen(prefix)])
         return refuse(t, GALE_INVALID, "has a class '%s', which does not begin with its prefix '%s': rename it",
                       theirs->name, prefix);
+    if (t->own && !is_given(t, theirs->name)) return refuse_name(t, theirs->name);
     if (!is_text(theirs->text)) return refuse(t, GALE_INVALID, "says nothing of its class %s", theirs->name);
     if (theirs->kind < 0 || theirs->kind >= GALE_CLASS_KIND_COUNT || theirs->flags & ~(uint32_t)GALE_CLASS_REMEMBERS)
         return refuse(t, GALE_UNSUPPORTED, "has a class %s of a kind that gale %s does not know", theirs->name,
@@ -285,17 +303,19 @@ static bool is_plugin_name(const char *name) {
     return size && size <= 64 && !name[size];
 }
 
-static int check_prefix(const taking *t) {
+static int check_prefix(taking *t) {
     const char *prefix = t->said.prefix;
     size_t size = is_name(prefix) ? strlen(prefix) : 0;
     if (size < 2 || prefix[size - 1] != '.' || prefix[0] == '.')
         return refuse(t, GALE_INVALID, "has no prefix for the names of its classes, such as \"acme.\"");
+    if (strcmp(prefix, "gale.") == 0) t->own = gx_connector_named(gx_str(t->said.name));
+    if (t->own) return 0;
     if (is_gales(prefix) || strcmp(prefix, "org.apache.") == 0 || strcmp(prefix, "org.") == 0)
         return refuse(t, GALE_INVALID, "has the prefix '%s', which is gale's or Storm's own: take another", prefix);
     return 0;
 }
 
-static int check_said(const taking *t) {
+static int check_said(taking *t) {
     if (!is_plugin_name(t->said.name))
         return refuse(t, GALE_INVALID, "has no name of small letters, digits, '-' and '_'");
     if (!is_text(t->said.version)) return refuse(t, GALE_INVALID, "does not say its version");

@@ -2,6 +2,7 @@
 
 #include "base/os/library.h"
 #include "base/str.h"
+#include "front/connector.h"
 #include "front/linked_plugins.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
@@ -138,12 +139,16 @@ static int load_linked(gx_plugins *plugins, const gx_linked_plugin *linked, gale
 
 static int refuse_loading(const char *word, gale_error *error) {
     gx_buf names = GX_BUF_INIT(NULL);
+    const gx_connector *own = gx_connector_named(gx_str(word));
     gx_linked_plugins_names(&names);
+    if (!names.size) gx_buf_add_text(&names, "none");
+    if (own) gx_buf_add_text(&names, "; ");
+    if (own) gx_connector_advice(own, &names);
     const char *text = gx_buf_text(&names);
     int rc = gale_error_set(
         error, GALE_UNSUPPORTED,
         "'%s' cannot be loaded: this gale has no loader, as it is linked statically; the plugins in it: %s", word,
-        text && *text ? text : "none");
+        text ? text : "");
     gx_buf_fini(&names);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "front/connector.h"
 #include "front/plugin_path.h"
 #include "front/strangers.h"
 
@@ -100,27 +101,48 @@ static const char *plugin_hint(gale_str wanted, char out[GX_HINT_SIZE]) {
     return out;
 }
 
-/* Offers what is near by its whole name; a Java name from another package is near when its last part is. */
+/* What is near by its whole name; a Java name from another package is near when its last part is. */
+typedef struct near {
+    gx_nearest whole, last;
+    gale_str by_last;
+} near;
+
+static void offer(near *n, gale_str name) {
+    gale_str before = n->last.best;
+    gx_nearest_offer(&n->whole, name);
+    gx_nearest_offer(&n->last, last_part(name));
+    if (n->last.best.data != before.data) n->by_last = name;
+}
+
+/* A name of a class that is not loaded says its kind, if it is gale's. */
+static bool may_be(gale_str name, int32_t kind) {
+    char begin[32];
+    if (kind == GX_CLASS_KIND_COUNT || strncmp(name.data, "gale.", strlen("gale.")) != 0) return true;
+    int size = snprintf(begin, sizeof begin, "gale.%s.", gx_class_kind_name(kind));
+    return name.size > (size_t)size && memcmp(name.data, begin, (size_t)size) == 0;
+}
+
+static void offer_connectors(near *n, int32_t kind) {
+    gale_str name;
+    for (size_t i = 0; i < gx_connector_count; i++) {
+        gale_str rest = gx_str(gx_connectors[i].classes);
+        while (gx_str_next(&rest, ' ', &name))
+            if (may_be(name, kind)) offer(n, name);
+    }
+}
+
 const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32_t kind, char out[GX_HINT_SIZE]) {
-    gx_nearest whole = gx_nearest_to(wanted), last = gx_nearest_to(last_part(wanted));
-    const char *by_last = NULL;
+    near n = { gx_nearest_to(wanted), gx_nearest_to(last_part(wanted)), { NULL, 0 } };
     const gx_class *class_;
     for (size_t c = 0; (class_ = gx_registry_at(registry, c)); c++) {
         if (class_->kind != kind && kind != GX_CLASS_KIND_COUNT) continue;
-        gx_nearest_offer(&whole, gx_str(class_->name));
-        for (size_t a = 0; a < GX_ALIASES_MAX && class_->aliases[a]; a++)
-            gx_nearest_offer(&whole, gx_str(class_->aliases[a]));
-        for (size_t a = 0; a <= GX_ALIASES_MAX; a++) {
-            const char *name = a == 0 ? class_->name : class_->aliases[a - 1];
-            if (!name) break;
-            gale_str before = last.best;
-            gx_nearest_offer(&last, last_part(gx_str(name)));
-            if (last.best.data != before.data) by_last = name;
-        }
+        offer(&n, gx_str(class_->name));
+        for (size_t a = 0; a < GX_ALIASES_MAX && class_->aliases[a]; a++) offer(&n, gx_str(class_->aliases[a]));
     }
-    if (gx_nearest_word(&whole).size) return gx_nearest_hint(&whole, out, GX_HINT_SIZE);
-    if (!gx_nearest_word(&last).size || !by_last) return plugin_hint(wanted, out);
-    snprintf(out, GX_HINT_SIZE, "; did you mean '%s'?", by_last);
+    offer_connectors(&n, kind);
+    if (gx_nearest_word(&n.whole).size) return gx_nearest_hint(&n.whole, out, GX_HINT_SIZE);
+    if (!gx_nearest_word(&n.last).size) return plugin_hint(wanted, out);
+    snprintf(out, GX_HINT_SIZE, "; did you mean '%.*s'?", GX_STR(n.by_last));
     return out;
 }
 

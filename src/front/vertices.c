@@ -3,10 +3,22 @@
 #include "base/buf.h"
 #include "base/os/scratch.h"
 #include "base/str.h"
+#include "front/connecting.h"
 #include "front/shape.h"
 #include "topology/config.h"
 
 #include <stdlib.h>
+
+/* The class that the item names; one of gale's connectors is loaded for it. */
+static int class_of(const gx_loading *l, const gx_yaml *item, const char *what, int32_t kind,
+                    const gx_class **ret_class) {
+    gale_error inner = GALE_ERROR_INIT;
+    const gx_yaml *name = gx_yaml_get(item, "className");
+    bool is_name = name && name->type == GALE_TYPE_STRING;
+    int rc = is_name ? gx_connecting_class(l->options->plugins, name->text, &inner) : 0;
+    if (rc < 0) return gx_yaml_error_at(l->doc, name, l->error, &inner);
+    return gx_registry_class(l->registry, l->doc, item, what, kind, ret_class, l->error);
+}
 
 /* --- Components --------------------------------------------------------------------------------------------------- */
 
@@ -27,7 +39,7 @@ static int component(gx_loading *l, const gx_yaml *item, const gx_yaml **ret_id,
     gx_args args;
     int rc = gx_shape_map_with(l->doc, item, "a component", GX_OBJECT_KEYS, "id className", l->error);
     if (rc == 0) rc = gx_shape_text(l->doc, item, "a component", "id", ret_id, l->error);
-    if (rc == 0) rc = gx_registry_class(l->registry, l->doc, item, "a component", GX_CLASS_VALUE, &class_, l->error);
+    if (rc == 0) rc = class_of(l, item, "a component", GX_CLASS_VALUE, &class_);
     size_t before = gx_yaml_kept(l->doc);
     if (rc == 0) rc = gx_arguments_read(class_, &l->refs, l->doc, item, NULL, 0, &args, l->error);
     if (rc == 0 && gx_yaml_kept(l->doc) == before) rc = make_value(l, item, &args, ret_value);
@@ -125,7 +137,7 @@ static int read_vertex(gx_loading *l, gx_vertex *v, const char *what, int32_t ki
     if (rc == 0) rc = check_free(l, id);
     if (rc != 0) return rc;
     v->id = id;
-    rc = gx_registry_class(l->registry, l->doc, v->item, what, kind, &v->class_, l->error);
+    rc = class_of(l, v->item, what, kind, &v->class_);
     if (rc == GALE_NOT_FOUND && l->lacks_plugins) return *l->error = (gale_error)GALE_ERROR_INIT, 0;
     if (rc < 0) return rc;
     if (!(v->args = malloc(sizeof *v->args))) return gx_loading_no_memory(l);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The includes of src/ and include/gale/ obey src/LAYERS: a module includes only itself and modules listed before it, and
 none that a `deny` line keeps from it; every file is listed and every listed module is a file; every source is built into
-the library of its floor; nothing inside includes the umbrella <gale/gale.h>.
+the library of its floor; nothing inside includes the umbrella <gale/gale.h>. A connector that is built as a plugin, a folder of src/connect with
+a CMakeLists.txt, is on no floor: it includes the public headers and its own, and nothing includes it.
 
 usage: layers_test.py ROOT
 """
@@ -72,6 +73,21 @@ def includes(path):
             yield number, (match.group(1) or match.group(2))
 
 
+def connector_of(root, path):
+    """The folder of the connector that the file belongs to, "connect/kafka", or None."""
+    folder = next((folder for folder in path.parents if folder.parent == root / "src" / "connect"), None)
+    return folder.relative_to(root / "src").as_posix() if folder and (folder / "CMakeLists.txt").exists() else None
+
+
+def check_connector(layers, root, path, folder):
+    for number, target in includes(path):
+        own = target.startswith(f"{folder}/") and (root / "src" / target).exists()
+        public = target.startswith("gale/") and target[:-2] in layers.place and target[:-2] != UMBRELLA
+        if not own and not public:
+            yield (f"{path.relative_to(root).as_posix()}:{number}: the connector {folder} includes {target[:-2]}, and has the public headers "
+                   "(but for the umbrella) and its own alone")
+
+
 def check_file(layers, root, path):
     name, module = path.relative_to(root).as_posix(), module_of(root, path)
     if module not in layers.place:
@@ -105,6 +121,10 @@ def check(root):
     layers = Layers((root / "src" / "LAYERS").read_text())
     messages, present = list(layers.errors), set()
     for path in sources(root):
+        folder = connector_of(root, path)
+        if folder:
+            messages += check_connector(layers, root, path, folder)
+            continue
         present.add(module_of(root, path))
         messages += check_file(layers, root, path)
     for module in layers.place:
@@ -123,12 +143,20 @@ BROKEN = {
     "src/engine/y.h": "",
     "src/kit/x.c": '#include <gale/kit.h>\n\n#include "engine/y.h"\n#include <gale/gale.h>\n',
     "src/kit/stray.h": "",
+    "src/connect/far/CMakeLists.txt": "",
+    "src/connect/far/a.c": '#include "connect/far/a.h"\n#include <gale/kit.h>\n#include <zlib.h>\n#include "connect/near/b.h"\n',
+    "src/connect/far/a.h": "#include <gale/gale.h>\n",
+    "src/connect/near/CMakeLists.txt": "",
+    "src/connect/near/b.h": '#include "base/b.h"\n',
     "include/gale/kit.h": "",
     "include/gale/gale.h": "#include <gale/kit.h>\n",
 }
 COMPLAINTS = [
     "src/base/a.h:1: base/a includes base/b, which LAYERS lists later (line 3, after base/a in line 2)",
     "src/base/b.c:3: base/b includes b, which LAYERS does not list",
+    "src/connect/far/a.c:4: the connector connect/far includes connect/near/b, and has the public headers (but for the umbrella) and its own alone",
+    "src/connect/far/a.h:1: the connector connect/far includes gale/gale, and has the public headers (but for the umbrella) and its own alone",
+    "src/connect/near/b.h:1: the connector connect/near includes base/b, and has the public headers (but for the umbrella) and its own alone",
     "src/kit/stray.h:1: module kit/stray is not listed in src/LAYERS",
     "src/kit/x.c:3: kit/x includes engine/y, which LAYERS denies to kit",
     "src/kit/x.c:4: kit/x includes gale/gale, which is for applications: include the header of the noun",
