@@ -9,4 +9,7 @@
 /* GET /: the page, or for who has no token a word about it. */
 gx_call_fn gx_page_index;
 
+/* What it asks for by a name that has the version, so that a browser may keep it. */
+gx_call_fn gx_page_script, gx_page_style;
+
 #endif

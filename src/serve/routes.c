@@ -14,6 +14,8 @@
 static const gx_route_parameter seconds[] = { { "seconds", "how far back, 1 to 600", true }, { 0 } };
 static const gx_route_parameter max[] = { { "max", "how many at the most, 1 to 1000", true }, { 0 } };
 
+static const gx_route_parameter version[] = { { "v", "any word: with one the browser may keep it", false }, { 0 } };
+
 static void serve_openapi(const gx_call *call, gx_http_reply *reply) {
     gx_json json = gx_call_json(reply);
     (void)call;
@@ -22,6 +24,8 @@ static void serve_openapi(const gx_call *call, gx_http_reply *reply) {
 
 const gx_route gx_routes[] = {
     { GX_ROUTE_OPEN, "/", gx_page_index, "The page.", .type = "text/html" },
+    { GX_ROUTE_ASKS, "/page.js", gx_page_script, "What the page does.", .type = "text/javascript", .parameters = version },
+    { GX_ROUTE_ASKS, "/page.css", gx_page_style, "What it looks like.", .type = "text/css", .parameters = version },
     { GX_ROUTE_OPEN, "/healthz", gx_health_healthz, "200 when nothing is wrong, else 503, and what is.",
       .answer = GX_SHAPE_HEALTH },
     { GX_ROUTE_OPEN, "/readyz", gx_health_readyz, "200 when all is open and well, and takes work; else 503, and why.",

@@ -6,6 +6,7 @@ import { bytes, clock } from "../format.js";
 import { colour, isDark } from "../theme.js";
 
 const height = 150;
+const least = 60; // seconds, for a process that has just begun
 
 // Steps of an axis of bytes; the others are uPlot's.
 const powers = Array.from({ length: 50 }, (_, power) => 2 ** power);
@@ -28,9 +29,9 @@ function optionsOf({ series, show, width, onPlace }) {
     height,
     legend: { show: false },
     cursor: { sync: { key: "gale" }, drag: { x: false, y: false }, points: { size: 6 }, y: false },
-    scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { x: { range: (_, low, high) => [Math.min(low, high - least), high] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { ...axis((_, splits) => splits.map((time) => clock(time).slice(0, 5)), 24), space: 70 },
+      { ...axis((_, splits, __, ___, step) => splits.map((time) => clock(time).slice(0, step < 60 ? 8 : 5)), 24), space: 80 },
       { ...axis((_, splits) => splits.map((value) => plain(show(value))), 58), space: 34, incrs: show === bytes ? powers : undefined },
     ],
     series: [

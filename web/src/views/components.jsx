@@ -48,7 +48,7 @@ const condition = {
   value: (row) => conditionOf(row)[1],
   show: (row) => {
     const [kind, words] = conditionOf(row);
-    return <span class={`chip ${kind}`}>{words || "idle"}</span>;
+    return <span class={`chip ${kind}`}>{words}</span>;
   },
 };
 

@@ -154,7 +154,7 @@ export function Overview() {
     <>
       <WhatHurts />
       <Figures />
-      <Panel id="picture" title="Topology" note={<Key />}>
+      <Panel id="picture" title="Topology" note={feed.topology.drawing && <Key />}>
         {feed.topology.drawing ? <Picture /> : <p class="quiet">This process draws no picture.</p>}
       </Panel>
       <Panel id="history" title="The last ten minutes">

@@ -24,7 +24,7 @@ export function conditionOf(component) {
   if (component.done) return ["done", "done"];
   if (component.capacity >= 0.8) return ["high", `busy ${share(component.capacity)}`];
   if (component.capacity >= 0.5) return ["middle", `busy ${share(component.capacity)}`];
-  return ["low", component.capacity === null || component.capacity === undefined ? "" : `busy ${share(component.capacity)}`];
+  return ["low", component.capacity >= 0.005 ? `busy ${share(component.capacity)}` : "idle"];
 }
 
 export const longCall = 2; // seconds in one call, from which on it is said
