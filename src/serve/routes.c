@@ -24,7 +24,8 @@ static void serve_openapi(const gx_call *call, gx_http_reply *reply) {
 
 const gx_route gx_routes[] = {
     { GX_ROUTE_OPEN, "/", gx_page_index, "The page.", .type = "text/html" },
-    { GX_ROUTE_ASKS, "/page.js", gx_page_script, "What the page does.", .type = "text/javascript", .parameters = version },
+    { GX_ROUTE_ASKS, "/page.js", gx_page_script, "What the page does.", .type = "text/javascript",
+      .parameters = version },
     { GX_ROUTE_ASKS, "/page.css", gx_page_style, "What it looks like.", .type = "text/css", .parameters = version },
     { GX_ROUTE_OPEN, "/healthz", gx_health_healthz, "200 when nothing is wrong, else 503, and what is.",
       .answer = GX_SHAPE_HEALTH },
