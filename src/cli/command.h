@@ -17,6 +17,7 @@ typedef struct gx_command {
 
 extern const gx_command gx_cmd_run;
 extern const gx_command gx_cmd_check;
+extern const gx_command gx_cmd_graph;
 extern const gx_command gx_cmd_dead_letters;
 extern const gx_command gx_cmd_demo;
 extern const gx_command gx_cmd_simulate;

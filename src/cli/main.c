@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const gx_command *const commands[] = { &gx_cmd_run,          &gx_cmd_check,  &gx_cmd_checkpoint, &gx_cmd_state,
-                                              &gx_cmd_dead_letters, &gx_cmd_demo,   &gx_cmd_simulate,   &gx_cmd_test,
-                                              &gx_cmd_new,          &gx_cmd_plugins };
+static const gx_command *const commands[] = { &gx_cmd_run,   &gx_cmd_check,        &gx_cmd_graph,  &gx_cmd_checkpoint,
+                                              &gx_cmd_state, &gx_cmd_dead_letters, &gx_cmd_demo,   &gx_cmd_simulate,
+                                              &gx_cmd_test,  &gx_cmd_new,          &gx_cmd_plugins };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

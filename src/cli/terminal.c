@@ -39,6 +39,10 @@ static struct winsize size_of(const gx_terminal *terminal) {
     return size;
 }
 
+size_t gx_terminal_columns(const gx_terminal *terminal) {
+    return size_of(terminal).ws_col;
+}
+
 /* The cursor stands below the block. */
 size_t gx_terminal_room(const gx_terminal *terminal) {
     return (size_t)size_of(terminal).ws_row - 1;

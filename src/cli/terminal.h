@@ -36,6 +36,9 @@ bool gx_terminal_print(gx_terminal *terminal, const char *text);
 /* The same in a colour ("31" is red; NULL: none), on a terminal alone, and only where NO_COLOR does not ask for none. */
 bool gx_terminal_print_in(gx_terminal *terminal, const char *text, const char *colour);
 
+/* How wide it is; 80 where that is not known. */
+size_t gx_terminal_columns(const gx_terminal *terminal);
+
 /* How many lines a live block may have. */
 size_t gx_terminal_room(const gx_terminal *terminal);
 

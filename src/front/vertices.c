@@ -212,14 +212,19 @@ static int refused(const gx_loading *l, const gx_vertex *v, gale_error *inner, i
     return gx_yaml_error_at(l->doc, place_of(v, inner->text), l->error, inner);
 }
 
+/* What the topology's builder said of one that was to be added; one that was says what it is made of. */
+static int added(const gx_loading *l, const gx_vertex *v, int rc) {
+    if (rc < 0) return gx_loading_builder_error(l, v->item, rc);
+    return gx_topology_set_class(l->topology, v->id->text.data, v->class_->name) < 0 ? gx_loading_no_memory(l) : 0;
+}
+
 static int add_spout(const gx_loading *l, const gx_vertex *v) {
     gale_error inner = GALE_ERROR_INIT;
     gx_args args = made_of(l, v);
     gale_spout spout;
     int rc = v->class_->make_spout(&args, &spout, &inner);
     if (rc < 0) return refused(l, v, &inner, rc);
-    rc = gale_topology_add_spout(l->topology, v->id->text.data, spout, v->tasks);
-    return rc < 0 ? gx_loading_builder_error(l, v->item, rc) : 0;
+    return added(l, v, gale_topology_add_spout(l->topology, v->id->text.data, spout, v->tasks));
 }
 
 /* One of which it is not known what comes in is left out, as most often a stream is wrong, which is told later. */
@@ -243,8 +248,7 @@ static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t
 /* Adding takes it, also when that fails. */
 static int add_bolt(const gx_loading *l, gx_vertex *v) {
     v->made = false;
-    int rc = gale_topology_add_bolt(l->topology, v->id->text.data, v->bolt, v->tasks);
-    return rc < 0 ? gx_loading_builder_error(l, v->item, rc) : 0;
+    return added(l, v, gale_topology_add_bolt(l->topology, v->id->text.data, v->bolt, v->tasks));
 }
 
 /* --- What leads to a bolt ----------------------------------------------------------------------------------------- */

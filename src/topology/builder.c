@@ -41,6 +41,15 @@ gx_component *gx_topology_find(const gale_topology *topology, const char *name) 
     return NULL;
 }
 
+int gx_topology_set_class(gale_topology *topology, const char *name, const char *class_name) {
+    gx_component *component = gx_topology_find(topology, name);
+    char *copy = gx_name_copy(gx_str(class_name));
+    if (!copy) return GALE_NO_MEMORY;
+    free(component->class_name);
+    component->class_name = copy;
+    return GALE_OK;
+}
+
 int gx_component_stream(const gx_component *component, const char *name) {
     for (uint32_t i = 0; i < component->output_count; i++)
         if (strcmp(component->outputs[i].name, name ? name : default_stream) == 0) return (int)i;
@@ -135,6 +144,7 @@ static void component_free(gx_component *component) {
     free(component->outputs);
     free(component->inputs);
     free(component->name);
+    free(component->class_name);
     gale_config_free(component->config);
     free(component);
 }

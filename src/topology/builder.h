@@ -35,6 +35,7 @@ typedef struct gx_subscription {
 
 typedef struct gx_component {
     char *name;
+    char *class_name; /* how a file called what it is made of; NULL: it was made by a program */
     bool is_spout;
     gale_spout_ops spout; /* copies of the tables, missing functions NULL */
     gale_bolt_ops bolt;
@@ -78,6 +79,9 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
 
 /* NULL when there is none. */
 gx_component *gx_topology_find(const gale_topology *topology, const char *name);
+
+/* Says what component `name`, which exists, is made of. GALE_NO_MEMORY. */
+int gx_topology_set_class(gale_topology *topology, const char *name, const char *class_name);
 
 /* The component "__system", with its one stream "__tick". Static storage; no topology has it. */
 const gx_component *gx_topology_system(void);

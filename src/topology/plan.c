@@ -1,33 +1,20 @@
 #include "topology/plan.h"
 
 #include "base/assert.h"
+#include "base/pieces.h"
 #include "base/str.h"
 #include "topology/config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything of a plan is allocated through here and kept in a list, so that half a plan is freed as a whole one is. */
-typedef struct piece {
-    struct piece *next;
-    size_t size;
-    alignas(16) unsigned char bytes[];
-} piece;
-
 typedef struct plan_memory {
     gx_plan plan;
-    piece *pieces;
+    gx_pieces pieces;
 } plan_memory;
 
 static void *take(gx_plan *plan, size_t count, size_t size) {
-    plan_memory *memory = (plan_memory *)plan;
-    size_t total = sizeof(piece) + (count ? count : 1) * size;
-    piece *p = gx_alloc(plan->heap, GX_TAG_PLAN, total);
-    if (!p) return NULL;
-    p->next = memory->pieces;
-    p->size = total;
-    memory->pieces = p;
-    return p->bytes;
+    return gx_pieces_take(&((plan_memory *)plan)->pieces, count, size);
 }
 
 void gx_plan_free(gx_plan *plan) {
@@ -35,11 +22,7 @@ void gx_plan_free(gx_plan *plan) {
     plan_memory *memory = (plan_memory *)plan;
     for (uint32_t i = 0; plan->components && i < plan->component_count; i++)
         gale_config_free(plan->components[i].config);
-    while (memory->pieces) {
-        piece *p = memory->pieces;
-        memory->pieces = p->next;
-        gx_free(plan->heap, GX_TAG_PLAN, p, p->size);
-    }
+    gx_pieces_free(&memory->pieces);
     gx_free(plan->heap, GX_TAG_PLAN, memory, sizeof *memory);
 }
 
@@ -496,6 +479,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     plan_memory *memory = gx_alloc(heap, GX_TAG_PLAN, sizeof *memory);
     if (!memory) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the plan of '%s'", topology->name);
     gx_plan *plan = &memory->plan;
+    memory->pieces = gx_pieces_of(heap, GX_TAG_PLAN);
     plan->heap = heap;
     plan->topology = topology;
     plan->executor_count = executors;
