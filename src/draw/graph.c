@@ -13,7 +13,7 @@ static void add_node(gx_graph *graph, const gx_plan_component *c) {
     graph->nodes[graph->node_count++] = (gx_graph_node){ .name = c->built->name,
                                                          .class_name = c->built->class_name,
                                                          .outputs = c->built->outputs,
-                                                         .output_count = c->built->output_count,
+                                                         .output_count = c->stream_count,
                                                          .tasks = c->task_count,
                                                          .is_spout = c->built->is_spout };
 }

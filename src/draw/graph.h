@@ -13,8 +13,8 @@
 
 typedef struct gx_graph_node {
     const char *name;
-    const char *class_name; /* as the file's class is called; NULL: there is no file */
-    const gx_output *outputs;
+    const char *class_name;   /* as the file's class is called; NULL: there is no file */
+    const gx_output *outputs; /* with a spout's dead letters */
     uint32_t output_count;
     uint32_t tasks;
     bool is_spout;

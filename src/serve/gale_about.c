@@ -1,5 +1,6 @@
 #include "serve/gale_about.h"
 
+#include "draw/json.h"
 #include "serve/gale_now.h"
 #include "serve/history.h"
 #include "serve/member.h"
@@ -21,7 +22,7 @@ static void component_json(gx_json *json, const gx_part *part) {
     gx_json_open(json, '{');
     gx_member_text(json, "name", part->name);
     gx_member_text(json, "kind", part->spout ? "spout" : "bolt");
-    gx_member_null(json, "class");
+    gx_member_text(json, "class", part->built ? part->built->class_name : NULL);
     gx_member_count(json, "tasks", part->task_count);
     gx_member_open(json, "streams", '[');
     for (uint32_t s = 0; s < part->stream_count; s++) {
@@ -59,6 +60,23 @@ static void head_members(gx_json *json, const gx_served *served) {
     gx_member_count(json, "executors", gale_runtime_executor_count(served->runtime));
 }
 
+/* Null where it is too large to be drawn, or memory is out. */
+static void drawing_member(gx_json *json, const gale_topology *topology) {
+    gx_heap heap;
+    gx_graph graph;
+    gx_drawing drawing;
+    gx_heap_init(&heap, NULL);
+    gx_json_key(json, gx_str("drawing"));
+    bool whole = gx_graph_new(&heap, topology, &graph, NULL) == GALE_OK;
+    bool drawn = whole && gx_drawing_new(&heap, &graph, false, &drawing, NULL) == GALE_OK;
+    if (drawn)
+        gx_drawing_json(&drawing, json);
+    else
+        gx_json_null(json);
+    if (drawn) gx_drawing_free(&drawing);
+    if (whole) gx_graph_free(&graph);
+}
+
 void gx_gale_topology(const gx_call *call, gx_http_reply *reply) {
     const gx_served *served = call->served;
     gx_json json = gx_call_json(reply);
@@ -72,7 +90,7 @@ void gx_gale_topology(const gx_call *call, gx_http_reply *reply) {
     gx_json_close(&json, ']');
     gx_json_key(&json, gx_str("configuration"));
     gx_redact_config(&json, gale_topology_config(served->topology));
-    gx_member_null(&json, "drawing");
+    drawing_member(&json, served->topology);
     gx_json_close(&json, '}');
 }
 

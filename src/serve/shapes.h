@@ -14,7 +14,9 @@
 #define GX_SHAPE_TOPOLOGY                                                                                              \
     "{name:s, version:s, pid:i, started:n, file:s?, durable:b, executors:i, "                                          \
     "components:[{name:s, kind:s, class:s?, tasks:i, streams:[{name:s, fields:[s]}]}], "                               \
-    "edges:[{id:i, from:s, stream:s, to:s, grouping:s, fields:[s], drop:s?}], configuration:{*:?}, drawing:?}"
+    "edges:[{id:i, from:s, stream:s, to:s, grouping:s, fields:[s], drop:s?}], configuration:{*:?}, "                   \
+    "drawing:{width:i, height:i, nodes:[{component:s, x:i, y:i, width:i, height:i}], edges:[{edge:i, points:[[i]], "   \
+    "label:[i], back:b}]}?}"
 
 #define GX_SHAPE_COUNTS "executed:i, emitted:i, transferred:i, acked:i, failed:i, timed_out:i, "
 

@@ -79,7 +79,7 @@ static void components_and_edges_are_in_the_order_of_their_names(void **state) {
     assert_int_equal(graph.nodes[0].tasks, 3);
     assert_null(graph.nodes[0].class_name);
     assert_true(graph.nodes[2].is_spout);
-    assert_int_equal(graph.nodes[2].output_count, 2);
+    assert_int_equal(graph.nodes[2].output_count, 3);
     assert_int_equal(graph.edge_count, 4);
     assert_edge(0, 0, "default", 1, false);
     assert_edge(1, 2, "default", 0, false);

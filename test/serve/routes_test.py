@@ -6,6 +6,7 @@ usage: routes_test.py GALE
 
 import json
 import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -47,6 +48,15 @@ def differences(value, schema, at=""):
                 yield from differences(item, known.get(key, more), f"{at}.{key}")
             else:
                 yield f"{at}.{key} is not described"
+
+
+class Drawing(rig.Case):
+    def test_the_topology_is_what_gale_graph_says_of_its_file(self):
+        run = self.run_words()
+        told = run.json("/api/gale/v1/topology")
+        drawn = subprocess.run([self.gale, "graph", "served.yaml", "--json"], cwd=run.path, capture_output=True, check=True)
+        for key, value in json.loads(drawn.stdout).items():
+            self.assertEqual(told[key], value, key)
 
 
 class Routes(rig.Case):
