@@ -398,7 +398,10 @@ GALE_INLINE const gale_tuple *gale_batch_next(gale_batch *tuples) {
  * by it: the tuples since the last flush are acked when it returns 0, and failed when it returns an error, except where
  * the run is to stop (gale_stop): then they are left open, and their spouts hear `stopped`. What execute failed stays
  * failed. A manual bolt answers there what it holds; an error is reported and answers nothing. What a flush emits is not
- * tracked, or anchored to held tuples (gale_emit_anchored). */
+ * tracked, or anchored to held tuples (gale_emit_anchored).
+ *
+ * `reopen` is for bolts that write to files which somebody may rename: it is called between two calls when they were
+ * (gale_runtime_reopen), and the bolt opens them again by their names. An error is logged, counted, and changes nothing else. */
 typedef struct gale_bolt_ops {
     size_t size;
     const char *name;
@@ -410,6 +413,7 @@ typedef struct gale_bolt_ops {
     int (*flush)(void *self, gale_collector *out);
     int (*execute_batch)(void *self, gale_batch *tuples, gale_collector *out);
     const struct gale_durable_ops *durable; /* what it keeps beyond the process (gale/state.h); NULL: it does not say */
+    int (*reopen)(void *self, gale_collector *out); /* gale_runtime_reopen */
 } gale_bolt_ops;
 
 /* --- What a topology is given ------------------------------------------------------------------------------------- */

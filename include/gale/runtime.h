@@ -111,6 +111,11 @@ GALE_API void gale_runtime_deactivate(gale_runtime *runtime);
 /* Spouts go on, or are opened at last (the option `inactive`). */
 GALE_API void gale_runtime_activate(gale_runtime *runtime);
 
+/* Files that components write to, and the file of dead letters, were renamed (log rotation): whoever has a `reopen`
+ * (gale_bolt_ops) opens its files again by their names, between two of its calls. Nothing is lost, nor written twice; in a durable
+ * run it takes up to two checkpoints (docs/semantics/durable-files.md). Returns at once, and may be called from a signal handler. */
+GALE_API void gale_runtime_reopen(gale_runtime *runtime);
+
 /* Waits until the runtime is closed, at most `nanoseconds` (negative: as long as it takes). GALE_TIMED_OUT when it is
  * not; GALE_STATE without threads; the code and report of the component that stopped it (by gale_stop, or by an error
  * from open, prepare or finish), if one did; else 0. */

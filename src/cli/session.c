@@ -215,6 +215,7 @@ static void reopen(const watch *w) {
     if (gx_terminal_log_reopen(w->session->terminal, &error) < 0) gx_session_refuse(w->session->terminal, &error, 0);
     if (w->session->events && gx_event_log_reopen(w->session->events, &error) < 0)
         gx_session_refuse(w->session->terminal, &error, 0);
+    gale_runtime_reopen(w->runtime);
     gale_log(&w->logger, GALE_LOG_INFO, NULL, "SIGHUP: opens its files again");
 }
 

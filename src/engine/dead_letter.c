@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/letter_tail.h"
 #include "topology/file_end.h"
+#include "topology/file_swap.h"
 #include "topology/saver.h"
 #include "tuple/json.h"
 
@@ -14,7 +15,9 @@
 typedef struct gx_dead_letters {
     int fd;
     gx_file_end *end; /* in a durable run, from the first checkpoint on: has the descriptor */
-    bool broken;      /* a write failed: nothing more is written */
+    int next; /* open, when the file was renamed and is to be changed for this one; -1 */
+    gx_file_swap swap;
+    bool broken; /* a write failed: nothing more is written */
     gx_buf path;
     gx_buf line;
 } gx_dead_letters;
@@ -100,6 +103,26 @@ static int take_over(int fd, const char *path, gale_error *error) {
     return rc < 0 ? rc : gx_letter_tail_mend(fd, path, error);
 }
 
+static void tell_cut(const gx_shared *shared, const char *path, int64_t cut) {
+    if (cut && gx_log_wanted(&shared->logger, GALE_LOG_INFO))
+        gale_log(&shared->logger, GALE_LOG_INFO, NULL,
+                 "%s: %" PRId64 " bytes of dead letters were written since the checkpoint, and were cut off", path,
+                 cut);
+}
+
+/* The same of the file that had the path since the other one was renamed. */
+static int undo_swap(gx_shared *shared, gx_dead_letters *letters, const char *path, gale_error *error) {
+    int64_t cut;
+    if (!letters->swap.announced) return GALE_OK;
+    int rc = gx_file_swap_undo(&letters->swap, path, &cut, error);
+    if (rc == 0)
+        gale_log(&shared->logger, GALE_LOG_WARN, NULL,
+                 "%s: the file that took the place of a renamed one is gone: dead letters that it was given come again",
+                 path);
+    tell_cut(shared, path, cut);
+    return rc < 0 ? rc : GALE_OK;
+}
+
 /* What stands behind the end that it had in the checkpoint was written since, and is written again. */
 static int go_on(gx_shared *shared, gx_dead_letters *letters, const char *path, gale_saved *from, gale_error *error) {
     gx_file_end_found found;
@@ -109,24 +132,33 @@ static int go_on(gx_shared *shared, gx_dead_letters *letters, const char *path, 
     if (found.elsewhere)
         gale_log(&shared->logger, GALE_LOG_WARN, NULL, "%s: was renamed to '%s' since, and dead letters go on there",
                  path, gx_file_end_path(letters->end));
-    if (found.cut && gx_log_wanted(&shared->logger, GALE_LOG_INFO))
-        gale_log(&shared->logger, GALE_LOG_INFO, NULL,
-                 "%s: %" PRId64 " bytes of dead letters were written since the checkpoint, and were cut off", path,
-                 found.cut);
-    return GALE_OK;
+    tell_cut(shared, path, found.cut);
+    return undo_swap(shared, letters, path, error);
+}
+
+/* What the first record has: is there a file?, and perhaps size, inode and birth of the one that had its path. */
+enum { HEAD_MAX = 4 };
+
+static bool is_head(const gale_value *values, size_t count) {
+    if ((count != 1 && count != HEAD_MAX) || values[0].type != GALE_TYPE_BOOL) return false;
+    for (size_t i = 1; i < count; i++)
+        if (values[i].type != GALE_TYPE_I64) return false;
+    return count == 1 || values[1].as.i64 >= 0;
 }
 
 /* 1: the file is open; 0: the checkpoint has none. */
 static int restore(gx_shared *shared, gx_dead_letters *letters, const char *path, gale_error *error) {
-    const gale_value *has_file;
+    const gale_value *values;
     size_t count;
     gale_saved from = { .records = shared->cut.letters,
                         .heap = &shared->heap,
                         .checkpoint = gx_load_relaxed(&shared->cut.lasting) };
-    int rc = gale_saved_next(&from, &has_file, &count);
-    if (rc > 0 && (count != 1 || has_file->type != GALE_TYPE_BOOL))
+    int rc = gale_saved_next(&from, &values, &count);
+    if (rc > 0 && !is_head(values, count))
         rc = gale_error_set(error, GALE_DAMAGED, "what the checkpoint has of dead letters does not hold");
-    if (rc > 0) rc = has_file->as.boolean;
+    if (rc > 0 && count == HEAD_MAX)
+        letters->swap = (gx_file_swap){ true, true, values[1].as.i64, values[2].as.i64, values[3].as.i64 };
+    if (rc > 0) rc = values[0].as.boolean;
     if (rc > 0 && go_on(shared, letters, path, &from, error) < 0) rc = error->code;
     gx_saved_fini(&from);
     return rc;
@@ -154,6 +186,8 @@ static int make(gx_shared *shared, gale_str path, gale_error *error) {
     letters->path = letters->line = (gx_buf)GX_BUF_INIT(&shared->heap);
     letters->end = NULL;
     letters->broken = false;
+    letters->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    letters->next = -1;
     gx_buf_add(&letters->path, path.data, path.size);
     int code = open_file(shared, letters, error);
     if (code < 0) {
@@ -186,6 +220,7 @@ void gx_dead_letters_close(gx_shared *shared) {
     gx_monitor_lock(&shared->monitor);
     gx_dead_letters *letters = shared->dead_letters;
     shared->dead_letters = NULL;
+    if (letters && letters->next >= 0) gx_file_close(letters->next); /* nothing was written to it */
     if (letters && close_file(letters, &error) < 0) note_fatal(shared, &error);
     if (letters) free_letters(shared, letters);
     gx_monitor_unlock(&shared->monitor);
@@ -213,6 +248,62 @@ bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
     return code >= 0;
 }
 
+/* --- Log rotation --- */
+
+static int open_path(gx_shared *shared, const char *path, int *ret_fd, gale_error *error) {
+    int rc = gx_file_create(path, true, ret_fd, error);
+    if (rc < 0) return rc;
+    int mended = take_over(*ret_fd, path, error);
+    if (mended < 0) gx_file_close(*ret_fd);
+    if (mended >= 0) tell_mended(shared, path, mended);
+    return mended;
+}
+
+/* 1: the path is open; 0: it is that of the open file, or cannot be opened, which is told: letters go on where they went. */
+static int open_next(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    const char *path = letters->path.data;
+    gale_error why = GALE_ERROR_INIT;
+    int fd, rc = letters->broken ? 0 : gx_file_swap_is_due(letters->fd, path, error);
+    letters->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    if (rc <= 0) return rc;
+    if (open_path(shared, path, &fd, &why) < 0) {
+        gale_log(&shared->logger, GALE_LOG_ERROR, NULL, "%s; dead letters go on where they went", why.text);
+        return 0;
+    }
+    letters->next = fd;
+    letters->swap.asked = true;
+    return 1;
+}
+
+static int change_file(gx_dead_letters *letters, gale_error *error) {
+    int rc = letters->end ? gx_file_sync(letters->fd, letters->path.data, error) : GALE_OK;
+    if (rc == GALE_OK) rc = close_file(letters, error);
+    if (rc < 0) return rc;
+    letters->fd = letters->next;
+    letters->next = -1;
+    letters->end = NULL;
+    letters->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    return GALE_OK;
+}
+
+/* In a durable run, that is up to the checkpoints. */
+static int reopen(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    letters->swap.asked = true;
+    if (shared->cut.store) return GALE_OK;
+    int rc = open_next(shared, letters, error);
+    return rc > 0 ? change_file(letters, error) : rc;
+}
+
+void gx_dead_letters_reopen(gx_shared *shared) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_monitor_lock(&shared->monitor);
+    gx_dead_letters *letters = shared->dead_letters;
+    int rc = letters ? reopen(shared, letters, &error) : GALE_OK;
+    if (rc < 0) note_fatal(shared, &error);
+    gx_monitor_unlock(&shared->monitor);
+    if (rc < 0) gx_executors_close(shared);
+}
+
 /* --- Checkpoints --- */
 
 static int save_end(gx_dead_letters *letters, const gx_file_about *about, gale_saver *to, gale_error *error) {
@@ -220,20 +311,31 @@ static int save_end(gx_dead_letters *letters, const gx_file_about *about, gale_s
     return rc < 0 ? rc : gx_file_end_save(letters->end, about->size, to, error);
 }
 
+/* What was renamed is changed for the file that has its path, when the checkpoint before was told of that. */
+static int follow_path(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    if (!letters->swap.asked) return GALE_OK;
+    if (letters->next >= 0) return change_file(letters, error);
+    int rc = open_next(shared, letters, error);
+    return rc > 0 ? gx_file_swap_announce(&letters->swap, letters->next, letters->path.data, error) : rc;
+}
+
 /* What is no regular file cannot be cut back. */
-static int save(gx_dead_letters *letters, gale_saver *to, gale_error *error) {
+static int save(gx_shared *shared, gx_dead_letters *letters, gale_saver *to, gale_error *error) {
     gx_file_about about = { .regular = false };
     if (letters && letters->broken) return gale_error_set(error, GALE_IO, "dead letters could not be written");
-    int rc = letters ? gx_file_about_open(letters->fd, letters->path.data, &about, error) : GALE_OK;
-    const gale_value has_file = gale_bool(about.regular);
-    if (rc == GALE_OK) rc = gale_save(to, &has_file, 1);
+    int rc = letters ? follow_path(shared, letters, error) : GALE_OK;
+    if (rc == GALE_OK && letters) rc = gx_file_about_open(letters->fd, letters->path.data, &about, error);
+    const gx_file_swap swap = letters ? letters->swap : (gx_file_swap)GX_FILE_SWAP_INIT;
+    const gale_value head[HEAD_MAX] = { gale_bool(about.regular), gale_i64(swap.size), gale_i64(swap.inode),
+                                          gale_i64(swap.born) };
+    if (rc == GALE_OK) rc = gale_save(to, head, swap.announced ? HEAD_MAX : 1);
     return rc < 0 || !about.regular ? rc : save_end(letters, &about, to, error);
 }
 
 int gx_dead_letters_save(gx_shared *shared, gale_saver *to) {
     gale_error error = GALE_ERROR_INIT;
     gx_monitor_lock(&shared->monitor);
-    int rc = save(shared->dead_letters, to, &error);
+    int rc = save(shared, shared->dead_letters, to, &error);
     if (rc < 0 && !error.code) gale_error_set(&error, rc, "%s", gale_error_text(rc));
     if (rc < 0) note_fatal(shared, &error);
     gx_monitor_unlock(&shared->monitor);

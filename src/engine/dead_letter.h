@@ -36,6 +36,10 @@ void gx_dead_letter_values(const gx_dead_letter *letter, gale_value values[GX_DE
  * gx_file_end_restore says: the run is stopped. */
 int gx_dead_letters_open(gx_shared *shared);
 
+/* Its path is to be opened anew, where another file has it by now; in a durable run with a later checkpoint (topology/file_swap.h). What cannot
+ * be opened is told, and letters go where they went. */
+void gx_dead_letters_reopen(gx_shared *shared);
+
 /* In the cut of a checkpoint, when nobody writes: the end of the file, with a pledge that what stands before it is on the
  * disk; or that there is none. GALE_IO, GALE_NO_MEMORY, GALE_TOO_LARGE: the run is to be stopped, and ends with why. */
 int gx_dead_letters_save(gx_shared *shared, gale_saver *to);

@@ -217,6 +217,7 @@ typedef struct gx_executor {
     bool opened; /* each was asked */
     bool activated;
     bool closed;
+    uint32_t reopened;                     /* as of shared->reopen */
     uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */

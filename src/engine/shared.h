@@ -95,6 +95,7 @@ typedef struct gx_shared {
     gx_atomic64 cut_stage;               /* attempt * GX_CUT_STAGES + gx_cut_stage */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
     gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */
+    gx_atomic32 reopen;                  /* how often files were to be opened again */
     gx_atomic32 drain_asked;             /* while it opened: it drains as soon as it runs */
     gx_atomic32 resumed;                 /* a spout goes on from an earlier run; known once all is open */
     gx_atomic32 tried;                   /* executors whose tasks were all asked to open */

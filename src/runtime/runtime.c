@@ -550,6 +550,12 @@ void gale_runtime_activate(gale_runtime *runtime) {
     gx_executors_wake(&runtime->shared);
 }
 
+void gale_runtime_reopen(gale_runtime *runtime) {
+    if (!gx_runtime_is(runtime)) return;
+    gx_add_release(&runtime->shared.reopen, 1);
+    gx_executors_wake(&runtime->shared);
+}
+
 /* --- Durable runs --- */
 
 int gale_runtime_commit(gale_runtime *runtime, gale_error *error) {

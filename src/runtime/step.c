@@ -16,6 +16,7 @@
 #include "runtime/lifecycle.h"
 #include "runtime/locate.h"
 #include "runtime/opening.h"
+#include "runtime/reopen.h"
 #include "runtime/timeout_warning.h"
 #include "runtime/whole.h"
 
@@ -117,6 +118,7 @@ static size_t run_phase(gx_executor *ex) {
     size_t done = gx_acks_inlet_run(ex);
     done += gx_tick_run(ex);
     done += gx_watches_run(ex);
+    done += gx_reopen_run(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
     done += gx_locate_run(ex);
     gx_acks_inlet_rotate(ex);

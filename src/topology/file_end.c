@@ -109,11 +109,15 @@ int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[G
     return GALE_OK;
 }
 
+/* And when it was made. */
+enum { SAVED = GX_FILE_END_VALUES + 1 };
+
 int gx_file_end_save(gx_file_end *end, int64_t size, gale_saver *to, gale_error *error) {
-    gale_value values[GX_FILE_END_VALUES];
+    gale_value values[SAVED];
     int rc = gx_file_end_values(end, size, values, error);
     if (rc < 0) return rc;
-    rc = gale_save(to, values, GX_FILE_END_VALUES);
+    values[GX_FILE_END_VALUES] = gale_i64(gx_file_born(end->fd, end->path));
+    rc = gale_save(to, values, SAVED);
     if (rc < 0) return gale_error_set(error, rc, "%s: %s", end->path, gale_error_text(rc));
     gx_add_relaxed(&end->holders, 1);
     rc = gale_save_pledge(to, &pledge_ops, end);
@@ -126,12 +130,13 @@ typedef struct saved_end {
     char path[GX_FILE_NAME_SIZE]; /* as it was called then */
     bool renamed; /* the run is told another path than then: the file that it names is meant, and no other */
     uint64_t checkpoint, inode, content;
-    int64_t size;
+    int64_t size, born; /* 0: that is not known */
     bool has_content;
 } saved_end;
 
 static bool is_record(const gale_value *values, size_t count) {
-    return count == GX_FILE_END_VALUES && values[0].type == GALE_TYPE_BYTES && values[1].type == GALE_TYPE_BYTES &&
+    if (count == SAVED && values[GX_FILE_END_VALUES].type != GALE_TYPE_I64) return false;
+    return (count == GX_FILE_END_VALUES || count == SAVED) && values[0].type == GALE_TYPE_BYTES && values[1].type == GALE_TYPE_BYTES &&
            values[2].type == GALE_TYPE_I64 && values[GX_FILE_END_INODE].type == GALE_TYPE_I64 &&
            values[GX_FILE_END_SIZE].type == GALE_TYPE_I64 && values[5].type == GALE_TYPE_BOOL &&
            values[6].type == GALE_TYPE_I64 && values[0].size <= GX_FILE_PATH_MAX &&
@@ -145,6 +150,7 @@ static int take(const gale_value *values, size_t count, uint64_t checkpoint, con
                               .inode = (uint64_t)values[GX_FILE_END_INODE].as.i64,
                               .content = (uint64_t)values[6].as.i64,
                               .size = values[GX_FILE_END_SIZE].as.i64,
+                              .born = count == SAVED ? values[GX_FILE_END_VALUES].as.i64 : 0,
                               .has_content = values[5].as.boolean,
                               .renamed = !gx_str_is(asked, path) };
     if (values[0].size) memcpy(ret_saved->path, values[0].as.bytes, values[0].size);
@@ -219,6 +225,11 @@ static int check(const saved_end *saved, int fd, const char *path, gx_file_end_f
     return same ? refuse_changed(saved, path, error) : refuse_other(saved, &about, path, error);
 }
 
+/* Of nothing there is no content by which a file that took the inode over would be told from it. */
+static bool is_it(const saved_end *saved, const char *name) {
+    return saved->size || (saved->born && gx_file_born(-1, name) == saved->born);
+}
+
 /* The name that the file has now: its own, if it is that one or nothing else is found. */
 static int find(const saved_end *saved, const char *path, char name[GX_FILE_NAME_SIZE], gx_file_end_found *found,
                 gale_error *error) {
@@ -230,8 +241,7 @@ static int find(const saved_end *saved, const char *path, char name[GX_FILE_NAME
         return gale_error_set(error, GALE_INVALID, "'%s' is no regular file; checkpoint %" PRIu64 " has written one",
                               path, saved->checkpoint);
     bool own = rc == GALE_OK && about.inode == saved->inode;
-    /* Of nothing there is no content by which a file that took the inode over would be told from it. */
-    found->elsewhere = !own && !saved->renamed && saved->size && gx_place_beside(path, saved->inode, name) > 0;
+    found->elsewhere = !own && !saved->renamed && gx_place_beside(path, saved->inode, name) > 0 && is_it(saved, name);
     if (!found->elsewhere) memcpy(name, path, strlen(path) + 1);
     return rc == GALE_OK || found->elsewhere || !saved->size ? GALE_OK : refuse_gone(saved, path, error);
 }

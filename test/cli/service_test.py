@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """A run as a service: its log, what is opened again after rotation, and what a service manager is told.
 
-usage: service_test.py GALE
+usage: service_test.py GALE STORE
 """
 
 import datetime
+import gzip
 import json
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import unittest
 from pathlib import Path
 
 GALE = str(Path(sys.argv[1]).resolve())
+STORE = sys.argv[2:] == ["1"]  # a durable run is possible
 
 ENDLESS = """
 name: endless
@@ -163,6 +166,144 @@ class Service(unittest.TestCase):
         self.wait_for(lambda: "opens its files again" in (self.path / "log").read_text(), process)
         os.close(ours)
         self.drain(process, signal.SIGHUP)
+
+    def rotated(self, name, number):
+        """Renamed as a log rotation does; there may be nothing yet."""
+        if self.size(name):
+            os.rename(self.path / name, self.path / f"{name}.{number}")
+
+    def lines(self, name):
+        """Of the file and all that it was renamed to, oldest first."""
+        old = sorted(self.path.glob(name + ".*"), key=lambda path: int(path.suffix[1:]))
+        return [line for path in (*old, self.path / name) if path.exists() for line in path.read_text().splitlines()]
+
+    def test_a_sink_opens_its_file_again_and_no_line_is_lost_or_doubled(self):
+        process = self.start("--log-events", "words", "-q")
+        for number in range(1, 8):
+            self.runs(process)
+            self.rotated("out.tsv", number)
+            process.send_signal(signal.SIGHUP)
+        self.runs(process)
+        self.drain(process)
+        emitted = [json.loads(line)["values"][0] for line in (self.path / "events.jsonl").read_text().splitlines()]
+        self.assertEqual(self.lines("out.tsv"), [str(value) for value in emitted])
+
+    def test_a_packed_file_is_ended_before_the_next_is_begun(self):
+        (self.path / "t.yaml").write_text(ENDLESS.replace("value: out.tsv}", "value: out.tsv}, {name: gzip, value: true}"))
+        process = self.start("--log-events", "words", "-q")
+        self.wait_for(lambda: self.size("out.tsv.gz"), process)
+        self.rotated("out.tsv.gz", 1)
+        process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: self.size("out.tsv.gz"), process)
+        self.drain(process)
+        text = b"".join(gzip.decompress((self.path / name).read_bytes()) for name in ("out.tsv.gz.1", "out.tsv.gz"))
+        emitted = [json.loads(line)["values"][0] for line in (self.path / "events.jsonl").read_text().splitlines()]
+        self.assertEqual(text.decode().splitlines(), [str(value) for value in emitted])
+
+    def test_a_file_that_nobody_has_renamed_is_written_on(self):
+        process = self.start()
+        self.runs(process)
+        inode = (self.path / "out.tsv").stat().st_ino
+        process.send_signal(signal.SIGHUP)
+        size = self.size("out.tsv")
+        self.wait_for(lambda: self.size("out.tsv") > size, process)
+        self.drain(process)
+        self.assertEqual((self.path / "out.tsv").stat().st_ino, inode)
+
+    def test_what_cannot_be_opened_again_is_told_and_the_renamed_file_is_written_on(self):
+        process = self.start("--log-events", "words", "--log-file", "log")
+        self.runs(process)
+        self.rotated("out.tsv", 1)
+        (self.path / "out.tsv").mkdir()
+        process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: "lines go on where they went" in (self.path / "log").read_text(), process)
+        size = self.size("out.tsv.1")
+        self.wait_for(lambda: self.size("out.tsv.1") > size, process)
+        self.drain(process)
+        events = len((self.path / "events.jsonl").read_text().splitlines())
+        self.assertEqual(len((self.path / "out.tsv.1").read_text().splitlines()), events)
+
+    LETTERS = """
+name: letters
+config: {topology.dead_letters.file: letters, topology.replay.attempts: 1}
+spouts:
+  - {id: words, className: gale.spout.Generator, config: {gale.rate: 500}}
+bolts:
+  - {id: sink, className: gale.bolt.IntermediateRankings}
+streams:
+  - {from: words, to: sink, grouping: {type: SHUFFLE}}
+"""
+
+    def test_dead_letters_are_kept_in_the_new_file(self):
+        (self.path / "t.yaml").write_text(self.LETTERS)
+        process = self.start("--log-file", "log", "--json", stdout=subprocess.PIPE)
+        for number in range(1, 4):
+            self.wait_for(lambda: self.size("letters"), process)
+            self.rotated("letters", number)
+            process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: self.size("letters"), process)
+        process.send_signal(signal.SIGTERM)
+        out = process.communicate(timeout=600)[0]
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(len([json.loads(line) for line in self.lines("letters")]), json.loads(out)["dead_letters"])
+
+    # --- Durable runs
+
+    DURABLE = """
+name: durable
+config:
+  topology.message.timeout.secs: 3600
+  topology.state.checkpoint.interval.ms: 20
+  topology.dead_letters.file: letters
+  topology.replay.attempts: 1
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{name: path, value: in.txt}]
+    config: {gale.rate: 5000}
+bolts:
+  - {id: sink, className: gale.bolt.FileSink, properties: [{name: path, value: out.tsv}]}
+  - {id: bad, className: gale.bolt.IntermediateRankings}
+streams:
+  - {from: lines, to: sink, grouping: {type: SHUFFLE}}
+  - {from: lines, to: bad, grouping: {type: SHUFFLE}}
+"""
+
+    @staticmethod
+    def ended(process, seconds):
+        """Its exit code, or None: it goes on."""
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    @unittest.skipUnless(STORE, "built without a store")
+    def test_a_durable_run_that_is_rotated_and_killed_at_any_moment_has_each_line_and_each_letter_once(self):
+        drawn, lines = random.Random(1), [f"line {number}" for number in range(4000)]
+        (self.path / "t.yaml").write_text(self.DURABLE)
+        (self.path / "in.txt").write_text("".join(line + "\n" for line in lines))
+        number, code = 0, None
+        while code is None:
+            number += 1
+            process = self.start("--state", "state", "-q", stderr=subprocess.DEVNULL)
+            for _ in range(drawn.randrange(1, 4)):
+                code = self.ended(process, drawn.uniform(0, 0.02 * 1.1 ** number))
+                if code is not None:
+                    break
+                number += 1
+                for name in ("out.tsv", "letters"):
+                    self.rotated(name, number)
+                process.send_signal(signal.SIGHUP)
+            if code is None:
+                code = self.ended(process, drawn.uniform(0, 0.1 * 1.1 ** number))
+            process.kill()
+            process.wait()
+            if code == -signal.SIGHUP:
+                code = None  # it came before gale waited for it
+        self.assertIn(code, (0, 1))  # 1: it has made letters
+        self.assertEqual(self.lines("out.tsv"), lines)
+        letters = [json.loads(line)["tuple"][0] for line in self.lines("letters")]
+        self.assertEqual(sorted(letters), sorted(lines))
 
 
 if __name__ == "__main__":

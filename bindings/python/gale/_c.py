@@ -245,7 +245,7 @@ class SpoutOps(Sized):
 class BoltOps(Sized):
     _fields_ = [("size", size), ("name", text), ("kind", i32), ("prepare", OPEN), ("execute", EXECUTE),
                 ("finish", FLUSH), ("cleanup", TELL), ("flush", FLUSH), ("execute_batch", EXECUTE),
-                ("durable", c.POINTER(DurableOps))]
+                ("durable", c.POINTER(DurableOps)), ("reopen", FLUSH)]
 
 
 class Output(c.Structure):
@@ -417,6 +417,7 @@ GALE = {
     "gale_runtime_suspend": (None, pointer),
     "gale_runtime_activate": (None, pointer),
     "gale_runtime_deactivate": (None, pointer),
+    "gale_runtime_reopen": (None, pointer),
     "gale_runtime_wait": (c.c_int, pointer, i64, c.POINTER(Error)),
     "gale_runtime_free": (c.c_int, pointer, i64, c.POINTER(Error)),
     "gale_runtime_commit": (c.c_int, pointer, c.POINTER(Error)),

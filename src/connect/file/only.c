@@ -33,11 +33,37 @@ static int pledge_to_forget(const gx_only *only, uint64_t next, gale_saver *to) 
     return gale_save_pledge(to, &forget_ops, f);
 }
 
+static int open_successor(const gx_only *only, gale_error *error) {
+    gx_outputs_file *file = only->file;
+    gale_error why = GALE_ERROR_INIT;
+    file->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    int rc = gx_file_swap_is_due(file->output.fd, file->path, error);
+    if (rc <= 0) return rc;
+    if (gx_outputs_open_successor(file, &why) < 0) {
+        gx_rotation_tell_change(only->context, file->path, &why);
+        return 0;
+    }
+    file->swap.asked = true;
+    return gx_file_swap_announce(&file->swap, file->successor.fd, file->path, error);
+}
+
+/* What somebody has renamed is changed for the file that has its path, when the checkpoint before was told of that. */
+static int follow_path(const gx_only *only, gale_error *error) {
+    gx_outputs_file *file = only->file;
+    if (!file->swap.asked || !file->output.regular) return 0;
+    if (file->successor.fd < 0) return open_successor(only, error);
+    int rc = gx_outputs_change(file, true, error);
+    if (rc == 0) gx_rotation_tell_change(only->context, file->path, NULL);
+    return rc;
+}
+
 int gx_only_save(const gx_only *only, gale_saver *to, gale_error *error) {
     gx_outputs_file *file = only->file;
-    gx_file_turns turns = { .period = file->period };
+    int rc = follow_path(only, error);
+    if (rc < 0) return rc;
+    gx_file_turns turns = { .period = file->period, .swap = file->swap };
     bool rotates = gx_rotation_is_on(only->rotation) && file->output.regular;
-    int rc = rotates ? gx_rotation_next(file, &turns.next, error) : 0;
+    rc = rotates ? gx_rotation_next(file, &turns.next, error) : 0;
     if (rc == 0) rc = gx_file_output_save(&file->output, turns, to, error);
     return rc == 0 ? pledge_to_forget(only, turns.next, to) : rc;
 }
@@ -68,6 +94,23 @@ static int undo_turns(const gx_only *only, gx_file_turns turns, gale_error *erro
     return rc;
 }
 
+/* What was written since to the file that had the path. */
+static int undo_swap(const gx_only *only, const gx_file_swap *announced, gale_error *error) {
+    const gale_context *context = only->context;
+    const char *path = only->file->path;
+    int64_t cut;
+    if (!announced->announced) return 0;
+    int rc = gx_file_swap_undo(announced, path, &cut, error);
+    if (rc == 0)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%s: the file that took the place of a renamed one is gone: what it was given comes again", path);
+    if (cut)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "%s: %" PRId64 " bytes that were written since the checkpoint were cut off", path, cut);
+    only->file->swap.asked = true;
+    return rc < 0 ? rc : 0;
+}
+
 int gx_only_restore(const gx_only *only, gale_saved *from, gale_error *error) {
     gx_outputs_file *file = only->file;
     gx_file_end_found found;
@@ -84,5 +127,5 @@ int gx_only_restore(const gx_only *only, gale_saved *from, gale_error *error) {
     file->period = turns.period;
     file->output.plain = turns.plain > 0 ? turns.plain : 0;
     tell_found(only, &found);
-    return 0;
+    return undo_swap(only, &turns.swap, error);
 }

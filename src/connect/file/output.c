@@ -241,13 +241,15 @@ int gx_file_output_values(gx_file_output *output, gale_value values[GX_FILE_END_
     return rc < 0 ? rc : gx_file_end_values(output->end, output->size, values, error);
 }
 
-/* Is it a file?, and of one that is rotated: the next number, the period; of one that is packed, what it unpacks to. */
+/* Is it a file?, and of one that is rotated: the next number, the period; of one that is packed, what it unpacks to; of one that was
+ * renamed by somebody, what was announced. */
 int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver *to, gale_error *error) {
     int rc = gx_file_output_end(output, error);
     if (rc < 0) return rc;
     const gale_value values[] = { gale_bool(output->regular), gale_i64((int64_t)turns.next), gale_i64(turns.period),
-                                  gale_i64(output->plain) };
-    rc = gale_save(to, values, output->codec ? 4 : turns.next ? 3 : 1);
+                                  gale_i64(output->codec ? output->plain : -1), gale_i64(turns.swap.size),
+                                  gale_i64(turns.swap.inode), gale_i64(turns.swap.born) };
+    rc = gale_save(to, values, turns.swap.announced ? 7 : output->codec ? 4 : turns.next ? 3 : 1);
     if (rc < 0 || !output->regular) return rc;
     rc = make_end(output, error);
     return rc < 0 ? rc : gx_file_end_save(output->end, output->size, to, error);
@@ -262,14 +264,20 @@ static int refuse_many(const gale_saved *from, gale_error *error) {
         gale_saved_checkpoint(from));
 }
 
+static bool is_head(const gale_value *values, size_t count) {
+    bool right = (count == 1 || count == 3 || count == 4 || count == 7) && values[0].type == GALE_TYPE_BOOL;
+    for (size_t i = 1; right && i < count; i++) right = values[i].type == GALE_TYPE_I64;
+    if (!right || count == 1) return right;
+    if (values[1].as.i64 < (count == 3)) return false; /* 0: it is not rotated, but has what comes behind that */
+    return (count < 4 || values[3].as.i64 >= -(count == 7)) && (count < 7 || values[4].as.i64 >= 0);
+}
+
 int gx_file_output_saved(gale_saved *from, const char *path, bool *ret_is_file, gx_file_turns *ret_turns,
                          gale_error *error) {
     const gale_value *values;
     size_t count;
     int rc = gale_saved_next(from, &values, &count);
-    bool right = rc == 1 && (count == 1 || count == 3 || count == 4) && values[0].type == GALE_TYPE_BOOL;
-    for (size_t i = 1; right && i < count; i++) right = values[i].type == GALE_TYPE_I64;
-    right = right && (count < 3 || values[1].as.i64 > -(count == 4)) && (count < 4 || values[3].as.i64 >= 0);
+    bool right = rc == 1 && is_head(values, count);
     if (rc == 1 && gx_file_output_is_many(values, count)) return refuse_many(from, error);
     if (rc >= 0 && !right) rc = GALE_DAMAGED;
     if (rc < 0) return gale_error_set(error, rc, "%s: what was saved of it: %s", path, gale_error_text(rc));
@@ -277,7 +285,9 @@ int gx_file_output_saved(gale_saved *from, const char *path, bool *ret_is_file, 
     *ret_turns = (gx_file_turns){ .plain = -1 };
     if (count >= 3) ret_turns->next = (uint64_t)values[1].as.i64;
     if (count >= 3) ret_turns->period = values[2].as.i64;
-    if (count == 4) ret_turns->plain = values[3].as.i64;
+    if (count >= 4) ret_turns->plain = values[3].as.i64;
+    if (count == 7)
+        ret_turns->swap = (gx_file_swap){ true, true, values[4].as.i64, values[5].as.i64, values[6].as.i64 };
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "topology/file_end.h"
+#include "topology/file_swap.h"
 
 #include <gale/file.h>
 
@@ -74,7 +75,8 @@ GX_INLINE int64_t gx_file_output_plain(const gx_file_output *output) {
 typedef struct gx_file_turns {
     uint64_t next; /* the number that the file gets; 0: it is not rotated */
     int64_t period;
-    int64_t plain; /* -1: it is not packed */
+    int64_t plain;     /* -1: it is not packed */
+    gx_file_swap swap; /* what is announced of the file that has its path by now */
 } gx_file_turns;
 
 /* The one value of the first record of a sink with as many files as its tuples name (connect/file/made.h); one with one file has

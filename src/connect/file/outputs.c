@@ -33,6 +33,8 @@ gx_outputs_file *gx_outputs_add(gx_outputs *outputs, gale_str path) {
     if (!file) return NULL;
     file->size = size;
     file->lines = (gx_buf)GX_BUF_INIT(outputs->heap);
+    file->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    file->successor.fd = -1;
     memcpy(file->path, path.data, path.size);
     gx_file_output_await(&file->output, file->path, false);
     file->output.codec = outputs->codec;
@@ -84,11 +86,34 @@ int gx_outputs_flush(gx_outputs *outputs, bool sync, gale_error *error) {
     return 0;
 }
 
+int gx_outputs_open_successor(gx_outputs_file *file, gale_error *error) {
+    gx_file_torn torn;
+    file->successor = (gx_file_output){ .codec = file->output.codec };
+    int rc = gx_file_output_open(&file->successor, file->path, false, error);
+    if (rc == 0) rc = gx_file_output_begin(&file->successor, GX_FILE_BEHIND, &torn, error);
+    if (rc < 0) (void)gx_file_output_close(&file->successor, NULL);
+    return rc;
+}
+
+int gx_outputs_change(gx_outputs_file *file, bool sync, gale_error *error) {
+    int rc = gx_outputs_write(file, file->lines.size, error);
+    if (rc == 0) rc = gx_file_output_end(&file->output, error);
+    if (rc == 0 && sync) rc = gx_file_output_sync(&file->output, error);
+    if (rc == 0) rc = gx_file_output_close(&file->output, error);
+    if (rc < 0) return rc;
+    file->output = file->successor;
+    file->successor = (gx_file_output){ .fd = -1 };
+    file->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
+    file->unsynced = false;
+    return 0;
+}
+
 int gx_outputs_close(gx_outputs *outputs, gale_error *error) {
     int rc = 0;
     for (gx_outputs_file *file = outputs->newest; file; file = file->older) {
         int closed = gx_file_output_close(&file->output, rc == 0 ? error : NULL);
         if (rc == 0) rc = closed;
+        (void)gx_file_output_close(&file->successor, NULL); /* nothing was written to it */
     }
     return rc;
 }

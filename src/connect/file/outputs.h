@@ -19,6 +19,8 @@ typedef struct gx_outputs_file {
     bool again;           /* it was closed, and is to be gone on with */
     bool unsynced;        /* lines were written since the disk was waited for */
     bool changed;         /* since the last checkpoint of a durable run */
+    gx_file_output successor; /* open, when it was renamed and is to be changed for this one */
+    gx_file_swap swap;
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
     uint64_t forgotten;   /* the next number when files were to go the last time */
     int64_t period;       /* of its lines */
@@ -72,6 +74,13 @@ int gx_outputs_write(gx_outputs_file *file, size_t size, gale_error *error);
 
 /* Writes all lines of all files; `sync`: waits until the disk has them. */
 int gx_outputs_flush(gx_outputs *outputs, bool sync, gale_error *error);
+
+/* Opens its path anew, which another file has by now, to be written to behind what that holds. What gx_file_output_open and
+ * gx_file_output_begin say: then lines go where they went. */
+int gx_outputs_open_successor(gx_outputs_file *file, gale_error *error);
+
+/* Writes its lines, closes it, and goes on with the next one. What writing and closing say. */
+int gx_outputs_change(gx_outputs_file *file, bool sync, gale_error *error);
 
 /* Closes all; the first error is told. What was not written is lost. */
 int gx_outputs_close(gx_outputs *outputs, gale_error *error);

@@ -162,6 +162,13 @@ static int begin_next(gx_outputs_file *file, gale_error *error) {
     return gx_file_output_begin(&file->output, GX_FILE_BEHIND, &torn, error);
 }
 
+void gx_rotation_tell_change(const gale_context *context, const char *path, const gale_error *why) {
+    if (why)
+        gale_log(context->logger, GALE_LOG_ERROR, context->component, "%s; lines go on where they went", why->text);
+    else
+        gale_log(context->logger, GALE_LOG_INFO, context->component, "%s: was renamed, and is opened anew", path);
+}
+
 int gx_rotation_turn(gx_outputs_file *file, bool sync, gale_error *error) {
     char name[GX_FILE_NAME_SIZE];
     gx_file_about about;

@@ -13,6 +13,8 @@
 #include "base/os/file.h"
 #include "connect/file/outputs.h"
 
+#include <gale/component.h>
+
 typedef struct gx_rotation {
     uint64_t bytes; /* that a file has at most, unless one line has more; 0: any number */
     int64_t every;  /* nanoseconds, of which whole multiples since 1970 begin files; 0: never */
@@ -56,6 +58,9 @@ int gx_rotation_undo(const char *path, uint64_t next, bool *ret_undone, gale_err
 
 /* The number that the file gets next: it is looked for once. */
 int gx_rotation_next(gx_outputs_file *file, uint64_t *ret_next, gale_error *error);
+
+/* Says in the log that the file is changed, or (`why`) that it is not. */
+void gx_rotation_tell_change(const gale_context *context, const char *path, const gale_error *why);
 
 /* Gives the file a number, and opens another one under its name. `sync`: the disk has the lines before, and the
  * number before the name is another file's. What is not written yet

@@ -171,6 +171,47 @@ static void turn_if_full(sink *bolt, gx_outputs_file *file, size_t before) {
     if (has > bolt->rotation.bytes && had) turn(bolt, file, before);
 }
 
+/* --- Files that somebody has renamed --- */
+
+static int change(sink *bolt, gx_outputs_file *file) {
+    const gale_context *context = bolt->instance.context;
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_outputs_open_successor(file, &error);
+    gx_rotation_tell_change(context, file->path, rc < 0 ? &error : NULL);
+    if (rc < 0) return 0;
+    rc = gx_outputs_change(file, bolt->sync, &error);
+    return rc < 0 ? give_up(bolt, rc, &error) : 0;
+}
+
+/* A durable run's checkpoints have a part in it. Its files with names that vary are known to them by those: none is ever opened anew. */
+static int reopen(sink *bolt, gx_outputs_file *file, gale_error *error) {
+    const gale_context *context = bolt->instance.context;
+    if (!file->output.regular || !file->output.begun) return 0;
+    int rc = gx_file_swap_is_due(file->output.fd, file->path, error);
+    if (rc <= 0) return rc;
+    if (!context->durable) return change(bolt, file);
+    if (bolt->keeps)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "%s: was renamed, and is written to all the same: in a durable run, files that tuples name are not "
+                 "opened anew",
+                 file->path);
+    else
+        file->swap.asked = true;
+    return 0;
+}
+
+static int bolt_reopen(void *self, gale_collector *out) {
+    sink *bolt = self;
+    gale_error error = GALE_ERROR_INIT;
+    int first = 0;
+    for (gx_outputs_file *file = bolt->outputs.newest; file && !bolt->broken; file = file->older) {
+        int rc = reopen(bolt, file, &error);
+        if (rc < 0 && first == 0) first = rc;
+        if (rc < 0 && error.length) gale_report(out, error.text);
+    }
+    return bolt->broken ? 0 : first;
+}
+
 /* --- Which file --- */
 
 static void add_ending(sink *bolt) {
@@ -403,6 +444,7 @@ static const gale_bolt_ops ops = {
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
     .durable = &durable,
+    .reopen = bolt_reopen,
 };
 
 int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt, gale_error *error) {
