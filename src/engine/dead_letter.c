@@ -15,7 +15,7 @@
 typedef struct gx_dead_letters {
     int fd;
     gx_file_end *end; /* in a durable run, from the first checkpoint on: has the descriptor */
-    int next; /* open, when the file was renamed and is to be changed for this one; -1 */
+    int next;         /* open, when the file was renamed and is to be changed for this one; -1 */
     gx_file_swap swap;
     bool broken; /* a write failed: nothing more is written */
     gx_buf path;
@@ -327,7 +327,7 @@ static int save(gx_shared *shared, gx_dead_letters *letters, gale_saver *to, gal
     if (rc == GALE_OK && letters) rc = gx_file_about_open(letters->fd, letters->path.data, &about, error);
     const gx_file_swap swap = letters ? letters->swap : (gx_file_swap)GX_FILE_SWAP_INIT;
     const gale_value head[HEAD_MAX] = { gale_bool(about.regular), gale_i64(swap.size), gale_i64(swap.inode),
-                                          gale_i64(swap.born) };
+                                        gale_i64(swap.born) };
     if (rc == GALE_OK) rc = gale_save(to, head, swap.announced ? HEAD_MAX : 1);
     return rc < 0 || !about.regular ? rc : save_end(letters, &about, to, error);
 }

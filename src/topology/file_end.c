@@ -136,10 +136,10 @@ typedef struct saved_end {
 
 static bool is_record(const gale_value *values, size_t count) {
     if (count == SAVED && values[GX_FILE_END_VALUES].type != GALE_TYPE_I64) return false;
-    return (count == GX_FILE_END_VALUES || count == SAVED) && values[0].type == GALE_TYPE_BYTES && values[1].type == GALE_TYPE_BYTES &&
-           values[2].type == GALE_TYPE_I64 && values[GX_FILE_END_INODE].type == GALE_TYPE_I64 &&
-           values[GX_FILE_END_SIZE].type == GALE_TYPE_I64 && values[5].type == GALE_TYPE_BOOL &&
-           values[6].type == GALE_TYPE_I64 && values[0].size <= GX_FILE_PATH_MAX &&
+    return (count == GX_FILE_END_VALUES || count == SAVED) && values[0].type == GALE_TYPE_BYTES &&
+           values[1].type == GALE_TYPE_BYTES && values[2].type == GALE_TYPE_I64 &&
+           values[GX_FILE_END_INODE].type == GALE_TYPE_I64 && values[GX_FILE_END_SIZE].type == GALE_TYPE_I64 &&
+           values[5].type == GALE_TYPE_BOOL && values[6].type == GALE_TYPE_I64 && values[0].size <= GX_FILE_PATH_MAX &&
            values[GX_FILE_END_SIZE].as.i64 >= 0;
 }
 

@@ -246,9 +246,10 @@ int gx_file_output_values(gx_file_output *output, gale_value values[GX_FILE_END_
 int gx_file_output_save(gx_file_output *output, gx_file_turns turns, gale_saver *to, gale_error *error) {
     int rc = gx_file_output_end(output, error);
     if (rc < 0) return rc;
-    const gale_value values[] = { gale_bool(output->regular), gale_i64((int64_t)turns.next), gale_i64(turns.period),
-                                  gale_i64(output->codec ? output->plain : -1), gale_i64(turns.swap.size),
-                                  gale_i64(turns.swap.inode), gale_i64(turns.swap.born) };
+    const gale_value values[] = { gale_bool(output->regular), gale_i64((int64_t)turns.next),
+                                  gale_i64(turns.period),     gale_i64(output->codec ? output->plain : -1),
+                                  gale_i64(turns.swap.size),  gale_i64(turns.swap.inode),
+                                  gale_i64(turns.swap.born) };
     rc = gale_save(to, values, turns.swap.announced ? 7 : output->codec ? 4 : turns.next ? 3 : 1);
     if (rc < 0 || !output->regular) return rc;
     rc = make_end(output, error);

@@ -15,10 +15,10 @@
 
 typedef struct gx_outputs_file {
     gx_file_output output;
-    gx_buf lines;         /* that are not written yet */
-    bool again;           /* it was closed, and is to be gone on with */
-    bool unsynced;        /* lines were written since the disk was waited for */
-    bool changed;         /* since the last checkpoint of a durable run */
+    gx_buf lines;             /* that are not written yet */
+    bool again;               /* it was closed, and is to be gone on with */
+    bool unsynced;            /* lines were written since the disk was waited for */
+    bool changed;             /* since the last checkpoint of a durable run */
     gx_file_output successor; /* open, when it was renamed and is to be changed for this one */
     gx_file_swap swap;
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
