@@ -8,13 +8,23 @@
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/shapes.h"
+#include "serve/storm_cluster.h"
+#include "serve/storm_component.h"
+#include "serve/storm_deeds.h"
+#include "serve/storm_shapes.h"
+#include "serve/storm_topology.h"
 
 #define GALE "/api/gale/v1/"
+#define STORM "/api/v1/"
+#define ONE STORM "topology/:id"
 
 static const gx_route_parameter seconds[] = { { "seconds", "how far back, 1 to 600", true }, { 0 } };
 static const gx_route_parameter max[] = { { "max", "how many at the most, 1 to 1000", true }, { 0 } };
 
 static const gx_route_parameter version[] = { { "v", "any word: with one the browser may keep it", false }, { 0 } };
+static const gx_route_parameter window[] = { { "window", "600, 10800, 86400 or :all-time", false },
+                                             { "sys", "1: what begins with __, too", true },
+                                             { 0 } };
 
 static void serve_openapi(const gx_call *call, gx_http_reply *reply) {
     gx_json json = gx_call_json(reply);
@@ -53,12 +63,61 @@ const gx_route gx_routes[] = {
     { GX_ROUTE_ASKS, GALE "log-level", gx_gale_log_level, "The level of the log.", .answer = "{level:s?}" },
     { GX_ROUTE_CHANGES, GALE "log-level", gx_gale_set_log_level, "Sets the level of the log.", .answer = GX_SHAPE_DONE,
       .body = "{level:s}" },
+    { GX_ROUTE_ASKS, STORM "cluster/summary", gx_storm_cluster_summary, "Storm: the cluster, which is this machine.",
+      .answer = GX_STORM_SHAPE_CLUSTER },
+    { GX_ROUTE_ASKS, STORM "cluster/configuration", gx_storm_cluster_configuration, "Storm: all keys and their values.",
+      .answer = "{*:?}" },
+    { GX_ROUTE_ASKS, STORM "nimbus/summary", gx_storm_nimbus_summary, "Storm: its Nimbus, which is this process.",
+      .answer = GX_STORM_SHAPE_NIMBUS },
+    { GX_ROUTE_ASKS, STORM "supervisor/summary", gx_storm_supervisor_summary, "Storm: its one supervisor.",
+      .answer = "{" GX_STORM_SHAPE_SUPERVISORS "}" },
+    { GX_ROUTE_ASKS, STORM "supervisor", gx_storm_supervisor, "Storm: its one supervisor and its worker.",
+      .answer = "{" GX_STORM_SHAPE_SUPERVISORS ", " GX_STORM_SHAPE_WORKERS "}" },
+    { GX_ROUTE_ASKS, STORM "owner-resources", gx_storm_owner_resources, "Storm: who runs what.",
+      .answer = GX_STORM_SHAPE_OWNERS },
+    { GX_ROUTE_ASKS, STORM "history/summary", gx_storm_history_summary, "Storm: ids of topologies.",
+      .answer = "{topo-history:[s]}" },
+    { GX_ROUTE_ASKS, STORM "topology/summary", gx_storm_topology_summary, "Storm: all topologies, which is one.",
+      .answer = "{topologies:[{" GX_STORM_SHAPE_SUMMARY "}], schedulerDisplayResource:b}" },
+    { GX_ROUTE_ASKS, STORM "topology-workers/:id", gx_storm_topology_workers, "Storm: hosts and ports of its workers.",
+      .answer = "{hostPortList:[{host:s, port:i}], logviewerPort:i}" },
+    { GX_ROUTE_ASKS, ONE, gx_storm_topology, "Storm: a topology's page.", .answer = GX_STORM_SHAPE_TOPOLOGY,
+      .parameters = window },
+    { GX_ROUTE_ASKS, ONE "/metrics", gx_storm_topology_metrics, "Storm: figures by stream.",
+      .answer = GX_STORM_SHAPE_METRICS, .parameters = window },
+    { GX_ROUTE_ASKS, ONE "/lag", gx_storm_topology_lag,
+      "Storm: how far behind its spouts are; sources here do not tell.", .answer = "{*:?}" },
+    { GX_ROUTE_ASKS, ONE "/visualization-init", gx_storm_visualization_init, "Storm: the streams, to choose from.",
+      .answer = "{visualizationTable:[[{stream:s, sani-stream:s, checked:b}]]}", .parameters = window },
+    { GX_ROUTE_ASKS, ONE "/visualization", gx_storm_visualization, "Storm: the graph and its figures.",
+      .answer = GX_STORM_SHAPE_VISUALIZATION, .parameters = window },
+    { GX_ROUTE_ASKS, ONE "/component/:component", gx_storm_component_page,
+      "Storm: a component's page; inputStats and boltStats of a bolt, spoutSummary of a spout.", .answer = "{*:?}",
+      .parameters = window },
+    { GX_ROUTE_ASKS, ONE "/logconfig", gx_storm_logconfig, "Storm: the level of the log.",
+      .answer = GX_STORM_SHAPE_LOGCONFIG },
+    { GX_ROUTE_CHANGES, ONE "/logconfig", gx_storm_set_logconfig, "Storm: sets the level of the log.",
+      .answer = GX_STORM_SHAPE_LOGCONFIG, .body = "{namedLoggerLevels:{*:?}}" },
+    { GX_ROUTE_CHANGES, ONE "/activate", gx_storm_activate, "Storm: spouts go on.", .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/deactivate", gx_storm_deactivate, "Storm: spouts pause.", .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/rebalance/:wait", gx_storm_rebalance, "Storm: refused, with what to do instead.",
+      .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/kill/:wait", gx_storm_kill, "Storm: finishes what is in flight and ends; with 0 at once.",
+      .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/debug/:enable/:percent", gx_storm_debug, "Storm: tuples of all components go to the log.",
+      .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/component/:component/debug/:enable/:percent", gx_storm_component_debug,
+      "Storm: tuples of a component go to the log.", .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/profiling/:action/:worker", gx_storm_profiling, "Storm: refused: there is no JVM.",
+      .answer = GX_STORM_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, ONE "/profiling/:action/:worker/:timeout", gx_storm_profiling,
+      "Storm: refused: there is no JVM.", .answer = GX_STORM_SHAPE_DONE },
 };
 
 const size_t gx_route_count = sizeof gx_routes / sizeof *gx_routes;
 
 /* Does the target's path fit? Each segment of the pattern is compared with one of the target's. */
-static bool fits(const char *path, const gx_target *target, gale_str names[3]) {
+static bool fits(const char *path, const gx_target *target, gale_str names[GX_CALL_NAMES]) {
     gale_str rest = gx_str(path + 1), piece;
     uint32_t segment = 0, name = 0;
     if (!rest.size) return target->segment_count == 0;
@@ -72,7 +131,8 @@ static bool fits(const char *path, const gx_target *target, gale_str names[3]) {
     return segment == target->segment_count;
 }
 
-const gx_route *gx_routes_find(const gx_target *target, bool changes, gale_str names[3], const char **ret_allow) {
+const gx_route *gx_routes_find(const gx_target *target, bool changes, gale_str names[GX_CALL_NAMES],
+                               const char **ret_allow) {
     *ret_allow = NULL;
     for (size_t i = 0; i < gx_route_count; i++) {
         const gx_route *route = &gx_routes[i];

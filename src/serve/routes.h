@@ -12,6 +12,7 @@ extern const size_t gx_route_count;
 
 /* The route, with the names that its path has; NULL, with `*ret_allow` the other method, or NULL when there is no such path. `changes`: it is
  * a POST. */
-const gx_route *gx_routes_find(const gx_target *target, bool changes, gale_str names[3], const char **ret_allow);
+const gx_route *gx_routes_find(const gx_target *target, bool changes, gale_str names[GX_CALL_NAMES],
+                               const char **ret_allow);
 
 #endif

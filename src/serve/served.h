@@ -29,14 +29,19 @@ typedef struct gx_served {
     gx_deeds deeds;
     gx_atomic32 inactive; /* spouts were told to pause */
     struct gx_history *history;
+    gale_logger logger;
+    gx_atomic32 *debug; /* by part: thousandths of percent of its tuples that are logged */
+    uint32_t port;      /* that it listens at; 0: none */
 } gx_served;
+
+enum { GX_CALL_NAMES = 4 };
 
 /* A request that was let in, and found its route. */
 typedef struct gx_call {
     gx_served *served;
     const gx_target *target;
-    gale_str names[3]; /* what stands in the path where the route has a name */
-    gale_str accept;   /* the header Accept */
+    gale_str names[GX_CALL_NAMES]; /* what stands in the path where the route has a name */
+    gale_str accept;               /* the header Accept */
     gale_str body;
     bool known; /* by the token: may hear more than a word */
 } gx_call;

@@ -21,7 +21,6 @@ typedef struct entrance {
 
 struct gx_server {
     gx_served served;
-    gale_logger logger;
     gx_errands errands;
     bool has_errands;
     gx_thread keeper;
@@ -70,7 +69,7 @@ static int open_http(gx_server *server, entrance *e, const gx_server_options *op
                              .local = e->door.loopback,
                              .certificate = certificate,
                              .key = key,
-                             .logger = &server->logger,
+                             .logger = &server->served.logger,
                              .serve = gx_desk_serve,
                              .user = &e->desk };
     e->desk.served = &server->served;
@@ -90,7 +89,8 @@ static void open_control(gx_server *server) {
     if (rc >= 0) rc = open_http(server, e, NULL, &error);
     if (rc >= 0) return;
     gx_door_close(&e->door);
-    gale_log(&server->logger, GALE_LOG_DEBUG, NULL, "other commands (gale top) cannot reach this run: %s", error.text);
+    gale_log(&server->served.logger, GALE_LOG_DEBUG, NULL, "other commands (gale top) cannot reach this run: %s",
+             error.text);
 }
 
 static int refuse_bare(const gx_server_options *options, const gx_door *door, gale_error *error) {
@@ -111,7 +111,8 @@ static int open_listen(gx_server *server, const gx_server_options *options, gale
                                  : gx_door_make_token(server->token, error);
     if (rc < 0) return rc;
     const char *port = strrchr(e->door.text, ':');
-    snprintf(server->cookie, sizeof server->cookie, "gale_token_%.6s", port ? port + 1 : "");
+    server->served.port = port ? (uint32_t)strtoul(port + 1, NULL, 10) : 0;
+    snprintf(server->cookie, sizeof server->cookie, "gale_token_%u", server->served.port);
     e->desk.rules = (gx_access){ gx_str(server->token), e->door.loopback, server->cookie };
     rc = open_http(server, e, options, error);
     if (rc < 0) return rc;
@@ -138,16 +139,18 @@ static gx_server *make(const gx_server_options *options, gale_runtime *runtime, 
     gx_server *server = calloc(1, sizeof *server);
     if (!server) return NULL;
     server->control.door.fd = server->listen.door.fd = -1;
-    if (logger) server->logger = *logger;
     server->served = (gx_served){ .runtime = runtime,
                                   .topology = topology,
                                   .file = options->file,
                                   .started = gx_os_wall(),
                                   .started_time = gx_os_monotonic(),
                                   .deeds = options->deeds };
-    if (gx_parts_new(topology, runtime, &server->served.parts) == GALE_OK)
+    if (logger) server->served.logger = *logger;
+    if (gx_parts_new(topology, runtime, &server->served.parts) == GALE_OK) {
         server->served.history = gx_history_new(&server->served.parts);
-    server->has_errands = server->served.history && gx_errands_init(&server->errands);
+        server->served.debug = calloc(server->served.parts.count, sizeof *server->served.debug);
+    }
+    server->has_errands = server->served.history && server->served.debug && gx_errands_init(&server->errands);
     if (server->has_errands) return server;
     gx_server_stop(server);
     return NULL;
@@ -186,6 +189,7 @@ void gx_server_stop(gx_server *server) {
     gx_door_close(&server->listen.door);
     gx_door_close(&server->control.door);
     gx_history_free(server->served.history);
+    free(server->served.debug);
     gx_parts_free(&server->served.parts);
     if (server->has_errands) gx_errands_fini(&server->errands);
     free(server);

@@ -23,6 +23,15 @@ static void read_streams(const gx_parts *parts, const gale_runtime *runtime, gx_
     }
 }
 
+static void read_latencies(const gx_parts *parts, gx_snapshot *snapshot) {
+    for (uint32_t i = 0; i < parts->count; i++) {
+        gale_task_stats sum = gx_snapshot_sum(snapshot, &parts->parts[i]);
+        snapshot->latencies[i * GX_SNAPSHOT_KINDS + GX_EXECUTE] = (gx_snapshot_latency){
+            sum.execute_samples, (double)sum.execute_nanoseconds, -1, -1, -1, (int64_t)sum.execute_nanoseconds_max
+        };
+    }
+}
+
 static int32_t reason_number(int32_t reason) {
     return reason < GALE_REASON_COUNT ? reason : GALE_REASON_USER;
 }
@@ -53,22 +62,39 @@ static bool read_unwell(gale_runtime *runtime, gx_snapshot *snapshot) {
     return true;
 }
 
+static size_t failure_count(const gx_parts *parts) {
+    return (size_t)parts->count * GX_SNAPSHOT_REASONS;
+}
+
+static size_t latency_count(const gx_parts *parts) {
+    return (size_t)parts->count * GX_SNAPSHOT_KINDS;
+}
+
+gx_snapshot *gx_snapshot_zero(const gx_parts *parts, int64_t time) {
+    gx_snapshot *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->time = time;
+    made->tasks = calloc(parts->task_count + 1, sizeof *made->tasks);
+    made->streams = calloc(parts->stream_count + 1, sizeof *made->streams);
+    made->edges = calloc(parts->edge_count + 1, sizeof *made->edges);
+    made->latencies = calloc(latency_count(parts) + 1, sizeof *made->latencies);
+    made->failures = calloc(failure_count(parts) + 1, sizeof *made->failures);
+    if (made->tasks && made->streams && made->edges && made->latencies && made->failures) return made;
+    gx_snapshot_free(made);
+    return NULL;
+}
+
 gx_snapshot *gx_snapshot_take(const gx_parts *parts, gale_runtime *runtime) {
-    gx_snapshot *snapshot = calloc(1, sizeof *snapshot);
-    if (!snapshot) return NULL;
-    snapshot->tasks = calloc(parts->task_count + 1, sizeof *snapshot->tasks);
-    snapshot->streams = calloc(parts->stream_count + 1, sizeof *snapshot->streams);
-    snapshot->failures = calloc((size_t)parts->count * GX_SNAPSHOT_REASONS + 1, sizeof *snapshot->failures);
-    if (!snapshot->tasks || !snapshot->streams || !snapshot->failures || !read_unwell(runtime, snapshot))
-        return gx_snapshot_free(snapshot), NULL;
+    gx_snapshot *snapshot = gx_snapshot_zero(parts, gx_os_monotonic());
+    if (!snapshot || !read_unwell(runtime, snapshot)) return gx_snapshot_free(snapshot), NULL;
     snapshot->wall = gx_os_wall();
-    snapshot->time = gx_os_monotonic();
     snapshot->run.size = sizeof snapshot->run;
     snapshot->checkpoint.size = sizeof snapshot->checkpoint;
     gale_runtime_stats(runtime, &snapshot->run);
     snapshot->durable = gale_runtime_checkpoint_stats(runtime, &snapshot->checkpoint);
     read_tasks(parts, runtime, snapshot);
     read_streams(parts, runtime, snapshot);
+    read_latencies(parts, snapshot);
     read_failures(parts, runtime, snapshot);
     return snapshot;
 }
@@ -77,6 +103,8 @@ void gx_snapshot_free(gx_snapshot *snapshot) {
     if (!snapshot) return;
     free(snapshot->tasks);
     free(snapshot->streams);
+    free(snapshot->edges);
+    free(snapshot->latencies);
     free(snapshot->failures);
     free(snapshot->unwell);
     free(snapshot);
@@ -150,20 +178,36 @@ static void task_between(gale_task_stats *task, const gale_task_stats *a, double
 #undef BETWEEN
 }
 
+static void edge_between(gx_snapshot_edge *edge, const gx_snapshot_edge *a, double share) {
+    edge->executed = between(a->executed, edge->executed, share);
+    edge->acked = between(a->acked, edge->acked, share);
+    edge->failed = between(a->failed, edge->failed, share);
+    edge->rejected = between(a->rejected, edge->rejected, share);
+    edge->expired = between(a->expired, edge->expired, share);
+    edge->dropped = between(a->dropped, edge->dropped, share);
+    edge->execute_count = between(a->execute_count, edge->execute_count, share);
+    edge->execute_nanoseconds = between(a->execute_nanoseconds, edge->execute_nanoseconds, share);
+    edge->process_count = between(a->process_count, edge->process_count, share);
+    edge->process_nanoseconds = between(a->process_nanoseconds, edge->process_nanoseconds, share);
+}
+
+static void latency_between(gx_snapshot_latency *latency, const gx_snapshot_latency *a, double share) {
+    latency->count = between(a->count, latency->count, share);
+    if (latency->sum > a->sum) latency->sum = a->sum + (latency->sum - a->sum) * share;
+}
+
 static gx_snapshot *copy(const gx_parts *parts, const gx_snapshot *from) {
-    gx_snapshot *to = malloc(sizeof *to);
-    size_t failures = (size_t)parts->count * GX_SNAPSHOT_REASONS + 1;
+    gx_snapshot *to = gx_snapshot_zero(parts, from->time);
     if (!to) return NULL;
-    *to = *from;
-    to->unwell = NULL;
-    to->unwell_count = 0;
-    to->tasks = malloc((parts->task_count + 1) * sizeof *to->tasks);
-    to->streams = malloc((parts->stream_count + 1) * sizeof *to->streams);
-    to->failures = malloc(failures * sizeof *to->failures);
-    if (!to->tasks || !to->streams || !to->failures) return gx_snapshot_free(to), NULL;
-    memcpy(to->tasks, from->tasks, (parts->task_count + 1) * sizeof *to->tasks);
-    memcpy(to->streams, from->streams, (parts->stream_count + 1) * sizeof *to->streams);
-    memcpy(to->failures, from->failures, failures * sizeof *to->failures);
+    to->wall = from->wall;
+    to->run = from->run;
+    to->durable = from->durable;
+    to->checkpoint = from->checkpoint;
+    memcpy(to->tasks, from->tasks, parts->task_count * sizeof *to->tasks);
+    memcpy(to->streams, from->streams, parts->stream_count * sizeof *to->streams);
+    memcpy(to->edges, from->edges, parts->edge_count * sizeof *to->edges);
+    memcpy(to->latencies, from->latencies, latency_count(parts) * sizeof *to->latencies);
+    memcpy(to->failures, from->failures, failure_count(parts) * sizeof *to->failures);
     return to;
 }
 
@@ -172,6 +216,8 @@ gx_snapshot *gx_snapshot_between(const gx_parts *parts, const gx_snapshot *a, co
     if (!made || time >= b->time) return made;
     double share = time <= a->time ? 0 : (double)(time - a->time) / (double)(b->time - a->time);
     for (uint32_t i = 0; i < parts->task_count; i++) task_between(&made->tasks[i], &a->tasks[i], share);
+    for (uint32_t i = 0; i < parts->edge_count; i++) edge_between(&made->edges[i], &a->edges[i], share);
+    for (size_t i = 0; i < latency_count(parts); i++) latency_between(&made->latencies[i], &a->latencies[i], share);
     for (uint32_t i = 0; i < parts->stream_count; i++) {
         made->streams[i].emitted = between(a->streams[i].emitted, b->streams[i].emitted, share);
         made->streams[i].transferred = between(a->streams[i].transferred, b->streams[i].transferred, share);
@@ -179,4 +225,9 @@ gx_snapshot *gx_snapshot_between(const gx_parts *parts, const gx_snapshot *a, co
     made->wall -= b->time - time;
     made->time = time;
     return made;
+}
+
+const gx_snapshot_latency *gx_snapshot_latency_of(const gx_snapshot *snapshot, const gx_parts *parts,
+                                                  const gx_part *part, gx_snapshot_kind kind) {
+    return &snapshot->latencies[(size_t)(part - parts->parts) * GX_SNAPSHOT_KINDS + (size_t)kind];
 }

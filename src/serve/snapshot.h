@@ -15,15 +15,32 @@ typedef struct gx_snapshot_stream {
     uint64_t emitted, transferred;
 } gx_snapshot_stream;
 
+/* How long something takes: the samples' number and sum since the start, and quantiles of all of them. Nanoseconds. */
+typedef struct gx_snapshot_latency {
+    uint64_t count;
+    double sum;
+    int64_t p50, p90, p99, max; /* -1: not known */
+} gx_snapshot_latency;
+
+/* What a bolt did with one of its inputs, its tasks together; times are of samples. */
+typedef struct gx_snapshot_edge {
+    uint64_t executed, acked, failed, rejected, expired, dropped;
+    uint64_t execute_count, execute_nanoseconds, process_count, process_nanoseconds;
+} gx_snapshot_edge;
+
+typedef enum gx_snapshot_kind { GX_COMPLETE, GX_EXECUTE, GX_PROCESS, GX_SNAPSHOT_KINDS } gx_snapshot_kind;
+
 typedef struct gx_snapshot {
     int64_t wall; /* ns since 1970 */
     int64_t time; /* ns, monotonic */
     gale_run_stats run;
     bool durable;
     gale_checkpoint_stats checkpoint;
-    gale_task_stats *tasks;      /* of task 1 first */
-    gx_snapshot_stream *streams; /* by gx_part's first_stream */
-    uint64_t *failures;          /* by component and reason; of an application's own behind the last */
+    gale_task_stats *tasks;         /* of task 1 first */
+    gx_snapshot_stream *streams;    /* by gx_part's first_stream */
+    gx_snapshot_edge *edges;        /* by edge */
+    gx_snapshot_latency *latencies; /* by component and kind */
+    uint64_t *failures;             /* by component and reason; of an application's own behind the last */
     gale_unwell *unwell;
     uint32_t unwell_count; /* at most GX_SNAPSHOT_UNWELL are kept */
 } gx_snapshot;
@@ -41,6 +58,12 @@ gx_snapshot *gx_snapshot_between(const gx_parts *parts, const gx_snapshot *a, co
 /* The figures of the component's tasks together: counts are sums, `held_by` and what names a task are of the task that was held
  * longest, largest values are the largest of a task. */
 gale_task_stats gx_snapshot_sum(const gx_snapshot *snapshot, const gx_part *part);
+
+const gx_snapshot_latency *gx_snapshot_latency_of(const gx_snapshot *snapshot, const gx_parts *parts,
+                                                  const gx_part *part, gx_snapshot_kind kind);
+
+/* One of before the start: all counts are 0. */
+gx_snapshot *gx_snapshot_zero(const gx_parts *parts, int64_t time);
 
 /* How many trees failed at the component for a reason (0 to GX_SNAPSHOT_REASONS - 1). */
 uint64_t gx_snapshot_failures(const gx_snapshot *snapshot, const gx_parts *parts, const gx_part *part, int32_t reason);

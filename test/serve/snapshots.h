@@ -18,12 +18,9 @@ enum { LINES = 0, COUNT = 1 }; /* the first task's place */
 
 /* All figures are zero. */
 static inline gx_snapshot *snapshot_at(double seconds) {
-    gx_snapshot *made = calloc(1, sizeof *made);
-    made->time = made->wall = (int64_t)(seconds * GALE_SECOND);
+    gx_snapshot *made = gx_snapshot_zero(&parts, (int64_t)(seconds * GALE_SECOND));
+    made->wall = made->time;
     made->run.phase = GALE_PHASE_RUNNING;
-    made->tasks = calloc(parts.task_count + 1, sizeof *made->tasks);
-    made->streams = calloc(parts.stream_count + 1, sizeof *made->streams);
-    made->failures = calloc(parts.count * GX_SNAPSHOT_REASONS + 1, sizeof *made->failures);
     for (uint32_t i = 0; i < parts.task_count; i++)
         made->tasks[i] = (gale_task_stats){ .task = i + 1, .component = parts.parts[i > 0].name, .spout = i == 0 };
     return made;
