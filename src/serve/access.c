@@ -1,5 +1,7 @@
 #include "serve/access.h"
 
+#include "base/base64.h"
+
 #include <strings.h>
 
 bool gx_access_same(gale_str secret, gale_str given) {
@@ -55,16 +57,27 @@ bool gx_access_is_loopback_host(gale_str host) {
 
 /* --- The token ---------------------------------------------------------------------------------------------------- */
 
-static gale_str bearer_of(gale_str authorization) {
-    static const char scheme[] = "Bearer ";
-    size_t size = sizeof scheme - 1;
+/* What stands behind the scheme ("Bearer "). */
+static gale_str behind(gale_str authorization, const char *scheme) {
+    size_t size = strlen(scheme);
     if (authorization.size < size || strncasecmp(authorization.data, scheme, size) != 0) return (gale_str){ NULL, 0 };
     return gx_str_trim((gale_str){ authorization.data + size, authorization.size - size });
 }
 
+/* The password of "Basic", whoever the user is. */
+static bool is_basic(const gx_access *rules, gale_str authorization) {
+    unsigned char pair[GX_ACCESS_BASIC / 4 * 3];
+    gale_str coded = behind(authorization, "Basic ");
+    int64_t size = coded.size && coded.size <= GX_ACCESS_BASIC ? gx_base64_decode(coded, pair) : -1;
+    const unsigned char *colon = size > 0 ? memchr(pair, ':', (size_t)size) : NULL;
+    if (!colon) return false;
+    return gx_access_same(rules->token, (gale_str){ (const char *)colon + 1, (size_t)(pair + size - colon) - 1 });
+}
+
 static gx_access_by known_by(const gx_access *rules, const gx_access_request *request) {
     if (!rules->token.size) return GX_ACCESS_BY_DOOR;
-    if (gx_access_same(rules->token, bearer_of(request->authorization))) return GX_ACCESS_BY_BEARER;
+    if (gx_access_same(rules->token, behind(request->authorization, "Bearer "))) return GX_ACCESS_BY_BEARER;
+    if (is_basic(rules, request->authorization)) return GX_ACCESS_BY_BEARER;
     if (gx_access_same(rules->token, request->query_token)) return GX_ACCESS_BY_QUERY;
     if (gx_access_same(rules->token, gx_access_cookie(request->cookie, rules->cookie))) return GX_ACCESS_BY_COOKIE;
     return GX_ACCESS_BY_NOBODY;

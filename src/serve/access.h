@@ -3,7 +3,7 @@
  * What:    a door has rules, a request has headers, and the verdict is a status and a sentence.
  *          - On loopback, Host must be a name of this machine: a page of another site whose name was pointed here after it
  *            had been loaded (DNS rebinding) sends its own.
- *          - The token comes as "Authorization: Bearer", as ?token=, or as a cookie, and is compared in a time that says
+ *          - The token comes as "Authorization: Bearer", as the password of "Basic" (what Storm's tools can send), as ?token=, or as a cookie, and is compared in a time that says
  *            nothing about it.
  *          - What changes something is refused when a browser says that another site asks for it (Origin,
  *            Sec-Fetch-Site); with the cookie, which a browser adds by itself, it must also be what no form can send: JSON, or a header of ours.
@@ -14,6 +14,8 @@
 #define GX_SERVE_ACCESS_H
 
 #include "base/str.h"
+
+enum { GX_ACCESS_BASIC = 1024 }; /* characters of base64, at the most */
 
 typedef struct gx_access {
     gale_str token; /* empty: none is needed */

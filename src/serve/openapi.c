@@ -74,7 +74,7 @@ static void add_route(gx_json *json, const gx_route *route) {
     }
     gx_member_open(json, "responses", '{');
     add_answer(json, "200", route->text, route->type ? route->type : "application/json", route->answer);
-    add_answer(json, "default", "Why not.", "application/json", "{error:s}");
+    add_answer(json, "default", "Why not.", "application/json", "{error:s}|{error:s, errorMessage:s}");
     gx_json_close(json, '}');
     gx_json_close(json, '}');
 }

@@ -121,8 +121,22 @@ static void read_value(reader *r, int depth) {
     gx_json_close(r->json, '}');
 }
 
-bool gx_shape_schema(gx_json *json, const char *shape) {
+static bool read_one(gx_json *json, const char *shape, const char **ret_rest) {
     reader r = { .json = json, .at = shape };
     read_value(&r, 0);
-    return !r.wrong && !*r.at;
+    skip(&r);
+    *ret_rest = r.at;
+    return !r.wrong;
+}
+
+bool gx_shape_schema(gx_json *json, const char *shape) {
+    const char *rest = shape;
+    bool read = true;
+    if (!strchr(shape, '|')) return read_one(json, shape, &rest) && !*rest;
+    gx_json_open(json, '{');
+    gx_member_open(json, "oneOf", '[');
+    for (rest--; read && (rest < shape || *rest == '|');) read = read_one(json, rest + 1, &rest);
+    gx_json_close(json, ']');
+    gx_json_close(json, '}');
+    return read && !*rest;
 }

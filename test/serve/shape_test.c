@@ -43,6 +43,15 @@ static void lists_and_objects(void **state) {
                   "\"additionalProperties\":false}");
 }
 
+static void one_of_two(void **state) {
+    (void)state;
+    assert_schema("s|[i]|n", "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
+                             "{\"type\":\"number\"}]}");
+    assert_none("s|");
+    assert_none("|s");
+    assert_none("s|x");
+}
+
 static void what_is_no_shape(void **state) {
     (void)state;
     static const char *const none[] = { "",     "x",      "[",   "[s",   "{",    "{a}", "{a:}",
@@ -74,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalars),
         cmocka_unit_test(lists_and_objects),
+        cmocka_unit_test(one_of_two),
         cmocka_unit_test(what_is_no_shape),
         cmocka_unit_test(every_route_has_a_description_and_a_shape_that_is_one),
     };
