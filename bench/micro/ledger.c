@@ -88,7 +88,8 @@ void bench_micro_ledger(uint64_t open) {
     gx_heap_init(&heap, NULL);
     b.open = open;
     b.roots = malloc(open * sizeof *b.roots);
-    must(b.roots && gx_ledger_init(&b.ledger, &heap, 1, 0, gx_random_new(1, 1)) == GALE_OK);
+    must(b.roots != NULL);
+    gx_ledger_init(&b.ledger, &heap, 1, 0, gx_random_new(1, 1));
     for (uint64_t i = 0; i < open; i++) b.roots[i] = open_one(&b.ledger);
     measure(&b, "ledger", ledger_acks, ledger_cycles);
     gx_ledger_fini(&b.ledger);

@@ -312,6 +312,39 @@ GALE_API int gale_runtime_unwell(gale_runtime *runtime, gale_unwell *ret_unwell,
  * own count as one; 0 for what is none). What a spout hears, counted where it went wrong. */
 GALE_API uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason);
 
+/* How long what a component does takes. */
+typedef enum gale_latency_kind {
+    GALE_LATENCY_COMPLETE, /* a spout's trees, each from its first emit to the ack */
+    GALE_LATENCY_EXECUTE,  /* a bolt's calls of execute, ticks among them. Sampled: one in 64, or every one where they
+                              take more than 20 us; each sample counts for those since the one before. Rows that are
+                              executed at once share their call evenly */
+    GALE_LATENCY_PROCESS, /* a bolt's inputs from the begin of execute to their ack, however late that is; of those whose
+                              execute is sampled, and that are acked. What one flush acks counts as its oldest */
+    GALE_LATENCY_COUNT
+} gale_latency_kind;
+
+/* A log-linear histogram's figures, in nanoseconds: quantiles at most 1/32 too high, mean and sum within 1/64. Zeros when
+ * there is nothing. */
+typedef struct gale_latency {
+    size_t size;
+    uint64_t count;
+    double sum;
+    int64_t mean;
+    int64_t p50;
+    int64_t p90;
+    int64_t p99;
+    int64_t p999;
+    int64_t max; /* exact */
+} gale_latency;
+
+/* Reads the latencies of a kind (gale_latency_kind) of `component`, NULL for all, at any time. For each of `bound_count`
+ * ascending `bounds` (ns) `ret_counts` tells how many are at or below it, each taken for the top of its step; all
+ * of one moment. `bounds` and `ret_counts` may be NULL when there are none, and so may `ret_latency`, whose `size` is the
+ * caller's sizeof, or 0 for that of this header. GALE_NOT_FOUND, GALE_INVALID. */
+GALE_API int gale_runtime_latency(const gale_runtime *runtime, const char *component, int32_t kind,
+                                  const int64_t *bounds, uint32_t bound_count, uint64_t *ret_counts,
+                                  gale_latency *ret_latency);
+
 /* Where a tuple of an open tree was found. */
 typedef enum gale_place {
     GALE_PLACE_UNKNOWN,   /* not found: an answer is on its way, or an executor did not say */
@@ -358,6 +391,29 @@ GALE_API bool gale_runtime_stream_stats(const gale_runtime *runtime, uint32_t ta
 GALE_API bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input,
                                        const char **ret_source, const char **ret_stream, int32_t *ret_policy,
                                        uint64_t *ret_dropped);
+
+/* What a bolt's task did with the tuples of one of its inputs. Counts are exact; times are estimates from samples, as of
+ * gale_latency_kind: a mean is nanoseconds through count. */
+typedef struct gale_edge_stats {
+    size_t size;
+    const char *source; /* these two live as long as the runtime */
+    const char *stream;
+    uint64_t executed;
+    uint64_t acked;
+    uint64_t failed;
+    uint64_t rejected;
+    uint64_t expired;
+    uint64_t dropped;
+    int32_t policy; /* a gale_drop */
+    uint64_t execute_count;
+    uint64_t execute_nanoseconds;
+    uint64_t process_count;
+    uint64_t process_nanoseconds;
+} gale_edge_stats;
+
+/* Reads those of task `task`'s input `input` (an index), as gale_runtime_stats does. False when there is no such input. */
+GALE_API bool gale_runtime_edge_stats(const gale_runtime *runtime, uint32_t task, uint32_t input,
+                                      gale_edge_stats *ret_stats);
 
 /* How many executors there are. */
 GALE_API uint32_t gale_runtime_executor_count(const gale_runtime *runtime);

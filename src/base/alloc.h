@@ -15,6 +15,7 @@ typedef enum gx_tag {
     GX_TAG_QUEUE,  /* pages of batches, outboxes of acks */
     GX_TAG_BLOCK,  /* large and retained bodies */
     GX_TAG_LEDGER, /* open trees */
+    GX_TAG_FIGURE, /* histograms, and what else is counted at length */
     GX_TAG_OTHER,
     GX_TAG_COUNT
 } gx_tag;

@@ -41,3 +41,25 @@ int64_t gx_histogram_quantile(const gx_histogram_reading *reading, double share)
     }
     return reading->max;
 }
+
+double gx_histogram_sum(const gx_histogram_reading *reading) {
+    double sum = 0;
+    int64_t below = -1; /* the top of the bucket before */
+    for (size_t i = 0; i < GX_HISTOGRAM_BUCKETS; i++) {
+        int64_t top = gx_histogram_bucket_top(i);
+        if (reading->buckets[i]) sum += (double)reading->buckets[i] * (((double)below + 1 + (double)top) / 2);
+        below = top;
+    }
+    return sum;
+}
+
+void gx_histogram_below(const gx_histogram_reading *reading, const int64_t *bounds, size_t count,
+                        uint64_t *ret_counts) {
+    uint64_t below = 0;
+    size_t bucket = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (bucket < GX_HISTOGRAM_BUCKETS && gx_histogram_bucket_top(bucket) <= bounds[i])
+            below += reading->buckets[bucket++];
+        ret_counts[i] = below;
+    }
+}

@@ -48,4 +48,10 @@ void gx_histogram_read(const gx_histogram *histogram, gx_histogram_reading *into
 /* The smallest bucket top with at least `share` (0..1) of the values at or below it, never above max; 0 when empty. */
 int64_t gx_histogram_quantile(const gx_histogram_reading *reading, double share);
 
+/* What all values come to, each taken for the middle of its step. */
+double gx_histogram_sum(const gx_histogram_reading *reading);
+
+/* How many values are at or below each of `bounds`, which ascend, each value taken for the top of its step. */
+void gx_histogram_below(const gx_histogram_reading *reading, const int64_t *bounds, size_t count, uint64_t *ret_counts);
+
 #endif

@@ -25,9 +25,11 @@ static int misuse(gx_task *task, int code) {
 /* --- Handles --- */
 
 /* The tuple in execution. */
-static gx_anchor current_anchor(gx_cursor *cursor) {
+static gx_anchor current_anchor(gx_executor *ex) {
+    gx_cursor *cursor = &ex->cursor;
     const gale_head *head = cursor->tuple.head;
-    return (gx_anchor){ &cursor->ack, &cursor->failed, gx_row_roots(head), gx_row_deadline(head) };
+    return (gx_anchor){ &cursor->ack,          &cursor->failed, gx_row_roots(head),
+                        gx_row_deadline(head), cursor->edge,    &ex->sample };
 }
 
 /* What was held when a run ended keeps its handle, though the task may have another number in this one. */
@@ -46,14 +48,17 @@ static int find_anchor(gx_task *task, gale_handle handle, gx_anchor *ret) {
     bool current = gx_handle_index(handle) == GX_HELD_CURRENT;
     if (current && (cursor->task != task || cursor->tuple.handle != handle)) return GALE_SETTLED;
     if (current && cursor->state == GX_CURSOR_OPEN) {
-        *ret = current_anchor(cursor);
+        *ret = current_anchor(task->executor);
         return GALE_OK;
     }
     if (current && cursor->state != GX_CURSOR_HELD) return GALE_SETTLED;
     gx_held_slot *slot = current ? &task->held.slots[cursor->held_index] : gx_held_find(&task->held, handle);
     if (!slot || !slot->copy) return GALE_SETTLED;
     const gale_head *head = gx_held_tuple(slot)->head;
-    *ret = (gx_anchor){ &slot->ack, &slot->failed, gx_row_roots(head), gx_row_deadline(head) };
+    *ret = (gx_anchor){
+        &slot->ack,   &slot->failed, gx_row_roots(head), gx_row_deadline(head), gx_task_edge(task, gx_held_tuple(slot)),
+        &slot->sample
+    };
     return GALE_OK;
 }
 
@@ -80,7 +85,7 @@ static int emit_current(gx_task *task, const gx_emission *e) {
     if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     gx_cursor *cursor = &task->executor->cursor;
     if (cursor->task != task || cursor->state == GX_CURSOR_NONE) return anchored(task, e, NULL, 0);
-    gx_anchor anchor = current_anchor(cursor);
+    gx_anchor anchor = current_anchor(task->executor);
     if (GX_UNLIKELY(cursor->state != GX_CURSOR_OPEN)) {
         int rc = find_anchor(task, cursor->tuple.handle, &anchor);
         if (rc < 0) return misuse(task, rc);
@@ -544,7 +549,9 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
 
 static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
     gx_acks_fail(task->executor, task, anchor->roots, reason, text);
-    gx_count(reason == GALE_REASON_REJECTED ? &task->counters.rejected : &task->counters.failed, 1);
+    bool rejected = reason == GALE_REASON_REJECTED;
+    gx_count(rejected ? &task->counters.rejected : &task->counters.failed, 1);
+    gx_count(rejected ? &anchor->edge->rejected : &anchor->edge->failed, 1);
     if (!gx_hooks_any(task)) return;
     gale_failure failure = { .size = sizeof failure,
                              .reason = reason,
@@ -560,8 +567,14 @@ static void ack_anchor(gx_task *task, gale_handle handle, const gx_anchor *ancho
         return;
     }
     gx_acks_ack(task->executor, anchor->roots, *anchor->ack);
-    gx_count(&task->counters.acked, 1);
+    gx_count(&anchor->edge->acked, 1);
     if (gx_hooks_any(task)) gx_hooks_call_ack(task, handle);
+}
+
+/* By the component, in the call or later. */
+static void note_processed(gx_task *task, const gx_sample *sample) {
+    if (GX_LIKELY(!sample->weight)) return;
+    gx_task_processed(task, sample, gx_executor_tell_time(task->executor) - sample->began);
 }
 
 static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, const char *text) {
@@ -575,6 +588,7 @@ static int answer(gx_task *task, gale_handle handle, bool ack, int32_t reason, c
         *anchor.failed = true;
         return misuse(task, GALE_INVALID);
     }
+    if (ack && !*anchor.failed) note_processed(task, anchor.sample);
     if (ack)
         ack_anchor(task, handle, &anchor);
     else
@@ -621,6 +635,7 @@ static int do_hold(gale_collector *out, gale_handle handle, gale_handle *ret_hel
     int rc = gx_held_add(&task->held, ex->heap, &ex->blocks, task->id, &cursor->tuple, cursor->ack, &index);
     if (rc < 0) return rc;
     task->held.slots[index].failed = cursor->failed;
+    task->held.slots[index].sample = ex->sample;
     gx_cursor_leave(cursor, GX_CURSOR_HELD);
     cursor->held_index = index;
     gx_store_relaxed(&task->counters.held, task->held.count);
@@ -711,7 +726,10 @@ const gale_collector_ops *gx_collector_ops(void) {
 static void owe(gx_task *task, const gx_anchor *anchor) {
     gx_cursor *cursor = &task->executor->cursor;
     gale_handle handle = cursor->tuple.handle;
-    if (gx_flush_owe(task, handle, anchor->roots, *anchor->ack) == GALE_OK) return;
+    if (gx_flush_owe(task, handle, anchor->roots, *anchor->ack) == GALE_OK) {
+        anchor->edge->owed++;
+        return;
+    }
     gx_cursor_leave(cursor, GX_CURSOR_NONE); /* what the flush emits is not anchored to it */
     int rc = gx_flush_now(task);
     if (rc >= 0)
@@ -724,7 +742,7 @@ void gx_collector_settle_current(gx_executor *ex, int rc) {
     gx_cursor *cursor = &ex->cursor;
     gx_task *task = cursor->task;
     if (cursor->state == GX_CURSOR_OPEN) {
-        const gx_anchor anchor = current_anchor(cursor);
+        const gx_anchor anchor = current_anchor(ex);
         if (GX_UNLIKELY(rc < 0)) {
             const char *text = task->reported ? task->report : gale_error_text(rc);
             fail_anchor(task, cursor->tuple.handle, &anchor, GALE_REASON_FAILED, text);

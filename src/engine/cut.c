@@ -24,7 +24,7 @@ bool gx_cut_move(gx_shared *shared, uint64_t from, gx_cut_stage stage) {
 static bool owes_nothing(const gx_executor *ex) {
     for (uint32_t i = 0; ex->has_flushes && i < ex->task_count; i++) {
         const gx_task *task = ex->tasks[i];
-        if (gx_task_flushes(task) && gx_load_relaxed(&task->counters.executed) != task->flushed) return false;
+        if (gx_task_flushes(task) && task->ran) return false;
         if (task->owed.tuples) return false;
     }
     return true;

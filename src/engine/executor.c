@@ -36,12 +36,20 @@ static int make_tables(gx_executor *ex) {
         return GALE_NO_MEMORY;
     ex->failures = gx_alloc_array(ex->heap, GX_TAG_PLAN, (plan->component_count + 1u) * GX_REASONS,
                                   sizeof *ex->failures);
+    ex->latencies = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->component_count, sizeof *ex->latencies);
     ex->dropped = gx_alloc_array(ex->heap, GX_TAG_PLAN, plan->drop_slots, sizeof *ex->dropped);
     if (!gx_ready_init(&ex->ready, ex->heap, n)) return GALE_NO_MEMORY;
-    return ex->dropped && ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks && ex->spouts &&
-                   ex->failures && ex->open && ex->opened_for && ex->homeward
+    return ex->latencies && ex->dropped && ex->outlets && ex->ack_outlets && ex->inlets && ex->gated && ex->tasks &&
+                   ex->spouts && ex->failures && ex->open && ex->opened_for && ex->homeward
                ? GALE_OK
                : GALE_NO_MEMORY;
+}
+
+/* A component's, with its first task here. An acker task has none. */
+static bool make_latencies(gx_executor *ex, gx_task *task) {
+    gx_latencies *latencies = task->latencies = &ex->latencies[task->component];
+    bool made = latencies->of[GALE_LATENCY_COMPLETE] || latencies->of[GALE_LATENCY_EXECUTE];
+    return made || task->is_acker || gx_latencies_init(latencies, ex->heap, task->is_spout);
 }
 
 static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
@@ -53,6 +61,7 @@ static int make_tasks(gx_executor *ex, const gale_collector_ops *ops) {
         ex->shared->tasks[id] = task;
         ex->tasks[ex->task_count++] = task;
         if (task->is_spout) ex->spouts[ex->spout_count++] = task;
+        if (!make_latencies(ex, task)) return GALE_NO_MEMORY;
         ex->has_ackers |= task->is_acker;
         ex->has_flushes |= gx_task_flushes(task);
     }
@@ -82,8 +91,8 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     if (rc == GALE_OK) rc = make_tasks(ex, ops);
     ex->has_ledger = ex->spout_count > 0;
     if (rc == GALE_OK && ex->has_ledger)
-        rc = gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
-                            gx_random_new(shared->seed, 0x8000u + index));
+        gx_ledger_init(&ex->ledger, ex->heap, index + 1u, shared->plan->timeout,
+                       gx_random_new(shared->seed, 0x8000u + index));
     if (rc == GALE_OK && ex->has_ledger) rc = gx_retention_init(&ex->retention, &ex->ledger, &ex->blocks, shared->plan);
     ex->ledger.progress = shared->plan->progress;
     ex->ledger.elsewhere = shared->plan->acker_count > 0;
@@ -245,6 +254,9 @@ void gx_executor_free(gx_executor *ex) {
     free_array(ex->heap, ex->tasks, shared->plan->task_count, sizeof *ex->tasks);
     free_array(ex->heap, ex->spouts, shared->plan->task_count, sizeof *ex->spouts);
     free_array(ex->heap, ex->failures, (shared->plan->component_count + 1u) * GX_REASONS, sizeof *ex->failures);
+    for (uint32_t i = 0; ex->latencies && i < shared->plan->component_count; i++)
+        gx_latencies_fini(&ex->latencies[i], ex->heap);
+    free_array(ex->heap, ex->latencies, shared->plan->component_count, sizeof *ex->latencies);
     free_array(ex->heap, ex->dropped, shared->plan->drop_slots, sizeof *ex->dropped);
     gx_free_apart(ex->heap, GX_TAG_PLAN, ex, sizeof *ex);
 }

@@ -49,6 +49,7 @@ typedef enum gx_stem { GX_STEM_NONE, GX_STEM_ONE, GX_STEM_OTHER } gx_stem;
 /* The tuple in execution. Its ack value is here, not with the task. */
 typedef struct gx_cursor {
     gx_task *task; /* NULL: none is in execution */
+    gx_edge *edge; /* that it came by */
     gale_tuple tuple;
     uint64_t ack;     /* XOR of the edges of its children */
     gx_atomic64 root; /* the first one; 0: none. Others read it, to see what an executor is stuck with */
@@ -98,7 +99,9 @@ typedef struct gx_anchor {
     uint64_t *ack;
     bool *failed;
     gx_roots roots;
-    int64_t deadline; /* 0: none */
+    int64_t deadline;        /* 0: none */
+    gx_edge *edge;           /* that it came by */
+    const gx_sample *sample; /* that its ack ends */
 } gx_anchor;
 
 /* A root of the union of several anchors' roots, and which anchor it came from; see collector.c. */
@@ -196,11 +199,13 @@ typedef struct gx_executor {
     bool watched;        /* events are logged: as of this step */
     uint64_t queue_high; /* shared->flow.high */
     bool has_ledger;
-    uint32_t keeper;       /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
-    gx_atomic64 *failures; /* of its trees: by component of the place, the last for an unknown one, and reason */
-    bool has_ackers;       /* some of its tasks are */
-    bool has_flushes;      /* some of its bolts gather */
-    int64_t acker_due;     /* the next rotation of one of them */
+    uint32_t keeper;         /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */
+    gx_latencies *latencies; /* by component */
+    gx_sample sample;        /* the call in progress, if its time is taken */
+    gx_atomic64 *failures;   /* of its trees: by component of the place, the last for an unknown one, and reason */
+    bool has_ackers;         /* some of its tasks are */
+    bool has_flushes;        /* some of its bolts gather */
+    int64_t acker_due;       /* the next rotation of one of them */
 
     gx_task **tasks;
     uint32_t task_count;

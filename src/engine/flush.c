@@ -29,7 +29,6 @@ static void ack_owed(gx_task *task) {
     gx_owed *owed = &task->owed;
     for (size_t i = 0; i < owed->root_count; i++)
         gx_acks_ack_one(task->executor, owed->roots[i].root, owed->roots[i].edge);
-    gx_count(&task->counters.acked, owed->tuples);
     for (size_t i = 0; gx_hooks_any(task) && i < owed->tuples; i++) gx_hooks_call_ack(task, owed->handles[i]);
 }
 
@@ -46,6 +45,22 @@ static void fail_owed(gx_task *task, const char *text) {
         gx_hooks_call_fail(task, owed->handles[i], &failure);
 }
 
+/* The same by edges. `answered`: none are, of a run that is to stop. */
+static void count_edges(gx_task *task, bool acked, bool answered) {
+    for (uint32_t i = 0; i <= task->edges.count; i++) {
+        gx_edge *edge = &task->edges.list[i];
+        if (answered && edge->owed) gx_count(acked ? &edge->acked : &edge->failed, edge->owed);
+        edge->owed = 0;
+    }
+}
+
+static void note_processed(gx_task *task, bool acked) {
+    gx_sample *sample = &task->owed.sample;
+    if (GX_LIKELY(!sample->weight)) return;
+    if (acked) gx_task_processed(task, sample, gx_executor_tell_time(task->executor) - sample->began);
+    sample->weight = 0;
+}
+
 /* Of a run that is to stop nothing is failed: the spouts hear that it stopped. */
 static int answer_owed(gx_task *task, int rc) {
     if (rc < 0 && gx_phase(task->executor->shared) >= GALE_PHASE_CLOSING) rc = GALE_STOPPED;
@@ -53,6 +68,8 @@ static int answer_owed(gx_task *task, int rc) {
         ack_owed(task);
     else if (rc != GALE_STOPPED)
         fail_owed(task, task->reported ? task->report : gale_error_text(rc));
+    count_edges(task, rc >= 0, rc != GALE_STOPPED);
+    note_processed(task, rc >= 0);
     task->owed.root_count = 0;
     task->owed.tuples = 0;
     return rc;
@@ -73,7 +90,7 @@ int gx_flush_now(gx_task *task) {
 
 static bool is_due(gx_executor *ex, const gx_task *task) {
     if (!gx_task_flushes(task)) return false;
-    if (gx_load_relaxed(&task->counters.executed) == task->flushed && !task->stirred) return false;
+    if (!task->ran && !task->stirred) return false;
     gx_executor_check_gates(ex);
     return !ex->gated[task->component] || gx_cut_stage_of(ex->cut.seen) == GX_CUT_STOP;
 }
@@ -86,8 +103,7 @@ size_t gx_flush_run(gx_executor *ex) {
         if (!is_due(ex, task)) continue;
         if (!flushed) gx_turn_publish(ex); /* it may take a while, and others need not wait for that */
         flushed++;
-        task->flushed = gx_load_relaxed(&task->counters.executed);
-        task->stirred = false;
+        task->ran = task->stirred = false;
         flush(ex, task);
         gx_turn_end(ex);
         gx_executor_tell_time(ex);

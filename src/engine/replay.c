@@ -83,9 +83,11 @@ static void end_letter(gx_executor *ex, gx_task *task, const gx_answer *answer, 
                        const gale_failure *failure) {
     GX_CHECK(answer->slot < ex->ledger.slots);
     bool again = kept->stream < task->stream_count;
-    if (answer->state != GX_TREE_ACKED && again)
+    if (answer->state == GX_TREE_ACKED)
+        gx_histogram_add(task->latencies->of[GALE_LATENCY_COMPLETE], answer->latency);
+    else if (again)
         bury_again(ex, task, answer, kept, failure);
-    else if (answer->state != GX_TREE_ACKED)
+    else
         lose(ex, task, answer->message_id, failure->text);
     gx_retention_drop(&ex->retention, answer->slot);
     gx_ledger_answered(&ex->ledger, answer, ex->now);

@@ -36,22 +36,37 @@ static bool out_of_time(const gx_executor *ex) {
     return ex->slow_ns > GX_RUN_SLOW_BUDGET;
 }
 
-/* So many rows took so long. */
-static void note_time(gx_executor *ex, gx_task *task, int64_t spent, size_t rows) {
-    gx_task_sampled(task, spent / (int64_t)rows);
+/* So many rows took so long. Returns how many they stand for. */
+static uint64_t note_time(gx_executor *ex, gx_task *task, int64_t spent, size_t rows) {
+    uint64_t weight = gx_task_sampled(task, ex->cursor.edge, spent / (int64_t)rows, rows);
     if (task->slow) ex->slow_ns += (uint64_t)spent;
     if (out_of_time(ex)) ex->run_end = NULL;
+    return weight;
+}
+
+/* What a sampled call returned from and did not answer: it is acked now, or by the flush. */
+static void note_processed(gx_task *task, int64_t spent, gx_sample sample) {
+    gx_sample *owed = &task->owed.sample;
+    if (task->acks_itself) gx_task_processed(task, &sample, spent);
+    if (!task->gathers) return;
+    uint64_t before = owed->weight;
+    if (!before) *owed = sample;
+    owed->weight = before + sample.weight;
 }
 
 /* A call whose time is taken. Before a slow one, what is finished is shown to others. */
 GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
     if (task->slow) gx_turn_publish(ex);
     uint64_t root = gx_load_relaxed(&ex->cursor.root);
-    int64_t before = gx_executor_tell_time(ex);
+    ex->sample = (gx_sample){ gx_executor_tell_time(ex), task->unsampled + 1, ex->cursor.edge };
     gx_executor_call(ex, task); /* since now */
     gx_store_relaxed(&ex->cursor.root, root);
     int rc = call(ex, task);
-    note_time(ex, task, gx_executor_tell_time(ex) - before, 1);
+    int64_t spent = gx_executor_tell_time(ex) - ex->sample.began;
+    note_time(ex, task, spent, 1);
+    task->unsampled = task->sample_in - 1;
+    if (rc >= 0 && gx_cursor_is_open(&ex->cursor) && ex->cursor.tuple.source) note_processed(task, spent, ex->sample);
+    ex->sample.weight = 0;
     return rc;
 }
 
@@ -63,6 +78,7 @@ GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *
              over);
     gx_acks_fail(ex, task, gx_row_roots(head), GALE_REASON_DEADLINE, text);
     gx_count(&task->counters.expired, 1);
+    gx_count(&ex->cursor.edge->expired, 1);
     gx_row_release(head, &ex->blocks);
 }
 
@@ -71,6 +87,7 @@ typedef struct tally {
     size_t run;
     size_t not_counted; /* ticks, and what was too late */
     size_t not_acked;   /* by the engine, in the plain way */
+    size_t answered;    /* or held, or failed, in their call */
     uint64_t blocks;    /* bytes of blocks that they named */
 } tally;
 
@@ -114,6 +131,7 @@ static void end_any(gx_executor *ex, gx_task *task, int rc, tally *t) {
     gx_cursor *cursor = &ex->cursor;
     const gale_head *head = cursor->tuple.head;
     t->not_acked++;
+    t->answered += rc < 0 || !gx_cursor_is_open(cursor);
     if (cursor->tuple.source == 0) {
         if (cursor->state == GX_CURSOR_OPEN) gx_cursor_leave(cursor, GX_CURSOR_ANSWERED);
         gx_tick_restart(ex, task);
@@ -167,6 +185,13 @@ GX_NOINLINE static void execute_other(gx_executor *ex, gx_task *task, const gale
         execute_plain(ex, task, head, gx_row_body(head), 0, hooked, t);
 }
 
+/* Where a row begins that came by another edge, or the end of the batch. */
+GX_NOINLINE static const unsigned char *end_of_edge(const gx_batch *batch) {
+    const gale_head *first = gx_batch_front(batch), *head = first;
+    while (head && head->stream == first->stream) head = gx_batch_next(batch, head);
+    return head ? (const unsigned char *)head : batch->bytes + batch->used;
+}
+
 static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
     GX_CHECK(task->executor == ex && task->open && batch->target == task->id);
     gx_cursor *cursor = &ex->cursor;
@@ -176,16 +201,22 @@ static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
     if (generation >= GX_HANDLE_GENERATIONS - GX_BATCH_LARGE) generation = 0;
     cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, generation);
     gx_turn_begin(ex, task);
-    ex->run_end = batch->bytes + batch->used;
+    const gale_head *first = (const gale_head *)(batch->bytes + batch->read);
+    cursor->edge = gx_edges_find(&task->edges, batch->source, first->stream);
+    ex->run_end = GX_UNLIKELY(cursor->edge->mixed) ? end_of_edge(batch) : batch->bytes + batch->used;
 }
 
 static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
     GX_CHECK(t->not_counted <= t->run && t->not_acked <= t->run);
+    gx_edge *edge = ex->cursor.edge;
     gx_cursor_leave(&ex->cursor, GX_CURSOR_NONE);
     ex->cursor.task = NULL;
     gx_turn_close(ex);
-    if (t->run > t->not_counted) gx_count(&task->counters.executed, t->run - t->not_counted);
-    if (t->run > t->not_acked) gx_count(&task->counters.acked, t->run - t->not_acked);
+    if (t->run > t->not_counted) {
+        gx_count(&edge->executed, t->run - t->not_counted);
+        task->ran = true;
+    }
+    if (t->run > t->not_acked) gx_count(&edge->acked, t->run - t->not_acked);
 }
 
 /* --- Many at once --- */
@@ -284,7 +315,24 @@ GX_NOINLINE static int take_one(rows *r, int rc) {
     return rc < 0 ? rc : GALE_COMPONENT;
 }
 
-/* A call is timed whole and divided by its rows, since nobody knows between which of them a bolt does its work. */
+/* A call is timed whole and divided by its rows, since nobody knows between which of them a bolt does its work. Some were
+ * answered in it. */
+static void note_call(rows *r, int64_t spent, size_t count, size_t answered) {
+    uint64_t weight = note_time(r->ex, r->task, spent, count);
+    gx_sample sample = { r->began, answered < count ? weight - answered : 0, r->ex->cursor.edge };
+    if (sample.weight && r->ex->cursor.tuple.source) note_processed(r->task, spent / (int64_t)count, sample);
+}
+
+/* Before the last row is settled. */
+static int64_t end_call(rows *r, size_t count, bool timed) {
+    gx_task *task = r->task;
+    r->ex->sample.weight = 0;
+    if (timed) return gx_executor_tell_time(r->ex) - r->began;
+    task->sample_in = task->sample_in > count ? task->sample_in - (uint32_t)count : 1;
+    task->unsampled += count;
+    return 0;
+}
+
 static void call_at_once(rows *r) {
     gx_executor *ex = r->ex;
     gx_task *task = r->task;
@@ -292,15 +340,14 @@ static void call_at_once(rows *r) {
     r->bare = task->acks_itself && !task->hook_count && !task->slow && ex->cursor.tuple.source;
     r->asked = task->reported = false;
     r->before = ex->cursor.tuple.handle;
+    size_t answered = r->t.answered;
     if (timed && task->slow) gx_turn_publish(ex);
     if (timed) r->began = gx_executor_tell_time(ex);
     if (timed) gx_executor_call(ex, task);
+    if (timed) ex->sample = (gx_sample){ r->began, 1, ex->cursor.edge };
     int rc = task->execute_batch(task->self, &r->given, &task->out);
     size_t count = taken(r) ? taken(r) : 1;
-    if (timed)
-        note_time(ex, task, (gx_executor_tell_time(ex) - r->began), count);
-    else
-        task->sample_in = task->sample_in > count ? task->sample_in - (uint32_t)count : 1;
+    int64_t spent = end_call(r, count, timed);
     if (GX_UNLIKELY(!r->asked)) rc = take_one(r, rc);
     if (ex->cursor.state == GX_CURSOR_NONE && rc < 0) {
         if (!task->reported) gx_task_report(task, gale_error_text(rc));
@@ -309,6 +356,7 @@ static void call_at_once(rows *r) {
     if (GX_UNLIKELY(r->unpaid)) ex->cursor.state = GX_CURSOR_OPEN;
     r->unpaid = false;
     if (ex->cursor.state != GX_CURSOR_NONE) end_any(ex, task, rc, &r->t);
+    if (timed) note_call(r, spent, count, r->t.answered - answered);
 }
 
 static tally run_at_once(gx_executor *ex, gx_task *task, gx_batch *batch) {
@@ -316,7 +364,7 @@ static tally run_at_once(gx_executor *ex, gx_task *task, gx_batch *batch) {
                .ex = ex,
                .task = task,
                .at = batch->bytes + batch->read,
-               .end = batch->bytes + batch->used };
+               .end = ex->run_end };
     do call_at_once(&r);
     while (r.at < ex->run_end);
     batch->read = (uint32_t)(r.at - batch->bytes);
@@ -378,11 +426,16 @@ static tally run_one_by_one(gx_executor *ex, gx_task *task, gx_batch *batch) {
 /* The rows of a batch, until what happens here interrupts it: at least one. What others say about flow is heard between
  * batches, which are short. */
 static size_t run_rows(gx_executor *ex, gx_task *task, gx_batch *batch, uint64_t *ret_blocks) {
-    begin_run(ex, task, batch);
-    tally t = task->execute_batch ? run_at_once(ex, task, batch) : run_one_by_one(ex, task, batch);
-    end_run(ex, task, &t);
-    *ret_blocks = t.blocks;
-    return t.run;
+    size_t run = 0;
+    *ret_blocks = 0;
+    do {
+        begin_run(ex, task, batch);
+        tally t = task->execute_batch ? run_at_once(ex, task, batch) : run_one_by_one(ex, task, batch);
+        end_run(ex, task, &t);
+        *ret_blocks += t.blocks;
+        run += t.run;
+    } while (GX_UNLIKELY(ex->run_end && batch->read < batch->used)); /* a row of another edge */
+    return run;
 }
 
 static bool may_run(gx_executor *ex, const gx_task *task) {

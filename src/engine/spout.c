@@ -284,7 +284,8 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
 
 /* What was kept of complete trees goes. Dead letters' are taken out, since nobody hears of them, and trees that were
  * emitted more than once have latencies of their own. Returns how many are left, and counts of them those. */
-static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slots, size_t *ret_apart) {
+static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slots, gx_histogram *complete,
+                        size_t *ret_apart) {
     size_t left = 0, count = found->count;
     for (size_t i = 0; i < count; i++) {
         gx_retained *kept = gx_retention_at(&ex->retention, slots[i]);
@@ -293,7 +294,7 @@ static size_t drop_kept(gx_executor *ex, gx_complete *found, const uint32_t *slo
         left += !letter;
         if (GX_UNLIKELY(!kept)) continue;
         if (letter || kept->attempts > 1) {
-            gx_histogram_add(ex->ledger.complete, ex->now - kept->first);
+            gx_histogram_add(complete, ex->now - kept->first);
             ++*ret_apart;
         }
         gx_retention_forget(&ex->retention, kept);
@@ -309,10 +310,11 @@ static size_t tell_complete(gx_executor *ex) {
     gx_complete found;
     while ((found = gx_ledger_take_complete(&ex->ledger, ex->now, message_ids, slots, TOLD_AT_ONCE)).count) {
         gx_task *task = ex->shared->tasks[found.task];
+        gx_histogram *complete = task->latencies->of[GALE_LATENCY_COMPLETE];
         size_t apart = 0, count = found.count;
         told += count;
-        if (GX_UNLIKELY(ex->retention.segments != NULL)) count = drop_kept(ex, &found, slots, &apart);
-        gx_histogram_add_many(ex->ledger.complete, ex->now - found.start, found.count - apart);
+        if (GX_UNLIKELY(ex->retention.segments != NULL)) count = drop_kept(ex, &found, slots, complete, &apart);
+        gx_histogram_add_many(complete, ex->now - found.start, found.count - apart);
         task->spout.pending -= count;
         gx_count(&task->counters.acked, count);
         if (!task->open || !count) continue;
@@ -333,6 +335,7 @@ size_t gx_spout_answers(gx_executor *ex) {
         if (GX_UNLIKELY(is_taken(ex, task, &answer))) continue;
         gx_turn_begin(ex, task);
         tell(ex, task, &answer);
+        if (answer.state == GX_TREE_ACKED) gx_histogram_add(task->latencies->of[GALE_LATENCY_COMPLETE], answer.latency);
         gx_ledger_answered(&ex->ledger, &answer, ex->now);
     }
     gx_turn_end(ex);

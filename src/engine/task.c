@@ -98,6 +98,7 @@ gx_task *gx_task_new(gx_shared *shared, struct gx_executor *executor, uint16_t i
     fill_context(task, shared);
     int rc = make_streams(task, shared);
     if (rc == GALE_OK) rc = make_lanes(task, &shared->heap);
+    if (rc == GALE_OK && !gx_edges_init(&task->edges, &shared->heap, shared->plan, task->plan)) rc = GALE_NO_MEMORY;
     if (rc == GALE_OK) rc = find_hooks(task, shared, &shared->heap);
     task->gathers = task->simple && gx_task_flushes(task);
     task->acks_itself = task->simple && !task->gathers;
@@ -119,6 +120,7 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     if (!task) return;
     if (task->is_acker) gx_acker_fini(&task->acker);
     gx_task_drop_states(task, shared);
+    gx_edges_fini(&task->edges, &shared->heap);
     uint32_t streams = task->plan->stream_count;
     for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);
     size_t size = streams * sizeof *task->streams;
@@ -146,12 +148,24 @@ void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *re
                    task->context.component, task->id, what);
 }
 
-void gx_task_sampled(gx_task *task, int64_t nanoseconds) {
+uint64_t gx_task_sampled(gx_task *task, gx_edge *edge, int64_t nanoseconds, size_t rows) {
     GX_CHECK(nanoseconds >= 0);
+    uint64_t weight = task->unsampled + rows;
     task->cost = task->cost ? (task->cost * 7 + nanoseconds) / 8 : nanoseconds;
     task->slow = task->cost > GX_TASK_SLOW_NS;
     task->sample_in = task->slow ? 1 : GX_TASK_SAMPLE_EVERY;
+    task->unsampled = 0;
     gx_count(&task->counters.samples, 1);
     gx_count(&task->counters.nanoseconds, (uint64_t)nanoseconds);
     gx_count_max(&task->counters.nanoseconds_max, (uint64_t)nanoseconds);
+    gx_histogram_add_many(task->latencies->of[GALE_LATENCY_EXECUTE], nanoseconds, weight);
+    gx_count(&edge->execute_count, weight);
+    gx_count(&edge->execute_ns, (uint64_t)nanoseconds * weight);
+    return weight;
+}
+
+void gx_task_processed(gx_task *task, const gx_sample *sample, int64_t nanoseconds) {
+    gx_histogram_add_many(task->latencies->of[GALE_LATENCY_PROCESS], nanoseconds, sample->weight);
+    gx_count(&sample->edge->process_count, sample->weight);
+    gx_count(&sample->edge->process_ns, (uint64_t)nanoseconds * sample->weight);
 }

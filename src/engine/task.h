@@ -3,6 +3,8 @@
 #define GX_ENGINE_TASK_H
 
 #include "ds/batch.h"
+#include "engine/edges.h"
+#include "engine/latencies.h"
 #include "engine/router.h"
 #include "engine/shared.h"
 #include "engine/throttle.h"
@@ -100,6 +102,7 @@ typedef struct gx_owed {
     gale_handle *handles; /* of each tuple, where hooks want to hear of it */
     size_t root_count, root_capacity;
     size_t tuples, handle_capacity;
+    gx_sample sample; /* of the first whose time is taken, for all such */
 } gx_owed;
 
 /* Its keyed states; memory of theirs is the component's, not the engine's. */
@@ -129,9 +132,13 @@ typedef struct gx_task {
     bool open;
     bool remembers; /* a spout that keeps its place by itself */
     bool finished;  /* its `finish` has had its turn */
+    bool ran;       /* it executed something since the last flush */
     bool stirred;   /* a function of a watch was called since the last flush */
     bool reported;  /* `report` is of the call in progress */
     uint32_t sample_in;
+    uint64_t unsampled;      /* tuples whose time is not taken, since the last one or until the next */
+    gx_latencies *latencies; /* of its component, here */
+    gx_edges edges;
     gx_lanes *lanes; /* NULL: no input drops */
     uint64_t queued; /* weight of what waits for it here */
     gx_batch_list parked;
@@ -142,7 +149,6 @@ typedef struct gx_task {
     gx_held held;
     gx_owed owed;
     uint32_t saved_chunks; /* that the last checkpoint has of it */
-    uint64_t flushed;      /* `counters.executed` at the last flush */
     gx_spout_life spout;
     gx_tick_life tick;
     gx_watch_list kept; /* watches that are to be told when it may run */
@@ -192,7 +198,26 @@ void gx_task_error(const gx_task *task, int rc, const char *what, gale_error *re
 /* Keeps the words of an error for whoever asks next: the log, a failure. */
 void gx_task_report(gx_task *task, const char *text);
 
-/* One more call of `nanoseconds`, sampled. */
-void gx_task_sampled(gx_task *task, int64_t nanoseconds);
+/* A call that executed `rows` of an edge took so long for each. It stands for those that were not sampled, too: for how
+ * many in all is what is returned. */
+uint64_t gx_task_sampled(gx_task *task, gx_edge *edge, int64_t nanoseconds, size_t rows);
+
+/* From the begin of a sampled call to the ack of what it was for. */
+void gx_task_processed(gx_task *task, const gx_sample *sample, int64_t nanoseconds);
+
+/* Calls of execute, or messages to an acker task. */
+GX_INLINE uint64_t gx_task_executed(const gx_task *task) {
+    return gx_load_relaxed(&((gx_task *)task)->counters.executed) + gx_edges_executed(&task->edges);
+}
+
+/* Inputs of a bolt, trees of a spout. */
+GX_INLINE uint64_t gx_task_acked(const gx_task *task) {
+    return gx_load_relaxed(&((gx_task *)task)->counters.acked) + gx_edges_acked(&task->edges);
+}
+
+/* By which a tuple came. */
+GX_INLINE gx_edge *gx_task_edge(gx_task *task, const gale_tuple *tuple) {
+    return gx_edges_find(&task->edges, tuple->source, tuple->head->stream);
+}
 
 #endif

@@ -27,7 +27,7 @@ static uint64_t read_progress(gx_shared *shared) {
     uint64_t sum = (uint64_t)gx_phase(shared) + gx_load_relaxed(&shared->finish_rank);
     for (uint32_t t = 1; t <= shared->plan->task_count; t++) {
         const gx_task_counters *c = &shared->tasks[t]->counters;
-        sum += gx_load_relaxed(&c->executed) + gx_load_relaxed(&c->acked) + gx_load_relaxed(&c->failed) +
+        sum += gx_task_executed(shared->tasks[t]) + gx_task_acked(shared->tasks[t]) + gx_load_relaxed(&c->failed) +
                gx_load_relaxed(&c->timed_out) + gx_load_relaxed(&c->rejected);
     }
     return sum;

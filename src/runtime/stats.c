@@ -10,7 +10,16 @@ const char *gale_phase_name(int32_t phase) {
     return phase >= 0 && phase < GALE_PHASE_COUNT ? names[phase] : "unknown";
 }
 
-static void add_trees(const gx_shared *shared, gale_run_stats *sum, gx_histogram_reading *complete) {
+enum { EVERYBODY = UINT16_MAX + 1 }; /* no component's index */
+
+/* As many as there are: there is none of this name. */
+static uint32_t find_component(const gx_plan *plan, const char *name) {
+    uint32_t at = 0;
+    while (at < plan->component_count && strcmp(plan->components[at].built->name, name) != 0) at++;
+    return at;
+}
+
+static void add_trees(const gx_shared *shared, gale_run_stats *sum) {
     for (uint32_t i = 0; i < shared->executor_count; i++) {
         const gx_executor *ex = shared->executors[i];
         if (!ex->has_ledger) continue;
@@ -28,8 +37,18 @@ static void add_trees(const gx_shared *shared, gale_run_stats *sum, gx_histogram
         sum->retained_bytes += trees.retained_bytes;
         sum->open += trees.open;
         sum->stale += trees.stale;
-        gx_histogram_read(ex->ledger.complete, complete);
     }
+}
+
+/* Of one component, by its index, or of all. */
+static void read_latency(const gx_shared *shared, uint32_t component, int kind, gx_histogram_reading *into) {
+    uint32_t first = component == EVERYBODY ? 0 : component,
+             end = component == EVERYBODY ? shared->plan->component_count : component + 1;
+    for (uint32_t i = 0; i < shared->executor_count; i++)
+        for (uint32_t c = first; c < end; c++) {
+            const gx_histogram *histogram = shared->executors[i]->latencies[c].of[kind];
+            if (histogram) gx_histogram_read(histogram, into);
+        }
 }
 
 /* In use: what was reserved, less what pools keep for later. */
@@ -59,9 +78,10 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
     gale_run_stats sum = { .size = sizeof sum, .phase = gx_phase(shared) };
     gx_histogram_reading complete;
     memset(&complete, 0, sizeof complete);
-    add_trees(shared, &sum, &complete);
+    add_trees(shared, &sum);
+    read_latency(shared, EVERYBODY, GALE_LATENCY_COMPLETE, &complete);
     for (uint32_t t = 1; t <= shared->plan->task_count; t++)
-        if (!shared->tasks[t]->is_acker) sum.executed += gx_load_relaxed(&shared->tasks[t]->counters.executed);
+        if (!shared->tasks[t]->is_acker) sum.executed += gx_task_executed(shared->tasks[t]);
     add_memory(shared, &sum);
     sum.complete_p50 = gx_histogram_quantile(&complete, 0.50);
     sum.complete_p99 = gx_histogram_quantile(&complete, 0.99);
@@ -72,14 +92,49 @@ void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats) 
     memcpy(ret_stats, &sum, size);
 }
 
+static bool ascend(const int64_t *bounds, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        if (bounds[i] < bounds[i - 1]) return false;
+    return true;
+}
+
+static void sum_up(const gx_histogram_reading *reading, gale_latency *ret_latency) {
+    double sum = gx_histogram_sum(reading);
+    const gale_latency latency = { .size = sizeof latency,
+                                   .count = reading->count,
+                                   .sum = sum,
+                                   .mean = reading->count ? (int64_t)(sum / (double)reading->count) : 0,
+                                   .p50 = gx_histogram_quantile(reading, 0.50),
+                                   .p90 = gx_histogram_quantile(reading, 0.90),
+                                   .p99 = gx_histogram_quantile(reading, 0.99),
+                                   .p999 = gx_histogram_quantile(reading, 0.999),
+                                   .max = reading->max };
+    size_t size = ret_latency->size && ret_latency->size < sizeof latency ? ret_latency->size : sizeof latency;
+    memcpy(ret_latency, &latency, size);
+    ret_latency->size = size;
+}
+
+int gale_runtime_latency(const gale_runtime *runtime, const char *component, int32_t kind, const int64_t *bounds,
+                         uint32_t bound_count, uint64_t *ret_counts, gale_latency *ret_latency) {
+    if (!gx_runtime_is(runtime) || kind < 0 || kind >= GALE_LATENCY_COUNT) return GALE_INVALID;
+    if (bound_count && (!bounds || !ret_counts || !ascend(bounds, bound_count))) return GALE_INVALID;
+    const gx_shared *shared = &runtime->shared;
+    uint32_t index = component ? find_component(shared->plan, component) : EVERYBODY;
+    if (component && index == shared->plan->component_count) return GALE_NOT_FOUND;
+    gx_histogram_reading reading;
+    memset(&reading, 0, sizeof reading);
+    read_latency(shared, index, kind, &reading);
+    gx_histogram_below(&reading, bounds, bound_count, ret_counts);
+    if (ret_latency) sum_up(&reading, ret_latency);
+    return GALE_OK;
+}
+
 uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *component, int32_t reason) {
     if (!gx_runtime_is(runtime)) return 0;
     const gx_shared *shared = &runtime->shared;
-    uint32_t place = 0, kind = reason >= GALE_REASON_USER ? GX_REASONS - 1 : (uint32_t)reason;
+    uint32_t kind = reason >= GALE_REASON_USER ? GX_REASONS - 1 : (uint32_t)reason;
     if (reason < 0 || (reason >= GALE_REASON_COUNT && reason < GALE_REASON_USER)) return 0;
-    while (place < shared->plan->component_count &&
-           (!component || strcmp(shared->plan->components[place].built->name, component) != 0))
-        place++;
+    uint32_t place = component ? find_component(shared->plan, component) : shared->plan->component_count;
     if (component && place == shared->plan->component_count) return 0;
     uint64_t count = 0;
     for (uint32_t i = 0; i < shared->executor_count; i++)
@@ -131,8 +186,8 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .spout = task->is_spout,
         .congested = gx_load_relaxed(&task->executor->shared->flow.congested[task->id]),
         .done = gx_load_relaxed(&task->done_seen) != 0,
-        .executed = gx_load_relaxed(&c->executed),
-        .acked = gx_load_relaxed(&c->acked),
+        .executed = gx_task_executed(task),
+        .acked = gx_task_acked(task),
         .failed = gx_load_relaxed(&c->failed),
         .timed_out = gx_load_relaxed(&c->timed_out),
         .rejected = gx_load_relaxed(&c->rejected),
@@ -186,18 +241,50 @@ static int32_t policy_now(const gx_task *task, int32_t planned) {
     return tuned.drop ? tuned.drop : planned;
 }
 
+static void read_edge(const gx_task *task, uint32_t input, gale_edge_stats *ret_stats) {
+    const gx_subscription *subscription = &task->plan->built->inputs[input];
+    gx_edge *edge = &task->edges.list[input];
+    *ret_stats = (gale_edge_stats){
+        .source = subscription->source,
+        .stream = subscription->stream,
+        .executed = gx_load_relaxed(&edge->executed),
+        .acked = gx_load_relaxed(&edge->acked),
+        .failed = gx_load_relaxed(&edge->failed),
+        .rejected = gx_load_relaxed(&edge->rejected),
+        .expired = gx_load_relaxed(&edge->expired),
+        .policy = subscription->drop ? policy_now(task, subscription->drop) : GALE_DROP_NOTHING,
+        .execute_count = gx_load_relaxed(&edge->execute_count),
+        .execute_nanoseconds = gx_load_relaxed(&edge->execute_ns),
+        .process_count = gx_load_relaxed(&edge->process_count),
+        .process_nanoseconds = gx_load_relaxed(&edge->process_ns),
+    };
+    for (uint32_t i = 0; i < task->plan->drop_count; i++)
+        if (task->plan->drops[i].input == input) ret_stats->dropped = dropped(task, &task->plan->drops[i]);
+}
+
+static bool has_input(const gale_runtime *runtime, uint32_t task, uint32_t input) {
+    return task >= 1 && task <= gale_runtime_task_count(runtime) &&
+           input < runtime->shared.tasks[task]->plan->built->input_count;
+}
+
+bool gale_runtime_edge_stats(const gale_runtime *runtime, uint32_t task, uint32_t input, gale_edge_stats *ret_stats) {
+    if (!ret_stats || !has_input(runtime, task, input)) return false;
+    gale_edge_stats stats;
+    read_edge(runtime->shared.tasks[task], input, &stats);
+    size_t size = ret_stats->size && ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats;
+    stats.size = size;
+    memcpy(ret_stats, &stats, size);
+    return true;
+}
+
 bool gale_runtime_input_stats(const gale_runtime *runtime, uint32_t task, uint32_t input, const char **ret_source,
                               const char **ret_stream, int32_t *ret_policy, uint64_t *ret_dropped) {
-    if (task < 1 || task > gale_runtime_task_count(runtime)) return false;
-    const gx_task *t = runtime->shared.tasks[task];
-    if (input >= t->plan->built->input_count) return false;
-    const gx_subscription *subscription = &t->plan->built->inputs[input];
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < t->plan->drop_count; i++)
-        if (t->plan->drops[i].input == input) sum = dropped(t, &t->plan->drops[i]);
-    if (ret_source) *ret_source = subscription->source;
-    if (ret_stream) *ret_stream = subscription->stream;
-    if (ret_policy) *ret_policy = subscription->drop ? policy_now(t, subscription->drop) : GALE_DROP_NOTHING;
-    if (ret_dropped) *ret_dropped = sum;
+    if (!has_input(runtime, task, input)) return false;
+    gale_edge_stats stats;
+    read_edge(runtime->shared.tasks[task], input, &stats);
+    if (ret_source) *ret_source = stats.source;
+    if (ret_stream) *ret_stream = stats.stream;
+    if (ret_policy) *ret_policy = stats.policy;
+    if (ret_dropped) *ret_dropped = stats.dropped;
     return true;
 }

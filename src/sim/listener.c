@@ -52,10 +52,10 @@ void gx_sim_listener_end(gx_sim *sim) {
     for (uint32_t t = 1; sim->rarities.listens && t <= sim->oracle.tasks; t++) {
         const gx_sim_task *task = sim->tasks[t];
         if (!task || task->component->built->is_spout) continue;
-        const gx_task_counters *counters = &gx_sim_engine_task(task)->counters;
-        check(task, "executed", task->heard.executed,
-              gx_load_relaxed(&counters->executed) + gx_load_relaxed(&counters->ticks));
-        check(task, "acked", task->heard.acked, gx_load_relaxed(&counters->acked));
+        const gx_task *of = gx_sim_engine_task(task);
+        const gx_task_counters *counters = &of->counters;
+        check(task, "executed", task->heard.executed, gx_task_executed(of) + gx_load_relaxed(&counters->ticks));
+        check(task, "acked", task->heard.acked, gx_task_acked(of));
         check(task, "failed", task->heard.failed,
               gx_load_relaxed(&counters->failed) + gx_load_relaxed(&counters->rejected));
         check(task, "emitted", task->heard.emitted, task->emitted);

@@ -41,10 +41,9 @@ static void check_step(gx_world *world, const gx_executor *ex) {
         const gx_task *task = ex->tasks[i];
         const gx_sim_counts *counts = &oracle->counts[task->id];
         uint64_t drops = gx_sim_drops(task);
-        if (!is_acker(task) && counts->received != gx_load_relaxed(&task->counters.executed))
+        if (!is_acker(task) && counts->received != gx_task_executed(task))
             gx_oracle_violated(oracle, "task %u has executed %llu tuples, but says %llu", task->id,
-                               (unsigned long long)counts->received,
-                               (unsigned long long)gx_load_relaxed(&task->counters.executed));
+                               (unsigned long long)counts->received, (unsigned long long)gx_task_executed(task));
         if (counts->delivered + counts->dropped + counts->unclear < counts->received + drops)
             gx_oracle_violated(oracle, "task %u has executed or dropped more than was sent to it", task->id);
     }
@@ -82,7 +81,7 @@ static void check_figures(gx_world *world) {
         if (!oracle->ending && !unclear) check_figure(oracle, t, "delivered and dropped", sent, came);
         check_figure(oracle, t, "transferred", counts->sent, transferred);
         if (task->is_spout) continue;
-        check_figure(oracle, t, "acked", counts->acked, gx_load_relaxed(&task->counters.acked));
+        check_figure(oracle, t, "acked", counts->acked, gx_task_acked(task));
         check_figure(oracle, t, "failed", counts->failed, gx_load_relaxed(&task->counters.failed));
         check_figure(oracle, t, "rejected", counts->rejected, gx_load_relaxed(&task->counters.rejected));
         check_figure(oracle, t, "forgotten", counts->forgotten, gx_load_relaxed(&task->counters.forgotten));

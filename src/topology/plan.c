@@ -258,18 +258,36 @@ static void plan_drop(gx_plan *plan, gx_plan_component *c, uint32_t input, const
     plan->drop_slots += c->task_count;
 }
 
+static int by_source(const void *a, const void *b) {
+    const gx_plan_origin *x = a, *y = b;
+    return x->source != y->source ? (x->source < y->source ? -1 : 1)
+                                  : (x->stream > y->stream) - (x->stream < y->stream);
+}
+
+/* They are all there; now in order. */
+static void sort_origins(gx_plan_component *c) {
+    uint32_t count = c->built->input_count;
+    if (count) qsort(c->origins, count, sizeof *c->origins, by_source);
+    for (uint32_t i = 0; i < count; i++)
+        c->origins[i].mixed = (i > 0 && c->origins[i - 1].source == c->origins[i].source) ||
+                              (i + 1 < count && c->origins[i + 1].source == c->origins[i].source);
+}
+
 static int plan_inputs(gx_plan *plan, gx_plan_component *c) {
     const gx_schema_component *system = gx_schema_system();
     uint32_t count = c->built->input_count, ticks = c->built->ticks != NULL;
     c->inputs = take(plan, count + ticks, sizeof *c->inputs);
     c->drops = take(plan, count, sizeof *c->drops);
-    if (!c->inputs || !c->drops) return GALE_NO_MEMORY;
+    c->origins = take(plan, count, sizeof *c->origins);
+    if (!c->inputs || !c->drops || !c->origins) return GALE_NO_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         gx_plan_component *source = find(plan, c->built->inputs[i].source);
         int stream = gx_component_stream(source->built, c->built->inputs[i].stream);
         c->inputs[i] = (gx_input){ source->built->name, &source->schema.streams[stream] };
+        c->origins[i] = (gx_plan_origin){ (uint16_t)(source - plan->components), (uint16_t)stream, i, false };
         plan_drop(plan, c, i, source, (uint32_t)stream);
     }
+    sort_origins(c);
     if (ticks) c->inputs[count] = (gx_input){ system->name, &system->streams[GX_STREAM_TICK] };
     c->input_table = (struct gale_inputs){ c->inputs, count + ticks };
     return GALE_OK;

@@ -50,11 +50,20 @@ typedef struct gx_plan_drop {
     uint32_t first_slot; /* of its counters, one a task of the component */
 } gx_plan_drop;
 
+/* Where an input's tuples come from, in numbers. */
+typedef struct gx_plan_origin {
+    uint16_t source; /* component */
+    uint16_t stream;
+    uint32_t input; /* its place among the component's inputs */
+    bool mixed;     /* another input is of the same source */
+} gx_plan_origin;
+
 typedef struct gx_plan_component {
     const gx_component *built;
     gx_schema_component schema;
     gx_plan_stream *streams;
     gx_input *inputs;
+    gx_plan_origin *origins; /* one an input, by source and stream */
     gx_plan_drop *drops;
     uint32_t drop_count;
     struct gale_inputs input_table;

@@ -5,8 +5,8 @@
 #include "base/atomic.h"
 
 typedef struct gx_task_counters {
-    gx_atomic64 executed;
-    gx_atomic64 acked;
+    gx_atomic64 executed; /* of an acker task; of others by its edges */
+    gx_atomic64 acked;    /* of a spout; the same */
     gx_atomic64 failed;
     gx_atomic64 timed_out;
     gx_atomic64 rejected;

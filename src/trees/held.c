@@ -51,6 +51,7 @@ int gx_held_add(gx_held *held, gx_heap *heap, gx_blocks *blocks, uint16_t task, 
     slot->copy = block;
     slot->ack = ack;
     slot->failed = false;
+    slot->sample.weight = 0;
     ((held_copy *)block->bytes)->tuple.handle = gx_handle(task, index, slot->generation);
     held->count++;
     *ret_index = index;
@@ -121,6 +122,7 @@ int gx_held_restore(gx_held *held, gx_blocks *blocks, gale_handle handle, const 
     if (!slot->copy) return GALE_NO_MEMORY;
     slot->ack = ack;
     slot->failed = failed;
+    slot->sample.weight = 0;
     ((held_copy *)slot->copy->bytes)->tuple.handle = handle;
     held->count++;
     return GALE_OK;

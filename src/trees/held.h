@@ -12,12 +12,20 @@
 enum { GX_HELD_CURRENT = 0xffffff }; /* the index that means the tuple in execution */
 enum { GX_HANDLE_GENERATIONS = 1 << 24 };
 
+/* When a call of execute began, if its time is taken: it lasts until the ack of its tuple. */
+typedef struct gx_sample {
+    int64_t began;        /* ns */
+    uint64_t weight;      /* tuples that it stands for; 0: it is not taken */
+    struct gx_edge *edge; /* that the tuple came by (engine/edges.h) */
+} gx_sample;
+
 typedef struct gx_held_slot {
     gx_block *copy; /* gx_held_copy, or NULL when free */
     uint64_t ack;   /* XOR of the edges of its children */
     uint32_t generation;
     uint32_t next_free; /* index plus 1 */
     bool failed;        /* an emit anchored to it failed */
+    gx_sample sample;
 } gx_held_slot;
 
 typedef struct gx_held {

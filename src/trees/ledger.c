@@ -7,7 +7,7 @@
 
 #define GENERATION_MASK ((1u << GX_LEDGER_GENERATION_BITS) - 1)
 
-int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random) {
+void gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random) {
     memset(ledger, 0, sizeof *ledger);
     GX_ASSERT(number >= 1 && number < GX_LEDGERS_MAX);
     ledger->heap = heap;
@@ -16,8 +16,6 @@ int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t ti
     ledger->sweep = 1;
     ledger->sweep_due = timeout ? timeout / 8 : INT64_MAX;
     ledger->random = random;
-    ledger->complete = gx_alloc(heap, GX_TAG_LEDGER, sizeof *ledger->complete);
-    return ledger->complete ? GALE_OK : GALE_NO_MEMORY;
 }
 
 /* What holds: `old` is 0 where a slot is free, and what has ended keeps its state until it is that. */
@@ -70,7 +68,6 @@ void gx_ledger_fini(gx_ledger *ledger) {
         memcpy(&array, array_at(ledger, i, &size), sizeof array); /* of any type: not to be read as a void pointer */
         gx_free(ledger->heap, GX_TAG_LEDGER, array, ledger->room[i] * size);
     }
-    gx_free(ledger->heap, GX_TAG_LEDGER, ledger->complete, sizeof *ledger->complete);
     gx_free(ledger->heap, GX_TAG_LEDGER, ledger->expiring, ledger->expiring_capacity * sizeof *ledger->expiring);
     memset(ledger, 0, sizeof *ledger);
 }
@@ -343,7 +340,6 @@ void gx_ledger_unanswered(gx_ledger *ledger, gx_answer *answer) {
 }
 
 void gx_ledger_answered(gx_ledger *ledger, const gx_answer *answer, int64_t now) {
-    if (answer->state == GX_TREE_ACKED) gx_histogram_add(ledger->complete, answer->latency);
     keep_note(ledger, answer->slot);
     ledger->told_count--;
     gx_ledger_free(ledger, answer->slot, now);

@@ -47,7 +47,6 @@
 #include "base/bits.h"
 #include "base/mutant.h"
 #include "base/random.h"
-#include "ds/histogram.h"
 #include "trees/counters.h"
 
 #include <gale/component.h>
@@ -151,7 +150,6 @@ typedef struct gx_ledger {
     uint32_t sweep_end;   /* slots in this pass; 0: no pass */
     int64_t sweep_before; /* entries begun before this are too old */
 
-    gx_histogram *complete;
     gx_atomic64 version; /* of what is published: base/seqlock.h */
     gx_atomic64 published[sizeof(gx_tree_counters) / 8];
 } gx_ledger;
@@ -169,7 +167,7 @@ typedef struct gx_answer {
 } gx_answer;
 
 /* `number` is from 1, so that no root is 0. GALE_NO_MEMORY. */
-int gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random);
+void gx_ledger_init(gx_ledger *ledger, gx_heap *heap, uint32_t number, int64_t timeout, gx_random random);
 void gx_ledger_fini(gx_ledger *ledger);
 
 /* Slow path of opening: makes slots or wakes a rested one. GALE_AGAIN, GALE_NO_MEMORY. */

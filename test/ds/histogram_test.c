@@ -108,6 +108,35 @@ static void readings_add_up(void **state) {
     assert_int_equal(reading.max, 9);
 }
 
+static void a_sum_takes_each_value_for_the_middle_of_its_step(void **state) {
+    (void)state;
+    gx_histogram_read(&histogram, &reading);
+    assert_true(gx_histogram_sum(&reading) == 0);
+    gx_histogram_add_many(&histogram, 63, 3);
+    gx_histogram_add(&histogram, 0);
+    gx_histogram_read(&histogram, &reading);
+    assert_true(gx_histogram_sum(&reading) == 189);
+    gx_histogram_add(&histogram, 1000000); /* 999424 to 1015807 */
+    memset(&reading, 0, sizeof reading);
+    gx_histogram_read(&histogram, &reading);
+    assert_true(gx_histogram_sum(&reading) == 189 + 1007615.5);
+}
+
+static void what_is_below_a_bound_is_counted_up_to_it(void **state) {
+    (void)state;
+    const int64_t bounds[] = { -1, 0, 5, 5, 1000000, 1015807, INT64_MAX };
+    const uint64_t expected[] = { 0, 1, 3, 3, 3, 4, 5 };
+    uint64_t counts[7];
+    gx_histogram_add(&histogram, 0);
+    gx_histogram_add_many(&histogram, 5, 2);
+    gx_histogram_add(&histogram, 1000000);
+    gx_histogram_add(&histogram, INT64_MAX);
+    gx_histogram_read(&histogram, &reading);
+    gx_histogram_below(&reading, bounds, 7, counts);
+    for (size_t i = 0; i < 7; i++) assert_int_equal(counts[i], expected[i]);
+    gx_histogram_below(&reading, bounds, 0, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void) {
@@ -120,6 +149,8 @@ int main(void) {
         TEST(quantiles_of_one_to_a_hundred_are_exact_where_buckets_are),
         TEST(a_quantile_is_never_above_the_largest_value),
         TEST(readings_add_up),
+        TEST(a_sum_takes_each_value_for_the_middle_of_its_step),
+        TEST(what_is_below_a_bound_is_counted_up_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,8 @@ PAIRS = {
     ("key", "key_size"): [C('"key", 3', "a key"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                           C("NULL, SIZE_MAX", "NULL, SIZE_MAX"), C("long_text(), 100000", "100,000 bytes"),
                           C('"", 0', "no bytes")],
+    ("bounds", "bound_count"): [C("(const int64_t *)memset(w->inputs[@], 0, ROOM), 2", "two bounds"),
+                                C("NULL, 0", "NULL, 0"), C("NULL, 3", "NULL, 3"), C("NULL, UINT32_MAX", "2^32 - 1 at NULL")],
     ("ret_trees", "room"): [C("an_output(w, @), 1", "room for one"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                             C("memset(w->inputs[@], 0, ROOM), 1", "trees without a size"),
                             C("(void *)(w->inputs[@][0] = sizeof(gale_open_tree) & 255, "
