@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FOLDER_TRIES = 10 };
+
 /* --- An address ---------------------------------------------------------------------------------------------------- */
 
 static bool is_loopback(const gx_address *address) {
@@ -78,15 +80,26 @@ static bool socket_path(const char *folder, const char *name, char path[GX_DOOR_
     return true;
 }
 
+/* The last run that closes its door takes the folder away, perhaps between the two calls. */
+static int listen_in(const char *folder, gx_door *door, gale_error *error) {
+    int rc = 0;
+    for (int i = 0; i < FOLDER_TRIES; i++) {
+        if (error) *error = (gale_error)GALE_ERROR_INIT;
+        rc = gx_folder_make_own(folder, error);
+        if (rc >= 0) rc = gx_socket_listen(&door->address, GX_SOCKET_STREAM, false, &door->fd, error);
+        if (rc >= 0 || access(folder, F_OK) == 0) break;
+    }
+    return rc;
+}
+
 int gx_door_open_control(const char *name, gx_door *ret_door, gale_error *error) {
     char folder[GX_DOOR_PATH], path[GX_DOOR_PATH];
     gx_door door = GX_DOOR_CLOSED;
     if (!gx_door_folder(folder) || !socket_path(folder, name, path))
         return gale_error_set(error, GALE_INVALID,
                               "the path of the folder for sockets, $XDG_RUNTIME_DIR/gale, is too long");
-    int rc = gx_folder_make_own(folder, error);
-    if (rc >= 0) rc = gx_address_path(path, &door.address, error);
-    if (rc >= 0) rc = gx_socket_listen(&door.address, GX_SOCKET_STREAM, false, &door.fd, error);
+    int rc = gx_address_path(path, &door.address, error);
+    if (rc >= 0) rc = listen_in(folder, &door, error);
     if (rc < 0) return rc;
     chmod(path, 0600); /* the folder keeps others out already */
     door.loopback = true;
@@ -96,7 +109,9 @@ int gx_door_open_control(const char *name, gx_door *ret_door, gale_error *error)
 }
 
 void gx_door_close(gx_door *door) {
+    char folder[GX_DOOR_PATH];
     if (door->fd >= 0) gx_socket_end(door->fd, &door->address, GX_SOCKET_STREAM);
+    if (door->fd >= 0 && *door->text == '/' && gx_door_folder(folder)) rmdir(folder); /* unless another's socket is in it */
     door->fd = -1;
 }
 

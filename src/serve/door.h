@@ -24,7 +24,7 @@ typedef struct gx_door {
 GALE_MUST_USE int gx_door_open(const char *where, gx_door *ret_door, gale_error *error);
 
 /* Listens at $XDG_RUNTIME_DIR/gale/NAME.PID.sock, or where that is not set at /tmp/gale-UID/NAME.PID.sock; of a long name the
- * beginning. GALE_INVALID: the folder is not ours alone; GALE_IO. */
+ * beginning. gx_door_close takes the folder away when nothing is left in it. GALE_INVALID: the folder is not ours alone; GALE_IO. */
 GALE_MUST_USE int gx_door_open_control(const char *name, gx_door *ret_door, gale_error *error);
 
 /* The folder that those sockets are in. False: the path is too long. */

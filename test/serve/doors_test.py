@@ -26,7 +26,14 @@ class Owner(rig.Case):
         topology = run.json("/api/gale/v1/topology", connection=rig.UnixConnection(path))
         self.assertEqual((topology["name"], topology["pid"]), ("served", run.process.pid))
         self.assertEqual(run.end(), 0)
-        self.assertFalse(path.exists())
+        self.assertFalse(path.parent.exists())
+
+    def test_the_folder_stays_while_another_runs_socket_is_in_it(self):
+        run = self.run_words(listen=False)
+        other = run.control().parent / "other.1.sock"
+        other.touch()
+        self.assertEqual(run.end(), 0)
+        self.assertEqual(list(other.parent.iterdir()), [other])
 
     def test_no_control_is_none(self):
         run = self.run_words("--no-control")
