@@ -70,13 +70,12 @@ bool gx_door_folder(char ret_path[GX_DOOR_PATH]) {
 /* As much of the name as there is room for, whole characters. */
 static bool socket_path(const char *folder, const char *name, char path[GX_DOOR_PATH]) {
     char ending[32];
-    int tail = snprintf(ending, sizeof ending, ".%ld.sock", (long)getpid());
-    size_t used = strlen(folder) + 1;
-    if (used + (size_t)tail + 8 > GX_DOOR_PATH) return false;
-    size_t room = GX_DOOR_PATH - used - (size_t)tail;
-    snprintf(path, GX_DOOR_PATH, "%s/", folder);
-    gx_utf8_copy(path + used, room, name);
-    strcat(path, ending);
+    size_t size = strlen(folder), tail = (size_t)snprintf(ending, sizeof ending, ".%ld.sock", (long)getpid());
+    if (size + tail + 10 > GX_DOOR_PATH) return false;
+    memcpy(path, folder, size);
+    path[size++] = '/';
+    gx_utf8_copy(path + size, GX_DOOR_PATH - size - tail, name);
+    memcpy(path + strlen(path), ending, tail + 1);
     return true;
 }
 

@@ -17,7 +17,8 @@
 typedef struct line {
     struct gx_http *http; /* NULL: nobody's */
     int fd;
-    int64_t since; /* when it was made, or answered last */
+    int64_t since;  /* when it was made, or answered last */
+    bool answering; /* its request has come whole */
 } line;
 
 struct gx_http {
@@ -128,10 +129,24 @@ void gx_http_answer(gx_http_request *request, gx_http_reply *reply) {
     request->http->mhd->resume_connection(request->connection);
 }
 
+static line *line_of(gx_http *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = http->mhd->get_connection_info(connection,
+                                                                          MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void set_answering(gx_http_request *request) {
+    line *own = line_of(request->http, request->connection);
+    gx_monitor_lock(&request->http->monitor);
+    if (own) own->answering = true;
+    gx_monitor_unlock(&request->http->monitor);
+}
+
 static enum MHD_Result serve(gx_http_request *request) {
     gx_http *http = request->http;
     if (request->answered) return send_reply(request);
     if (request->held) return MHD_YES;
+    set_answering(request);
     if (request->too_large) return refuse(request, 413, "the body is too large: 64 KiB at the most");
     gx_http_reply reply = { .status = 200, .body = GX_BUF_INIT(NULL) };
     if (!http->serve(http->user, request, &reply)) return MHD_YES;
@@ -140,12 +155,6 @@ static enum MHD_Result serve(gx_http_request *request) {
 }
 
 /* --- Requests ------------------------------------------------------------------------------------------------------ */
-
-static line *line_of(gx_http *http, struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = http->mhd->get_connection_info(connection,
-                                                                          MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
 
 /* Called with the target as it came, before it is taken to pieces. */
 static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
@@ -199,7 +208,7 @@ static void end(void *user, struct MHD_Connection *connection, void **own, enum 
     (void)code;
     gx_monitor_lock(&http->monitor);
     if (request) http->answers -= request->answer_size;
-    if (own_line) own_line->since = gx_os_monotonic();
+    if (own_line) own_line->since = gx_os_monotonic(), own_line->answering = false;
     gx_monitor_unlock(&http->monitor);
     if (!request) return;
     gx_buf_fini(&request->body);
@@ -238,7 +247,7 @@ static void come(gx_http *http, struct MHD_Connection *connection, void **contex
     line *own = free_line(http);
     *context = own;
     http->count++;
-    if (own) *own = (line){ http, info ? info->connect_fd : -1, gx_os_monotonic() };
+    if (own) *own = (line){ http, info ? info->connect_fd : -1, gx_os_monotonic(), false };
 }
 
 static void go(gx_http *http, void **context) {
@@ -259,14 +268,18 @@ static void notice(void *user, struct MHD_Connection *connection, void **context
     gx_monitor_unlock(&http->monitor);
 }
 
+/* Who has asked has time to read; who has not, only while there is room for others. */
+static bool is_over(const line *one, bool crowded, int64_t now) {
+    int64_t bound = crowded && !one->answering ? GX_HTTP_HURRY : GX_HTTP_PATIENCE;
+    return one->http && one->fd >= 0 && now - one->since > bound * GALE_SECOND;
+}
+
 /* libmicrohttpd closes the descriptor after it has told that the connection goes, which waits for the lock. */
 void gx_http_sweep(gx_http *http, int64_t now) {
     gx_monitor_lock(&http->monitor);
-    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS; i++) {
-        line *one = &http->lines[i];
-        if (one->http && one->fd >= 0 && now - one->since > GX_HTTP_PATIENCE * GALE_SECOND)
-            shutdown(one->fd, SHUT_RDWR);
-    }
+    bool crowded = http->count > GX_HTTP_CONNECTIONS / 4 * 3;
+    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS; i++)
+        if (is_over(&http->lines[i], crowded, now)) shutdown(http->lines[i].fd, SHUT_RDWR);
     gx_monitor_unlock(&http->monitor);
 }
 
@@ -289,7 +302,9 @@ GALE_PRINTF(2, 0) static void say(void *user, const char *format, va_list argume
 
 /* It closes the descriptor that it is given. */
 static struct MHD_Daemon *start(gx_http *http, const gx_http_options *options, int fd) {
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    /* Its epoll is edge-triggered, and forgets an end that came with the bytes before it, until silence ends it: poll sees
+     * all, and for so few connections costs as little. */
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     if (options->certificate) flags |= MHD_USE_TLS;
     struct MHD_OptionItem tls[] = {
         { options->certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,

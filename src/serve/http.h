@@ -9,7 +9,8 @@
  * Limits:  GX_HTTP_CONNECTIONS at a time (who comes next waits in the system's queue), of which one address has at most
  *          GX_HTTP_BY_ADDRESS unless it is this machine; GX_HTTP_MEMORY a connection for what it sends before its body;
  *          GX_HTTP_BODY; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
- *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE.
+ *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. In a crowd
+ *          who has not asked goes after GX_HTTP_HURRY, so that who has a token comes in.
  * Errors:  GALE_UNSUPPORTED: libmicrohttpd is not there; GALE_IO; GALE_INVALID (a certificate, a key); GALE_NO_MEMORY.
  */
 #ifndef GX_SERVE_HTTP_H
@@ -28,7 +29,8 @@ enum {
     GX_HTTP_BODY = 64 * 1024,
     GX_HTTP_ANSWERS = 64 * 1024 * 1024,
     GX_HTTP_SILENCE = 15, /* seconds */
-    GX_HTTP_PATIENCE = 60
+    GX_HTTP_PATIENCE = 60,
+    GX_HTTP_HURRY = 1 /* for who has not asked, when three quarters of the connections are taken */
 };
 
 typedef struct gx_http gx_http;
