@@ -16,27 +16,29 @@ typedef struct reading {
 
 /* --- Latencies ----------------------------------------------------------------------------------------------------- */
 
-/* What is not known is null. */
-static void latency_member(gx_json *json, const char *key, uint64_t count, double mean, int64_t p50, int64_t p90,
-                           int64_t p99, int64_t max) {
+/* null when there is none; so is what is not known of it. */
+static void latency_member(gx_json *json, const char *key, const gx_snapshot_latency *latency) {
     gx_json_key(json, gx_str(key));
-    if (!count) {
+    if (!latency->count) {
         gx_json_null(json);
         return;
     }
     gx_json_open(json, '{');
-    gx_member_count(json, "count", count);
-    gx_member_seconds(json, "mean", (int64_t)mean);
-    gx_member_seconds(json, "p50", p50);
-    gx_member_seconds(json, "p90", p90);
-    gx_member_seconds(json, "p99", p99);
-    gx_member_seconds(json, "max", max);
+    gx_member_count(json, "count", latency->count);
+    gx_member_number(json, "mean", latency->sum / (double)latency->count / 1e9);
+    gx_member_seconds(json, "p50", latency->p50);
+    gx_member_seconds(json, "p90", latency->p90);
+    gx_member_seconds(json, "p99", latency->p99);
+    gx_member_seconds(json, "max", latency->max);
     gx_json_close(json, '}');
 }
 
-static void execute_member(gx_json *json, const gale_task_stats *stats) {
-    double mean = stats->execute_samples ? (double)stats->execute_nanoseconds / (double)stats->execute_samples : -1;
-    latency_member(json, "execute", stats->execute_samples, mean, -1, -1, -1, (int64_t)stats->execute_nanoseconds_max);
+/* A task's, of which there is no histogram. */
+static void task_execute_member(gx_json *json, const gale_task_stats *task) {
+    const gx_snapshot_latency latency = {
+        task->execute_samples, (double)task->execute_nanoseconds, -1, -1, -1, (int64_t)task->execute_nanoseconds_max
+    };
+    latency_member(json, "execute", &latency);
 }
 
 /* --- Trees --------------------------------------------------------------------------------------------------------- */
@@ -145,8 +147,8 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
     loss_members(json, &now);
     queue_members(json, &now);
     gx_member_number(json, "capacity", gx_hurts_capacity(part, r->before, r->now));
-    execute_member(json, &now);
-    gx_member_null(json, "process");
+    latency_member(json, "execute", gx_snapshot_latency_of(r->now, &r->served->parts, part, GX_EXECUTE));
+    latency_member(json, "process", gx_snapshot_latency_of(r->now, &r->served->parts, part, GX_PROCESS));
     failures_member(json, r, part);
     gx_member_bool(json, "done", part->spout && now.done);
     held_by_member(json, r, &now, share_of(r, before.held_nanoseconds, now.held_nanoseconds, part->task_count));
@@ -181,7 +183,7 @@ static void tasks_member(gx_json *json, const reading *r) {
         counts_members(json, task);
         queue_members(json, task);
         gx_member_number(json, "busy_share", busy_of(r, i + 1));
-        execute_member(json, task);
+        task_execute_member(json, task);
         gx_json_close(json, '}');
     }
     gx_json_close(json, ']');
@@ -201,6 +203,30 @@ static void streams_member(gx_json *json, const reading *r) {
             gx_member_count(json, "transferred", stream->transferred);
             gx_json_close(json, '}');
         }
+    }
+    gx_json_close(json, ']');
+}
+
+/* Seconds, of samples; null when there are none. */
+static void mean_member(gx_json *json, const char *key, uint64_t count, uint64_t nanoseconds) {
+    gx_member_number(json, key, count ? (double)nanoseconds / (double)count / 1e9 : (double)NAN);
+}
+
+static void edges_member(gx_json *json, const reading *r) {
+    gx_member_open(json, "edges", '[');
+    for (uint32_t e = 0; e < r->served->parts.edge_count; e++) {
+        const gx_snapshot_edge *edge = &r->now->edges[e];
+        gx_json_open(json, '{');
+        gx_member_count(json, "id", e);
+        gx_member_count(json, "executed", edge->executed);
+        gx_member_count(json, "acked", edge->acked);
+        gx_member_count(json, "failed", edge->failed);
+        gx_member_count(json, "rejected", edge->rejected);
+        gx_member_count(json, "expired", edge->expired);
+        gx_member_count(json, "dropped", edge->dropped);
+        mean_member(json, "execute", edge->execute_count, edge->execute_nanoseconds);
+        mean_member(json, "process", edge->process_count, edge->process_nanoseconds);
+        gx_json_close(json, '}');
     }
     gx_json_close(json, ']');
 }
@@ -311,12 +337,11 @@ static void write_now(gx_json *json, const reading *r) {
     gx_member_text(json, "phase", gale_phase_name(run->phase));
     gx_member_bool(json, "active", !gx_load_relaxed(&r->served->inactive));
     trees_member(json, run);
-    latency_member(json, "complete", run->acked, -1, run->complete_p50, -1, run->complete_p99, run->complete_max);
+    latency_member(json, "complete", &r->now->complete);
     components_member(json, r);
     tasks_member(json, r);
     streams_member(json, r);
-    gx_member_open(json, "edges", '[');
-    gx_json_close(json, ']');
+    edges_member(json, r);
     executors_member(json, r);
     hurts_member(json, r);
     health_member(json, r);

@@ -22,6 +22,7 @@ typedef enum metric_scope {
     SCOPE_BOLT,       /* component */
     SCOPE_TASK,       /* component, task */
     SCOPE_STREAM,     /* component, stream */
+    SCOPE_EDGE,       /* from, stream, to */
     SCOPE_OTHER       /* as the row says */
 } metric_scope;
 
@@ -124,6 +125,44 @@ static void write_capacity(const reading *r) {
     }
 }
 
+/* One reading has counts and sum of one moment. */
+static void write_latency(const reading *r, int32_t kind) {
+    static const int64_t bounds[] = { 10000,     25000,      50000,      100000,     250000,      500000,     1000000,
+                                      2500000,   5000000,    10000000,   25000000,   50000000,    100000000,  250000000,
+                                      500000000, 1000000000, 2500000000, 5000000000, 10000000000, 30000000000 };
+    enum { BOUNDS = sizeof bounds / sizeof *bounds };
+    for (uint32_t i = 0; i < r->served->parts.count; i++) {
+        const gx_part *part = &r->served->parts.parts[i];
+        gale_latency latency = { .size = sizeof latency };
+        uint64_t counts[BOUNDS];
+        char bound[32];
+        const gx_label labels[] = { { "component", part->name }, { "le", bound }, { 0 } };
+        const gx_label own[] = { { "component", part->name }, { 0 } };
+        if ((kind == GALE_LATENCY_COMPLETE) != part->spout || !part->built) continue;
+        if (gale_runtime_latency(r->served->runtime, part->name, kind, bounds, BOUNDS, counts, &latency) < 0) continue;
+        for (uint32_t b = 0; b < BOUNDS; b++) {
+            snprintf(bound, sizeof bound, "%g", (double)bounds[b] / 1e9);
+            gx_exposition_count(r->to, "_bucket", labels, counts[b]);
+        }
+        snprintf(bound, sizeof bound, "+Inf");
+        gx_exposition_count(r->to, "_bucket", labels, latency.count);
+        gx_exposition_number(r->to, "_sum", own, latency.sum / 1e9);
+        gx_exposition_count(r->to, "_count", own, latency.count);
+    }
+}
+
+static void write_complete(const reading *r) {
+    write_latency(r, GALE_LATENCY_COMPLETE);
+}
+
+static void write_execute(const reading *r) {
+    write_latency(r, GALE_LATENCY_EXECUTE);
+}
+
+static void write_process(const reading *r) {
+    write_latency(r, GALE_LATENCY_PROCESS);
+}
+
 static void write_checkpoint_age(const reading *r) {
     const gale_checkpoint_stats *c = &r->now->checkpoint;
     if (r->now->durable && (c->number || c->resumed))
@@ -140,6 +179,8 @@ static void write_checkpoint_age(const reading *r) {
     { { name, kind, unit, help }, scope, offsetof(gale_task_stats, field), scale, NULL, NULL }
 #define STREAM(name, field, help)                                                                                      \
     { { name, GX_FAMILY_COUNTER, "", help }, SCOPE_STREAM, offsetof(gx_snapshot_stream, field), 1, NULL, NULL }
+#define EDGE(name, field, help)                                                                                        \
+    { { name, GX_FAMILY_COUNTER, "", help }, SCOPE_EDGE, offsetof(gx_snapshot_edge, field), 1, NULL, NULL }
 #define OTHER(name, kind, unit, write, labels, help)                                                                   \
     { { name, kind, unit, help }, SCOPE_OTHER, 0, 0, write, labels }
 
@@ -205,6 +246,18 @@ static const metric table[] = {
     TASK(SCOPE_TASK, "gale_task_queued_bytes", GAUGE, "bytes", queued_bytes, 1, "What waits for the task."),
     STREAM("gale_stream_emitted", emitted, "Calls of emit to the stream."),
     STREAM("gale_stream_transferred", transferred, "Deliveries that those made."),
+    EDGE("gale_edge_executed", executed, "Tuples of a stream that a bolt executed."),
+    EDGE("gale_edge_acked", acked, "Of those, what it acked."),
+    EDGE("gale_edge_failed", failed, "What it failed."),
+    EDGE("gale_edge_rejected", rejected, "What it rejected."),
+    EDGE("gale_edge_expired", expired, "What was over its deadline, and not executed."),
+    EDGE("gale_edge_dropped", dropped, "What was dropped, as the subscription says."),
+    OTHER("gale_complete_latency_seconds", GX_FAMILY_HISTOGRAM, "seconds", write_complete, "component, le",
+          "From a spout tuple's first emit to its ack."),
+    OTHER("gale_execute_latency_seconds", GX_FAMILY_HISTOGRAM, "seconds", write_execute, "component, le",
+          "A bolt's calls of execute, sampled."),
+    OTHER("gale_process_latency_seconds", GX_FAMILY_HISTOGRAM, "seconds", write_process, "component, le",
+          "From the begin of execute to the ack, sampled."),
     CHECKPOINT("gale_checkpoints", COUNTER, "", count, 1, "Checkpoints of this run."),
     CHECKPOINT("gale_checkpoints_put_off", COUNTER, "", put_off, 1, "Attempts that took too long."),
     OTHER("gale_checkpoint_age_seconds", GAUGE, "seconds", write_checkpoint_age, "", "Since the last one was cut."),
@@ -255,6 +308,16 @@ static void write_streams(const reading *r, const metric *row) {
         }
 }
 
+static void write_edges(const reading *r, const metric *row) {
+    for (uint32_t e = 0; e < r->served->parts.edge_count; e++) {
+        const gx_edge *edge = &r->served->parts.edges[e];
+        const gx_label labels[] = {
+            { "from", edge->from->name }, { "stream", edge->subscription->stream }, { "to", edge->to->name }, { 0 }
+        };
+        write_sample(r, row, &r->now->edges[e], labels);
+    }
+}
+
 static void write_metric(const reading *r, const metric *row) {
     if (row->scope == SCOPE_CHECKPOINT && !r->now->durable) return;
     gx_exposition_family(r->to, &row->family);
@@ -263,6 +326,7 @@ static void write_metric(const reading *r, const metric *row) {
     case SCOPE_CHECKPOINT: write_sample(r, row, &r->now->checkpoint, NULL); break;
     case SCOPE_TASK: write_all_tasks(r, row); break;
     case SCOPE_STREAM: write_streams(r, row); break;
+    case SCOPE_EDGE: write_edges(r, row); break;
     case SCOPE_OTHER: row->write(r); break;
     default: write_components(r, row);
     }
@@ -294,6 +358,7 @@ static const char *labels_of(const metric *row) {
     case SCOPE_OTHER: return row->labels;
     case SCOPE_TASK: return "component, task";
     case SCOPE_STREAM: return "component, stream";
+    case SCOPE_EDGE: return "from, stream, to";
     case SCOPE_RUN:
     case SCOPE_CHECKPOINT: return "";
     default: return "component";

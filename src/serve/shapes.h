@@ -35,7 +35,8 @@
     "trees:{trees:i, acked:i, failed:i, timed_out:i, rejected:i, stopped:i, open:i, replayed:i, given_up:i, "          \
     "dead_letters:i, dead_letters_lost:i}, complete:" GX_SHAPE_LATENCY ", "                                            \
     "components:[" GX_SHAPE_COMPONENT "], tasks:[" GX_SHAPE_TASK "], "                                                 \
-    "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[?], executors:[{index:i, tasks:i}], "         \
+    "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[{id:i, executed:i, acked:i, failed:i, "       \
+    "rejected:i, expired:i, dropped:i, execute:n?, process:n?}], executors:[{index:i, tasks:i}], "                     \
     "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
     ", "                                                                                                               \
     "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"

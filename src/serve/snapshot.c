@@ -23,13 +23,43 @@ static void read_streams(const gx_parts *parts, const gale_runtime *runtime, gx_
     }
 }
 
-static void read_latencies(const gx_parts *parts, gx_snapshot *snapshot) {
-    for (uint32_t i = 0; i < parts->count; i++) {
-        gale_task_stats sum = gx_snapshot_sum(snapshot, &parts->parts[i]);
-        snapshot->latencies[i * GX_SNAPSHOT_KINDS + GX_EXECUTE] = (gx_snapshot_latency){
-            sum.execute_samples, (double)sum.execute_nanoseconds, -1, -1, -1, (int64_t)sum.execute_nanoseconds_max
-        };
+static void add_edge(gx_snapshot_edge *sum, const gale_edge_stats *task) {
+    sum->executed += task->executed;
+    sum->acked += task->acked;
+    sum->failed += task->failed;
+    sum->rejected += task->rejected;
+    sum->expired += task->expired;
+    sum->dropped += task->dropped;
+    sum->execute_count += task->execute_count;
+    sum->execute_nanoseconds += task->execute_nanoseconds;
+    sum->process_count += task->process_count;
+    sum->process_nanoseconds += task->process_nanoseconds;
+}
+
+static void read_edges(const gx_parts *parts, const gale_runtime *runtime, gx_snapshot *snapshot) {
+    for (uint32_t e = 0; e < parts->edge_count; e++) {
+        const gx_part *to = parts->edges[e].to;
+        for (uint32_t i = 0; i < to->task_count; i++) {
+            gale_edge_stats task = { .size = sizeof task };
+            if (gale_runtime_edge_stats(runtime, to->first_task + i, parts->edges[e].input, &task))
+                add_edge(&snapshot->edges[e], &task);
+        }
     }
+}
+
+/* `component` NULL: of all. */
+static gx_snapshot_latency read_latency(const gale_runtime *runtime, const char *component, int32_t kind) {
+    gale_latency read = { .size = sizeof read };
+    if (gale_runtime_latency(runtime, component, kind, NULL, 0, NULL, &read) < 0) read = (gale_latency){ .count = 0 };
+    return (gx_snapshot_latency){ read.count, read.sum, read.p50, read.p90, read.p99, read.max };
+}
+
+static void read_latencies(const gx_parts *parts, const gale_runtime *runtime, gx_snapshot *snapshot) {
+    static const int32_t kinds[] = { GALE_LATENCY_COMPLETE, GALE_LATENCY_EXECUTE, GALE_LATENCY_PROCESS };
+    snapshot->complete = read_latency(runtime, NULL, GALE_LATENCY_COMPLETE);
+    for (uint32_t i = 0; i < parts->count * GX_SNAPSHOT_KINDS; i++)
+        snapshot->latencies[i] = read_latency(runtime, parts->parts[i / GX_SNAPSHOT_KINDS].name,
+                                              kinds[i % GX_SNAPSHOT_KINDS]);
 }
 
 static int32_t reason_number(int32_t reason) {
@@ -94,7 +124,8 @@ gx_snapshot *gx_snapshot_take(const gx_parts *parts, gale_runtime *runtime) {
     snapshot->durable = gale_runtime_checkpoint_stats(runtime, &snapshot->checkpoint);
     read_tasks(parts, runtime, snapshot);
     read_streams(parts, runtime, snapshot);
-    read_latencies(parts, snapshot);
+    read_edges(parts, runtime, snapshot);
+    read_latencies(parts, runtime, snapshot);
     read_failures(parts, runtime, snapshot);
     return snapshot;
 }
@@ -203,6 +234,7 @@ static gx_snapshot *copy(const gx_parts *parts, const gx_snapshot *from) {
     to->run = from->run;
     to->durable = from->durable;
     to->checkpoint = from->checkpoint;
+    to->complete = from->complete;
     memcpy(to->tasks, from->tasks, parts->task_count * sizeof *to->tasks);
     memcpy(to->streams, from->streams, parts->stream_count * sizeof *to->streams);
     memcpy(to->edges, from->edges, parts->edge_count * sizeof *to->edges);

@@ -39,6 +39,7 @@ typedef struct gx_snapshot {
     gale_task_stats *tasks;         /* of task 1 first */
     gx_snapshot_stream *streams;    /* by gx_part's first_stream */
     gx_snapshot_edge *edges;        /* by edge */
+    gx_snapshot_latency complete;   /* of all trees */
     gx_snapshot_latency *latencies; /* by component and kind */
     uint64_t *failures;             /* by component and reason; of an application's own behind the last */
     gale_unwell *unwell;

@@ -48,6 +48,11 @@ class Metrics(rig.Case):
         self.assertEqual(sum(found["gale_phase"].values()), 1)
         self.assertEqual(found["gale_topology_info"]['topology="served",version="0.1.0"'], 1)
         self.assertEqual(sum(found["gale_task_executed_total"].values()), 150)
+        self.assertEqual(found["gale_edge_executed_total"]['from="split",stream="default",to="count"'], 100)
+        buckets = [value for labels, value in found["gale_complete_latency_seconds_bucket"].items()]
+        self.assertEqual(buckets, sorted(buckets))
+        self.assertEqual(buckets[-1], 50)
+        self.assertEqual(found["gale_complete_latency_seconds_count"], {'component="lines"': 50})
         self.assertEqual((found["gale_live"][""], found["gale_ready"][""]), (1, 1))
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")

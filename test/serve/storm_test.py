@@ -161,7 +161,9 @@ class Storm(rig.Case):
         metrics = self.get(run, "topology/ID/metrics")
         self.assertEqual(metrics["spouts"][0]["emitted"], [{"stream_id": "default", "value": 40}])
         self.assertEqual(metrics["spouts"][0]["acked"], [{"stream_id": "default", "value": 40}])
+        self.assertEqual(metrics["bolts"][0]["executed"], [{"component_id": "split", "stream_id": "default", "value": 120}])
         component = self.get(run, "topology/ID/component/count")
+        self.assertEqual([(row["component"], row["executed"], row["acked"]) for row in component["inputStats"]], [("split", 120, 120)])
         self.assertEqual(sum(row["executed"] for row in component["executorStats"]), 120)
         self.assertEqual([row["id"] for row in component["executorStats"]], ["[1-1]", "[2-2]", "[3-3]"])
 
