@@ -84,7 +84,7 @@ static void failures_member(gx_json *json, const reading *r, const gx_part *part
 }
 
 static void held_by_member(gx_json *json, const reading *r, const gale_task_stats *sum, double share) {
-    uint32_t task = sum->held_by ? sum->held_by : sum->held_mostly_by;
+    uint32_t task = gx_hurts_holder(&r->served->parts, r->now, sum);
     const gx_part *by = share > 0 ? gx_parts_of_task(&r->served->parts, task) : NULL;
     gx_json_key(json, gx_str("held_by"));
     if (!by) {

@@ -105,11 +105,21 @@ double gx_hurts_capacity(const gx_part *part, const gx_snapshot *before, const g
     return most;
 }
 
+uint32_t gx_hurts_holder(const gx_parts *parts, const gx_snapshot *now, const gale_task_stats *held) {
+    uint32_t holder = held->held_by ? held->held_by : held->held_mostly_by;
+    for (uint32_t far = 0; holder && holder <= parts->task_count && far < parts->task_count; far++) {
+        uint32_t behind = task_of(now, holder)->held_by;
+        if (!behind || behind == holder) break;
+        holder = behind;
+    }
+    return holder;
+}
+
 /* --- Sentences ------------------------------------------------------------------------------------------------------ */
 
 /* Who holds it: what a tuple takes there, and what waits. */
 static void tell_held(const finding *f, const gale_task_stats *spout, double share) {
-    uint32_t holder = spout->held_by ? spout->held_by : spout->held_mostly_by;
+    uint32_t holder = gx_hurts_holder(f->parts, f->now, spout);
     word name = task_word(f, spout->task), by = task_word(f, holder);
     char queue[64] = "", cost[64] = "";
     const gale_task_stats *now = holder && holder <= f->parts->task_count ? task_of(f->now, holder) : NULL;

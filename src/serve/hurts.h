@@ -40,4 +40,7 @@ double gx_hurts_busy(const gale_task_stats *before, const gale_task_stats *now, 
 /* Storm's capacity of a component: that of its busiest task. 0 when nothing is known of what was. */
 double gx_hurts_capacity(const gx_part *part, const gx_snapshot *before, const gx_snapshot *now);
 
+/* Who holds a task in the end: the task that holds it now, or mostly did, may be held itself by one behind it. 0: nobody. */
+uint32_t gx_hurts_holder(const gx_parts *parts, const gx_snapshot *now, const gale_task_stats *held);
+
 #endif

@@ -79,6 +79,18 @@ static void a_spout_that_is_held_says_by_whom_and_why(void **state) {
     assert_int_equal(p->hurts.count, 0); /* less than one percent */
 }
 
+static void a_holder_that_is_held_itself_is_not_the_one_that_is_told(void **state) {
+    pair *p = *state;
+    p->now->tasks[LINES].held_nanoseconds = 6 * GALE_SECOND;
+    p->now->tasks[LINES].held_by = 2;
+    p->now->tasks[COUNT].held_by = 4;
+    assert_only(p, GX_HURT_BAD, "spout lines is held 60 % by count[2]");
+    assert_int_equal(p->hurts.list[0].task, 4);
+    p->now->tasks[COUNT + 2].held_by = 2; /* a cycle ends */
+    find(p);
+    assert_int_equal(p->hurts.count, 1);
+}
+
 static void a_spout_that_waits_for_answers(void **state) {
     pair *p = *state;
     p->now->tasks[LINES].pending_nanoseconds = 4 * GALE_SECOND;
@@ -233,6 +245,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(what_does_well_hurts_nobody),
         CASE(a_spout_that_is_held_says_by_whom_and_why),
+        CASE(a_holder_that_is_held_itself_is_not_the_one_that_is_told),
         CASE(a_spout_that_waits_for_answers),
         CASE(a_bolt_that_has_no_time_left),
         CASE(what_is_lost_is_told_with_its_number),
