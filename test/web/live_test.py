@@ -6,7 +6,6 @@ usage: live_test.py        (script/web test builds and fetches what it needs; GA
 
 import collections
 import os
-import re
 import signal
 import sys
 import unittest
@@ -24,26 +23,6 @@ import rig  # noqa: E402
 LINES = [f"the wind turns {number % 7} and the sea rises" for number in range(20_000)]
 COUNTS = collections.Counter(word for line in LINES for word in line.split())
 WORDS = sum(COUNTS.values())
-
-# The sink has an executor of its own, and writes where nobody reads: its call does not come back.
-STUCK = """\
-name: stuck
-spouts:
-  - id: lines
-    className: gale.spout.File
-    properties: [{ name: path, value: in.txt }, { name: follow, value: true }]
-bolts:
-  - id: split
-    className: gale.bolt.Split
-  - id: sink
-    className: gale.bolt.FileSink
-    properties: [{ name: path, value: fifo }]
-    config: { gale.blocking: true }
-streams:
-  - { from: lines, to: split, grouping: { type: SHUFFLE } }
-  - { from: split, to: sink, grouping: { type: GLOBAL } }
-"""
-
 
 class Live(Browser):
     def start(self, text, *options, **more):
@@ -189,30 +168,6 @@ class Deeds(Live):
         again = self.words("--listen", f":{run.port}", "--listen-token-file", "token", before=token, lines=["one"], listen=False)
         expect(page.locator("[data-fact=Process]")).to_have_text(str(again.process.pid))
         expect(page.locator(".banner")).to_have_count(0)
-
-
-class Trouble(Live):
-    def stuck(self):
-        opened = []
-
-        def make(path):
-            os.mkfifo(path / "fifo")
-            opened.append(os.open(path / "fifo", os.O_RDWR))  # its buffer is all that is written
-
-        run = self.start(STUCK, lines=LINES, before=make)
-        self.addCleanup(lambda: [os.close(fd) for fd in opened])
-        return run
-
-    def test_a_stuck_bolt_is_found_from_the_first_screen_in_two_clicks(self):
-        run = self.stuck()
-        page = self.open(run.url)
-        expect(page.locator("#hurts .verdict")).to_have_text("It hurts")
-        first = page.locator("#hurts a").first
-        expect(first).to_contain_text("sink")
-        first.click()
-        expect(page.locator("#component-title")).to_have_text("sink")
-        expect(page.locator("#tasks tr:is(.stuck, .marked) [data-key=index]")).to_have_text("sink[0]")
-        expect(page.locator(".sentences")).to_contain_text(re.compile("sink"))
 
 
 if __name__ == "__main__":
