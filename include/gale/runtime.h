@@ -249,6 +249,14 @@ typedef struct gale_run_stats {
 /* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. */
 GALE_API void gale_runtime_stats(const gale_runtime *runtime, gale_run_stats *ret_stats);
 
+/* What keeps a spout from emitting. */
+typedef enum gale_hold {
+    GALE_HOLD_NONE,
+    GALE_HOLD_FLOW,    /* flow control: those whom it feeds have enough */
+    GALE_HOLD_PENDING, /* as many trees are open as may be */
+    GALE_HOLD_COUNT
+} gale_hold;
+
 /* One task's figures. Counts are exact. Latency is sampled: `execute_samples` calls took `execute_nanoseconds`. */
 typedef struct gale_task_stats {
     size_t size;
@@ -286,6 +294,9 @@ typedef struct gale_task_stats {
     uint32_t held_mostly_by;          /* 0: nobody */
     uint64_t pending_limit;           /* topology.max.spout.pending; 0: none */
     uint64_t pending_nanoseconds;     /* spout: it waited this long for answers, with as many pending as it may */
+    int32_t hold;                     /* spout: what keeps it from emitting now: a gale_hold */
+    uint32_t hold_by;                 /* by flow control: the task that does; 0: none in particular */
+    int64_t hold_since;               /* ns, the runtime's clock (gale_runtime_now) */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to this. */
@@ -417,6 +428,32 @@ GALE_API bool gale_runtime_edge_stats(const gale_runtime *runtime, uint32_t task
 
 /* How many executors there are. */
 GALE_API uint32_t gale_runtime_executor_count(const gale_runtime *runtime);
+
+/* What an executor's time went to, from its first step to its end. A step's time, with what is slept after it, counts
+ * as a whole when it is over; a bolt's call counts while it lasts. None of the three ever falls. */
+typedef struct gale_executor_stats {
+    size_t size;
+    uint32_t index;
+    uint32_t tasks;
+    uint64_t busy_nanoseconds;    /* steps that did something */
+    uint64_t waiting_nanoseconds; /* that found nothing to do */
+    uint64_t held_nanoseconds;    /* the same, while a spout of it was held by flow control or by its pending trees */
+    uint32_t in_call;             /* the task whose function runs; 0: none's */
+    const char *in_call_component;
+    int64_t in_call_since; /* ns, the runtime's clock; the call began then, or a little later */
+} gale_executor_stats;
+
+/* Reads those of executor `executor` (from 0), as gale_runtime_stats does. False when there is no such executor. */
+GALE_API bool gale_runtime_executor_stats(const gale_runtime *runtime, uint32_t executor,
+                                          gale_executor_stats *ret_stats);
+
+/* The runtime's clock, by which figures say when something was (`since`); 0 without a runtime. */
+GALE_API int64_t gale_runtime_now(const gale_runtime *runtime);
+
+/* Bytes that the engine has taken from the allocator, by what they are for: `index` from 0, until false. The sum is
+ * `memory_reserved` of gale_run_stats. `*ret_name` is static: "queues". What is not wanted may be NULL. */
+GALE_API bool gale_runtime_memory(const gale_runtime *runtime, uint32_t index, const char **ret_name,
+                                  uint64_t *ret_bytes);
 
 GALE_END
 

@@ -76,6 +76,7 @@ int gx_executor_new(gx_shared *shared, uint16_t index, const gale_collector_ops 
     ex->index = index;
     ex->random = gx_random_new(shared->seed, index);
     ex->tick_due = INT64_MAX;
+    gx_shares_init(&ex->shares);
     gx_batches_init(&ex->batches, ex->heap, shared->knobs.batch_room);
     gx_blocks_init(&ex->blocks, ex->heap);
     gx_watches_init(&ex->watches, ex->heap);

@@ -23,6 +23,7 @@
 #include "engine/bell.h"
 #include "engine/inbox.h"
 #include "engine/outlet.h"
+#include "engine/shares.h"
 #include "engine/task.h"
 #include "topology/saver.h"
 #include "trees/forgotten.h"
@@ -229,6 +230,7 @@ typedef struct gx_executor {
     _Atomic(const gx_task *) in_call_seen; /* the task whose function runs, for whoever waits for us */
     gx_atomic64 in_call_since;             /* ns; the call began then, or a little later */
 
+    gx_shares shares;
     gx_blocks blocks;
     gx_bell bell;
     gx_cut_part cut;

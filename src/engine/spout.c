@@ -197,6 +197,12 @@ size_t gx_spout_run(gx_executor *ex) {
     return emitted;
 }
 
+bool gx_spout_is_held(const gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->spout_count; i++)
+        if (ex->spouts[i]->spout.throttle.reason != GX_THROTTLE_NONE) return true;
+    return false;
+}
+
 /* --- Answers --- */
 
 /* A task that the plan does not have is a place that is not known. */

@@ -29,4 +29,7 @@ int64_t gx_spout_due(const gx_executor *ex);
 /* Has every spout here said that it is done or, unless the topology is `running`, been deactivated? */
 bool gx_spout_all_quiet(const gx_executor *ex, bool running);
 
+/* Is one of them kept from emitting, by flow control or by its pending trees? */
+bool gx_spout_is_held(const gx_executor *ex);
+
 #endif

@@ -57,5 +57,10 @@ void gx_throttle_read(const gx_throttle *throttle, int64_t now, gx_throttle_read
     bool flow = what >> 16 == GX_THROTTLE_FLOW;
     *(flow ? &reading.flow : &reading.pending) += so_far;
     read_longest(throttle, flow ? (uint16_t)what : 0, so_far, &reading);
+    if (since && since == gx_load_relaxed(&throttle->since)) {
+        reading.now = (gx_throttle_reason)(what >> 16);
+        reading.now_by = (uint16_t)what;
+        reading.since = (int64_t)(since - 1);
+    }
     *ret_reading = reading;
 }

@@ -39,6 +39,9 @@ typedef struct gx_throttle_reading {
     uint64_t flow, pending; /* ns, what is in progress included */
     uint16_t by;            /* who held it longest; 0: nobody */
     uint64_t by_time;       /* ns */
+    gx_throttle_reason now; /* why it is held, by whom, and since when (ns) */
+    uint16_t now_by;
+    int64_t since;
 } gx_throttle_reading;
 
 void gx_throttle_read(const gx_throttle *throttle, int64_t now, gx_throttle_reading *ret_reading);

@@ -164,6 +164,8 @@ static uint64_t dropped(const gx_task *task, const gx_plan_drop *drop) {
     return sum;
 }
 
+static_assert((int)GALE_HOLD_FLOW == GX_THROTTLE_FLOW && (int)GALE_HOLD_PENDING == GX_THROTTLE_PENDING, "they agree");
+
 static void read_spout(const gx_task *task, gale_task_stats *stats) {
     gx_shared *shared = task->executor->shared;
     uint64_t ended = gx_load_acquire(&shared->ended_at);
@@ -173,6 +175,9 @@ static void read_spout(const gx_task *task, gale_task_stats *stats) {
     stats->held_mostly_nanoseconds = hold.by_time;
     stats->held_mostly_by = hold.by;
     stats->pending_nanoseconds = hold.pending;
+    stats->hold = (int32_t)hold.now;
+    stats->hold_by = hold.now_by;
+    stats->hold_since = hold.since;
     uint64_t most = gx_tune_read(shared, task->component).max_pending;
     stats->pending_limit = most == UINT64_MAX ? 0 : most;
 }

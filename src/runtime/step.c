@@ -151,11 +151,18 @@ static bool leaves_work(const gx_executor *ex, int32_t phase) {
     return ex->sent_here || (phase_runs(phase) && ex->has_ledger && gx_ledger_has_answers(&ex->ledger));
 }
 
+/* What the step's time went to. After the end nobody counts any more. */
+static gx_share share_of(const gx_executor *ex, size_t done) {
+    if (GX_UNLIKELY(ex->closed)) return GX_SHARE_NONE;
+    if (GX_LIKELY(done)) return GX_SHARE_BUSY;
+    return gx_spout_is_held(ex) ? GX_SHARE_HELD : GX_SHARE_WAITING;
+}
+
 size_t gx_step(gx_executor *ex) {
     GX_CHECK(ex->cursor.state == GX_CURSOR_NONE);
     int32_t phase = gx_phase(ex->shared);
     if (GX_UNLIKELY(gx_cut_stops(ex->shared)) && phase_runs(phase)) return gx_cut_run(ex);
-    gx_executor_tell_time(ex);
+    gx_shares_begin(&ex->shares, gx_executor_tell_time(ex));
     see_watchers(ex);
     gx_tune_look(ex);
     ex->sent_here = false;
@@ -168,6 +175,7 @@ size_t gx_step(gx_executor *ex) {
     if (GX_UNLIKELY(!done && leaves_work(ex, phase))) done = 1;
     ex->work += done;
     ex->idle = done == 0;
+    gx_shares_end(&ex->shares, share_of(ex, done));
     GX_CHECK_WHOLE(gx_whole_flaw(ex));
     show(ex, phase);
     return done;

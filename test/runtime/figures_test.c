@@ -406,9 +406,135 @@ static void an_edge_that_there_is_not_is_refused(void **state) {
     rig_fini(&r);
 }
 
+/* --- Executors --- */
+
+static gale_executor_stats executor_of(const rig *r, uint32_t index) {
+    gale_executor_stats stats = { .size = sizeof stats };
+    assert_true(gale_runtime_executor_stats(r->runtime, index, &stats));
+    return stats;
+}
+
+static uint64_t total(gale_executor_stats stats) {
+    return stats.busy_nanoseconds + stats.waiting_nanoseconds + stats.held_nanoseconds;
+}
+
+static void an_executors_time_is_busy_waiting_or_held(void **state) {
+    rig r;
+    (void)state;
+    reset(10);
+    c.on = slowly;
+    cost = 10 * GALE_MILLISECOND;
+    build(&r, rig_simple(&c));
+    rig_make(&r, 1);
+    assert_int_equal(total(executor_of(&r, 0)), 0);
+    rig_settle(&r);
+    gale_executor_stats busy = executor_of(&r, 0);
+    assert_int_equal(busy.busy_nanoseconds, 10 * cost);
+    assert_int_equal(busy.waiting_nanoseconds + busy.held_nanoseconds, 0);
+    assert_int_equal(busy.tasks, gale_runtime_task_count(r.runtime));
+    assert_int_equal(busy.in_call, 0);
+    assert_null(busy.in_call_component);
+    gale_manual_clock_advance(r.clock, GALE_SECOND); /* it sleeps */
+    assert_int_equal(executor_of(&r, 0).waiting_nanoseconds, GALE_SECOND);
+    assert_int_equal(executor_of(&r, 0).busy_nanoseconds, 10 * cost);
+    rig_settle(&r);
+    assert_int_equal(total(executor_of(&r, 0)), GALE_SECOND + 10 * cost);
+    rig_drain(&r);
+    uint64_t end = total(executor_of(&r, 0));
+    gale_manual_clock_advance(r.clock, GALE_SECOND);
+    assert_int_equal(total(executor_of(&r, 0)), end);
+    rig_fini(&r);
+}
+
+static void a_spout_with_nothing_but_open_trees_holds_its_executor(void **state) {
+    rig r;
+    (void)state;
+    reset(100);
+    c.on = hold;
+    build(&r, rig_manual(&c));
+    gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(5));
+    rig_make(&r, 1);
+    gale_manual_clock_advance(r.clock, 3 * GALE_SECOND);
+    assert_int_equal(rig_task(&r, "spout", 0).hold, GALE_HOLD_NONE);
+    rig_settle(&r);
+    gale_manual_clock_advance(r.clock, 2 * GALE_SECOND);
+    gale_task_stats of = rig_task(&r, "spout", 0);
+    assert_int_equal(of.hold, GALE_HOLD_PENDING);
+    assert_int_equal(of.hold_by, 0);
+    assert_int_equal(gale_runtime_now(r.runtime) - of.hold_since, 2 * GALE_SECOND);
+    assert_int_equal(executor_of(&r, 0).held_nanoseconds, 2 * GALE_SECOND);
+    assert_int_equal(executor_of(&r, 0).waiting_nanoseconds, 0);
+    rig_fini(&r);
+}
+
+static gale_executor_stats seen_in_call;
+static rig *of_the_call;
+
+static int looks(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    (void)bolt, (void)tuple, (void)out;
+    gale_manual_clock_advance(the_clock, GALE_SECOND);
+    seen_in_call = executor_of(of_the_call, 0);
+    return 0;
+}
+
+static void a_bolt_that_is_in_call_is_busy_before_it_returns(void **state) {
+    rig r;
+    (void)state;
+    reset(1);
+    c.on = looks;
+    build(&r, rig_simple(&c));
+    of_the_call = &r;
+    rig_make(&r, 1);
+    int64_t began = gale_runtime_now(r.runtime);
+    rig_settle(&r);
+    assert_int_equal(seen_in_call.busy_nanoseconds, GALE_SECOND);
+    assert_int_equal(seen_in_call.in_call, rig_task_number(&r, "c", 0));
+    assert_string_equal(seen_in_call.in_call_component, "c");
+    assert_int_equal(seen_in_call.in_call_since, began);
+    rig_fini(&r);
+}
+
+static void an_executor_that_there_is_not_is_refused(void **state) {
+    gale_executor_stats stats = { .size = offsetof(gale_executor_stats, busy_nanoseconds), .busy_nanoseconds = 77 };
+    rig r;
+    (void)state;
+    reset(1);
+    build(&r, rig_simple(&c));
+    rig_make(&r, 2);
+    assert_false(gale_runtime_executor_stats(NULL, 0, &stats));
+    assert_false(gale_runtime_executor_stats(r.runtime, 2, &stats));
+    assert_false(gale_runtime_executor_stats(r.runtime, 0, NULL));
+    assert_true(gale_runtime_executor_stats(r.runtime, 1, &stats));
+    assert_int_equal(stats.size, offsetof(gale_executor_stats, busy_nanoseconds));
+    assert_int_equal(stats.index, 1);
+    assert_int_equal(stats.busy_nanoseconds, 77);
+    assert_int_equal(gale_runtime_now(NULL), 0);
+    rig_fini(&r);
+}
+
+static void memory_by_purpose_adds_up(void **state) {
+    const char *name = NULL;
+    uint64_t bytes, sum = 0;
+    uint32_t index = 0;
+    rig r;
+    (void)state;
+    reset(100);
+    build(&r, rig_simple(&c));
+    rig_make(&r, 2);
+    rig_settle(&r);
+    for (; gale_runtime_memory(r.runtime, index, &name, &bytes); index++) sum += bytes;
+    assert_true(index > 3);
+    assert_string_equal(name, "other");
+    assert_int_equal(sum, rig_stats(&r)->memory_reserved);
+    assert_true(gale_runtime_memory(r.runtime, 0, NULL, NULL));
+    assert_false(gale_runtime_memory(NULL, 0, &name, &bytes));
+    assert_false(gale_runtime_memory(r.runtime, UINT32_MAX, &name, &bytes));
+    rig_fini(&r);
+}
+
 /* --- Threads --- */
 
-static void latencies_and_edges_are_read_while_threads_run(void **state) {
+static void figures_are_read_while_threads_run(void **state) {
     rig r;
     (void)state;
     reset(RIG_TUPLES_MAX);
@@ -418,11 +544,19 @@ static void latencies_and_edges_are_read_while_threads_run(void **state) {
     rig_make_with(&r, options);
     assert_int_equal(gale_runtime_start(r.runtime, NULL), GALE_OK);
     uint64_t before = 0;
+    gale_executor_stats shares[2] = { 0 };
     while (gale_runtime_wait(r.runtime, 0, NULL) == GALE_TIMED_OUT) {
         uint64_t now = latency_of(&r, "spout", GALE_LATENCY_COMPLETE).count;
         assert_true(now >= before);
         assert_true(edge_of(&r, "c", "a", "side").executed <= RIG_TUPLES_MAX / 10);
         before = now;
+        for (uint32_t i = 0; i < 2; i++) {
+            gale_executor_stats stats = executor_of(&r, i);
+            assert_true(stats.busy_nanoseconds >= shares[i].busy_nanoseconds &&
+                        stats.waiting_nanoseconds >= shares[i].waiting_nanoseconds &&
+                        stats.held_nanoseconds >= shares[i].held_nanoseconds);
+            shares[i] = stats;
+        }
     }
     assert_int_equal(latency_of(&r, "spout", GALE_LATENCY_COMPLETE).count, RIG_TUPLES_MAX);
     uint64_t executed = latency_of(&r, "c", GALE_LATENCY_EXECUTE).count;
@@ -451,7 +585,12 @@ int main(void) {
         cmocka_unit_test(an_edge_knows_what_its_tuples_took),
         cmocka_unit_test(what_expired_is_counted_where_it_came_by),
         cmocka_unit_test(an_edge_that_there_is_not_is_refused),
-        cmocka_unit_test(latencies_and_edges_are_read_while_threads_run),
+        cmocka_unit_test(an_executors_time_is_busy_waiting_or_held),
+        cmocka_unit_test(a_spout_with_nothing_but_open_trees_holds_its_executor),
+        cmocka_unit_test(a_bolt_that_is_in_call_is_busy_before_it_returns),
+        cmocka_unit_test(an_executor_that_there_is_not_is_refused),
+        cmocka_unit_test(memory_by_purpose_adds_up),
+        cmocka_unit_test(figures_are_read_while_threads_run),
     };
     return rig_run_on_both_ledgers(tests);
 }
