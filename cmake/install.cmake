@@ -104,6 +104,8 @@ if(TARGET gale)
     COMMAND gale help --man > ${PROJECT_BINARY_DIR}/install/gale.1 COMMENT "Writing gale.1")
   add_custom_target(gale_man ALL DEPENDS ${PROJECT_BINARY_DIR}/install/gale.1)
   install(FILES ${PROJECT_BINARY_DIR}/install/gale.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gale)
+  set(GALE_SYSTEMD_DIR lib/systemd/system CACHE STRING "Where systemd looks for unit files")
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/package/gale@.service DESTINATION ${GALE_SYSTEMD_DIR} COMPONENT gale)
   set(GALE_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions")
   set(completion ${PROJECT_SOURCE_DIR}/completion)
   install(FILES ${completion}/gale.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gale

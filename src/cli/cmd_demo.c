@@ -1,7 +1,7 @@
 /* gale demo top-words | word-count | unique-visitors */
 #include "cli/command.h"
 #include "cli/demo_view.h"
-#include "cli/session.h"
+#include "cli/service.h"
 
 #include "base/nearest.h"
 #include "base/os/entropy.h"
@@ -158,7 +158,7 @@ static int run_topology(const choices *c, gx_demo_view *view, gale_topology *top
                            .period = view->terminal->is_tty ? GALE_SECOND / 2 : GALE_SECOND,
                            .on_tick = gx_demo_on_tick,
                            .user = view };
-    int exit_code = gx_session_run(&session, topology);
+    int exit_code = gx_service_run(&session, topology);
     return view->terminal->broken ? gx_session_unwritten(errors, view->terminal->broken) : exit_code;
 }
 

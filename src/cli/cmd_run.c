@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/flux_file.h"
 #include "cli/layout.h"
-#include "cli/session.h"
+#include "cli/service.h"
 #include "cli/state_folder.h"
 
 #include "base/nearest.h"
@@ -141,11 +141,11 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
 static int run_logged(gx_session *session, gale_topology *topology, const choices *c, const gale_logger *logger) {
     gale_error error = GALE_ERROR_INIT;
     gx_event_log events;
-    if (!c->log_events.count) return gx_session_run(session, topology);
+    if (!c->log_events.count) return gx_service_run(session, topology);
     int rc = gx_event_log_open(&events, &c->log_events, events_path(c), topology, logger, &error);
     if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
     session->events = &events;
-    int exit_code = gx_session_run(session, topology);
+    int exit_code = gx_service_run(session, topology);
     if (gx_event_log_close(&events, &error) == 0) return exit_code;
     return gx_session_refuse(session->terminal, &error, GX_EXIT_IO);
 }
@@ -171,8 +171,7 @@ static int run_topology(gx_session *session, gale_topology *topology, const choi
     if (rc == GALE_OK) rc = gx_state_folder_open(topology, &store, &error);
     if (rc < 0) return gx_session_refuse(session->terminal, &error, gx_session_exit(rc));
     session->store = &store;
-    session->adopt = c->adopt.items;
-    session->adopt_count = (uint32_t)c->adopt.count;
+    session->adopt = c->adopt;
     int exit_code = run_logged(session, topology, c, logger);
     store.close(store.self);
     return exit_code;
@@ -253,6 +252,78 @@ static int begin_log(const choices *c, gx_terminal *errors, gale_error *error) {
 
 /* --- A file ------------------------------------------------------------------------------------------------------- */
 
+/* --- What it is changed to ---------------------------------------------------------------------------------------- */
+
+typedef struct reloading {
+    const char *path;
+    const gale_logger *logger;
+    const gx_session *session;
+    choices now, next; /* as it was begun with, and by what was asked since */
+    gx_change_words kept;
+} reloading;
+
+/* Another folder would have another state. */
+static int check_folder(const gx_session *session, const gale_topology *topology, gale_error *error) {
+    const char *folder = gx_state_folder_of(topology), *own = session->state;
+    if (folder == own || (folder && own && strcmp(folder, own) == 0)) return 0;
+    return gale_error_set(error, GALE_INVALID,
+                          "the run keeps its state in '%s', and is now to keep it in '%s': end it, and start it anew",
+                          own ? own : "", folder ? folder : "");
+}
+
+static int lay(reloading *r, const gx_change *change, gale_error *error) {
+    r->next = r->now;
+    int rc = gx_change_lay(&r->kept, &change->settings, &r->next.flux.assignments, error);
+    if (rc == 0) rc = gx_change_lay(&r->kept, &change->sets, &r->next.flux.sets, error);
+    if (rc == 0) rc = gx_change_lay(&r->kept, &change->adopt, &r->next.adopt, error);
+    if (rc == 0 && r->next.adopt.count && !r->session->store)
+        rc = gale_error_set(error, GALE_INVALID, "there is nothing to adopt without a state");
+    return rc;
+}
+
+static int load_changed(void *user, const gx_change *change, gale_topology **ret_topology, gx_words *ret_adopt,
+                        gale_error *error) {
+    reloading *r = user;
+    bool prints;
+    int rc = lay(r, change, error);
+    if (rc == 0) rc = load(r->path, &r->next, r->logger, &prints, ret_topology, error);
+    if (rc < 0) return rc;
+    *ret_adopt = r->next.adopt;
+    rc = check_folder(r->session, *ret_topology, error);
+    if (rc < 0) gale_topology_free(*ret_topology);
+    return rc;
+}
+
+static void settle(void *user, bool taken) {
+    reloading *r = user;
+    if (taken) r->now = r->next;
+}
+
+static int ask_for_change(void *user, const gx_wish *wish, gale_error *error) {
+    return gx_change_ask(user, wish, error);
+}
+
+static void look_at_change(void *user, gx_changing *ret_now) {
+    gx_change_look(user, ret_now);
+}
+
+/* Can be changed while it runs, whoever asks for that. */
+static int run_changing(gx_session *session, gale_topology *topology, const char *path, const choices *c,
+                        const gale_logger *logger) {
+    reloading r = { .path = path, .logger = logger, .session = session, .now = *c };
+    gx_change change;
+    gx_change_init(&change);
+    session->change = &change;
+    session->reloader = (gx_reloader){ &r, load_changed, settle };
+    session->serve.deeds.user = &change;
+    session->serve.deeds.change = ask_for_change;
+    session->serve.deeds.changing = look_at_change;
+    int exit_code = run_topology(session, topology, c, logger);
+    gx_change_fini(&change);
+    gx_change_words_free(&r.kept);
+    return exit_code;
+}
+
 static gx_server_options served(const char *path, const choices *c) {
     return (gx_server_options){ .control = !c->no_control,
                                 .listen = c->listen,
@@ -266,6 +337,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_logger logger;
     gale_topology *topology;
+    gx_manager manager;
     bool prints = false;
     gx_session session = { .terminal = errors,
                            .log_level = c->log_level,
@@ -280,17 +352,21 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .serve = served(path, c),
                            .period = GALE_SECOND,
                            .figures_every = figures_every(c, errors),
-                           .reopens = true };
+                           .reopens = true,
+                           .manager = &manager };
     int rc = gx_session_logger(&session, &logger, &error);
     if (rc == 0) rc = begin_log(c, errors, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, gx_session_exit(rc));
+    gx_manager_begin(&manager, &logger);
     rc = load(path, c, &logger, &prints, &topology, &error);
+    if (rc < 0) gx_manager_end(&manager);
     if (rc < 0) return gx_session_refuse(errors, &error, rc == GALE_NO_MEMORY ? GX_EXIT_FAILED : GX_EXIT_USAGE);
     session.json_fd = prints ? 2 : 1;
     session.no_live = (prints && isatty(1)) || !gx_terminal_is_for_people(errors);
     int exit_code = c->plan     ? print_plan(topology, c, errors)
                     : c->replay ? run_letters(&session, topology, c, &logger)
-                                : run_topology(&session, topology, c, &logger);
+                                : run_changing(&session, topology, path, c, &logger);
+    gx_manager_end(&manager);
     gale_topology_free(topology);
     return exit_code;
 }

@@ -133,17 +133,18 @@ int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *pat
     int fd;
     int rc = gx_file_create(path, true, &fd, error);
     if (rc < 0) return rc;
-    *log = (gx_event_log){ .wanted = wanted, .topology = topology, .path = path, .fd = fd };
+    *log = (gx_event_log){ .wanted = wanted, .path = path, .fd = fd };
     log->broken = (gale_error)GALE_ERROR_INIT;
     pthread_mutex_init(&log->mutex, NULL);
     return 0;
 }
 
-int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *error) {
+int gx_event_log_attach(gx_event_log *log, const gale_topology *topology, gale_runtime *runtime, gale_error *error) {
     for (size_t i = 0; i < log->wanted->count; i++) {
         choice made = { NULL, 0 };
-        int rc = read_choice(log->wanted->items[i], log->topology, &made, error);
-        if (rc == 0) rc = gale_runtime_log_events(runtime, made.component->name, made.percent, on_event, log);
+        int rc = read_choice(log->wanted->items[i], topology, &made, error);
+        if (rc < 0) return rc;
+        rc = gale_runtime_log_events(runtime, made.component->name, made.percent, on_event, log);
         if (rc < 0) return gale_error_set(error, rc, "no event log: %s", gale_error_text(rc));
     }
     return 0;

@@ -8,7 +8,7 @@
  *          When a write fails the log ends there, behind a whole line, and the run goes on: its results do not depend on
  *          who watches.
  * Threads: events come from any; the rest belongs to the main thread.
- * Owner:   words, path and topology are borrowed for the whole life.
+ * Owner:   words and path are borrowed for the whole life.
  */
 #ifndef GX_CLI_EVENT_LOG_H
 #define GX_CLI_EVENT_LOG_H
@@ -21,7 +21,6 @@
 
 typedef struct gx_event_log {
     const gx_words *wanted; /* "COMPONENT" or "COMPONENT=PERCENT" */
-    const gale_topology *topology;
     const char *path;
     int fd;
     pthread_mutex_t mutex;
@@ -35,8 +34,9 @@ typedef struct gx_event_log {
 int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *path, const gale_topology *topology,
                       const gale_logger *logger, gale_error *error);
 
-/* Begins, before the runtime is started. GALE_NO_MEMORY. */
-int gx_event_log_attach(gx_event_log *log, gale_runtime *runtime, gale_error *error);
+/* Begins, before the runtime is started; also with another topology than it was opened for, and its runtime. GALE_NOT_FOUND: that lacks
+ * a component; GALE_NO_MEMORY. */
+int gx_event_log_attach(gx_event_log *log, const gale_topology *topology, gale_runtime *runtime, gale_error *error);
 
 /* Writes what has gathered. Returns the first error that there ever was. True in `ret_news` when that was not returned
  * before: then `error` says it. */

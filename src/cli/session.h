@@ -1,14 +1,15 @@
-/* One run of a topology by the program: start, signals, live figures, the end, its summary and exit code.
+/* How the program runs a topology: what the command line says of it, how it speaks, and its exit codes. cli/service.h runs it.
  *
  * What:    SIGINT and SIGTERM drain the runtime within `end_within` (a durable one makes a checkpoint, and stops), and so does SIGHUP when the
  *          terminal has gone; a second SIGINT or SIGTERM stops it at once. A second SIGHUP does not: who closes a terminal may send
  *          several. Of a service (`reopens`) another SIGHUP opens logs, sinks and dead letters again.
- * Threads: the main thread, once it has called gx_signals_prepare and before any other is started.
  */
 #ifndef GX_CLI_SESSION_H
 #define GX_CLI_SESSION_H
 
+#include "cli/change.h"
 #include "cli/event_log.h"
+#include "cli/manager.h"
 #include "cli/terminal.h"
 #include "serve/server.h"
 
@@ -21,6 +22,16 @@ typedef enum gx_exit {
     GX_EXIT_IO = 3,      /* input or output */
     GX_EXIT_SIGNAL = 128 /* and the signal's number: it cut the run short */
 } gx_exit;
+
+/* What makes the topologies that a run is changed to. On the main thread. */
+typedef struct gx_reloader {
+    void *user;
+    /* Reads and checks the file again, with what is asked for; `*ret_adopt`: what the new one takes that has changed. What is wrong, in
+     * words. */
+    int (*load)(void *user, const gx_change *change, gale_topology **ret_topology, gx_words *ret_adopt,
+                gale_error *error);
+    void (*settle)(void *user, bool taken); /* it runs; or it does not, and what was before does */
+} gx_reloader;
 
 typedef struct gx_session {
     gx_terminal *terminal; /* for log lines, errors, the summary */
@@ -35,9 +46,8 @@ typedef struct gx_session {
     bool skipped;          /* some of what was to be run could not be read: the exit code is not GX_EXIT_OK */
     bool json;             /* a summary as JSON to `json_fd` */
     int json_fd;
-    const gale_store *store;  /* of a durable run, or NULL */
-    const char *const *adopt; /* what it takes that has changed */
-    uint32_t adopt_count;
+    const gale_store *store;                            /* of a durable run, or NULL */
+    gx_words adopt;                                     /* what it takes that has changed */
     const char *state;                                  /* its folder */
     uint64_t end_within;                                /* seconds from a signal to the end; 0: 10 */
     int64_t drain_after;                                /* nanoseconds from the start; 0: never */
@@ -46,6 +56,9 @@ typedef struct gx_session {
     bool reopens;                                       /* SIGHUP opens files again, unless the terminal has gone */
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
     void *user;
+    gx_manager *manager;     /* of services, or NULL */
+    gx_change *change;       /* asked for while it runs; NULL: it is never changed */
+    gx_reloader reloader;    /* for that */
     gx_event_log *events;    /* open, or NULL; written while it runs and at the end */
     gx_server_options serve; /* what is served meanwhile */
 } gx_session;
@@ -67,7 +80,7 @@ int gx_session_print(gx_terminal *errors, gx_buf *out);
 /* Says "cannot write to standard output: why", and returns GX_EXIT_IO. `why`: an errno. */
 int gx_session_unwritten(gx_terminal *errors, int why);
 
-/* Runs until the end. Returns the exit code; everything has been said by then. */
-int gx_session_run(const gx_session *session, gale_topology *topology);
+/* Is it an error of input or output? */
+bool gx_session_is_io(int code);
 
 #endif

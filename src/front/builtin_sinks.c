@@ -89,7 +89,7 @@ static int make_null(const gx_args *args, gale_bolt *ret, gale_error *error) {
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.bolt.FileSink", .kind = GX_CLASS_BOLT, GX_PARAMS(file_params),
-      .keys = "gale.output gale.overwrite",
+      .keys = "gale.append gale.output gale.overwrite",
       .text = "writes each tuple as a line", .make_bolt = make_file, .prints = file_prints },
     { .name = "gale.bolt.Printer", .kind = GX_CLASS_BOLT,
       .text = "prints each tuple as a JSON line", .make_bolt = make_printer, .prints = always_prints },

@@ -35,9 +35,24 @@ static gx_errand take(gx_errands *errands) {
     return first;
 }
 
+/* What is looked at stays until it is answered. */
+static void serve(const gx_route *route, const gx_call *call, gx_http_reply *reply) {
+    gx_served *served = call->served;
+    if (route->always) {
+        route->serve(call, reply);
+        return;
+    }
+    pthread_rwlock_rdlock(&served->guard);
+    if (served->runtime)
+        route->serve(call, reply);
+    else
+        gx_call_refuse(reply, 503, "the topology is being changed: ask again");
+    pthread_rwlock_unlock(&served->guard);
+}
+
 static void run(const gx_errand *errand) {
     gx_http_reply reply = { .status = 200, .body = GX_BUF_INIT(NULL) };
-    errand->route->serve(&errand->call, &reply);
+    serve(errand->route, &errand->call, &reply);
     gx_http_answer(errand->request, &reply);
 }
 
@@ -93,7 +108,7 @@ static void refuse_method(gx_http_reply *reply, const char *allow) {
 static bool answer(const gx_desk *desk, gx_http_request *request, const gx_route *route, const gx_call *call,
                    gx_http_reply *reply) {
     gx_errand errand = { request, route, *call };
-    if (route->kind != GX_ROUTE_WAITS) return route->serve(call, reply), true;
+    if (route->kind != GX_ROUTE_WAITS) return serve(route, call, reply), true;
     if (put(desk->errands, &errand)) return false;
     gx_call_refuse(reply, 503, "too many ask for this at a time: ask again later");
     return true;

@@ -28,6 +28,7 @@ typedef struct gx_route {
     const gx_route_parameter *parameters; /* ends with one without a name; NULL: none */
     const char *body;                     /* the shape of what is sent, or NULL */
     const char *type;                     /* of the answer; NULL: application/json */
+    bool always;                          /* looks at no runtime: answered also while the topology is changed */
 } gx_route;
 
 #endif

@@ -1,6 +1,7 @@
 #include "serve/routes.h"
 
 #include "serve/gale_about.h"
+#include "serve/gale_change.h"
 #include "serve/gale_deeds.h"
 #include "serve/gale_now.h"
 #include "serve/health_page.h"
@@ -60,6 +61,12 @@ const gx_route gx_routes[] = {
     { GX_ROUTE_CHANGES, GALE "deactivate", gx_gale_deactivate, "Spouts pause.", .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "drain", gx_gale_drain, "The run ends in order.", .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "kill", gx_gale_kill, "The run ends at once.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "reload", gx_gale_change, "Goes on with the topology file as it is by now.",
+      .always = true, .answer = GX_SHAPE_CHANGE, .body = GX_SHAPE_WISH },
+    { GX_ROUTE_ASKS, GALE "reload", gx_gale_changing, "How far the last reload or restart is.", .always = true,
+      .answer = GX_SHAPE_CHANGING },
+    { GX_ROUTE_CHANGES, GALE "restart", gx_gale_change, "The same, mostly with other numbers.", .always = true,
+      .answer = GX_SHAPE_CHANGE, .body = GX_SHAPE_WISH },
     { GX_ROUTE_ASKS, GALE "log-level", gx_gale_log_level, "The level of the log.", .answer = "{level:s?}" },
     { GX_ROUTE_CHANGES, GALE "log-level", gx_gale_set_log_level, "Sets the level of the log.", .answer = GX_SHAPE_DONE,
       .body = "{level:s}" },

@@ -10,6 +10,39 @@
 #include "serve/http.h"
 #include "serve/snapshot.h"
 
+#include <pthread.h>
+
+/* What a run that is changed is to go on with: its file as it is by now, with these words of -c, --set and --state-adopt laid over what the run was
+ * begun with. */
+enum { GX_WISH_WORDS_MAX = 64 };
+
+typedef struct gx_wish_words {
+    const char *items[GX_WISH_WORDS_MAX];
+    size_t count;
+} gx_wish_words;
+
+typedef struct gx_wish {
+    gx_wish_words settings, sets, adopt;
+} gx_wish;
+
+typedef enum gx_changing_state {
+    GX_CHANGING_NONE, /* nothing was asked yet */
+    GX_CHANGING_ASKED,
+    GX_CHANGING_CHECKING,
+    GX_CHANGING_STOPPING,
+    GX_CHANGING_STARTING,
+    GX_CHANGING_DONE,
+    GX_CHANGING_REFUSED, /* what ran goes on */
+} gx_changing_state;
+
+/* How far the last one is. */
+typedef struct gx_changing {
+    gx_changing_state state;
+    uint64_t number;            /* of it, from 1 */
+    int64_t stood_still;        /* ns that spouts did, once it is done */
+    char text[GALE_ERROR_TEXT]; /* why it was refused */
+} gx_changing;
+
 /* What the process does beside running the topology. Functions may be NULL: then it is refused. Called on a door's thread; must not wait. */
 typedef struct gx_deeds {
     void *user;
@@ -17,10 +50,15 @@ typedef struct gx_deeds {
     void (*kill)(void *user);             /* at once */
     const char *(*log_level)(void *user); /* its name; a literal */
     bool (*set_log_level)(void *user, gale_str to); /* false: there is none of this name */
+    int (*change)(void *user, const gx_wish *wish,
+                  gale_error *error); /* copies it; GALE_AGAIN: another one is on its way */
+    void (*changing)(void *user, gx_changing *ret_now);
 } gx_deeds;
 
 typedef struct gx_served {
-    gale_runtime *runtime;
+    pthread_rwlock_t
+        guard; /* who looks at the runtime, its topology, parts and history reads; who changes them writes */
+    gale_runtime *runtime; /* NULL: another one is on its way */
     const gale_topology *topology;
     const char *file;     /* the topology's, or NULL */
     int64_t started;      /* ns since 1970 */

@@ -31,9 +31,12 @@ struct gx_server {
 /* --- The keeper ----------------------------------------------------------------------------------------------------- */
 
 static void keep(gx_server *server) {
-    gx_snapshot *taken = gx_snapshot_take(&server->served.parts, server->served.runtime);
+    gx_served *served = &server->served;
     int64_t now = gx_os_monotonic();
-    if (taken) gx_history_add(server->served.history, taken); /* else the second is left out */
+    pthread_rwlock_rdlock(&served->guard);
+    gx_snapshot *taken = served->runtime ? gx_snapshot_take(&served->parts, served->runtime) : NULL;
+    if (taken) gx_history_add(served->history, taken); /* else the second is left out */
+    pthread_rwlock_unlock(&served->guard);
     if (server->control.http) gx_http_sweep(server->control.http, now);
     if (server->listen.http) gx_http_sweep(server->listen.http, now);
 }
@@ -134,23 +137,49 @@ int gx_server_check(const gx_server_options *options, gale_error *error) {
     return 0;
 }
 
+void gx_server_pause(gx_server *server) {
+    if (!server) return;
+    gx_served *served = &server->served;
+    pthread_rwlock_wrlock(&served->guard);
+    served->runtime = NULL;
+    served->topology = NULL;
+    gx_history_free(served->history);
+    served->history = NULL;
+    free(served->debug);
+    served->debug = NULL;
+    gx_parts_free(&served->parts);
+    served->parts = (gx_parts){ .count = 0 };
+    pthread_rwlock_unlock(&served->guard);
+}
+
+int gx_server_resume(gx_server *server, gale_runtime *runtime, const gale_topology *topology, gale_error *error) {
+    if (!server) return 0;
+    gx_served *served = &server->served;
+    pthread_rwlock_wrlock(&served->guard);
+    int rc = gx_parts_new(topology, runtime, &served->parts);
+    if (rc == 0) served->history = gx_history_new(&served->parts);
+    if (rc == 0) served->debug = calloc(served->parts.count, sizeof *served->debug);
+    if (rc == 0 && (!served->history || !served->debug)) rc = GALE_NO_MEMORY;
+    if (rc == 0) {
+        served->topology = topology;
+        served->runtime = runtime;
+        gx_store_relaxed(&served->inactive, 0);
+    }
+    pthread_rwlock_unlock(&served->guard);
+    return rc < 0 ? gale_error_set(error, rc, "out of memory") : 0;
+}
+
 static gx_server *make(const gx_server_options *options, gale_runtime *runtime, const gale_topology *topology,
                        const gale_logger *logger) {
     gx_server *server = calloc(1, sizeof *server);
     if (!server) return NULL;
     server->control.door.fd = server->listen.door.fd = -1;
-    server->served = (gx_served){ .runtime = runtime,
-                                  .topology = topology,
-                                  .file = options->file,
-                                  .started = gx_os_wall(),
-                                  .started_time = gx_os_monotonic(),
-                                  .deeds = options->deeds };
+    server->served = (gx_served){
+        .file = options->file, .started = gx_os_wall(), .started_time = gx_os_monotonic(), .deeds = options->deeds
+    };
     if (logger) server->served.logger = *logger;
-    if (gx_parts_new(topology, runtime, &server->served.parts) == GALE_OK) {
-        server->served.history = gx_history_new(&server->served.parts);
-        server->served.debug = calloc(server->served.parts.count, sizeof *server->served.debug);
-    }
-    server->has_errands = server->served.history && server->served.debug && gx_errands_init(&server->errands);
+    pthread_rwlock_init(&server->served.guard, NULL);
+    server->has_errands = gx_server_resume(server, runtime, topology, NULL) == 0 && gx_errands_init(&server->errands);
     if (server->has_errands) return server;
     gx_server_stop(server);
     return NULL;
@@ -188,9 +217,8 @@ void gx_server_stop(gx_server *server) {
     gx_http_close(server->control.http);
     gx_door_close(&server->listen.door);
     gx_door_close(&server->control.door);
-    gx_history_free(server->served.history);
-    free(server->served.debug);
-    gx_parts_free(&server->served.parts);
+    gx_server_pause(server);
+    pthread_rwlock_destroy(&server->served.guard);
     if (server->has_errands) gx_errands_fini(&server->errands);
     free(server);
 }

@@ -27,6 +27,14 @@ GALE_MUST_USE int gx_server_start(const gx_server_options *options, gale_runtime
                                   const gale_topology *topology, const gale_logger *logger, gx_server **ret_server,
                                   gale_error *error);
 
+/* The runtime is to go, and another one will come: who asks meanwhile is told so, and to ask again. Doors stay open. Waits for who looks at it. NULL
+ * is allowed. */
+void gx_server_pause(gx_server *server);
+
+/* That is the other one. History begins anew with it. GALE_NO_MEMORY: nothing is served still. NULL is allowed. */
+GALE_MUST_USE int gx_server_resume(gx_server *server, gale_runtime *runtime, const gale_topology *topology,
+                                   gale_error *error);
+
 /* Answers what is being answered, and closes all. NULL is allowed. */
 void gx_server_stop(gx_server *server);
 

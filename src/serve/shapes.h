@@ -45,6 +45,10 @@
     "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n], p99:[n], "                      \
     "components:{*:{executed:[n?], queued_bytes:[i]}}}"
 
+#define GX_SHAPE_WISH "{set:[s]?, config:[s]?, adopt:[s]?}"
+#define GX_SHAPE_CHANGE "{number:i}"
+#define GX_SHAPE_CHANGING "{number:i, state:s, text:s?, stood_still:n}"
+
 #define GX_SHAPE_OPEN_TREES "[{spout:s, message_id:s, age:n, place:s, component:s?, text:s}]"
 
 #endif

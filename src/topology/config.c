@@ -29,6 +29,8 @@ enum { EXECUTORS_MAX = 256, TASKS_MAX = 32767 };
 
 /* Sorted by name. A refused key's text ends a sentence that begins with the key. */
 static const gx_key table[] = {
+    { "gale.append", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
+      "A file sink writes behind what its file holds, as with its own `append`." },
     { "gale.blocking", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
       "The component's calls may block: each of its tasks gets an executor of its own." },
     { "gale.executor", GX_KEY_WORKS, I64, "", 0, EXECUTORS_MAX - 1, true,

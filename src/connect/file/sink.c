@@ -328,7 +328,7 @@ static int open_outputs(sink *bolt, const char *given, gale_error *error) {
 static void take_options(sink *bolt, const gx_sink_options *user) {
     const gale_context *context = bolt->instance.context;
     const gale_file_sink_options *options = &user->given;
-    bolt->append = options->append;
+    bolt->append = options->append || gale_config_bool(context->config, "gale.append", false);
     bolt->overwrite = options->overwrite || gale_config_bool(context->config, "gale.overwrite", false);
     bolt->sync = options->sync;
     bolt->wall = user->wall;

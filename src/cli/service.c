@@ -1,0 +1,178 @@
+#include "cli/service.h"
+
+#include "base/os/time.h"
+#include "cli/figures.h"
+#include "cli/running.h"
+
+#include <unistd.h>
+
+/* Topologies after one another. */
+typedef struct line {
+    const gx_session *session;
+    gale_logger logger;
+    gx_server *server;
+    gale_topology *first; /* the caller's */
+    gale_topology *now;
+    gale_topology *before; /* while `now` has not run yet, and is to take its place */
+    gx_words adopt;        /* what `now` takes that has changed */
+    int64_t still_since;   /* spouts stand still; 0: they do not */
+} line;
+
+static void drop(const line *l, gale_topology *topology) {
+    if (topology != l->first) gale_topology_free(topology);
+}
+
+/* Not an exit code: there is another one. */
+enum { GOES_ON = -1 };
+
+/* --- The start ---------------------------------------------------------------------------------------------------- */
+
+/* What the run begins with. */
+static void tell_resumed(const gx_session *session, const gale_logger *logger, const gale_runtime *runtime) {
+    gale_checkpoint_stats stats = { .size = sizeof stats };
+    if (!gale_runtime_checkpoint_stats(runtime, &stats)) return;
+    unsigned long long number = (unsigned long long)stats.resumed;
+    char age[GX_FIGURE_SIZE];
+    int64_t passed = gx_os_wall() - stats.wall;
+    gx_figure_time((double)(passed > 0 ? passed : 0), age);
+    if (!number)
+        gale_log(logger, GALE_LOG_INFO, NULL, "begins anew, with its state in '%s'", session->state);
+    else if (stats.complete)
+        gale_log(logger, GALE_LOG_INFO, NULL,
+                 "checkpoint %llu in '%s', %s old, is of the end of a run: all is done, and nothing is run again",
+                 number, session->state, age);
+    else
+        gale_log(logger, GALE_LOG_INFO, NULL, "resumes from checkpoint %llu in '%s', %s old", number, session->state,
+                 age);
+}
+
+static int make_runtime(const line *l, gale_runtime **ret_runtime, gale_error *error) {
+    const gx_session *session = l->session;
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.logger = &l->logger;
+    options.seed = session->seed;
+    options.executors = session->executors;
+    options.until_drained = !session->keep_running;
+    options.store = session->store;
+    options.adopt = l->adopt.items;
+    options.adopt_count = (uint32_t)l->adopt.count;
+    int rc = gale_runtime_new(l->now, &options, ret_runtime, error);
+    if (rc < 0 || !session->events) return rc;
+    rc = gx_event_log_attach(session->events, l->now, *ret_runtime, error);
+    if (rc < 0) gale_runtime_free(*ret_runtime, -1, NULL);
+    return rc;
+}
+
+/* The doors are opened once. */
+static int serve(line *l, gale_runtime *runtime, gale_error *error) {
+    const gx_session *session = l->session;
+    if (l->server) return gx_server_resume(l->server, runtime, l->now, error);
+    int rc = gx_server_start(&session->serve, runtime, l->now, &l->logger, &l->server, error);
+    if (rc == 0 && session->serve.listen) gx_terminal_say(session->terminal, GALE_LOG_INFO, gx_server_url(l->server));
+    return rc;
+}
+
+/* --- Changes ------------------------------------------------------------------------------------------------------ */
+
+/* Where there are no checkpoints, sinks go on behind what the run has written. */
+static void begin_behind(const line *l) {
+    if (!l->session->store) (void)gale_topology_set(l->now, NULL, "gale.append", gale_bool(true));
+}
+
+/* What it was until now goes on, if there is one: a change that cannot begin is refused. */
+static int fall_back(line *l, int rc, const gale_error *error) {
+    const gx_session *session = l->session;
+    if (!l->before) return gx_session_refuse(session->terminal, error, gx_session_exit(rc));
+    gx_change_tell(session->change, GX_CHANGING_REFUSED, error->text, 0);
+    gx_terminal_say(session->terminal, GALE_LOG_ERROR, error->text);
+    session->reloader.settle(session->reloader.user, false);
+    drop(l, l->now);
+    l->now = l->before;
+    l->before = NULL;
+    l->adopt = session->adopt;
+    begin_behind(l);
+    return GOES_ON;
+}
+
+/* It runs. */
+static void settle(line *l) {
+    const gx_session *session = l->session;
+    char passed[GX_FIGURE_SIZE];
+    int64_t still = gx_os_monotonic() - l->still_since;
+    if (!l->still_since) return;
+    l->still_since = 0;
+    gale_log(&l->logger, GALE_LOG_INFO, NULL, "%s; spouts stood still for %s",
+             l->before ? "goes on as it was changed" : "goes on as it was", gx_figure_time((double)still, passed));
+    if (!l->before) return;
+    gx_change_tell(session->change, GX_CHANGING_DONE, NULL, still);
+    session->reloader.settle(session->reloader.user, true);
+    drop(l, l->before);
+    l->before = NULL;
+}
+
+/* A run that ended meanwhile by a signal, or by what went wrong, is not changed any more. */
+static void forget_next(const line *l, gx_running *r) {
+    if (!r->next) return;
+    gx_change_tell(l->session->change, GX_CHANGING_REFUSED, "the run has ended meanwhile", 0);
+    gale_topology_free(r->next);
+    r->next = NULL;
+}
+
+static int go_on(line *l, const gx_running *r) {
+    gx_change_tell(l->session->change, GX_CHANGING_STARTING, NULL, 0);
+    l->before = l->now;
+    l->now = r->next;
+    l->adopt = r->adopt;
+    begin_behind(l);
+    l->still_since = r->still_since;
+    return GOES_ON;
+}
+
+/* --- One runtime -------------------------------------------------------------------------------------------------- */
+
+/* A thread that is stuck still uses the topology and the session's logger: then the process ends as it is. */
+static void let_go(line *l, gale_runtime *runtime, bool stuck, int exit_code) {
+    gx_server_pause(l->server);
+    if (!gx_running_let_go(l->session, runtime, stuck)) _exit(exit_code < 0 ? GX_EXIT_FAILED : exit_code);
+}
+
+/* Until it has ended, or is to be changed. */
+static int wait(line *l, gx_running *r) {
+    gale_error error = GALE_ERROR_INIT;
+    settle(l);
+    if (l->session->manager) gx_manager_ready(l->session->manager, "all is open");
+    int rc = gx_running_wait(r, &error);
+    if (r->signal || (rc < 0 && rc != GALE_TIMED_OUT)) forget_next(l, r);
+    int exit_code = r->next ? go_on(l, r) : gx_running_conclude(r, l->now, rc, &error);
+    let_go(l, r->runtime, rc == GALE_TIMED_OUT, exit_code);
+    return exit_code;
+}
+
+static int run(line *l) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_runtime *runtime;
+    int rc = make_runtime(l, &runtime, &error);
+    if (rc < 0) return fall_back(l, rc, &error);
+    tell_resumed(l->session, &l->logger, runtime);
+    gx_running r = gx_running_of(l->session, &l->logger, runtime);
+    rc = serve(l, runtime, &error);
+    if (rc == 0) rc = gx_running_start(&r, &error);
+    if (rc == 0) return wait(l, &r);
+    int exit_code = r.signal ? GX_EXIT_SIGNAL + r.signal : fall_back(l, rc, &error);
+    let_go(l, runtime, false, exit_code);
+    return exit_code;
+}
+
+int gx_service_run(const gx_session *session, gale_topology *topology) {
+    gale_error error = GALE_ERROR_INIT;
+    line l = { .session = session, .first = topology, .now = topology, .adopt = session->adopt };
+    if (gx_session_logger(session, &l.logger, &error) < 0)
+        return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
+    int exit_code;
+    do exit_code = run(&l);
+    while (exit_code == GOES_ON);
+    gx_server_stop(l.server);
+    if (l.before) drop(&l, l.before);
+    drop(&l, l.now);
+    return exit_code;
+}
