@@ -65,6 +65,9 @@ class Drawing(rig.Case):
             self.assertEqual(told[key], value, key)
 
 
+RELOAD = "/api/gale/v1/reload"
+
+
 class Routes(rig.Case):
     def api(self, run):
         return run.json("/openapi.json")
@@ -88,7 +91,7 @@ class Routes(rig.Case):
         rows = [(path, method, one) for path, methods in api["paths"].items() for method, one in methods.items()]
         statuses = {}
         for path, method, described in rows:
-            if path.endswith("/drain") or "/kill" in path:
+            if path.endswith(("/drain", "/restart")) or "/kill" in path or (method, path) == ("post", RELOAD):
                 continue
             statuses[method, path] = self.check(run, path, method, described)
         return statuses
@@ -104,6 +107,14 @@ class Routes(rig.Case):
     refused = {"/api/gale/v1/log-level", "/api/v1/topology/{id}/logconfig", "/api/v1/topology/{id}/rebalance/{wait}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}/{timeout}"}
+
+    def test_and_so_do_those_that_change_it(self):
+        run = self.run_words()
+        described = self.api(run)["paths"]
+        for path in RELOAD, "/api/gale/v1/restart":
+            self.assertEqual(self.check(run, path, "post", described[path]["post"]), 202)
+            while run.json(RELOAD)["state"] != "done":
+                pass
 
     def test_and_so_do_those_that_end_it(self):
         for path in "/api/gale/v1/drain", "/api/gale/v1/kill", "/api/v1/topology/{id}/kill/{wait}":
