@@ -2,7 +2,7 @@
 
 #include "base/os/time.h"
 #include "cli/figures.h"
-#include "cli/running.h"
+#include "cli/watching.h"
 
 #include <unistd.h>
 
@@ -111,14 +111,14 @@ static void settle(line *l) {
 }
 
 /* A run that ended meanwhile by a signal, or by what went wrong, is not changed any more. */
-static void forget_next(const line *l, gx_running *r) {
+static void forget_next(const line *l, gx_watching *r) {
     if (!r->next) return;
     gx_change_tell(l->session->change, GX_CHANGING_REFUSED, "the run has ended meanwhile", 0);
     gale_topology_free(r->next);
     r->next = NULL;
 }
 
-static int go_on(line *l, const gx_running *r) {
+static int go_on(line *l, const gx_watching *r) {
     gx_change_tell(l->session->change, GX_CHANGING_STARTING, NULL, 0);
     l->before = l->now;
     l->now = r->next;
@@ -133,17 +133,17 @@ static int go_on(line *l, const gx_running *r) {
 /* A thread that is stuck still uses the topology and the session's logger: then the process ends as it is. */
 static void let_go(line *l, gale_runtime *runtime, bool stuck, int exit_code) {
     gx_server_pause(l->server);
-    if (!gx_running_let_go(l->session, runtime, stuck)) _exit(exit_code < 0 ? GX_EXIT_FAILED : exit_code);
+    if (!gx_watching_let_go(l->session, runtime, stuck)) _exit(exit_code < 0 ? GX_EXIT_FAILED : exit_code);
 }
 
 /* Until it has ended, or is to be changed. */
-static int wait(line *l, gx_running *r) {
+static int wait(line *l, gx_watching *r) {
     gale_error error = GALE_ERROR_INIT;
     settle(l);
     if (l->session->manager) gx_manager_ready(l->session->manager, "all is open");
-    int rc = gx_running_wait(r, &error);
+    int rc = gx_watching_wait(r, &error);
     if (r->signal || (rc < 0 && rc != GALE_TIMED_OUT)) forget_next(l, r);
-    int exit_code = r->next ? go_on(l, r) : gx_running_conclude(r, l->now, rc, &error);
+    int exit_code = r->next ? go_on(l, r) : gx_watching_conclude(r, l->now, rc, &error);
     let_go(l, r->runtime, rc == GALE_TIMED_OUT, exit_code);
     return exit_code;
 }
@@ -154,9 +154,9 @@ static int run(line *l) {
     int rc = make_runtime(l, &runtime, &error);
     if (rc < 0) return fall_back(l, rc, &error);
     tell_resumed(l->session, &l->logger, runtime);
-    gx_running r = gx_running_of(l->session, &l->logger, runtime);
+    gx_watching r = gx_watching_of(l->session, &l->logger, runtime);
     rc = serve(l, runtime, &error);
-    if (rc == 0) rc = gx_running_start(&r, &error);
+    if (rc == 0) rc = gx_watching_start(&r, &error);
     if (rc == 0) return wait(l, &r);
     int exit_code = r.signal ? GX_EXIT_SIGNAL + r.signal : fall_back(l, rc, &error);
     let_go(l, runtime, false, exit_code);

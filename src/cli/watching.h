@@ -1,16 +1,16 @@
 /* One runtime of a session, from its start until it is closed: signals, figures, what is told to a service manager, and what is asked of
  * it.
  *
- *      gx_running_start --> gx_running_wait --closed--> gx_running_conclude, or, where `next` is there, another one with that
+ *      gx_watching_start --> gx_watching_wait --closed--> gx_watching_conclude, or, where `next` is there, another one with that
  *
  * Threads: the main thread. Owner: runtime and session are borrowed; `next` is whoever takes it. */
-#ifndef GX_CLI_RUNNING_H
-#define GX_CLI_RUNNING_H
+#ifndef GX_CLI_WATCHING_H
+#define GX_CLI_WATCHING_H
 
 #include "cli/session.h"
 #include "cli/summary.h"
 
-typedef struct gx_running {
+typedef struct gx_watching {
     const gx_session *session;
     gale_runtime *runtime;
     gale_logger logger;
@@ -29,21 +29,21 @@ typedef struct gx_running {
     gale_topology *next;  /* what is gone on with, once it is closed */
     gx_words adopt;       /* with that */
     int64_t still_since;  /* its spouts stand still for that since then */
-} gx_running;
+} gx_watching;
 
-gx_running gx_running_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime);
+gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime);
 
 /* Opens. Signals are heard meanwhile; who does not come back from opening is left behind, and the process ends. */
-int gx_running_start(gx_running *r, gale_error *error);
+int gx_watching_start(gx_watching *r, gale_error *error);
 
 /* GALE_TIMED_OUT: a stop has been ignored for a while by a component that is stuck. */
-int gx_running_wait(gx_running *r, gale_error *error);
+int gx_watching_wait(gx_watching *r, gale_error *error);
 
 /* Says what has become of it, which `code` is of, and returns the exit code. */
-int gx_running_conclude(gx_running *r, const gale_topology *topology, int code, const gale_error *error);
+int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code, const gale_error *error);
 
 /* Frees the runtime (which has been waited for already when it is `stuck`). False: a component does not come back, and a thread still uses
  * the topology and the session's logger. */
-bool gx_running_let_go(const gx_session *session, gale_runtime *runtime, bool stuck);
+bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/running.h"
+#include "cli/watching.h"
 
 #include "base/os/thread.h"
 #include "base/os/time.h"
@@ -13,9 +13,9 @@
 static const int64_t slice = 20 * GALE_MILLISECOND;
 static const int64_t free_bound = 2 * GALE_SECOND;
 
-gx_running gx_running_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime) {
+gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime) {
     int64_t now = gx_os_monotonic();
-    return (gx_running){ .session = session,
+    return (gx_watching){ .session = session,
                          .runtime = runtime,
                          .logger = *logger,
                          .started = now,
@@ -26,7 +26,7 @@ gx_running gx_running_of(const gx_session *session, const gale_logger *logger, g
 
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
-static void show_line(const gx_running *r, const gx_reading *now) {
+static void show_line(const gx_watching *r, const gx_reading *now) {
     gx_buf line = GX_BUF_INIT(NULL);
     gx_summary_line(now, &r->before, &line);
     const char *text = gx_buf_text(&line);
@@ -35,7 +35,7 @@ static void show_line(const gx_running *r, const gx_reading *now) {
 }
 
 /* Who keeps a run going beyond its input sees nothing move any more. */
-static void look_at_input(gx_running *r, const gx_reading *now) {
+static void look_at_input(gx_watching *r, const gx_reading *now) {
     if (r->told || !r->session->keep_running || !now->done || now->run.open) return;
     r->told = true;
     if (now->run.phase == GALE_PHASE_RUNNING)
@@ -44,7 +44,7 @@ static void look_at_input(gx_running *r, const gx_reading *now) {
 }
 
 /* The line of figures, as one of the log: `what` stands before it. */
-static void log_figures(const gx_running *r, const char *what, const gx_reading *now, const gx_reading *before) {
+static void log_figures(const gx_watching *r, const char *what, const gx_reading *now, const gx_reading *before) {
     gx_buf line = GX_BUF_INIT(NULL);
     gx_summary_line(now, before, &line);
     const char *text = gx_buf_text(&line);
@@ -52,7 +52,7 @@ static void log_figures(const gx_running *r, const char *what, const gx_reading 
     gx_buf_fini(&line);
 }
 
-static void tell_status(const gx_running *r, const gx_reading *now, const gx_reading *before) {
+static void tell_status(const gx_watching *r, const gx_reading *now, const gx_reading *before) {
     gx_buf line = GX_BUF_INIT(NULL);
     gx_summary_line(now, before, &line);
     if (line.size) line.size--; /* its end */
@@ -61,7 +61,7 @@ static void tell_status(const gx_running *r, const gx_reading *now, const gx_rea
     gx_buf_fini(&line);
 }
 
-static void look_at_log(gx_running *r, const gx_reading *now, int64_t time) {
+static void look_at_log(gx_watching *r, const gx_reading *now, int64_t time) {
     int64_t every = r->session->figures_every;
     if (!every || time < r->next_figures) return;
     r->next_figures += every;
@@ -71,14 +71,14 @@ static void look_at_log(gx_running *r, const gx_reading *now, int64_t time) {
 }
 
 /* In order, within its bound. One that is to go on with something else does not stop. */
-static void tell_stopping(const gx_running *r, int64_t now) {
+static void tell_stopping(const gx_watching *r, int64_t now) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
     if (r->next || (!r->signal && stats.phase < GALE_PHASE_DRAINING)) return;
     gx_manager_stopping(r->session->manager, now, r->stop_at == INT64_MAX ? INT64_MAX : r->stop_at + free_bound);
 }
 
-static void look_at_figures(gx_running *r, int64_t time) {
+static void look_at_figures(gx_watching *r, int64_t time) {
     gx_reading now;
     gx_summary_read(r->runtime, &now);
     look_at_input(r, &now);
@@ -97,7 +97,7 @@ static bool write_events(const gx_session *session) {
     return false;
 }
 
-static void tick(gx_running *r, int64_t now) {
+static void tick(gx_watching *r, int64_t now) {
     const gx_session *session = r->session;
     if (now < r->next_tick) return;
     r->next_tick += session->period;
@@ -117,7 +117,7 @@ static int64_t end_bound(const gx_session *session) {
 }
 
 /* The drain did not come to its end: says what it waits for. */
-static void give_up(gx_running *r) {
+static void give_up(gx_watching *r) {
     gx_buf text = GX_BUF_INIT(NULL);
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
@@ -129,21 +129,21 @@ static void give_up(gx_running *r) {
     gale_runtime_stop(r->runtime);
 }
 
-static bool is_open(const gx_running *r) {
+static bool is_open(const gx_watching *r) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
     return stats.phase >= GALE_PHASE_RUNNING;
 }
 
 /* What is in flight is part of the checkpoint. */
-static void suspend(gx_running *r) {
+static void suspend(gx_watching *r) {
     bool makes_one = is_open(r);
     gale_runtime_suspend(r->runtime);
     if (!makes_one) return;
     gale_log(&r->logger, GALE_LOG_INFO, NULL, "makes a checkpoint, and stops; Ctrl-C again ends now");
 }
 
-static void drain(gx_running *r) {
+static void drain(gx_watching *r) {
     gale_runtime_drain(r->runtime);
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
@@ -153,12 +153,12 @@ static void drain(gx_running *r) {
                  (unsigned long long)stats.open, (double)end_bound(r->session) / 1e9);
 }
 
-static void end_in_order(gx_running *r, int64_t now) {
+static void end_in_order(gx_watching *r, int64_t now) {
     if (r->stop_at == INT64_MAX) r->stop_at = now + end_bound(r->session);
     (r->session->store ? suspend : drain)(r);
 }
 
-static void on_signal(gx_running *r, int number, int64_t now) {
+static void on_signal(gx_watching *r, int number, int64_t now) {
     gx_reading reading;
     if (r->signal) {
         if (number != SIGHUP) give_up(r);
@@ -172,7 +172,7 @@ static void on_signal(gx_running *r, int number, int64_t now) {
 }
 
 /* After log rotation. What cannot be opened goes on where it was. */
-static void reopen(const gx_running *r) {
+static void reopen(const gx_watching *r) {
     gale_error error = GALE_ERROR_INIT;
     if (r->session->manager) gx_manager_reloading(r->session->manager);
     if (gx_terminal_log_reopen(r->session->terminal, &error) < 0) gx_session_refuse(r->session->terminal, &error, 0);
@@ -183,14 +183,14 @@ static void reopen(const gx_running *r) {
     if (r->session->manager) gx_manager_ready(r->session->manager, NULL);
 }
 
-static void look_at_signals(gx_running *r, int64_t now) {
+static void look_at_signals(gx_watching *r, int64_t now) {
     bool asks_to_reopen = false;
     int number = r->session->reopens ? gx_signals_asked_of_service(&asks_to_reopen) : gx_signals_asked();
     if (asks_to_reopen) reopen(r);
     if (number) on_signal(r, number, now);
 }
 
-static void look_at_bounds(gx_running *r, int64_t now) {
+static void look_at_bounds(gx_watching *r, int64_t now) {
     if (r->session->drain_after && !r->drained && now - r->started >= r->session->drain_after) {
         r->drained = true;
         if (r->stop_at == INT64_MAX) r->stop_at = now + end_bound(r->session);
@@ -202,7 +202,7 @@ static void look_at_bounds(gx_running *r, int64_t now) {
 }
 
 /* Who wants to keep a checkpoint does not wait for the interval. */
-static void look_at_requests(gx_running *r, int64_t now) {
+static void look_at_requests(gx_watching *r, int64_t now) {
     const gale_store *store = r->session->store;
     gale_store_about about = { .size = sizeof about };
     if (!store || now < r->next_request) return;
@@ -213,14 +213,14 @@ static void look_at_requests(gx_running *r, int64_t now) {
 
 /* --- Changes -------------------------------------------------------------------------------------------------------- */
 
-static void refuse_change(const gx_running *r, const gale_error *error) {
+static void refuse_change(const gx_watching *r, const gale_error *error) {
     gx_change_tell(r->session->change, GX_CHANGING_REFUSED, error->text, 0);
     gx_terminal_flush(r->session->terminal);
     gale_log(&r->logger, GALE_LOG_ERROR, NULL, "what runs goes on: %s", error->text);
 }
 
 /* The file is read, and checked whole, before anything is stopped for it. */
-static void look_at_changes(gx_running *r, int64_t now) {
+static void look_at_changes(gx_watching *r, int64_t now) {
     const gx_session *session = r->session;
     gale_error error = GALE_ERROR_INIT;
     if (!session->change || r->next || r->signal || !gx_change_take(session->change)) return;
@@ -240,7 +240,7 @@ static void look_at_changes(gx_running *r, int64_t now) {
     end_in_order(r, now);
 }
 
-static void look_at_manager(gx_running *r, int64_t now) {
+static void look_at_manager(gx_watching *r, int64_t now) {
     gx_manager *manager = r->session->manager;
     if (manager) gx_manager_feed(manager, r->runtime, &r->logger, now);
 }
@@ -253,7 +253,7 @@ static bool is_closed(const gale_runtime *runtime) {
 
 /* Until closed; or until a stop has been ignored for a while by a component that is stuck. One that has something to end in order (a
  * child that finishes its work) has as long as the whole end after a signal. */
-int gx_running_wait(gx_running *r, gale_error *error) {
+int gx_watching_wait(gx_watching *r, gale_error *error) {
     int64_t stopped_at = 0;
     for (;;) {
         int64_t now = gx_os_monotonic();
@@ -306,31 +306,31 @@ static int print_summary(const gx_session *session, const gx_summary *summary, c
 }
 
 /* A log that something else reads has no table at its end. */
-static void log_end(const gx_running *r, const gx_reading *total) {
+static void log_end(const gx_watching *r, const gx_reading *total) {
     static const gx_reading none;
     if (gx_terminal_log_is_apart(r->session->terminal)) log_figures(r, "ended: ", total, &none);
 }
 
 /* A run that only a signal ends has done all that it was to do when the drain is over, and says so to a service manager.
  * One that was to end with its input has not. */
-static bool is_cut_short(const gx_running *r) {
+static bool is_cut_short(const gx_watching *r) {
     if (!r->signal) return false;
     return r->cut || r->session->exit_by_signal || (r->session->until_drained && !r->complete);
 }
 
-static int exit_code_of(const gx_running *r, int code, bool lost) {
+static int exit_code_of(const gx_watching *r, int code, bool lost) {
     if (gx_session_is_io(code) || code == GALE_EXISTS) return GX_EXIT_IO;
     if (is_cut_short(r)) return GX_EXIT_SIGNAL + r->signal;
     return code < 0 || lost || r->session->skipped ? GX_EXIT_FAILED : GX_EXIT_OK;
 }
 
 /* What a signal suspended has not come to its end, even if all was read. */
-static void look_at_checkpoints(gx_running *r) {
+static void look_at_checkpoints(gx_watching *r) {
     gale_checkpoint_stats stats = { .size = sizeof stats };
     if (gale_runtime_checkpoint_stats(r->runtime, &stats)) r->complete = stats.complete;
 }
 
-int gx_running_conclude(gx_running *r, const gale_topology *topology, int code, const gale_error *error) {
+int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code, const gale_error *error) {
     r->cut |= code == GALE_TIMED_OUT;
     const gx_session *session = r->session;
     gx_summary summary;
@@ -349,7 +349,7 @@ int gx_running_conclude(gx_running *r, const gale_topology *topology, int code, 
     return exit_code;
 }
 
-bool gx_running_let_go(const gx_session *session, gale_runtime *runtime, bool stuck) {
+bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck) {
     gale_error error = GALE_ERROR_INIT;
     if (gale_runtime_free(runtime, stuck ? 0 : free_bound, &error) >= 0) return true;
     gx_session_refuse(session->terminal, &error, 0);
@@ -372,7 +372,7 @@ static void *start_runtime(void *user) {
 }
 
 /* While nothing runs yet that could drain, the first signal stops. Who does not come back from opening is left behind. */
-static void look_at_signals_while_opening(gx_running *r, int64_t now) {
+static void look_at_signals_while_opening(gx_watching *r, int64_t now) {
     int before = r->signal;
     look_at_signals(r, now);
     if (!before && r->signal && !is_open(r)) {
@@ -384,7 +384,7 @@ static void look_at_signals_while_opening(gx_running *r, int64_t now) {
     _exit(GX_EXIT_SIGNAL + r->signal);
 }
 
-int gx_running_start(gx_running *r, gale_error *error) {
+int gx_watching_start(gx_watching *r, gale_error *error) {
     starter s = { .runtime = r->runtime, .error = GALE_ERROR_INIT };
     gx_thread thread = { .started = false };
     if (!gx_thread_start(&thread, "gale-start", start_runtime, &s)) start_runtime(&s);
