@@ -134,14 +134,14 @@ class Alive(Page):
 
     def test_dots_move_along_the_lines_that_carry_something(self):
         page = self.show()
-        self.until(page, "Number(document.querySelector('[data-edge=\"0\"] .dots').dataset.speed) > 0")
-        first = page.evaluate("document.querySelector('[data-edge=\"0\"] .dots').style.strokeDashoffset")
-        self.until(page, f"document.querySelector('[data-edge=\"0\"] .dots').style.strokeDashoffset !== '{first}'")
+        self.until(page, "Number(document.querySelector('[data-edge=\"requests parse\"] .dots').dataset.speed) > 0")
+        first = page.evaluate("document.querySelector('[data-edge=\"requests parse\"] .dots').style.strokeDashoffset")
+        self.until(page, f"document.querySelector('[data-edge=\"requests parse\"] .dots').style.strokeDashoffset !== '{first}'")
 
     def test_a_line_that_carries_more_is_wider(self):
         page = self.show()
-        self.until(page, "Number(document.querySelector('[data-edge=\"6\"] .dots').dataset.speed) > 0")
-        wide, thin = (float(page.locator(f'[data-edge="{edge}"] .pipe').get_attribute("stroke-width")) for edge in (0, 6))
+        self.until(page, "Number(document.querySelector('[data-edge=\"rank report\"] .dots').dataset.speed) > 0")
+        wide, thin = (float(page.locator(f'[data-edge="{edge}"] .pipe').get_attribute("stroke-width")) for edge in ("requests parse", "rank report"))
         self.assertGreater(wide, 1.5 * thin)
 
     def test_who_wants_no_motion_has_none(self):
@@ -149,7 +149,7 @@ class Alive(Page):
         below = self.figure(page, "acked").locator(".below")
         first = below.text_content()
         expect(below).not_to_have_text(first)
-        dots = page.locator('[data-edge="0"] .dots')
+        dots = page.locator('[data-edge="requests parse"] .dots')
         self.assertEqual(dots.evaluate("(path) => path.style.strokeDashoffset + getComputedStyle(path).stroke"), "none")
 
     def test_figures_keep_their_places(self):

@@ -2,7 +2,7 @@
 // need; turned by a quarter where that can be read better, as on a phone.
 
 const wide = { width: 172, height: 62, along: 96, down: 48, beside: 14 }; // a box; between layers, lying and standing; neighbours
-const narrow = { width: 110, height: 60, along: 60, down: 46, beside: 6 };
+const narrow = { width: 110, height: 60, along: 72, down: 46, beside: 6 };
 const readable = 0.8;
 const least = 0.6; // smaller is not read: then the picture keeps its size, and its frame scrolls
 const most = 1.1;
@@ -115,18 +115,28 @@ function frameOf(boxes, lines, box) {
   return { left, top, width: Math.max(...xs) + margin - left, height: Math.max(...ys) + margin - top };
 }
 
+// What leads from one component to another is one line, however many streams it carries.
+function bundles(topology) {
+  const known = new Map(topology.edges.map((edge) => [edge.id, edge]));
+  const ways = new Map();
+  for (const drawn of topology.drawing.edges) {
+    const edge = known.get(drawn.edge);
+    if (!edge || drawn.points.length < 2) continue;
+    const key = JSON.stringify([edge.from, edge.to]);
+    if (ways.has(key)) ways.get(key).edges.push(edge);
+    else ways.set(key, { drawn, edges: [edge] });
+  }
+  return [...ways.values()];
+}
+
 function placed(topology, box, turned) {
   const way = wayOf(topology.drawing, box, turned);
   const boxes = boxesOf(topology.drawing, way);
   const at = new Map(boxes.map((item) => [item.component, item]));
-  const known = new Map(topology.edges.map((edge) => [edge.id, edge]));
-  const lines = topology.drawing.edges
-    .filter((edge) => known.has(edge.edge) && edge.points.length > 1)
-    .map((edge) => {
-      const subscription = known.get(edge.edge);
-      const line = lineOf(edge, at.get(subscription.from), at.get(subscription.to), way);
-      return { ...line, edge: subscription, turned };
-    });
+  const lines = bundles(topology).map(({ drawn, edges }) => {
+    const [{ from, to }] = edges;
+    return { ...lineOf(drawn, at.get(from), at.get(to), way), from, to, edges, turned };
+  });
   return { boxes, lines, box, frame: frameOf(boxes, lines, box) };
 }
 
@@ -134,6 +144,7 @@ function placed(topology, box, turned) {
 export function layout(topology, width) {
   const ways = [
     [wide, false],
+    [narrow, false],
     [wide, true],
     [narrow, true],
   ];

@@ -76,8 +76,16 @@ const columns = [
   timed("process99", "process", "p99", "p99", "from execute to ack: 99 of 100 took less"),
 ];
 
-export function rowsOf() {
-  return feed.topology.components
+// In the order of the drawing: spouts first, each bolt behind those that feed it.
+function inOrder({ components, drawing }) {
+  if (!drawing) return components;
+  const at = new Map(drawing.nodes.map(({ component, x, y }) => [component, [x, y]]));
+  const place = ({ name }) => at.get(name) || [Infinity, 0];
+  return [...components].sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
+}
+
+function rowsOf() {
+  return inOrder(feed.topology)
     .filter((about) => feed.now.component.has(about.name))
     .map((about) => ({ ...feed.now.component.get(about.name), about }));
 }

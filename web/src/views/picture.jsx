@@ -38,22 +38,28 @@ export function longestCall(name) {
 const widthOf = (persecond) => 1.5 + 1.35 * Math.log10(1 + (persecond || 0));
 const speedOf = (persecond) => (persecond > 0 ? 12 + 22 * Math.log10(1 + persecond) : 0);
 
+// Of all its streams; null when nothing is known.
+function rateOf({ edges }) {
+  const rates = edges.map(({ id }) => edgeRate(id)).filter((rate) => rate !== null);
+  return rates.length ? rates.reduce((sum, rate) => sum + rate, 0) : null;
+}
+
 function describe(edge) {
   const words = edge.fields?.length ? ` by ${edge.fields.join(", ")}` : "";
-  return `${edge.from} → ${edge.to}, stream ${edge.stream}, ${edge.grouping}${words}`;
+  return `stream ${edge.stream}, ${edge.grouping}${words}: ${perSecond(edgeRate(edge.id))}`;
 }
 
 function Line({ line }) {
-  const persecond = edgeRate(line.edge.id);
+  const persecond = rateOf(line);
   const wide = widthOf(persecond);
   const [x, y] = line.middle;
   return (
-    <g class="line" data-edge={line.edge.id}>
-      <title>{`${describe(line.edge)}: ${perSecond(persecond)}`}</title>
+    <g class="line" data-edge={`${line.from} ${line.to}`}>
+      <title>{[`${line.from} → ${line.to}`, ...line.edges.map(describe)].join("\n")}</title>
       <path class="pipe" d={line.path} stroke-width={wide} />
       <path class="dots" d={line.path} stroke-width={Math.max(3, wide * 0.62)} data-speed={speedOf(persecond)} />
       <text class="rate" x={line.turned ? x + 8 : x} y={line.turned ? y + 4 : y - wide / 2 - 5} text-anchor={line.turned ? "start" : "middle"}>
-        {perSecond(persecond)}
+        {persecond === null ? "" : perSecond(persecond)}
       </text>
     </g>
   );
@@ -62,9 +68,9 @@ function Line({ line }) {
 // What waits before a box, on the line that brings most.
 function Queue({ item, component, lines }) {
   if (!component || !component.queued_bytes) return null;
-  const inward = lines.filter(({ edge }) => edge.to === item.component && edge.from !== item.component);
+  const inward = lines.filter(({ from, to }) => to === item.component && from !== item.component);
   if (inward.length === 0) return null;
-  const most = inward.reduce((a, b) => ((edgeRate(b.edge.id) || 0) > (edgeRate(a.edge.id) || 0) ? b : a));
+  const most = inward.reduce((a, b) => ((rateOf(b) || 0) > (rateOf(a) || 0) ? b : a));
   const [x, y] = most.points[most.points.length - 1];
   const text = bytes(component.queued_bytes);
   const wide = text.length * 6.3 + 12;
@@ -165,7 +171,7 @@ export function Picture() {
           viewBox={`${drawn.frame.left} ${drawn.frame.top} ${drawn.frame.width} ${drawn.frame.height}`}
         >
           {drawn.lines.map((line) => (
-            <Line key={line.edge.id} line={line} />
+            <Line key={`${line.from} ${line.to}`} line={line} />
           ))}
           {drawn.boxes.map((item) => (
             <Queue key={item.component} item={item} component={now.component.get(item.component)} lines={drawn.lines} />
