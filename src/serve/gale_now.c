@@ -83,7 +83,19 @@ static void failures_member(gx_json *json, const reading *r, const gx_part *part
     gx_json_close(json, ']');
 }
 
-static void held_by_member(gx_json *json, const reading *r, const gale_task_stats *sum, double share) {
+/* For how long flow control has held a task of it; negative: it holds none now. */
+static int64_t held_since(const reading *r, const gx_part *part) {
+    int64_t longest = -1;
+    for (uint32_t i = 0; i < part->task_count; i++) {
+        const gale_task_stats *task = &r->now->tasks[part->first_task + i - 1];
+        int64_t held = r->now->runtime_time - task->hold_since;
+        if (task->hold == GALE_HOLD_FLOW && held > longest) longest = held;
+    }
+    return longest;
+}
+
+static void held_by_member(gx_json *json, const reading *r, const gx_part *part, const gale_task_stats *sum,
+                           double share) {
     uint32_t task = gx_hurts_holder(&r->served->parts, r->now, sum);
     const gx_part *by = share > 0 ? gx_parts_of_task(&r->served->parts, task) : NULL;
     gx_json_key(json, gx_str("held_by"));
@@ -95,7 +107,7 @@ static void held_by_member(gx_json *json, const reading *r, const gale_task_stat
     gx_member_text(json, "component", by->name);
     gx_member_count(json, "index", task - by->first_task);
     gx_member_number(json, "share", share);
-    gx_member_null(json, "since");
+    gx_member_seconds(json, "since", held_since(r, part));
     gx_json_close(json, '}');
 }
 
@@ -151,7 +163,7 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
     latency_member(json, "process", gx_snapshot_latency_of(r->now, &r->served->parts, part, GX_PROCESS));
     failures_member(json, r, part);
     gx_member_bool(json, "done", part->spout && now.done);
-    held_by_member(json, r, &now, share_of(r, before.held_nanoseconds, now.held_nanoseconds, part->task_count));
+    held_by_member(json, r, part, &now, share_of(r, before.held_nanoseconds, now.held_nanoseconds, part->task_count));
     gx_member_number(json, "pending_share",
                      share_of(r, before.pending_nanoseconds, now.pending_nanoseconds, part->task_count));
     unwell_member(json, r, part);
@@ -231,14 +243,31 @@ static void edges_member(gx_json *json, const reading *r) {
     gx_json_close(json, ']');
 }
 
+static void in_call_member(gx_json *json, const reading *r, const gale_executor_stats *executor) {
+    gx_json_key(json, gx_str("in_call"));
+    if (!executor->in_call) {
+        gx_json_null(json);
+        return;
+    }
+    int64_t since = r->now->runtime_time - executor->in_call_since;
+    gx_json_open(json, '{');
+    gx_member_text(json, "component", executor->in_call_component);
+    gx_member_count(json, "task", executor->in_call);
+    gx_member_seconds(json, "since", since > 0 ? since : 0);
+    gx_json_close(json, '}');
+}
+
 static void executors_member(gx_json *json, const reading *r) {
     gx_member_open(json, "executors", '[');
-    for (uint32_t e = 0; e < gale_runtime_executor_count(r->served->runtime); e++) {
-        uint64_t tasks = 0;
-        for (uint32_t i = 0; i < r->served->parts.task_count; i++) tasks += r->now->tasks[i].executor == e;
+    for (uint32_t e = 0; e < r->now->executor_count; e++) {
+        const gale_executor_stats *executor = &r->now->executors[e];
         gx_json_open(json, '{');
-        gx_member_count(json, "index", e);
-        gx_member_count(json, "tasks", tasks);
+        gx_member_count(json, "index", executor->index);
+        gx_member_count(json, "tasks", executor->tasks);
+        gx_member_seconds(json, "busy", (int64_t)executor->busy_nanoseconds);
+        gx_member_seconds(json, "waiting", (int64_t)executor->waiting_nanoseconds);
+        gx_member_seconds(json, "held", (int64_t)executor->held_nanoseconds);
+        in_call_member(json, r, executor);
         gx_json_close(json, '}');
     }
     gx_json_close(json, ']');
@@ -318,11 +347,20 @@ void gx_gale_checkpoint_json(gx_json *json, const gx_snapshot *now) {
     gx_json_close(json, '}');
 }
 
-static void memory_member(gx_json *json, const gale_run_stats *run) {
+static void memory_member(gx_json *json, const reading *r) {
+    const gale_run_stats *run = &r->now->run;
+    const char *name;
+    uint64_t bytes;
     gx_member_open(json, "memory", '{');
     gx_member_count(json, "in_use", run->memory_in_use);
     gx_member_count(json, "reserved", run->memory_reserved);
     gx_member_open(json, "tags", '[');
+    for (uint32_t i = 0; gale_runtime_memory(r->served->runtime, i, &name, &bytes); i++) {
+        gx_json_open(json, '{');
+        gx_member_text(json, "name", name);
+        gx_member_count(json, "bytes", bytes);
+        gx_json_close(json, '}');
+    }
     gx_json_close(json, ']');
     gx_json_close(json, '}');
 }
@@ -347,7 +385,7 @@ static void write_now(gx_json *json, const reading *r) {
     health_member(json, r);
     gx_json_key(json, gx_str("checkpoint"));
     gx_gale_checkpoint_json(json, r->now);
-    memory_member(json, run);
+    memory_member(json, r);
     gx_json_close(json, '}');
 }
 

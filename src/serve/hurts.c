@@ -200,6 +200,22 @@ static void look_at_unwell(const finding *f) {
     }
 }
 
+/* A call that does not come back keeps all that its executor has. */
+static void look_at_calls(const finding *f) {
+    for (uint32_t e = 0; e < f->now->executor_count; e++) {
+        const gale_executor_stats *executor = &f->now->executors[e];
+        double spent = (double)(f->now->runtime_time - executor->in_call_since);
+        const gx_part *part = executor->in_call ? gx_parts_of_task(f->parts, executor->in_call) : NULL;
+        if (!part || spent < GX_HURTS_CALL) continue;
+        char others[48] = "";
+        if (executor->tasks > 1)
+            snprintf(others, sizeof others, "; %u task%s of its executor wait", executor->tasks - 1,
+                     executor->tasks == 2 ? "" : "s");
+        tell(f, GX_HURT_BAD, spent, part->name, executor->in_call, "%s has been in one call for %s%s",
+             task_word(f, executor->in_call).text, time_word(spent).text, others);
+    }
+}
+
 static void look_at_letters(const finding *f) {
     uint64_t lost = more(f->before->run.dead_letters_lost, f->now->run.dead_letters_lost);
     uint64_t made = more(f->before->run.dead_letters, f->now->run.dead_letters);
@@ -227,6 +243,7 @@ void gx_hurts_find(const gx_parts *parts, const gx_snapshot *before, const gx_sn
     ret_hurts->count = 0;
     finding f = { .parts = parts, .before = before, .now = now, .hurts = ret_hurts };
     look_at_unwell(&f);
+    look_at_calls(&f);
     if (!before || before->time >= now->time) return;
     f.nanoseconds = (double)(now->time - before->time);
     look_between(&f);

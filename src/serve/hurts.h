@@ -12,6 +12,9 @@
 
 enum { GX_HURTS_MAX = 20, GX_HURT_SIZE = 240 };
 
+/* ns in one call, from which on it is told. */
+#define GX_HURTS_CALL (2 * GALE_SECOND)
+
 typedef enum gx_hurt_level { GX_HURT_NOTE, GX_HURT_WARN, GX_HURT_BAD } gx_hurt_level;
 
 typedef struct gx_hurt {

@@ -30,13 +30,15 @@
     "{task:i, component:s, index:i, executor:i, " GX_SHAPE_COUNTS                                                      \
     "held:i, queued_bytes:i, queued_bytes_max:i, busy_share:n, execute:" GX_SHAPE_LATENCY "}"
 
+#define GX_SHAPE_EXECUTOR "{index:i, tasks:i, busy:n, waiting:n, held:n, in_call:{component:s, task:i, since:n}?}"
+
 #define GX_SHAPE_NOW                                                                                                   \
     "{time:n, uptime:n, phase:s, active:b, "                                                                           \
     "trees:{trees:i, acked:i, failed:i, timed_out:i, rejected:i, stopped:i, open:i, replayed:i, given_up:i, "          \
     "dead_letters:i, dead_letters_lost:i}, complete:" GX_SHAPE_LATENCY ", "                                            \
     "components:[" GX_SHAPE_COMPONENT "], tasks:[" GX_SHAPE_TASK "], "                                                 \
     "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[{id:i, executed:i, acked:i, failed:i, "       \
-    "rejected:i, expired:i, dropped:i, execute:n?, process:n?}], executors:[{index:i, tasks:i}], "                     \
+    "rejected:i, expired:i, dropped:i, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "                  \
     "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
     ", "                                                                                                               \
     "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"

@@ -47,6 +47,19 @@ static void read_edges(const gx_parts *parts, const gale_runtime *runtime, gx_sn
     }
 }
 
+static bool read_executors(const gale_runtime *runtime, gx_snapshot *snapshot) {
+    uint32_t count = gale_runtime_executor_count(runtime);
+    snapshot->executors = calloc((size_t)count + 1, sizeof *snapshot->executors);
+    if (!snapshot->executors) return false;
+    for (uint32_t e = 0; e < count; e++) {
+        snapshot->executors[e].size = sizeof snapshot->executors[e];
+        gale_runtime_executor_stats(runtime, e, &snapshot->executors[e]);
+    }
+    snapshot->executor_count = count;
+    snapshot->runtime_time = gale_runtime_now(runtime);
+    return true;
+}
+
 /* `component` NULL: of all. */
 static gx_snapshot_latency read_latency(const gale_runtime *runtime, const char *component, int32_t kind) {
     gale_latency read = { .size = sizeof read };
@@ -116,7 +129,8 @@ gx_snapshot *gx_snapshot_zero(const gx_parts *parts, int64_t time) {
 
 gx_snapshot *gx_snapshot_take(const gx_parts *parts, gale_runtime *runtime) {
     gx_snapshot *snapshot = gx_snapshot_zero(parts, gx_os_monotonic());
-    if (!snapshot || !read_unwell(runtime, snapshot)) return gx_snapshot_free(snapshot), NULL;
+    if (!snapshot || !read_unwell(runtime, snapshot) || !read_executors(runtime, snapshot))
+        return gx_snapshot_free(snapshot), NULL;
     snapshot->wall = gx_os_wall();
     snapshot->run.size = sizeof snapshot->run;
     snapshot->checkpoint.size = sizeof snapshot->checkpoint;
@@ -137,6 +151,7 @@ void gx_snapshot_free(gx_snapshot *snapshot) {
     free(snapshot->edges);
     free(snapshot->latencies);
     free(snapshot->failures);
+    free(snapshot->executors);
     free(snapshot->unwell);
     free(snapshot);
 }

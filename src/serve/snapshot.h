@@ -42,6 +42,9 @@ typedef struct gx_snapshot {
     gx_snapshot_latency complete;   /* of all trees */
     gx_snapshot_latency *latencies; /* by component and kind */
     uint64_t *failures;             /* by component and reason; of an application's own behind the last */
+    gale_executor_stats *executors; /* NULL: not known */
+    uint32_t executor_count;
+    int64_t runtime_time; /* by the clock of what says `since` */
     gale_unwell *unwell;
     uint32_t unwell_count; /* at most GX_SNAPSHOT_UNWELL are kept */
 } gx_snapshot;

@@ -79,6 +79,30 @@ static void a_spout_that_is_held_says_by_whom_and_why(void **state) {
     assert_int_equal(p->hurts.count, 0); /* less than one percent */
 }
 
+static void a_call_that_does_not_come_back_is_told_before_all_else(void **state) {
+    pair *p = *state;
+    p->now->executors = calloc(2, sizeof *p->now->executors);
+    p->now->executor_count = 2;
+    p->now->runtime_time = 100 * GALE_SECOND;
+    p->now->executors[1] = (gale_executor_stats){ .tasks = 1, .in_call = 3, .in_call_since = 99 * GALE_SECOND };
+    find(p);
+    assert_int_equal(p->hurts.count, 0); /* not long */
+    p->now->executors[1].in_call_since = 66 * GALE_SECOND;
+    assert_only(p, GX_HURT_BAD, "count[1] has been in one call for 34 s");
+    assert_int_equal(p->hurts.list[0].task, 3);
+    assert_string_equal(p->hurts.list[0].component, "count");
+    p->now->executors[1].tasks = 3;
+    assert_only(p, GX_HURT_BAD, "count[1] has been in one call for 34 s; 2 tasks of its executor wait");
+    p->now->tasks[LINES].held_nanoseconds = 10 * GALE_SECOND;
+    p->now->tasks[LINES].held_by = 3;
+    find(p);
+    assert_int_equal(p->hurts.count, 2);
+    assert_string_equal(p->hurts.list[0].component, "count");
+    p->now->executors[1].in_call = 99; /* nobody knows it */
+    find(p);
+    assert_int_equal(p->hurts.count, 1);
+}
+
 static void a_holder_that_is_held_itself_is_not_the_one_that_is_told(void **state) {
     pair *p = *state;
     p->now->tasks[LINES].held_nanoseconds = 6 * GALE_SECOND;
@@ -245,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(what_does_well_hurts_nobody),
         CASE(a_spout_that_is_held_says_by_whom_and_why),
+        CASE(a_call_that_does_not_come_back_is_told_before_all_else),
         CASE(a_holder_that_is_held_itself_is_not_the_one_that_is_told),
         CASE(a_spout_that_waits_for_answers),
         CASE(a_bolt_that_has_no_time_left),

@@ -16,13 +16,33 @@ from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 GALE = os.environ.get("GALE") or str(ROOT / "build" / "gale")
-sys.path.insert(0, str(ROOT / "test" / "serve"))
+sys.path.append(str(ROOT / "test" / "serve"))
 
 import rig  # noqa: E402
 
 LINES = [f"the wind turns {number % 7} and the sea rises" for number in range(20_000)]
 COUNTS = collections.Counter(word for line in LINES for word in line.split())
 WORDS = sum(COUNTS.values())
+
+# The sink writes where nobody reads: its call does not come back.
+STUCK = """\
+name: stuck
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{{ name: path, value: in.txt }}, {{ name: follow, value: true }}]
+bolts:
+  - id: split
+    className: gale.bolt.Split
+  - id: sink
+    className: gale.bolt.FileSink
+    properties: [{{ name: path, value: fifo }}]
+    config: {{ gale.blocking: {blocking} }}
+streams:
+  - {{ from: lines, to: split, grouping: {{ type: SHUFFLE }} }}
+  - {{ from: split, to: sink, grouping: {{ type: GLOBAL }} }}
+"""
+
 
 class Live(Browser):
     def start(self, text, *options, **more):
@@ -168,6 +188,33 @@ class Deeds(Live):
         again = self.words("--listen", f":{run.port}", "--listen-token-file", "token", before=token, lines=["one"], listen=False)
         expect(page.locator("[data-fact=Process]")).to_have_text(str(again.process.pid))
         expect(page.locator(".banner")).to_have_count(0)
+
+
+class Trouble(Live):
+    def stuck(self, blocking):
+        opened = []
+
+        def make(path):
+            os.mkfifo(path / "fifo")
+            opened.append(os.open(path / "fifo", os.O_RDWR))  # its buffer is all that is written
+
+        run = self.start(STUCK.format(blocking=blocking), lines=LINES, before=make)
+        self.addCleanup(lambda: [os.close(fd) for fd in opened])
+        return run
+
+    def test_a_stuck_bolt_is_found_from_the_first_screen_in_two_clicks(self):
+        for blocking in ("true", "false"):  # on an executor of its own; on that of its spout
+            run = self.stuck(blocking)
+            page = self.open(run.url)
+            expect(page.locator("#hurts .verdict")).to_have_text("It hurts")
+            expect(page.locator("#hurts a").first).to_contain_text("sink has been in one call for")
+            expect(page.locator("[data-component=sink].box.bad .words")).to_contain_text("in a call")
+            page.locator("#hurts a").first.click()
+            expect(page.locator("#component-title")).to_have_text("sink")
+            expect(page.locator("#tasks tr.stuck [data-key=index]")).to_have_text("sink[0]")
+            call = next(item["in_call"] for item in self.now(run)["executors"] if item["in_call"])
+            self.assertEqual(call["component"], "sink")
+            run.process.kill()
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ class Mock:
             ],
             "edges": [
                 {"id": i, "executed": self.done(b, self.edge_rate(i)), "acked": self.done(b, self.edge_rate(i)), "failed": 0, "dropped": 0,
-                 "process": latency(3e-5, 1000)}
+                 "rejected": 0, "expired": 0, "execute": 2.1e-5, "process": 3e-5}
                 for i, (_, _, b, _, _) in enumerate(EDGES)
             ],
             "executors": executors,

@@ -11,7 +11,7 @@ import { conditionOf, longCall } from "./picture.jsx";
 
 const callOf = (task) => {
   const call = feed.now.executors?.[task.executor]?.in_call;
-  return call && call.component === task.component && (call.task === task.task || call.task === task.index) ? call : null;
+  return call?.task === task.task ? call : null;
 };
 
 const taskColumns = [
@@ -34,6 +34,8 @@ const taskColumns = [
   },
 ];
 
+const meant = (key, title, hint) => ({ key, title, hint, value: (row) => row[key] ?? null, show: (_, value) => duration(value) });
+
 const inputColumns = [
   { key: "from", title: "From", text: true, value: (row) => row.from, show: (row) => <a href={toComponent(row.from)}>{row.from}</a> },
   { key: "stream", title: "Stream", text: true, value: (row) => row.stream },
@@ -43,8 +45,8 @@ const inputColumns = [
   counted("acked", "Acked"),
   counted("failed", "Failed"),
   counted("dropped", "Dropped"),
-  timed("process50", "process", "p50", "Process"),
-  timed("process99", "process", "p99", "p99"),
+  meant("execute", "Execute", "the mean of its calls"),
+  meant("process", "Process", "from execute to ack, the mean"),
 ];
 
 const streamColumns = [
