@@ -243,17 +243,17 @@ static void edges_member(gx_json *json, const reading *r) {
     gx_json_close(json, ']');
 }
 
-static void in_call_member(gx_json *json, const reading *r, const gale_executor_stats *executor) {
+static void in_call_member(gx_json *json, const reading *r, uint32_t executor) {
+    const gale_executor_stats *one = &r->now->executors[executor];
     gx_json_key(json, gx_str("in_call"));
-    if (!executor->in_call) {
+    if (!one->in_call) {
         gx_json_null(json);
         return;
     }
-    int64_t since = r->now->runtime_time - executor->in_call_since;
     gx_json_open(json, '{');
-    gx_member_text(json, "component", executor->in_call_component);
-    gx_member_count(json, "task", executor->in_call);
-    gx_member_seconds(json, "since", since > 0 ? since : 0);
+    gx_member_text(json, "component", one->in_call_component);
+    gx_member_count(json, "task", one->in_call);
+    gx_member_seconds(json, "since", gx_snapshot_in_call(r->now, executor));
     gx_json_close(json, '}');
 }
 
@@ -267,7 +267,7 @@ static void executors_member(gx_json *json, const reading *r) {
         gx_member_seconds(json, "busy", (int64_t)executor->busy_nanoseconds);
         gx_member_seconds(json, "waiting", (int64_t)executor->waiting_nanoseconds);
         gx_member_seconds(json, "held", (int64_t)executor->held_nanoseconds);
-        in_call_member(json, r, executor);
+        in_call_member(json, r, e);
         gx_json_close(json, '}');
     }
     gx_json_close(json, ']');

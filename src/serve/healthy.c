@@ -34,6 +34,30 @@ static void look_at_tasks(const gx_parts *parts, const gx_snapshot *now, gx_heal
     }
 }
 
+bool gx_healthy_may_block(const gx_part *part) {
+    return part && part->built && part->built->config && gale_config_bool(part->built->config, "gale.blocking", false);
+}
+
+uint32_t gx_healthy_stuck(const gx_parts *parts, const gx_snapshot *now, uint32_t executor, int64_t *ret_since) {
+    uint32_t task = now->executors[executor].in_call;
+    *ret_since = gx_snapshot_in_call(now, executor);
+    if (*ret_since <= GX_HEALTHY_STUCK * GALE_SECOND || gx_healthy_may_block(gx_parts_of_task(parts, task))) return 0;
+    return task;
+}
+
+/* While it opens, too: what opens slowly says "not now" and is asked again. */
+static void look_at_calls(const gx_parts *parts, const gx_snapshot *now, gx_healthy *healthy) {
+    for (uint32_t e = 0; e < now->executor_count; e++) {
+        int64_t since;
+        uint32_t task = gx_healthy_stuck(parts, now, e, &since);
+        const gx_part *part = gx_parts_of_task(parts, task);
+        if (!part) continue;
+        healthy->live = healthy->ready = false;
+        add(healthy, since, "%s[%u] has been in one call for %.0f s: all tasks of executor %u wait for it", part->name,
+            task - part->first_task, (double)since / 1e9, e);
+    }
+}
+
 static void look_at_checkpoints(const gx_snapshot *now, int64_t interval, gx_healthy *healthy) {
     int64_t bound = interval * LATE_INTERVALS, age = now->wall - now->checkpoint.wall;
     if (bound < LATE_SECONDS * GALE_SECOND) bound = LATE_SECONDS * GALE_SECOND;
@@ -48,6 +72,7 @@ void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t inte
     ret_healthy->live = ret_healthy->ready = true;
     ret_healthy->count = 0;
     look_at_phase(now, ret_healthy);
+    look_at_calls(parts, now, ret_healthy);
     look_at_tasks(parts, now, ret_healthy);
     look_at_checkpoints(now, interval, ret_healthy);
 }

@@ -23,6 +23,14 @@ typedef struct gx_healthy {
     gx_problem problems[GX_HEALTHY_PROBLEMS];
 } gx_healthy;
 
+/* A component that says that it blocks (gale.blocking) may take its time in a call; any other that is in one for so long is stuck. */
+enum { GX_HEALTHY_STUCK = 30 }; /* seconds */
+
+bool gx_healthy_may_block(const gx_part *part);
+
+/* The task that is stuck in its executor's call, and for how long (ns); 0: none. */
+uint32_t gx_healthy_stuck(const gx_parts *parts, const gx_snapshot *now, uint32_t executor, int64_t *ret_since);
+
 /* `interval`: of checkpoints, ns. */
 void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, gx_healthy *ret_healthy);
 

@@ -1,6 +1,7 @@
 #include "serve/hurts.h"
 
 #include "base/str.h"
+#include "serve/healthy.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -204,9 +205,9 @@ static void look_at_unwell(const finding *f) {
 static void look_at_calls(const finding *f) {
     for (uint32_t e = 0; e < f->now->executor_count; e++) {
         const gale_executor_stats *executor = &f->now->executors[e];
-        double spent = (double)(f->now->runtime_time - executor->in_call_since);
+        double spent = (double)gx_snapshot_in_call(f->now, e);
         const gx_part *part = executor->in_call ? gx_parts_of_task(f->parts, executor->in_call) : NULL;
-        if (!part || spent < GX_HURTS_CALL) continue;
+        if (!part || spent < GX_HURTS_CALL || gx_healthy_may_block(part)) continue;
         char others[48] = "";
         if (executor->tasks > 1)
             snprintf(others, sizeof others, "; %u task%s of its executor wait", executor->tasks - 1,

@@ -163,6 +163,47 @@ static void write_process(const reading *r) {
     write_latency(r, GALE_LATENCY_PROCESS);
 }
 
+static void write_executors(const reading *r, size_t offset) {
+    for (uint32_t e = 0; e < r->now->executor_count; e++) {
+        char number[16];
+        uint64_t nanoseconds;
+        snprintf(number, sizeof number, "%u", e);
+        const gx_label labels[] = { { "executor", number }, { 0 } };
+        memcpy(&nanoseconds, (const char *)&r->now->executors[e] + offset, sizeof nanoseconds);
+        gx_exposition_number(r->to, "", labels, (double)nanoseconds / 1e9);
+    }
+}
+
+static void write_busy(const reading *r) {
+    write_executors(r, offsetof(gale_executor_stats, busy_nanoseconds));
+}
+
+static void write_waiting(const reading *r) {
+    write_executors(r, offsetof(gale_executor_stats, waiting_nanoseconds));
+}
+
+static void write_held(const reading *r) {
+    write_executors(r, offsetof(gale_executor_stats, held_nanoseconds));
+}
+
+static void write_in_call(const reading *r) {
+    for (uint32_t e = 0; e < r->now->executor_count; e++) {
+        char number[16];
+        snprintf(number, sizeof number, "%u", e);
+        const gx_label labels[] = { { "executor", number }, { 0 } };
+        gx_exposition_number(r->to, "", labels, (double)gx_snapshot_in_call(r->now, e) / 1e9);
+    }
+}
+
+static void write_memory(const reading *r) {
+    const char *name;
+    uint64_t bytes;
+    for (uint32_t i = 0; gale_runtime_memory(r->served->runtime, i, &name, &bytes); i++) {
+        const gx_label labels[] = { { "purpose", name }, { 0 } };
+        gx_exposition_count(r->to, "", labels, bytes);
+    }
+}
+
 static void write_checkpoint_age(const reading *r) {
     const gale_checkpoint_stats *c = &r->now->checkpoint;
     if (r->now->durable && (c->number || c->resumed))
@@ -207,6 +248,7 @@ static const metric table[] = {
     RUN("gale_retained_bytes", GAUGE, "bytes", retained_bytes, 1, "Memory for tuples that may be emitted again."),
     RUN("gale_memory_in_use_bytes", GAUGE, "bytes", memory_in_use, 1, "What the engine holds, components apart."),
     RUN("gale_memory_reserved_bytes", GAUGE, "bytes", memory_reserved, 1, "What it has taken from the allocator."),
+    OTHER("gale_memory_purpose_bytes", GAUGE, "bytes", write_memory, "purpose", "That, by what it is for."),
     RUN("gale_allocations", COUNTER, "", allocations, 1, "Its calls of the allocator."),
     OTHER("gale_component_tasks", GAUGE, "", write_tasks, "component, kind", "Tasks of the component."),
     OTHER("gale_component_unwell", GAUGE, "", write_unwell, "component", "Tasks that are not open or not well."),
@@ -258,6 +300,14 @@ static const metric table[] = {
           "A bolt's calls of execute, sampled."),
     OTHER("gale_process_latency_seconds", GX_FAMILY_HISTOGRAM, "seconds", write_process, "component, le",
           "From the begin of execute to the ack, sampled."),
+    OTHER("gale_executor_busy_seconds", COUNTER, "seconds", write_busy, "executor",
+          "Time of an executor's steps that did something."),
+    OTHER("gale_executor_waiting_seconds", COUNTER, "seconds", write_waiting, "executor",
+          "Time in which it found nothing to do."),
+    OTHER("gale_executor_held_seconds", COUNTER, "seconds", write_held, "executor",
+          "The same, while a spout of it was held by flow control or by its pending trees."),
+    OTHER("gale_executor_in_call_seconds", GAUGE, "seconds", write_in_call, "executor",
+          "How long the component's call that it is in has lasted; 0: it is in none."),
     CHECKPOINT("gale_checkpoints", COUNTER, "", count, 1, "Checkpoints of this run."),
     CHECKPOINT("gale_checkpoints_put_off", COUNTER, "", put_off, 1, "Attempts that took too long."),
     OTHER("gale_checkpoint_age_seconds", GAUGE, "seconds", write_checkpoint_age, "", "Since the last one was cut."),

@@ -278,3 +278,9 @@ const gx_snapshot_latency *gx_snapshot_latency_of(const gx_snapshot *snapshot, c
                                                   const gx_part *part, gx_snapshot_kind kind) {
     return &snapshot->latencies[(size_t)(part - parts->parts) * GX_SNAPSHOT_KINDS + (size_t)kind];
 }
+
+int64_t gx_snapshot_in_call(const gx_snapshot *snapshot, uint32_t executor) {
+    const gale_executor_stats *one = &snapshot->executors[executor];
+    int64_t lasted = one->in_call ? snapshot->runtime_time - one->in_call_since : 0;
+    return lasted > 0 ? lasted : 0;
+}

@@ -69,6 +69,9 @@ const gx_snapshot_latency *gx_snapshot_latency_of(const gx_snapshot *snapshot, c
 /* One of before the start: all counts are 0. */
 gx_snapshot *gx_snapshot_zero(const gx_parts *parts, int64_t time);
 
+/* How long the executor's call has lasted, ns; 0: it is in none. */
+int64_t gx_snapshot_in_call(const gx_snapshot *snapshot, uint32_t executor);
+
 /* How many trees failed at the component for a reason (0 to GX_SNAPSHOT_REASONS - 1). */
 uint64_t gx_snapshot_failures(const gx_snapshot *snapshot, const gx_parts *parts, const gx_part *part, int32_t reason);
 

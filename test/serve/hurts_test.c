@@ -248,6 +248,22 @@ static void a_source_that_is_down_is_not_ready_and_alive(void **state) {
     assert_int_equal(healthy.problems[0].since, 12 * GALE_SECOND);
 }
 
+static void be_in_call(pair *p, int64_t seconds) {
+    free(p->now->executors);
+    p->now->executors = calloc(1, sizeof *p->now->executors);
+    p->now->executor_count = 1;
+    p->now->runtime_time = 1000 * GALE_SECOND;
+    p->now->executors[0] = (gale_executor_stats){ .in_call = 1, .in_call_since = (1000 - seconds) * GALE_SECOND };
+}
+
+static void a_stuck_call_is_neither_alive_nor_ready(void **state) {
+    pair *p = *state;
+    be_in_call(p, 30);
+    assert_health(p, true, true, NULL);
+    be_in_call(p, 31);
+    assert_health(p, false, false, "lines[0] has been in one call for 31 s: all tasks of executor 0 wait for it");
+}
+
 static void a_checkpoint_is_late_after_ten_intervals(void **state) {
     pair *p = *state;
     p->now->durable = true;
@@ -281,6 +297,7 @@ int main(void) {
         CASE(what_runs_and_is_well_is_healthy),
         CASE(what_does_not_run_is_not_ready),
         CASE(a_source_that_is_down_is_not_ready_and_alive),
+        CASE(a_stuck_call_is_neither_alive_nor_ready),
         CASE(a_checkpoint_is_late_after_ten_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
