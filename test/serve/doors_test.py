@@ -22,7 +22,7 @@ class Owner(rig.Case):
         path = run.control()
         self.assertEqual(path.name, f"served.{run.process.pid}.sock")
         self.assertEqual(stat.S_IMODE(path.parent.stat().st_mode), 0o700)
-        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        rig.until(lambda: stat.S_IMODE(path.stat().st_mode) == 0o600, "its mode, which is set when it is there")
         topology = run.json("/api/gale/v1/topology", connection=rig.UnixConnection(path))
         self.assertEqual((topology["name"], topology["pid"]), ("served", run.process.pid))
         self.assertEqual(run.end(), 0)
