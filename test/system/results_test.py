@@ -47,8 +47,8 @@ def fill(room):
     return (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))) if room else None
 
 
-def start(folder, room=None):
-    command = [GALE, "run", "t.yaml", "--until-drained", "-q", "--log-level", "warn", "-j", "2"]
+def start(folder, room=None, *options):
+    command = [GALE, "run", "t.yaml", "--until-drained", "-q", "--log-level", "warn", "-j", "2", *options]
     return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=fill(room))
 
 
@@ -106,7 +106,7 @@ def finish(folder):
 def kill_often(folder, rng, kills):
     killed = 0
     for kill in range(kills):
-        process = start(folder)
+        process = start(folder, None, "--rate", "30000")  # so that it is there to be killed when that has been noticed
         wait_for(folder, process, size(folder) + rng.randrange(1, LINES * 18 // kills))
         time.sleep(rng.random() * 0.003)
         process.send_signal(signal.SIGKILL)
