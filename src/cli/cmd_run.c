@@ -355,6 +355,7 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .reopens = true,
                            .manager = &manager };
     int rc = gx_session_logger(&session, &logger, &error);
+    gx_session_log_deeds(&session);
     if (rc == 0) rc = begin_log(c, errors, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, gx_session_exit(rc));
     gx_manager_begin(&manager, &logger);

@@ -1,25 +1,49 @@
 #include "cli/session.h"
 
+#include "base/log.h"
 #include "base/nearest.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <unistd.h>
 
+/* -1: there is none of this name; then `nearest` has what there is. */
+static int32_t level_of(gale_str name, gx_nearest *nearest) {
+    for (int32_t level = GALE_LOG_TRACE; level <= GALE_LOG_OFF; level++) {
+        gx_nearest_offer(nearest, gx_str(gx_log_level_name(level)));
+        if (gx_str_is(name, gx_log_level_name(level))) return level;
+    }
+    return -1;
+}
+
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error) {
-    static const char *const names[] = { "trace", "debug", "info", "warn", "error", "off" };
     gale_str wanted = gx_str(session->log_level ? session->log_level : "info");
     gx_nearest nearest = gx_nearest_to(wanted);
     char hint[100];
-    for (int32_t level = GALE_LOG_TRACE; level <= GALE_LOG_OFF; level++) {
-        gx_nearest_offer(&nearest, gx_str(names[level]));
-        if (!gx_str_is(wanted, names[level])) continue;
-        *ret_logger = gx_terminal_logger(session->terminal, level);
-        return 0;
-    }
-    return gale_error_set(error, GALE_INVALID,
-                          "--log-level must be trace, debug, info, warn, error or off, not '%.*s'%s", GX_STR(wanted),
-                          gx_nearest_hint(&nearest, hint, sizeof hint));
+    int32_t level = level_of(wanted, &nearest);
+    if (level < 0)
+        return gale_error_set(error, GALE_INVALID,
+                              "--log-level must be trace, debug, info, warn, error or off, not '%.*s'%s",
+                              GX_STR(wanted), gx_nearest_hint(&nearest, hint, sizeof hint));
+    *ret_logger = gx_terminal_logger(session->terminal, level);
+    return 0;
+}
+
+static const char *log_level(void *log) {
+    return gx_log_level_name(gx_terminal_log_level(log));
+}
+
+static bool set_log_level(void *log, gale_str to) {
+    gx_nearest nearest = gx_nearest_to(to);
+    int32_t level = level_of(to, &nearest);
+    if (level >= 0) gx_terminal_set_log_level(log, level);
+    return level >= 0;
+}
+
+void gx_session_log_deeds(gx_session *session) {
+    session->serve.deeds.log = session->terminal;
+    session->serve.deeds.log_level = log_level;
+    session->serve.deeds.set_log_level = set_log_level;
 }
 
 int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code) {

@@ -66,6 +66,9 @@ typedef struct gx_session {
 /* Reads `log_level`. GALE_INVALID with the nearest name. */
 int gx_session_logger(const gx_session *session, gale_logger *ret_logger, gale_error *error);
 
+/* Who is served may ask for the log's level, and change it. */
+void gx_session_log_deeds(gx_session *session);
+
 /* Prints "gale: text" and returns `exit_code`. */
 int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_code);
 

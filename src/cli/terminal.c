@@ -22,10 +22,12 @@ static bool locale_is_utf8(void) {
     return false;
 }
 
+enum { LEVEL_UNSET = 1000 }; /* no logger was asked for yet */
+
 void gx_terminal_init(gx_terminal *terminal, int fd) {
     const char *kind = getenv("TERM");
     bool shown = isatty(fd);
-    *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8(), .log = GX_LOG_LINES_INIT };
+    *terminal = (gx_terminal){ .fd = fd, .utf8 = locale_is_utf8(), .log = GX_LOG_LINES_INIT, .log_level = LEVEL_UNSET };
     terminal->is_tty = shown && (!kind || strcmp(kind, "dumb") != 0);
     terminal->visible = shown || fd != STDOUT_FILENO;
     pthread_mutex_init(&terminal->mutex, NULL);
@@ -147,6 +149,7 @@ static void show(gx_terminal *terminal, gx_buf *lines) {
 static void write_log(void *user, int32_t level, const char *component, const char *text) {
     gx_terminal *terminal = user;
     gx_buf lines = GX_BUF_INIT(NULL);
+    if (level < gx_terminal_log_level(terminal)) return;
     pthread_mutex_lock(&terminal->mutex);
     gx_log_lines_add(&terminal->log, gx_os_wall(), level, component, text, &lines);
     show(terminal, &lines);
@@ -154,7 +157,18 @@ static void write_log(void *user, int32_t level, const char *component, const ch
 }
 
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level) {
-    return (gale_logger){ sizeof(gale_logger), level, write_log, terminal };
+    uint32_t unset = LEVEL_UNSET;
+    gx_cas_relaxed(&terminal->log_level, &unset, (uint32_t)level);
+    return (gale_logger){ sizeof(gale_logger), GALE_LOG_TRACE, write_log, terminal };
+}
+
+int32_t gx_terminal_log_level(const gx_terminal *terminal) {
+    uint32_t level = gx_load_relaxed(&terminal->log_level);
+    return level == LEVEL_UNSET ? GALE_LOG_TRACE : (int32_t)level;
+}
+
+void gx_terminal_set_log_level(gx_terminal *terminal, int32_t level) {
+    gx_store_relaxed(&terminal->log_level, (uint32_t)level);
 }
 
 bool gx_terminal_log_is_apart(const gx_terminal *terminal) {

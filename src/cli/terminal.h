@@ -12,6 +12,7 @@
 #ifndef GX_CLI_TERMINAL_H
 #define GX_CLI_TERMINAL_H
 
+#include "base/atomic.h"
 #include "cli/log_lines.h"
 
 #include <pthread.h>
@@ -25,6 +26,7 @@ typedef struct gx_terminal {
     gx_buf live; /* what is shown, line ends included */
     int broken;  /* the errno of the first write that failed, or 0 */
     gx_log_lines log;
+    gx_atomic32 log_level; /* what is below this gale_log_level is dropped */
 } gx_terminal;
 
 void gx_terminal_init(gx_terminal *terminal, int fd);
@@ -45,8 +47,11 @@ size_t gx_terminal_room(const gx_terminal *terminal);
 /* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
 void gx_terminal_live(gx_terminal *terminal, const char *text);
 
-/* Log lines (cli/log_lines.h) go to `terminal`, above the live block, or to the file that its log was given. */
+/* Log lines (cli/log_lines.h) go to `terminal`, above the live block, or to the file that its log was given. The first call says what the
+ * terminal's level is; loggers hand on all lines, and those below its level are dropped here, so that it can be changed while they are in use. */
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level);
+int32_t gx_terminal_log_level(const gx_terminal *terminal);
+void gx_terminal_set_log_level(gx_terminal *terminal, int32_t level);
 
 /* What the program itself says: "gale: text", its further lines indented. A log that is JSON, or has a file, has it, too. */
 void gx_terminal_say(gx_terminal *terminal, int32_t level, const char *text);

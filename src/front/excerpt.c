@@ -1,6 +1,7 @@
 #include "front/excerpt.h"
 
 #include "base/os/file.h"
+#include "base/secret.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ static uint32_t secret_in(const gx_yaml *node, uint32_t line) {
 
 static bool speaks_of_secrets(const gx_excerpts *e, uint32_t line) {
     gale_str text;
-    return find_line(e, line, &text) && gx_yaml_names_secret(text);
+    return find_line(e, line, &text) && gx_secret_is_named(text);
 }
 
 /* How many bytes the first `columns` characters have. */

@@ -1,6 +1,7 @@
 #include "front/yaml.h"
 
 #include "base/os/file.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "topology/config.h"
@@ -386,30 +387,18 @@ static int set_type(builder *b, gx_yaml *node, const yaml_event_t *event) {
     return tag ? check_tag(b, node, tag) : 0;
 }
 
-static bool begins_small(gale_str text, const char *word) {
-    size_t size = strlen(word);
-    if (text.size < size) return false;
-    for (size_t i = 0; i < size; i++) {
-        char c = text.data[i];
-        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i]) return false;
-    }
-    return true;
-}
-
-bool gx_yaml_names_secret(gale_str name) {
-    static const char *const words[] = { "password", "passwd",  "passphrase", "secret",  "token",      "credential",
-                                         "apikey",   "api.key", "api_key",    "api-key", "privatekey", "private.key" };
-    for (size_t at = 0; at < name.size; at++)
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (begins_small((gale_str){ name.data + at, name.size - at }, words[i])) return true;
-    return false;
+bool gx_yaml_has_secret(const gx_yaml *node) {
+    bool has = node->secret;
+    for (const gx_yaml *child = gx_yaml_is_scalar(node) ? NULL : node->as.first; child && !has; child = child->next)
+        has = gx_yaml_has_secret(child);
+    return has;
 }
 
 /* Is what comes now the value of such a key? */
 static bool under_secret(const builder *b) {
     if (b->depth == 0) return false;
     const frame *top = &b->frames[b->depth - 1];
-    return top->children % 2 == 1 && top->key && gx_yaml_names_secret(top->key->text);
+    return top->children % 2 == 1 && top->key && gx_secret_is_named(top->key->text);
 }
 
 static int add_scalar(builder *b, const yaml_event_t *event) {
@@ -566,9 +555,9 @@ static void hide_secrets(builder *b, gx_yaml *node) {
     bool named = false;
     if (node->type != GALE_TYPE_MAP) return;
     for (gx_yaml *key = node->as.first; key; key = key->next->next) {
-        if (gx_yaml_names_secret(key->text)) hide(b, key->next);
+        if (gx_secret_is_named(key->text)) hide(b, key->next);
         if (gx_str_is(key->text, "name") && key->next->type == GALE_TYPE_STRING)
-            named = gx_yaml_names_secret(key->next->text);
+            named = gx_secret_is_named(key->next->text);
     }
     for (gx_yaml *key = node->as.first; key && named; key = key->next->next)
         if (gx_str_is(key->text, "value") || gx_str_is(key->text, "args")) hide(b, key->next);

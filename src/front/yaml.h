@@ -74,8 +74,8 @@ bool gx_yaml_put(gx_yaml_doc *doc, gx_yaml *map, const gx_yaml *key, const gx_ya
 /* Makes `root` the root. */
 void gx_yaml_set_root(gx_yaml_doc *doc, gx_yaml *root);
 
-/* Does the name of a key or property say that its value is not for everybody's eyes? */
-bool gx_yaml_names_secret(gale_str name);
+/* Is it, or something in it, secret? */
+bool gx_yaml_has_secret(const gx_yaml *node);
 
 /* The value under `key` in a map, or NULL (also for a node that is no map, or NULL). */
 const gx_yaml *gx_yaml_get(const gx_yaml *map, const char *key);

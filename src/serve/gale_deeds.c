@@ -73,7 +73,7 @@ void gx_gale_log_level(const gx_call *call, gx_http_reply *reply) {
     const gx_deeds *deeds = &call->served->deeds;
     gx_json json = gx_call_json(reply);
     gx_json_open(&json, '{');
-    gx_member_text(&json, "level", deeds->log_level ? deeds->log_level(deeds->user) : NULL);
+    gx_member_text(&json, "level", deeds->log_level ? deeds->log_level(deeds->log) : NULL);
     gx_json_close(&json, '}');
 }
 
@@ -83,7 +83,7 @@ void gx_gale_set_log_level(const gx_call *call, gx_http_reply *reply) {
     if (!gx_call_text(call, reply, "level", level, sizeof level)) return;
     if (!deeds->set_log_level)
         gx_call_refuse(reply, 409, "this run's log has one level");
-    else if (!deeds->set_log_level(deeds->user, gx_str(level)))
+    else if (!deeds->set_log_level(deeds->log, gx_str(level)))
         gx_call_refuse(reply, 400, "level must be trace, debug, info, warn, error or off");
     else
         tell(reply, "log-level");

@@ -1,28 +1,10 @@
 #include "serve/redact.h"
 
+#include "base/secret.h"
+#include "topology/config.h"
 #include "tuple/json.h"
 
-#include <ctype.h>
-
-static const char *const words[] = { "password",   "passwd",     "passphrase", "pwd",       "secret",        "token",
-                                     "credential", "privatekey", "apikey",     "accesskey", "authorization", "cookie" };
-
-/* The key's letters and digits alone, in lower case: "api-key", "apiKey" and "API_KEY" are one word. */
-static size_t plain(gale_str key, char *to, size_t room) {
-    size_t size = 0;
-    for (size_t i = 0; i < key.size && size + 1 < room; i++)
-        if (isalnum((unsigned char)key.data[i])) to[size++] = (char)tolower((unsigned char)key.data[i]);
-    to[size] = 0;
-    return size;
-}
-
-bool gx_redact_is_secret(gale_str key) {
-    char text[256];
-    plain(key, text, sizeof text);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(text, words[i])) return true;
-    return false;
-}
+#include <string.h>
 
 /* Where the password of "scheme://user:password@host" is; empty when there is none. */
 static gale_str password_in(gale_str text) {
@@ -72,9 +54,17 @@ static void write_map(gx_json *json, const gale_value *map) {
     gx_json_close(json, '}');
 }
 
+void gx_redact_member(gx_json *json, const gale_config *config, gale_str key, const gale_value *value) {
+    gx_json_key(json, key);
+    if (gx_config_hides(config, key))
+        gx_json_string(json, gx_str("***"));
+    else
+        gx_redact_value(json, key, value);
+}
+
 /* A configuration's values are a copy that was checked: no deeper than GALE_VALUE_DEPTH. */
 void gx_redact_value(gx_json *json, gale_str key, const gale_value *value) {
-    if (gx_redact_is_secret(key))
+    if (gx_secret_is_named(key))
         gx_json_string(json, gx_str("***"));
     else if (value->type == GALE_TYPE_STRING)
         write_text(json, (gale_str){ value->as.string, value->size });
@@ -90,9 +80,6 @@ void gx_redact_config(gx_json *json, const gale_config *config) {
     gale_str key;
     gale_value value;
     gx_json_open(json, '{');
-    for (size_t i = 0; gale_config_at(config, i, &key, &value); i++) {
-        gx_json_key(json, key);
-        gx_redact_value(json, key, &value);
-    }
+    for (size_t i = 0; gale_config_at(config, i, &key, &value); i++) gx_redact_member(json, config, key, &value);
     gx_json_close(json, '}');
 }

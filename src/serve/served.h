@@ -46,10 +46,11 @@ typedef struct gx_changing {
 /* What the process does beside running the topology. Functions may be NULL: then it is refused. Called on a door's thread; must not wait. */
 typedef struct gx_deeds {
     void *user;
-    void (*drain)(void *user);            /* the run ends in order, as a signal ends it; NULL: by the runtime alone */
-    void (*kill)(void *user);             /* at once */
-    const char *(*log_level)(void *user); /* its name; a literal */
-    bool (*set_log_level)(void *user, gale_str to); /* false: there is none of this name */
+    void (*drain)(void *user);           /* the run ends in order, as a signal ends it; NULL: by the runtime alone */
+    void (*kill)(void *user);            /* at once */
+    void *log;                           /* of these two */
+    const char *(*log_level)(void *log); /* its name; a literal */
+    bool (*set_log_level)(void *log, gale_str to); /* false: there is none of this name */
     int (*change)(void *user, const gx_wish *wish,
                   gale_error *error); /* copies it; GALE_AGAIN: another one is on its way */
     void (*changing)(void *user, gx_changing *ret_now);

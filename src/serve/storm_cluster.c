@@ -101,10 +101,7 @@ void gx_storm_configuration(gx_json *json, const gx_served *served) {
     size_t count;
     const gx_key *keys = gx_config_keys(&count);
     gx_json_open(json, '{');
-    for (size_t i = 0; gale_config_at(config, i, &key, &value); i++) {
-        gx_json_key(json, key);
-        gx_redact_value(json, key, &value);
-    }
+    for (size_t i = 0; gale_config_at(config, i, &key, &value); i++) gx_redact_member(json, config, key, &value);
     for (size_t i = 0; i < count; i++) {
         if (keys[i].class_ == GX_KEY_REFUSED || gale_config_get(config, keys[i].name, &value)) continue;
         value = gx_config_scalar(gx_str(keys[i].default_text));

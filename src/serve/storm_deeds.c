@@ -102,7 +102,7 @@ void gx_storm_component_debug(const gx_call *call, gx_http_reply *reply) {
 
 static void write_logconfig(const gx_served *served, gx_http_reply *reply) {
     const gx_deeds *deeds = &served->deeds;
-    const char *level = deeds->log_level ? deeds->log_level(deeds->user) : "info";
+    const char *level = deeds->log_level ? deeds->log_level(deeds->log) : "info";
     char upper[16] = "";
     for (size_t i = 0; level[i] && i + 1 < sizeof upper; i++) upper[i] = (char)toupper((unsigned char)level[i]);
     gx_json json = gx_call_json(reply);
@@ -147,7 +147,7 @@ void gx_storm_set_logconfig(const gx_call *call, gx_http_reply *reply) {
                         "the body must be {\"namedLoggerLevels\": {NAME: {\"target_level\": LEVEL}}}");
     else if (!deeds->set_log_level)
         gx_storm_refuse(reply, 409, "Conflict", "this run's log has one level");
-    else if (!deeds->set_log_level(deeds->user, gx_str(level)))
+    else if (!deeds->set_log_level(deeds->log, gx_str(level)))
         gx_storm_refuse(reply, 400, "Bad Request", "target_level must be TRACE, DEBUG, INFO, WARN, ERROR or OFF");
     else
         write_logconfig(call->served, reply);

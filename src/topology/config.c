@@ -420,6 +420,7 @@ static int check_entry(gale_str key, const gale_value *value, gale_error *error)
 typedef struct entry {
     char *key;
     gale_value_owned *value;
+    bool hidden;
 } entry;
 
 struct gale_config {
@@ -475,7 +476,7 @@ static int append(gale_config *config, gale_str key, gale_value_owned *value) {
     if (!name) return GALE_NO_MEMORY;
     memcpy(name, key.data, key.size);
     name[key.size] = 0;
-    config->entries[config->count++] = (entry){ name, value };
+    config->entries[config->count++] = (entry){ name, value, false };
     return 0;
 }
 
@@ -579,6 +580,16 @@ gale_config *gx_config_overlay(const gale_config *topology, const gale_config *c
         both = NULL;
     }
     return both;
+}
+
+void gx_config_hide(gale_config *config, gale_str key) {
+    entry *found = find_entry(config, key);
+    if (found) found->hidden = true;
+}
+
+bool gx_config_hides(const gale_config *config, gale_str key) {
+    const entry *found = find_entry(config, key);
+    return found && found->hidden;
 }
 
 gale_config *gx_config_copy(const gale_config *config) {

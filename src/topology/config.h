@@ -36,6 +36,10 @@ const char *gx_config_words(const gx_key *key);
 /* A copy of `topology` with the keys of `component` over it that a component may set. NULL when memory is out. */
 gale_config *gx_config_overlay(const gale_config *topology, const gale_config *component);
 
+/* What is set under the key is not to be shown: it came from the environment, or is called a secret there. */
+void gx_config_hide(gale_config *config, gale_str key);
+bool gx_config_hides(const gale_config *config, gale_str key);
+
 gale_config *gx_config_copy(const gale_config *config);
 
 /* Text as YAML 1.1 reads a plain scalar: null ("", ~), true/yes/on, false/no/off, whole numbers (12, 0x1f, 017,

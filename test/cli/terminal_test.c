@@ -46,6 +46,33 @@ static void lines_that_come_again_are_repeated_once_with_their_number(void **sta
     close(ends[1]);
 }
 
+static void the_level_can_be_changed_while_a_logger_is_in_use(void **state) {
+    (void)state;
+    int ends[2];
+    gx_terminal terminal;
+    assert_int_equal(pipe(ends), 0);
+    gx_terminal_init(&terminal, ends[1]);
+    gale_logger logger = gx_terminal_logger(&terminal, GALE_LOG_WARN);
+    gale_log(&logger, GALE_LOG_INFO, NULL, "one");
+    gx_terminal_set_log_level(&terminal, GALE_LOG_INFO);
+    gale_log(&logger, GALE_LOG_INFO, NULL, "two");
+    gale_logger again = gx_terminal_logger(&terminal, GALE_LOG_ERROR); /* who comes later finds the level set */
+    gale_log(&again, GALE_LOG_INFO, NULL, "three");
+    gx_terminal_set_log_level(&terminal, GALE_LOG_OFF);
+    gale_log(&logger, GALE_LOG_ERROR, NULL, "four");
+    assert_int_equal(gx_terminal_log_level(&terminal), GALE_LOG_OFF);
+    gx_terminal_fini(&terminal);
+    close(ends[1]);
+    char text[400] = "";
+    ssize_t size = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    assert_true(size > 0);
+    assert_null(strstr(text, "one"));
+    assert_non_null(strstr(text, "two"));
+    assert_non_null(strstr(text, "three"));
+    assert_null(strstr(text, "four"));
+}
+
 static void a_write_that_fails_is_remembered_with_its_reason(void **state) {
     (void)state;
     gx_terminal terminal;
@@ -63,6 +90,7 @@ static void a_write_that_fails_is_remembered_with_its_reason(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_come_again_are_repeated_once_with_their_number),
+        cmocka_unit_test(the_level_can_be_changed_while_a_logger_is_in_use),
         cmocka_unit_test(a_write_that_fails_is_remembered_with_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@ usage: doors_test.py GALE
 """
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -126,6 +127,24 @@ class Listening(rig.Case):
                          [("count", "bolt", 3), ("lines", "spout", 1), ("split", "bolt", 1)])
         self.assertEqual([(e["id"], e["from"], e["to"], e["grouping"], e["fields"]) for e in topology["edges"]],
                          [(0, "lines", "split", "shuffle", []), (1, "split", "count", "fields", ["word"])])
+
+    def test_what_came_from_the_environment_is_not_told(self):
+        os.environ["GALE_TEST_HOST"] = "hunter2.example"
+        run = self.run_words("--env-filter", config='host: "${{ENV-GALE_TEST_HOST}}", all: [1, "x ${{ENV-GALE_TEST_HOST}}"], plain: 7'.replace("{{", "{").replace("}}", "}"))
+        for path in "/api/gale/v1/topology", "/api/v1/cluster/configuration", "/api/v1/topology/served":
+            status, _, text = run.ask(path)
+            self.assertEqual(status, 200)
+            self.assertNotIn(b"hunter2", text)
+        configuration = run.json("/api/gale/v1/topology")["configuration"]
+        self.assertEqual((configuration["host"], configuration["all"], configuration["plain"]), ("***", "***", 7))
+
+    def test_the_log_level_is_told_and_changed(self):
+        run = self.run_words()
+        self.assertEqual(run.json("/api/gale/v1/log-level"), {"level": "info"})
+        run.json("/api/gale/v1/log-level", "POST", '{"level": "error"}')
+        self.assertEqual(run.json("/api/gale/v1/log-level"), {"level": "error"})
+        self.assertEqual(run.json("/api/v1/topology/served/logconfig")["namedLoggerLevels"]["ROOT"]["target_level"], "ERROR")
+        self.assertEqual(run.ask("/api/gale/v1/log-level", "POST", '{"level": "loud"}')[0], 400)
 
     def test_history_grows_a_sample_a_second(self):
         run = self.run_words(lines=["a"] * 10)

@@ -1,6 +1,9 @@
 /* Secrets are not shown. */
 #include "serve/redact.h"
 
+#include "base/secret.h"
+#include "topology/config.h"
+
 #include "harness/cm.h"
 
 static void assert_shown(const char *key, gale_value value, const char *expected) {
@@ -20,8 +23,8 @@ static void keys_that_are_called_after_secrets_are(void **state) {
     static const char *const open[] = {
         "topology.debug", "key", "keys", "path", "pass", "word", "topology.message.timeout.secs", ""
     };
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) assert_true(gx_redact_is_secret(gx_str(secret[i])));
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++) assert_false(gx_redact_is_secret(gx_str(open[i])));
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) assert_true(gx_secret_is_named(gx_str(secret[i])));
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) assert_false(gx_secret_is_named(gx_str(open[i])));
 }
 
 static void what_stands_behind_them_is_three_stars_whatever_it_is(void **state) {
@@ -52,10 +55,14 @@ static void all_of_a_configuration(void **state) {
     gale_config *config = gale_config_new();
     gale_config_set(config, "a", gale_i64(1), NULL);
     gale_config_set(config, "my.secret", gale_text("x"), NULL);
+    gale_config_set(config, "host", gale_text("of the environment"), NULL);
+    gx_config_hide(config, gx_str("host"));
+    gx_config_hide(config, gx_str("none"));
+    assert_false(gx_config_hides(config, gx_str("a")));
     gx_buf out = GX_BUF_INIT(NULL);
     gx_json json = gx_json_to(&out);
     gx_redact_config(&json, config);
-    assert_string_equal(gx_buf_text(&out), "{\"a\":1,\"my.secret\":\"***\"}");
+    assert_string_equal(gx_buf_text(&out), "{\"a\":1,\"my.secret\":\"***\",\"host\":\"***\"}");
     gx_buf_fini(&out);
     gale_config_free(config);
 }

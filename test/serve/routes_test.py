@@ -104,7 +104,7 @@ class Routes(rig.Case):
         self.assertEqual(refused, self.refused)
 
     # What is there to be refused with a sentence, or is not to be had of this run.
-    refused = {"/api/gale/v1/log-level", "/api/v1/topology/{id}/logconfig", "/api/v1/topology/{id}/rebalance/{wait}",
+    refused = {"/api/v1/topology/{id}/rebalance/{wait}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}/{timeout}"}
 
