@@ -407,6 +407,9 @@ class Pictures(Page):
         if below.count():
             for _ in range(3):  # rates are known from the second reading on, and steady from the fourth
                 expect(below).not_to_have_text(below.text_content())
+        rate = page.locator("[data-key=rate]").first
+        if rate.count():
+            expect(rate).to_have_text(re.compile("/s$"))
         page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
 
     def test_the_pictures_of_the_documents(self):
