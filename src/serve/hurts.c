@@ -201,13 +201,24 @@ static void look_at_unwell(const finding *f) {
     }
 }
 
+static bool is_somebody_held(const finding *f) {
+    for (uint32_t task = 1; task <= f->parts->task_count; task++)
+        if (task_of(f->now, task)->hold == GALE_HOLD_FLOW) return true;
+    return false;
+}
+
+/* Who said that its calls may block has an executor of its own: it hurts when flow control holds a spout meanwhile. */
+static bool may_take_long(const finding *f, const gx_part *part) {
+    return gx_healthy_may_block(part) && (part->spout || !is_somebody_held(f));
+}
+
 /* A call that does not come back keeps all that its executor has. */
 static void look_at_calls(const finding *f) {
     for (uint32_t e = 0; e < f->now->executor_count; e++) {
         const gale_executor_stats *executor = &f->now->executors[e];
         double spent = (double)gx_snapshot_in_call(f->now, e);
         const gx_part *part = executor->in_call ? gx_parts_of_task(f->parts, executor->in_call) : NULL;
-        if (!part || spent < GX_HURTS_CALL || gx_healthy_may_block(part)) continue;
+        if (!part || spent < GX_HURTS_CALL || may_take_long(f, part)) continue;
         char others[48] = "";
         if (executor->tasks > 1)
             snprintf(others, sizeof others, "; %u task%s of its executor wait", executor->tasks - 1,

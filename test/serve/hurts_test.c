@@ -103,6 +103,24 @@ static void a_call_that_does_not_come_back_is_told_before_all_else(void **state)
     assert_int_equal(p->hurts.count, 1);
 }
 
+static void a_bolt_that_may_block_hurts_when_a_spout_is_held_meanwhile(void **state) {
+    pair *p = *state;
+    gale_config *config = gale_config_new();
+    assert_int_equal(gale_config_set_text(config, "gale.blocking=true", NULL), GALE_OK);
+    gx_component built = { .config = config };
+    made_parts[1].built = &built;
+    p->now->executors = calloc(1, sizeof *p->now->executors);
+    p->now->executor_count = 1;
+    p->now->runtime_time = 100 * GALE_SECOND;
+    p->now->executors[0] = (gale_executor_stats){ .tasks = 1, .in_call = 3, .in_call_since = 66 * GALE_SECOND };
+    find(p);
+    assert_int_equal(p->hurts.count, 0);
+    p->now->tasks[LINES].hold = GALE_HOLD_FLOW;
+    assert_only(p, GX_HURT_BAD, "count[1] has been in one call for 34 s");
+    made_parts[1].built = NULL;
+    gale_config_free(config);
+}
+
 static void a_holder_that_is_held_itself_is_not_the_one_that_is_told(void **state) {
     pair *p = *state;
     p->now->tasks[LINES].held_nanoseconds = 6 * GALE_SECOND;
@@ -286,6 +304,7 @@ int main(void) {
         CASE(what_does_well_hurts_nobody),
         CASE(a_spout_that_is_held_says_by_whom_and_why),
         CASE(a_call_that_does_not_come_back_is_told_before_all_else),
+        CASE(a_bolt_that_may_block_hurts_when_a_spout_is_held_meanwhile),
         CASE(a_holder_that_is_held_itself_is_not_the_one_that_is_told),
         CASE(a_spout_that_waits_for_answers),
         CASE(a_bolt_that_has_no_time_left),
