@@ -16,12 +16,12 @@ static const int64_t free_bound = 2 * GALE_SECOND;
 gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime) {
     int64_t now = gx_os_monotonic();
     return (gx_watching){ .session = session,
-                         .runtime = runtime,
-                         .logger = *logger,
-                         .started = now,
-                         .next_tick = now,
-                         .next_figures = now + session->figures_every,
-                         .stop_at = INT64_MAX };
+                          .runtime = runtime,
+                          .logger = *logger,
+                          .started = now,
+                          .next_tick = now,
+                          .next_figures = now + session->figures_every,
+                          .stop_at = INT64_MAX };
 }
 
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
