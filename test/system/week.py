@@ -188,7 +188,7 @@ def tail(folder):
 class Week:
     def __init__(self, gale, folder, drawn):
         self.folder, self.drawn = folder, drawn
-        (folder / "week.yaml").write_text(TOPOLOGY)
+        self.write(TOPOLOGY)
         self.input = Input(folder, drawn)
         self.service = Service(gale, folder)
         self.rotations, self.stills, self.done = 0, [], collections.Counter()
@@ -220,12 +220,18 @@ class Week:
         self.count(self.service.change(set=[f"count.parallelism={self.drawn.randrange(1, 7)}",
                                             f"split.parallelism={self.drawn.randrange(1, 5)}"]))
 
+    def write(self, text):
+        """All of it or what it was, as an editor does."""
+        (self.folder / "week.yaml.new").write_text(text)
+        os.replace(self.folder / "week.yaml.new", self.folder / "week.yaml")
+
     def wrong_file(self):
-        (self.folder / "week.yaml").write_text(TOPOLOGY.replace("SHUFFLE", "SHUFLE"))
+        self.service.runs()  # who begins with it would be refused for good
+        self.write(TOPOLOGY.replace("SHUFFLE", "SHUFLE"))
         try:
             assert self.count(self.service.change())["state"] == "refused"
         finally:
-            (self.folder / "week.yaml").write_text(TOPOLOGY)
+            self.write(TOPOLOGY)
 
     def stop(self):
         code = self.service.stop(signal.SIGTERM)
