@@ -29,7 +29,7 @@ typedef struct gale_hook {
     void (*cleanup)(void *user, const gale_context *task); /* before it is closed */
 } gale_hook;
 
-/* A tuple that was emitted, for the event log (gale_runtime_log_events). */
+/* A tuple that was emitted, for a tap or the event log (gale_runtime_tap, gale_runtime_log_events). */
 typedef struct gale_event {
     size_t size;
     int64_t when; /* ns since 1970, UTC */

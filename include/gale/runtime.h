@@ -143,10 +143,42 @@ GALE_API int gale_runtime_redeliver(gale_runtime *runtime, const char *spout, co
 
 /* Hands a sample of the tuples that `component` emits, `percent` of 100 of them, to `on_event`, from now on, in place
  * of what was set before; 0 ends it. Nothing has to be prepared for it, and it costs nothing when it is off.
- * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced.
+ * `on_event` is called on the threads of the component's tasks, for a moment still after it was replaced. A tap without
+ * a rate: gale_runtime_tap says more.
  * GALE_NOT_FOUND, GALE_INVALID, GALE_NO_MEMORY. */
 GALE_API int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
                                      void (*on_event)(void *user, const gale_event *event), void *user);
+
+/* Who looks at what a component emits, as it passes. Zero means the default. */
+typedef struct gale_tap_options {
+    size_t size;
+    const char *component;
+    const char *stream; /* default: all of the component's */
+    double
+        per_second; /* tuples, at the most, of all its tasks: the first that comes, and the first after each interval.
+                           Default: every one. With a rate a tap costs next to nothing between its events */
+    double percent; /* of 100: of those a sample, which is drawn; default: all */
+    void (*on_event)(void *user, const gale_event *event); /* on the threads of the component's tasks */
+    void (*free_user)(void *user);                         /* default: nothing */
+    void *user;
+} gale_tap_options;
+
+#define GALE_TAP_OPTIONS_INIT                                                                                          \
+    { sizeof(gale_tap_options), NULL, NULL, 0, 0, NULL, NULL, NULL }
+
+/* Names a tap of a runtime; 0: none. */
+typedef uint64_t gale_tap;
+
+/* Begins one, beside those that there are. It shows what is emitted from each executor's next step on, and costs nothing but
+ * where it looks. GALE_NOT_FOUND (component, stream), GALE_INVALID, GALE_UNSUPPORTED, GALE_NO_MEMORY: then `user` is the
+ * caller's as before. */
+GALE_API int gale_runtime_tap(gale_runtime *runtime, const gale_tap_options *options, gale_tap *ret_tap,
+                              gale_error *error);
+
+/* Ends one. Waits for nobody: a call of `on_event` may be on its way still. When none is, nor will be, `free_user` is called,
+ * once: in this call, on an executor's thread, in another tap's end, or at the latest in gale_runtime_free, which ends all
+ * that there are. GALE_NOT_FOUND: there is none of this name; GALE_INVALID. */
+GALE_API int gale_runtime_tap_end(gale_runtime *runtime, gale_tap tap);
 
 /* --- Durable runs (docs/semantics/durable.md) ------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@
 #define GX_ENGINE_EMIT_H
 
 #include "engine/hooks.h"
+#include "engine/taps.h"
 #include "engine/turn.h"
 
 /* What a component emits: to the tasks that groupings choose, or to `direct`, if it is not 0. Its values are `values`, or those
@@ -60,14 +61,13 @@ int gx_emit_tree(gx_task *task, const gx_emission *emission, gx_origin *from);
 
 /* Does somebody want to see what the task emits? Then it is to be shown, once it has gone to so many tasks. */
 GX_INLINE bool gx_emit_is_watched(const gx_task *task) {
-    return task->hook_count || task->executor->watched;
+    return task->hook_count || task->tapped;
 }
 
 GX_INLINE void gx_emit_show(gx_task *task, uint32_t stream, const gale_value *values, size_t count,
                             const uint64_t *message_id, uint32_t targets) {
     if (task->hook_count) gx_hooks_call_emit(task, stream, values, count, targets);
-    const gx_events *events = gx_load_acquire(&task->executor->shared->events[task->component]); /* A1 */
-    if (events && gx_hooks_draw(task, events)) gx_hooks_log_event(task, events, stream, values, count, message_id);
+    if (task->tapped) gx_taps_show(task, stream, values, count, message_id);
 }
 
 /* The deadline of a tree that begins now; 0: none. */

@@ -195,9 +195,11 @@ typedef struct gx_executor {
     gx_inbox *inbox;
     gx_ledger ledger;
     gx_retention retention;
-    bool acking;         /* as the plan has it */
-    int64_t deadline;    /* the same */
-    bool watched;        /* events are logged: as of this step */
+    bool acking;              /* as the plan has it */
+    int64_t deadline;         /* the same */
+    struct gx_tapped *tapped; /* its part of the set of taps that it has taken */
+    uint32_t tapped_count;
+    uint64_t tap_epoch;  /* of that set; UINT64_MAX: it takes none any more. Written under the monitor's lock */
     uint64_t queue_high; /* shared->flow.high */
     bool has_ledger;
     uint32_t keeper;         /* the number of its ledger, when that keeps its trees; no root's where acker tasks do */

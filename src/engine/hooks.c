@@ -1,7 +1,5 @@
 #include "engine/hooks.h"
 
-#include "base/os/time.h"
-
 void gx_hooks_call_prepare(gx_task *task) {
     for (uint32_t i = 0; i < task->hook_count; i++)
         if (task->hooks[i]->prepare) task->hooks[i]->prepare(task->hooks[i]->user, &task->context);
@@ -31,18 +29,4 @@ void gx_hooks_call_fail(gx_task *task, uint64_t id, const gale_failure *failure)
 void gx_hooks_call_cleanup(gx_task *task) {
     for (uint32_t i = 0; i < task->hook_count; i++)
         if (task->hooks[i]->cleanup) task->hooks[i]->cleanup(task->hooks[i]->user, &task->context);
-}
-
-void gx_hooks_log_event(gx_task *task, const gx_events *events, uint32_t stream, const gale_value *values, size_t count,
-                        const uint64_t *message_id) {
-    gale_event event = { .size = sizeof event,
-                         .when = gx_os_wall(),
-                         .component = task->context.component,
-                         .stream = task->plan->schema.streams[stream].name,
-                         .task = task->id,
-                         .tracked = message_id != NULL,
-                         .message_id = message_id ? *message_id : 0,
-                         .values = values,
-                         .count = count };
-    events->on_event(events->user, &event);
 }

@@ -39,6 +39,14 @@ typedef enum gx_cut_stage {
     GX_CUT_STAGES,
 } gx_cut_stage;
 
+/* Who looks at what is emitted (engine/taps.h). Under the monitor's lock, but for the epoch, which any thread reads. */
+typedef struct gx_taps_shared {
+    gx_atomic64 epoch;       /* of the newest set */
+    struct gx_tap_set *sets; /* the newest first */
+    struct gx_tap *live, *ended;
+    uint64_t names; /* given so far */
+} gx_taps_shared;
+
 /* Of a durable run. */
 typedef struct gx_cut_shared {
     const gale_store *store; /* NULL: the run is not durable */
@@ -76,10 +84,8 @@ typedef struct gx_shared {
     gx_knobs knobs;
     gx_flow flow;
 
-    /* The event log: by component, or NULL. R1: gale_runtime_log_events releases what it points to. */
-    _Atomic(struct gx_events *) *events;
-    gx_atomic32 watched; /* some component's events are logged */
-    gx_tuned *tuned;     /* by component; under the monitor's lock */
+    gx_taps_shared taps;
+    gx_tuned *tuned; /* by component; under the monitor's lock */
     gx_atomic32 tune_version;
     const gale_hook *debug; /* of components with topology.debug */
     gx_atomic64 *warned;    /* by component: when it was last warned of timeouts, ns + 1; 0: never */

@@ -7,12 +7,13 @@ static bool is_by_one(const gx_route *route) {
     return !gx_route_is_keyed(route) || route->edge->field_count == 1;
 }
 
-void gx_short_choose(gx_task *task, bool watched) {
+void gx_short_choose(gx_task *task, bool tapped) {
     gx_executor *ex = task->executor;
+    task->tapped = tapped;
     for (uint32_t i = 0; i < task->stream_count; i++) {
         gx_stream_routes *routes = &task->streams[i];
         uint16_t sole = gx_router_sole(routes);
-        routes->bare = !watched && !task->hook_count && !ex->shared->plan->deadline && !task->plan->retains;
+        routes->bare = !tapped && !task->hook_count && !ex->shared->plan->deadline && !task->plan->retains;
         const gx_plan_drop *drop = sole ? gx_drop_find(ex->shared->tasks[sole], task->component, i) : NULL;
         routes->lane = drop ? drop->lane : 0;
         routes->sole = sole ? &ex->open[sole] : &ex->never;

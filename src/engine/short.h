@@ -21,8 +21,8 @@ typedef struct gx_short {
     int64_t deadline; /* 0: none */
 } gx_short;
 
-/* The task's streams go the short way, or not, from now on: at the begin, and when somebody begins or ends to watch. */
-void gx_short_choose(gx_task *task, bool watched);
+/* The task's streams go the short way, or not, from now on: at the begin, and when taps (engine/taps.h) begin or end to look. */
+void gx_short_choose(gx_task *task, bool tapped);
 
 GX_INLINE void gx_short_head(unsigned char *at, const gx_short *s, size_t length) {
     uint64_t flags = s->deadline ? GX_ROW_DEADLINE : 0;

@@ -124,6 +124,7 @@ typedef struct gx_task {
     bool simple;
     bool acks_itself; /* simple, and answered call by call */
     bool gathers;     /* simple, and answered by its flush */
+    bool tapped;      /* its emits are shown to some tap */
     bool quick;       /* its trees need no more than their emit; see engine/short.h */
     bool slow;        /* its calls take longer than GX_TASK_SLOW_NS, as far as known */
     bool blocks;      /* gale.blocking */

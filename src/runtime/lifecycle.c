@@ -4,6 +4,7 @@
 #include "engine/hooks.h"
 #include "engine/remote_run.h"
 #include "engine/spout.h"
+#include "engine/taps.h"
 #include "engine/turn.h"
 #include "engine/watches.h"
 #include "runtime/ended_collector.h"
@@ -68,5 +69,6 @@ void gx_lifecycle_close(gx_executor *ex) {
     }
     for (uint32_t i = 0; i < ex->task_count; i++)
         if (ex->tasks[i]->open) close_task(ex, ex->tasks[i]);
+    gx_taps_leave(ex);
     ex->closed = true;
 }

@@ -119,7 +119,7 @@ void gx_opening_begin(gx_executor *ex) {
     GX_CHECK(!ex->opened);
     ex->opened = true;
     if (gx_dead_letters_open(ex->shared) < 0) return;
-    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], ex->watched);
+    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], ex->tasks[i]->tapped);
     for (uint32_t i = 0; i < ex->task_count; i++)
         if (!try_task(ex, ex->tasks[i])) return;
     for (uint32_t i = 0; i < ex->task_count; i++)

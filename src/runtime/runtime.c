@@ -11,6 +11,7 @@
 #include "engine/health.h"
 #include "engine/hooks.h"
 #include "engine/spout.h"
+#include "engine/taps.h"
 #include "engine/tune.h"
 #include "runtime/debug.h"
 #include "runtime/drain_watch.h"
@@ -77,12 +78,12 @@ static int make_tables(gale_runtime *runtime) {
     runtime->threads = gx_alloc_array(heap, GX_TAG_PLAN, shared->executor_count, sizeof *runtime->threads);
     shared->mailboxes = gx_alloc_array(heap, GX_TAG_PLAN, (shared->executor_count + 1u) * shared->executor_count,
                                        sizeof *shared->mailboxes);
-    shared->events = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->events);
+    runtime->logged = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *runtime->logged);
     shared->tuned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->tuned);
     if (!shared->tuned) return GALE_NO_MEMORY;
     gx_tune_begin(shared);
     shared->warned = gx_alloc_array(heap, GX_TAG_PLAN, runtime->plan->component_count, sizeof *shared->warned);
-    return shared->warned && shared->events && shared->mailboxes && shared->tasks && shared->flow.congested &&
+    return shared->warned && runtime->logged && shared->mailboxes && shared->tasks && shared->flow.congested &&
                    shared->flow.efforts && shared->executors && runtime->threads
                ? GALE_OK
                : GALE_NO_MEMORY;
@@ -258,16 +259,12 @@ static void release(gale_runtime *runtime) {
         gx_free(heap, GX_TAG_PLAN, shared->executors, n * sizeof *shared->executors);
         gx_free(heap, GX_TAG_PLAN, shared->mailboxes, (n + 1u) * n * sizeof *shared->mailboxes);
         size_t components = runtime->plan->component_count;
-        gx_free(heap, GX_TAG_PLAN, shared->events, components * sizeof *shared->events);
+        gx_free(heap, GX_TAG_PLAN, runtime->logged, components * sizeof *runtime->logged);
         gx_free(heap, GX_TAG_PLAN, shared->tuned, components * sizeof *shared->tuned);
         gx_free(heap, GX_TAG_PLAN, shared->warned, components * sizeof *shared->warned);
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
     }
-    while (runtime->events) {
-        gx_events *events = runtime->events;
-        runtime->events = events->next;
-        gx_free(heap, GX_TAG_OTHER, events, sizeof *events);
-    }
+    gx_taps_fini(shared);
     gx_plan_free(runtime->plan);
     if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
     gx_topology_unref(runtime->topology);
@@ -595,50 +592,6 @@ bool gale_runtime_checkpoint_stats(const gale_runtime *runtime, gale_checkpoint_
     stats.size = size;
     memcpy(ret_stats, &stats, size);
     return true;
-}
-
-static int find_component(const gx_plan *plan, const char *name) {
-    for (uint32_t i = 0; i < plan->component_count; i++)
-        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
-    return -1;
-}
-
-/* Kept until the end, because an executor may be reading the one that was there before. Under the monitor's lock. */
-static gx_events *keep_events(gale_runtime *runtime, gx_events made) {
-    gx_events *events = gx_alloc(&runtime->shared.heap, GX_TAG_OTHER, sizeof *events);
-    if (!events) return NULL;
-    *events = made;
-    events->next = runtime->events;
-    runtime->events = events;
-    return events;
-}
-
-/* Under the monitor's lock. When nothing is logged any more, emits are as they were. */
-static int set_events(gale_runtime *runtime, uint32_t index, const gx_events *made) {
-    gx_shared *shared = &runtime->shared;
-    gx_events *events = made ? keep_events(runtime, *made) : NULL;
-    if (made && !events) return GALE_NO_MEMORY;
-    gx_store_release(&shared->events[index], events); /* R1 */
-    uint32_t watched = 0;
-    for (uint32_t i = 0; i < runtime->plan->component_count; i++)
-        watched |= gx_load_relaxed(&shared->events[i]) != NULL;
-    gx_store_relaxed(&shared->watched, watched);
-    return GALE_OK;
-}
-
-int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
-                            void (*on_event)(void *user, const gale_event *event), void *user) {
-    if (!gx_runtime_is(runtime) || !component) return GALE_INVALID;
-    gx_shared *shared = &runtime->shared;
-    int index = find_component(runtime->plan, component);
-    if (index < 0) return GALE_NOT_FOUND;
-    if (!(percent >= 0 && percent <= 100) || (percent > 0 && !on_event)) return GALE_INVALID;
-    uint64_t below = percent >= 100 ? UINT64_MAX : (uint64_t)(percent / 100 * 18446744073709551615.0);
-    const gx_events events = { NULL, on_event, user, below };
-    gx_monitor_lock(&shared->monitor);
-    int rc = set_events(runtime, (uint32_t)index, percent > 0 ? &events : NULL);
-    gx_monitor_unlock(&shared->monitor);
-    return rc;
 }
 
 int gale_runtime_open_trees(gale_runtime *runtime, gale_open_tree *ret_trees, uint32_t room, int64_t nanoseconds) {

@@ -16,7 +16,7 @@ struct gale_runtime {
     uint32_t threads_started; /* who starts, waits for the end and frees knows it */
     gx_atomic32 threaded; /* it was started: nobody may step its executors. Written before the first thread begins */
     uint32_t spins;
-    struct gx_events *events; /* all there ever were, under the monitor's lock */
+    gx_atomic64 *logged; /* by component: the tap of gale_runtime_log_events; 0: none */
     bool has_monitor;
     gx_loop loop; /* of a runtime that is stepped */
 };

@@ -8,8 +8,8 @@
 #include "engine/remote_run.h"
 #include "engine/replay.h"
 #include "engine/run.h"
-#include "engine/short.h"
 #include "engine/spout.h"
+#include "engine/taps.h"
 #include "engine/tick.h"
 #include "engine/tune.h"
 #include "engine/watches.h"
@@ -137,14 +137,6 @@ static size_t run_phase(gx_executor *ex) {
     return done;
 }
 
-/* From the next step on others' emits are seen, or not any more. */
-static void see_watchers(gx_executor *ex) {
-    bool watched = gx_load_relaxed(&ex->shared->watched);
-    if (GX_LIKELY(watched == ex->watched)) return;
-    ex->watched = watched;
-    for (uint32_t i = 0; i < ex->task_count; i++) gx_short_choose(ex->tasks[i], watched);
-}
-
 /* Is there something for the next step, though this one did nothing? What a spout that waits from now on or a flush
  * emitted; or an answer: a tuple for nobody is complete at once. */
 static bool leaves_work(const gx_executor *ex, int32_t phase) {
@@ -163,7 +155,7 @@ size_t gx_step(gx_executor *ex) {
     int32_t phase = gx_phase(ex->shared);
     if (GX_UNLIKELY(gx_cut_stops(ex->shared)) && phase_runs(phase)) return gx_cut_run(ex);
     gx_shares_begin(&ex->shares, gx_executor_tell_time(ex));
-    see_watchers(ex);
+    if (GX_LIKELY(!ex->closed)) gx_taps_look(ex);
     gx_tune_look(ex);
     ex->sent_here = false;
     gx_executor_check_gates(ex); /* also when nothing is to be run: an epoch not taken in counts as news */

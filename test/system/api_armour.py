@@ -169,6 +169,7 @@ SIZED = {
     "gale_value": VALUES,
     "gale_handle": HANDLES,
     "gale_watch": numbers("0", "1", "(UINT64_C(1) << 32) + 1", "UINT64_MAX"),
+    "gale_tap": numbers("1", "0", "UINT64_MAX"),
 }
 
 POINTERS = {
@@ -277,6 +278,7 @@ GOOD = {
     "gale_time_cache_map_options": {"expiration": "GALE_SECOND", "shards": "2"},
     "gale_runtime_options": {"executors": "1"},
     "gale_watch_options": {"call": "on_watch"},
+    "gale_tap_options": {"component": '"work"', "on_event": "on_event"},
 }
 LIES = [("0", "a size of 0"), ("4", "a size of 4"), ("SIZE_MAX", "a size of SIZE_MAX"), ("1u << 20", "a size of 1 MiB")]
 UNLIKE = {"spins": ["UINT32_MAX"], "executors": ["0", "257", "UINT32_MAX"], "inactive": ["true"]}
