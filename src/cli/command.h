@@ -26,5 +26,13 @@ extern const gx_command gx_cmd_new;
 extern const gx_command gx_cmd_checkpoint;
 extern const gx_command gx_cmd_state;
 extern const gx_command gx_cmd_plugins;
+extern const gx_command gx_cmd_ps;
+extern const gx_command gx_cmd_top;
+extern const gx_command gx_cmd_stats;
+extern const gx_command gx_cmd_activate;
+extern const gx_command gx_cmd_deactivate;
+extern const gx_command gx_cmd_drain;
+extern const gx_command gx_cmd_kill;
+extern const gx_command gx_cmd_log_level;
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/complete.h"
 
 #include "base/str.h"
+#include "cli/running.h"
 #include "front/builtin.h"
 #include "front/connector.h"
 #include "front/linked_plugins.h"
@@ -10,6 +11,7 @@
 
 #include <gale/component.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct completion {
@@ -98,15 +100,22 @@ static void offer_plugins(const completion *c) {
     gx_plugin_path_each(offer_plugin_file, &copy);
 }
 
+static void offer_running(const completion *c) {
+    gx_runnings *all = malloc(sizeof *all);
+    if (all && gx_running_list(all, NULL) == GALE_OK)
+        for (size_t i = 0; i < all->count; i++) offer(c, all->list[i].name, NULL);
+    free(all);
+}
+
 /* What an argument is, by how help calls it. Of others nothing is known. */
 static const struct {
     const char *name;
     void (*offer)(const completion *c);
 } arguments[] = {
-    { "PATH", say_files },          { "FILE", say_files },       { "FILE.yaml", say_yaml },
-    { "FILE.test.yaml", say_yaml }, { "DIR", say_folders },      { "LEVEL", offer_levels },
-    { "KEY=VALUE", offer_keys },    { "REASON", offer_reasons }, { "NAME=P,...", offer_faults },
-    { "PLUGIN", offer_plugins },
+    { "PATH", say_files },          { "FILE", say_files },         { "FILE.yaml", say_yaml },
+    { "FILE.test.yaml", say_yaml }, { "DIR", say_folders },        { "LEVEL", offer_levels },
+    { "KEY=VALUE", offer_keys },    { "REASON", offer_reasons },   { "NAME=P,...", offer_faults },
+    { "PLUGIN", offer_plugins },    { "TOPOLOGY", offer_running },
 };
 
 static void offer_argument(const completion *c, gale_str name) {
@@ -184,7 +193,10 @@ static void offer_form(const completion *c, gale_str form, const char *const *wo
     gale_str piece, last = { NULL, 0 };
     size_t at = 0;
     gx_str_next(&form, ' ', &piece); /* the command's name */
-    while (gx_str_next(&form, ' ', &piece) && piece.size && piece.data[0] != '[' && piece.data[0] != '-') {
+    while (gx_str_next(&form, ' ', &piece) && piece.size) {
+        if (gx_str_is(piece, "[TOPOLOGY]") || gx_str_is(piece, "[LEVEL]"))
+            piece = (gale_str){ piece.data + 1, piece.size - 2 };
+        if (piece.data[0] == '[' || piece.data[0] == '-') break;
         if (at == count) {
             offer_piece(c, piece);
             return;

@@ -50,6 +50,31 @@ size_t gx_terminal_room(const gx_terminal *terminal) {
     return (size_t)size_of(terminal).ws_row - 1;
 }
 
+/* --- Marks --------------------------------------------------------------------------------------------------------- */
+
+/* By the mark: what the terminal is told. */
+static const char *paint_of(char c) {
+    static const char *const paints[] = { NULL, "1", "2", "31", "33", "32", "7" };
+    if (c == GX_MARK_END[0]) return "0";
+    return c > 0 && (size_t)c < sizeof paints / sizeof *paints ? paints[(int)c] : NULL;
+}
+
+static bool has_colours(const gx_terminal *terminal) {
+    const char *none = getenv("NO_COLOR");
+    return terminal->is_tty && !(none && *none);
+}
+
+static void add_painted(const gx_terminal *terminal, const gx_buf *text, gx_buf *out) {
+    bool colours = has_colours(terminal);
+    for (size_t at = 0; at < text->size; at++) {
+        const char *paint = paint_of(text->data[at]);
+        if (!paint)
+            gx_buf_add_byte(out, text->data[at]);
+        else if (colours)
+            gx_buf_format(out, "\x1b[%sm", paint);
+    }
+}
+
 /* How many rows the block takes: it was drawn without a line that is too long, but a window that became narrower since
  * has broken its lines. */
 static size_t rows_of(const gx_buf *block, size_t width) {
@@ -57,6 +82,7 @@ static size_t rows_of(const gx_buf *block, size_t width) {
     for (size_t at = 0, step; at < block->size; at += step) {
         bool shows;
         step = gx_visible_step(block->data + at, block->size - at, &shows);
+        if (paint_of(block->data[at])) continue;
         if (block->data[at] != '\n') {
             columns += gx_visible_columns(block->data + at, block->size - at);
             continue;
@@ -93,7 +119,7 @@ static void print(gx_terminal *terminal, const char *text, const char *colour) {
     else
         gx_buf_add_text(&out, text);
     if (colour) gx_buf_add_text(&out, "\x1b[0m");
-    gx_buf_add(&out, terminal->live.data, terminal->live.size);
+    add_painted(terminal, &terminal->live, &out);
     write_out(terminal, &out);
 }
 
@@ -102,8 +128,7 @@ bool gx_terminal_print(gx_terminal *terminal, const char *text) {
 }
 
 bool gx_terminal_print_in(gx_terminal *terminal, const char *text, const char *colour) {
-    const char *none = getenv("NO_COLOR");
-    bool colours = colour && terminal->is_tty && !(none && *none);
+    bool colours = colour && has_colours(terminal);
     pthread_mutex_lock(&terminal->mutex);
     print(terminal, text, colours ? colour : NULL);
     bool whole = !terminal->broken;
@@ -117,23 +142,46 @@ static void cut_lines(gx_buf *out, const gx_buf *text, size_t rows, size_t width
     for (size_t at = 0, step; at < text->size && rows > 0; at += step) {
         bool shows, ends = text->data[at] == '\n';
         step = gx_visible_step(text->data + at, text->size - at, &shows);
+        if (paint_of(text->data[at])) {
+            gx_buf_add_byte(out, text->data[at]);
+            continue;
+        }
         column = ends ? 0 : column + gx_visible_columns(text->data + at, text->size - at);
         if (column <= width) gx_buf_add(out, text->data + at, step);
         rows -= ends;
     }
 }
 
-void gx_terminal_live(gx_terminal *terminal, const char *text) {
-    if (!terminal->is_tty) return;
-    gx_buf out = GX_BUF_INIT(NULL), whole = GX_BUF_INIT(NULL);
-    gx_visible_add(&whole, gx_str(text), "\n");
+static void redraw(gx_terminal *terminal, const gx_buf *whole) {
+    gx_buf out = GX_BUF_INIT(NULL);
     pthread_mutex_lock(&terminal->mutex);
     erase(terminal, &out);
     gx_buf_reset(&terminal->live);
-    cut_lines(&terminal->live, &whole, gx_terminal_room(terminal), (size_t)size_of(terminal).ws_col - 1);
-    gx_buf_add(&out, terminal->live.data, terminal->live.size);
+    cut_lines(&terminal->live, whole, gx_terminal_room(terminal), (size_t)size_of(terminal).ws_col - 1);
+    add_painted(terminal, &terminal->live, &out);
     write_out(terminal, &out);
     pthread_mutex_unlock(&terminal->mutex);
+}
+
+void gx_terminal_live(gx_terminal *terminal, const char *text) {
+    if (!terminal->is_tty) return;
+    gx_buf whole = GX_BUF_INIT(NULL);
+    gx_visible_add(&whole, gx_str(text), "\n");
+    redraw(terminal, &whole);
+    gx_buf_fini(&whole);
+}
+
+void gx_terminal_leave(gx_terminal *terminal) {
+    pthread_mutex_lock(&terminal->mutex);
+    gx_buf_reset(&terminal->live);
+    pthread_mutex_unlock(&terminal->mutex);
+}
+
+void gx_terminal_live_marked(gx_terminal *terminal, const char *text) {
+    if (!terminal->is_tty) return;
+    gx_buf whole = GX_BUF_INIT(NULL);
+    gx_buf_add_text(&whole, text);
+    redraw(terminal, &whole);
     gx_buf_fini(&whole);
 }
 

@@ -47,6 +47,20 @@ size_t gx_terminal_room(const gx_terminal *terminal);
 /* Shows `text` (lines with their ends) in place of the live block before; "" takes it away. */
 void gx_terminal_live(gx_terminal *terminal, const char *text);
 
+/* The same, of text in which all that others wrote was made visible already; marks paint what stands between them, where the
+ * terminal has colours and NO_COLOR does not ask for none. Marks take no room. */
+#define GX_MARK_BOLD "\001"
+#define GX_MARK_DIM "\002"
+#define GX_MARK_RED "\003"
+#define GX_MARK_YELLOW "\004"
+#define GX_MARK_GREEN "\005"
+#define GX_MARK_REVERSE "\006"
+#define GX_MARK_END "\016"
+void gx_terminal_live_marked(gx_terminal *terminal, const char *text);
+
+/* What is shown stays, and what comes is written below it. */
+void gx_terminal_leave(gx_terminal *terminal);
+
 /* Log lines (cli/log_lines.h) go to `terminal`, above the live block, or to the file that its log was given. The first call says what the
  * terminal's level is; loggers hand on all lines, and those below its level are dropped here, so that it can be changed while they are in use. */
 gale_logger gx_terminal_logger(gx_terminal *terminal, int32_t level);

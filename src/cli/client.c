@@ -1,0 +1,130 @@
+#include "cli/client.h"
+
+#include "base/os/socket.h"
+#include "base/os/time.h"
+#include "base/str.h"
+#include "cli/reply_head.h"
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+enum { SLICE = 50 }; /* ms: so long until a signal is seen */
+
+typedef struct asking {
+    const char *path;
+    int fd;
+    int64_t until;
+    gale_error *error;
+} asking;
+
+static int broken(const asking *a, const char *what) {
+    int why = errno;
+    return gale_error_set(a->error, GALE_IO, "cannot %s '%s': %s", what, a->path, strerror(why));
+}
+
+/* Without a descriptor, a while. */
+static int wait_for(const asking *a, short events) {
+    struct pollfd one = { .fd = a->fd, .events = events };
+    do {
+        if (poll(&one, 1, SLICE) > 0) return 0;
+        if (gx_signals_asked()) return gale_error_set(a->error, GALE_STOPPED, "interrupted");
+        if (gx_os_monotonic() > a->until)
+            return gale_error_set(a->error, GALE_TIMED_OUT, "'%s' does not answer", a->path);
+    } while (a->fd >= 0);
+    return 0;
+}
+
+static int nobody(const asking *a) {
+    if (errno != ECONNREFUSED && errno != ENOENT && errno != ENOTSOCK) return broken(a, "reach");
+    return gale_error_set(a->error, GALE_NOT_FOUND, "nobody listens at '%s'", a->path);
+}
+
+/* A socket that has no room for one more who connects says so at once: then it is asked again. */
+static int reach(asking *a) {
+    gx_address address;
+    int rc = gx_address_path(a->path, &address, a->error);
+    while (rc >= 0) {
+        rc = gx_socket_connect(&address, GX_SOCKET_STREAM, &a->fd);
+        if (rc >= 0) return 0;
+        a->fd = -1;
+        if (errno != EAGAIN) return nobody(a);
+        rc = wait_for(a, 0);
+    }
+    return rc;
+}
+
+static int send_all(const asking *a, const gx_buf *request) {
+    for (size_t sent = 0; sent < request->size;) {
+        int64_t taken = gx_socket_write(a->fd, request->data + sent, request->size - sent);
+        if (taken == GALE_AGAIN) {
+            int rc = wait_for(a, POLLOUT);
+            if (rc < 0) return rc;
+        } else if (taken < 0) {
+            return errno == EPIPE ? 0 : broken(a, "ask"); /* it may have answered before it closed */
+        } else {
+            sent += (size_t)taken;
+        }
+    }
+    return 0;
+}
+
+static int receive_all(asking *a, gx_buf *bytes) {
+    for (;;) {
+        if (!gx_buf_reserve(bytes, 65536)) return gale_error_set(a->error, GALE_NO_MEMORY, "out of memory");
+        int64_t taken = gx_socket_read(a->fd, bytes->data + bytes->size, 65536);
+        if (taken == 0) return 0;
+        if (taken > 0) {
+            bytes->size += (size_t)taken;
+            a->until = gx_os_monotonic() + GX_CLIENT_PATIENCE;
+        } else if (taken == GALE_AGAIN) {
+            int rc = wait_for(a, POLLIN);
+            if (rc < 0) return rc;
+        } else {
+            return broken(a, "read from");
+        }
+        if (bytes->size > GX_CLIENT_MOST)
+            return gale_error_set(a->error, GALE_TOO_LARGE, "'%s' answers with more than %d bytes", a->path,
+                                  GX_CLIENT_MOST);
+    }
+}
+
+static int understand(const asking *a, gx_client_reply *reply) {
+    gx_reply_head head;
+    gale_str bytes = { reply->bytes.data, reply->bytes.size };
+    int rc = gx_reply_head_read(bytes, &head);
+    if (rc != 1) return gale_error_set(a->error, GALE_INVALID, "'%s' does not answer by HTTP", a->path);
+    size_t size = bytes.size - head.size;
+    if (head.has_length && head.length > size)
+        return gale_error_set(a->error, GALE_INVALID, "the answer of '%s' is cut off", a->path);
+    reply->status = head.status;
+    reply->body = (gale_str){ bytes.data + head.size, head.has_length ? (size_t)head.length : size };
+    return 0;
+}
+
+static void write_request(const char *method, const char *target, const char *body, gx_buf *request) {
+    gx_buf_format(request, "%s %s HTTP/1.0\r\nHost: localhost\r\n", method, target);
+    if (body) gx_buf_format(request, "Content-Type: application/json\r\nContent-Length: %zu\r\n", strlen(body));
+    gx_buf_add_text(request, "\r\n");
+    if (body) gx_buf_add_text(request, body);
+}
+
+int gx_client_ask(const char *path, const char *method, const char *target, const char *body,
+                  gx_client_reply *ret_reply, gale_error *error) {
+    gx_buf request = GX_BUF_INIT(NULL);
+    asking a = { path, -1, gx_os_monotonic() + GX_CLIENT_PATIENCE, error };
+    *ret_reply = (gx_client_reply){ .bytes = GX_BUF_INIT(NULL) };
+    write_request(method, target, body, &request);
+    int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : reach(&a);
+    if (rc >= 0) rc = send_all(&a, &request);
+    if (rc >= 0) rc = receive_all(&a, &ret_reply->bytes);
+    if (rc >= 0) rc = understand(&a, ret_reply);
+    if (a.fd >= 0) gx_socket_close(a.fd);
+    gx_buf_fini(&request);
+    return rc;
+}
+
+void gx_client_reply_fini(gx_client_reply *reply) {
+    gx_buf_fini(&reply->bytes);
+}
