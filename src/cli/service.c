@@ -4,6 +4,7 @@
 #include "cli/figures.h"
 #include "cli/watching.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* Topologies after one another. */
@@ -63,12 +64,24 @@ static int make_runtime(const line *l, gale_runtime **ret_runtime, gale_error *e
     return rc;
 }
 
+/* With the token for who looks at this end, and without it for a log that is kept. */
+static void tell_address(gx_terminal *terminal, const gale_logger *logger, const char *url) {
+    if (gx_terminal_log_is_apart(terminal))
+        gale_log(logger, GALE_LOG_INFO, NULL, "serves at %.*s", (int)strcspn(url, "?"), url);
+    if (!gx_terminal_is_for_people(terminal)) return;
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_buf_format(&out, "gale: %s\n", url);
+    const char *text = gx_buf_text(&out);
+    if (text) gx_terminal_print(terminal, text);
+    gx_buf_fini(&out);
+}
+
 /* The doors are opened once. */
 static int serve(line *l, gale_runtime *runtime, gale_error *error) {
     const gx_session *session = l->session;
     if (l->server) return gx_server_resume(l->server, runtime, l->now, error);
     int rc = gx_server_start(&session->serve, runtime, l->now, &l->logger, &l->server, error);
-    if (rc == 0 && session->serve.listen) gx_terminal_say(session->terminal, GALE_LOG_INFO, gx_server_url(l->server));
+    if (rc == 0 && session->serve.listen) tell_address(session->terminal, &l->logger, gx_server_url(l->server));
     return rc;
 }
 

@@ -91,6 +91,12 @@ class Listening(rig.Case):
                               ("/api/gale/v1/now", {"Cookie": f"x=y; gale_token_{run.port}={run.token}"})):
             self.assertEqual(run.ask(path, headers=headers, token=False)[0], 200)
 
+    def test_a_log_that_is_kept_has_the_address_and_no_token(self):
+        run = self.run_words("--log-file", "log.txt")
+        log = rig.until(lambda: (run.path / "log.txt").read_text(), "the log")
+        self.assertIn(f"serves at http://127.0.0.1:{run.port}/", log)
+        self.assertNotIn(run.token, log)
+
     def test_two_runs_have_two_tokens(self):
         one, two = self.run_words(), self.run_words()
         self.assertNotEqual(one.token, two.token)
