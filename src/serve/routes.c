@@ -3,6 +3,7 @@
 #include "serve/gale_about.h"
 #include "serve/gale_change.h"
 #include "serve/gale_deeds.h"
+#include "serve/gale_letters.h"
 #include "serve/gale_now.h"
 #include "serve/health_page.h"
 #include "serve/metrics.h"
@@ -54,6 +55,11 @@ const gx_route gx_routes[] = {
       .answer = GX_SHAPE_HISTORY, .parameters = seconds },
     { GX_ROUTE_WAITS, GALE "open-trees", gx_gale_open_trees, "The oldest open trees, and where they are.",
       .answer = GX_SHAPE_OPEN_TREES, .parameters = max },
+    { GX_ROUTE_WAITS, GALE "dead-letters", gx_gale_dead_letters, "The newest dead letters of the run's file.",
+      .answer = GX_SHAPE_DEAD_LETTERS, .parameters = max },
+    { GX_ROUTE_CHANGES, GALE "dead-letters/replay", gx_gale_replay,
+      "Emits dead letters once more: all, or those of these ids.", .answer = "{replayed:i}",
+      .body = "{ids:[s]}|{all:b}" },
     { GX_ROUTE_ASKS, GALE "checkpoints", gx_gale_checkpoints, "Figures of checkpoints; null without.",
       .answer = GX_SHAPE_CHECKPOINT },
     { GX_ROUTE_CHANGES, GALE "checkpoint", gx_gale_checkpoint, "Asks for a checkpoint now.", .answer = GX_SHAPE_DONE },

@@ -53,4 +53,8 @@
 
 #define GX_SHAPE_OPEN_TREES "[{spout:s, message_id:s, age:n, place:s, component:s?, text:s}]"
 
+#define GX_SHAPE_DEAD_LETTERS                                                                                          \
+    "{file:s?, total:i, letters:[{id:s, time:n?, spout:s, stream:s, reason:s, component:s?, text:s, attempts:i, "      \
+    "values:[?]}]}"
+
 #endif

@@ -32,6 +32,22 @@ streams:
   - {{ from: split, to: count, grouping: {{ type: FIELDS, args: [word] }} }}
 """
 
+# A line that is no number, or is 0, is given up.
+LETTERS = """\
+name: letters
+config: { topology.dead_letters.file: letters.json }
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{ name: path, value: in.txt }, { name: follow, value: true }]
+bolts:
+  - id: number
+    className: gale.bolt.Map
+    properties: { set: { n: "1 // tonumber(line)" } }
+streams:
+  - { from: lines, to: number, grouping: { type: SHUFFLE } }
+"""
+
 
 def until(condition, what):
     """Waits for an event, however long the machine takes."""

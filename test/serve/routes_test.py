@@ -19,7 +19,8 @@ TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object"
 # What fits where a path has a name, or where a body is wanted.
 NAMES = {"id": "served", "component": "split", "wait": "1", "percent": "50", "enable": "enable", "action": "start",
          "worker": "here:1", "timeout": "10"}
-BODIES = {"/api/gale/v1/log-level": {"level": "info"},
+BODIES = {"/api/gale/v1/dead-letters/replay": {"all": True},
+          "/api/gale/v1/log-level": {"level": "info"},
           "/api/v1/topology/{id}/logconfig": {"namedLoggerLevels": {"ROOT": {"target_level": "INFO"}}}}
 
 
@@ -104,7 +105,8 @@ class Routes(rig.Case):
         self.assertEqual(refused, self.refused)
 
     # What is there to be refused with a sentence, or is not to be had of this run.
-    refused = {"/api/v1/topology/{id}/rebalance/{wait}",
+    refused = {"/api/gale/v1/dead-letters/replay",
+               "/api/v1/topology/{id}/rebalance/{wait}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}/{timeout}"}
 

@@ -191,6 +191,22 @@ class Deeds(Live):
 
 
 class Trouble(Live):
+    def test_a_dead_letter_is_shown_and_replayed(self):
+        run = self.start(rig.LETTERS, lines=["5", "0", "<b>bold</b>"])
+        rig.until(lambda: self.now(run)["trees"]["dead_letters"] == 2, "two letters")
+        page = self.open(run.url, "failures")
+        expect(self.cell(page, "number failed", "count")).to_have_text("2")
+        expect(page.locator("#letters tbody tr")).to_have_count(2)
+        expect(page.locator("#letters [data-key=values]").first).to_have_text("<b>bold</b>")
+        expect(page.locator("#letters [data-key=text]").last).to_contain_text("divide by zero")
+        page.locator("#letters input[type=checkbox]").last.check()
+        page.get_by_role("button", name="Replay the chosen").click()
+        page.get_by_role("dialog").get_by_role("button", name="Replay").click()
+        expect(page.locator("#letters [role=status]")).to_have_text("Asked to replay 1 dead letter.")
+        expect(page.locator("#letters tbody tr")).to_have_count(3)  # given up once more
+        expect(page.locator("#letters [data-key=values]").first).to_have_text("0")
+        self.assertEqual(self.now(run)["trees"]["dead_letters"], 3)
+
     def stuck(self, blocking):
         opened = []
 

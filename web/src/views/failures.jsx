@@ -62,7 +62,7 @@ function Letters({ answer, again, ask }) {
   const replay = (body, what) =>
     ask({
       title: `Replay ${what}?`,
-      text: "Its spout emits each again, as a tree of its own; what has been done for it before is done once more.",
+      text: "Its spout emits each again, as a tree of its own; the letter stays in its file, and what has been done for it before is done once more.",
       button: "Replay",
       path: "/dead-letters/replay",
       body,
@@ -72,26 +72,28 @@ function Letters({ answer, again, ask }) {
         again();
       },
     });
+  const dated = answer.letters.some(({ time }) => time !== null);
+  const columns = letterColumns(chosen, choose).filter(({ key }) => key !== "time" || dated);
   const here = answer.letters.filter((letter) => chosen.has(letter.id)).map((letter) => letter.id);
   const numbered = (number) => `${count(number)} dead ${number === 1 ? "letter" : "letters"}`;
   return (
     <>
       <p class="quiet">
-        {count(answer.total)} in all{answer.file ? <>, in <code>{answer.file}</code></> : ""}
-        {answer.total > answer.letters.length ? `; the newest ${answer.letters.length} are shown` : ""}.
+        {count(answer.total)} since the start{answer.file ? <>, in <code>{answer.file}</code></> : ""}
+        {answer.total > answer.letters.length ? `; the newest ${count(answer.letters.length)} are shown` : ""}.
       </p>
       {answer.letters.length > 0 && (
         <div class="buttons left">
           <button type="button" disabled={here.length === 0} onClick={() => replay({ ids: here }, numbered(here.length))}>
             Replay the chosen
           </button>
-          <button type="button" onClick={() => replay({ all: true }, `all ${numbered(answer.total)}`)}>
+          <button type="button" onClick={() => replay({ all: true }, "all dead letters of the file")}>
             Replay all
           </button>
         </div>
       )}
       <p role="status" class="said">{words}</p>
-      <Table label="Dead letters" columns={letterColumns(chosen, choose)} rows={answer.letters} rowKey={(row) => row.id} empty="There is no dead letter." />
+      <Table label="Dead letters" columns={columns} rows={answer.letters} rowKey={(row) => row.id} empty="There is no dead letter." />
     </>
   );
 }
