@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { SLICE = 50 }; /* ms: so long until a signal is seen */
+enum { SLICE = 50 /* ms: so long until a signal is seen */, ATTEMPTS = 20 };
 
 typedef struct asking {
     const char *path;
@@ -82,7 +82,7 @@ static int receive_all(asking *a, gx_buf *bytes) {
             int rc = wait_for(a, POLLIN);
             if (rc < 0) return rc;
         } else {
-            return broken(a, "read from");
+            return errno == ECONNRESET ? 0 : broken(a, "read from");
         }
         if (bytes->size > GX_CLIENT_MOST)
             return gale_error_set(a->error, GALE_TOO_LARGE, "'%s' answers with more than %d bytes", a->path,
@@ -110,17 +110,36 @@ static void write_request(const char *method, const char *target, const char *bo
     if (body) gx_buf_add_text(request, body);
 }
 
+static int ask_once(asking *a, const gx_buf *request, gx_buf *bytes) {
+    a->until = gx_os_monotonic() + GX_CLIENT_PATIENCE;
+    gx_buf_reset(bytes);
+    int rc = reach(a);
+    if (rc >= 0) rc = send_all(a, request);
+    if (rc >= 0) rc = receive_all(a, bytes);
+    if (a->fd >= 0) gx_socket_close(a->fd);
+    a->fd = -1;
+    return rc;
+}
+
+/* Who is about to end closes what it has not answered, and a moment later nobody listens: then that is what is told. */
+static int ask(asking *a, const gx_buf *request, bool again, gx_buf *bytes) {
+    int rc = ask_once(a, request, bytes);
+    for (int i = 1; again && rc >= 0 && !bytes->size && i < ATTEMPTS; i++) {
+        rc = wait_for(a, 0);
+        if (rc >= 0) rc = ask_once(a, request, bytes);
+    }
+    return rc;
+}
+
 int gx_client_ask(const char *path, const char *method, const char *target, const char *body,
                   gx_client_reply *ret_reply, gale_error *error) {
     gx_buf request = GX_BUF_INIT(NULL);
     asking a = { path, -1, gx_os_monotonic() + GX_CLIENT_PATIENCE, error };
     *ret_reply = (gx_client_reply){ .bytes = GX_BUF_INIT(NULL) };
     write_request(method, target, body, &request);
-    int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : reach(&a);
-    if (rc >= 0) rc = send_all(&a, &request);
-    if (rc >= 0) rc = receive_all(&a, &ret_reply->bytes);
+    int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
+    if (rc >= 0) rc = ask(&a, &request, !body, &ret_reply->bytes);
     if (rc >= 0) rc = understand(&a, ret_reply);
-    if (a.fd >= 0) gx_socket_close(a.fd);
     gx_buf_fini(&request);
     return rc;
 }

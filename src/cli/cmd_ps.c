@@ -88,7 +88,7 @@ static void tell_one(const choices *c, const gx_running *one, gx_json *json, gx_
     gale_error error = GALE_ERROR_INIT;
     gx_heard now;
     int rc = gx_heard_ask(one->path, "GET", GX_HEARD_API "/now", NULL, &now, &error);
-    if (rc < 0 && rc == GALE_NOT_FOUND) { /* it has ended meanwhile */
+    if (rc == GALE_NOT_FOUND) { /* it has ended meanwhile */
         gx_heard_fini(&now);
         return;
     }
