@@ -48,7 +48,7 @@ void gx_manager_end(gx_manager *manager) {
 
 /* Without what would make another line of it. */
 static void tell(gx_manager *manager, const char *what, const char *status) {
-    char lines[300];
+    char lines[500];
     if (status) gx_visible_copy(manager->status, sizeof manager->status, status);
     snprintf(lines, sizeof lines, "%s%s%s%s", what, *what && status ? "\n" : "", status ? "STATUS=" : "",
              status ? manager->status : "");

@@ -21,7 +21,7 @@ typedef struct gx_manager {
     int64_t next_feed;
     bool starves;  /* and the log was told */
     bool stopping; /* and the manager was told */
-    char status[200];
+    char status[400];
 } gx_manager;
 
 /* From the environment. What cannot be is told by the log, and nobody is told anything. */

@@ -169,6 +169,7 @@ static int run(line *l) {
     tell_resumed(l->session, &l->logger, runtime);
     gx_watching r = gx_watching_of(l->session, &l->logger, runtime);
     rc = serve(l, runtime, &error);
+    r.server = l->server;
     if (rc == 0) rc = gx_watching_start(&r, &error);
     if (rc == 0) return wait(l, &r);
     int exit_code = r.signal ? GX_EXIT_SIGNAL + r.signal : fall_back(l, rc, &error);

@@ -6,6 +6,7 @@
 #include "cli/figures.h"
 #include "cli/open_trees.h"
 #include "cli/signals.h"
+#include "serve/hurts.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -52,12 +53,17 @@ static void log_figures(const gx_watching *r, const char *what, const gx_reading
     gx_buf_fini(&line);
 }
 
+/* What hurts most stands first: a manager shows the beginning of a line that is too long for it. */
 static void tell_status(const gx_watching *r, const gx_reading *now, const gx_reading *before) {
-    gx_buf line = GX_BUF_INIT(NULL);
-    gx_summary_line(now, before, &line);
-    if (line.size) line.size--; /* its end */
-    const char *text = gx_buf_text(&line);
-    if (text) gx_manager_status(r->session->manager, text + strspn(text, " "));
+    gx_buf figures = GX_BUF_INIT(NULL), line = GX_BUF_INIT(NULL);
+    char hurt[GX_HURT_SIZE];
+    gx_server_hurt(r->server, hurt, sizeof hurt);
+    gx_summary_line(now, before, &figures);
+    const char *text = gx_buf_text(&figures);
+    if (text) text += strspn(text, " ");
+    if (text) gx_buf_format(&line, "%s%s%.*s", hurt, *hurt ? "; " : "", (int)strcspn(text, "\n"), text);
+    if (text && gx_buf_text(&line)) gx_manager_status(r->session->manager, line.data);
+    gx_buf_fini(&figures);
     gx_buf_fini(&line);
 }
 

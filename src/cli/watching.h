@@ -13,6 +13,7 @@
 typedef struct gx_watching {
     const gx_session *session;
     gale_runtime *runtime;
+    gx_server *server; /* knows what hurts; or NULL */
     gale_logger logger;
     gx_reading before; /* at the last line that was shown, or told */
     gx_reading logged; /* at the last line of figures in the log */

@@ -3,9 +3,11 @@
 #include "base/os/file.h"
 #include "base/os/thread.h"
 #include "base/os/time.h"
+#include "base/utf8.h"
 #include "serve/desk.h"
 #include "serve/door.h"
 #include "serve/history.h"
+#include "serve/hurts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +56,26 @@ static void *keep_all(void *user) {
         goes_on = gx_errands_run(&server->errands, due > now ? due - now : 0);
     }
     return NULL;
+}
+
+static void look_for_hurt(const gx_served *served, char *to, size_t room) {
+    static const int64_t while_ago = 10 * GALE_SECOND;
+    gx_hurts hurts;
+    gx_history_lock(served->history);
+    int64_t now = gx_os_monotonic();
+    const gx_snapshot *last = gx_history_before(served->history, now, 0);
+    const gx_snapshot *before = gx_history_before(served->history, now, while_ago);
+    if (last) gx_hurts_find(&served->parts, before == last ? NULL : before, last, &hurts);
+    if (last && hurts.count) gx_utf8_copy(to, room, hurts.list[0].text);
+    gx_history_unlock(served->history);
+}
+
+void gx_server_hurt(gx_server *server, char *to, size_t room) {
+    *to = 0;
+    if (!server) return;
+    pthread_rwlock_rdlock(&server->served.guard);
+    if (server->served.history) look_for_hurt(&server->served, to, room);
+    pthread_rwlock_unlock(&server->served.guard);
 }
 
 /* --- Doors ---------------------------------------------------------------------------------------------------------- */

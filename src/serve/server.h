@@ -35,6 +35,9 @@ void gx_server_pause(gx_server *server);
 GALE_MUST_USE int gx_server_resume(gx_server *server, gale_runtime *runtime, const gale_topology *topology,
                                    gale_error *error);
 
+/* What hurts most by now, a sentence; "" when nothing does, or nothing is served. NULL is allowed. */
+void gx_server_hurt(gx_server *server, char *to, size_t room);
+
 /* Answers what is being answered, and closes all. NULL is allowed. */
 void gx_server_stop(gx_server *server);
 

@@ -114,6 +114,13 @@ class Manager(unittest.TestCase):
         self.assertNotIn("NOTIFY_SOCKET", out)
         self.assertNotIn("WATCHDOG_USEC", out)
 
+    def test_what_hurts_most_stands_first_in_the_status(self):
+        (self.path / "t.yaml").write_text(STUCK)
+        process = self.start()
+        while "words" not in self.until("STATUS=")[-1][0]:  # by name: the spout that is held
+            self.assertIsNone(process.poll())
+        process.kill()
+
     # --- The dog
 
     def test_a_run_that_moves_feeds_the_dog(self):
