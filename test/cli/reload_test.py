@@ -218,6 +218,33 @@ class Reload(unittest.TestCase):
         self.assertIn("adopt", self.change(process, adopt=["*"])["text"])
         self.drained(process)
 
+    # --- The commands
+
+    def gale(self, *words):
+        result = subprocess.run([GALE, *words], cwd=self.path, capture_output=True, text=True, timeout=600, check=False,
+                                env={**os.environ, "XDG_RUNTIME_DIR": str(self.path)})
+        return result.returncode, result.stdout, result.stderr
+
+    def test_reload_and_restart_say_how_long_spouts_stood_still(self):
+        process = self.endless()
+        for words in (["reload", "endless"], ["restart", "endless", "--set", "sink.parallelism=3"],
+                      ["restart", str(process.pid), "-c", "topology.message.timeout.secs=60"]):
+            code, out, err = self.gale(*words)
+            self.assertEqual((code, err), (0, ""), self.log())
+            self.assertRegex(out, r"^changed; spouts stood still for \S+ \w+\n$")
+        self.assertEqual(self.tasks(process, "sink"), 3)
+        self.drained(process)
+
+    def test_what_is_refused_is_told_with_the_words_of_the_refusal(self):
+        process = self.endless()
+        (self.path / "t.yaml").write_text(ENDLESS.replace("SHUFFLE", "SHUFLE"))
+        code, out, err = self.gale("reload", "endless")
+        self.assertEqual((code, out), (2, ""))
+        self.assertRegex(err, r"^gale: t.yaml:8:46: unknown grouping 'SHUFLE'; did you mean 'SHUFFLE'\?\n(.*\n)*  nothing is changed\n$")
+        self.assertEqual(self.gale("reload", "other")[0], 2)
+        self.assertEqual(self.gale("reload")[0], 2)
+        self.drained(process)
+
     # --- Durable
 
     def counts(self):
