@@ -398,6 +398,12 @@ void gx_executor_publish(gx_executor *ex) {
     hold_acks(ex, most_acks);
 }
 
+void gx_executor_count_failure(gx_executor *ex, const gale_failure *failure) {
+    uint32_t reason = (uint32_t)failure->reason, others = GX_REASONS - 1;
+    uint32_t place = failure->task ? ex->shared->tasks[failure->task]->component : ex->shared->plan->component_count;
+    gx_count(&ex->failures[place * GX_REASONS + (reason < others ? reason : others)], 1);
+}
+
 void gx_executors_wake(gx_shared *shared) {
     for (uint32_t i = 0; i < shared->executor_count; i++) gx_bell_ring(&shared->executors[i]->bell);
 }

@@ -254,6 +254,9 @@ int gx_executor_connect(gx_executor *from, gx_executor *to, uint64_t capacity);
 void gx_executor_empty(gx_executor *ex);
 void gx_executor_free(gx_executor *ex);
 
+/* Of a tree of its spouts that is over: by the component where it failed, and the reason. */
+void gx_executor_count_failure(gx_executor *ex, const gale_failure *failure);
+
 /* Rings every executor's bell. Any thread. */
 void gx_executors_wake(gx_shared *shared);
 

@@ -72,6 +72,7 @@ static bool may_try_again(const gx_executor *ex, const gx_task *task, const gx_a
 static void bury_again(gx_executor *ex, gx_task *task, const gx_answer *answer, const gx_retained *kept,
                        const gale_failure *failure) {
     if (answer->state == GX_TREE_STOPPED) return;
+    gx_executor_count_failure(ex, failure);
     if (bury(ex, task, answer, kept, failure))
         ex->ledger.counters.given_up++;
     else

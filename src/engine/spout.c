@@ -240,13 +240,6 @@ static void count_failure(gx_task *task, uint8_t state) {
     gx_count(state == GX_TREE_LATE ? &c->timed_out : state == GX_TREE_REJECTED ? &c->rejected : &c->failed, 1);
 }
 
-/* By the component where it failed, and the reason. */
-static void count_place(gx_executor *ex, const gale_failure *failure) {
-    uint32_t reason = (uint32_t)failure->reason, others = GX_REASONS - 1;
-    uint32_t place = failure->task ? ex->shared->tasks[failure->task]->component : ex->shared->plan->component_count;
-    gx_count(&ex->failures[place * GX_REASONS + (reason < others ? reason : others)], 1);
-}
-
 /* Is it not the spout's to hear? */
 static bool is_taken(gx_executor *ex, gx_task *task, gx_answer *answer) {
     gale_failure failure;
@@ -282,7 +275,7 @@ static void tell(gx_executor *ex, gx_task *task, const gx_answer *answer) {
     task->spout.not_before = 0;
     gale_failure failure;
     fill_failure(ex, answer, &failure);
-    count_place(ex, &failure);
+    gx_executor_count_failure(ex, &failure);
     if (!task->open) return; /* its `open` failed: it is told nothing more */
     if (gx_hooks_any(task)) gx_hooks_call_fail(task, answer->message_id, &failure);
     if (ops->fail) ops->fail(task->self, answer->message_id, &failure);

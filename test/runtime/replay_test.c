@@ -625,6 +625,7 @@ static void what_fails_again_is_a_dead_letter_again(void **state) {
         assert_int_equal(w.mail.attempts, 2);
         assert_string_equal(w.mail.text, "no, thanks");
         assert_int_equal(rig_stats(&w.r)->given_up, letters);
+        assert_int_equal(gale_runtime_failures(w.r.runtime, "work", GALE_REASON_FAILED), letters);
         assert_int_equal(redeliver(&w, "from", "default", 0, 2, &error), 0);
         rig_settle(&w.r);
         rig_advance(&w.r, 10 * GALE_SECOND, GALE_SECOND);
