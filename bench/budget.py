@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Do trees take as many instructions as bench/budget.toml grants them, and at most so many times as many with a deadline,
-a hook, the event log, replay or an input that drops?
+a hook, the event log, a tap, replay or an input that drops?
 
 usage: budget.py [ENTRY...]          (script/bench builds first, and calls this)
 

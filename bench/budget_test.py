@@ -62,13 +62,13 @@ class Cliff(unittest.TestCase):
         self.assertEqual(4, len(asked))
 
     def test_what_stands_beside_a_flow_is_there_and_loses_nothing(self):
-        for name in ("deadline", "hook", "events", "replay", "drop"):
+        for name in ("deadline", "hook", "events", "tap", "replay", "drop"):
             done = self.run_flow("const-id-null", name)
             self.assertEqual(0, done.returncode, done.stderr)
 
     def test_what_is_not_there_is_refused_by_name(self):
         done = self.run_flow("const-id-null", "magic")
-        self.assertEqual((2, "--with magic: there are deadline, hook, events, replay and drop\n"),
+        self.assertEqual((2, "--with magic: there are deadline, hook, events, tap, replay and drop\n"),
                          (done.returncode, done.stderr))
         self.assertEqual(3, self.run_flow("const-null", "hook").returncode)
 
@@ -99,7 +99,7 @@ class Table(unittest.TestCase):
 
     def test_what_must_not_be_a_cliff_is_written_down_with_its_bound(self):
         table = budget.read(os.path.join(measured.HERE, "budget.toml"))
-        self.assertEqual({"deadline", "hook", "events", "replay", "drop"},
+        self.assertEqual({"deadline", "hook", "events", "tap", "replay", "drop"},
                          {entry["with"] for entry in table.values() if entry.get("of") == "const-id-null"})
 
     def refuses(self, text, why):

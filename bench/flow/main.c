@@ -3,7 +3,7 @@
  *     --place spread|engine    spread (default): the flow's last bolt is on the last executor; engine: as gale would
  *     --tasks N                tasks of the measured bolts
  *     --spouts N               tasks of the spout
- *     --with NAME              const-id-null with a deadline, hook, events, replay or drop beside it (flow/with.h)
+ *     --with NAME              const-id-null with a deadline, hook, events, tap, replay or drop beside it (flow/with.h)
  *     --trees N                so many trees on this thread, and no more: for counting instructions */
 #include "base/os/time.h"
 #include "flow/with.h"

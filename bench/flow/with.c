@@ -77,10 +77,29 @@ static bool log_worked(uint64_t seen, uint64_t trees) {
     return seen >= mean / 2 && seen <= mean * 2;
 }
 
+/* --- A tap --- */
+
+enum { TAPPED_A_SECOND = 100 };
+
+static void begin_tap(gale_runtime *runtime, uint64_t *seen) {
+    gale_tap_options options = GALE_TAP_OPTIONS_INIT;
+    gale_tap tap;
+    options.component = "id";
+    options.per_second = TAPPED_A_SECOND;
+    options.on_event = on_event;
+    options.user = seen;
+    must(gale_runtime_tap(runtime, &options, &tap, NULL), "tap");
+}
+
+static bool tap_worked(uint64_t seen, uint64_t trees) {
+    return seen > 0 && seen < trees;
+}
+
 static const bench_with all[] = {
     { "deadline", add_deadline, NULL, NULL, "a deadline" },
     { "hook", add_hook, NULL, hook_worked, "a hook on the bolt in the middle" },
     { "events", add_nothing, begin_log, log_worked, "the event log at 1 % of the bolt in the middle" },
+    { "tap", add_nothing, begin_tap, tap_worked, "a tap of 100 tuples a second of the bolt in the middle" },
     { "replay", add_replay, NULL, NULL, "replay" },
     { "drop", add_drop, NULL, NULL, "the last input drops the oldest" },
 };
@@ -92,6 +111,6 @@ const bench_with *bench_with_find(const bench_arguments *arguments) {
         if (strcmp(arguments->flow, "const-id-null") != 0) bench_arguments_lack(arguments, "gale");
         return &all[i];
     }
-    fprintf(stderr, "--with %s: there are deadline, hook, events, replay and drop\n", arguments->with);
+    fprintf(stderr, "--with %s: there are deadline, hook, events, tap, replay and drop\n", arguments->with);
     exit(2);
 }

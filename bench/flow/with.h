@@ -1,5 +1,5 @@
 /* What a topology can have beside its flow, of which none may change what a tree costs by much: a deadline, a hook, the
- * event log, replay, an input that drops. Nothing of it happens here: nothing is late, fails or is dropped. */
+ * event log, a tap, replay, an input that drops. Nothing of it happens here: nothing is late, fails or is dropped. */
 #ifndef BENCH_FLOW_WITH_H
 #define BENCH_FLOW_WITH_H
 
