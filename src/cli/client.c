@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <string.h>
 
-enum { SLICE = 50 /* ms: so long until a signal is seen */, ATTEMPTS = 20 };
+enum { SLICE = 50 /* ms: so long until a signal is seen */, ATTEMPTS = 100 };
 
 typedef struct asking {
     const char *path;
@@ -121,14 +121,16 @@ static int ask_once(asking *a, const gx_buf *request, gx_buf *bytes) {
     return rc;
 }
 
-/* Who is about to end closes what it has not answered, and a moment later nobody listens: then that is what is told. */
-static int ask(asking *a, const gx_buf *request, bool again, gx_buf *bytes) {
-    int rc = ask_once(a, request, bytes);
-    for (int i = 1; again && rc >= 0 && !bytes->size && i < ATTEMPTS; i++) {
+/* Who is about to end, or is being changed, says that it is to be asked again (503), or closes what it has not answered. */
+static int ask(asking *a, const gx_buf *request, bool again, gx_client_reply *reply) {
+    for (int i = 1;; i++) {
+        int rc = ask_once(a, request, &reply->bytes);
+        bool silent = rc >= 0 && !reply->bytes.size, last = !again || i == ATTEMPTS;
+        if (rc >= 0 && (!silent || last)) rc = understand(a, reply);
+        if (last || rc < 0 || (!silent && reply->status != 503)) return rc;
         rc = wait_for(a, 0);
-        if (rc >= 0) rc = ask_once(a, request, bytes);
+        if (rc < 0) return rc;
     }
-    return rc;
 }
 
 int gx_client_ask(const char *path, const char *method, const char *target, const char *body,
@@ -138,8 +140,7 @@ int gx_client_ask(const char *path, const char *method, const char *target, cons
     *ret_reply = (gx_client_reply){ .bytes = GX_BUF_INIT(NULL) };
     write_request(method, target, body, &request);
     int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
-    if (rc >= 0) rc = ask(&a, &request, !body, &ret_reply->bytes);
-    if (rc >= 0) rc = understand(&a, ret_reply);
+    if (rc >= 0) rc = ask(&a, &request, !body, ret_reply);
     gx_buf_fini(&request);
     return rc;
 }

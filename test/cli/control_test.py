@@ -171,7 +171,8 @@ class Running(Control):
 
     def test_kill_ends_it_at_once(self):
         run = self.started()
-        self.assertEqual(gale(run.runtime, "kill", str(run.process.pid), "-w").code, 0)
+        done = gale(run.runtime, "kill", str(run.process.pid), "-w")
+        self.assertEqual((done.code, done.err), (0, ""))
         run.process.wait(PATIENCE)
 
 
@@ -281,7 +282,7 @@ class Top(Control):
         window = Window(self, run.runtime, 80, 24, "top", "--every", "0.05")
         window.shows(r"EXECUTED/s")
         self.assertEqual(gale(run.runtime, "drain", "served", "--wait").code, 0)
-        self.assertEqual(window.end(), 0)
+        self.assertEqual(window.end(), 0, window.text[-300:])
         self.assertRegex(window.text, "gale: it has ended\r\n$")
 
     def test_no_color_is_kept(self):
