@@ -15,7 +15,7 @@ typedef struct choices {
     gx_words inputs;
     double rate;
     uint64_t jobs, seconds, seed;
-    const char *log_level;
+    const char *log_level, *listen;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -32,6 +32,9 @@ static const gx_option options[] = {
       "seed of all random numbers and of the documents' order" },
     { 0, "log-level", "LEVEL", GX_OPTION_TEXT, AT(log_level), 0, 0,
       "trace, debug, info, warn, error (default) or off" },
+    { 0, "listen", "ADDRESS", GX_OPTION_TEXT, AT(listen), 0, 0,
+      "serve its page at this address, as gale run does: 127.0.0.1:8080 unless it says; the address that is printed "
+      "lets its reader in" },
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0], DEFAULT_RATE = 400, WINDOW = 9, EMIT = 1 };
@@ -147,6 +150,10 @@ enum { DEMO_COUNT = sizeof demos / sizeof demos[0] };
 
 /* --- Running ------------------------------------------------------------------------------------------------------ */
 
+static gx_server_options served(const choices *c) {
+    return (gx_server_options){ .control = true, .listen = c->listen };
+}
+
 static int run_topology(const choices *c, gx_demo_view *view, gale_topology *topology, gx_terminal *errors) {
     bool one_screen = view->terminal->is_tty && errors->is_tty;
     gx_session session = { .terminal = one_screen ? view->terminal : errors,
@@ -157,7 +164,8 @@ static int run_topology(const choices *c, gx_demo_view *view, gale_topology *top
                            .drain_after = (int64_t)c->seconds * GALE_SECOND,
                            .period = view->terminal->is_tty ? GALE_SECOND / 2 : GALE_SECOND,
                            .on_tick = gx_demo_on_tick,
-                           .user = view };
+                           .user = view,
+                           .serve = served(c) };
     int exit_code = gx_service_run(&session, topology);
     return view->terminal->broken ? gx_session_unwritten(errors, view->terminal->broken) : exit_code;
 }
@@ -224,6 +232,8 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (rc == 0) rc = find_demo(&words, &d, &error);
     if (rc == 0) rc = check_inputs(&c.inputs, &error);
+    const gx_server_options serve = served(&c);
+    if (rc == 0) rc = gx_server_check(&serve, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     if (c.inputs.count)
         rc = gx_documents_find(c.inputs.items, c.inputs.count, &documents, &error);

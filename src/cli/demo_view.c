@@ -150,6 +150,16 @@ static const char *rate_of(uint64_t now, uint64_t before, int64_t elapsed, char 
     return gx_figure_rate(now - before, elapsed, out);
 }
 
+/* What is drawn in place is painted; what stays, and what goes elsewhere, is not. */
+typedef struct paper {
+    gx_buf *out;
+    bool marks;
+} paper;
+
+static void mark(const paper *to, const char *with) {
+    if (to->marks) gx_buf_add_text(to->out, with);
+}
+
 static void figures(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
     char lines[GX_FIGURE_SIZE], rate[GX_FIGURE_SIZE], tuples[GX_FIGURE_SIZE], open[GX_FIGURE_SIZE];
     static const gale_run_stats nothing = { .size = sizeof nothing };
@@ -172,9 +182,20 @@ static const char *document_of(const gx_demo_view *view) {
     return *path ? path : "(the text that gale carries with it)";
 }
 
-static void bar(const gx_demo_view *view, int64_t count, int64_t most, gx_buf *out) {
+/* Its name is somebody's: it is made visible, since marks are not. */
+static void add_document(const gx_demo_view *view, const paper *to) {
+    const char *path = document_of(view);
+    if (to->marks)
+        gx_visible_add(to->out, (gale_str){ path, strlen(path) }, "");
+    else
+        gx_buf_add_text(to->out, path);
+}
+
+static void bar(const gx_demo_view *view, int64_t count, int64_t most, const paper *to) {
     int64_t length = most > 0 ? (30 * count + most - 1) / most : 0;
-    for (int64_t i = 0; i < length; i++) gx_buf_add_text(out, view->terminal->utf8 ? "\xe2\x96\x88" : "#");
+    mark(to, GX_MARK_GREEN);
+    for (int64_t i = 0; i < length; i++) gx_buf_add_text(to->out, view->terminal->utf8 ? "\xe2\x96\x88" : "#");
+    mark(to, GX_MARK_END);
 }
 
 /* What of the block there is room for: at the end, all of it. */
@@ -194,7 +215,7 @@ static frame frame_in(size_t room, bool at_end) {
     return fit;
 }
 
-static void draw_row(const gx_demo_view *view, size_t place, const gx_demo_row *row, int64_t most, gx_buf *out) {
+static void draw_row(const gx_demo_view *view, size_t place, const gx_demo_row *row, int64_t most, const paper *to) {
     char figure[GX_FIGURE_SIZE];
     size_t columns = 0;
     for (size_t at = 0, step, size = strlen(row->word); at < size; at += step) {
@@ -202,25 +223,40 @@ static void draw_row(const gx_demo_view *view, size_t place, const gx_demo_row *
         step = gx_visible_step(row->word + at, size - at, &shows);
         columns += gx_visible_columns(row->word + at, size - at);
     }
-    gx_buf_format(out, "%3zu  %s%*s %9s  ", place, row->word, columns < WORD ? (int)(WORD - columns) : 0, "",
+    mark(to, GX_MARK_DIM);
+    gx_buf_format(to->out, "%3zu", place);
+    mark(to, GX_MARK_END);
+    gx_buf_format(to->out, "  %s%*s %9s  ", row->word, columns < WORD ? (int)(WORD - columns) : 0, "",
                   gx_figure_count((uint64_t)row->count, figure));
-    bar(view, row->count, most, out);
+    bar(view, row->count, most, to);
 }
 
 /* A block of lines, for a terminal. */
 static void draw_block(const gx_demo_view *view, const gale_run_stats *now, const shown *what, gx_buf *out) {
+    const paper to = { out, now->phase < GALE_PHASE_CLOSING };
     frame fit = frame_in(gx_terminal_room(view->terminal), now->phase >= GALE_PHASE_CLOSING);
     int64_t most = 0;
     for (size_t i = 0; i < what->count; i++) most = what->rows[i].count > most ? what->rows[i].count : most;
-    gx_buf_format(out, "%s: ", view->title);
+    mark(&to, GX_MARK_BOLD);
+    gx_buf_format(out, "%s:", view->title);
+    mark(&to, GX_MARK_END);
+    gx_buf_add_text(out, " ");
     figures(view, now, what, out);
     gx_buf_add_text(out, "\n");
-    if (fit.reading) gx_buf_format(out, "reading %s\n\n", document_of(view));
+    if (fit.reading) {
+        gx_buf_add_text(out, "reading ");
+        add_document(view, &to);
+        gx_buf_add_text(out, "\n\n");
+    }
     for (size_t i = 0; i < fit.rows; i++) {
-        if (i < what->count) draw_row(view, i + 1, &what->rows[i], most, out);
+        if (i < what->count) draw_row(view, i + 1, &what->rows[i], most, &to);
         gx_buf_add_text(out, "\n");
     }
-    if (fit.hint) gx_buf_add_text(out, "\nCtrl-C ends it\n");
+    if (!fit.hint) return;
+    mark(&to, GX_MARK_DIM);
+    gx_buf_add_text(out, "\nCtrl-C ends it");
+    mark(&to, GX_MARK_END);
+    gx_buf_add_text(out, "\n");
 }
 
 /* One line, for a pipe or a file. */
@@ -243,7 +279,7 @@ static void show(gx_demo_view *view, const gale_run_stats *now, gx_buf *out) {
     const char *text = gx_buf_text(out);
     if (!text) return;
     if (view->terminal->is_tty && !at_end)
-        gx_terminal_live(view->terminal, text);
+        gx_terminal_live_marked(view->terminal, text);
     else if (at_end)
         gx_terminal_live(view->terminal, "");
     if ((!view->terminal->is_tty || at_end) && !gx_terminal_print(view->terminal, text)) view->broken = true;

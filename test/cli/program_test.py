@@ -17,6 +17,7 @@ import sys
 import tempfile
 import termios
 import unittest
+import urllib.request
 from pathlib import Path
 
 GALE = str(Path(sys.argv[1]).resolve())
@@ -67,7 +68,7 @@ class Screen:
     def __init__(self, rows):
         self.decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end in the middle of a character
         self.rows, self.past, self.rest = [""] * rows, [], ""
-        self.row = 0
+        self.row, self.painted = 0, False
 
     def take(self, text):
         text = self.rest + text
@@ -87,6 +88,8 @@ class Screen:
             if self.row == 0:
                 self.past += self.rows
             self.rows[self.row:] = [""] * (len(self.rows) - self.row)
+        elif letter == "m":
+            self.painted = True
         else:
             raise AssertionError(f"what does ESC [ {letter} do?")
 
@@ -882,7 +885,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
         os.rename(self.path / "in.txt", self.path / self.HOSTILE)
         sent = self.on_terminal("demo", "word-count", "--input", self.HOSTILE)
         self.assertIn(r"a\u001b[2Jb\u009b2J", sent)
-        self.no_controls(re.sub(r"\r|\x1b\[\d*[ABK]", "", sent))  # but for what the program itself draws with
+        self.no_controls(re.sub(r"\r|\x1b\[\d*[ABKm]", "", sent))  # but for what the program itself draws with
 
     # --- Signals
 
@@ -1039,6 +1042,19 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             lines, tuples = (float(rate.replace(",", "")) for rate in rates)
             self.assertAlmostEqual(tuples / lines, 7, delta=0.5)
 
+    def test_a_demo_serves_its_page_when_that_is_asked_for(self):
+        run = subprocess.Popen([GALE, "demo", "unique-visitors", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.path)
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        url = re.search(rb"http://\S+", run.stderr.readline()).group().decode()
+        address, token = url.split("/?token=")
+        request = urllib.request.Request(f"{address}/api/gale/v1/topology", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            self.assertEqual(json.load(answer)["name"], "unique-visitors")
+        refused = self.gale("demo", "top-words", "--listen", "*:0")
+        self.assertEqual(refused.code, 2)
+        self.assertIn("--listen-token-file", refused.err)
+
     def test_demo_top_words_prints_a_line_at_once_and_ends_with_a_summary(self):
         (self.path / "in.txt").write_text("gale gale gale storm storm tuple\n")
         process = subprocess.Popen([GALE, "demo", "top-words", "--input", "in.txt"], stdin=subprocess.DEVNULL,
@@ -1087,6 +1103,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             self.see(terminal, screen, lambda rows: ranked(rows) == ranks)
             self.assertTrue(screen.rows[0].startswith("top-words: "), screen.rows)
             self.assertEqual("Ctrl-C ends it" in screen.rows, hint)
+            self.assertEqual(screen.painted, not os.environ.get("NO_COLOR"))
             self.leave(terminal, process)
 
     def test_a_demo_follows_its_window(self):
