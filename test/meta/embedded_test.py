@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Another project takes gale in with add_subdirectory: it gets the library, static and shared, and nothing else; no
-tests, no benchmarks, and nothing has to be installed for the program.
+tests, no benchmarks, and nothing has to be installed for the program. By Makefiles, which are CMake's own choice, and by Ninja.
 
 usage: embedded_test.py ROOT CMAKE CTEST CC
 """
@@ -36,18 +36,21 @@ def run(*command, **options):
 def main(root, cmake, ctest, compiler):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        build = folder / "build"
         (folder / "CMakeLists.txt").write_text(PROJECT.format(root=root))
-        run(cmake, "-S", folder, "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={compiler}",
-            "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
-        run(cmake, "--build", build, "--target", "app_gale", "app_static", "app_shared")
-        outputs = {kind: run(build / f"app_{kind}", input=b"to be or not to be\n") for kind in
-                   ("gale", "static", "shared")}
-        tests = run(ctest, "--test-dir", build, "-N").decode()
-    assert all(b'"values":{"word":"be","count":2}' in text for text in outputs.values()), outputs
-    assert "Total Tests: 0" in tests, tests
-    print("a parent project builds and links libgale alone")
+        for generator in ("Unix Makefiles", "Ninja"):
+            check(folder, folder / generator.replace(" ", "-"), generator, cmake, ctest, compiler)
+    print("a parent project builds and links libgale alone, with make and with ninja")
     return 0
+
+
+def check(folder, build, generator, cmake, ctest, compiler):
+    run(cmake, "-S", folder, "-B", build, "-G", generator, f"-DCMAKE_C_COMPILER={compiler}",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+    run(cmake, "--build", build, "--parallel", "2", "--target", "app_gale", "app_static", "app_shared")
+    outputs = [run(build / f"app_{kind}", input=b"to be or not to be\n") for kind in ("gale", "static", "shared")]
+    tests = run(ctest, "--test-dir", build, "-N").decode()
+    assert all(b'"values":{"word":"be","count":2}' in text for text in outputs), outputs
+    assert "Total Tests: 0" in tests, tests
 
 
 if __name__ == "__main__":
