@@ -1,5 +1,7 @@
 #include "cases/case_file.h"
 
+#include "cases/when.h"
+
 #include "base/os/file.h"
 #include "base/str.h"
 #include "front/arguments.h"
@@ -482,7 +484,7 @@ static int read_step(const reading *r, const gx_yaml *node, gx_step *step) {
 /* --- Mocks -------------------------------------------------------------------------------------------------------- */
 
 /* A map names the fields that it is about; a list is about all of them. */
-static int read_when(const reading *r, const gx_yaml *node, gx_mock_answer *answer) {
+static int read_when(const reading *r, const gx_component *c, const gx_yaml *node, gx_mock_answer *answer) {
     const char **names = take(r, node->count, sizeof *names);
     gx_wanted *wanted = take(r, node->count, sizeof *wanted);
     bool by_name = node->type == GALE_TYPE_MAP;
@@ -490,6 +492,7 @@ static int read_when(const reading *r, const gx_yaml *node, gx_mock_answer *answ
     uint32_t count = 0;
     if (rc == 0 && gx_yaml_is_scalar(node))
         return gx_yaml_error(r->doc, node, r->error, GALE_TYPE, "'when' is a tuple, not %s", gx_yaml_type_text(node));
+    if (rc == 0) rc = gx_when_check(r->doc, r->file->topology, c, node, r->error);
     for (const gx_yaml *item = node->as.first; item && rc == 0; item = by_name ? item->next->next : item->next) {
         if (by_name) names[count] = item->text.data;
         rc = gx_wanted_read(r->doc, &r->file->takers, by_name ? item->next : item, 0, &wanted[count++], r->error);
@@ -520,7 +523,7 @@ static int read_answer(const reading *r, const gx_component *c, const gx_yaml *n
     if (rc < 0 || gx_yaml_kept(r->doc) != kept) return rc;
     const gx_yaml *when = gx_yaml_get(node, "when"), *after = gx_yaml_get(node, "after");
     answer->any = !when;
-    if (when) rc = read_when(r, when, answer);
+    if (when) rc = read_when(r, c, when, answer);
     if (rc == 0) rc = maybe_text(r, node, "an answer", "fail", &fail);
     if (rc == 0) rc = maybe_text(r, node, "an answer", "reject", &reject);
     if (rc == 0 && after) rc = read_time(r, after, &answer->after);
