@@ -124,6 +124,21 @@ static bool is_cmakes(const char *name) {
     return false;
 }
 
+/* A plugin is called as its file is (front/plugin_rows.h): in small letters. */
+static int check_plugin_name(const char *name, gale_error *error) {
+    char small[NAME_MAX_SIZE + 1];
+    size_t size = strlen(name);
+    for (size_t i = 0; i <= size; i++)
+        small[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 'a' - 'A') : name[i];
+    if (strcmp(name, small) != 0)
+        return gale_error_set(error, GALE_INVALID,
+                              "'%s' is no name for a plugin: small letters, digits, '-' and '_'; did you mean '%s'?",
+                              name, small);
+    if (strcmp(name, "gale") != 0 && strcmp(name, "org") != 0) return 0;
+    return gale_error_set(error, GALE_INVALID,
+                          "classes that begin with '%s.' are gale's or Storm's own: take another name", name);
+}
+
 /* What a folder, a topology, a program, a plugin and the prefix of its classes can all be called. */
 static int check_name(const char *name, const kind *k, gale_error *error) {
     bool right = is_letter(name[0]) && strlen(name) <= NAME_MAX_SIZE;
@@ -136,11 +151,7 @@ static int check_name(const char *name, const kind *k, gale_error *error) {
     if (strcmp(k->name, "c") == 0 && is_cmakes(name))
         return gale_error_set(error, GALE_INVALID, "'%s' means something else to cmake --build: take another name",
                               name);
-    bool taken = strcmp(name, "gale") == 0 || strcmp(name, "org") == 0;
-    if (strcmp(k->name, "plugin") == 0 && taken)
-        return gale_error_set(error, GALE_INVALID,
-                              "classes that begin with '%s.' are gale's or Storm's own: take another name", name);
-    return 0;
+    return strcmp(k->name, "plugin") == 0 ? check_plugin_name(name, error) : 0;
 }
 
 static int choose(const choices *c, const gx_words *words, const kind **ret_kind, gale_error *error) {

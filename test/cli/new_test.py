@@ -138,6 +138,10 @@ class New(unittest.TestCase):
     def test_a_plugin_whose_name_has_signs(self):
         self.assertIn("2 passed, 0 failed\n", self.follow("my-loud_plugin", "--plugin"))
 
+    def test_what_is_no_plugin_may_have_capital_letters(self):
+        self.assertEqual(self.gale("Mixed_9")[0], 0)
+        self.assertEqual(self.gale("UPPER", "--c")[0], 0)
+
     def test_what_is_there_stays(self):
         (self.path / "words").mkdir()
         (self.path / "file").write_text("mine")
@@ -153,6 +157,9 @@ class New(unittest.TestCase):
             self.assertEqual((code, out), (2, ""))
             self.assertIn("is no name for a project", err)
         self.assertEqual(self.gale("gale", "--plugin")[0], 2)
+        for name, right in {"UPPER": "upper", "Mixed_9": "mixed_9", "GALE": "gale"}.items():
+            self.assertEqual(self.gale(name, "--plugin"), (2, "", f"gale: '{name}' is no name for a plugin: small letters, digits, '-' and '_'; "
+                                                                  f"did you mean '{right}'?\n"))
         self.assertEqual(self.gale("a", "--c", "--plugin")[2], "gale: a project is of one kind: --yaml, --c, --plugin or --python\n")
         self.assertEqual(self.gale()[0], 2)
         self.assertEqual(self.gale("a", "b")[0], 2)
