@@ -3,9 +3,11 @@
 #include "base/str.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* FAR edits are never meant; longer words are compared only in the middle, where they differ. */
-enum { FAR = 5, MIDDLE = 128 };
+/* FAR edits are never meant; longer words are compared only in the middle, where they differ. Fewer letters than BEGINNING begin
+ * too much. */
+enum { FAR = 5, MIDDLE = 128, BEGINNING = 3 };
 
 gx_nearest gx_nearest_to(gale_str wanted) {
     return (gx_nearest){ wanted, { NULL, 0 }, SIZE_MAX };
@@ -15,11 +17,26 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
-static bool equal_but_for_case(gale_str a, gale_str b) {
-    if (a.size != b.size) return false;
-    for (size_t i = 0; i < a.size; i++)
-        if (lower(a.data[i]) != lower(b.data[i])) return false;
+static bool begins_with(gale_str word, gale_str beginning) {
+    if (word.size < beginning.size) return false;
+    for (size_t i = 0; i < beginning.size; i++)
+        if (lower(word.data[i]) != lower(beginning.data[i])) return false;
     return true;
+}
+
+/* Leaves what is between the parts of two dotted names that are the same: gale.bolt.Tcp is no nearer to gale.bolt.Map than Tcp to
+ * Map. */
+static void strip_parts(gale_str *a, gale_str *b) {
+    size_t same = 0, parts = 0;
+    for (; same < a->size && same < b->size && a->data[same] == b->data[same]; same++)
+        if (a->data[same] == '.') parts = same + 1;
+    a->data += parts, a->size -= parts, b->data += parts, b->size -= parts;
+    for (same = parts = 0; same < a->size && same < b->size; same++) {
+        char last = a->data[a->size - 1 - same];
+        if (last != b->data[b->size - 1 - same]) break;
+        if (last == '.') parts = same + 1;
+    }
+    a->size -= parts, b->size -= parts;
 }
 
 /* Leaves the middle, where two words differ: what they begin and end with in common costs nothing. */
@@ -55,18 +72,32 @@ static size_t distance(gale_str a, gale_str b) {
     return rows[a.size % 3][b.size];
 }
 
+/* Is the rest of the word, or of a name's last part, only left out? */
+static bool is_begun(gale_str wanted, gale_str candidate) {
+    return wanted.size >= BEGINNING && begins_with(candidate, wanted) &&
+           !memchr(candidate.data + wanted.size, '.', candidate.size - wanted.size);
+}
+
+/* How far a candidate is: by edits, or behind all such as it begins with what is wanted. SIZE_MAX: it is not meant. */
+static size_t judge(gale_str wanted, gale_str candidate) {
+    if (!wanted.size || !candidate.size) return SIZE_MAX;
+    if (wanted.size == candidate.size && begins_with(candidate, wanted)) return 0;
+    strip_parts(&wanted, &candidate);
+    size_t longer = wanted.size > candidate.size ? wanted.size : candidate.size;
+    size_t limit = least(longer / 3 ? longer / 3 : 1, FAR - 1), edits = distance(wanted, candidate);
+    if (edits <= limit && edits < longer) return edits;
+    return is_begun(wanted, candidate) ? FAR + candidate.size - wanted.size : SIZE_MAX;
+}
+
 void gx_nearest_offer(gx_nearest *nearest, gale_str candidate) {
-    size_t d = equal_but_for_case(nearest->wanted, candidate) ? 0 : distance(nearest->wanted, candidate);
+    size_t d = judge(nearest->wanted, candidate);
     if (d >= nearest->distance) return;
     nearest->distance = d;
     nearest->best = candidate;
 }
 
 gale_str gx_nearest_word(const gx_nearest *nearest) {
-    size_t longer = nearest->wanted.size > nearest->best.size ? nearest->wanted.size : nearest->best.size;
-    size_t limit = least(longer / 3 ? longer / 3 : 1, FAR - 1);
-    bool near = nearest->wanted.size && nearest->best.size && nearest->distance <= limit;
-    return near ? nearest->best : (gale_str){ NULL, 0 };
+    return nearest->best;
 }
 
 const char *gx_nearest_hint(const gx_nearest *nearest, char *out, size_t size) {

@@ -1,5 +1,9 @@
 /* "Did you mean": the nearest known word, by Damerau-Levenshtein distance (optimal string alignment), for error
- * messages. */
+ * messages.
+ *
+ * Near is what is at most a third of the longer word away (at least 1 and at most 4 edits, and something is the same), is equal
+ * but for case, or begins with at least 3 letters that are wanted; the latter comes behind. Parts that two dotted names have in
+ * common count for nothing: of gale.bolt.Splt it is Splt that is compared. */
 #ifndef GX_BASE_NEAREST_H
 #define GX_BASE_NEAREST_H
 
@@ -9,8 +13,8 @@
 
 typedef struct gx_nearest {
     gale_str wanted;
-    gale_str best;   /* borrowed from the candidate */
-    size_t distance; /* of `best` */
+    gale_str best;   /* that is near, borrowed from the candidate; else empty */
+    size_t distance; /* of `best`, to compare it by */
 } gx_nearest;
 
 gx_nearest gx_nearest_to(gale_str wanted);
@@ -18,8 +22,7 @@ gx_nearest gx_nearest_to(gale_str wanted);
 /* Offers a candidate, which must live as long as `nearest` is asked. */
 void gx_nearest_offer(gx_nearest *nearest, gale_str candidate);
 
-/* The best candidate if it is near enough to be meant (at most a third of the longer word, at least 1 and at most 4
- * edits; equal but for case counts as near), else an empty string. */
+/* The best candidate that is near, else an empty string. */
 gale_str gx_nearest_word(const gx_nearest *nearest);
 
 /* Writes "; did you mean 'x'?" or "" to `out` (ended by NUL) and returns `out`, for use in printf. */

@@ -13,6 +13,7 @@
 #include "front/builtin.h"
 #include "front/connecting.h"
 #include "front/plugin_path.h"
+#include "front/strangers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +66,9 @@ static int find_class(gx_plugins *plugins, gale_str name, const gx_class **ret_c
     if (rc < 0 || (*ret_class = gx_registry_find(registry, name))) return rc;
     gx_plugin_path_each(load_quietly, plugins);
     if ((*ret_class = gx_registry_find(registry, name))) return 0;
+    const char *stranger = gx_stranger(name);
+    if (stranger)
+        return gale_error_set(error, GALE_NOT_FOUND, "gale has no counterpart of '%.*s': %s", GX_STR(name), stranger);
     return gale_error_set(error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name),
                           gx_registry_hint(registry, name, GX_CLASS_KIND_COUNT, hint));
 }

@@ -230,12 +230,23 @@ Properties, in the order of constructorArgs:
 
     def test_an_unknown_class_is_refused_by_help_too(self):
         cases = {"gale.bolt.Cuont": "; did you mean 'gale.bolt.Count'?",
-                 "gale.spout.Kafka": "; `gale help classes` lists them"}
+                 "gale.bolt.Tcp": "; did you mean 'gale.bolt.TcpSink'?",
+                 "gale.bolt.Stdin": "; did you mean 'gale.spout.Stdin'?",
+                 "gale.spout.Kafka": "; `gale help classes` lists them",
+                 "gale.spout.Mqtt": "; `gale help classes` lists them",
+                 "gale.bolt.Redis": "; `gale help classes` lists them"}
         for name, hint in cases.items():
             result = self.gale("help", "classes", name)
             self.assertEqual((result.code, result.err), (2, f"gale: unknown class '{name}'{hint}\n"))
         result = self.gale("help", "classes", "a", "b")
         self.assertEqual((result.code, result.err), (2, "gale: help classes takes one name, not 2\n"))
+
+    def test_help_says_what_to_do_without_a_class_of_storm(self):
+        for words in (["help"], ["help", "classes"]):
+            result = self.gale(*words, "org.apache.storm.kafka.spout.KafkaSpout")
+            self.assertEqual(result.code, 2)
+            self.assertTrue(result.err.startswith("gale: gale has no counterpart of 'org.apache.storm.kafka.spout.KafkaSpout': there is no Kafka "
+                                                  "connector yet; gale.spout.Stdin reads what a client prints"), result.err)
 
     def test_the_reference_of_classes_is_what_the_program_says(self):
         page = EXAMPLES.parent / "docs" / "reference" / "classes.md"
