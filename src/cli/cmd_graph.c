@@ -49,16 +49,29 @@ static bool has_ending(const char *path, const char *ending) {
     return size > end && strcmp(path + size - end, ending) == 0;
 }
 
+/* The form that the file's ending stands for; FORM_COUNT: none. To the standard output goes what a terminal shows. */
+static form form_of_path(const char *path) {
+    form f = 0;
+    if (strcmp(path, "-") == 0) return FORM_TEXT;
+    while (f < FORM_COUNT && !has_ending(path, endings[f])) f++;
+    return f;
+}
+
 static int find_form(const choices *c, form *ret_form, gale_error *error) {
     const bool chosen[FORM_COUNT] = { c->text, c->svg, c->dot, c->mermaid, c->json };
     int count = 0;
-    *ret_form = FORM_TEXT;
+    *ret_form = c->output ? form_of_path(c->output) : FORM_TEXT;
     for (int i = 0; i < FORM_COUNT; i++) {
-        if (chosen[i] || (!count && c->output && has_ending(c->output, endings[i]))) *ret_form = (form)i;
+        if (chosen[i]) *ret_form = (form)i;
         count += chosen[i];
     }
     if (count > 1)
         return gale_error_set(error, GALE_INVALID, "one of --text, --svg, --dot, --mermaid and --json, not several");
+    if (*ret_form == FORM_COUNT)
+        return gale_error_set(error, GALE_INVALID,
+                              "'%s' ends with none of .svg, .dot, .mmd, .json and .txt, which say how it is written: "
+                              "give --svg, --dot, --mermaid, --json or --text",
+                              c->output);
     if (*ret_form == FORM_TEXT && c->down)
         return gale_error_set(error, GALE_INVALID, "--text is always drawn downwards");
     if (*ret_form != FORM_TEXT && c->ascii) return gale_error_set(error, GALE_INVALID, "--ascii is for --text alone");

@@ -1,4 +1,4 @@
-/* gale plugins [PLUGIN...] */
+/* gale plugins [PLUGIN...] [--plugin PLUGIN] */
 #include "cli/command.h"
 #include "cli/flux_file.h"
 #include "cli/session.h"
@@ -9,6 +9,19 @@
 #include "front/linked_plugins.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
+
+#include <stddef.h>
+
+typedef struct choices {
+    gx_words plugins;
+} choices;
+
+static const gx_option options[] = {
+    { 0, "plugin", "PLUGIN", GX_OPTION_WORDS, offsetof(choices, plugins), 0, 0,
+      "the same as PLUGIN alone; may be repeated" },
+};
+
+enum { OPTION_COUNT = sizeof options / sizeof options[0] };
 
 typedef struct telling {
     gx_buf out;
@@ -73,21 +86,24 @@ static void tell_none(gx_buf *out) {
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gx_words words = { .count = 0 };
+    choices c = { .plugins = { .count = 0 } };
     telling t = { .out = GX_BUF_INIT(NULL) };
-    int rc = gx_options_read(NULL, 0, argc, argv, NULL, &words, &error);
+    int rc = gx_options_read(options, OPTION_COUNT, argc, argv, &c, &words, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
     gx_plugin_note_on_crash();
+    bool named = words.count || c.plugins.count;
     for (size_t i = 0; i < words.count; i++) tell(&t, words.items[i]);
-    if (!words.count) tell_all(&t);
+    for (size_t i = 0; i < c.plugins.count; i++) tell(&t, c.plugins.items[i]);
+    if (!named) tell_all(&t);
     if (!t.told) tell_none(&t.out);
-    if (!words.count) tell_missing(&t.out);
+    if (!named) tell_missing(&t.out);
     int printed = gx_session_print(errors, &t.out);
     return printed != GX_EXIT_OK ? printed : t.refused ? GX_EXIT_USAGE : GX_EXIT_OK;
 }
 
 const gx_command gx_cmd_plugins = {
     .name = "plugins",
-    .usage = "plugins [PLUGIN...]",
+    .usage = "plugins [PLUGIN...] [--plugin PLUGIN]",
     .text = "tell which plugins there are, and what is in them",
     .more = "PLUGIN is the path of a .so file, or stands for gale-PLUGIN.so in the folders of GALE_PLUGIN_PATH (with "
             "colons\n"
@@ -95,5 +111,7 @@ const gx_command gx_cmd_plugins = {
             "gale's own\n"
             "that are not there.\n"
             "Exit codes: 0; 2 one was refused.\n",
+    .options = options,
+    .option_count = OPTION_COUNT,
     .run = run,
 };

@@ -151,14 +151,24 @@ class Forms(Case):
         self.assertIn("digraph \"from-properties\"", run(path, "--dot", "--filter", self.folder / "p"))
 
     def test_the_ending_of_the_output_says_which_form(self):
-        for ending, begins in {".svg": "<svg ", ".dot": "digraph ", ".mmd": "flowchart LR", ".json": "{", ".txt": "  ╔═",
-                               ".unknown": "  ╔═"}.items():
+        for ending, begins in {".svg": "<svg ", ".dot": "digraph ", ".mmd": "flowchart LR", ".json": "{", ".txt": "  ╔═"}.items():
             path = self.folder / ("out" + ending)
             self.assertEqual(run(WORD_COUNT, "-o", path), "")
             self.assertTrue(path.read_text().startswith(begins), ending)
         run(WORD_COUNT, "--svg", "-o", self.folder / "out.json")
         self.assertTrue((self.folder / "out.json").read_text().startswith("<svg "))
         self.assertTrue(run(WORD_COUNT, "--dot", "-o", "-").startswith("digraph "))
+        self.assertEqual(run(WORD_COUNT, "-o", "-"), run(WORD_COUNT))
+
+    def test_an_ending_that_says_nothing_is_refused_unless_an_option_says_the_form(self):
+        for name in ("out.png", "out", "outsvg"):
+            path = self.folder / name
+            self.assertEqual(run(WORD_COUNT, "-o", path, code=2),
+                             f"gale: '{path}' ends with none of .svg, .dot, .mmd, .json and .txt, which say how it is written: give --svg, --dot, "
+                             "--mermaid, --json or --text\n")
+            self.assertFalse(path.exists())
+        run(WORD_COUNT, "--text", "-o", self.folder / "out")
+        self.assertTrue((self.folder / "out").read_text().startswith("  ╔═"))
 
 
 class Terminals(Case):

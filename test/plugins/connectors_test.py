@@ -212,6 +212,7 @@ class Listed(Case):
     def test_one_that_is_asked_for_says_how_to_have_it(self):
         code, out, _ = self.gale("plugins", "absent")
         self.assertEqual(code, 2)
+        self.assertEqual(self.gale("plugins", "--plugin", "absent")[:2], (code, out))
         self.assertRegex(out, r"^refused: there is no plugin 'absent': no gale-absent\.so in /\S+: " + TO_HAVE.format("absent") + "\n$")
 
 
