@@ -121,12 +121,25 @@ static int ask_once(asking *a, const gx_buf *request, gx_buf *bytes) {
     return rc;
 }
 
+/* What was told, and not answered, may have been the end of who heard it: then nobody listens in a moment. */
+static int look_again(asking *a, int otherwise) {
+    int rc = 0;
+    for (int i = 0; rc >= 0 && i < ATTEMPTS; i++) {
+        rc = reach(a);
+        if (a->fd >= 0) gx_socket_close(a->fd);
+        a->fd = -1;
+        if (rc >= 0) rc = wait_for(a, 0);
+    }
+    return rc < 0 ? rc : otherwise;
+}
+
 /* Who is about to end, or is being changed, says that it is to be asked again (503), or closes what it has not answered. */
 static int ask(asking *a, const gx_buf *request, bool again, gx_client_reply *reply) {
     for (int i = 1;; i++) {
         int rc = ask_once(a, request, &reply->bytes);
         bool silent = rc >= 0 && !reply->bytes.size, last = !again || i == ATTEMPTS;
         if (rc >= 0 && (!silent || last)) rc = understand(a, reply);
+        if (!again && silent) return look_again(a, rc);
         if (last || rc < 0 || (!silent && reply->status != 503)) return rc;
         rc = wait_for(a, 0);
         if (rc < 0) return rc;

@@ -53,14 +53,16 @@ static int tell(const gx_command *command, int argc, char **argv, gx_terminal *e
     gale_error error = GALE_ERROR_INIT;
     choices c = { .wait = false };
     gx_words words = { .count = 0 };
-    gx_running one;
+    gx_running one = { .pid = 0 };
     gx_heard heard = { .owned = NULL, .reply = { .bytes = GX_BUF_INIT(NULL) } };
     int rc = gx_options_read(command->options, command->option_count, argc, argv, &c, &words, &error);
     if (rc == 0 && words.count != 1)
         rc = gale_error_set(&error, GALE_INVALID, "%s wants one topology that runs: gale %s", command->name,
                             command->usage);
     if (rc == 0) rc = ask(words.items[0], "POST", command->name, "{}", &one, &heard, &error);
+    bool silent = rc == GALE_NOT_FOUND && !heard.reply.bytes.size && one.pid;
     gx_heard_fini(&heard);
+    if (silent && command == &gx_cmd_kill) return GX_EXIT_OK; /* it was there, and ended before it had answered */
     if (rc < 0) return gx_session_refuse(errors, &error, gx_heard_exit(rc));
     return c.wait ? wait_for_end(&one) : GX_EXIT_OK;
 }

@@ -92,7 +92,8 @@ class Window:
 class Control(rig.Case):
     def started(self, *options, **more):
         run = self.run_words(*options, listen=False, **more)
-        run.control()
+        # The socket has its path a moment before somebody listens at it.
+        rig.until(lambda: json.loads(gale(run.runtime, "ps", "--json").out)["running"], "the run")
         return run
 
     def now(self, run):
@@ -179,12 +180,11 @@ class Running(Control):
 class Names(Control):
     def second(self, first):
         """Another one of the same name, in the same folder of sockets."""
-        before = set((first.runtime / "gale").glob("*.sock"))
         process = subprocess.Popen([GALE, "run", "served.yaml", "--quiet"], cwd=first.path, stdout=first.said, stderr=subprocess.STDOUT,
                                    env={**os.environ, "XDG_RUNTIME_DIR": str(first.runtime)})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        rig.until(lambda: set((first.runtime / "gale").glob("*.sock")) - before, "its socket")
+        rig.until(lambda: len(json.loads(gale(first.runtime, "ps", "--json").out)["running"]) == 2, "the second one")
         return process.pid
 
     def test_two_of_one_name_need_the_number(self):
