@@ -5,6 +5,7 @@ say what and where. Ctrl-C and sys.exit end the run in order, and go on from the
 usage: exceptions_test.py
 """
 
+import collections
 import logging
 import os
 import re
@@ -130,6 +131,33 @@ class InCalls(unittest.TestCase):
         topology, heard = numbers_to(Emits, count=1, again=False)
         run(topology)
         self.assertRegex(heard.failed[0][1].text, r"^GaleError: 'bolt' emits 1 values to 'default', which has 2: a, b \(exceptions_test")
+
+    def test_what_is_no_row_is_said_with_what_one_is(self):
+        class Emits(gale.BasicBolt):
+            outputs = ["a"]
+            made = {0: 5, 1: "x", 2: b"x", 3: {"a": 1}, 4: {1}, 5: None, 6: (value for value in [1])}
+
+            def execute(self, tuple):
+                row = self.made[tuple[0] % 7]
+                self.out.emit(row) if tuple[0] < 7 else self.out.emit_many([[1], row])
+        topology, heard = numbers_to(Emits, count=14, again=False)
+        run(topology)
+        said = {id: text for id, _reason, text in heard.reasons()}
+        for id, words in enumerate(2 * ("5", "'x'", "b'x'", "{'a': 1}", "{1}", "None", "<generator")):
+            self.assertTrue(said[id].startswith(f"RowError: {words}"), said[id])
+            self.assertRegex(said[id], rf" is no row of 'bolt': a row is a list or tuple of values.* \({re.escape(HERE)}:\d+\)$")
+        self.assertIn("of values: ['x'] (", said[1])
+
+    def test_rows_of_other_types_are_rows(self):
+        class Emits(gale.BasicBolt):
+            outputs = ["a"]
+
+            def execute(self, tuple):
+                for row in [1], (1,), range(1), tuple, collections.deque([1]):
+                    self.out.emit(row)
+        topology, heard = numbers_to(Emits, count=1, again=False)
+        run(topology)
+        self.assertEqual((heard.acked, heard.failed), ([0], []))
 
     def test_a_stream_or_field_that_is_not_there(self):
         for call, words in (lambda self, tuple: self.out.emit([1], "bad"), "declares no stream 'bad': it has default"), \
@@ -313,6 +341,20 @@ class OfAFunctionsSpout(unittest.TestCase):
         with self.assertRaisesRegex(gale.GaleError, "^TypeError: a value may be"):
             run(topology)
 
+    def test_what_is_no_row_stops_it_with_the_line_that_yielded_it(self):
+        @gale.spout(outputs=["number"])
+        def source(row):
+            yield [1]
+            yield row
+        line = source.function.__code__.co_firstlineno + 3
+        for row in 5, "x", [1, 2]:
+            topology = gale.Topology("t")
+            topology.add_spout("source", source, arguments={"row": row})
+            topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
+            words = f"^RowError: {row!r} is no row of 'source'" if row != [1, 2] else "^GaleError: 'source' emits 2 values"
+            with self.assertRaisesRegex(gale.GaleError, rf"{words}.* \({re.escape(HERE)}:{line}\)\n"):
+                run(topology)
+
     def test_a_file_with_a_bad_byte(self):
         with tempfile.NamedTemporaryFile() as file:
             file.write(b"good\n" * 10000 + b"\xff\n")
@@ -334,6 +376,13 @@ class OfAFunctionsSpout(unittest.TestCase):
     def test_in_a_test(self):
         with Test.of_spout(two_and_no_more) as test, self.assertRaisesRegex(gale.GaleError, "no third"):
             test.finish()
+
+    def test_a_test_takes_no_text_for_a_row(self):
+        with Test.of_bolt(gale.bolt(lambda tuple, out: None), {"lines": ["line"]}) as test:
+            with self.assertRaisesRegex(TypeError, r"^'x' is no row of 'lines': a row is a list or tuple of values: \['x'\]$"):
+                test.feed("lines", "x")
+            with self.assertRaisesRegex(TypeError, "^'x' is no row of 'bolt'"):
+                test.expect("bolt", ["x"])
 
 
 class WithoutALogger(unittest.TestCase):
@@ -436,6 +485,28 @@ with gale.Runtime(topology) as runtime:
                     raised += 1
         self.assertEqual((sorted(heard.acked), heard.failed, raised), ([0, 1, 2], [], 1))
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_ctrl_c_does_not_wait_forever_for_a_bolt_that_is_away(self):
+        class Away(gale.BasicBolt):
+            def prepare(self):
+                raise gale.NotNow("nobody listens")
+        waits, (topology, heard) = [], numbers_to(Away, count=1, again=False)
+
+        class Runtime(gale.Runtime):
+            def wait(self, timeout=None):
+                waits.append(timeout)
+                if len(waits) == 1:
+                    threading.Thread(target=strike).start()
+                super().wait(timeout)
+
+        def strike():
+            wait_for(lambda: runtime.stats().open == 1)
+            os.kill(os.getpid(), signal.SIGINT)
+        with topology, Runtime(topology, log=None, end_within=0.01) as runtime:
+            with self.assertRaises(KeyboardInterrupt):
+                runtime.run()
+            self.assertEqual(runtime.phase, gale.Phase.CLOSED)
+        self.assertEqual((waits, len(heard.failed)), ([None, 0.01, None], 1))
 
     def test_a_second_ctrl_c_does_not_wait_for_the_call(self):
         class Strikes(gale.BasicBolt):

@@ -9,7 +9,7 @@ from .errors import GaleError, check
 from .remote import Remote, handles_of
 from .state import State
 from .texts import c_message, c_number
-from .values import Encoder
+from .values import Encoder, RowError, row_of
 from .watch import Watch
 
 
@@ -26,8 +26,9 @@ class NoStream(KeyError):
 
 
 def is_undeclared(error):
-    """Is it of what was emitted, and will be again: to no stream of the component's, or not the stream's fields?"""
-    return isinstance(error, NoStream) or isinstance(error, GaleError) and error.code == _c.ErrorCode.FIELDS
+    """Is it of what was emitted, and will be again: no row, or to no stream of the component's, or not the stream's
+    fields?"""
+    return isinstance(error, (NoStream, RowError)) or isinstance(error, GaleError) and error.code == _c.ErrorCode.FIELDS
 
 
 class Collector:
@@ -98,7 +99,7 @@ class Collector:
     def emit_many(self, rows, stream="default", *, ids=None):
         """emit for many rows in one call; with `ids` each is tracked. Returns how many were emitted: fewer than there
         are when no more trees can be open now (those behind are to be tried later)."""
-        rows = list(rows)
+        rows = [row_of(row, self._component) for row in rows]
         if not rows:
             return 0
         out, width, done = self.here(), len(rows[0]), ctypes.c_size_t()
@@ -121,8 +122,9 @@ class Collector:
     def _begin(self, values):
         """Who emits, and the values as C reads them: not before it is sure that nobody else uses the encoder."""
         out = self.here()
+        row = self._encoder.row(row_of(values, self._component))
         self.emitted = True
-        return out, self._encoder.row(values)
+        return out, row
 
     def _stream(self, name):
         try:
@@ -211,7 +213,7 @@ class Collector:
 
     def remote(self):
         """A Remote, for other threads."""
-        return Remote(self.here(), self._stream)
+        return Remote(self.here(), self._component, self._stream)
 
     def state(self, name="state", *, time_to_live=0):
         """A keyed state of this task, in `open` or `prepare`; see State."""

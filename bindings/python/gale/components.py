@@ -136,7 +136,7 @@ class _FunctionSpout(Spout):
             try:
                 return self._emit()
             except Exception as error:
-                self._raised = describe(error)
+                self._raised = describe(error, getattr(self._rows, "gi_frame", None))  # what it yielded may be no row
                 self.out.report(self._raised)
         if self.out.pending == 0:
             self._stop()

@@ -49,10 +49,13 @@ def _is_the_applications(file):
     return not file.startswith("<frozen ") and not os.path.abspath(file).startswith(_FOLDER)
 
 
-def _place(error):
-    """Where it was raised, or where this package was called from then: "words.py:12"."""
+def _place(error, at):
+    """Where it was raised, or where this package was called from then: "words.py:12"; `at` is the frame to name where
+    that was no code of the application's, or None."""
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [frame for frame in frames if _is_the_applications(frame[0])]
+    if not own and at is not None:
+        own = [(at.f_code.co_filename, at.f_lineno)]
     file, line = (own or frames or [("?", 0)])[-1]
     return f"{os.path.basename(file)}:{line}"
 
@@ -69,10 +72,10 @@ def _text(error):
         return "?"
 
 
-def describe(error):
+def describe(error, at=None):
     """An exception as one line that a failure has room for: "ValueError: no number (words.py:12)"."""
     what = f"{type(error).__name__}: {_text(error)}".rstrip(": ").replace("\n", " ")
-    where = f" ({_place(error)})"
+    where = f" ({_place(error, at)})"
     log.debug("%s%s", what, where, exc_info=error)
     return _cut(what, _c.FAILURE_TEXT - len(where.encode("utf-8", "replace"))) + where
 

@@ -11,29 +11,10 @@ from ._library import gale
 from .errors import GaleError, check
 from .errors import log as gales_log
 from .logs import logger_of
-from .signals import held_back
+from .signals import held_back, slices
 from .texts import c_text, c_texts
 
-# The main thread waits by so much at a time: there, and between two calls of C, Python's signal handlers run.
-_SLICE = _c.SECOND // 10
 _AT_EXIT = 10 * _c.SECOND  # for what nobody closed
-
-
-def _in_main_thread():
-    return threading.current_thread() is threading.main_thread()
-
-
-def _slices(timeout):
-    """Nanoseconds to wait at a time, for a wait of `timeout` seconds (None: as long as it takes), and whether each is
-    the last."""
-    if timeout is None:
-        while True:
-            yield (_SLICE, False) if _in_main_thread() else (-1, True)
-    left = max(0, round(timeout * _c.SECOND))
-    while _in_main_thread() and left > _SLICE:
-        yield _SLICE, False
-        left -= _SLICE
-    yield left, True
 
 
 def _open_store(folder, topology):
@@ -70,14 +51,16 @@ class Runtime:
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
+    end_within     seconds that the end after Ctrl-C may take, in run(): then what is still open fails
     blocking       components that block (gale.blocking) may run on the caller's thread
     queue_limit, ring_memory, state_memory: bytes, as in gale_runtime_options
     """
 
     def __init__(self, topology, *, executors=1, until_drained=False, inactive=False, seed=0, log=gales_log,
-                 state=None, checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False):
+                 state=None, checkpoint=0, adopt=(), queue_limit=0, ring_memory=0, state_memory=0, blocking=False,
+                 end_within=10):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
-        self._topology, self._closing = topology, False
+        self._topology, self._closing, self._end_within = topology, False, end_within
         adopted, adopt_count = c_texts(adopt)
         store = None if state is None else _open_store(state, topology)
         options = _c.RuntimeOptions(
@@ -103,8 +86,8 @@ class Runtime:
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C drains the topology, a second one stops it; KeyboardInterrupt is raised
-        when it is closed."""
+        """Starts, and waits for the end. Ctrl-C drains the topology, which is stopped when that takes longer than
+        `end_within`, or by a second one; KeyboardInterrupt is raised when it is closed."""
         self.start()
         try:
             self.wait()
@@ -115,8 +98,18 @@ class Runtime:
     def _end_in_order(self):
         try:
             self.drain()
-            self.wait()
+            self._wait_or_stop()
         except KeyboardInterrupt:
+            self.stop()
+            self.wait()
+
+    def _wait_or_stop(self):
+        """Whom the drain waits for is in the log."""
+        try:
+            self.wait(self._end_within)
+        except GaleError as error:
+            if error.code != _c.ErrorCode.TIMED_OUT:
+                raise
             self.stop()
             self.wait()
 
@@ -125,7 +118,7 @@ class Runtime:
         raised."""
         report = _c.Error()
         with self._using() as runtime:
-            for nanoseconds, last in _slices(timeout):
+            for nanoseconds, last in slices(timeout):
                 code = gale.runtime_wait(runtime, nanoseconds, report)
                 if code != _c.ErrorCode.TIMED_OUT or last:
                     break
@@ -278,7 +271,7 @@ class Runtime:
 
     def _end(self, timeout):
         report = _c.Error()
-        for nanoseconds, last in _slices(timeout):
+        for nanoseconds, last in slices(timeout):
             with held_back():
                 code = gale.runtime_free(self._handle, nanoseconds, report)
                 if code >= 0:

@@ -8,13 +8,21 @@ import contextlib
 import signal
 import threading
 
+from . import _c
+
+# The main thread waits by so much at a time: there, and between two calls of C, Python's signal handlers run.
+_SLICE = _c.SECOND // 10
+
+
+def _in_main_thread():
+    return threading.current_thread() is threading.main_thread()
+
 
 @contextlib.contextmanager
 def held_back():
     """Raises KeyboardInterrupt behind the block, for one that came in it; a second one is raised at once. Handlers of
     the application's own are left alone."""
-    if threading.current_thread() is not threading.main_thread() or \
-            signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not _in_main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     came = []
@@ -30,3 +38,16 @@ def held_back():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if came:
         raise KeyboardInterrupt
+
+
+def slices(timeout):
+    """Nanoseconds to wait at a time, for a wait of `timeout` seconds (None: as long as it takes), and whether each is
+    the last."""
+    if timeout is None:
+        while True:
+            yield (_SLICE, False) if _in_main_thread() else (-1, True)
+    left = max(0, round(timeout * _c.SECOND))
+    while _in_main_thread() and left > _SLICE:
+        yield _SLICE, False
+        left -= _SLICE
+    yield left, True

@@ -21,7 +21,7 @@ from .errors import GaleError, check
 from .logs import logger_of
 from .signals import held_back
 from .texts import c_text, c_texts
-from .values import Encoder, from_array
+from .values import Encoder, from_array, row_of
 
 _ORDERS = {"same": _c.TestOrder.IN_ORDER, "any": _c.TestOrder.ANY_ORDER, "contains": _c.TestOrder.CONTAINS}
 
@@ -82,7 +82,7 @@ class Test:
     def feed(self, component, values, stream=None):
         """A tuple for a stream of a component that is fed. Returns its number: 0 for the first, and so on."""
         report = _c.Error()
-        row = self._encoder.row(values)
+        row = self._encoder.row(row_of(values, component))
         return check(self._call("feed", c_text(component), c_text(stream), row, len(values), report), report)
 
     def settle(self):
@@ -109,6 +109,7 @@ class Test:
         "contains" them. An AssertionError says what differs."""
         if order not in _ORDERS:
             raise ValueError(f"order is {', '.join(map(repr, _ORDERS))}, not {order!r}")
+        rows = [row_of(row, component) for row in rows]
         width = len(rows[0]) if rows else 0
         values = self._encoder.rows(rows, width)
         what = (c_text(component), c_text(stream), _ORDERS[order])

@@ -6,6 +6,7 @@ What goes to C is written into one buffer a task, which is borrowed for one call
 import ctypes
 import functools
 import operator
+import reprlib
 import struct
 import sys
 
@@ -22,6 +23,8 @@ _NULL, _BOOL, _INT, _FLOAT, _STRING, _BYTES, _LIST, _MAP = map(int, _c.Type)
 memory = (ctypes.c_char * sys.maxsize).from_address(0)
 
 
+_NO_ROWS = (str, bytes, bytearray, memoryview, dict, set, frozenset)
+
 # --- To C ------------------------------------------------------------------------------------------------------------
 
 
@@ -36,6 +39,22 @@ def _whole(value):
     except TypeError:
         kind = type(value).__name__
         raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {kind}") from None
+
+
+class RowError(TypeError):
+    """What is emitted is no row."""
+
+
+def row_of(values, component):
+    """The values, if they are a row of the component's. A text is as little one as a number is, though it can be gone
+    through; nor has a dict or a set the order of the fields."""
+    if type(values) in (list, tuple):
+        return values
+    if isinstance(values, _NO_ROWS) or not hasattr(values, "__iter__") or not hasattr(values, "__len__"):
+        shown = reprlib.repr(values)
+        example = f": [{shown}]" if isinstance(values, (str, bytes, int, float)) else ""
+        raise RowError(f"{shown} is no row of '{component}': a row is a list or tuple of values{example}")
+    return values
 
 
 class Encoder:
