@@ -280,6 +280,25 @@ static void a_path_that_nobody_listens_at_is_taken_over_and_nothing_else(void **
     rmdir(folder);
 }
 
+static void who_listens_at_a_path_does_not_notice_others_who_want_it(void **state) {
+    (void)state;
+    char folder[] = "socket-test-XXXXXX", path[64];
+    gx_address address, peer;
+    int listener, other;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/s", folder);
+    assert_int_equal(gx_address_path(path, &address, NULL), 0);
+    for (gx_socket_kind kind = GX_SOCKET_STREAM; kind <= GX_SOCKET_DATAGRAM; kind++) {
+        assert_int_equal(gx_socket_listen(&address, GX_SOCKET_STREAM, false, &listener, NULL), 0);
+        assert_int_equal(gx_socket_listen(&address, kind, false, &other, NULL), GALE_IO);
+        gx_socket_end(-1, &address, kind); /* as one that has listened there before does */
+        assert_int_equal(access(path, F_OK), 0);
+        assert_int_equal(gx_socket_accept(listener, &other, &peer), GALE_AGAIN);
+        gx_socket_end(listener, &address, GX_SOCKET_STREAM);
+    }
+    rmdir(folder);
+}
+
 static void want_of_descriptors_is_the_systems_and_not_the_connections(void **state) {
     (void)state;
     struct rlimit before, none;
@@ -317,6 +336,7 @@ int main(void) {
         cmocka_unit_test(datagrams_are_taken_together_and_long_ones_are_cut),
         cmocka_unit_test(what_is_thrown_away_is_counted),
         cmocka_unit_test(a_path_that_nobody_listens_at_is_taken_over_and_nothing_else),
+        cmocka_unit_test(who_listens_at_a_path_does_not_notice_others_who_want_it),
         cmocka_unit_test(want_of_descriptors_is_the_systems_and_not_the_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,21 @@ class Streams(Net):
         self.assertIn("cannot listen at file: it is a file that is there, and no socket", self.said())
         self.assertEqual((self.path / "file").read_text(), "mine")
 
+    def test_a_second_one_at_a_unix_socket_is_no_connection_of_the_first(self):
+        self.start("Unix", "path: in.sock, connections: 1")
+        self.wait_for_words("listens at in.sock")
+        self.addCleanup(self.process.wait)
+        self.addCleanup(self.process.kill)
+        first, errors = self.process, self.errors
+        self.start("Unix", "path: in.sock, connections: 1")
+        self.assertEqual(self.process.wait(BOUND), 3, self.said())
+        self.process, self.errors = first, errors
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(self.path / "in.sock"))
+            s.sendall(b"a\n")
+        self.end()
+        self.assertEqual(self.lines(), [b"a"])
+
     def test_a_port_that_another_has_is_refused_in_words(self):
         with socket.create_server(("127.0.0.1", 0)) as s:
             self.start("Tcp", f'listen: "127.0.0.1:{s.getsockname()[1]}"')

@@ -183,11 +183,12 @@ static bool is_in_the_way(const gx_address *address) {
     return family_of(address) == AF_UNIX && lstat(path_of(address), &about) == 0 && !S_ISSOCK(about.st_mode);
 }
 
-/* What a process that has gone left there. */
+/* What a process that has gone left there. Who is there is not to notice the question: it is asked by a socket of the other kind, which nobody
+ * can connect (EPROTOTYPE), and which is refused where there is nobody. */
 static void remove_dead(const gx_address *address, gx_socket_kind kind) {
     struct stat about;
     if (family_of(address) != AF_UNIX || lstat(path_of(address), &about) != 0 || !S_ISSOCK(about.st_mode)) return;
-    int fd = make(address, kind);
+    int fd = make(address, kind == GX_SOCKET_STREAM ? GX_SOCKET_DATAGRAM : GX_SOCKET_STREAM);
     if (fd < 0) return;
     bool dead = connect(fd, sockaddr_of(address), address->size) != 0 && errno == ECONNREFUSED;
     close(fd);
