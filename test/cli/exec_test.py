@@ -170,6 +170,16 @@ class Exec(unittest.TestCase):
         self.assertEqual((process.returncode, out, err), (0, "", ""))
         self.wait_for(lambda: not groups & {group for _, group in processes()})
 
+    def test_a_sink_whose_run_is_cut_short_is_told_and_the_log_says_so(self):
+        self.topology("'seq 3; exec sleep 1000'", "'read -r a; echo up > up; exec sleep 1000'")
+        process = self.start("-q", "--end-within", "0.1")
+        self.wait_for((self.path / "up").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertRegex(err, r"out: the run is cut short, and its command with it, by SIGTERM: command 'read .*' was killed by signal 15 "
+                              r"\(Terminated\); it had read 1 line since it was started, which may not be done\n")
+
     def test_no_child_outlives_a_run_that_is_killed(self):
         sources = ("'trap \"\" TERM HUP; (trap \"\" TERM; echo a; sleep 1000; sleep 1000) | (trap \"\" HUP; cat; sleep 1000)'",
                    "[sh, -c, 'echo a; sleep 1000 | sleep 1000 & sleep 1000']")

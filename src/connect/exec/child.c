@@ -207,9 +207,9 @@ static int64_t later(int64_t pause) {
     return pause > INT64_MAX - moment ? INT64_MAX : moment + pause;
 }
 
-void gx_exec_child_end(gx_exec_child *child, int64_t leisure) {
-    int64_t patience = child->settings->stop_wait;
-    if (leisure > 0 && gx_exec_child_await(child, later(leisure))) return;
+bool gx_exec_child_end(gx_exec_child *child, int64_t patience) {
     if (child->runs && !child->process.told) (void)gx_process_end(&child->process, gx_os_monotonic(), patience);
-    if (!gx_exec_child_await(child, later(patience))) note_end(child);
+    if (gx_exec_child_await(child, later(patience))) return false;
+    note_end(child);
+    return true;
 }

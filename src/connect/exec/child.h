@@ -69,7 +69,7 @@ int64_t gx_exec_child_urge(gx_exec_child *child);
 /* Listens to it until it has ended, or the time has come (of the machine's clock). True: it has; `ended` is not called. */
 bool gx_exec_child_await(gx_exec_child *child, int64_t until);
 
-/* Ends it, and waits for that: so long for it to end by itself, then as the settings say until it is killed. `ended` is not called. */
-void gx_exec_child_end(gx_exec_child *child, int64_t leisure);
+/* Tells it to end, and waits for that so long until it is killed. True: it was. `ended` is not called. */
+bool gx_exec_child_end(gx_exec_child *child, int64_t patience);
 
 #endif

@@ -21,6 +21,8 @@ enum { AT_ONCE = 1 << 20, MAX_BYTES = 1 << 20, FINISH_WAIT = 60 };
 #define SOON GALE_MILLISECOND
 #define SELDOM (100 * GALE_MILLISECOND)
 #define LONG (5 * GALE_SECOND) /* who waits for a child's end so long says so */
+/* What a child has where the run is cut short, at the most: `gale run` is gone 2 s after it has given up, and with it the child's group. */
+#define CUT_SHORT (1500 * GALE_MILLISECOND)
 
 static const char who[] = "exec sink";
 
@@ -362,8 +364,7 @@ static void write_rest(sink *s) {
 static void end_child(sink *s) {
     shut(s);
     set_timer(s, 0);
-    (void)await_child(s, s->until);
-    gx_exec_child_end(&s->child, 0);
+    if (!await_child(s, s->until)) (void)gx_exec_child_end(&s->child, s->given->exec.stop_wait);
 }
 
 /* One that is to be started again is, for what waits. */
@@ -436,11 +437,37 @@ static void end_suspended(sink *s) {
     gale_report(s->out, error.text);
 }
 
+/* Lines, by this child. Nothing can be answered any more. */
+static uint64_t count_read(const sink *s) {
+    int64_t unread = s->fd >= 0 ? gx_pipe_unread(s->fd) : 0;
+    uint64_t taken = s->sent.written - (unread > 0 ? (uint64_t)unread : 0);
+    size_t more = 0;
+    while (more < s->sent.count && gx_outgoing_at(&s->sent, more)->end <= taken) more++;
+    return s->read + more;
+}
+
+/* The run is not waited for any more: what it has not done by now is not done. */
+static void end_cut(sink *s) {
+    const gale_context *context = s->instance.context;
+    int64_t patience = s->given->exec.stop_wait < CUT_SHORT ? s->given->exec.stop_wait : CUT_SHORT;
+    gale_error how = GALE_ERROR_INIT;
+    char killed[60] = "";
+    if (!s->child.runs) return;
+    uint64_t read = count_read(s);
+    shut(s);
+    if (gx_exec_child_end(&s->child, patience))
+        snprintf(killed, sizeof killed, ", and SIGKILL %.6g s later", (double)patience / (double)GALE_SECOND);
+    (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &how);
+    gale_log(context->logger, GALE_LOG_WARN, context->component,
+             "the run is cut short, and its command with it, by SIGTERM%s: %s; it had read %" PRIu64
+             " line%s since it was started, which may not be done",
+             killed, how.text, read, gx_plural(read));
+}
+
 static void bolt_cleanup(void *self) {
     sink *s = self;
     if (s->instance.context->durable) end_suspended(s);
-    shut(s);
-    gx_exec_child_end(&s->child, s->given->exec.stop_wait);
+    end_cut(s);
     free_sink(s);
 }
 

@@ -258,7 +258,7 @@ static void free_spout(spout *s) {
 static void spout_close(void *self) {
     spout *s = self;
     shut(s);
-    gx_exec_child_end(&s->child, 0);
+    (void)gx_exec_child_end(&s->child, s->given->exec.stop_wait);
     tell_long(s);
     free_spout(s);
 }
