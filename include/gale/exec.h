@@ -48,8 +48,8 @@ typedef struct gale_exec_command {
     uint32_t restart_max;           /* 0: no bound */
     int32_t errors;                 /* gale_exec_errors */
     double
-        stop_wait; /* seconds that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe and lives on,
-                         and, a sink's, where the run is cut short; 0: 5 */
+        stop_wait; /* seconds that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe and lives on;
+                         a sink's where the run is cut short at most 1.5; 0: 5 */
 } gale_exec_command;
 
 /* How the output is cut into records. */
@@ -60,7 +60,8 @@ typedef enum gale_exec_records {
 
 /* Emits the records of a command's output, tracked. Output: (line): a string, or bytes when it is not UTF-8. With `emit` also
  * number (from 1, over all that this task has run). A record that fails is emitted again, until it has been tried
- * `max_attempts` times; then it is reported and given up. What stands behind the last end of a record is one, too. Obeys `gale.rate` (records a second and task).
+ * `max_attempts` times; then it is reported and given up. What stands behind the last end of a record is one, too, but of a command that was killed by a signal:
+ * then it is dropped, counted and logged. Obeys `gale.rate` (records a second and task).
  *
  * It reads while it may emit, and no further: a child that is faster than the topology waits in its write. When the child has ended
  * with exit status 0 and all was emitted, the spout is done, unless it is to be started again; a child that has failed and is not to be
@@ -97,9 +98,10 @@ GALE_API GALE_MUST_USE int gale_exec_spout(const gale_exec_spout_options *option
  * One that failed when it had read something, and is started again, is reported with its status and how many lines it had read: whether they
  * were done, it alone knew. The run goes on, and ends with GALE_COMPONENT.
  *
- * When everything has drained, what waits is written, the child's input is closed, and its end awaited: it has `finish_wait` from the last line that it has
- * read. The log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
- * ended with exit status 0, the run ends with GALE_COMPONENT, in words.
+ * When everything has drained (no tuple waits for an answer any more: a child that does not read what spouts wait for holds that up), what waits is written, the
+ * child's input is closed, and its end awaited: it has `finish_wait` from the last line that it has read. The log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
+ * ended with exit status 0, the run ends with GALE_COMPONENT, in words. Where the run ends otherwise, and is not durable, its input is closed and it is told at
+ * once, and killed after `stop_wait`, at most 1.5 seconds, which the log says with how many lines it had read.
  *
  * In a durable run (gale/state.h) what is held is part of each checkpoint, and is written again by a run that goes on. One that is suspended waits for the
  * child's end as above. What the child has read and not done when both are killed is lost, which the log says at the start:

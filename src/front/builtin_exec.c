@@ -27,8 +27,8 @@
         GX_ROW(WORD, "stderr", "log", "what it says on its standard error is logged, or dropped",                      \
                .words = "log drop"),                                                                                   \
         GX_ROW(SECONDS, "stopWait", "5",                                                                               \
-               "time that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe, or "   \
-               "the run is cut short",                                                                                 \
+               "time that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe; a "    \
+               "sink's at most 1.5 s where the run is cut short",                                                      \
                GX_RANGE(0, 1000000), .roles = GX_PARAM_ABOVE, .example = "500ms")
 
 /* --- The command ----------------------------------------------------------------------------------------------------- */
@@ -200,7 +200,9 @@ static const gx_param sink_params[] = {
            GX_RANGE(1, INT64_MAX), .example = "64 KB"),
     RESTART,
     GX_ROW(SECONDS, "finishWait", "60",
-           "at the end, how long it may read nothing of what waits, and then take to end once its input has ended",
+           "at the end, when no tuple waits for an answer any more, how long it may read nothing of what waits, and "
+           "then take to "
+           "end once its input has ended",
            GX_RANGE(0, 1000000), .roles = GX_PARAM_ABOVE, .example = "10m"),
 };
 

@@ -109,7 +109,7 @@ int gx_door_open_control(const char *name, gx_door *ret_door, gale_error *error)
 
 void gx_door_close(gx_door *door) {
     char folder[GX_DOOR_PATH];
-    if (door->fd >= 0) gx_socket_end(door->fd, &door->address, GX_SOCKET_STREAM);
+    if (door->fd >= 0) gx_socket_end(door->fd, &door->address);
     if (door->fd >= 0 && *door->text == '/' && gx_door_folder(folder))
         rmdir(folder); /* unless another's socket is in it */
     door->fd = -1;

@@ -360,6 +360,18 @@ static void who_ignores_that_it_is_to_end_is_killed(void **state) {
     gx_process_fini(&process);
 }
 
+static void one_that_a_signal_has_ended_is_known_from_one_that_exits(void **state) {
+    static const char *const commands[] = { "exit 0", "exit 137", "kill -KILL $$" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        gx_process process;
+        start(&process, &(gx_process_options){ .command = commands[i] });
+        await_end(&process);
+        assert_int_equal(gx_process_killed(&process), i == 2);
+        gx_process_fini(&process);
+    }
+}
+
 static void an_end_that_is_waited_for_has_bounds(void **state) {
     (void)state;
     gx_process process;

@@ -268,7 +268,7 @@ static void a_path_that_nobody_listens_at_is_taken_over_and_nothing_else(void **
         assert_int_equal(gx_socket_listen(&address, kind, false, &second, &error), GALE_IO);
         gx_socket_close(first); /* as a process that was killed */
         assert_int_equal(gx_socket_listen(&address, kind, false, &second, NULL), 0);
-        gx_socket_end(second, &address, kind);
+        gx_socket_end(second, &address);
         assert_int_equal(access(path, F_OK), -1);
     }
     FILE *file = fopen(path, "w");
@@ -291,10 +291,10 @@ static void who_listens_at_a_path_does_not_notice_others_who_want_it(void **stat
     for (gx_socket_kind kind = GX_SOCKET_STREAM; kind <= GX_SOCKET_DATAGRAM; kind++) {
         assert_int_equal(gx_socket_listen(&address, GX_SOCKET_STREAM, false, &listener, NULL), 0);
         assert_int_equal(gx_socket_listen(&address, kind, false, &other, NULL), GALE_IO);
-        gx_socket_end(-1, &address, kind); /* as one that has listened there before does */
+        gx_socket_end(-1, &address); /* as one that has listened there before does */
         assert_int_equal(access(path, F_OK), 0);
         assert_int_equal(gx_socket_accept(listener, &other, &peer), GALE_AGAIN);
-        gx_socket_end(listener, &address, GX_SOCKET_STREAM);
+        gx_socket_end(listener, &address);
     }
     rmdir(folder);
 }

@@ -104,11 +104,19 @@ class Exec(unittest.TestCase):
         self.assertEqual((self.path / "sub" / "out.txt").read_text(), '{"line":"a  b 7 . true"}\n')
 
     def test_a_source_that_fails_ends_the_run_in_words(self):
-        self.topology("'echo a; echo disk is gone >&2; exit 3'", "'cat > out.txt'")
+        self.topology("'echo a; until [ -s out.txt ]; do sleep 0.01; done; echo disk is gone >&2; exit 3'", "'cat > out.txt'")
         code, out, err = self.run_it("-q")
         self.assertEqual((code, out), (1, ""))
-        self.assertIn("gale: command 'echo a; echo disk is gone >&2; exit 3' ended with exit status 3: disk is gone\n", err)
+        self.assertRegex(err, r"gale: command 'echo a; .*' ended with exit status 3: disk is gone\n")
         self.assertEqual((self.path / "out.txt").read_text(), "a\n")
+
+    def test_what_a_signal_cuts_off_is_no_record_and_what_an_exit_leaves_is_one(self):
+        for end, code, wanted, told in (("exit 0", 0, "a\nhalf\n", False), ("exit 1", 1, "a\nhalf\n", False), ("kill -9 $$", 1, "a\n", True)):
+            (self.path / "t.yaml").write_text(TO_FILE % end)
+            (self.path / "out.txt").unlink(missing_ok=True)
+            got, _, err = self.run_it("-q")
+            self.assertEqual(((self.path / "out.txt").read_text(), got), (wanted, code), err)
+            self.assertEqual("was killed within a record, which is dropped: 1 so far\n" in err, told, err)
 
     def test_a_sink_that_fails_ends_the_run_in_words(self):
         self.topology("'seq 10'", "'cat > /dev/null; exit 4'")
@@ -172,7 +180,7 @@ class Exec(unittest.TestCase):
 
     def test_a_sink_whose_run_is_cut_short_is_told_and_the_log_says_so(self):
         self.topology("'seq 3; exec sleep 1000'", "'read -r a; echo up > up; exec sleep 1000'")
-        process = self.start("-q", "--end-within", "0.1")
+        process = self.start("-q", "--end-within", "1")
         self.wait_for((self.path / "up").exists)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=600)
@@ -211,6 +219,21 @@ bolts:
 streams:
   - { from: words, to: count, grouping: { type: FIELDS, args: [line] } }
   - { from: count, to: out, grouping: { type: SHUFFLE } }
+"""
+
+
+TO_FILE = """\
+name: file
+spouts:
+  - id: in
+    className: gale.spout.Exec
+    properties: { command: "echo a; printf half; %s" }
+bolts:
+  - id: out
+    className: gale.bolt.FileSink
+    properties: { path: out.txt }
+streams:
+  - { from: in, to: out, grouping: { type: GLOBAL } }
 """
 
 

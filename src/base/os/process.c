@@ -329,6 +329,10 @@ bool gx_process_succeeded(const gx_process *process) {
     return process->ended && process->known && WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
 }
 
+bool gx_process_killed(const gx_process *process) {
+    return process->ended && process->known && WIFSIGNALED(process->status);
+}
+
 const char *gx_process_words(const gx_process *process, char to[GX_PROCESS_WORDS]) {
     int status = process->status;
     if (!process->pid)

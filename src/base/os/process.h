@@ -80,6 +80,9 @@ bool gx_process_ended(gx_process *process);
 /* Of one that has ended: did it so with exit status 0? */
 bool gx_process_succeeded(const gx_process *process);
 
+/* The same: was it a signal that ended it? */
+bool gx_process_killed(const gx_process *process);
+
 /* "ended with exit status 3", "was killed by signal 9 (Killed)". Returns `to`. */
 const char *gx_process_words(const gx_process *process, char to[GX_PROCESS_WORDS]);
 

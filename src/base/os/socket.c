@@ -183,12 +183,12 @@ static bool is_in_the_way(const gx_address *address) {
     return family_of(address) == AF_UNIX && lstat(path_of(address), &about) == 0 && !S_ISSOCK(about.st_mode);
 }
 
-/* What a process that has gone left there. Who is there is not to notice the question: it is asked by a socket of the other kind, which nobody
- * can connect (EPROTOTYPE), and which is refused where there is nobody. */
-static void remove_dead(const gx_address *address, gx_socket_kind kind) {
+/* What a process that has gone left there. Who is there is not to notice the question, so it is asked by a datagram socket: a
+ * stream's is of another kind (EPROTOTYPE), one of datagrams hears nothing of it, and where nobody is it is refused. */
+static void remove_dead(const gx_address *address) {
     struct stat about;
     if (family_of(address) != AF_UNIX || lstat(path_of(address), &about) != 0 || !S_ISSOCK(about.st_mode)) return;
-    int fd = make(address, kind == GX_SOCKET_STREAM ? GX_SOCKET_DATAGRAM : GX_SOCKET_STREAM);
+    int fd = make(address, GX_SOCKET_DATAGRAM);
     if (fd < 0) return;
     bool dead = connect(fd, sockaddr_of(address), address->size) != 0 && errno == ECONNREFUSED;
     close(fd);
@@ -198,7 +198,7 @@ static void remove_dead(const gx_address *address, gx_socket_kind kind) {
 static int bind_to(int fd, const gx_address *address, gx_socket_kind kind, bool shared) {
     if (family_of(address) != AF_UNIX && kind == GX_SOCKET_STREAM) set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (shared) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-    remove_dead(address, kind);
+    remove_dead(address);
     if (bind(fd, sockaddr_of(address), address->size) != 0) return -1;
     return kind == GX_SOCKET_STREAM ? listen(fd, BACKLOG) : 0;
 }
@@ -234,9 +234,9 @@ int gx_socket_listen_first(const gx_addresses *addresses, gx_socket_kind kind, b
 }
 
 /* Whoever listens there now is asked. */
-void gx_socket_end(int fd, const gx_address *address, gx_socket_kind kind) {
+void gx_socket_end(int fd, const gx_address *address) {
     gx_socket_close(fd);
-    remove_dead(address, kind);
+    remove_dead(address);
 }
 
 int gx_socket_connect(const gx_address *address, gx_socket_kind kind, int *ret_fd) {

@@ -50,7 +50,7 @@ int gx_socket_listen_first(const gx_addresses *addresses, gx_socket_kind kind, b
                            gx_address *ret_bound, gale_error *error);
 
 /* Closes one that listened, and removes the path that it was bound to, unless another one listens there by now. */
-void gx_socket_end(int fd, const gx_address *address, gx_socket_kind kind);
+void gx_socket_end(int fd, const gx_address *address);
 
 /* Begins to connect: 0 when it is done, GALE_AGAIN when the descriptor will be writable, GALE_IO and errno; then there is none. */
 int gx_socket_connect(const gx_address *address, gx_socket_kind kind, int *ret_fd);

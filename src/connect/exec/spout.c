@@ -50,9 +50,10 @@ typedef struct spout {
     char *room;
     int fd; /* the child's output; -1: at its end */
     phase phase;
-    int64_t due;     /* WAITS: when; LINGERS: when it has to be urged */
-    uint64_t number; /* of the last record */
-    gale_str record; /* that waits for memory */
+    int64_t due;      /* WAITS: when; LINGERS: when it has to be urged */
+    uint64_t number;  /* of the last record */
+    uint64_t cut_off; /* records that commands were killed within */
+    gale_str record;  /* that waits for memory, or is the last one */
     bool has_record;
 } spout;
 
@@ -115,18 +116,13 @@ static int start_again(spout *s, gale_wait *wait) {
 }
 
 /* One that has closed its output and lives on has time to end, and is ended then: nothing more can come of it. */
-static int linger(spout *s, gale_wait *wait) {
+static void urge_if_due(spout *s) {
     const gale_context *context = s->instance.context;
-    if (!s->child.runs) return settle(s, wait);
-    if (gale_context_now(context) >= s->due) {
-        if (!s->child.process.told)
-            gale_log(context->logger, GALE_LOG_WARN, context->component,
-                     "command '%s' has closed its output and does not end: it is told to", s->given->exec.name);
-        s->due = gx_exec_child_urge(&s->child);
-        if (!s->child.runs) return settle(s, wait);
-    }
-    wait->until = s->due;
-    return GALE_NEXT_WATCHED;
+    if (!s->child.runs || gale_context_now(context) < s->due) return;
+    if (!s->child.process.told)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "command '%s' has closed its output and does not end: it is told to", s->given->exec.name);
+    s->due = gx_exec_child_urge(&s->child);
 }
 
 /* --- Its output ------------------------------------------------------------------------------------------------------ */
@@ -152,13 +148,34 @@ static int read_piece(spout *s) {
     return 0;
 }
 
-/* What stands behind the last end of a record is one, too. */
-static int read_rest(spout *s, gx_frame *ret_frame) {
-    bool rest = gx_frames_end(&s->frames, GX_FRAMES_WHOLE, ret_frame);
+/* What stands behind the last end of a record is one, too, unless a signal cut it off that was not ours: how it has ended says so. False:
+ * there is none. */
+static bool take_rest(spout *s) {
+    const gale_context *context = s->instance.context;
+    bool cut = gx_process_killed(&s->child.process) && !s->child.process.told;
+    gx_frame frame;
+    s->has_record = gx_frames_end(&s->frames, cut ? GX_FRAMES_BROKEN : GX_FRAMES_WHOLE, &frame);
+    if (s->has_record) s->record = frame.bytes;
+    if (s->frames.cut_off)
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "command '%s' was killed within a record, which is dropped: %" PRIu64 " so far", s->given->exec.name,
+                 s->cut_off += s->frames.cut_off);
+    s->frames.cut_off = 0;
     tell_long(s);
+    return s->has_record;
+}
+
+/* The output is at its end, and when the command is, too, so is all, but for a last record. */
+static int linger(spout *s, gale_wait *wait) {
+    urge_if_due(s);
+    wait->until = s->due;
+    if (s->child.runs) return GALE_NEXT_WATCHED;
+    return take_rest(s) ? GALE_NEXT_NOTHING : settle(s, wait);
+}
+
+static void begin_to_linger(spout *s) {
     s->phase = LINGERS;
     s->due = gale_context_now(s->instance.context) + s->given->exec.stop_wait;
-    return rest;
 }
 
 /* The next record: 1; 0: there will be none; GALE_AGAIN: none now; GALE_NO_MEMORY. An endless one is read for so long at once. */
@@ -168,8 +185,8 @@ static int read_record(spout *s, gx_frame *ret_frame) {
         if (rc != 0) return rc;
         if (pieces == PIECES_A_CALL) return GALE_AGAIN;
         rc = read_piece(s);
-        if (rc == 0) return read_rest(s, ret_frame);
-        if (rc < 0) return rc;
+        if (rc == 0) begin_to_linger(s);
+        if (rc <= 0) return rc;
     }
 }
 

@@ -211,5 +211,5 @@ void gx_net_datagrams_close(gx_net_datagrams *d) {
     if (d->buffer) tell_all(d);
     gx_frames_fini(&d->frames);
     gx_free(d->heap, GX_TAG_OTHER, d->buffer, d->buffer ? GX_DATAGRAMS * d->room : 0);
-    if (d->fd >= 0) gx_socket_end(d->fd, &d->bound, GX_SOCKET_DATAGRAM);
+    if (d->fd >= 0) gx_socket_end(d->fd, &d->bound);
 }

@@ -151,7 +151,7 @@ static bool is_enough(const gx_net_streams *s) {
 static void stop_listening(gx_net_streams *s) {
     if (s->fd < 0) return;
     (void)gale_watch_free(s->out, s->watch);
-    gx_socket_end(s->fd, &s->bound, GX_SOCKET_STREAM);
+    gx_socket_end(s->fd, &s->bound);
     s->fd = -1;
 }
 
