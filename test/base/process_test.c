@@ -615,6 +615,7 @@ int main(void) {
         CASE(signals_are_as_they_are_by_default),
         CASE(it_is_in_a_group_of_its_own_that_ends_with_it),
         CASE(who_ignores_that_it_is_to_end_is_killed),
+        CASE(one_that_a_signal_has_ended_is_known_from_one_that_exits),
         CASE(an_end_that_is_waited_for_has_bounds),
         CASE(one_that_is_stopped_ends_too),
         CASE(one_that_runs_is_killed_when_it_is_given_back),
