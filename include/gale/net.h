@@ -83,7 +83,8 @@ GALE_API GALE_MUST_USE int gale_net_spout(const gale_net_spout_options *options,
                                           gale_error *error);
 
 /* Sends each tuple as a record, in order. `format` is a gale_file_format (gale/file.h) and says how its values become a line, `framing` what stands
- * around that; a line that has ends of lines in it takes GALE_NET_OCTETS or GALE_NET_NUL.
+ * around that. A tuple that this cannot carry is rejected, in words: of GALE_NET_LINES one with an end of line in it (of CSV and TEXT), of GALE_NET_NUL one with
+ * a NUL; GALE_NET_OCTETS carries all.
  *
  * By TCP a tuple is held until the other machine has taken its bytes, which the system tells (SIOCOUTQ) and which is as far as can be
  * seen: what a server does with them it does not say. While the server is down, and when the connection ends, it is connected to again

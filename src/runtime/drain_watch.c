@@ -110,6 +110,14 @@ static void look_at_tasks(const gx_shared *shared, finding *f, unsigned long lon
     for (uint32_t t = 1; open && t <= shared->plan->task_count; t++) look_at_forgotten(shared->tasks[t], f);
 }
 
+/* Who waits for a server keeps renewing the timeouts of what it holds, and a tree that waits for its next attempt has none. */
+static const char *open_until(const gx_shared *shared) {
+    if (!shared->plan->timeout) return "";
+    return ", until acked or failed; topology.message.timeout.secs fails none that a sink holds for a server or a "
+           "command, "
+           "nor, before its next attempt, one that is emitted again";
+}
+
 static void say(gx_shared *shared, int64_t now, int64_t idle) {
     finding f = { 0 };
     unsigned long long open = count_open(shared);
@@ -117,10 +125,7 @@ static void say(gx_shared *shared, int64_t now, int64_t idle) {
     look_at_calls(shared, now, &f);
     look_at_health(shared, &f);
     look_at_tasks(shared, &f, open);
-    if (open)
-        add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are",
-            shared->plan->timeout ? ", until acked or failed, at the latest when topology.message.timeout.secs is over"
-                                  : "");
+    if (open) add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are", open_until(shared));
     gale_log(&shared->logger, GALE_LOG_WARN, f.component, "the drain has waited for %.1f s: %s", (double)idle / 1e9,
              f.size ? f.text : "an executor is busy, or commands of a remote wait");
 }

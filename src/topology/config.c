@@ -41,7 +41,9 @@ static const gx_key table[] = {
       "A file sink may replace what its file holds, as with its own `overwrite`." },
     { "gale.rate", GX_KEY_WORKS, NUMBER, "", TINY, 1e9, true, "How many tuples a second each task of a spout emits." },
     { "gale.required", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
-      "The run does not begin without the component: what is \"not now\" to others is an error of the start." },
+      "The run does not begin without the component: what is \"not now\" to others is an error of the start. A server "
+      "is "
+      "connected to before, in 10 s for each of its addresses." },
     { "gale.state.memory.mb", GX_KEY_WORKS, I64, "64", 1, 1048576, false,
       "In a durable run: MiB of keyed state that are kept in memory; what is more is read from its store again." },
     { "topology.acker.executors", GX_KEY_WORKS, I64, "", 0, 32767, false,

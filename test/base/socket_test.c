@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <gale/clock.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,25 @@ static void a_path_that_nobody_listens_at_is_taken_over_and_nothing_else(void **
     rmdir(folder);
 }
 
+static void the_first_of_several_that_can_be_is_connected_to(void **state) {
+    (void)state;
+    gx_addresses addresses = { .count = 2 };
+    uint32_t index = 7;
+    int fd, gone = listen_at(GX_SOCKET_STREAM, &addresses.list[0]),
+            there = listen_at(GX_SOCKET_STREAM, &addresses.list[1]);
+    gx_socket_close(gone);
+    assert_int_equal(gx_socket_connect_first(&addresses, 120 * GALE_SECOND, &index, &fd), 0);
+    assert_int_equal(index, 1);
+    assert_int_equal(gx_socket_error(fd), 0);
+    gx_socket_close(fd);
+    gx_socket_close(there);
+    assert_int_equal(gx_socket_connect_first(&addresses, 120 * GALE_SECOND, &index, &fd), GALE_IO);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(fd, -1);
+    addresses.count = 0;
+    assert_int_equal(gx_socket_connect_first(&addresses, 0, &index, &fd), GALE_IO);
+}
+
 static void who_listens_at_a_path_does_not_notice_others_who_want_it(void **state) {
     (void)state;
     char folder[] = "socket-test-XXXXXX", path[64];
@@ -336,6 +356,7 @@ int main(void) {
         cmocka_unit_test(datagrams_are_taken_together_and_long_ones_are_cut),
         cmocka_unit_test(what_is_thrown_away_is_counted),
         cmocka_unit_test(a_path_that_nobody_listens_at_is_taken_over_and_nothing_else),
+        cmocka_unit_test(the_first_of_several_that_can_be_is_connected_to),
         cmocka_unit_test(who_listens_at_a_path_does_not_notice_others_who_want_it),
         cmocka_unit_test(want_of_descriptors_is_the_systems_and_not_the_connections),
     };

@@ -477,6 +477,39 @@ class Streams(Net):
         self.assertEqual(self.lines(), [b"a", b"b", b"c"])
         self.assertEqual(self.said().count("cannot connect"), 1)
 
+    def test_one_that_is_required_is_connected_to_before_the_run_begins_or_refused(self):
+        with socket.socket() as reserved:
+            reserved.bind(("127.0.0.1", 0))
+            address = "127.0.0.1:%d" % reserved.getsockname()[1]
+            required = "config: {gale.required: true}"
+            for component, text in (("Tcp", f"spouts: [{{id: in, className: gale.spout.Tcp, {required}, properties: {{connect: '{address}'}}}}]\n"
+                                            "bolts: [{id: out, className: gale.bolt.Printer}]\n"),
+                                    ("TcpSink", "spouts: [{id: in, className: gale.spout.Tcp, properties: {listen: '127.0.0.1:0'}}]\n"
+                                                f"bolts: [{{id: out, className: gale.bolt.TcpSink, {required}, properties: {{connect: '{address}'}}}}]\n")):
+                with self.subTest(component):
+                    self.start(None, None, text="name: t\n" + text + "streams: [{from: in, to: out, grouping: {type: SHUFFLE}}]\n")
+                    self.assertEqual(self.process.wait(BOUND), 3, self.said())
+                    self.assertIn(f"{address}: cannot connect: Connection refused (gale.required)", self.said())
+
+    def test_one_that_is_required_and_there_is_read(self):
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        server.settimeout(BOUND)
+        self.start("Tcp", f'connect: "127.0.0.1:{server.getsockname()[1]}", connections: 1', config="gale.required: true")
+        s, _ = server.accept()
+        s.sendall(b"a\nb\n")
+        s.close()
+        self.end()
+        self.assertEqual(self.lines(), [b"a", b"b"])
+
+    def test_the_log_names_the_port_that_it_got(self):
+        self.start("Tcp", 'listen: "127.0.0.1:0", connections: 1, framing: nul')
+        port = self.port()
+        self.send(port, b"half")
+        self.end()
+        self.assertIn(f"127.0.0.1:{port}: of 1 connection: 1 record was cut off", self.said())
+        self.assertNotIn("127.0.0.1:0", self.said())
+
     def test_who_connects_drops_the_half_line_of_a_server_that_has_gone(self):
         server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(server.close)
@@ -627,6 +660,17 @@ streams:
 """
 
 
+FROM_NULS = """\
+name: t
+spouts:
+  - {id: in, className: gale.spout.Exec, properties: {command: [cat, nul.txt], records: nul}}
+bolts:
+  - {id: out, className: gale.bolt.TcpSink, properties: {connect: "127.0.0.1:%d", format: %s, %s}}
+streams:
+  - {from: in, to: out, grouping: {type: SHUFFLE}}
+"""
+
+
 class Sinks(Net):
     def send_to(self, kind, port, properties, lines, *arguments):
         (self.path / "in.txt").write_bytes(b"".join(line + b"\n" for line in lines))
@@ -669,6 +713,28 @@ class Sinks(Net):
                 self.send_to("TcpSink", server.getsockname()[1], properties, [b"a", b"b c"])
                 self.assertEqual(self.read_all(self.accept(server)), wanted)
                 self.end()
+
+    def test_what_a_framing_cannot_carry_is_rejected_and_the_others_are_sent(self):
+        for kind, properties, bad, wanted, words in (
+                ("text", "framing: lines", b"two\nlines", b"a\nb\n", "framing lines cannot carry it: it has an end of line in it; octets and nul can"),
+                ("csv", "framing: lines", b"two\nlines", b"a\nb\n", "framing lines cannot carry it"),
+                ("text", "framing: lines", b"return\r", b"a\nb\n", "framing lines cannot carry it"),
+                ("text", "framing: octets", b"two\nlines", b"1 a9 two\nlines1 b", None),
+                ("tsv", "framing: lines", b"two\nlines", b"a\ntwo\\nlines\nb\n", None)):
+            with self.subTest(kind + " " + properties):
+                (self.path / "nul.txt").write_bytes(b"a\0" + bad + b"\0b\0")
+                server = self.server()
+                self.start(None, None, text=FROM_NULS % (server.getsockname()[1], kind, properties))
+                self.assertEqual(self.read_all(self.accept(server)), wanted)
+                self.assertEqual(self.process.wait(BOUND), 1 if words else 0, self.said())
+                if words:
+                    self.assertIn(words, self.said())
+
+    def test_what_has_a_nul_in_it_is_not_framed_by_nuls(self):
+        server = self.server()
+        self.send_to("TcpSink", server.getsockname()[1], "format: text, framing: nul", [b"a", b"with\0nul", b"b"])
+        self.assertEqual(self.read_all(self.accept(server)), b"a\0b\0")
+        self.assertEqual(self.process.wait(BOUND), 1, self.said())
 
     def test_a_tuple_is_not_acked_before_the_other_machine_has_it(self):
         """A server that accepts and does not read: its buffers are full, and the run does not end."""

@@ -1,13 +1,16 @@
 #include "base/os/socket.h"
 
+#include "base/os/time.h"
 #include "base/str.h"
 
 #include <errno.h>
+#include <gale/clock.h>
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -261,6 +264,32 @@ int gx_socket_error(int fd) {
     int why = 0;
     socklen_t size = sizeof why;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0 ? why : errno;
+}
+
+/* Until it is connected, for so long: 0, or an errno. */
+static int await_connection(int fd, int64_t until) {
+    for (;;) {
+        int64_t left = until - gx_os_monotonic();
+        struct pollfd one = { .fd = fd, .events = POLLOUT };
+        int ready = left > 0 ? poll(&one, 1, (int)(left / GALE_MILLISECOND) + 1) : 0;
+        if (ready > 0) return gx_socket_error(fd);
+        if (ready == 0) return ETIMEDOUT;
+        if (errno != EINTR) return errno;
+    }
+}
+
+int gx_socket_connect_first(const gx_addresses *addresses, int64_t within, uint32_t *ret_index, int *ret_fd) {
+    int why = EADDRNOTAVAIL;
+    for (uint32_t i = 0; i < addresses->count; i++) {
+        int rc = gx_socket_connect(&addresses->list[i], GX_SOCKET_STREAM, ret_fd);
+        why = rc == 0 ? 0 : rc == GALE_AGAIN ? await_connection(*ret_fd, gx_os_monotonic() + within) : errno;
+        *ret_index = i;
+        if (why == 0) return 0;
+        if (rc == GALE_AGAIN) gx_socket_close(*ret_fd);
+    }
+    *ret_fd = -1;
+    errno = why;
+    return GALE_IO;
 }
 
 int gx_socket_accept(int fd, int *ret_fd, gx_address *ret_peer) {

@@ -1,4 +1,4 @@
-/* Sockets: addresses, streams and datagrams. None of them waits, but for gx_address_find.
+/* Sockets: addresses, streams and datagrams. None of them waits, but for gx_address_find and gx_socket_connect_first.
  *
  * What:    every descriptor that is made here is non-blocking and closed by an exec. What would wait says GALE_AGAIN. Interrupted
  *          calls are resumed. TCP connections whose other machine has vanished end within two minutes, unless they have something to send: then
@@ -54,6 +54,9 @@ void gx_socket_end(int fd, const gx_address *address);
 
 /* Begins to connect: 0 when it is done, GALE_AGAIN when the descriptor will be writable, GALE_IO and errno; then there is none. */
 int gx_socket_connect(const gx_address *address, gx_socket_kind kind, int *ret_fd);
+
+/* Connects a stream to the first of several where that can be, each within so long (ns): 0 and which it is, or GALE_IO and errno. */
+int gx_socket_connect_first(const gx_addresses *addresses, int64_t within, uint32_t *ret_index, int *ret_fd);
 
 /* What became of it, or what else went wrong: an errno, or 0; it is forgotten. */
 int gx_socket_error(int fd);

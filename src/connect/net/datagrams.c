@@ -38,7 +38,7 @@ static void look_if_due(gx_net_datagrams *d) {
         gale_log(d->context->logger, GALE_LOG_WARN, d->context->component,
                  "%s: the system has thrown away %" PRIu32 " datagram%s, %" PRIu64
                  " in all, for want of room in the socket's buffer (%" PRId64 " bytes, receiveBuffer)",
-                 d->given->address, more, gx_plural(more), d->lost, d->buffer_got);
+                 d->name, more, gx_plural(more), d->lost, d->buffer_got);
 }
 
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
@@ -141,13 +141,12 @@ static int bind_it(gx_net_datagrams *d, gale_error *error) {
 static void tell_bound(gx_net_datagrams *d) {
     const gale_context *context = d->context;
     int64_t wanted = (int64_t)d->given->options.receive_buffer;
-    char text[GX_ADDRESS_TEXT] = "";
     gx_address bound;
-    if (gx_socket_name(d->fd, &bound)) gx_address_text(&bound, text);
+    if (gx_socket_name(d->fd, &bound) && gx_address_text(&bound, d->at)) d->name = d->at;
     d->buffer_got = gx_socket_receive_buffer(d->fd, wanted);
     d->counts = gx_socket_drops(d->fd, &d->drops);
     gale_log(context->logger, GALE_LOG_INFO, context->component, "listens at %s, with a buffer of %" PRId64 " bytes",
-             text, d->buffer_got);
+             d->name, d->buffer_got);
     if (d->buffer_got < wanted)
         gale_log(context->logger, GALE_LOG_WARN, context->component,
                  "receiveBuffer is %" PRId64 " bytes, and the system gave %" PRId64 " (net.core.rmem_max)", wanted,
@@ -169,7 +168,9 @@ static int begin_watching(gx_net_datagrams *d, gale_error *error) {
 
 int gx_net_datagrams_open(gx_net_datagrams *d, const gx_net_settings *given, const gale_context *context,
                           gale_collector *out, gx_heap *heap, gale_error *error) {
-    *d = (gx_net_datagrams){ .given = given, .context = context, .out = out, .heap = heap, .fd = -1 };
+    *d = (gx_net_datagrams){
+        .given = given, .context = context, .out = out, .heap = heap, .name = given->address, .fd = -1
+    };
     size_t longest = given->options.longest;
     d->room = given->whole || longest > PARTS ? longest : PARTS;
     gx_frames_init(&d->frames, heap, &given->rule);
@@ -203,7 +204,7 @@ static void tell_all(gx_net_datagrams *d) {
     };
     size_t some = gx_net_tally_text(happened, sizeof happened / sizeof *happened, text, sizeof text);
     gale_log(context->logger, some ? GALE_LOG_WARN : GALE_LOG_INFO, context->component,
-             "%s: %" PRIu64 " datagram%s %s received%s%s", d->given->address, taken, gx_plural(taken),
+             "%s: %" PRIu64 " datagram%s %s received%s%s", d->name, taken, gx_plural(taken),
              taken == 1 ? "was" : "were", some ? ", " : "", text);
 }
 

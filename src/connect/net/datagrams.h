@@ -18,6 +18,8 @@ typedef struct gx_net_datagrams {
     gale_collector *out;
     gx_heap *heap;
     gx_address bound;
+    const char *name; /* of it in the log: as it was given, or where it listens */
+    char at[GX_ADDRESS_TEXT];
     int fd;
     gale_watch watch;
     char *buffer; /* room for GX_DATAGRAMS */

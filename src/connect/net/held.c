@@ -38,6 +38,7 @@ int gx_net_held_add(gx_net_held *held, const gale_tuple *tuple) {
     size_t before = held->records.bytes.size;
     if (gale_tuple_is_tick(tuple)) return gale_ack(held->out, handle);
     int rc = form(held, tuple);
+    if (rc == GALE_INVALID) return gale_reject(held->out, handle, gx_net_refusal(&held->former));
     if (rc == 0) rc = gx_renewal_note(&held->renewal);
     if (rc == 0) rc = gale_tuple_hold(held->out, handle, &own);
     if (rc < 0) {
@@ -79,8 +80,12 @@ int gx_net_held_save(const gx_net_held *held, gale_saver *to) {
     return gx_outgoing_save(&held->records, to);
 }
 
+/* The run that goes on may have another framing than the one that has held it. */
 static int form_again(void *user, const gale_tuple *tuple) {
-    return form(user, tuple);
+    gx_net_held *held = user;
+    int rc = form(held, tuple);
+    if (rc == GALE_INVALID) gale_report(held->out, gx_net_refusal(&held->former));
+    return rc;
 }
 
 int gx_net_held_restore(gx_net_held *held, gale_saved *from) {

@@ -8,6 +8,9 @@
 
 #include <gale/net.h>
 
+/* How long each address of a server has that the run does not begin without. */
+#define GX_NET_REQUIRED_WAIT (10 * GALE_SECOND)
+
 enum { GX_NET_LONGEST = 64 << 20 };
 
 /* The user block of the spout's definition, with the address copied behind it. */

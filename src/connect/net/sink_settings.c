@@ -75,15 +75,38 @@ void gx_net_former_fini(gx_net_former *former) {
     gx_buf_fini(&former->line);
 }
 
+/* With its newline. What a receiver takes for the end of a record, or for a part of that, is not to stand in it. */
+static bool can_carry(int32_t framing, const char *line, size_t size) {
+    if (framing == GALE_NET_LINES)
+        return memchr(line, '\n', size) == line + size - 1 && (size < 2 || line[size - 2] != '\r');
+    return framing != GALE_NET_NUL || !memchr(line, 0, size);
+}
+
+const char *gx_net_refusal(const gx_net_former *former) {
+    return former->given->options.framing == GALE_NET_NUL
+               ? "net sink: framing nul cannot carry it: it has a NUL in it; octets can"
+               : "net sink: framing lines cannot carry it: it has an end of line in it; octets and nul can, and so can "
+                 "formats tsv and json";
+}
+
+static int form_line(gx_net_former *former, const gale_tuple *tuple, gale_collector *out, gx_buf *to) {
+    size_t before = to->size;
+    int rc = gx_lines_add(&former->lines, tuple, out, to);
+    if (rc < 0 || can_carry(GALE_NET_LINES, to->data + before, to->size - before)) return rc;
+    to->size = before;
+    return GALE_INVALID;
+}
+
 /* A line ends with a newline, which the others put something else for, or nothing. */
 int gx_net_form(gx_net_former *former, const gale_tuple *tuple, gale_collector *out, gx_buf *to) {
     int32_t framing = former->given->options.framing;
     gx_buf *line = &former->line;
     size_t before = to->size;
-    if (framing == GALE_NET_LINES) return gx_lines_add(&former->lines, tuple, out, to);
+    if (framing == GALE_NET_LINES) return form_line(former, tuple, out, to);
     gx_buf_reset(line);
     int rc = gx_lines_add(&former->lines, tuple, out, line);
     if (rc < 0) return rc;
+    if (!can_carry(framing, line->data, line->size)) return GALE_INVALID;
     if (framing == GALE_NET_OCTETS) gx_buf_format(to, "%zu ", line->size - 1);
     if (framing == GALE_NET_NUL) line->data[line->size - 1] = 0;
     gx_buf_add(to, line->data, line->size - (framing != GALE_NET_NUL));

@@ -28,7 +28,10 @@ typedef struct gx_net_former {
 void gx_net_former_init(gx_net_former *former, const gx_net_sink_settings *given, gx_heap *heap);
 void gx_net_former_fini(gx_net_former *former);
 
-/* Appends the tuple's record. As gx_lines_add. */
+/* Appends the tuple's record. As gx_lines_add, and GALE_INVALID: the framing cannot carry it, what was sent would be another record, or two;
+ * gx_net_refusal has the sentence. */
 int gx_net_form(gx_net_former *former, const gale_tuple *tuple, gale_collector *out, gx_buf *to);
+
+const char *gx_net_refusal(const gx_net_former *former);
 
 #endif

@@ -36,8 +36,9 @@ static void spout_close(void *self) {
     const gale_context *context = s->instance.context;
     if (s->sent.other)
         gale_log(context->logger, GALE_LOG_INFO, context->component,
-                 "%s: %" PRIu64 " message%s of neither RFC 5424 nor 3164, and went out as they are", s->given->address,
-                 s->sent.other, s->sent.other == 1 ? " was" : "s were");
+                 "%s: %" PRIu64 " message%s of neither RFC 5424 nor 3164, and went out as they are",
+                 s->streams_open ? s->streams.name : s->datagrams.name, s->sent.other,
+                 s->sent.other == 1 ? " was" : "s were");
     free_spout(s);
 }
 

@@ -58,7 +58,7 @@ GALE_PRINTF(2, 3) static void say(const gx_net_streams *s, const char *format, .
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    gale_log(s->context->logger, GALE_LOG_WARN, s->context->component, "%s: %s", s->given->address, text);
+    gale_log(s->context->logger, GALE_LOG_WARN, s->context->component, "%s: %s", s->name, text);
 }
 
 /* May be said: nothing of the kind was for a while. */
@@ -207,14 +207,13 @@ static int on_listener(void *user, gale_collector *out, gale_watch watch, int32_
 static int open_listener(gx_net_streams *s, gale_error *error) {
     bool path = gx_net_is_path(s->given->options.transport);
     bool shared = s->context->task_count > 1;
-    char text[GX_ADDRESS_TEXT];
     gx_address bound;
     int rc = path ? gx_address_path(s->given->address, &s->addresses.list[0], error)
                   : gx_address_find(s->given->address, true, GX_SOCKET_STREAM, &s->addresses, error);
     if (rc == 0) rc = gx_socket_listen_first(&s->addresses, GX_SOCKET_STREAM, shared, &s->fd, &s->bound, error);
     if (rc < 0) return rc;
-    if (gx_socket_name(s->fd, &bound)) gx_address_text(&bound, text);
-    gale_log(s->context->logger, GALE_LOG_INFO, s->context->component, "listens at %s", text);
+    if (gx_socket_name(s->fd, &bound) && gx_address_text(&bound, s->at)) s->name = s->at;
+    gale_log(s->context->logger, GALE_LOG_INFO, s->context->component, "listens at %s", s->name);
     rc = watch_new(s, s->fd, GALE_WATCH_READ, on_listener, s, &s->watch);
     return rc < 0 ? gale_error_set(error, rc, "%s: its socket cannot be watched", s->given->address) : rc;
 }
@@ -266,6 +265,25 @@ static int on_dialed(void *user, gale_collector *out, gale_watch watch, int32_t 
     return 0;
 }
 
+static void take_dialed(gx_net_streams *s, int fd, const gx_address *address, bool is_connected) {
+    gx_connection *c = make(s, fd, address);
+    if (!c) gx_socket_close(fd);
+    if (c && watch_new(s, fd, GALE_WATCH_WRITE, on_dialed, c, &c->watch) < 0) give_back(c), c = NULL;
+    if (!c) dial_failed(s, ENOMEM);
+    if (c) c->dials = true;
+    if (c && is_connected) connected(c);
+}
+
+/* `gale.required`: the run does not begin without its server. */
+static int dial_required(gx_net_streams *s, gale_error *error) {
+    uint32_t index;
+    int fd;
+    if (gx_socket_connect_first(&s->addresses, GX_NET_REQUIRED_WAIT, &index, &fd) < 0)
+        return gale_error_set(error, GALE_IO, "%s: cannot connect: %s (gale.required)", s->name, strerror(errno));
+    take_dialed(s, fd, &s->addresses.list[index], true);
+    return 0;
+}
+
 static void dial(gx_net_streams *s) {
     const gx_address *address = &s->addresses.list[s->next_address];
     int fd;
@@ -275,12 +293,7 @@ static void dial(gx_net_streams *s) {
         dial_failed(s, errno);
         return;
     }
-    gx_connection *c = make(s, fd, address);
-    if (!c) gx_socket_close(fd);
-    if (c && watch_new(s, fd, GALE_WATCH_WRITE, on_dialed, c, &c->watch) < 0) give_back(c), c = NULL;
-    if (!c) dial_failed(s, ENOMEM);
-    if (c) c->dials = true;
-    if (c && rc == 0) connected(c);
+    take_dialed(s, fd, address, rc == 0);
 }
 
 static int on_time_to_dial(void *user, gale_collector *out, gale_watch watch, int32_t events) {
@@ -304,6 +317,7 @@ static int open_dialer(gx_net_streams *s, gale_error *error) {
     if (rc < 0) return rc;
     rc = watch_new(s, -1, 0, on_time_to_dial, s, &s->watch);
     if (rc < 0) return gale_error_set(error, rc, "%s: nothing can be watched", s->given->address);
+    if (gale_config_bool(s->context->config, "gale.required", false)) return dial_required(s, error);
     dial(s);
     return 0;
 }
@@ -433,7 +447,9 @@ static int check_tasks(const gx_net_settings *given, const gale_context *context
 
 int gx_net_streams_open(gx_net_streams *s, const gx_net_settings *given, const gale_context *context,
                         gale_collector *out, gx_heap *heap, gale_error *error) {
-    *s = (gx_net_streams){ .given = given, .context = context, .out = out, .heap = heap, .fd = -1 };
+    *s = (gx_net_streams){
+        .given = given, .context = context, .out = out, .heap = heap, .name = given->address, .fd = -1
+    };
     s->addresses.count = 1;
     int rc = check_tasks(given, context, error);
     if (rc < 0) return rc;

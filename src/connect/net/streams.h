@@ -33,8 +33,10 @@ typedef struct gx_net_streams {
     gx_heap *heap;
     gx_addresses addresses; /* to connect to, or to listen at */
     gx_address bound;       /* where it listens */
-    int fd;                 /* listens; -1: not any more, or never */
-    gale_watch watch;       /* of that, or of the time to dial again */
+    const char *name;       /* of it in the log: as it was given, or where it listens */
+    char at[GX_ADDRESS_TEXT];
+    int fd;           /* listens; -1: not any more, or never */
+    gale_watch watch; /* of that, or of the time to dial again */
     gx_connection *all;
     gx_connection_list listed;
     uint64_t count, begun;

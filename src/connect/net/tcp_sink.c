@@ -6,6 +6,7 @@
 #include "base/os/socket.h"
 #include "base/os/time.h"
 #include "connect/net/held.h"
+#include "connect/net/settings.h"
 
 #include <errno.h>
 #include <gale/watch.h>
@@ -81,8 +82,22 @@ static void connected(sink *s) {
     pump(s);
 }
 
-static void dial(sink *s) {
+/* `fd` is made: it is watched, and may be connected already. */
+static void use(sink *s, bool is_connected) {
     gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    s->phase = DIALS;
+    options.fd = s->fd;
+    options.events = GALE_WATCH_WRITE;
+    options.always = true;
+    options.call = told;
+    options.user = s;
+    if (gale_watch_new(s->out, &options, &s->watch) < 0)
+        lose(s, "its socket cannot be watched", 0);
+    else if (is_connected)
+        connected(s);
+}
+
+static void dial(sink *s) {
     const gx_address *address = &s->addresses.list[s->next_address];
     s->next_address = (s->next_address + 1) % s->addresses.count;
     int rc = gx_socket_connect(address, GX_SOCKET_STREAM, &s->fd);
@@ -92,16 +107,17 @@ static void dial(sink *s) {
         lose(s, "cannot connect", why);
         return;
     }
-    s->phase = DIALS;
-    options.fd = s->fd;
-    options.events = GALE_WATCH_WRITE;
-    options.always = true;
-    options.call = told;
-    options.user = s;
-    if (gale_watch_new(s->out, &options, &s->watch) < 0)
-        lose(s, "its socket cannot be watched", 0);
-    else if (rc == 0)
-        connected(s);
+    use(s, rc == 0);
+}
+
+/* `gale.required`: the run does not begin without its server. */
+static int dial_required(sink *s, gale_error *error) {
+    uint32_t index;
+    if (gx_socket_connect_first(&s->addresses, GX_NET_REQUIRED_WAIT, &index, &s->fd) < 0)
+        return gale_error_set(error, GALE_IO, "%s: cannot connect: %s (gale.required)", s->given->address,
+                              strerror(errno));
+    use(s, true);
+    return 0;
 }
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
@@ -257,6 +273,7 @@ static int begin(sink *s, gale_error *error) {
     options.user = s;
     rc = gale_watch_new(s->out, &options, &s->timer);
     if (rc < 0) return gale_error_set(error, rc, "net sink: it waits by watches, which there are none of here");
+    if (gale_config_bool(s->instance.context->config, "gale.required", false)) return dial_required(s, error);
     dial(s);
     return 0;
 }
