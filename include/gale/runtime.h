@@ -129,8 +129,8 @@ GALE_API int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_
 /* Sets something of a component for as long as this runtime lives, whatever its topology says: a spout's
  * "topology.max.spout.pending" (0: no bound) and "gale.rate" (a number, tuples a second and task; 0: no bound), and "drop" of a
  * bolt, "oldest" or "newest", for all of its inputs that drop. Tasks have it soon, between two calls; open trees stay open. A rate concerns
- * spouts that keep one, as gale's own do (gale_context's `rate`). GALE_NOT_FOUND (no such component), GALE_INVALID,
- * GALE_UNSUPPORTED (another key), in words. */
+ * spouts that keep one, as gale's own do (gale_context's `rate`). GALE_NOT_FOUND (no such component), GALE_INVALID (the value),
+ * GALE_STATE (it is a bolt, or has no input that drops), GALE_UNSUPPORTED (another key), in words. */
 GALE_API int gale_runtime_set(gale_runtime *runtime, const char *component, const char *key, const gale_value *value,
                               gale_error *error);
 
@@ -329,6 +329,7 @@ typedef struct gale_task_stats {
     int32_t hold;                     /* spout: what keeps it from emitting now: a gale_hold */
     uint32_t hold_by;                 /* by flow control: the task that does; 0: none in particular */
     int64_t hold_since;               /* ns, the runtime's clock (gale_runtime_now) */
+    double rate;                      /* spout: gale.rate, or what gale_runtime_set says; 0: none */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to this. */

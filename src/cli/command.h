@@ -34,6 +34,7 @@ extern const gx_command gx_cmd_deactivate;
 extern const gx_command gx_cmd_drain;
 extern const gx_command gx_cmd_kill;
 extern const gx_command gx_cmd_log_level;
+extern const gx_command gx_cmd_set;
 extern const gx_command gx_cmd_reload;
 extern const gx_command gx_cmd_restart;
 

@@ -178,8 +178,9 @@ static void read_spout(const gx_task *task, gale_task_stats *stats) {
     stats->hold = (int32_t)hold.now;
     stats->hold_by = hold.now_by;
     stats->hold_since = hold.since;
-    uint64_t most = gx_tune_read(shared, task->component).max_pending;
-    stats->pending_limit = most == UINT64_MAX ? 0 : most;
+    gx_tuned tuned = gx_tune_read(shared, task->component);
+    stats->pending_limit = tuned.max_pending == UINT64_MAX ? 0 : tuned.max_pending;
+    stats->rate = tuned.rate;
 }
 
 static void read_task(const gx_task *task, gale_task_stats *stats) {

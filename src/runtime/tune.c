@@ -10,7 +10,7 @@ enum { HINT = 160 };
 typedef int setter(const gx_plan_component *of, const gale_value *value, gx_tuned *tuned, gale_error *error);
 
 static int refuse_bolt(const gx_plan_component *of, const char *key, gale_error *error) {
-    return gale_error_set(error, GALE_INVALID, "'%s' is a bolt: %s is of spouts", of->built->name, key);
+    return gale_error_set(error, GALE_STATE, "'%s' is a bolt: %s is of spouts", of->built->name, key);
 }
 
 static int set_pending(const gx_plan_component *of, const gale_value *value, gx_tuned *tuned, gale_error *error) {
@@ -36,9 +36,9 @@ static int set_rate(const gx_plan_component *of, const gale_value *value, gx_tun
 static int set_drop(const gx_plan_component *of, const gale_value *value, gx_tuned *tuned, gale_error *error) {
     gale_str word = value->type == GALE_TYPE_STRING ? (gale_str){ value->as.string, value->size } : gx_str("");
     if (!of->drop_count)
-        return gale_error_set(error, GALE_INVALID,
-                              "no input of '%s' drops: each holds who feeds it. `drop: oldest` or `drop: newest` at a "
-                              "stream of the topology makes one that does",
+        return gale_error_set(error, GALE_STATE,
+                              "no input of '%s' drops: each holds who feeds it. `drop: oldest` or `drop: newest` in a "
+                              "stream's grouping makes one that does",
                               of->built->name);
     for (int32_t drop = GALE_DROP_OLDEST; drop < GALE_DROP_COUNT; drop++)
         if (gx_str_is(word, gale_drop_name(drop))) return tuned->drop = (uint8_t)drop, 0;

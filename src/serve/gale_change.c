@@ -1,6 +1,5 @@
 #include "serve/gale_change.h"
 
-#include "base/visible.h"
 #include "serve/member.h"
 
 #include <jansson.h>
@@ -50,19 +49,14 @@ static void ask(const gx_call *call, gx_http_reply *reply, const gx_wish *wish) 
 }
 
 void gx_gale_change(const gx_call *call, gx_http_reply *reply) {
-    json_error_t error;
     gx_wish wish = { .sets = { .count = 0 } };
-    char why[JSON_ERROR_TEXT_LENGTH * 4];
     if (!call->served->deeds.change) {
         gx_call_refuse(reply, 409, "what runs here was not read from a file");
         return;
     }
-    gale_str given = call->body.size ? call->body : gx_str("{}");
-    json_t *body = json_loadb(given.data, given.size, JSON_REJECT_DUPLICATES, &error);
-    if (!body)
-        gx_call_refuse(reply, 400, "the body is no JSON: line %d, column %d: %s", error.line, error.column,
-                       gx_visible_copy(why, sizeof why, error.text));
-    else if (!take_all(body, &wish))
+    json_t *body = gx_call_body(reply, call->body.size ? call->body : gx_str("{}"));
+    if (!body) return;
+    if (!take_all(body, &wish))
         gx_call_refuse(
             reply, 400,
             "the body must be a JSON object; \"set\", \"config\" and \"adopt\" in it are lists of at most %d "

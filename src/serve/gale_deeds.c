@@ -2,14 +2,6 @@
 
 #include "serve/member.h"
 
-/* {"done": what} */
-static void tell(gx_http_reply *reply, const char *done) {
-    gx_json json = gx_call_json(reply);
-    gx_json_open(&json, '{');
-    gx_member_text(&json, "done", done);
-    gx_json_close(&json, '}');
-}
-
 void gx_deed_activate(gx_served *served, bool active) {
     gx_store_relaxed(&served->inactive, !active);
     (active ? gale_runtime_activate : gale_runtime_deactivate)(served->runtime);
@@ -35,22 +27,22 @@ void gx_deed_kill(gx_served *served) {
 
 void gx_gale_activate(const gx_call *call, gx_http_reply *reply) {
     gx_deed_activate(call->served, true);
-    tell(reply, "activate");
+    gx_call_done(reply, "activate");
 }
 
 void gx_gale_deactivate(const gx_call *call, gx_http_reply *reply) {
     gx_deed_activate(call->served, false);
-    tell(reply, "deactivate");
+    gx_call_done(reply, "deactivate");
 }
 
 void gx_gale_drain(const gx_call *call, gx_http_reply *reply) {
     gx_deed_drain(call->served);
-    tell(reply, "drain");
+    gx_call_done(reply, "drain");
 }
 
 void gx_gale_kill(const gx_call *call, gx_http_reply *reply) {
     gx_deed_kill(call->served);
-    tell(reply, "kill");
+    gx_call_done(reply, "kill");
 }
 
 /* It is asked for, and not waited for: /checkpoints tells when it lasts. */
@@ -66,7 +58,7 @@ void gx_gale_checkpoint(const gx_call *call, gx_http_reply *reply) {
         return;
     }
     reply->status = 202;
-    tell(reply, "checkpoint");
+    gx_call_done(reply, "checkpoint");
 }
 
 void gx_gale_log_level(const gx_call *call, gx_http_reply *reply) {
@@ -86,5 +78,5 @@ void gx_gale_set_log_level(const gx_call *call, gx_http_reply *reply) {
     else if (!deeds->set_log_level(deeds->log, gx_str(level)))
         gx_call_refuse(reply, 400, "level must be trace, debug, info, warn, error or off");
     else
-        tell(reply, "log-level");
+        gx_call_done(reply, "log-level");
 }

@@ -150,6 +150,16 @@ static void queue_members(gx_json *json, const gale_task_stats *stats) {
     gx_member_count(json, "queued_bytes_max", stats->queued_bytes_max);
 }
 
+/* What is set of a spout, by its topology or since; null: no bound. */
+static void limits_members(gx_json *json, const gale_task_stats *stats) {
+    gx_json_key(json, gx_str("pending_limit"));
+    if (stats->pending_limit)
+        gx_json_u64(json, stats->pending_limit);
+    else
+        gx_json_null(json);
+    gx_member_number(json, "rate", stats->rate > 0 ? stats->rate : (double)NAN);
+}
+
 static void component_json(gx_json *json, const reading *r, const gx_part *part) {
     gale_task_stats now = gx_snapshot_sum(r->now, part), before = now;
     if (r->before) before = gx_snapshot_sum(r->before, part);
@@ -166,6 +176,7 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
     held_by_member(json, r, part, &now, share_of(r, before.held_nanoseconds, now.held_nanoseconds, part->task_count));
     gx_member_number(json, "pending_share",
                      share_of(r, before.pending_nanoseconds, now.pending_nanoseconds, part->task_count));
+    limits_members(json, &now);
     unwell_member(json, r, part);
     gx_member_open(json, "metrics", '[');
     gx_json_close(json, ']');
@@ -236,6 +247,7 @@ static void edges_member(gx_json *json, const reading *r) {
         gx_member_count(json, "rejected", edge->rejected);
         gx_member_count(json, "expired", edge->expired);
         gx_member_count(json, "dropped", edge->dropped);
+        gx_member_text(json, "drop", edge->policy == GALE_DROP_NOTHING ? NULL : gale_drop_name(edge->policy));
         mean_member(json, "execute", edge->execute_count, edge->execute_nanoseconds);
         mean_member(json, "process", edge->process_count, edge->process_nanoseconds);
         gx_json_close(json, '}');

@@ -5,6 +5,7 @@
 #include "serve/gale_deeds.h"
 #include "serve/gale_letters.h"
 #include "serve/gale_now.h"
+#include "serve/gale_set.h"
 #include "serve/health_page.h"
 #include "serve/metrics.h"
 #include "serve/openapi.h"
@@ -67,6 +68,10 @@ const gx_route gx_routes[] = {
     { GX_ROUTE_CHANGES, GALE "deactivate", gx_gale_deactivate, "Spouts pause.", .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "drain", gx_gale_drain, "The run ends in order.", .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "kill", gx_gale_kill, "The run ends at once.", .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_CHANGES, GALE "set", gx_gale_set,
+      "Sets a spout's bound of open trees or its rate, or which tuples a bolt's inputs drop, until the run ends or is "
+      "changed.",
+      .answer = GX_SHAPE_DONE, .body = GX_SHAPE_SET },
     { GX_ROUTE_CHANGES, GALE "reload", gx_gale_change, "Goes on with the topology file as it is by now.",
       .always = true, .answer = GX_SHAPE_CHANGE, .body = GX_SHAPE_WISH },
     { GX_ROUTE_ASKS, GALE "reload", gx_gale_changing, "How far the last reload or restart is.", .always = true,

@@ -16,6 +16,13 @@ gx_json gx_call_json(gx_http_reply *reply) {
     return gx_json_to(&reply->body);
 }
 
+void gx_call_done(gx_http_reply *reply, const char *what) {
+    gx_json json = gx_call_json(reply);
+    gx_json_open(&json, '{');
+    gx_member_text(&json, "done", what);
+    gx_json_close(&json, '}');
+}
+
 void gx_call_refuse(gx_http_reply *reply, unsigned status, const char *format, ...) {
     char text[500];
     va_list arguments;
@@ -41,18 +48,22 @@ bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name,
     return false;
 }
 
-bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room) {
+json_t *gx_call_body(gx_http_reply *reply, gale_str text) {
     json_error_t error;
-    json_t *body = json_loadb(call->body.data ? call->body.data : "", call->body.size, JSON_REJECT_DUPLICATES, &error);
-    const char *text = json_string_value(json_object_get(body, name));
-    bool found = text && strlen(text) < room;
     char why[JSON_ERROR_TEXT_LENGTH * 4];
-    if (found) memcpy(to, text, strlen(text) + 1);
+    json_t *body = json_loadb(text.data ? text.data : "", text.size, JSON_REJECT_DUPLICATES, &error);
     if (!body)
         gx_call_refuse(reply, 400, "the body is no JSON: line %d, column %d: %s", error.line, error.column,
                        gx_visible_copy(why, sizeof why, error.text));
-    else if (!found)
-        gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
+    return body;
+}
+
+bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room) {
+    json_t *body = gx_call_body(reply, call->body);
+    const char *text = json_string_value(json_object_get(body, name));
+    bool found = text && strlen(text) < room;
+    if (found) memcpy(to, text, strlen(text) + 1);
+    if (body && !found) gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
     json_decref(body);
     return found;
 }

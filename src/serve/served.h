@@ -97,10 +97,16 @@ void gx_call_refuse(gx_http_reply *reply, unsigned status, const char *format, .
 bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name, uint64_t otherwise, uint64_t least,
                     uint64_t most, uint64_t *ret_number);
 
+/* `text` as JSON, by jansson, the caller's; NULL, with a refusal. */
+struct json_t *gx_call_body(gx_http_reply *reply, gale_str text);
+
 /* A JSON object in the body, its member `name`, a string: copied to `to`. False, with a refusal. */
 bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room);
 
 /* JSON goes to the reply from here on. */
 gx_json gx_call_json(gx_http_reply *reply);
+
+/* {"done": what} */
+void gx_call_done(gx_http_reply *reply, const char *what);
 
 #endif

@@ -24,6 +24,7 @@
     "{name:s, " GX_SHAPE_COUNTS "rejected:i, expired:i, shed:i, overflowed:i, dropped:i, errors:i, ticks:i, held:i, "  \
     "queued_bytes:i, queued_bytes_max:i, capacity:n, execute:" GX_SHAPE_LATENCY ", process:" GX_SHAPE_LATENCY ", "     \
     "failures:[{reason:s, count:i}], done:b, held_by:{component:s, index:i, share:n, since:n?}?, pending_share:n, "    \
+    "pending_limit:i?, rate:n?, "                                                                                      \
     "unwell:[{task:i, since:n, text:s}], metrics:[?]}"
 
 #define GX_SHAPE_TASK                                                                                                  \
@@ -38,7 +39,7 @@
     "dead_letters:i, dead_letters_lost:i}, complete:" GX_SHAPE_LATENCY ", "                                            \
     "components:[" GX_SHAPE_COMPONENT "], tasks:[" GX_SHAPE_TASK "], "                                                 \
     "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[{id:i, executed:i, acked:i, failed:i, "       \
-    "rejected:i, expired:i, dropped:i, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "                  \
+    "rejected:i, expired:i, dropped:i, drop:s?, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "         \
     "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
     ", "                                                                                                               \
     "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"
@@ -46,6 +47,8 @@
 #define GX_SHAPE_HISTORY                                                                                               \
     "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n], p99:[n], "                      \
     "components:{*:{executed:[n?], queued_bytes:[i]}}}"
+
+#define GX_SHAPE_SET "{component:s, pending:i}|{component:s, rate:n}|{component:s, drop:s}"
 
 #define GX_SHAPE_WISH "{set:[s]?, config:[s]?, adopt:[s]?}"
 #define GX_SHAPE_CHANGE "{number:i}"

@@ -34,6 +34,7 @@ static void add_edge(gx_snapshot_edge *sum, const gale_edge_stats *task) {
     sum->execute_nanoseconds += task->execute_nanoseconds;
     sum->process_count += task->process_count;
     sum->process_nanoseconds += task->process_nanoseconds;
+    sum->policy = task->policy;
 }
 
 static void read_edges(const gx_parts *parts, const gale_runtime *runtime, gx_snapshot *snapshot) {
@@ -189,6 +190,7 @@ static void add_task(gale_task_stats *sum, const gale_task_stats *task) {
     sum->execute_nanoseconds_max = larger(sum->execute_nanoseconds_max, task->execute_nanoseconds_max);
     sum->queued_bytes_max = larger(sum->queued_bytes_max, task->queued_bytes_max);
     sum->pending_limit = larger(sum->pending_limit, task->pending_limit);
+    if (task->rate > sum->rate) sum->rate = task->rate;
     sum->congested |= task->congested;
     sum->done &= task->done;
     if (!sum->held_by) sum->held_by = task->held_by;

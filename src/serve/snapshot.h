@@ -26,6 +26,7 @@ typedef struct gx_snapshot_latency {
 typedef struct gx_snapshot_edge {
     uint64_t executed, acked, failed, rejected, expired, dropped;
     uint64_t execute_count, execute_nanoseconds, process_count, process_nanoseconds;
+    int32_t policy; /* what is dropped when it is full, now: a gale_drop */
 } gx_snapshot_edge;
 
 typedef enum gx_snapshot_kind { GX_COMPLETE, GX_EXECUTE, GX_PROCESS, GX_SNAPSHOT_KINDS } gx_snapshot_kind;

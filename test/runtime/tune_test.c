@@ -86,11 +86,14 @@ static void no_bound_is_a_bound_too(void **state) {
     rig_fini(&r);
 }
 
-static void a_rate_is_in_the_context(void **state) {
+static void a_rate_is_in_the_context_and_told(void **state) {
     (void)state;
     begin(2, 3);
     assert_true(spout.context->rate == 7);
+    assert_true(rig_task(&r, "spout", 0).rate == 7);
+    assert_true(rig_task(&r, "holds", 0).rate == 0);
     assert_int_equal(set("spout", "gale.rate", gale_f64(0.5)), 0);
+    assert_true(rig_task(&r, "spout", 0).rate == 0.5);
     rig_settle(&r);
     assert_true(spout.context->rate == 0.5);
     assert_int_equal(set("spout", "gale.rate", gale_i64(0)), 0);
@@ -103,13 +106,13 @@ static void what_makes_no_sense_is_refused_and_changes_nothing(void **state) {
     (void)state;
     begin(1, 3);
     refused(GALE_NOT_FOUND, "spuot", "gale.rate", gale_i64(1), "there is no component 'spuot'; did you mean 'spout'?");
-    refused(GALE_INVALID, "holds", "gale.rate", gale_i64(1), "'holds' is a bolt: gale.rate is of spouts");
-    refused(GALE_INVALID, "holds", "topology.max.spout.pending", gale_i64(1), "is of spouts");
+    refused(GALE_STATE, "holds", "gale.rate", gale_i64(1), "'holds' is a bolt: gale.rate is of spouts");
+    refused(GALE_STATE, "holds", "topology.max.spout.pending", gale_i64(1), "is of spouts");
     refused(GALE_INVALID, "spout", "gale.rate", gale_i64(-1), "gale.rate must be a number from 0");
     refused(GALE_INVALID, "spout", "gale.rate", gale_text("1"), "gale.rate must be a number from 0");
     refused(GALE_INVALID, "spout", "topology.max.spout.pending", gale_i64(-1), "must be a whole number");
     refused(GALE_INVALID, "spout", "topology.max.spout.pending", gale_f64(1), "must be a whole number");
-    refused(GALE_INVALID, "holds", "drop", gale_text("oldest"), "no input of 'holds' drops");
+    refused(GALE_STATE, "holds", "drop", gale_text("oldest"), "no input of 'holds' drops");
     refused(GALE_UNSUPPORTED, "holds", "dorp", gale_text("oldest"), "did you mean 'drop'?");
     refused(GALE_UNSUPPORTED, "spout", "topology.workers", gale_i64(1), "cannot be set while a topology runs");
     assert_int_equal(gale_runtime_set(NULL, "spout", "drop", NULL, NULL), GALE_INVALID);
@@ -181,7 +184,7 @@ static void nothing_is_no_policy_of_an_input_that_drops(void **state) {
     rig_make(&r, 1);
     refused(GALE_INVALID, "drops", "drop", gale_text("nothing"), "drop must be oldest or newest");
     refused(GALE_INVALID, "drops", "drop", gale_i64(1), "drop must be oldest or newest");
-    refused(GALE_INVALID, "spout", "drop", gale_text("oldest"), "no input of 'spout' drops");
+    refused(GALE_STATE, "spout", "drop", gale_text("oldest"), "no input of 'spout' drops");
     rig_fini(&r);
 }
 
@@ -189,7 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_or_fewer_trees_may_be_open),
         cmocka_unit_test(no_bound_is_a_bound_too),
-        cmocka_unit_test(a_rate_is_in_the_context),
+        cmocka_unit_test(a_rate_is_in_the_context_and_told),
         cmocka_unit_test(what_makes_no_sense_is_refused_and_changes_nothing),
         cmocka_unit_test(inputs_that_drop_drop_others),
         cmocka_unit_test(nothing_is_no_policy_of_an_input_that_drops),

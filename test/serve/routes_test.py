@@ -21,6 +21,7 @@ NAMES = {"id": "served", "component": "split", "wait": "1", "percent": "50", "en
          "worker": "here:1", "timeout": "10"}
 BODIES = {"/api/gale/v1/dead-letters/replay": {"all": True},
           "/api/gale/v1/log-level": {"level": "info"},
+          "/api/gale/v1/set": {"component": "lines", "rate": 1000},
           "/api/v1/topology/{id}/logconfig": {"namedLoggerLevels": {"ROOT": {"target_level": "INFO"}}}}
 
 

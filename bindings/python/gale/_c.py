@@ -346,7 +346,8 @@ class TaskStats(Sized):
                 ("execute_nanoseconds", u64), ("execute_nanoseconds_max", u64), ("done", c.c_bool), ("held_by", u32),
                 ("shed", u64), ("overflowed", u64), ("rejected", u64), ("expired", u64), ("dropped", u64),
                 ("queued_bytes_max", u64), ("held_nanoseconds", u64), ("held_mostly_nanoseconds", u64),
-                ("held_mostly_by", u32), ("pending_limit", u64), ("pending_nanoseconds", u64)]
+                ("held_mostly_by", u32), ("pending_limit", u64), ("pending_nanoseconds", u64),
+                ("hold", c.c_int32), ("hold_by", u32), ("hold_since", i64), ("rate", c.c_double)]
 
 
 class CheckpointStats(Sized):

@@ -113,7 +113,7 @@ static void tune(rt_thread *thread) {
     case 1: rc = gale_runtime_set(run->runtime, name, "gale.rate", &rate, NULL); break;
     default: rc = gale_runtime_set(run->runtime, name, "drop", &drop, NULL); break;
     }
-    if (rc != 0 && rc != GALE_INVALID) rt_violated("'%s' cannot be tuned: %s", name, gale_error_name(rc));
+    if (rc != 0 && rc != GALE_STATE) rt_violated("'%s' cannot be tuned: %s", name, gale_error_name(rc));
 }
 
 /* Always in pairs: whoever is last has activated it. */
