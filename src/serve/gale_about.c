@@ -134,6 +134,11 @@ static void rate_json(gx_json *json, const past *p, uint32_t index, uint64_t bef
         gx_json_close(json, ']');                                                                                      \
     } while (0)
 
+/* Negative: it is not known, and becomes null. */
+static double seconds_of(int64_t nanoseconds) {
+    return nanoseconds < 0 ? (double)NAN : (double)nanoseconds / 1e9;
+}
+
 static void totals_members(gx_json *json, const past *p) {
     gx_member_open(json, "times", '[');
     for (uint32_t i = p->first; i < p->count; i++) gx_json_f64(json, (double)sample_of(p, i)->wall / 1e9);
@@ -146,10 +151,10 @@ static void totals_members(gx_json *json, const past *p) {
     for (uint32_t i = p->first; i < p->count; i++) gx_json_u64(json, sample_of(p, i)->open);
     gx_json_close(json, ']');
     gx_member_open(json, "p50", '[');
-    for (uint32_t i = p->first; i < p->count; i++) gx_json_f64(json, (double)sample_of(p, i)->p50 / 1e9);
+    for (uint32_t i = p->first; i < p->count; i++) gx_json_f64(json, seconds_of(sample_of(p, i)->p50));
     gx_json_close(json, ']');
     gx_member_open(json, "p99", '[');
-    for (uint32_t i = p->first; i < p->count; i++) gx_json_f64(json, (double)sample_of(p, i)->p99 / 1e9);
+    for (uint32_t i = p->first; i < p->count; i++) gx_json_f64(json, seconds_of(sample_of(p, i)->p99));
     gx_json_close(json, ']');
 }
 

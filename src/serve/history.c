@@ -3,6 +3,7 @@
 #include "base/os/thread.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const uint32_t seconds[GX_HISTORY_WINDOWS] = { 600, 10800, 86400 };
 
@@ -21,6 +22,7 @@ struct gx_history {
     gx_sample samples[GX_HISTORY_SAMPLES];
     gx_sample_part *sample_parts; /* by sample, then by part */
     uint32_t next, count;
+    uint64_t complete[GX_HISTOGRAM_BUCKETS]; /* of the last one */
 };
 
 static const gx_snapshot *nth(const bucket_ring *ring, uint32_t age) {
@@ -58,7 +60,23 @@ void gx_history_unlock(gx_history *history) {
 
 /* --- Adding -------------------------------------------------------------------------------------------------------- */
 
-static void add_sample(gx_history *history, const gx_snapshot *from) {
+/* What was acked between two readings of sums, the second of which is kept. */
+static void add_complete(gx_history *history, const uint64_t *complete, gx_sample *sample) {
+    gx_histogram_reading since = { .max = INT64_MAX };
+    uint64_t before = 0, now = 0;
+    for (size_t i = 0; i < GX_HISTOGRAM_BUCKETS; i++) {
+        since.buckets[i] = (complete[i] - now) - (history->complete[i] - before);
+        since.count += since.buckets[i];
+        before = history->complete[i];
+        now = complete[i];
+    }
+    memcpy(history->complete, complete, sizeof history->complete);
+    bool known = history->count && since.count;
+    sample->p50 = known ? gx_histogram_quantile(&since, 0.50) : -1;
+    sample->p99 = known ? gx_histogram_quantile(&since, 0.99) : -1;
+}
+
+static void add_sample(gx_history *history, const gx_snapshot *from, const uint64_t *complete) {
     uint32_t count = history->parts->count;
     gx_sample_part *rows = history->sample_parts + (size_t)history->next * count;
     gx_sample sample = { .wall = from->wall,
@@ -66,9 +84,8 @@ static void add_sample(gx_history *history, const gx_snapshot *from) {
                          .trees = from->run.trees,
                          .acked = from->run.acked,
                          .failed = from->run.failed + from->run.timed_out + from->run.rejected,
-                         .open = from->run.open,
-                         .p50 = from->run.complete_p50,
-                         .p99 = from->run.complete_p99 };
+                         .open = from->run.open };
+    add_complete(history, complete, &sample);
     for (uint32_t i = 0; i < count; i++) {
         gale_task_stats sum = gx_snapshot_sum(from, &history->parts->parts[i]);
         if (sum.spout) sample.emitted += sum.emitted;
@@ -92,9 +109,9 @@ static void add_bucket(gx_history *history, uint32_t window, const gx_snapshot *
     if (ring->count < GX_HISTORY_BUCKETS) ring->count++;
 }
 
-void gx_history_add(gx_history *history, gx_snapshot *snapshot) {
+void gx_history_add(gx_history *history, gx_snapshot *snapshot, const uint64_t complete[GX_HISTOGRAM_BUCKETS]) {
     gx_history_lock(history);
-    add_sample(history, snapshot);
+    add_sample(history, snapshot, complete);
     for (uint32_t w = 0; w < GX_HISTORY_WINDOWS; w++) add_bucket(history, w, snapshot);
     gx_snapshot_free(history->recent[history->recent_next]);
     history->recent[history->recent_next] = snapshot;

@@ -3,6 +3,7 @@
  * What:    whoever takes a snapshot a second hands it in. Of the last GX_HISTORY_RECENT each is kept; of the last
  *          GX_HISTORY_SAMPLES the totals; and for each of Storm's windows (600, 10800 and 86400 s) GX_HISTORY_BUCKETS that are window /
  *          (buckets - 1) apart, as Storm's buckets are. What a window begins with is in proportion between two of them.
+ *          Latencies of a sample are of the trees that were acked since the one before.
  * Threads: any; who reads holds the lock, and what was read is good until it is given back.
  * Owner:   who made it. Snapshots that are handed in belong to it.
  * Limits:  the memory is bounded: about seventy snapshots, which grow with tasks and streams.
@@ -26,7 +27,7 @@ typedef struct gx_history gx_history;
 typedef struct gx_sample {
     int64_t wall, time;
     uint64_t trees, acked, failed, emitted, open;
-    int64_t p50, p99;
+    int64_t p50, p99; /* of trees that were acked since the sample before; -1: none was */
 } gx_sample;
 
 typedef struct gx_sample_part {
@@ -40,8 +41,8 @@ void gx_history_free(gx_history *history);
 void gx_history_lock(gx_history *history);
 void gx_history_unlock(gx_history *history);
 
-/* Takes the lock itself. */
-void gx_history_add(gx_history *history, gx_snapshot *snapshot);
+/* Takes the lock itself. `complete`: of the same moment, by gx_snapshot_complete. */
+void gx_history_add(gx_history *history, gx_snapshot *snapshot, const uint64_t complete[GX_HISTOGRAM_BUCKETS]);
 
 /* The youngest of the last ones that is as old as `nanoseconds` before `time`, or the oldest; NULL when there is none. */
 const gx_snapshot *gx_history_before(const gx_history *history, int64_t time, int64_t nanoseconds);

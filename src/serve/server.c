@@ -32,12 +32,20 @@ struct gx_server {
 
 /* --- The keeper ----------------------------------------------------------------------------------------------------- */
 
+/* Without memory the second is left out. */
+static void look(gx_served *served) {
+    uint64_t complete[GX_HISTOGRAM_BUCKETS];
+    gx_snapshot *taken = gx_snapshot_take(&served->parts, served->runtime);
+    if (!taken) return;
+    gx_snapshot_complete(served->runtime, complete);
+    gx_history_add(served->history, taken, complete);
+}
+
 static void keep(gx_server *server) {
     gx_served *served = &server->served;
     int64_t now = gx_os_monotonic();
     pthread_rwlock_rdlock(&served->guard);
-    gx_snapshot *taken = served->runtime ? gx_snapshot_take(&served->parts, served->runtime) : NULL;
-    if (taken) gx_history_add(served->history, taken); /* else the second is left out */
+    if (served->runtime) look(served);
     pthread_rwlock_unlock(&served->guard);
     if (server->control.http) gx_http_sweep(server->control.http, now);
     if (server->listen.http) gx_http_sweep(server->listen.http, now);

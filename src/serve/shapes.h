@@ -45,7 +45,7 @@
     "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"
 
 #define GX_SHAPE_HISTORY                                                                                               \
-    "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n], p99:[n], "                      \
+    "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n?], p99:[n?], "                    \
     "components:{*:{executed:[n?], queued_bytes:[i]}}}"
 
 #define GX_SHAPE_SET "{component:s, pending:i}|{component:s, rate:n}|{component:s, drop:s}"

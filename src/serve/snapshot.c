@@ -76,6 +76,13 @@ static void read_latencies(const gx_parts *parts, const gale_runtime *runtime, g
                                               kinds[i % GX_SNAPSHOT_KINDS]);
 }
 
+void gx_snapshot_complete(const gale_runtime *runtime, uint64_t ret_sums[GX_HISTOGRAM_BUCKETS]) {
+    int64_t tops[GX_HISTOGRAM_BUCKETS];
+    for (size_t i = 0; i < GX_HISTOGRAM_BUCKETS; i++) tops[i] = gx_histogram_bucket_top(i);
+    memset(ret_sums, 0, GX_HISTOGRAM_BUCKETS * sizeof *ret_sums);
+    (void)gale_runtime_latency(runtime, NULL, GALE_LATENCY_COMPLETE, tops, GX_HISTOGRAM_BUCKETS, ret_sums, NULL);
+}
+
 static int32_t reason_number(int32_t reason) {
     return reason < GALE_REASON_COUNT ? reason : GALE_REASON_USER;
 }

@@ -8,6 +8,7 @@
 #ifndef GX_SERVE_SNAPSHOT_H
 #define GX_SERVE_SNAPSHOT_H
 
+#include "ds/histogram.h"
 #include "serve/parts.h"
 
 /* A component's stream, its tasks together. */
@@ -69,6 +70,9 @@ const gx_snapshot_latency *gx_snapshot_latency_of(const gx_snapshot *snapshot, c
 
 /* One of before the start: all counts are 0. */
 gx_snapshot *gx_snapshot_zero(const gx_parts *parts, int64_t time);
+
+/* How many trees were acked within each step of the engine's histogram (ds/histogram.h) since the start: sums, from the shortest on. */
+void gx_snapshot_complete(const gale_runtime *runtime, uint64_t ret_sums[GX_HISTOGRAM_BUCKETS]);
 
 /* How long the executor's call has lasted, ns; 0: it is in none. */
 int64_t gx_snapshot_in_call(const gx_snapshot *snapshot, uint32_t executor);

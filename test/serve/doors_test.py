@@ -159,6 +159,7 @@ class Listening(rig.Case):
             self.assertEqual(len(history[key]), len(history["times"]), key)
         self.assertEqual(sorted(history["times"]), history["times"])
         self.assertIsNone(history["trees"][0])
+        self.assertIsNone(history["p99"][0])
         self.assertEqual(set(history["components"]), {"lines", "split", "count"})
         self.assertIn(len(run.json("/api/gale/v1/history?seconds=1")["times"]), (1, 2))
         self.assertEqual(run.ask("/api/gale/v1/history?seconds=0")[0], 400)

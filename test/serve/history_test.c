@@ -5,6 +5,8 @@
 
 #include "harness/cm.h"
 
+static const uint64_t none[GX_HISTOGRAM_BUCKETS];
+
 /* A snapshot a second, each with ten trees and twenty calls more. */
 static void add_seconds(gx_history *history, int from, int to) {
     for (int second = from; second < to; second++) {
@@ -12,8 +14,24 @@ static void add_seconds(gx_history *history, int from, int to) {
         one->run.trees = 10 * (uint64_t)second;
         one->tasks[COUNT].executed = 20 * (uint64_t)second;
         one->streams[1].emitted = 30 * (uint64_t)second;
-        gx_history_add(history, one);
+        gx_history_add(history, one, none);
     }
+}
+
+/* A second in which so many trees took so long, since `sums`. */
+static void add_acked(gx_history *history, int second, uint64_t *sums, uint64_t trees, int64_t nanoseconds) {
+    for (size_t i = gx_histogram_bucket(nanoseconds); i < GX_HISTOGRAM_BUCKETS; i++) sums[i] += trees;
+    gx_history_add(history, snapshot_at(second), sums);
+}
+
+static int64_t p50_of(const gx_history *history, uint32_t sample) {
+    const gx_sample_part *rows;
+    return gx_history_sample(history, sample, &rows)->p50;
+}
+
+static int64_t p99_of(const gx_history *history, uint32_t sample) {
+    const gx_sample_part *rows;
+    return gx_history_sample(history, sample, &rows)->p99;
 }
 
 static void at_first_there_is_nothing(void **state) {
@@ -57,6 +75,27 @@ static void samples_are_kept_for_ten_minutes(void **state) {
         assert_int_equal(rows[1].executed, 20 * (i + 7));
         assert_int_equal(rows[0].executed, 0);
     }
+    gx_history_free(history);
+}
+
+static void latencies_are_of_each_second(void **state) {
+    gx_history *history = gx_history_new(&parts);
+    uint64_t sums[GX_HISTOGRAM_BUCKETS] = { 0 };
+    (void)state;
+    add_acked(history, 0, sums, 1000000, 40); /* before anybody looked: of no second */
+    add_acked(history, 1, sums, 0, 0);
+    add_acked(history, 2, sums, 1, 50);
+    add_acked(history, 3, sums, 1000, 60);
+    for (size_t i = gx_histogram_bucket(30); i < GX_HISTOGRAM_BUCKETS; i++) sums[i] += 98;
+    add_acked(history, 4, sums, 2, 5 * GALE_SECOND); /* 98 that took 30 ns, and two that took long */
+    add_acked(history, 5, sums, 0, 0);
+    add_acked(history, 6, sums, UINT32_MAX, INT64_MAX);
+    static const int64_t p50[] = { -1, -1, 50, 60, 30, -1 };
+    for (uint32_t i = 0; i < 6; i++) assert_int_equal(p50_of(history, i), p50[i]);
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(p99_of(history, i), p50[i]);
+    assert_in_range(p99_of(history, 4), 5 * GALE_SECOND, 5 * GALE_SECOND / 32 * 33);
+    assert_int_equal(p99_of(history, 5), -1);
+    assert_int_equal(p99_of(history, 6), (INT64_C(1) << 62) - 1);
     gx_history_free(history);
 }
 
@@ -151,6 +190,7 @@ int main(void) {
         cmocka_unit_test(at_first_there_is_nothing),
         cmocka_unit_test(of_the_last_seconds_the_one_that_is_old_enough_is_found),
         cmocka_unit_test(samples_are_kept_for_ten_minutes),
+        cmocka_unit_test(latencies_are_of_each_second),
         cmocka_unit_test(a_window_has_all_of_a_run_that_is_shorter),
         cmocka_unit_test(a_window_of_a_longer_one_is_its_last_part_in_proportion),
         cmocka_unit_test(the_windows_are_storms),
