@@ -49,7 +49,7 @@ typedef struct gale_exec_command {
     int32_t errors;                 /* gale_exec_errors */
     double
         stop_wait; /* seconds that it has behind SIGTERM, before SIGKILL; and before that, where it has closed the pipe and lives on;
-                         a sink's where the run is cut short at most 1.5; 0: 5 */
+                         a sink's where the run is cut short at most 1; 0: 5 */
 } gale_exec_command;
 
 /* How the output is cut into records. */
@@ -100,8 +100,8 @@ GALE_API GALE_MUST_USE int gale_exec_spout(const gale_exec_spout_options *option
  *
  * When everything has drained (no tuple waits for an answer any more: a child that does not read what spouts wait for holds that up), what waits is written, the
  * child's input is closed, and its end awaited: it has `finish_wait` from the last line that it has read. The log says once that it takes long. Then it is told to end, and killed after `stop_wait`. If it has not
- * ended with exit status 0, the run ends with GALE_COMPONENT, in words. Where the run ends otherwise, and is not durable, its input is closed and it is told at
- * once, and killed after `stop_wait`, at most 1.5 seconds, which the log says with how many lines it had read.
+ * ended with exit status 0, the run ends with GALE_COMPONENT, in words. Where the run ends otherwise, and is not durable, its input is closed; if it does
+ * not end within half a second it is told to, and killed after `stop_wait`, at most a second, which the log says with how many lines it had read.
  *
  * In a durable run (gale/state.h) what is held is part of each checkpoint, and is written again by a run that goes on. One that is suspended waits for the
  * child's end as above. What the child has read and not done when both are killed is lost, which the log says at the start:

@@ -21,8 +21,10 @@ enum { AT_ONCE = 1 << 20, MAX_BYTES = 1 << 20, FINISH_WAIT = 60 };
 #define SOON GALE_MILLISECOND
 #define SELDOM (100 * GALE_MILLISECOND)
 #define LONG (5 * GALE_SECOND) /* who waits for a child's end so long says so */
-/* What a child has where the run is cut short, at the most: `gale run` is gone 2 s after it has given up, and with it the child's group. */
-#define CUT_SHORT (1500 * GALE_MILLISECOND)
+/* What a child has where the run is cut short, at the most, from the end of its input to SIGTERM, and from that to SIGKILL: `gale run` is
+ * gone 2 s after it has given up, and with it the child's group. */
+#define LEISURE (500 * GALE_MILLISECOND)
+#define CUT_SHORT (1000 * GALE_MILLISECOND)
 
 static const char who[] = "exec sink";
 
@@ -446,22 +448,27 @@ static uint64_t count_read(const sink *s) {
     return s->read + more;
 }
 
-/* The run is not waited for any more: what it has not done by now is not done. */
+/* The run is not waited for any more. A command that ends at the end of its input has done what it had read; what another one has not
+ * done soon is not done. */
 static void end_cut(sink *s) {
     const gale_context *context = s->instance.context;
     int64_t patience = s->given->exec.stop_wait < CUT_SHORT ? s->given->exec.stop_wait : CUT_SHORT;
     gale_error how = GALE_ERROR_INIT;
-    char killed[60] = "";
+    char told[80] = "";
     if (!s->child.runs) return;
     uint64_t read = count_read(s);
     shut(s);
-    if (gx_exec_child_end(&s->child, patience))
-        snprintf(killed, sizeof killed, ", and SIGKILL %.6g s later", (double)patience / (double)GALE_SECOND);
+    bool ended = gx_exec_child_await(&s->child, gx_os_monotonic() + LEISURE);
+    if (ended && gx_exec_child_succeeded(&s->child)) return;
+    if (!ended && gx_exec_child_end(&s->child, patience))
+        snprintf(told, sizeof told, ", by SIGTERM, and SIGKILL %.6g s later", (double)patience / (double)GALE_SECOND);
+    else if (!ended)
+        snprintf(told, sizeof told, ", by SIGTERM");
     (void)gx_exec_child_words(&s->child, GALE_COMPONENT, &how);
     gale_log(context->logger, GALE_LOG_WARN, context->component,
-             "the run is cut short, and its command with it, by SIGTERM%s: %s; it had read %" PRIu64
+             "the run is cut short, and its command with it%s: %s; it had read %" PRIu64
              " line%s since it was started, which may not be done",
-             killed, how.text, read, gx_plural(read));
+             told, how.text, read, gx_plural(read));
 }
 
 static void bolt_cleanup(void *self) {

@@ -370,7 +370,7 @@ static void is_cut_short_with_words(const char *command, double stop_wait, const
     run_fini(&r);
 }
 
-static void one_whose_run_is_cut_short_is_told_at_once_and_killed_soon_and_the_log_says_what_it_had_read(void **state) {
+static void one_whose_run_is_cut_short_is_told_soon_and_killed_soon_and_the_log_says_what_it_had_read(void **state) {
     (void)state;
     is_cut_short_with_words("read -r a; exec sleep 1000", PATIENCE_SECONDS,
                             ": command 'read -r a; exec sleep 1000' was killed by signal 15 (Terminated)");
@@ -378,7 +378,7 @@ static void one_whose_run_is_cut_short_is_told_at_once_and_killed_soon_and_the_l
                             ", and SIGKILL 0.05 s later: command 'trap '' TERM; read -r a; exec sleep 1000' was killed "
                             "by signal 9 (Killed)");
     is_cut_short_with_words("trap '' TERM; read -r a; exec sleep 1000", PATIENCE_SECONDS,
-                            ", and SIGKILL 1.5 s later: command 'trap '' TERM; read -r a; exec sleep 1000' was killed "
+                            ", and SIGKILL 1 s later: command 'trap '' TERM; read -r a; exec sleep 1000' was killed "
                             "by signal 9 (Killed)");
 }
 
@@ -511,7 +511,7 @@ int main(void) {
         cmocka_unit_test(one_that_has_read_all_and_ended_well_is_done),
         cmocka_unit_test(the_status_that_it_ends_with_is_the_runs),
         cmocka_unit_test(one_that_works_on_behind_its_input_is_waited_for_and_the_log_says_so),
-        cmocka_unit_test(one_whose_run_is_cut_short_is_told_at_once_and_killed_soon_and_the_log_says_what_it_had_read),
+        cmocka_unit_test(one_whose_run_is_cut_short_is_told_soon_and_killed_soon_and_the_log_says_what_it_had_read),
         cmocka_unit_test(a_durable_run_says_what_a_kill_loses_and_lets_the_child_end_when_it_is_suspended),
         cmocka_unit_test(one_that_does_not_end_when_a_run_is_suspended_is_told),
         cmocka_unit_test(what_it_says_at_its_end_does_not_keep_it_from_ending),
