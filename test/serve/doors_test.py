@@ -26,12 +26,14 @@ class Owner(rig.Case):
         rig.until(lambda: stat.S_IMODE(path.stat().st_mode) == 0o600, "its mode, which is set when it is there")
         topology = run.json("/api/gale/v1/topology", connection=rig.UnixConnection(path))
         self.assertEqual((topology["name"], topology["pid"]), ("served", run.process.pid))
+        run.begun()
         self.assertEqual(run.end(), 0)
         self.assertFalse(path.parent.exists())
 
     def test_the_folder_stays_while_another_runs_socket_is_in_it(self):
         run = self.run_words(listen=False)
         other = run.control().parent / "other.1.sock"
+        run.begun()
         other.touch()
         self.assertEqual(run.end(), 0)
         self.assertEqual(list(other.parent.iterdir()), [other])

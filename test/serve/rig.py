@@ -105,9 +105,22 @@ class Run:
             raise AssertionError(f"it ended: {self.text()}")
         return found.group() if found else None
 
+    def listened(self):
+        """The owner's socket, if somebody listens: it has its path a moment before."""
+        for path in (self.runtime / "gale").glob(f"*.{self.process.pid}.sock"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+                if sock.connect_ex(str(path)) == 0:
+                    return path
+        return None
+
     def control(self):
         """The owner's socket."""
-        return until(lambda: next(iter((self.runtime / "gale").glob("*.sock")), None), "the socket")
+        return until(self.listened, "the socket")
+
+    def begun(self):
+        """Waits until all is open: a signal before that is the end of a run that has not begun, which is no success."""
+        path = self.control()
+        until(lambda: self.json("/api/gale/v1/now", connection=UnixConnection(path))["phase"] == "running", "its begin")
 
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -126,8 +139,11 @@ class Run:
             connection.close()
 
     def json(self, path, method="GET", body=None, **options):
-        """The body of an answer that is good."""
-        status, _, text = self.ask(path, method, body, **options)
+        """The body of an answer that is good. 503 is: ask again, for executors may be slow to answer on a machine that is."""
+        def answered():
+            status, _, text = self.ask(path, method, body, **options)
+            return (status, text) if status != 503 else None
+        status, text = until(answered, f"an answer to {path}")
         assert 200 <= status < 300, (path, status, text)
         return json.loads(text)
 
