@@ -215,7 +215,8 @@ static void options_that_are_wrong_are_told(void **state) {
     REFUSES("timestamp bolt: field: there is no field 'tim'; did you mean 'time'?", .fields = "host, time",
             .field = "tim");
     REFUSES("timestamp bolt: as names 2 fields, must name one: 'a, b'", .fields = "a", .as = "a, b");
-    REFUSES("timestamp bolt: format 'iso' is none of iso8601, epoch, epoch_ms, clf, syslog, nor has it a '%'",
+    REFUSES("timestamp bolt: format 'iso' is none of iso8601, epoch, epoch_ms, clf, syslog, nor has it a '%'; did you "
+            "mean 'iso8601'?",
             .fields = "a", .format = "iso");
     REFUSES("timestamp bolt: format 'sysolg' is none of iso8601, epoch, epoch_ms, clf, syslog, nor has it a '%'; did "
             "you mean "

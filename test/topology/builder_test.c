@@ -210,7 +210,8 @@ static void the_system_has_one_stream_of_one_field(void **state) {
     assert_int_equal(gale_topology_subscribe(topology, "x", "__system", NULL, gale_all()), 0);
     check_says("bolt 'x' subscribes to stream 'default' of '__system', which declares: __tick");
     assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_fields("rate")), 1);
-    check_says("fields grouping of bolt 'x' on '__system' names field 'rate', which stream '__tick' does not declare");
+    check_says("fields grouping of bolt 'x' on '__system' names field 'rate', which stream '__tick' does not declare; "
+               "did you mean 'rate_secs'?");
     assert_int_equal(gale_topology_subscribe(topology, "x", "__system", "__tick", gale_fields("rate_secs")), 1);
     assert_int_equal(gale_topology_check(topology, NULL), 0);
     sticks(gale_topology_subscribe(topology, "x", "__acker", NULL, gale_all()),
