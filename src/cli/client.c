@@ -15,7 +15,7 @@ enum { SLICE = 50 /* ms: so long until a signal is seen */, ATTEMPTS = 100 };
 typedef struct asking {
     const char *path;
     int fd;
-    int64_t until;
+    int64_t until; /* 0: it may take as long as it does */
     gale_error *error;
 } asking;
 
@@ -30,7 +30,7 @@ static int wait_for(const asking *a, short events) {
     do {
         if (poll(&one, 1, SLICE) > 0) return 0;
         if (gx_signals_asked()) return gale_error_set(a->error, GALE_STOPPED, "interrupted");
-        if (gx_os_monotonic() > a->until)
+        if (a->until && gx_os_monotonic() > a->until)
             return gale_error_set(a->error, GALE_TIMED_OUT, "'%s' does not answer", a->path);
     } while (a->fd >= 0);
     return 0;
@@ -70,24 +70,28 @@ static int send_all(const asking *a, const gx_buf *request) {
     return 0;
 }
 
-static int receive_all(asking *a, gx_buf *bytes) {
+/* What there is, behind what was read before: how many bytes; 0: the end. */
+static int64_t receive(asking *a, gx_buf *bytes) {
     for (;;) {
         if (!gx_buf_reserve(bytes, 65536)) return gale_error_set(a->error, GALE_NO_MEMORY, "out of memory");
         int64_t taken = gx_socket_read(a->fd, bytes->data + bytes->size, 65536);
-        if (taken == 0) return 0;
-        if (taken > 0) {
+        if (taken != GALE_AGAIN && taken < 0) return errno == ECONNRESET ? 0 : broken(a, "read from");
+        if (taken >= 0) {
             bytes->size += (size_t)taken;
-            a->until = gx_os_monotonic() + GX_CLIENT_PATIENCE;
-        } else if (taken == GALE_AGAIN) {
-            int rc = wait_for(a, POLLIN);
-            if (rc < 0) return rc;
-        } else {
-            return errno == ECONNRESET ? 0 : broken(a, "read from");
+            return bytes->size > GX_CLIENT_MOST
+                       ? gale_error_set(a->error, GALE_TOO_LARGE, "'%s' answers with more than %d bytes", a->path,
+                                        GX_CLIENT_MOST)
+                       : taken;
         }
-        if (bytes->size > GX_CLIENT_MOST)
-            return gale_error_set(a->error, GALE_TOO_LARGE, "'%s' answers with more than %d bytes", a->path,
-                                  GX_CLIENT_MOST);
+        int rc = wait_for(a, POLLIN);
+        if (rc < 0) return rc;
     }
+}
+
+static int receive_all(asking *a, gx_buf *bytes) {
+    int64_t taken;
+    while ((taken = receive(a, bytes)) > 0) a->until = gx_os_monotonic() + GX_CLIENT_PATIENCE;
+    return (int)taken;
 }
 
 static int understand(const asking *a, gx_client_reply *reply) {
@@ -154,6 +158,67 @@ int gx_client_ask(const char *path, const char *method, const char *target, cons
     write_request(method, target, body, &request);
     int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
     if (rc >= 0) rc = ask(&a, &request, !body, ret_reply);
+    gx_buf_fini(&request);
+    return rc;
+}
+
+/* --- Line by line ---------------------------------------------------------------------------------------------------- */
+
+/* Hands on the lines that are whole, and keeps the rest. False: no more are wanted. */
+static bool take_lines(gx_buf *bytes, gx_client_line *take, void *user) {
+    size_t from = 0;
+    bool wanted = true;
+    for (const char *end; wanted && (end = memchr(bytes->data + from, '\n', bytes->size - from));) {
+        gale_str line = { bytes->data + from, (size_t)(end - bytes->data) - from };
+        from += line.size + 1;
+        wanted = take(user, line);
+    }
+    bytes->size -= from;
+    memmove(bytes->data, bytes->data + from, bytes->size);
+    return wanted;
+}
+
+/* The head is taken off. 1: what follows are lines; 0: it is a refusal, or was read whole. */
+static int receive_head(asking *a, gx_client_reply *reply, gale_error *error) {
+    gx_reply_head head = { .status = 0 };
+    int64_t taken = 1;
+    int rc = 0;
+    while (rc == 0 && taken > 0) {
+        taken = receive(a, &reply->bytes);
+        if (taken < 0) return (int)taken;
+        rc = gx_reply_head_read((gale_str){ reply->bytes.data, reply->bytes.size }, &head);
+    }
+    if (rc == 1 && head.status < 400) {
+        reply->status = head.status;
+        reply->bytes.size -= head.size;
+        memmove(reply->bytes.data, reply->bytes.data + head.size, reply->bytes.size);
+        return 1;
+    }
+    if (rc < 0) return gale_error_set(error, GALE_INVALID, "'%s' does not answer by HTTP", a->path);
+    rc = receive_all(a, &reply->bytes);
+    return rc < 0 ? rc : understand(a, reply);
+}
+
+static int follow(asking *a, const gx_buf *request, gx_client_line *take, void *user, gx_client_reply *reply) {
+    int rc = reach(a);
+    if (rc >= 0) rc = send_all(a, request);
+    if (rc >= 0) rc = receive_head(a, reply, a->error);
+    if (rc <= 0) return rc;
+    a->until = 0;
+    int64_t taken = 1;
+    while (take_lines(&reply->bytes, take, user) && (taken = receive(a, &reply->bytes)) > 0) continue;
+    return taken < 0 ? (int)taken : 0;
+}
+
+int gx_client_follow(const char *path, const char *target, gx_client_line *take, void *user, gx_client_reply *ret_reply,
+                     gale_error *error) {
+    gx_buf request = GX_BUF_INIT(NULL);
+    asking a = { path, -1, gx_os_monotonic() + GX_CLIENT_PATIENCE, error };
+    *ret_reply = (gx_client_reply){ .bytes = GX_BUF_INIT(NULL) };
+    write_request("GET", target, NULL, &request);
+    int rc = request.failed ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
+    if (rc >= 0) rc = follow(&a, &request, take, user, ret_reply);
+    if (a.fd >= 0) gx_socket_close(a.fd);
     gx_buf_fini(&request);
     return rc;
 }

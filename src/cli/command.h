@@ -29,6 +29,7 @@ extern const gx_command gx_cmd_plugins;
 extern const gx_command gx_cmd_ps;
 extern const gx_command gx_cmd_top;
 extern const gx_command gx_cmd_stats;
+extern const gx_command gx_cmd_tap;
 extern const gx_command gx_cmd_activate;
 extern const gx_command gx_cmd_deactivate;
 extern const gx_command gx_cmd_drain;

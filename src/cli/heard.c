@@ -16,17 +16,31 @@ static int understand(gx_heard *heard, const char *path, gale_error *error) {
     return 0;
 }
 
+static int refused(const gx_heard *heard, const char *path, gale_error *error) {
+    gale_str said = gx_heard_text(&heard->all, "error");
+    if (!said.size)
+        return gale_error_set(error, GALE_INVALID, "'%s' answers with status %u", path, heard->reply.status);
+    return gale_error_set(error, GALE_INVALID, "%.*s", GX_STR(said));
+}
+
 int gx_heard_ask(const char *path, const char *method, const char *target, const char *body, gx_heard *ret_heard,
                  gale_error *error) {
     *ret_heard = (gx_heard){ .owned = NULL, .all = gale_null() };
     int rc = gx_client_ask(path, method, target, body, &ret_heard->reply, error);
     if (rc < 0) return rc;
     rc = understand(ret_heard, path, error);
-    if (ret_heard->reply.status < 400) return rc;
-    gale_str said = gx_heard_text(&ret_heard->all, "error");
-    if (!said.size)
-        return gale_error_set(error, GALE_INVALID, "'%s' answers with status %u", path, ret_heard->reply.status);
-    return gale_error_set(error, GALE_INVALID, "%.*s", GX_STR(said));
+    return ret_heard->reply.status < 400 ? rc : refused(ret_heard, path, error);
+}
+
+int gx_heard_follow(const char *path, const char *target, gx_client_line *take, void *user, gale_error *error) {
+    gx_heard heard = { .owned = NULL, .all = gale_null() };
+    int rc = gx_client_follow(path, target, take, user, &heard.reply, error);
+    if (rc >= 0 && heard.reply.status >= 400) {
+        (void)understand(&heard, path, NULL);
+        rc = refused(&heard, path, error);
+    }
+    gx_heard_fini(&heard);
+    return rc;
 }
 
 void gx_heard_fini(gx_heard *heard) {

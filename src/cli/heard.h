@@ -22,6 +22,9 @@ typedef struct gx_heard {
 /* gx_client_ask, GALE_INVALID (what is answered is no JSON, or a refusal, in its words). To be given back whatever it returns. */
 int gx_heard_ask(const char *path, const char *method, const char *target, const char *body, gx_heard *ret_heard,
                  gale_error *error);
+/* Lines of JSON, one after another, of an answer without an end (gx_client_follow); a refusal is GALE_INVALID in its words. */
+int gx_heard_follow(const char *path, const char *target, gx_client_line *take, void *user, gale_error *error);
+
 void gx_heard_fini(gx_heard *heard);
 
 /* The exit code for what went wrong with asking. */

@@ -20,12 +20,12 @@
 #include <stddef.h>
 #include <string.h>
 
-static const gx_command *const commands[] = {
-    &gx_cmd_run,       &gx_cmd_check,    &gx_cmd_graph,    &gx_cmd_checkpoint, &gx_cmd_state,   &gx_cmd_dead_letters,
-    &gx_cmd_demo,      &gx_cmd_simulate, &gx_cmd_test,     &gx_cmd_new,        &gx_cmd_plugins, &gx_cmd_ps,
-    &gx_cmd_top,       &gx_cmd_stats,    &gx_cmd_activate, &gx_cmd_deactivate, &gx_cmd_drain,   &gx_cmd_kill,
-    &gx_cmd_log_level, &gx_cmd_set,      &gx_cmd_reload,   &gx_cmd_restart
-};
+static const gx_command *const commands[] = { &gx_cmd_run,   &gx_cmd_check,        &gx_cmd_graph,    &gx_cmd_checkpoint,
+                                              &gx_cmd_state, &gx_cmd_dead_letters, &gx_cmd_demo,     &gx_cmd_simulate,
+                                              &gx_cmd_test,  &gx_cmd_new,          &gx_cmd_plugins,  &gx_cmd_ps,
+                                              &gx_cmd_top,   &gx_cmd_stats,        &gx_cmd_activate, &gx_cmd_deactivate,
+                                              &gx_cmd_drain, &gx_cmd_kill,         &gx_cmd_tap,      &gx_cmd_log_level,
+                                              &gx_cmd_set,   &gx_cmd_reload,       &gx_cmd_restart };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

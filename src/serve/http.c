@@ -13,12 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FLOW_BLOCK = 16384 };
+
 /* A connection, as its socket context. */
 typedef struct line {
     struct gx_http *http; /* NULL: nobody's */
     int fd;
     int64_t since;  /* when it was made, or answered last */
     bool answering; /* its request has come whole */
+    bool flows;     /* its answer has no end */
 } line;
 
 struct gx_http {
@@ -29,7 +32,7 @@ struct gx_http {
     gale_logger logger;
     gx_monitor monitor; /* of what follows: libmicrohttpd's thread, and who sweeps */
     line lines[GX_HTTP_CONNECTIONS];
-    uint32_t count;
+    uint32_t count, flows;
     size_t answers; /* bytes that are not sent yet */
 };
 
@@ -38,7 +41,7 @@ struct gx_http_request {
     struct MHD_Connection *connection;
     const char *method;
     const char *refusal; /* why the target cannot be read */
-    bool begun, held, answered, too_large;
+    bool begun, held, answered, too_large, flows;
     size_t answer_size; /* part of http->answers */
     gx_buf body;
     gx_http_reply reply;
@@ -108,8 +111,69 @@ static enum MHD_Result refuse(gx_http_request *request, unsigned status, const c
     return queue(request, &reply, text, (size_t)size, MHD_RESPMEM_MUST_COPY);
 }
 
+/* --- Answers without an end -------------------------------------------------------------------------------------------- */
+
+static void suspend(void *user) {
+    const gx_http_request *request = user;
+    request->http->mhd->suspend_connection(request->connection);
+}
+
+static void resume(void *user) {
+    const gx_http_request *request = user;
+    request->http->mhd->resume_connection(request->connection);
+}
+
+static ssize_t read_flow(void *user, uint64_t position, char *to, size_t room) {
+    const gx_http_request *request = user;
+    int64_t size = gx_outflow_take(request->reply.flow, to, room);
+    (void)position;
+    return size < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)size;
+}
+
+static line *line_of(gx_http *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = http->mhd->get_connection_info(connection,
+                                                                          MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* From here on time runs only while there is something to read. */
+static void begin_flow(gx_http_request *request) {
+    gx_http *http = request->http;
+    line *own = line_of(http, request->connection);
+    const gx_outflow_sleep sleep = { suspend, resume, request };
+    gx_outflow_begin(request->reply.flow, &sleep);
+    http->mhd->set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)GX_HTTP_PATIENCE);
+    gx_monitor_lock(&http->monitor);
+    http->flows++;
+    if (own) own->flows = true;
+    gx_monitor_unlock(&http->monitor);
+    request->flows = true;
+}
+
+static enum MHD_Result send_flow(gx_http_request *request) {
+    const gx_mhd *mhd = request->http->mhd;
+    struct MHD_Response *response = mhd->create_response_from_callback(MHD_SIZE_UNKNOWN, FLOW_BLOCK, read_flow, request,
+                                                                       NULL);
+    if (!response) return MHD_NO;
+    begin_flow(request);
+    add_headers(request->http, response, &request->reply);
+    mhd->add_response_header(response, "Connection", "close");
+    enum MHD_Result result = mhd->queue_response(request->connection, request->reply.status, response);
+    mhd->destroy_response(response);
+    return result;
+}
+
+/* The one who writes may wake nobody any more. With the lock held. */
+static void end_flow(gx_http *http, gx_http_request *request) {
+    if (request->flows) http->flows--;
+    gx_monitor_notify(&http->monitor);
+}
+
+/* --- Answering --------------------------------------------------------------------------------------------------------- */
+
 static enum MHD_Result send_reply(gx_http_request *request) {
     gx_http_reply *reply = &request->reply;
+    if (reply->flow) return send_flow(request);
     if (reply->body.failed || !take_room(request, reply->body.size))
         return refuse(request, 503, "there is no memory for the answer: too many are not read");
     char *bytes = reply->body.data;
@@ -127,12 +191,6 @@ void gx_http_answer(gx_http_request *request, gx_http_reply *reply) {
     request->reply = *reply;
     request->answered = true;
     request->http->mhd->resume_connection(request->connection);
-}
-
-static line *line_of(gx_http *http, struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = http->mhd->get_connection_info(connection,
-                                                                          MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
 }
 
 static void set_answering(gx_http_request *request) {
@@ -206,9 +264,11 @@ static void end(void *user, struct MHD_Connection *connection, void **own, enum 
     gx_http_request *request = *own;
     line *own_line = line_of(http, connection);
     (void)code;
+    if (request) gx_outflow_leave(request->reply.flow);
     gx_monitor_lock(&http->monitor);
     if (request) http->answers -= request->answer_size;
-    if (own_line) own_line->since = gx_os_monotonic(), own_line->answering = false;
+    if (request) end_flow(http, request);
+    if (own_line) own_line->since = gx_os_monotonic(), own_line->answering = own_line->flows = false;
     gx_monitor_unlock(&http->monitor);
     if (!request) return;
     gx_buf_fini(&request->body);
@@ -247,7 +307,7 @@ static void come(gx_http *http, struct MHD_Connection *connection, void **contex
     line *own = free_line(http);
     *context = own;
     http->count++;
-    if (own) *own = (line){ http, info ? info->connect_fd : -1, gx_os_monotonic(), false };
+    if (own) *own = (line){ http, info ? info->connect_fd : -1, gx_os_monotonic(), false, false };
 }
 
 static void go(gx_http *http, void **context) {
@@ -271,7 +331,7 @@ static void notice(void *user, struct MHD_Connection *connection, void **context
 /* Who has asked has time to read; who has not, only while there is room for others. */
 static bool is_over(const line *one, bool crowded, int64_t now) {
     int64_t bound = crowded && !one->answering ? GX_HTTP_HURRY : GX_HTTP_PATIENCE;
-    return one->http && one->fd >= 0 && now - one->since > bound * GALE_SECOND;
+    return one->http && one->fd >= 0 && !one->flows && now - one->since > bound * GALE_SECOND;
 }
 
 /* libmicrohttpd closes the descriptor after it has told that the connection goes, which waits for the lock. */
@@ -357,8 +417,17 @@ int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error 
     return rc;
 }
 
+/* What has been written is read, or time is up. */
+static void wait_for_flows(gx_http *http) {
+    int64_t until = gx_os_monotonic() + GX_HTTP_FAREWELL * GALE_SECOND, left;
+    gx_monitor_lock(&http->monitor);
+    while (http->flows && (left = until - gx_os_monotonic()) > 0) gx_monitor_wait(&http->monitor, left);
+    gx_monitor_unlock(&http->monitor);
+}
+
 void gx_http_close(gx_http *http) {
     if (!http) return;
+    if (http->daemon) wait_for_flows(http);
     if (http->daemon) http->mhd->stop_daemon(http->daemon);
     gx_monitor_fini(&http->monitor);
     free(http);

@@ -6,10 +6,13 @@
  *          it holds the request (gx_http_hold) and answers from any other thread (gx_http_answer). The other functions
  *          belong to who opened the door.
  * Owner:   the caller keeps the descriptor, and closes it behind the door. A request lives until it is answered, and no longer.
+ *          An answer may have no end (serve/outflow): then any thread writes, and it is sent as it comes. Who writes ends it before the door
+ *          closes, which gives its reader GX_HTTP_FAREWELL for the rest.
  * Limits:  GX_HTTP_CONNECTIONS at a time (who comes next waits in the system's queue), of which one address has at most
  *          GX_HTTP_BY_ADDRESS unless it is this machine; GX_HTTP_MEMORY a connection for what it sends before its body;
  *          GX_HTTP_BODY; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
- *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. In a crowd
+ *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. An answer
+ *          without an end lasts, unless nothing of it is read for GX_HTTP_PATIENCE. In a crowd
  *          who has not asked goes after GX_HTTP_HURRY, so that who has a token comes in.
  * Errors:  GALE_UNSUPPORTED: libmicrohttpd is not there; GALE_IO; GALE_INVALID (a certificate, a key); GALE_NO_MEMORY.
  */
@@ -17,6 +20,7 @@
 #define GX_SERVE_HTTP_H
 
 #include "base/buf.h"
+#include "serve/outflow.h"
 #include "serve/target.h"
 
 #include <gale/error.h>
@@ -30,6 +34,7 @@ enum {
     GX_HTTP_ANSWERS = 64 * 1024 * 1024,
     GX_HTTP_SILENCE = 15, /* seconds */
     GX_HTTP_PATIENCE = 60,
+    GX_HTTP_FAREWELL = 2,
     GX_HTTP_HURRY = 1 /* for who has not asked, when three quarters of the connections are taken */
 };
 
@@ -41,6 +46,7 @@ typedef struct gx_http_reply {
     unsigned status;
     const char *type; /* a literal */
     gx_buf body;
+    gx_outflow *flow;     /* in place of the body: an answer without an end; the request's */
     const char *location; /* of a redirection; a literal */
     const char *allow;    /* with 405; a literal */
     char cookie[256];     /* "": none is set */
@@ -61,7 +67,7 @@ typedef struct gx_http_options {
 
 GALE_MUST_USE int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error *error);
 
-/* No request is held any more. NULL is allowed. */
+/* No request is held any more, and answers without an end have been ended. NULL is allowed. */
 void gx_http_close(gx_http *http);
 
 /* Ends connections that take too long. To be called about once a second, by any thread. */

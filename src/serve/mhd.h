@@ -22,6 +22,7 @@
     X(get_connection_info)                                                                                             \
     X(suspend_connection)                                                                                              \
     X(resume_connection)                                                                                               \
+    X(set_connection_option)                                                                                           \
     X(is_feature_supported)
 
 typedef struct gx_mhd {

@@ -6,6 +6,7 @@
 #include "serve/gale_letters.h"
 #include "serve/gale_now.h"
 #include "serve/gale_set.h"
+#include "serve/gale_tap.h"
 #include "serve/health_page.h"
 #include "serve/metrics.h"
 #include "serve/openapi.h"
@@ -23,6 +24,14 @@
 
 static const gx_route_parameter seconds[] = { { "seconds", "how far back, 1 to 600", true }, { 0 } };
 static const gx_route_parameter max[] = { { "max", "how many at the most, 1 to 1000", true }, { 0 } };
+
+static const gx_route_parameter tap[] = {
+    { "component", "whose tuples", false },
+    { "stream", "of it; all when it is left out", false },
+    { "where", "an expression as gale.bolt.Filter has it: what it is true of is shown", false },
+    { "rate", "tuples a second at the most, 1 to 10000; 10 when it is left out", true },
+    { 0 }
+};
 
 static const gx_route_parameter version[] = { { "v", "any word: with one the browser may keep it", false }, { 0 } };
 static const gx_route_parameter window[] = { { "window", "600, 10800, 86400 or :all-time", false },
@@ -54,6 +63,8 @@ const gx_route gx_routes[] = {
     { GX_ROUTE_ASKS, GALE "now", gx_gale_now, "All figures, what hurts, and health.", .answer = GX_SHAPE_NOW },
     { GX_ROUTE_ASKS, GALE "history", gx_gale_history, "A sample a second of the last ten minutes.",
       .answer = GX_SHAPE_HISTORY, .parameters = seconds },
+    { GX_ROUTE_ASKS, GALE "tap", gx_gale_tap, "Tuples as they pass, a line of JSON each, until the run ends.",
+      .type = "application/x-ndjson", .answer = GX_SHAPE_TAP, .parameters = tap },
     { GX_ROUTE_WAITS, GALE "open-trees", gx_gale_open_trees, "The oldest open trees, and where they are.",
       .answer = GX_SHAPE_OPEN_TREES, .parameters = max },
     { GX_ROUTE_WAITS, GALE "dead-letters", gx_gale_dead_letters, "The newest dead letters of the run's file.",

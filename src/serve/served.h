@@ -71,6 +71,7 @@ typedef struct gx_served {
     gale_logger logger;
     gx_atomic32 *debug; /* by part: thousandths of percent of its tuples that are logged */
     uint32_t port;      /* that it listens at; 0: none */
+    struct gx_tappers *tappers;
 } gx_served;
 
 enum { GX_CALL_NAMES = 4 };

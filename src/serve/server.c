@@ -8,6 +8,7 @@
 #include "serve/door.h"
 #include "serve/history.h"
 #include "serve/hurts.h"
+#include "serve/tappers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ void gx_server_pause(gx_server *server) {
     if (!server) return;
     gx_served *served = &server->served;
     pthread_rwlock_wrlock(&served->guard);
+    if (served->runtime && served->tappers) gx_tappers_end_all(served->tappers);
     served->runtime = NULL;
     served->topology = NULL;
     gx_history_free(served->history);
@@ -209,7 +211,9 @@ static gx_server *make(const gx_server_options *options, gale_runtime *runtime, 
     };
     if (logger) server->served.logger = *logger;
     pthread_rwlock_init(&server->served.guard, NULL);
-    server->has_errands = gx_server_resume(server, runtime, topology, NULL) == 0 && gx_errands_init(&server->errands);
+    server->served.tappers = gx_tappers_new(&server->served);
+    server->has_errands = server->served.tappers && gx_server_resume(server, runtime, topology, NULL) == 0 &&
+                          gx_errands_init(&server->errands);
     if (server->has_errands) return server;
     gx_server_stop(server);
     return NULL;
@@ -243,11 +247,12 @@ void gx_server_stop(gx_server *server) {
         gx_thread_join(&server->keeper, -1);
     else if (server->has_errands)
         gx_errands_run(&server->errands, 0);
+    gx_server_pause(server);
+    gx_tappers_free(server->served.tappers);
     gx_http_close(server->listen.http);
     gx_http_close(server->control.http);
     gx_door_close(&server->listen.door);
     gx_door_close(&server->control.door);
-    gx_server_pause(server);
     pthread_rwlock_destroy(&server->served.guard);
     if (server->has_errands) gx_errands_fini(&server->errands);
     free(server);

@@ -60,4 +60,8 @@
     "{file:s?, total:i, letters:[{id:s, time:n?, spout:s, stream:s, reason:s, component:s?, text:s, attempts:i, "      \
     "values:[?]}]}"
 
+#define GX_SHAPE_TAP                                                                                                   \
+    "{time:n, component:s, task:i, stream:s, message_id:s?, values:{*:?}, dropped:i}|"                                 \
+    "{time:n, component:s, task:i, stream:s, error:s, dropped:i}"
+
 #endif

@@ -110,6 +110,7 @@ class Routes(rig.Case):
 
     # What is there to be refused with a sentence, or is not to be had of this run.
     refused = {"/api/gale/v1/dead-letters/replay",
+               "/api/gale/v1/tap",
                "/api/v1/topology/{id}/rebalance/{wait}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}",
                "/api/v1/topology/{id}/profiling/{action}/{worker}/{timeout}"}

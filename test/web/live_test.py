@@ -126,6 +126,25 @@ class KnownInput(Live):
         expect(page.locator("#checkpoints")).to_contain_text("This run keeps no state")
         expect(page.locator("#executors tbody tr")).to_have_count(len(self.now(run)["executors"]))
 
+    def test_the_tap_shows_each_tuple_as_it_passes(self):
+        run, page = self.whole()
+        self.visit(run, page, "tap?component=split&stream=default")
+        page.get_by_label("Where").fill('word:find("^sand") and #word < 9')
+        page.get_by_label("At most").select_option("1000")
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_text("Waiting for a tuple")).to_be_visible()
+
+        def shown():
+            with open(run.path / "in.txt", "a") as file:
+                file.write("sandbank sea sandpaper\n")
+            return page.locator("#tap .tuples li").count()
+        rig.until(shown, "a tuple")
+        expect(page.locator("#tap .tuples li").first).to_contain_text("word sandbank")
+        expect(page.locator("#tap .tuples")).not_to_contain_text("sandpaper")
+        page.get_by_label("Where").fill("wrod == 1")
+        page.get_by_role("button", name="Start again").click()
+        expect(page.locator("#tap .said")).to_contain_text("there is no field 'wrod'; did you mean 'word'?")
+
     def test_checkpoints_of_a_durable_run(self):
         run = self.words("--state", "state")
         run.acked(len(LINES))
