@@ -140,7 +140,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(listed.code, 0)
         commands = re.findall(r"^  (\w[\w-]*) ", listed.out.decode(), re.M)
         self.assertEqual(commands, ["run", "check", "graph", "checkpoint", "state", "dead-letters", "demo", "simulate", "test", "new", "plugins", "ps",
-                                    "top", "stats", "activate", "deactivate", "drain", "kill", "log-level", "set", "reload", "restart",
+                                    "top", "stats", "activate", "deactivate", "drain", "kill", "tap", "log-level", "set", "reload", "restart",
                                     "help"])
         for name in commands[:-1]:
             result = self.gale(name, "--help")
