@@ -379,8 +379,13 @@ class Looks(Page):
         expect(page.locator(".box").first).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("h2").first).to_have_text("requests")
-        page.keyboard.press("Tab")
-        expect(page.locator("a[href='#/component/alerts']").first).to_be_focused()
+        link = page.locator("a[href='#/component/alerts']").first
+        expect(link).to_be_visible()
+        for _ in range(20):  # the box that had the focus has gone: Tab goes on from where it was, or from the top
+            page.keyboard.press("Tab")
+            if link.evaluate("(link) => link === document.activeElement"):
+                break
+        expect(link).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.locator("#hurts h2")).to_be_visible()
 
