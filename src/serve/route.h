@@ -24,7 +24,7 @@ typedef struct gx_route {
     const char *path; /* "/api/v1/topology/:id": a segment that begins with ':' stands for any */
     gx_call_fn *serve;
     const char *text;                     /* a sentence */
-    const char *answer;                   /* its shape (serve/shape.h); NULL: text */
+    const char *answer;                   /* its shape (serve/shape.h), or that of each line; NULL: text */
     const gx_route_parameter *parameters; /* ends with one without a name; NULL: none */
     const char *body;                     /* the shape of what is sent, or NULL */
     const char *type;                     /* of the answer; NULL: application/json */

@@ -71,7 +71,9 @@ static void every_route_has_a_description_and_a_shape_that_is_one(void **state) 
         gx_json json = gx_json_to(&out);
         if (!route->text || !*route->text || route->text[strlen(route->text) - 1] != '.')
             fail_msg("%s has no sentence", route->path);
-        if (!route->answer != (route->type != NULL)) fail_msg("%s: a shape, or a type that is not JSON", route->path);
+        bool lines = route->type && strcmp(route->type, "application/x-ndjson") == 0; /* each has the shape */
+        if (!lines && !route->answer != (route->type != NULL))
+            fail_msg("%s: a shape, or a type that is not JSON", route->path);
         if (route->answer && !gx_shape_schema(&json, route->answer)) fail_msg("%s: no shape", route->path);
         json = gx_json_to(&out);
         if (route->body && !gx_shape_schema(&json, route->body)) fail_msg("%s: no shape of the body", route->path);
