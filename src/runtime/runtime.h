@@ -5,6 +5,8 @@
 #include "runtime/control.h"
 #include "runtime/loop.h"
 
+#include <string.h>
+
 struct gale_runtime {
     gx_mark mark;
     gale_topology *topology; /* referred to */
@@ -24,6 +26,13 @@ struct gale_runtime {
 /* Is it a runtime? NULL is none. */
 GX_INLINE bool gx_runtime_is(const gale_runtime *runtime) {
     return gx_mark_is(runtime, GX_KIND_RUNTIME);
+}
+
+/* The index of the component of this name; -1: there is none. */
+GX_INLINE int gx_runtime_component(const gx_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
+        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
+    return -1;
 }
 
 /* gale_runtime_new; `knobs` may be NULL. */

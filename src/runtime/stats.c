@@ -12,13 +12,6 @@ const char *gale_phase_name(int32_t phase) {
 
 enum { EVERYBODY = UINT16_MAX + 1 }; /* no component's index */
 
-/* As many as there are: there is none of this name. */
-static uint32_t find_component(const gx_plan *plan, const char *name) {
-    uint32_t at = 0;
-    while (at < plan->component_count && strcmp(plan->components[at].built->name, name) != 0) at++;
-    return at;
-}
-
 static void add_trees(const gx_shared *shared, gale_run_stats *sum) {
     for (uint32_t i = 0; i < shared->executor_count; i++) {
         const gx_executor *ex = shared->executors[i];
@@ -119,11 +112,11 @@ int gale_runtime_latency(const gale_runtime *runtime, const char *component, int
     if (!gx_runtime_is(runtime) || kind < 0 || kind >= GALE_LATENCY_COUNT) return GALE_INVALID;
     if (bound_count && (!bounds || !ret_counts || !ascend(bounds, bound_count))) return GALE_INVALID;
     const gx_shared *shared = &runtime->shared;
-    uint32_t index = component ? find_component(shared->plan, component) : EVERYBODY;
-    if (component && index == shared->plan->component_count) return GALE_NOT_FOUND;
+    int index = component ? gx_runtime_component(shared->plan, component) : EVERYBODY;
+    if (index < 0) return GALE_NOT_FOUND;
     gx_histogram_reading reading;
     memset(&reading, 0, sizeof reading);
-    read_latency(shared, index, kind, &reading);
+    read_latency(shared, (uint32_t)index, kind, &reading);
     gx_histogram_below(&reading, bounds, bound_count, ret_counts);
     if (ret_latency) sum_up(&reading, ret_latency);
     return GALE_OK;
@@ -134,11 +127,11 @@ uint64_t gale_runtime_failures(const gale_runtime *runtime, const char *componen
     const gx_shared *shared = &runtime->shared;
     uint32_t kind = reason >= GALE_REASON_USER ? GX_REASONS - 1 : (uint32_t)reason;
     if (reason < 0 || (reason >= GALE_REASON_COUNT && reason < GALE_REASON_USER)) return 0;
-    uint32_t place = component ? find_component(shared->plan, component) : shared->plan->component_count;
-    if (component && place == shared->plan->component_count) return 0;
+    int place = component ? gx_runtime_component(shared->plan, component) : (int)shared->plan->component_count;
+    if (place < 0) return 0;
     uint64_t count = 0;
     for (uint32_t i = 0; i < shared->executor_count; i++)
-        count += gx_load_relaxed(&shared->executors[i]->failures[place * GX_REASONS + kind]);
+        count += gx_load_relaxed(&shared->executors[i]->failures[(uint32_t)place * GX_REASONS + kind]);
     return count;
 }
 

@@ -9,13 +9,6 @@
 
 #define INTERVAL_MAX (INT64_C(1) << 61) /* ns */
 
-/* -1: there is none. */
-static int find_component(const gx_plan *plan, const char *name) {
-    for (uint32_t i = 0; i < plan->component_count; i++)
-        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
-    return -1;
-}
-
 /* -1: it has none of this name. */
 static int64_t find_stream(const gx_plan_component *component, const char *name) {
     for (uint32_t i = 0; i < component->stream_count; i++)
@@ -25,7 +18,7 @@ static int64_t find_stream(const gx_plan_component *component, const char *name)
 
 static int take_place(const gx_plan *plan, const gale_tap_options *options, gx_tap *tap, gale_error *error) {
     if (!options->component) return gale_error_set(error, GALE_INVALID, "a tap needs a component");
-    int component = find_component(plan, options->component);
+    int component = gx_runtime_component(plan, options->component);
     if (component < 0) return gale_error_set(error, GALE_NOT_FOUND, "there is no component '%s'", options->component);
     const gx_plan_component *of = &plan->components[component];
     int64_t stream = options->stream ? find_stream(of, options->stream) : GX_TAP_ANY_STREAM;
@@ -82,7 +75,7 @@ static void log_by(gale_runtime *runtime, int component, gale_tap tap) {
 int gale_runtime_log_events(gale_runtime *runtime, const char *component, double percent,
                             void (*on_event)(void *user, const gale_event *event), void *user) {
     if (!gx_runtime_is(runtime) || !component) return GALE_INVALID;
-    int index = find_component(runtime->plan, component);
+    int index = gx_runtime_component(runtime->plan, component);
     if (index < 0) return GALE_NOT_FOUND;
     gx_tap tap = { .component = (uint16_t)index, .stream = GX_TAP_ANY_STREAM, .on_event = on_event, .user = user };
     if (!set_share(&tap, percent) || (percent > 0 && !on_event)) return GALE_INVALID;

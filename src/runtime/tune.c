@@ -71,13 +71,11 @@ static setter *find_setter(const char *key, gale_error *error) {
     return NULL;
 }
 
-static int find_component(const gx_plan *plan, const char *name, gale_error *error) {
+static int refuse_component(const gx_plan *plan, const char *name, gale_error *error) {
     char hint[HINT];
     gx_nearest nearest = gx_nearest_to(gx_str(name));
-    for (uint32_t i = 0; i < plan->component_count; i++) {
+    for (uint32_t i = 0; i < plan->component_count; i++)
         gx_nearest_offer(&nearest, gx_str(plan->components[i].built->name));
-        if (strcmp(plan->components[i].built->name, name) == 0) return (int)i;
-    }
     return gale_error_set(error, GALE_NOT_FOUND, "there is no component '%.100s'%s", name,
                           gx_nearest_hint(&nearest, hint, sizeof hint));
 }
@@ -87,8 +85,8 @@ int gale_runtime_set(gale_runtime *runtime, const char *component, const char *k
     if (!gx_runtime_is(runtime) || !component || !key || !value)
         return gale_error_set(error, GALE_INVALID, "a runtime, a component, a key and a value are needed");
     gx_shared *shared = &runtime->shared;
-    int index = find_component(runtime->plan, component, error);
-    if (index < 0) return index;
+    int index = gx_runtime_component(runtime->plan, component);
+    if (index < 0) return refuse_component(runtime->plan, component, error);
     setter *set = find_setter(key, error);
     if (!set) return GALE_UNSUPPORTED;
     gx_monitor_lock(&shared->monitor);
