@@ -99,7 +99,9 @@ typedef struct gale_remote gale_remote; /* gale/remote.h */
 struct gale_state;                      /* gale/state.h, and so are these */
 struct gale_state_options;
 struct gale_durable_ops;
-struct gale_watch_options; /* gale/watch.h */
+struct gale_watch_options;  /* gale/watch.h */
+struct gale_metric_options; /* gale/metric.h, and so is this */
+struct gale_metric;
 
 /* Filled by whoever runs components. Call the functions below instead. */
 typedef struct gale_collector_ops {
@@ -136,6 +138,7 @@ typedef struct gale_collector_ops {
     int (*watch_free)(gale_collector *out, uint64_t watch);
     void (*health)(gale_collector *out, const char *text);
     int (*congest)(gale_collector *out, bool congested);
+    int (*metric_new)(gale_collector *out, const struct gale_metric_options *options, struct gale_metric **ret_metric);
 } gale_collector_ops;
 
 struct gale_collector {

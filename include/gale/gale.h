@@ -13,6 +13,7 @@
 #include <gale/hook.h>
 #include <gale/kit.h>
 #include <gale/log.h>
+#include <gale/metric.h>
 #include <gale/net.h>
 #include <gale/plugin.h>
 #include <gale/remote.h>

@@ -19,6 +19,7 @@
 #ifndef GALE_RUNTIME_H
 #define GALE_RUNTIME_H
 
+#include <gale/metric.h>
 #include <gale/store.h>
 #include <gale/topology.h>
 
@@ -388,6 +389,35 @@ typedef struct gale_latency {
 GALE_API int gale_runtime_latency(const gale_runtime *runtime, const char *component, int32_t kind,
                                   const int64_t *bounds, uint32_t bound_count, uint64_t *ret_counts,
                                   gale_latency *ret_latency);
+
+/* A metric of components' own (gale/metric.h). Texts live as long as the runtime. */
+typedef struct gale_metric_stats {
+    size_t size;
+    const char *name;
+    const char *help; /* perhaps empty */
+    int32_t kind;     /* gale_metric_kind */
+    uint32_t tasks;   /* that it is of */
+    double
+        value; /* counter: the sum; gauge: the last, and of several tasks their sum; histogram: the sum of its values */
+    uint64_t count; /* of values that were noted */
+    double max;     /* this and what follows: histogram, else 0. Exact */
+    double p50;     /* quantiles are at most 1/32 too high, or half a millionth */
+    double p90;
+    double p99;
+} gale_metric_stats;
+
+/* Reads metric `index` (from 0, in the order in which they were made) of task `task`, as gale_runtime_stats does. False when there
+ * is no such. */
+GALE_API bool gale_runtime_metric_stats(const gale_runtime *runtime, uint32_t task, uint32_t index,
+                                        gale_metric_stats *ret_stats);
+
+/* Reads metric `name` of `component`, NULL for all, summed over its tasks, at any time. For each of `bound_count` ascending `bounds`
+ * `ret_counts` tells how many values of a histogram are at or below it, each taken for the top of its step; all of one moment. `bounds` and
+ * `ret_counts` may be NULL when there are none, and so may `ret_stats`, whose `size` is the caller's sizeof, or 0 for that of this header.
+ * GALE_NOT_FOUND: no such component, or none of its tasks has made the metric (yet); GALE_INVALID. */
+GALE_API int gale_runtime_metric(const gale_runtime *runtime, const char *component, const char *name,
+                                 const double *bounds, uint32_t bound_count, uint64_t *ret_counts,
+                                 gale_metric_stats *ret_stats);
 
 /* Where a tuple of an open tree was found. */
 typedef enum gale_place {

@@ -5,6 +5,7 @@
 #include "engine/flush.h"
 #include "engine/health.h"
 #include "engine/hooks.h"
+#include "engine/metrics.h"
 #include "engine/remote.h"
 #include "engine/short.h"
 #include "engine/state.h"
@@ -718,6 +719,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .watch_free = gx_watches_free,
         .health = gx_health_tell,
         .congest = do_congest,
+        .metric_new = gx_metrics_new,
     };
     return &ops;
 }

@@ -5,6 +5,7 @@
 
 #include "base/os/thread.h"
 #include "engine/flow.h"
+#include "engine/metric.h"
 #include "topology/plan.h"
 
 #include <gale/runtime.h>
@@ -85,7 +86,8 @@ typedef struct gx_shared {
     gx_flow flow;
 
     gx_taps_shared taps;
-    gx_tuned *tuned; /* by component; under the monitor's lock */
+    gx_metric_names metric_names; /* under the monitor's lock */
+    gx_tuned *tuned;              /* by component; under the monitor's lock */
     gx_atomic32 tune_version;
     const gale_hook *debug; /* of components with topology.debug */
     gx_atomic64 *warned;    /* by component: when it was last warned of timeouts, ns + 1; 0: never */

@@ -5,6 +5,7 @@
 #include "ds/batch.h"
 #include "engine/edges.h"
 #include "engine/latencies.h"
+#include "engine/metric.h"
 #include "engine/router.h"
 #include "engine/shared.h"
 #include "engine/throttle.h"
@@ -156,6 +157,7 @@ typedef struct gx_task {
     gx_acker acker;
     gx_task_states *states; /* NULL: it has none */
     gx_opening opening;
+    gx_metric_list metrics;
     gx_health health; /* under the monitor's lock, but for its task */
     const gale_hook **hooks;
     uint32_t hook_count;

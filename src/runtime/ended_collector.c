@@ -5,6 +5,7 @@
 #include "engine/remote.h"
 #include "engine/watches.h"
 
+#include <gale/metric.h>
 #include <gale/state.h>
 
 static int end_emit(gale_collector *out, uint32_t stream, const gale_value *values, size_t count) {
@@ -81,6 +82,11 @@ static int end_congest(gale_collector *out, bool congested) {
     return GALE_STOPPED;
 }
 
+static int end_metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
+    (void)out, (void)options, (void)ret_metric;
+    return GALE_STOPPED;
+}
+
 /* --- What goes on: it concerns the task alone --- */
 
 static const gale_tuple *end_held(gale_collector *out, gale_handle handle) {
@@ -138,6 +144,7 @@ void gx_ended_collector_give(gx_task *task) {
         .watch_free = end_watch_free,
         .health = gx_health_tell,
         .congest = end_congest,
+        .metric_new = end_metric_new,
     };
     task->out.ops = &ended;
 }

@@ -265,6 +265,7 @@ static void release(gale_runtime *runtime) {
         gx_free(heap, GX_TAG_PLAN, runtime->threads, n * sizeof *runtime->threads);
     }
     gx_taps_fini(shared);
+    gx_metric_names_free(&shared->metric_names, heap);
     gx_plan_free(runtime->plan);
     if (runtime->has_monitor) gx_monitor_fini(&shared->monitor);
     gx_topology_unref(runtime->topology);

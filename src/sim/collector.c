@@ -364,6 +364,12 @@ static int do_congest(gale_collector *out, bool congested) {
     return gx_sim_engine_ops(task)->congest(task->engine, congested);
 }
 
+/* The engine's: what the component notes changes nothing else. */
+static int do_metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    return gx_sim_engine_ops(task)->metric_new(task->engine, options, ret_metric);
+}
+
 const gale_collector_ops *gx_sim_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -393,6 +399,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .watch_free = gx_sim_watch_free,
         .health = do_health,
         .congest = do_congest,
+        .metric_new = do_metric_new,
     };
     return &ops;
 }

@@ -1,0 +1,77 @@
+/* gale/metric.h: a component's own figures.
+ *
+ * What:    a counter that only grows, a gauge that says how much there is now, a histogram of sizes or times. A task makes them by
+ *          name and notes values; who looks at the run sees them beside gale's own: gale_runtime_metric, /metrics, the page.
+ *          A name is a metric of the whole topology, with one figure a task: the same name again is the same metric.
+ * Threads: the task's own. Anybody may read meanwhile (gale_runtime_metric_stats).
+ * Owner:   the runtime: nothing is freed by the component, and what was noted can be read until the runtime is freed.
+ * Errors:  gale_metric_new says them, in words by gale_report. A component that only counts may ignore them: it has no metric then, and
+ *          noting to none does nothing.
+ * Misuse:  the inline functions assert only: `out`. (What else they are given is checked.)
+ * Limits:  GALE_METRICS_MAX in a task, GALE_METRIC_NAMES_MAX names in a topology. Not kept by checkpoints: each run begins at 0, as
+ *          those who read counters expect. A counter's and a histogram's sum are doubles: whole numbers are exact up to 2^53.
+ *          A histogram keeps values in steps of 1/32 of theirs, and of a millionth at least; above 4.6e12 all are one.
+ */
+#ifndef GALE_METRIC_H
+#define GALE_METRIC_H
+
+#include <gale/component.h>
+
+GALE_BEGIN
+
+enum { GALE_METRICS_MAX = 64, GALE_METRIC_NAMES_MAX = 1024, GALE_METRIC_NAME_MAX = 63, GALE_METRIC_HELP_MAX = 200 };
+
+typedef enum gale_metric_kind {
+    GALE_METRIC_COUNTER,   /* a noted value is added */
+    GALE_METRIC_GAUGE,     /* a noted value is what there is from now on */
+    GALE_METRIC_HISTOGRAM, /* a noted value is one of many: how many there were of which size, and their sum */
+    GALE_METRIC_KIND_COUNT
+} gale_metric_kind;
+
+/* "counter" for GALE_METRIC_COUNTER; "unknown" for a number that is no kind. Static storage. */
+GALE_API const char *gale_metric_kind_name(int32_t kind);
+
+typedef struct gale_metric gale_metric;
+
+/* Filled by whoever runs components. Call the functions below instead. */
+typedef struct gale_metric_ops {
+    size_t size;
+    int (*note)(gale_metric *metric, double value);
+} gale_metric_ops;
+
+struct gale_metric {
+    const gale_metric_ops *ops;
+};
+
+typedef struct gale_metric_options {
+    size_t size;
+    const char *
+        name; /* a letter or _, then letters, digits and _. Not ending in _total, which readers see behind a counter's name
+                         anyway; a gauge's not in _bucket, _count or _sum either, which histograms have there */
+    int32_t kind;     /* gale_metric_kind */
+    const char *help; /* a sentence for who reads it; default: none. The first that is given for a name is kept, cut at
+                         GALE_METRIC_HELP_MAX bytes */
+} gale_metric_options;
+
+#define GALE_METRIC_OPTIONS_INIT                                                                                       \
+    { sizeof(gale_metric_options), NULL, GALE_METRIC_COUNTER, NULL }
+
+/* Makes one, or finds the one that the task has by this name: in `open`, `prepare` or later. GALE_INVALID: the name, the kind, or another
+ * kind than the name has in this topology; GALE_TOO_LARGE: there are GALE_METRICS_MAX, or GALE_METRIC_NAMES_MAX; GALE_NO_MEMORY;
+ * GALE_STOPPED at the end; GALE_UNSUPPORTED where nobody reads them (an older gale, a test's collector). `*ret_metric` is NULL then. */
+GALE_INLINE int gale_metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, metric_new) + sizeof out->ops->metric_new;
+    if (ret_metric) *ret_metric = NULL;
+    return has && out->ops->metric_new ? out->ops->metric_new(out, options, ret_metric) : GALE_UNSUPPORTED;
+}
+
+/* Notes a value; a handful of instructions for a counter or a gauge. GALE_INVALID, and nothing is noted: no metric (NULL); not a finite number; below
+ * 0, but for a gauge; a counter's sum, or a histogram's, that would be infinite. */
+GALE_INLINE int gale_metric_note(gale_metric *metric, double value) {
+    return metric ? metric->ops->note(metric, value) : GALE_INVALID;
+}
+
+GALE_END
+
+#endif
