@@ -5,8 +5,8 @@
  *          A name is a metric of the whole topology, with one figure a task: the same name again is the same metric.
  * Threads: the task's own. Anybody may read meanwhile (gale_runtime_metric_stats).
  * Owner:   the runtime: nothing is freed by the component, and what was noted can be read until the runtime is freed.
- * Errors:  gale_metric_new says them, in words by gale_report. A component that only counts may ignore them: it has no metric then, and
- *          noting to none does nothing.
+ * Errors:  gale_metric_new says them, in words by gale_report. A component may ignore them and go on with NULL for
+ *          its metric: noting to that does nothing.
  * Misuse:  the inline functions assert only: `out`. (What else they are given is checked.)
  * Limits:  GALE_METRICS_MAX in a task, GALE_METRIC_NAMES_MAX names in a topology. Not kept by checkpoints: each run begins at 0, as
  *          those who read counters expect. A counter's and a histogram's sum are doubles: whole numbers are exact up to 2^53.
@@ -58,11 +58,10 @@ typedef struct gale_metric_options {
 
 /* Makes one, or finds the one that the task has by this name: in `open`, `prepare` or later. GALE_INVALID: the name, the kind, or another
  * kind than the name has in this topology; GALE_TOO_LARGE: there are GALE_METRICS_MAX, or GALE_METRIC_NAMES_MAX; GALE_NO_MEMORY;
- * GALE_STOPPED at the end; GALE_UNSUPPORTED where nobody reads them (an older gale, a test's collector). `*ret_metric` is NULL then. */
+ * GALE_STOPPED at the end; GALE_UNSUPPORTED where nobody reads them (an older gale, a test's collector). */
 GALE_INLINE int gale_metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, metric_new) + sizeof out->ops->metric_new;
-    if (ret_metric) *ret_metric = NULL;
     return has && out->ops->metric_new ? out->ops->metric_new(out, options, ret_metric) : GALE_UNSUPPORTED;
 }
 

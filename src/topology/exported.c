@@ -10,6 +10,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #include <gale/component.h>
+#include <gale/metric.h>
 #include <gale/plugin.h>
 #include <gale/remote.h>
 #include <gale/state.h>

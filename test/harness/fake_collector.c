@@ -158,6 +158,32 @@ static int state(gale_collector *out, const gale_state_options *options, gale_st
     return gx_keyed_open(&fake->keyed, options, ret_state, NULL);
 }
 
+static int note(gale_metric *metric, double value) {
+    fake_metric *m = (fake_metric *)metric;
+    if (!(value >= 0) && m->kind != GALE_METRIC_GAUGE) return GALE_INVALID;
+    m->sum += value;
+    m->last = value;
+    m->count++;
+    return 0;
+}
+
+static int metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
+    static const gale_metric_ops metric_ops = { sizeof metric_ops, note };
+    fake_collector *fake = of(out);
+    fake_metric *m = fake->metrics, *end = m + fake->metric_count;
+    while (m < end && strcmp(m->name, options->name) != 0) m++;
+    if (m == end && fake->metric_count == FAKE_METRICS_MAX) return GALE_TOO_LARGE;
+    if (m < end && m->kind != options->kind) return GALE_INVALID;
+    if (m == end) {
+        fake->metric_count++;
+        m->metric.ops = &metric_ops;
+        m->kind = options->kind;
+        snprintf(m->name, sizeof m->name, "%s", options->name);
+    }
+    *ret_metric = &m->metric;
+    return 0;
+}
+
 static const gale_collector_ops ops = {
     .size = sizeof ops,
     .emit = emit,
@@ -173,6 +199,7 @@ static const gale_collector_ops ops = {
     .resume = resume,
     .resumed = resumed,
     .state = state,
+    .metric_new = metric_new,
 };
 
 /* --- The context -------------------------------------------------------------------------------------------------- */

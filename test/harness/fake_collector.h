@@ -12,8 +12,18 @@
 #include "tuple/schema.h"
 
 #include <gale/component.h>
+#include <gale/metric.h>
 
-enum { FAKE_FIELDS_MAX = 8 };
+enum { FAKE_FIELDS_MAX = 8, FAKE_METRICS_MAX = 8 };
+
+/* What a component noted. */
+typedef struct fake_metric {
+    gale_metric metric;
+    char name[GALE_METRIC_NAME_MAX + 1];
+    int32_t kind;
+    double sum, last;
+    uint64_t count;
+} fake_metric;
 
 typedef struct fake_collector {
     gale_collector collector;
@@ -53,6 +63,9 @@ typedef struct fake_collector {
 
     /* What was saved. */
     gx_buf saved;
+
+    fake_metric metrics[FAKE_METRICS_MAX]; /* in the order in which they were made */
+    size_t metric_count;
 
     void (*on_emit)(void *user, const gale_value *values, size_t count);
     void *on_emit_user;

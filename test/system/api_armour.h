@@ -44,6 +44,7 @@ struct world {
     gale_value_owned *owned, *freed_owned;
     gale_remote *remote, *closed_remote;
     gale_state *state;
+    gale_metric *metric;
     /* What a component has. */
     gale_collector *out;
     const gale_context *context;
@@ -95,6 +96,12 @@ static inline void open_state(world *w, const gale_context *context, gale_collec
     if (gale_state_put(w->state, &number, &number) < 0 || gale_state_put(w->state, &text, &text) < 0) abort();
 }
 
+static inline void open_metric(world *w, gale_collector *out) {
+    gale_metric_options options = GALE_METRIC_OPTIONS_INIT;
+    options.name = "own";
+    if (gale_metric_new(out, &options, &w->metric) < 0) abort();
+}
+
 static inline int on_watch(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     (void)user, (void)out, (void)watch, (void)events;
     return 0;
@@ -107,7 +114,7 @@ static inline int on_pair(void *user, const gale_value *key, const gale_value *v
 
 static inline int source_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    if (w->role == SPOUT) open_state(w, context, out);
+    if (w->role == SPOUT) open_state(w, context, out), open_metric(w, out);
     *ret_self = w;
     return 0;
 }
@@ -128,7 +135,7 @@ static inline int source_next(void *self, gale_collector *out, gale_wait *wait) 
 
 static inline int work_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    if (w->role == BOLT) open_state(w, context, out);
+    if (w->role == BOLT) open_state(w, context, out), open_metric(w, out);
     *ret_self = w;
     return 0;
 }

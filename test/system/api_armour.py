@@ -185,6 +185,7 @@ POINTERS = {
     "const gale_saver *": [C("NULL", "NULL")],
     "gale_saved *": [C("NULL", "NULL")],
     "const gale_saved *": [C("NULL", "NULL")],
+    "gale_metric *": [C("w->metric", "a metric"), C("NULL", "NULL")],
     "gale_state *": [C("w->state", "a state"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
     "gale_watch_fn *": [C("on_watch", "a function"), C("NULL", "NULL")],
@@ -230,7 +231,7 @@ PAIRS = {
     ("key", "key_size"): [C('"key", 3', "a key"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                           C("NULL, SIZE_MAX", "NULL, SIZE_MAX"), C("long_text(), 100000", "100,000 bytes"),
                           C('"", 0', "no bytes")],
-    ("bounds", "bound_count"): [C("(const int64_t *)memset(w->inputs[@], 0, ROOM), 2", "two bounds"),
+    ("bounds", "bound_count"): [C("memset(w->inputs[@], 0, ROOM), 2", "two bounds"),
                                 C("NULL, 0", "NULL, 0"), C("NULL, 3", "NULL, 3"), C("NULL, UINT32_MAX", "2^32 - 1 at NULL")],
     ("ret_trees", "room"): [C("an_output(w, @), 1", "room for one"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                             C("memset(w->inputs[@], 0, ROOM), 1", "trees without a size"),
@@ -278,6 +279,7 @@ GOOD = {
     "gale_time_cache_map_options": {"expiration": "GALE_SECOND", "shards": "2"},
     "gale_runtime_options": {"executors": "1"},
     "gale_watch_options": {"call": "on_watch"},
+    "gale_metric_options": {"name": '"rows"'},
     "gale_tap_options": {"component": '"work"', "on_event": "on_event"},
 }
 LIES = [("0", "a size of 0"), ("4", "a size of 4"), ("SIZE_MAX", "a size of SIZE_MAX"), ("1u << 20", "a size of 1 MiB")]
@@ -358,7 +360,7 @@ def slots(function, structs):
 
 # --- Writing the program ----------------------------------------------------------------------------------------------
 
-INSIDE = {"gale_collector *": "1u << SPOUT | 1u << BOLT", "gale_state *": "1u << SPOUT | 1u << BOLT", "gale_remote *": "1u << SPOUT | 1u << BOLT",
+INSIDE = {"gale_collector *": "1u << SPOUT | 1u << BOLT", "gale_state *": "1u << SPOUT | 1u << BOLT", "gale_metric *": "1u << SPOUT | 1u << BOLT", "gale_remote *": "1u << SPOUT | 1u << BOLT",
           "const gale_context *": "1u << SPOUT | 1u << BOLT", "const gale_tuple *": "1u << BOLT",
           "const gale_body *": "1u << BOLT", "const gale_targets *": "1u << GROUPING"}
 FROM_INSIDE_TOO = re.compile(r"gale_runtime_(?!new)")  # what a component should not do, and does
