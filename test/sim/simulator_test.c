@@ -5,6 +5,7 @@
 
 #include "harness/cm.h"
 
+#include <gale/metric.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,6 +202,37 @@ static void components_and_groupings_never_see_the_number_of_an_emission(void **
     gale_topology_free(t);
 }
 
+static int note_tuple(void *self, const gale_tuple *tuple, gale_collector *out) {
+    const gale_metric_options options = { sizeof options, "tuples", GALE_METRIC_COUNTER, NULL };
+    gale_metric *metric = NULL;
+    seen *s = self;
+    (void)tuple;
+    s->tuples++;
+    s->wrong += gale_metric_new(out, &options, &metric) != 0 || gale_metric_note(metric, 1) != 0;
+    return 0;
+}
+
+static void components_have_their_metrics_as_in_a_run(void **state) {
+    (void)state;
+    static const gale_bolt_ops ops = {
+        .size = sizeof ops, .name = "note", .kind = GALE_BOLT_SIMPLE, .execute = note_tuple
+    };
+    seen s = { 0, 0 };
+    gale_topology *t = gale_topology_new("noted");
+    gale_spout source = gx_sim_source(1, 0);
+    source.outputs = outputs;
+    source.output_count = 1;
+    gale_topology_add_spout(t, "source", source, 1);
+    gale_topology_add_bolt(t, "note", (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops, .user = &s }, 2);
+    gale_topology_subscribe(t, "note", "source", NULL, gale_shuffle());
+    gx_simulator *simulator = make_simulator((gx_simulator_options){ .topology = t, .keep_sinks = true });
+    run_well(simulator, 1);
+    assert_true(s.tuples >= 100);
+    assert_int_equal(s.wrong, 0);
+    gx_simulator_free(simulator);
+    gale_topology_free(t);
+}
+
 /* --- Replay --- */
 
 static int read_letter(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -383,6 +415,7 @@ int main(void) {
         cmocka_unit_test(what_a_component_forgets_times_out_and_is_no_violation),
         cmocka_unit_test(what_a_fault_holds_is_waited_for_though_there_are_always_ticks),
         cmocka_unit_test(components_and_groupings_never_see_the_number_of_an_emission),
+        cmocka_unit_test(components_have_their_metrics_as_in_a_run),
         cmocka_unit_test(failed_tuples_are_emitted_again_and_who_takes_dead_letters_sees_them_whole),
         cmocka_unit_test(odds_are_read_by_name_and_what_is_wrong_changes_nothing),
         cmocka_unit_test(coverage_is_printed_in_order_of_places),
