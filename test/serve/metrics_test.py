@@ -18,16 +18,6 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 OPEN = "application/openmetrics-text; version=1.0.0"
 
 
-def samples(text):
-    """{name: {labels: value}}"""
-    found = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            name, labels, value = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line).groups()
-            found.setdefault(name, {})[labels or ""] = float(value)
-    return found
-
-
 class Metrics(rig.Case):
     def scrape(self, run, accept=None):
         status, headers, text = run.ask("/metrics", headers={"Accept": accept} if accept else {})
@@ -39,7 +29,7 @@ class Metrics(rig.Case):
         run.acked(50)
         kind, text = self.scrape(run)
         self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8")
-        found = samples(text)
+        found = rig.samples(text)
         self.assertEqual(found["gale_trees_started_total"], {"": 50})
         self.assertEqual(found["gale_trees_ended_total"]['outcome="acked"'], 50)
         self.assertEqual(found["gale_component_executed_total"], {'component="count"': 100, 'component="split"': 50})

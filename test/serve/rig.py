@@ -60,6 +60,16 @@ def until(condition, what):
     raise AssertionError(f"{what} did not come")
 
 
+def samples(text):
+    """Of /metrics: {name: {labels: value}}"""
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, labels, value = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line).groups()
+            found.setdefault(name, {})[labels or ""] = float(value)
+    return found
+
+
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("localhost", timeout=PATIENCE)

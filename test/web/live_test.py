@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GALE = os.environ.get("GALE") or str(ROOT / "build" / "gale")
 sys.path.append(str(ROOT / "test" / "serve"))
 
+import known  # noqa: E402
 import rig  # noqa: E402
 
 LINES = [f"the wind turns {number % 7} and the sea rises" for number in range(20_000)]
@@ -92,6 +93,21 @@ class KnownInput(Live):
             rest = self.component(run, name)
             for key in ("emitted", "transferred", "executed", "acked", "failed"):
                 expect(self.cell(page, name, key)).to_have_text(counted(rest[key]))
+
+    def test_failures_and_replays_of_a_known_input_are_those_of_rest(self):
+        run = self.start(known.TOPOLOGY, "--log-level", "error", lines=known.LINES)
+        rig.until(lambda: known.is_done(self.now(run)), "the end of the input")
+        page = self.open(run.url)
+        expect(self.figure(page, "acked").locator(".below")).to_have_text(counted(known.GOOD) + " in all")
+        expect(self.figure(page, "failed").locator("b")).to_have_text(counted(known.BAD))
+        expect(self.figure(page, "failed").locator(".below")).to_contain_text(counted(known.TREES["replayed"]) + " replayed")
+        self.visit(run, page, "components")
+        for name, wanted in known.COMPONENTS.items():
+            self.assertEqual(known.part(self.component(run, name)), wanted)
+            for key in ("executed", "emitted", "transferred", "acked", "failed"):
+                expect(self.cell(page, name, key)).to_have_text(counted(wanted[key]))
+        self.visit(run, page, "failures")
+        expect(self.cell(page, "check failed", "count")).to_have_text(counted(known.BAD))
 
     def test_a_component_s_tasks_and_streams_are_those_of_rest(self):
         run, page = self.whole()
