@@ -1,6 +1,7 @@
 #include "serve/exposition.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *gx_family_kind_name(gx_family_kind kind) {
     static const char *const names[] = { "counter", "gauge", "histogram" };
@@ -11,18 +12,10 @@ static const char *total(const gx_exposition *to) {
     return to->kind == GX_FAMILY_COUNTER ? "_total" : "";
 }
 
-void gx_exposition_family(gx_exposition *to, const gx_family *family) {
-    to->family = family->name;
-    to->kind = family->kind;
-    const char *ending = to->open ? "" : total(to);
-    gx_buf_format(to->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, ending, family->help, family->name, ending,
-                  gx_family_kind_name(family->kind));
-    if (to->open && *family->unit) gx_buf_format(to->out, "# UNIT %s %s\n", family->name, family->unit);
-}
-
-static void add_value(gx_buf *out, const char *text) {
+/* With a backslash before each of `marks`. */
+static void add_escaped(gx_buf *out, const char *text, const char *marks) {
     for (; *text; text++) {
-        if (*text == '\\' || *text == '"') gx_buf_add_byte(out, '\\');
+        if (strchr(marks, *text)) gx_buf_add_byte(out, '\\');
         if (*text == '\n')
             gx_buf_add_text(out, "\\n");
         else
@@ -30,11 +23,21 @@ static void add_value(gx_buf *out, const char *text) {
     }
 }
 
+void gx_exposition_family(gx_exposition *to, const gx_family *family) {
+    to->family = family->name;
+    to->kind = family->kind;
+    const char *ending = to->open ? "" : total(to);
+    gx_buf_format(to->out, "# HELP %s%s ", family->name, ending);
+    add_escaped(to->out, family->help, to->open ? "\\\"" : "\\");
+    gx_buf_format(to->out, "\n# TYPE %s%s %s\n", family->name, ending, gx_family_kind_name(family->kind));
+    if (to->open && *family->unit) gx_buf_format(to->out, "# UNIT %s %s\n", family->name, family->unit);
+}
+
 static void add_name(gx_exposition *to, const char *ending, const gx_label *labels) {
     gx_buf_format(to->out, "%s%s%s", to->family, ending, total(to));
     for (const gx_label *label = labels; label && label->name; label++) {
         gx_buf_format(to->out, "%c%s=\"", label == labels ? '{' : ',', label->name);
-        add_value(to->out, label->value);
+        add_escaped(to->out, label->value, "\\\"");
         gx_buf_add_byte(to->out, '"');
     }
     gx_buf_add_text(to->out, labels && labels->name ? "} " : " ");

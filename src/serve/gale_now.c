@@ -5,6 +5,7 @@
 #include "serve/history.h"
 #include "serve/hurts.h"
 #include "serve/member.h"
+#include "serve/noted.h"
 
 /* What is read now, and about ten seconds ago. */
 typedef struct reading {
@@ -12,6 +13,7 @@ typedef struct reading {
     const gx_snapshot *before; /* NULL: nothing yet */
     const gx_snapshot *now;
     int64_t nanoseconds; /* between them */
+    const gx_noted *noted;
 } reading;
 
 /* --- Latencies ----------------------------------------------------------------------------------------------------- */
@@ -178,8 +180,8 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
                      share_of(r, before.pending_nanoseconds, now.pending_nanoseconds, part->task_count));
     limits_members(json, &now);
     unwell_member(json, r, part);
-    gx_member_open(json, "metrics", '[');
-    gx_json_close(json, ']');
+    gx_json_key(json, gx_str("metrics"));
+    gx_noted_json(json, r->noted, r->served->runtime, part);
     gx_json_close(json, '}');
 }
 
@@ -404,7 +406,9 @@ static void write_now(gx_json *json, const reading *r) {
 void gx_gale_now(const gx_call *call, gx_http_reply *reply) {
     gx_served *served = call->served;
     gx_snapshot *now = gx_snapshot_take(&served->parts, served->runtime);
-    if (!now) {
+    gx_noted noted;
+    if (!now || !gx_noted_read(served->runtime, &served->parts, &noted)) {
+        gx_snapshot_free(now);
         gx_call_refuse(reply, 503, "out of memory");
         return;
     }
@@ -412,9 +416,11 @@ void gx_gale_now(const gx_call *call, gx_http_reply *reply) {
     gx_history_lock(served->history);
     reading r = { .served = served,
                   .now = now,
-                  .before = gx_history_before(served->history, now->time, 10 * GALE_SECOND) };
+                  .before = gx_history_before(served->history, now->time, 10 * GALE_SECOND),
+                  .noted = &noted };
     r.nanoseconds = r.before ? now->time - r.before->time : 0;
     write_now(&json, &r);
     gx_history_unlock(served->history);
+    gx_noted_free(&noted);
     gx_snapshot_free(now);
 }

@@ -3,6 +3,7 @@
 #include "serve/healthy.h"
 #include "serve/history.h"
 #include "serve/hurts.h"
+#include "serve/noted.h"
 
 #include <stdio.h>
 
@@ -385,7 +386,9 @@ static void write_metric(const reading *r, const metric *row) {
 void gx_metrics_serve(const gx_call *call, gx_http_reply *reply) {
     gx_served *served = call->served;
     gx_snapshot *now = gx_snapshot_take(&served->parts, served->runtime);
-    if (!now) {
+    gx_noted noted;
+    if (!now || !gx_noted_read(served->runtime, &served->parts, &noted)) {
+        gx_snapshot_free(now);
         gx_call_refuse(reply, 503, "out of memory");
         return;
     }
@@ -396,8 +399,10 @@ void gx_metrics_serve(const gx_call *call, gx_http_reply *reply) {
     r.before = gx_history_before(served->history, now->time, 10 * GALE_SECOND);
     gx_healthy_look(&served->parts, now, gx_served_checkpoint_interval(served), &r.healthy);
     for (size_t i = 0; i < METRICS; i++) write_metric(&r, &table[i]);
+    gx_noted_expose(&to, &noted, served->runtime, &served->parts);
     gx_exposition_end(&to);
     gx_history_unlock(served->history);
+    gx_noted_free(&noted);
     gx_snapshot_free(now);
 }
 

@@ -7,7 +7,7 @@
 
 static const gx_family counter = { "gale_a", GX_FAMILY_COUNTER, "", "Counts." };
 static const gx_family seconds = { "gale_b_seconds", GX_FAMILY_COUNTER, "seconds", "Time." };
-static const gx_family gauge = { "gale_c", GX_FAMILY_GAUGE, "", "Is." };
+static const gx_family gauge = { "gale_c", GX_FAMILY_GAUGE, "", "Is \"a\"\\b\n." };
 
 static void write(gx_buf *out, bool open) {
     gx_exposition to = { .out = out, .open = open };
@@ -32,7 +32,7 @@ static void as_prometheus_reads_them(void **state) {
                         "gale_a_total{component=\"a\\\"b\\\\c\\nd\",task=\"7\"} 18446744073709551615\n"
                         "# HELP gale_b_seconds_total Time.\n# TYPE gale_b_seconds_total counter\n"
                         "gale_b_seconds_total 0.25\n"
-                        "# HELP gale_c Is.\n# TYPE gale_c gauge\ngale_c NaN\ngale_c +Inf\ngale_c -Inf\n");
+                        "# HELP gale_c Is \"a\"\\\\b\\n.\n# TYPE gale_c gauge\ngale_c NaN\ngale_c +Inf\ngale_c -Inf\n");
     gx_buf_fini(&out);
 }
 
@@ -40,12 +40,13 @@ static void as_openmetrics_says(void **state) {
     (void)state;
     gx_buf out = GX_BUF_INIT(NULL);
     write(&out, true);
-    assert_string_equal(gx_buf_text(&out),
-                        "# HELP gale_a Counts.\n# TYPE gale_a counter\n"
-                        "gale_a_total{component=\"a\\\"b\\\\c\\nd\",task=\"7\"} 18446744073709551615\n"
-                        "# HELP gale_b_seconds Time.\n# TYPE gale_b_seconds counter\n# UNIT gale_b_seconds seconds\n"
-                        "gale_b_seconds_total 0.25\n"
-                        "# HELP gale_c Is.\n# TYPE gale_c gauge\ngale_c NaN\ngale_c +Inf\ngale_c -Inf\n# EOF\n");
+    assert_string_equal(
+        gx_buf_text(&out),
+        "# HELP gale_a Counts.\n# TYPE gale_a counter\n"
+        "gale_a_total{component=\"a\\\"b\\\\c\\nd\",task=\"7\"} 18446744073709551615\n"
+        "# HELP gale_b_seconds Time.\n# TYPE gale_b_seconds counter\n# UNIT gale_b_seconds seconds\n"
+        "gale_b_seconds_total 0.25\n"
+        "# HELP gale_c Is \\\"a\\\"\\\\b\\n.\n# TYPE gale_c gauge\ngale_c NaN\ngale_c +Inf\ngale_c -Inf\n# EOF\n");
     gx_buf_fini(&out);
 }
 

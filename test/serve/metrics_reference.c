@@ -32,10 +32,27 @@ static bool is_same(const char *path, const gx_buf *page) {
     return same;
 }
 
+static const char outro[] =
+    "\n## Components' own\n\n"
+    "What a component notes ([gale/metric.h](api/metric.md)) is `gale_metric_` and its name, with the component's "
+    "sentence "
+    "as help.\n\n"
+    "| kind | name | labels | |\n| --- | --- | --- | --- |\n"
+    "| counter | `gale_metric_NAME_total` | component | the sum of its tasks |\n"
+    "| gauge | `gale_metric_NAME` | component, task | |\n"
+    "| histogram | `gale_metric_NAME` with `_bucket`, `_sum`, `_count` | component, le | in its own unit; bounds are "
+    "1, 2.5 "
+    "and 5 of each "
+    "power of ten from 1e-6 to 1e9 |\n\n"
+    "A name has one kind in a topology, and ends in nothing that belongs to another: `_total` is never written, and a "
+    "gauge's name does\n"
+    "not end in `_bucket`, `_count` or `_sum`. Each run begins at 0.\n";
+
 int main(int argc, char **argv) {
     gx_buf page = GX_BUF_INIT(NULL);
     gx_buf_add_text(&page, intro);
     gx_metrics_markdown(&page);
+    gx_buf_add_text(&page, outro);
     bool same = argc < 2 ? fwrite(page.data, 1, page.size, stdout) == page.size : is_same(argv[1], &page);
     if (!same)
         printf("%s is not what the table in src/serve/metrics.c says.\n"
