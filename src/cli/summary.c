@@ -118,11 +118,11 @@ static uint64_t untracked(const gx_reading *reading) {
 
 bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary) {
     uint32_t tasks = gale_runtime_task_count(runtime);
-    gx_summary summary = { .topology = gale_topology_name(topology) };
+    gx_summary summary = { .topology = gale_topology_name(topology), .runtime = runtime };
     summary.rows = calloc(tasks ? tasks : 1, sizeof *summary.rows);
     if (!summary.rows) return false;
     gx_summary_read(runtime, &summary.total);
-    bool whole = true;
+    bool whole = gx_noted_read(runtime, &summary.noted);
     for (uint32_t i = 1; i <= tasks; i++) {
         gale_task_stats task = { .size = sizeof task };
         if (!gale_runtime_task_stats(runtime, i, &task)) continue;
@@ -141,8 +141,10 @@ bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtim
 void gx_summary_fini(gx_summary *summary) {
     free(summary->rows);
     free(summary->drops);
+    gx_noted_free(&summary->noted);
     summary->rows = NULL;
     summary->drops = NULL;
+    summary->noted = (gx_noted){ 0 };
 }
 
 bool gx_summary_lost(const gx_summary *summary) {
@@ -378,7 +380,7 @@ static void json_drop(const gx_summary_drop *drop, gx_json *json) {
     gx_json_close(json, '}');
 }
 
-static void json_row(const gx_summary_row *row, gx_json *json) {
+static void json_row(const gx_summary *summary, const gx_summary_row *row, gx_json *json) {
     gx_json_open(json, '{');
     gx_json_key(json, gx_str("component"));
     gx_json_string(json, gx_str(row->component));
@@ -400,6 +402,8 @@ static void json_row(const gx_summary_row *row, gx_json *json) {
         gx_json_f64(json, (double)row->execute_nanoseconds / (double)row->execute_samples / 1e9);
     else
         gx_json_null(json);
+    gx_json_key(json, gx_str("metrics"));
+    gx_noted_json(json, &summary->noted, summary->runtime, row->component);
     gx_json_close(json, '}');
 }
 
@@ -472,7 +476,7 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
     json_run(&summary->total, &json);
     gx_json_key(&json, gx_str("components"));
     gx_json_open(&json, '[');
-    for (size_t i = 0; i < summary->row_count; i++) json_row(&summary->rows[i], &json);
+    for (size_t i = 0; i < summary->row_count; i++) json_row(summary, &summary->rows[i], &json);
     gx_json_close(&json, ']');
     gx_json_key(&json, gx_str("dropped"));
     gx_json_open(&json, '[');

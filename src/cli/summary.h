@@ -1,12 +1,13 @@
 /* What a run did, gathered from its runtime and printed as a table or as one JSON object.
  *
  * Threads: one at a time; gathering while the run goes on is allowed.
- * Owner:   component names belong to the runtime.
+ * Owner:   names belong to the runtime, which is read once more for the JSON.
  */
 #ifndef GX_CLI_SUMMARY_H
 #define GX_CLI_SUMMARY_H
 
 #include "base/buf.h"
+#include "serve/noted.h"
 
 #include <gale/runtime.h>
 
@@ -53,6 +54,8 @@ typedef struct gx_summary {
     size_t row_count;
     gx_summary_drop *drops; /* inputs that may drop */
     size_t drop_count;
+    const gale_runtime *runtime;
+    gx_noted noted;
 } gx_summary;
 
 void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading);

@@ -181,7 +181,7 @@ static void component_json(gx_json *json, const reading *r, const gx_part *part)
     limits_members(json, &now);
     unwell_member(json, r, part);
     gx_json_key(json, gx_str("metrics"));
-    gx_noted_json(json, r->noted, r->served->runtime, part);
+    gx_noted_json(json, r->noted, r->served->runtime, part->name);
     gx_json_close(json, '}');
 }
 
@@ -407,7 +407,7 @@ void gx_gale_now(const gx_call *call, gx_http_reply *reply) {
     gx_served *served = call->served;
     gx_snapshot *now = gx_snapshot_take(&served->parts, served->runtime);
     gx_noted noted;
-    if (!now || !gx_noted_read(served->runtime, &served->parts, &noted)) {
+    if (!now || !gx_noted_read(served->runtime, &noted)) {
         gx_snapshot_free(now);
         gx_call_refuse(reply, 503, "out of memory");
         return;

@@ -387,7 +387,7 @@ void gx_metrics_serve(const gx_call *call, gx_http_reply *reply) {
     gx_served *served = call->served;
     gx_snapshot *now = gx_snapshot_take(&served->parts, served->runtime);
     gx_noted noted;
-    if (!now || !gx_noted_read(served->runtime, &served->parts, &noted)) {
+    if (!now || !gx_noted_read(served->runtime, &noted)) {
         gx_snapshot_free(now);
         gx_call_refuse(reply, 503, "out of memory");
         return;

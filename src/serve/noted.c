@@ -30,10 +30,10 @@ static void keep_each_once(gx_noted *noted) {
     noted->count = kept;
 }
 
-bool gx_noted_read(const gale_runtime *runtime, const gx_parts *parts, gx_noted *ret_noted) {
+bool gx_noted_read(const gale_runtime *runtime, gx_noted *ret_noted) {
     gx_noted noted = { 0 };
     size_t capacity = 0;
-    for (uint32_t task = 1; task <= parts->task_count; task++)
+    for (uint32_t task = 1; task <= gale_runtime_task_count(runtime); task++)
         for (uint32_t i = 0;; i++) {
             gale_metric_stats stats = { .size = sizeof stats };
             if (!gale_runtime_metric_stats(runtime, task, i, &stats)) break;
@@ -74,11 +74,11 @@ static void value_member(gx_json *json, const gale_metric_stats *stats) {
     }
 }
 
-void gx_noted_json(gx_json *json, const gx_noted *noted, const gale_runtime *runtime, const gx_part *part) {
+void gx_noted_json(gx_json *json, const gx_noted *noted, const gale_runtime *runtime, const char *component) {
     gx_json_open(json, '[');
     for (uint32_t i = 0; i < noted->count; i++) {
         gale_metric_stats stats = { .size = sizeof stats };
-        if (gale_runtime_metric(runtime, part->name, noted->list[i].name, NULL, 0, NULL, &stats) < 0) continue;
+        if (gale_runtime_metric(runtime, component, noted->list[i].name, NULL, 0, NULL, &stats) < 0) continue;
         gx_json_open(json, '{');
         gx_member_text(json, "name", stats.name);
         gx_member_text(json, "kind", gale_metric_kind_name(stats.kind));

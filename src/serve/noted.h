@@ -16,11 +16,11 @@ typedef struct gx_noted {
 } gx_noted;
 
 /* False: memory is out. */
-bool gx_noted_read(const gale_runtime *runtime, const gx_parts *parts, gx_noted *ret_noted);
+bool gx_noted_read(const gale_runtime *runtime, gx_noted *ret_noted);
 void gx_noted_free(gx_noted *noted);
 
 /* The metrics of one component, as a list of JSON. */
-void gx_noted_json(gx_json *json, const gx_noted *noted, const gale_runtime *runtime, const gx_part *part);
+void gx_noted_json(gx_json *json, const gx_noted *noted, const gale_runtime *runtime, const char *component);
 
 /* All of them, a family a name: "gale_metric_" and the name. */
 void gx_noted_expose(gx_exposition *to, const gx_noted *noted, const gale_runtime *runtime, const gx_parts *parts);

@@ -4,10 +4,12 @@
 usage: metrics_test.py GALE [PLUGIN]    (test/plugins/metered.c, where there is a loader)
 """
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -127,6 +129,18 @@ class Metrics(rig.Case):
         self.assertEqual((never["kind"], never["value"]), ("histogram", None))
         self.assertEqual(sizes["value"], {"count": 6, "mean": 22 / 6, "p50": sizes["value"]["p50"], "p90": 6, "p99": 6, "max": 6})
         self.assertTrue(4 <= sizes["value"]["p50"] <= 4 * 33 / 32)
+
+    @unittest.skipUnless(PLUGIN, "nothing is loaded here")
+    def test_a_run_that_is_over_tells_them_with_its_figures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "in.txt").write_text("word\nlonger\nw\n")
+            Path(folder, "metered.yaml").write_text(METERED.replace(", { name: follow, value: true }", ""))
+            done = subprocess.run([self.gale, "run", "metered.yaml", "--json", "--plugin", PLUGIN], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        components = {each["component"]: each["metrics"] for each in json.loads(done.stdout)["components"]}
+        self.assertEqual(components["lines"], [])
+        self.assertEqual({each["name"]: each["value"] for each in components["two"] if each["kind"] != "histogram"}, {"last_bytes": 2, "words": 6})
+        self.assertEqual(next(each["value"]["count"] for each in components["one"] if each["name"] == "word_bytes"), 3)
 
     def test_every_name_is_told_and_every_name_that_is_told_is_there(self):
         run = self.run_words("--state", "state")
