@@ -187,8 +187,9 @@ class Mock:
             "pending_share": 0.0,
             "unwell": [],
             "metrics": [
-                {"name": "lines.skipped", "kind": "counter", "value": 30},
-                {"name": "line.bytes", "kind": "histogram", "value": {"count": 9000, "mean": 181.2, "p50": 164, "p90": 300, "p99": 411, "max": 4090}},
+                {"name": "lines_skipped", "kind": "counter", "help": "Lines that are <none>.", "tasks": 4, "value": 30},
+                {"name": "line_bytes", "kind": "histogram", "help": "", "tasks": 4, "value": {"count": 9000, "mean": 181.2, "p50": 164, "p90": 300, "p99": 411, "max": 4090}},
+                {"name": "never", "kind": "histogram", "help": "", "tasks": 4, "value": None},
             ] if name == "parse" else [],
         }  # fmt: skip
 

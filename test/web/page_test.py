@@ -76,8 +76,10 @@ class Figures(Page):
         stream = next(item for item in now["streams"] if item["stream"] == "broken")
         expect(self.cell(page, "broken", "emitted", "#streams")).to_have_text(counted(stream["emitted"]))
         expect(self.cell(page, "exception", "count", "#reasons")).to_have_text("211")
-        expect(self.cell(page, "lines.skipped", "value", "#metrics")).to_have_text("30")
-        expect(self.cell(page, "line.bytes", "p99", "#metrics")).to_have_text("411")
+        expect(self.cell(page, "lines_skipped", "value", "#metrics")).to_have_text("30")
+        expect(self.cell(page, "lines_skipped", "help", "#metrics")).to_have_text("Lines that are <none>.")
+        expect(self.cell(page, "line_bytes", "p99", "#metrics")).to_have_text("411")
+        expect(self.cell(page, "never", "value", "#metrics")).to_have_text("–")
 
     def test_open_trees_are_told_with_their_places(self):
         page = self.show("trees")

@@ -74,6 +74,7 @@ const metricColumns = [
     value: (row) => (row.kind === "histogram" ? (row.value?.[part] ?? null) : null),
     show: (_, value) => metric(value),
   })),
+  { key: "help", title: "What it is", text: true, long: true, sort: false, value: (row) => row.help },
 ];
 
 function metric(value) {
