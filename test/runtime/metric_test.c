@@ -5,6 +5,7 @@
 #include <float.h>
 #include <gale/metric.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -305,6 +306,33 @@ static void a_collector_of_an_older_gale_has_none(void **state) {
     rig_fini(&r);
 }
 
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+static void *note_from_elsewhere(void *collector) {
+    gale_metric *metric = NULL;
+    assert_int_equal(metric_of(collector, "rows", GALE_METRIC_COUNTER, &metric), GALE_THREAD);
+    assert_int_equal(gale_metric_note(a.user, 1), GALE_THREAD);
+    return NULL;
+}
+
+static int ask_another_thread(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    pthread_t thread;
+    gale_metric *metric = NULL;
+    (void)tuple;
+    assert_int_equal(metric_of(out, "rows", GALE_METRIC_COUNTER, &metric), 0);
+    bolt->user = metric;
+    assert_int_equal(pthread_create(&thread, NULL, note_from_elsewhere, out), 0);
+    return pthread_join(thread, NULL);
+}
+
+static void another_thread_than_the_tasks_is_refused_in_builds_with_checks(void **state) {
+    (void)state;
+    run(1, ask_another_thread);
+    assert_int_equal(spout.acks, 1);
+    assert_true(read_all("a", "rows").count == 0);
+    rig_fini(&r);
+}
+#endif
+
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
 static gale_collector *last_collector;
@@ -514,6 +542,9 @@ int main(void) {
         cmocka_unit_test(a_task_has_so_many_and_hears_once_that_it_wants_more),
         cmocka_unit_test(a_topology_has_so_many_names),
         cmocka_unit_test(a_collector_of_an_older_gale_has_none),
+#if defined(GALE_CHECKS) && GALE_CHECKS >= 1
+        cmocka_unit_test(another_thread_than_the_tasks_is_refused_in_builds_with_checks),
+#endif
         cmocka_unit_test(none_is_made_at_the_end_and_what_was_noted_can_be_read_after_it),
         cmocka_unit_test(a_components_figure_is_that_of_its_tasks_together),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_readers),
