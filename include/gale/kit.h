@@ -374,6 +374,7 @@ typedef struct gale_window_options {
      * expression.
      * `self` is what `having_open` made when the task began, whose alone it is; `having_close` (may be NULL) ends it. Without
      * `having_open` it is `having_user`, of which several tasks ask at a time. An error of `having_open` stops the start.
+     * `having_begin` (below, may be NULL) is told the task's collector once `having_open` has made it: for its metrics.
      * `free_having_user` (may be NULL) is called when the definition is freed, and not when it could not be made. */
     int (*having)(void *self, const gale_value *row, size_t count, gale_error *error);
     int (*having_open)(void *user, const gale_context *context, void **ret_self, gale_error *error);
@@ -384,6 +385,7 @@ typedef struct gale_window_options {
     uint32_t counters; /* of top, at most 1000000; 0: 1000 */
     uint64_t max_keys; /* in windows at a time, of a task; 0: 1000000. The tuple of another one fails: GALE_TOO_LARGE */
     uint64_t max_bytes; /* of a task's windows; 0: 1 GiB. A tuple that needs one more pane fails: GALE_TOO_LARGE */
+    void (*having_begin)(void *self, gale_collector *out);
 } gale_window_options;
 GALE_API GALE_MUST_USE int gale_window_bolt(const gale_window_options *options, gale_bolt *ret_bolt, gale_error *error);
 

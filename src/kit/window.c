@@ -49,6 +49,7 @@ static int open_having(gx_window_bolt *bolt, gale_collector *out) {
     int rc = given->having_open(given->having_user, bolt->instance.context, &bolt->having, &error);
     if (rc < 0 && error.text[0]) gale_report(out, error.text);
     bolt->having_opened = rc >= 0;
+    if (rc >= 0 && given->having_begin) given->having_begin(bolt->having, out);
     return rc;
 }
 
@@ -548,6 +549,7 @@ static int check(const gale_window_options *given, gx_window_settings *made, gal
     made->having = given->having;
     made->having_open = given->having_open;
     made->having_close = given->having_close;
+    made->having_begin = given->having_begin;
     made->having_user = given->having_user;
     made->free_having_user = given->free_having_user;
     return GALE_OK;

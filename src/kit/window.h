@@ -32,6 +32,7 @@ typedef struct gx_window_settings {
     int (*having)(void *self, const gale_value *row, size_t count, gale_error *error);
     int (*having_open)(void *user, const gale_context *context, void **ret_self, gale_error *error);
     void (*having_close)(void *self);
+    void (*having_begin)(void *self, gale_collector *out);
     void *having_user;
     void (*free_having_user)(void *user);
     char text[1024]; /* of the aggregates, as given */

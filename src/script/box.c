@@ -23,7 +23,8 @@ struct gx_box {
     lua_State *lua;
     gx_arena arena;
     gale_clock clock; /* .now NULL: the machine's */
-    uint64_t work;    /* of a call */
+    gale_collector *collector;
+    uint64_t work; /* of a call */
     size_t memory;
     int64_t left;   /* of the work */
     size_t used;    /* bytes */
@@ -127,6 +128,14 @@ int64_t gx_box_now(const gx_box *box) {
     return box->clock.now ? box->clock.now(box->clock.user) : gx_os_wall();
 }
 
+void gx_box_set_collector(gx_box *box, gale_collector *out) {
+    box->collector = out;
+}
+
+gale_collector *gx_box_collector(const gx_box *box) {
+    return box->collector;
+}
+
 /* --- What can be reached --- */
 
 static const char *const base_names[] = { "assert", "error", "ipairs", "select", "tonumber", "type", NULL };
@@ -210,7 +219,8 @@ static void set_text_methods(lua_State *lua) {
 }
 
 static void freeze_all(lua_State *lua) {
-    static const char *const names[] = { "string", "table", "math", "utf8", "json", "base64", "url", "hash", "time" };
+    static const char *const names[] = { "string", "table", "math", "utf8", "json",
+                                         "base64", "url",   "hash", "time", "metric" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         lua_getfield(lua, -1, names[i]);
         bool there = lua_istable(lua, -1);
@@ -261,6 +271,7 @@ static int furnish(lua_State *lua) {
     gx_library_json(lua);
     gx_library_url(lua);
     gx_library_time(lua);
+    gx_library_metric(lua);
     list_names(lua, box, "");
     freeze_all(lua);
     set_text_methods(lua);

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 
 #include <gale/clock.h>
+#include <gale/component.h>
 #include <gale/value.h>
 #include <lua.h>
 
@@ -78,5 +79,9 @@ size_t gx_box_room(const gx_box *box);
 /* For the time functions: nanoseconds since 1970, of the machine's clock unless another was set. */
 void gx_box_set_clock(gx_box *box, const gale_clock *clock);
 int64_t gx_box_now(const gx_box *box);
+
+/* For the metrics: that of the task whose box it is, for as long as the task lives. NULL until it is set: nothing is noted. */
+void gx_box_set_collector(gx_box *box, gale_collector *out);
+gale_collector *gx_box_collector(const gx_box *box);
 
 #endif

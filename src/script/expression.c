@@ -36,9 +36,9 @@ static bool is_free_name(const scan *s) {
            !gx_token_is(&s->last, ":") && !gx_token_is(&s->next, "=");
 }
 
-/* time.format(time): what is called or indexed is the library's, if it has the name. */
+/* time.format(time): what is called or indexed is the library's, if it has the name. Methods are those of texts. */
 static bool is_library(const scan *s) {
-    bool used = gx_token_is(&s->next, ".") || gx_token_is(&s->next, "(") || gx_token_is(&s->next, ":");
+    bool used = gx_token_is(&s->next, ".") || gx_token_is(&s->next, "(");
     return used && gx_box_knows(s->made->box, s->now.text);
 }
 

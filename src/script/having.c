@@ -57,6 +57,11 @@ static int having_open(void *user, const gale_context *context, void **ret_self,
     return rc;
 }
 
+static void having_begin(void *user, gale_collector *out) {
+    having *self = user;
+    gx_box_set_collector(self->box, out);
+}
+
 static int having_ask(void *user, const gale_value *row, size_t count, gale_error *error) {
     having *self = user;
     gale_value is;
@@ -106,6 +111,7 @@ int gale_window_having(const gale_having_options *options, gale_window_options *
     window->having = having_ask;
     window->having_open = having_open;
     window->having_close = having_close;
+    window->having_begin = having_begin;
     window->having_user = made;
     window->free_having_user = free;
     return GALE_OK;

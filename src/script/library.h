@@ -1,4 +1,5 @@
-/* What expressions can call beside what is left of Lua's own library (box.h): text, lists, patterns, JSON, time, URLs.
+/* What expressions can call beside what is left of Lua's own library (box.h): text, lists, patterns, JSON, time, URLs,
+ * metrics.
  *
  * Each function charges the box for what it is about to look at, before it does (about one unit for 64 bytes, or for one item), and
  * takes memory from the box alone; so no call of it goes on for longer than the call's bounds allow.
@@ -18,6 +19,7 @@ void gx_library_pattern(lua_State *lua); /* string.find, match, gmatch, gsub, re
 void gx_library_data(lua_State *lua);    /* base64, hex, hash */
 void gx_library_json(lua_State *lua);
 void gx_library_url(lua_State *lua);
-void gx_library_time(lua_State *lua); /* now, time */
+void gx_library_time(lua_State *lua);   /* now, time */
+void gx_library_metric(lua_State *lua); /* metric.count, .gauge, .observe */
 
 #endif

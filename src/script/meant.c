@@ -26,10 +26,14 @@ static const char *const words[][2] = {
     { "indexof", "string.find" },
     { "strftime", "time.format" },
     { "strptime", "time.parse" },
+    { "counter", "metric.count" },
+    { "histogram", "metric.observe" },
 };
 
 /* Of names that are as near, one of a table further to the front is meant. */
-static const char *const tables[] = { "", "string", "math", "table", "time", "json", "url", "base64", "utf8" };
+static const char *const tables[] = {
+    "", "string", "math", "table", "time", "json", "url", "base64", "utf8", "metric"
+};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static bool is_table(gale_str name) {

@@ -168,6 +168,7 @@ int gx_shaper_prepare(void *user, const gale_context *context, gale_collector *o
         gx_shaper_cleanup(shaper);
         return rc;
     }
+    gx_box_set_collector(shaper->box, out);
     *ret_self = shaper;
     return GALE_OK;
 }
