@@ -20,9 +20,10 @@ import headers  # noqa: E402
 
 from gale import _c, _library  # noqa: E402
 
-HEADERS = ["gale/gale.h", "gale/remote.h", "gale/state.h", "gale/store.h", "gale/watch.h", "gale_test.h", "gale_front.h", "gale_store.h"]
+HEADERS = ["gale/gale.h", "gale/metric.h", "gale/remote.h", "gale/state.h", "gale/store.h", "gale/watch.h", "gale_test.h", "gale_front.h", "gale_store.h"]
 NUMBERS = {"SECOND": "GALE_SECOND", "ERROR_TEXT": "GALE_ERROR_TEXT", "FAILURE_TEXT": "GALE_FAILURE_TEXT",
-           "OPEN_TREES_MAX": "GALE_OPEN_TREES_MAX", "VALUE_DEPTH": "GALE_VALUE_DEPTH", "DURABLE_STATELESS": "GALE_DURABLE_STATELESS",
+           "OPEN_TREES_MAX": "GALE_OPEN_TREES_MAX", "METRICS_MAX": "GALE_METRICS_MAX",
+           "METRIC_NAMES_MAX": "GALE_METRIC_NAMES_MAX", "VALUE_DEPTH": "GALE_VALUE_DEPTH", "DURABLE_STATELESS": "GALE_DURABLE_STATELESS",
            "DURABLE_KEYED": "GALE_DURABLE_KEYED", "FOREVER": "INT64_MAX"}
 TYPES = {"void": None, "int": c.c_int, "bool": c.c_bool, "size_t": c.c_size_t, "int32_t": c.c_int32, "int64_t": c.c_int64,
          "uint32_t": c.c_uint32, "uint64_t": c.c_uint64, "double": c.c_double, "gale_handle": c.c_uint64, "gale_watch": c.c_uint64}
@@ -149,6 +150,7 @@ class Layout(unittest.TestCase):
     def test_every_number_of_an_enum_is_there(self):
         counted = {_c.Reason: "GALE_REASON_COUNT", _c.Phase: "GALE_PHASE_COUNT", _c.Place: "GALE_PLACE_COUNT", _c.Type: "GALE_TYPE_COUNT",
                    _c.GroupingKind: "GALE_GROUPING_COUNT", _c.Drop: "GALE_DROP_COUNT", _c.TestOrder: "GALE_TEST_ORDER_COUNT",
+                   _c.MetricKind: "GALE_METRIC_KIND_COUNT",
                    _c.TestState: "GALE_TEST_STATE_COUNT"}
         wanted = [(name, name, sum(one < 1000 for one in numbers)) for numbers, name in counted.items()]
         self.assertEqual(ask_c(wanted), [value for _n, _e, value in wanted])

@@ -79,6 +79,12 @@ class WatchEvent(enum.IntFlag):
     HANGUP = 8
 
 
+class MetricKind(enum.IntEnum):
+    COUNTER = 0
+    GAUGE = 1
+    HISTOGRAM = 2
+
+
 class Place(enum.IntEnum):
     """Where a tuple of an open tree was found."""
     UNKNOWN = 0
@@ -158,14 +164,16 @@ class TestState(enum.IntEnum):
 
 # How the constants of an enum begin in C.
 PREFIXES = {ErrorCode: "GALE_", Reason: "GALE_REASON_", Phase: "GALE_PHASE_", WatchEvent: "GALE_WATCH_",
-            Place: "GALE_PLACE_", Type: "GALE_TYPE_", Next: "GALE_NEXT_", BoltKind: "GALE_BOLT_",
-            GroupingKind: "GALE_GROUPING_", Drop: "GALE_DROP_", LogLevel: "GALE_LOG_", TestOrder: "GALE_TEST_",
-            TestState: "GALE_TEST_"}
+            MetricKind: "GALE_METRIC_", Place: "GALE_PLACE_", Type: "GALE_TYPE_", Next: "GALE_NEXT_",
+            BoltKind: "GALE_BOLT_", GroupingKind: "GALE_GROUPING_", Drop: "GALE_DROP_", LogLevel: "GALE_LOG_",
+            TestOrder: "GALE_TEST_", TestState: "GALE_TEST_"}
 
 SECOND = 1000000000
 ERROR_TEXT = 1000
 FAILURE_TEXT = 200
 OPEN_TREES_MAX = 1000
+METRICS_MAX = 64
+METRIC_NAMES_MAX = 1024
 VALUE_DEPTH = 32
 DURABLE_STATELESS = 2
 DURABLE_KEYED = 4
@@ -273,6 +281,10 @@ class WatchOptions(Sized):
                 ("user", pointer)]
 
 
+class MetricOptions(Sized):
+    _fields_ = [("size", size), ("name", text), ("kind", i32), ("help", text)]
+
+
 class StateOptions(Sized):
     _fields_ = [("size", size), ("name", text), ("time_to_live", c.c_double), ("route", u32)]
 
@@ -348,6 +360,11 @@ class TaskStats(Sized):
                 ("queued_bytes_max", u64), ("held_nanoseconds", u64), ("held_mostly_nanoseconds", u64),
                 ("held_mostly_by", u32), ("pending_limit", u64), ("pending_nanoseconds", u64),
                 ("hold", c.c_int32), ("hold_by", u32), ("hold_since", i64), ("rate", c.c_double)]
+
+
+class MetricStats(Sized):
+    _fields_ = [("size", size), ("name", text), ("help", text), ("kind", i32), ("tasks", u32), ("value", c.c_double),
+                ("count", u64), ("max", c.c_double), ("p50", c.c_double), ("p90", c.c_double), ("p99", c.c_double)]
 
 
 class CheckpointStats(Sized):
@@ -427,6 +444,8 @@ GALE = {
     "gale_runtime_stats": (None, pointer, c.POINTER(RunStats)),
     "gale_runtime_task_count": (u32, pointer),
     "gale_runtime_task_stats": (c.c_bool, pointer, u32, c.POINTER(TaskStats)),
+    "gale_runtime_metric_stats": (c.c_bool, pointer, u32, u32, c.POINTER(MetricStats)),
+    "gale_runtime_metric": (c.c_int, pointer, text, text, pointer, u32, pointer, c.POINTER(MetricStats)),
     "gale_runtime_failures": (u64, pointer, text, i32),
     "gale_runtime_open_trees": (c.c_int, pointer, c.POINTER(OpenTree), u32, i64),
     "gale_runtime_unwell": (c.c_int, pointer, c.POINTER(Unwell), u32),
@@ -464,6 +483,9 @@ GALE = {
     "gale_watch_new": (c.c_int, pointer, c.POINTER(WatchOptions), c.POINTER(u64)),
     "gale_watch_set": (c.c_int, pointer, u64, i32, i64),
     "gale_watch_free": (c.c_int, pointer, u64),
+    "gale_metric_kind_name": (text, i32),
+    "gale_metric_new": (c.c_int, pointer, c.POINTER(MetricOptions), c.POINTER(pointer)),
+    "gale_metric_note": (c.c_int, pointer, c.c_double),
     "gale_remote_open": (c.c_int, pointer, c.POINTER(pointer)),
     "gale_remote_close": (None, pointer),
     "gale_remote_emit": (c.c_int, pointer, u32, pointer, size, pointer, size),

@@ -6,6 +6,7 @@ import threading
 from . import _c
 from ._library import gale
 from .errors import GaleError, check
+from .metrics import Metric
 from .remote import Remote, handles_of
 from .state import State
 from .texts import c_message, c_number
@@ -38,13 +39,14 @@ class Collector:
     anchored to then fail.
     """
 
-    __slots__ = ("_out", "thread", "_encoder", "_streams", "_outputs", "_component", "guard", "watches", "emitted")
+    __slots__ = ("_out", "thread", "_encoder", "_streams", "_outputs", "_component", "guard", "watches", "emitted",
+                 "_metrics")
 
     def __init__(self, out, component, outputs, guard):
         self._out, self._component, self._outputs, self.guard = out, component, outputs, guard
         self.thread = threading.get_ident()
         self._streams = {name: index for index, name in enumerate(outputs)}
-        self._encoder, self.watches, self.emitted = Encoder(), {}, False
+        self._encoder, self.watches, self.emitted, self._metrics = Encoder(), {}, False, {}
 
     def here(self):
         """What C knows it by, if this is the task's thread, and the task has not ended."""
@@ -195,6 +197,16 @@ class Collector:
     def pending(self):
         """How many trees of this spout task are open."""
         return gale.pending(self.here())
+
+    # --- Counting
+
+    def metric(self, name, kind="counter", help=""):
+        """A figure of the component's own, beside gale's: a "counter" (add), a "gauge" (set), a "histogram" (observe).
+        The same name is the same metric, in all tasks."""
+        known = self._metrics.get(name)
+        if known is None or known.kind != kind:
+            known = self._metrics[name] = Metric(self, name, kind, help)
+        return known
 
     # --- Watching
 

@@ -192,6 +192,12 @@ class Runtime:
         with self._using() as runtime:
             return stats.of_tasks(runtime)
 
+    def metrics(self):
+        """A list, of each component's own metrics (Collector.metric), as gale_metric_stats has them for all its tasks
+        together, with `component`; `kind` is "counter", "gauge" or "histogram"."""
+        with self._using() as runtime:
+            return stats.of_metrics(runtime)
+
     def checkpoint_stats(self):
         """As gale_checkpoint_stats has them; None when the run is not durable."""
         with self._using() as runtime:

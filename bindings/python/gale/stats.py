@@ -6,6 +6,7 @@ import types
 from . import _c
 from ._library import gale
 from .errors import check
+from .metrics import kind_name
 
 _SECONDS = {"complete_p50", "complete_p99", "complete_max", "elapsed", "age", "time", "took", "held_p50", "held_p99",
             "took_p50", "took_p99", "took_max", "wall", "since"}
@@ -41,6 +42,31 @@ def of_tasks(runtime):
         if gale.runtime_task_stats(runtime, number, stats):
             tasks.append(_plain(stats))
     return tasks
+
+
+def _metrics_of(runtime, task):
+    """Their names."""
+    stats, index = _c.MetricStats(), 0
+    while gale.runtime_metric_stats(runtime, task, index, stats):
+        yield stats.name
+        index += 1
+
+
+def _metric(runtime, component, name):
+    """Of all the component's tasks."""
+    stats = _c.MetricStats()
+    check(gale.runtime_metric(runtime, component, name, None, 0, None, stats))
+    figures = _plain(stats)
+    figures.component, figures.kind = component.decode("utf-8", "replace"), kind_name(stats.kind)
+    return figures
+
+
+def of_metrics(runtime):
+    names, task = {}, _c.TaskStats()
+    for number in range(1, gale.runtime_task_count(runtime) + 1):
+        if gale.runtime_task_stats(runtime, number, task):
+            names |= dict.fromkeys((task.component, name) for name in _metrics_of(runtime, number))
+    return [_metric(runtime, *each) for each in names]
 
 
 def of_checkpoints(runtime):
