@@ -25,7 +25,7 @@ bolts:
     parallelism: TASKS
     properties: { where: 'WHERE' }
 streams:
-  - { from: lines, to: look, grouping: { type: SHUFFLE } }
+  - { from: lines, to: look, grouping: { type: FIELDS, args: [line] } }
 """
 
 
