@@ -69,8 +69,8 @@ typedef struct gx_served {
     gx_atomic32 inactive; /* spouts were told to pause */
     struct gx_history *history;
     gale_logger logger;
-    gx_atomic32 *debug; /* by part: thousandths of percent of its tuples that are logged */
-    uint32_t port;      /* that it listens at; 0: none */
+    struct gx_debug *debug;
+    uint32_t port; /* that it listens at; 0: none */
     struct gx_tappers *tappers;
 } gx_served;
 

@@ -4,6 +4,7 @@
 #include "base/os/thread.h"
 #include "base/os/time.h"
 #include "base/utf8.h"
+#include "serve/debug.h"
 #include "serve/desk.h"
 #include "serve/door.h"
 #include "serve/history.h"
@@ -173,12 +174,12 @@ void gx_server_pause(gx_server *server) {
     gx_served *served = &server->served;
     pthread_rwlock_wrlock(&served->guard);
     if (served->runtime && served->tappers) gx_tappers_end_all(served->tappers);
+    gx_debug_free(served->debug);
+    served->debug = NULL;
     served->runtime = NULL;
     served->topology = NULL;
     gx_history_free(served->history);
     served->history = NULL;
-    free(served->debug);
-    served->debug = NULL;
     gx_parts_free(&served->parts);
     served->parts = (gx_parts){ .count = 0 };
     pthread_rwlock_unlock(&served->guard);
@@ -190,7 +191,7 @@ int gx_server_resume(gx_server *server, gale_runtime *runtime, const gale_topolo
     pthread_rwlock_wrlock(&served->guard);
     int rc = gx_parts_new(topology, runtime, &served->parts);
     if (rc == 0) served->history = gx_history_new(&served->parts);
-    if (rc == 0) served->debug = calloc(served->parts.count, sizeof *served->debug);
+    if (rc == 0) served->debug = gx_debug_new(runtime, &served->parts, &served->logger);
     if (rc == 0 && (!served->history || !served->debug)) rc = GALE_NO_MEMORY;
     if (rc == 0) {
         served->topology = topology;

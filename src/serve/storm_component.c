@@ -33,9 +33,9 @@ void gx_storm_error_members(gx_json *json, const gx_storm_view *view, const gx_p
 
 void gx_storm_debug_members(gx_json *json, const gx_storm_view *view, const gx_part *part) {
     const gx_parts *parts = &view->served->parts;
-    double percent = part ? gx_debug_of(view->served, part) : 100;
+    double percent = part ? gx_debug_of(view->served->debug, part) : 100;
     for (uint32_t i = 0; !part && i < parts->count; i++) {
-        double own = gx_debug_of(view->served, &parts->parts[i]);
+        double own = gx_debug_of(view->served->debug, &parts->parts[i]);
         if (parts->parts[i].built && own < percent) percent = own;
     }
     gx_member_bool(json, "debug", percent > 0);

@@ -76,12 +76,12 @@ static bool read_debug(gale_str word, gale_str percent, gx_http_reply *reply, do
 static void debug(const gx_call *call, gx_http_reply *reply, const gx_part *part, double percent) {
     gx_storm_view view;
     if (!gx_storm_open(call, true, reply, &view)) return;
-    if (gx_debug_set(call->served, part, percent) >= 0) {
+    if (gx_debug_set(call->served->debug, part, percent) >= 0) {
         succeed(reply, &view, percent > 0 ? "debug/enable" : "debug/disable");
         return;
     }
     gx_storm_close(&view);
-    gx_storm_refuse(reply, 503, "Service Unavailable", "the tuples cannot be logged: out of memory");
+    gx_storm_refuse(reply, 503, "Service Unavailable", "the tuples cannot be logged: out of memory, or of threads");
 }
 
 void gx_storm_debug(const gx_call *call, gx_http_reply *reply) {

@@ -90,6 +90,14 @@ void gx_tap_ring_put(gx_tap_ring *ring, const gale_event *event) {
     gx_store_release(&at->turn, turn + 1); /* R1 */
 }
 
+void gx_tap_ring_on_event(void *ring, const gale_event *event) {
+    gx_tap_ring_put(ring, event);
+}
+
+void gx_tap_ring_let_go(void *ring) {
+    gx_tap_ring_release(ring);
+}
+
 /* --- The reader ------------------------------------------------------------------------------------------------------ */
 
 gx_tap_tuple *gx_tap_ring_take(gx_tap_ring *ring) {

@@ -42,6 +42,10 @@ const gx_tap_shape *gx_tap_ring_shape(const gx_tap_ring *ring);
 
 void gx_tap_ring_put(gx_tap_ring *ring, const gale_event *event);
 
+/* The two functions of a tap whose user is a ring. */
+void gx_tap_ring_on_event(void *ring, const gale_event *event);
+void gx_tap_ring_let_go(void *ring);
+
 /* The oldest, to be freed with free(); NULL: there is none. */
 gx_tap_tuple *gx_tap_ring_take(gx_tap_ring *ring);
 

@@ -247,21 +247,13 @@ static int add(gx_tappers *tappers, tapper *t, gale_error *error) {
     return GALE_OK;
 }
 
-static void on_event(void *user, const gale_event *event) {
-    gx_tap_ring_put(user, event);
-}
-
-static void let_go(void *user) {
-    gx_tap_ring_release(user);
-}
-
 static int begin_engine_tap(gale_runtime *runtime, const gx_tapper_options *options, tapper *t, gale_error *error) {
     const gale_tap_options wanted = { .size = sizeof wanted,
                                       .component = options->part->name,
                                       .stream = options->stream,
                                       .per_second = t->where ? 0 : options->rate,
-                                      .on_event = on_event,
-                                      .free_user = let_go,
+                                      .on_event = gx_tap_ring_on_event,
+                                      .free_user = gx_tap_ring_let_go,
                                       .user = t->ring };
     return gale_runtime_tap(runtime, &wanted, &t->tap, error);
 }

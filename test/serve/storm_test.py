@@ -205,6 +205,55 @@ class Storm(rig.Case):
             self.assertEqual(run.ask(f"/api/v1/topology/{run.id}/{wrong}", "POST")[0], 400, wrong)
         self.assertEqual(run.ask(f"/api/v1/topology/{run.id}/component/none/debug/enable/5", "POST")[0], 404)
 
+    def debugged(self, *options):
+        """A run whose `split` is debugged; tuples that are emitted from its next step on are logged."""
+        run = self.started("--log-level", "info", *options)
+        run.json(f"/api/v1/topology/{run.id}/component/split/debug/enable/100", "POST")
+
+        def logged():
+            self.add(run, "begun")
+            return 'emits to default: ["begun"]' in run.text()
+        rig.until(logged, "the first tuple in the log")
+        return run
+
+    def add(self, run, *lines):
+        with open(run.path / "in.txt", "a") as file:
+            file.writelines(line + "\n" for line in lines)
+
+    def test_debug_logs_in_order_what_was_emitted_and_to_the_last_before_the_end(self):
+        run = self.debugged()
+        self.add(run, *[f"needle{number}" for number in range(500)])
+        rig.until(lambda: self.executed(run) >= 500, "the needles")
+        self.assertEqual(run.end(), 0)
+        self.assertEqual(re.findall(r"INFO split: emits to default: \[\"needle(\d+)\"\]", run.text()), [str(number) for number in range(500)])
+
+    def executed(self, run):
+        """Of the needles, all of which come behind the last of `begun`."""
+        now = run.json("/api/gale/v1/now")
+        begun = (run.path / "in.txt").read_text().split().count("begun")
+        return next(one["executed"] for one in now["components"] if one["name"] == "split") - begun - 40
+
+    def test_debug_counts_what_comes_faster_than_it_is_logged(self):
+        run = self.debugged()
+        self.add(run, " ".join(f"n{number}" for number in range(100_000)))
+        rig.until(lambda: self.executed(run) >= 1, "the words")
+        self.assertEqual(run.end(), 0)
+        text = run.text()
+        logged = [int(number) for number in re.findall(r"INFO split: emits to default: \[\"n(\d+)\"\]", text)]
+        left_out = sum(int(number) for number in re.findall(r"INFO split: emitted (\d+) more, too many", text))
+        self.assertEqual(logged, sorted(logged))
+        self.assertEqual(len(logged) + left_out, 100_000)
+
+    def test_debug_leaves_the_event_log_alone(self):
+        run = self.debugged("--log-events", "split")
+        run.json(f"/api/v1/topology/{run.id}/debug/disable/0", "POST")
+        self.add(run, "both")
+        rig.until(lambda: self.executed(run) >= 1, "the last line")
+        self.assertEqual(run.end(), 0)
+        events = [json.loads(line)["values"] for line in (run.path / "events.jsonl").read_text().splitlines()]
+        self.assertIn(["both"], events)
+        self.assertIn(["begun"], events)
+
     def test_tools_that_know_a_user_and_a_password_alone(self):
         run = self.started()
         import base64
