@@ -1,6 +1,7 @@
 #include "cli/complete.h"
 
 #include "base/str.h"
+#include "cli/heard.h"
 #include "cli/running.h"
 #include "front/builtin.h"
 #include "front/connector.h"
@@ -19,6 +20,7 @@ typedef struct completion {
     size_t count;
     const char *current; /* what is being written */
     const char *before;  /* stands before each candidate: "--config=" */
+    const char *behind;  /* the operand before it, or NULL */
     gx_buf *out;
 } completion;
 
@@ -107,6 +109,30 @@ static void offer_running(const completion *c) {
     free(all);
 }
 
+/* A shell takes blanks and what is no sign for the end of a word. */
+static void offer_component(const completion *c, gale_str name) {
+    char word[200];
+    for (size_t i = 0; i < name.size; i++)
+        if ((unsigned char)name.data[i] <= ' ' || name.data[i] == 0x7f) return;
+    if (name.size && name.size < sizeof word && snprintf(word, sizeof word, "%.*s", GX_STR(name)) > 0)
+        offer(c, word, NULL);
+}
+
+/* Those that emit, of the topology that the operand before names, which is asked. */
+static void offer_components(const completion *c) {
+    gx_running one;
+    gx_heard heard;
+    if (!c->behind || gx_running_find(c->behind, &one, NULL) < 0) return;
+    if (gx_heard_ask(one.path, "GET", GX_HEARD_API "/topology", NULL, &heard, NULL) >= 0) {
+        size_t count = gx_heard_length(&heard.all, "components");
+        for (size_t i = 0; i < count; i++) {
+            gale_value component = gx_heard_item(&heard.all, "components", i);
+            if (gx_heard_length(&component, "streams")) offer_component(c, gx_heard_text(&component, "name"));
+        }
+    }
+    gx_heard_fini(&heard);
+}
+
 /* What an argument is, by how help calls it. Of others nothing is known. */
 static const struct {
     const char *name;
@@ -115,7 +141,7 @@ static const struct {
     { "PATH", say_files },          { "FILE", say_files },         { "FILE.yaml", say_yaml },
     { "FILE.test.yaml", say_yaml }, { "DIR", say_folders },        { "LEVEL", offer_levels },
     { "KEY=VALUE", offer_keys },    { "REASON", offer_reasons },   { "NAME=P,...", offer_faults },
-    { "PLUGIN", offer_plugins },    { "TOPOLOGY", offer_running },
+    { "PLUGIN", offer_plugins },    { "TOPOLOGY", offer_running }, { "COMPONENT", offer_components },
 };
 
 static void offer_argument(const completion *c, gale_str name) {
@@ -198,7 +224,9 @@ static void offer_form(const completion *c, gale_str form, const char *const *wo
             piece = (gale_str){ piece.data + 1, piece.size - 2 };
         if (piece.data[0] == '[' || piece.data[0] == '-') break;
         if (at == count) {
-            offer_piece(c, piece);
+            completion here = *c;
+            here.behind = at ? words[at - 1] : NULL;
+            offer_piece(&here, piece);
             return;
         }
         if (!fits(piece, words[at++])) return;
@@ -263,7 +291,7 @@ static void complete_first(const completion *c) {
 
 void gx_complete(const gx_command *const *commands, size_t count, char *const *words, size_t word_count, gx_buf *out) {
     if (word_count == 0) return;
-    const completion c = { commands, count, words[word_count - 1], "", out };
+    const completion c = { commands, count, words[word_count - 1], "", NULL, out };
     if (word_count == 1) {
         complete_first(&c);
         return;

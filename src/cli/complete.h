@@ -2,7 +2,8 @@
  * `gale help --complete WORD...`.
  *
  * What:    from the tables of options, the words of their arguments (LEVEL, KEY=VALUE: known by how help calls them), the
- *          usage of commands ("demo top-words|word-count", "FILE.yaml") and the classes.
+ *          usage of commands ("demo top-words|word-count", "FILE.yaml") and the classes; what runs, and the components of it, are
+ *          asked for at its socket.
  * Threads: one.
  */
 #ifndef GX_CLI_COMPLETE_H

@@ -17,6 +17,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(sys.argv[2]) / "test" / "serve"))
+import rig  # noqa: E402
+
 GALE = ROOT = None
 PATIENCE = 120  # seconds
 
@@ -25,9 +28,9 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, timeout=PATIENCE, **options)
 
 
-def told(*words):
+def told(*words, **options):
     """What gale says can come next: candidates without their texts."""
-    done = run(GALE, "help", "--complete", *words)
+    done = run(GALE, "help", "--complete", *words, **options)
     assert (done.returncode, done.stderr) == (0, b""), done
     return [line.split("\t")[0] for line in done.stdout.decode().splitlines()]
 
@@ -83,6 +86,39 @@ class Told(unittest.TestCase):
     def test_nothing_is_no_error(self):
         self.assertEqual(told(), [])
         self.assertEqual(told("unknown", ""), [])
+
+
+# `sink` emits nothing.
+TOPOLOGY = rig.WORDS.format(config="a: 1").replace("streams:\n", """\
+  - id: sink
+    className: gale.bolt.Null
+streams:
+  - { from: count, to: sink, grouping: { type: GLOBAL } }
+""")
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        self.one = rig.Run(self, GALE, TOPOLOGY, listen=False)
+        self.one.begun()
+
+    def told(self, *words):
+        return told(*words, env=dict(os.environ, XDG_RUNTIME_DIR=str(self.one.runtime)))
+
+    def test_topologies_that_run_are_offered_by_name(self):
+        self.assertEqual(self.told("tap", ""), ["served"])
+        self.assertEqual(self.told("top", "ser"), ["served"])
+
+    def test_and_behind_one_its_components_that_emit(self):
+        self.assertEqual(self.told("tap", "served", ""), ["count", "lines", "split"])
+        self.assertEqual(self.told("tap", "--rate", "5", "served", "s"), ["split"])
+        self.assertEqual(self.told("tap", str(self.one.process.pid), "c"), ["count"])
+        self.assertEqual(self.told("tap", "served", "split", ""), [])
+
+    def test_of_what_does_not_run_there_are_none(self):
+        self.assertEqual(self.told("tap", "other", ""), [])
+        self.one.end()
+        self.assertEqual(self.told("tap", "served", ""), [])
 
 
 def shown(shell, begin, line, wanted):
