@@ -129,7 +129,8 @@ static int begin(gx_debug *debug, const gx_part *part, double percent, listener 
     int rc = made && made->ring ? begin_tap(debug, part, percent, made) : GALE_NO_MEMORY;
     if (rc >= 0) {
         made->next = debug->list;
-        return debug->list = *ret_made = made, rc;
+        debug->list = *ret_made = made;
+        return rc;
     }
     if (made && made->ring) gx_tap_ring_release(made->ring);
     free(made);
