@@ -32,6 +32,7 @@ static int take_words(gx_change *change, const gx_wish *wish, gale_error *error)
     if (wish->settings.count > GX_WORDS_MAX || wish->sets.count > GX_WORDS_MAX || wish->adopt.count > GX_WORDS_MAX)
         return gale_error_set(error, GALE_TOO_LARGE, "more than %d words of a kind", GX_WORDS_MAX);
     gx_buf_reset(&change->words);
+    change->forget = wish->forget;
     add_words(&change->words, &wish->settings);
     add_words(&change->words, &wish->sets);
     add_words(&change->words, &wish->adopt);
@@ -85,10 +86,15 @@ static bool is_over(const gx_changing *now) {
     return now->state == GX_CHANGING_NONE || now->state == GX_CHANGING_DONE || now->state == GX_CHANGING_REFUSED;
 }
 
+static int check_free(const gx_change *change, gale_error *error) {
+    if (change->ending) return gale_error_set(error, GALE_AGAIN, "the run is ending, and is not changed any more");
+    return is_over(&change->now) ? 0 : gale_error_set(error, GALE_AGAIN, "another one is on its way; ask again");
+}
+
 int gx_change_ask(gx_change *change, const gx_wish *wish, gale_error *error) {
     pthread_mutex_lock(&change->mutex);
-    int rc = is_over(&change->now) ? take_words(change, wish, error)
-                                   : gale_error_set(error, GALE_AGAIN, "another one is on its way; ask again");
+    int rc = check_free(change, error);
+    if (rc == 0) rc = take_words(change, wish, error);
     if (rc == 0) change->now = (gx_changing){ .state = GX_CHANGING_ASKED, .number = change->now.number + 1 };
     pthread_mutex_unlock(&change->mutex);
     return rc;
@@ -102,12 +108,36 @@ bool gx_change_take(gx_change *change) {
     return asked;
 }
 
-void gx_change_tell(gx_change *change, gx_changing_state state, const char *text, int64_t stood_still) {
-    pthread_mutex_lock(&change->mutex);
+static void tell(gx_change *change, gx_changing_state state, const char *text, int64_t stood_still) {
     change->now.state = state;
     change->now.stood_still = stood_still;
     gx_utf8_copy(change->now.text, sizeof change->now.text, text);
+}
+
+void gx_change_tell(gx_change *change, gx_changing_state state, const char *text, int64_t stood_still) {
+    pthread_mutex_lock(&change->mutex);
+    tell(change, state, text, stood_still);
     pthread_mutex_unlock(&change->mutex);
+}
+
+void gx_change_begun(gx_change *change, gx_changing_begun begun) {
+    pthread_mutex_lock(&change->mutex);
+    change->now.begun = begun;
+    pthread_mutex_unlock(&change->mutex);
+}
+
+void gx_change_end(gx_change *change, gx_ending how) {
+    pthread_mutex_lock(&change->mutex);
+    if (how > change->ending) change->ending = how;
+    if (change->now.state == GX_CHANGING_ASKED) tell(change, GX_CHANGING_REFUSED, "the run is ending", 0);
+    pthread_mutex_unlock(&change->mutex);
+}
+
+gx_ending gx_change_ending(gx_change *change) {
+    pthread_mutex_lock(&change->mutex);
+    gx_ending ending = change->ending;
+    pthread_mutex_unlock(&change->mutex);
+    return ending;
 }
 
 void gx_change_look(gx_change *change, gx_changing *ret_now) {

@@ -13,6 +13,7 @@
 
 typedef struct choices {
     gx_words assignments, sets, adopt;
+    bool forget;
 } choices;
 
 #define AT(field) offsetof(choices, field)
@@ -24,6 +25,8 @@ static const gx_option options[] = {
       "set a key of the topology's configuration; may be repeated" },
     { 0, "state-adopt", "[OLD=NEW]", GX_OPTION_PAIRS, AT(adopt), 0, 0,
       "go on from a state that the file no longer fits, as with gale run" },
+    { 0, "forget", NULL, GX_OPTION_FLAG, AT(forget), 0, 0,
+      "first forget what earlier changes have set: the file, and the options that the run was begun with, hold again" },
 };
 
 enum { OPTION_COUNT = sizeof options / sizeof options[0] };
@@ -48,6 +51,8 @@ static int ask(const gx_running *one, const choices *c, uint64_t *ret_number, ga
     add_words(&json, "set", &c->sets);
     add_words(&json, "config", &c->assignments);
     add_words(&json, "adopt", &c->adopt);
+    gx_json_key(&json, gx_str("forget"));
+    gx_json_bool(&json, c->forget);
     gx_json_close(&json, '}');
     const char *text = gx_buf_text(&body);
     int rc = text ? gx_heard_ask(one->path, "POST", RELOAD, text, &heard, error)
@@ -65,14 +70,25 @@ static int tell_done(const gx_heard *heard, gx_terminal *errors) {
     gx_buf out = GX_BUF_INIT(NULL);
     gx_figure_time(gx_heard_number(&heard->all, "stood_still", 0) * 1e9, still);
     gx_buf_format(&out, "changed; spouts stood still for %s\n", still);
+    if (gx_str_is(gx_heard_text(&heard->all, "begun"), "anew"))
+        gx_buf_add_text(&out, "without --state bolts began with nothing, and so did sources that keep no place\n");
     return gx_session_print(errors, &out);
 }
 
-/* What runs goes on as it was. */
+/* What has become of what ran before. */
+static const char *kept_words(gale_str begun) {
+    if (gx_str_is(begun, "checkpoint"))
+        return "it was stopped, and goes on as it was, from a checkpoint: nothing is lost";
+    if (gx_str_is(begun, "anew"))
+        return "it was stopped, and was begun again as it was; without --state bolts began with nothing, and so did\n"
+               "sources that keep no place";
+    return "nothing is changed";
+}
+
 static int tell_refused(const gx_heard *heard, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gale_str why = gx_heard_text(&heard->all, "text");
-    gale_error_set(&error, GALE_INVALID, "%.*s\nnothing is changed", GX_STR(why));
+    gale_error_set(&error, GALE_INVALID, "%.*s\n%s", GX_STR(why), kept_words(gx_heard_text(&heard->all, "begun")));
     return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
 }
 
@@ -130,7 +146,7 @@ static int run_restart(int argc, char **argv, gx_terminal *errors) {
 #define MORE                                                                                                           \
     "The file is read and checked first: when it is wrong, what runs goes on, and the words are told (exit code 2).\n" \
     "With --state all goes on from a checkpoint, and nothing is lost or counted twice; without one, sources that\n"    \
-    "keep no place by themselves begin anew. What is set here stays set for later changes.\n"                          \
+    "keep no place by themselves begin anew. What is set here stays set for later changes, until --forget.\n"          \
     "TOPOLOGY is the name of one that you run, or its process's number, or both (word-count.4711); gale ps lists "     \
     "them.\n"
 

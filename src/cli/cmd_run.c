@@ -258,7 +258,8 @@ typedef struct reloading {
     const char *path;
     const gale_logger *logger;
     const gx_session *session;
-    choices now, next; /* as it was begun with, and by what was asked since */
+    const char *name;         /* the topology's */
+    choices begun, now, next; /* as it was begun with, and by what was asked since */
     gx_change_words kept;
 } reloading;
 
@@ -271,8 +272,42 @@ static int check_folder(const gx_session *session, const gale_topology *topology
                           own ? own : "", folder ? folder : "");
 }
 
+/* The socket, the figures and the state have it. */
+static int check_name(const reloading *r, const gale_topology *topology, gale_error *error) {
+    const char *name = gale_topology_name(topology);
+    if (strcmp(name, r->name) == 0) return 0;
+    return gale_error_set(error, GALE_INVALID,
+                          "the run is '%s', and is now to be '%s': a run keeps its name; end it, and start it anew",
+                          r->name, name);
+}
+
+/* What changes have laid over the file since the run began, in words. */
+static void add_laid(const gx_words *begun, const gx_words *now, const char *option, gx_buf *out) {
+    for (size_t i = 0; i < now->count; i++)
+        if (i >= begun->count || now->items[i] != begun->items[i])
+            gx_buf_format(out, "%s%s %s", out->size ? " " : "", option, now->items[i]);
+}
+
+static void laid_text(const reloading *r, const choices *now, gx_buf *out) {
+    add_laid(&r->begun.flux.assignments, &now->flux.assignments, "-c", out);
+    add_laid(&r->begun.flux.sets, &now->flux.sets, "--set", out);
+    add_laid(&r->begun.adopt, &now->adopt, "--state-adopt", out);
+}
+
+/* Who changes a file does not think of what was said to another one. */
+static void add_laid_words(const reloading *r, gale_error *error) {
+    gx_buf words = GX_BUF_INIT(NULL);
+    gale_error found = *error;
+    laid_text(r, &r->now, &words);
+    const char *text = words.size ? gx_buf_text(&words) : NULL;
+    if (text)
+        gale_error_set(error, found.code, "%s\nearlier changes have laid over the file: %s (--forget takes that back)",
+                       found.text, text);
+    gx_buf_fini(&words);
+}
+
 static int lay(reloading *r, const gx_change *change, gale_error *error) {
-    r->next = r->now;
+    r->next = change->forget ? r->begun : r->now;
     int rc = gx_change_lay(&r->kept, &change->settings, &r->next.flux.assignments, error);
     if (rc == 0) rc = gx_change_lay(&r->kept, &change->sets, &r->next.flux.sets, error);
     if (rc == 0) rc = gx_change_lay(&r->kept, &change->adopt, &r->next.adopt, error);
@@ -286,40 +321,36 @@ static int load_changed(void *user, const gx_change *change, gale_topology **ret
     reloading *r = user;
     bool prints;
     int rc = lay(r, change, error);
-    if (rc == 0) rc = load(r->path, &r->next, r->logger, &prints, ret_topology, error);
+    if (rc < 0) return rc;
+    rc = load(r->path, &r->next, r->logger, &prints, ret_topology, error);
+    if (rc < 0 && !change->forget) add_laid_words(r, error);
     if (rc < 0) return rc;
     *ret_adopt = r->next.adopt;
-    rc = check_folder(r->session, *ret_topology, error);
+    rc = check_name(r, *ret_topology, error);
+    if (rc == 0) rc = check_folder(r->session, *ret_topology, error);
     if (rc < 0) gale_topology_free(*ret_topology);
     return rc;
 }
 
-static void settle(void *user, bool taken) {
+static void settle(void *user, const gale_logger *logger, bool taken) {
     reloading *r = user;
-    if (taken) r->now = r->next;
-}
-
-static int ask_for_change(void *user, const gx_wish *wish, gale_error *error) {
-    return gx_change_ask(user, wish, error);
-}
-
-static void look_at_change(void *user, gx_changing *ret_now) {
-    gx_change_look(user, ret_now);
+    gx_buf words = GX_BUF_INIT(NULL);
+    if (!taken) return;
+    r->now = r->next;
+    laid_text(r, &r->now, &words);
+    const char *text = words.size ? gx_buf_text(&words) : NULL;
+    if (text) gale_log(logger, GALE_LOG_INFO, NULL, "changes have laid over its file: %s", text);
+    gx_buf_fini(&words);
 }
 
 /* Can be changed while it runs, whoever asks for that. */
 static int run_changing(gx_session *session, gale_topology *topology, const char *path, const choices *c,
                         const gale_logger *logger) {
-    reloading r = { .path = path, .logger = logger, .session = session, .now = *c };
-    gx_change change;
-    gx_change_init(&change);
-    session->change = &change;
+    reloading r = {
+        .path = path, .logger = logger, .session = session, .name = gale_topology_name(topology), .begun = *c, .now = *c
+    };
     session->reloader = (gx_reloader){ &r, load_changed, settle };
-    session->serve.deeds.user = &change;
-    session->serve.deeds.change = ask_for_change;
-    session->serve.deeds.changing = look_at_change;
     int exit_code = run_topology(session, topology, c, logger);
-    gx_change_fini(&change);
     gx_change_words_free(&r.kept);
     return exit_code;
 }
@@ -420,7 +451,7 @@ const gx_command gx_cmd_run = {
         "is rejected; dead letters; and what spouts give up.\n"
         "Exit codes: 0 ok, a drained end by a signal too; 1 something failed for good; 2 usage or topology; 3 input\n"
         "or output; 128 + signal: it cut the run short, before all in flight was finished or, with --until-drained,\n"
-        "before the input had ended.\n",
+        "before the input had ended. gale drain is like SIGTERM, gale kill like a second one (143).\n",
     .options = options,
     .option_count = OPTION_COUNT,
     .run = run,

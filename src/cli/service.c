@@ -12,6 +12,8 @@ typedef struct line {
     const gx_session *session;
     gale_logger logger;
     gx_server *server;
+    gx_change change;     /* what is asked of it */
+    gx_carried carried;   /* what was done before `now` */
     gale_topology *first; /* the caller's */
     gale_topology *now;
     gale_topology *before; /* while `now` has not run yet, and is to take its place */
@@ -76,11 +78,28 @@ static void tell_address(gx_terminal *terminal, const gale_logger *logger, const
     gx_buf_fini(&out);
 }
 
+static int ask_for_change(void *user, const gx_wish *wish, gale_error *error) {
+    return gx_change_ask(user, wish, error);
+}
+
+static void look_at_change(void *user, gx_changing *ret_now) {
+    gx_change_look(user, ret_now);
+}
+
+static void ask_for_end(void *change, bool now) {
+    gx_change_end(change, now ? GX_ENDING_NOW : GX_ENDING_IN_ORDER);
+}
+
 /* The doors are opened once. */
 static int serve(line *l, gale_runtime *runtime, gale_error *error) {
     const gx_session *session = l->session;
     if (l->server) return gx_server_resume(l->server, runtime, l->now, error);
-    int rc = gx_server_start(&session->serve, runtime, l->now, &l->logger, &l->server, error);
+    gx_server_options options = session->serve;
+    options.deeds.ending = options.deeds.user = &l->change;
+    options.deeds.end = ask_for_end;
+    options.deeds.change = session->reloader.load ? ask_for_change : NULL;
+    options.deeds.changing = look_at_change;
+    int rc = gx_server_start(&options, runtime, l->now, &l->logger, &l->server, error);
     if (rc == 0 && session->serve.listen) tell_address(session->terminal, &l->logger, gx_server_url(l->server));
     return rc;
 }
@@ -96,9 +115,9 @@ static void begin_behind(const line *l) {
 static int fall_back(line *l, int rc, const gale_error *error) {
     const gx_session *session = l->session;
     if (!l->before) return gx_session_refuse(session->terminal, error, gx_session_exit(rc));
-    gx_change_tell(session->change, GX_CHANGING_REFUSED, error->text, 0);
+    gx_change_tell(&l->change, GX_CHANGING_REFUSED, error->text, 0);
     gx_terminal_say(session->terminal, GALE_LOG_ERROR, error->text);
-    session->reloader.settle(session->reloader.user, false);
+    session->reloader.settle(session->reloader.user, &l->logger, false);
     drop(l, l->now);
     l->now = l->before;
     l->before = NULL;
@@ -117,22 +136,36 @@ static void settle(line *l) {
     gale_log(&l->logger, GALE_LOG_INFO, NULL, "%s; spouts stood still for %s",
              l->before ? "goes on as it was changed" : "goes on as it was", gx_figure_time((double)still, passed));
     if (!l->before) return;
-    gx_change_tell(session->change, GX_CHANGING_DONE, NULL, still);
-    session->reloader.settle(session->reloader.user, true);
+    gx_change_tell(&l->change, GX_CHANGING_DONE, NULL, still);
+    session->reloader.settle(session->reloader.user, &l->logger, true);
     drop(l, l->before);
     l->before = NULL;
 }
 
 /* A run that ended meanwhile by a signal, or by what went wrong, is not changed any more. */
-static void forget_next(const line *l, gx_watching *r) {
+static void forget_next(line *l, gx_watching *r) {
     if (!r->next) return;
-    gx_change_tell(l->session->change, GX_CHANGING_REFUSED, "the run has ended meanwhile", 0);
+    gx_change_tell(&l->change, GX_CHANGING_REFUSED, "the run has ended meanwhile", 0);
     gale_topology_free(r->next);
     r->next = NULL;
 }
 
+/* What it has done is told at the end. */
+static void carry(line *l, const gale_runtime *runtime) {
+    gx_summary summary;
+    if (!gx_summary_gather(l->now, runtime, &summary)) {
+        l->carried.changes++;
+        l->carried.lost = true; /* nobody knows */
+        return;
+    }
+    gx_summary_carry(&summary, &l->carried);
+    gx_summary_fini(&summary);
+}
+
 static int go_on(line *l, const gx_watching *r) {
-    gx_change_tell(l->session->change, GX_CHANGING_STARTING, NULL, 0);
+    gx_change_begun(&l->change, l->session->store ? GX_BEGUN_SAVED : GX_BEGUN_WITH_NONE);
+    gx_change_tell(&l->change, GX_CHANGING_STARTING, NULL, 0);
+    carry(l, r->runtime);
     l->before = l->now;
     l->now = r->next;
     l->adopt = r->adopt;
@@ -167,7 +200,7 @@ static int run(line *l) {
     int rc = make_runtime(l, &runtime, &error);
     if (rc < 0) return fall_back(l, rc, &error);
     tell_resumed(l->session, &l->logger, runtime);
-    gx_watching r = gx_watching_of(l->session, &l->logger, runtime);
+    gx_watching r = gx_watching_of(l->session, &l->logger, &l->change, &l->carried, runtime);
     rc = serve(l, runtime, &error);
     r.server = l->server;
     if (rc == 0) rc = gx_watching_start(&r, &error);
@@ -183,9 +216,11 @@ int gx_service_run(const gx_session *session, gale_topology *topology) {
     if (gx_session_logger(session, &l.logger, &error) < 0)
         return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
     int exit_code;
+    gx_change_init(&l.change);
     do exit_code = run(&l);
     while (exit_code == GOES_ON);
     gx_server_stop(l.server);
+    gx_change_fini(&l.change);
     if (l.before) drop(&l, l.before);
     drop(&l, l.now);
     return exit_code;

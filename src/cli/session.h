@@ -2,7 +2,7 @@
  *
  * What:    SIGINT and SIGTERM drain the runtime within `end_within` (a durable one makes a checkpoint, and stops), and so does SIGHUP when the
  *          terminal has gone; a second SIGINT or SIGTERM stops it at once. A second SIGHUP does not: who closes a terminal may send
- *          several. Of a service (`reopens`) another SIGHUP opens logs, sinks and dead letters again.
+ *          several. Whoever asks at a door ends it as these two do. Of a service (`reopens`) another SIGHUP opens logs, sinks and dead letters again.
  */
 #ifndef GX_CLI_SESSION_H
 #define GX_CLI_SESSION_H
@@ -30,7 +30,8 @@ typedef struct gx_reloader {
      * words. */
     int (*load)(void *user, const gx_change *change, gale_topology **ret_topology, gx_words *ret_adopt,
                 gale_error *error);
-    void (*settle)(void *user, bool taken); /* it runs; or it does not, and what was before does */
+    void (*settle)(void *user, const gale_logger *logger,
+                   bool taken); /* it runs; or it does not, and what was before does */
 } gx_reloader;
 
 typedef struct gx_session {
@@ -57,8 +58,7 @@ typedef struct gx_session {
     void (*on_tick)(void *user, gale_runtime *runtime); /* also at once after the start, and before the summary */
     void *user;
     gx_manager *manager;     /* of services, or NULL */
-    gx_change *change;       /* asked for while it runs; NULL: it is never changed */
-    gx_reloader reloader;    /* for that */
+    gx_reloader reloader;    /* of what is changed while it runs; .load NULL: it is never changed */
     gx_event_log *events;    /* open, or NULL; written while it runs and at the end */
     gx_server_options serve; /* what is served meanwhile */
 } gx_session;

@@ -158,6 +158,21 @@ bool gx_summary_lost(const gx_summary *summary) {
     return false;
 }
 
+void gx_summary_carry(const gx_summary *summary, gx_carried *carried) {
+    const gale_run_stats *run = &summary->total.run;
+    carried->changes++;
+    carried->acked += run->acked;
+    carried->failed += run->failed;
+    carried->timed_out += run->timed_out;
+    carried->rejected += run->rejected;
+    carried->stopped += run->stopped;
+    carried->replayed += run->replayed;
+    carried->given_up += run->given_up;
+    carried->dead_letters += run->dead_letters;
+    carried->dead_letters_lost += run->dead_letters_lost;
+    carried->lost |= gx_summary_lost(summary);
+}
+
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
 enum { TASKS, EXECUTED, EMITTED, ACKED, FAILED, TIMED_OUT, EXECUTE, COLUMNS };
@@ -302,6 +317,15 @@ static void text_checkpoints(const gale_checkpoint_stats *c, gx_buf *out) {
                   TIME(c->took_max), BYTES(c->bytes_max));
 }
 
+/* The rest of the summary is of the time since the last change. */
+static void text_carried(const gx_carried *carried, gx_buf *out) {
+    if (!carried || !carried->changes) return;
+    uint64_t failed = carried->failed + carried->timed_out + carried->rejected + carried->stopped;
+    gx_buf_format(out, "before %s change%s: %s acked, %s failed, %s replayed, %s given up, %s dead letters\n",
+                  COUNT(carried->changes), carried->changes == 1 ? "" : "s", COUNT(carried->acked), COUNT(failed),
+                  COUNT(carried->replayed), COUNT(carried->given_up), COUNT(carried->dead_letters));
+}
+
 void gx_summary_text(const gx_summary *summary, gx_buf *out) {
     const gx_reading *total = &summary->total;
     const gale_run_stats *run = &total->run;
@@ -311,6 +335,7 @@ void gx_summary_text(const gx_summary *summary, gx_buf *out) {
     else
         gx_buf_format(out, "no tracked tuples; %s emitted by spouts\n", COUNT(total->emitted));
     text_flow(summary, out);
+    text_carried(summary->carried, out);
     if (total->durable) text_checkpoints(&total->checkpoint, out);
     gx_buf_format(out, "%.2f s: ", (double)run->elapsed / 1e9);
     if (run->trees) gx_buf_format(out, "%s trees/s, ", RATE(run->trees, run->elapsed));
@@ -432,6 +457,27 @@ static void json_run(const gx_reading *total, gx_json *json) {
     gx_figure_count_member(json, "allocations", run->allocations);
 }
 
+/* null: it was not changed. */
+static void json_carried(const gx_carried *carried, gx_json *json) {
+    gx_json_key(json, gx_str("before_changes"));
+    if (!carried || !carried->changes) {
+        gx_json_null(json);
+        return;
+    }
+    gx_json_open(json, '{');
+    gx_figure_count_member(json, "changes", carried->changes);
+    gx_figure_count_member(json, "acked", carried->acked);
+    gx_figure_count_member(json, "failed", carried->failed);
+    gx_figure_count_member(json, "timed_out", carried->timed_out);
+    gx_figure_count_member(json, "rejected", carried->rejected);
+    gx_figure_count_member(json, "stopped", carried->stopped);
+    gx_figure_count_member(json, "replayed", carried->replayed);
+    gx_figure_count_member(json, "given_up", carried->given_up);
+    gx_figure_count_member(json, "dead_letters", carried->dead_letters);
+    gx_figure_count_member(json, "dead_letters_lost", carried->dead_letters_lost);
+    gx_json_close(json, '}');
+}
+
 static void json_checkpoints(const gx_summary *summary, gx_json *json) {
     const gale_checkpoint_stats *c = &summary->total.checkpoint;
     gx_json_key(json, gx_str("checkpoints"));
@@ -474,6 +520,7 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out) {
     gx_json_key(&json, gx_str("exit_code"));
     gx_json_i64(&json, exit_code);
     json_run(&summary->total, &json);
+    json_carried(summary->carried, &json);
     gx_json_key(&json, gx_str("components"));
     gx_json_open(&json, '[');
     for (size_t i = 0; i < summary->row_count; i++) json_row(summary, &summary->rows[i], &json);

@@ -47,8 +47,16 @@ typedef struct gx_reading {
     gale_checkpoint_stats checkpoint; /* of a durable run */
 } gx_reading;
 
+/* What a session's runtimes have done before the one that is told of: it was changed while it ran. */
+typedef struct gx_carried {
+    uint64_t changes;
+    uint64_t acked, failed, timed_out, rejected, stopped, replayed, given_up, dead_letters, dead_letters_lost;
+    bool lost; /* one of them, by gx_summary_lost */
+} gx_carried;
+
 typedef struct gx_summary {
     gx_reading total;
+    const gx_carried *carried; /* borrowed, or NULL */
     const char *topology;
     gx_summary_row *rows;
     size_t row_count;
@@ -70,6 +78,9 @@ void gx_summary_json(const gx_summary *summary, int exit_code, gx_buf *out);
 /* Did something fail for good? Spouts report the tuples that they give up, and the runtime counts those that it does.
  * Where nothing is tracked, a failed tuple has nobody who would send it again. */
 bool gx_summary_lost(const gx_summary *summary);
+
+/* Adds one runtime that is gone on from. */
+void gx_summary_carry(const gx_summary *summary, gx_carried *carried);
 
 /* One line: seconds, trees (or tuples of spouts, when nothing is tracked), rates since `before`, open, failed. */
 void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *out);

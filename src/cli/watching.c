@@ -14,9 +14,12 @@
 static const int64_t slice = 20 * GALE_MILLISECOND;
 static const int64_t free_bound = 2 * GALE_SECOND;
 
-gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime) {
+gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gx_change *change,
+                           const gx_carried *carried, gale_runtime *runtime) {
     int64_t now = gx_os_monotonic();
     return (gx_watching){ .session = session,
+                          .change = change,
+                          .carried = carried,
                           .runtime = runtime,
                           .logger = *logger,
                           .started = now,
@@ -159,20 +162,27 @@ static void drain(gx_watching *r) {
                  (unsigned long long)stats.open, (double)end_bound(r->session) / 1e9);
 }
 
+/* Within the bound, which a change that is on its way may have begun. */
 static void end_in_order(gx_watching *r, int64_t now) {
     if (r->stop_at == INT64_MAX) r->stop_at = now + end_bound(r->session);
     (r->session->store ? suspend : drain)(r);
 }
 
-static void on_signal(gx_watching *r, int number, int64_t now) {
+/* From now on it ends, and is not changed any more. */
+static void mark(gx_watching *r, int number) {
     gx_reading reading;
+    gx_summary_read(r->runtime, &reading);
+    r->complete = reading.done;
+    r->signal = number;
+    gx_change_end(r->change, GX_ENDING_IN_ORDER);
+}
+
+static void on_signal(gx_watching *r, int number, int64_t now) {
     if (r->signal) {
         if (number != SIGHUP) give_up(r);
         return;
     }
-    gx_summary_read(r->runtime, &reading);
-    r->complete = reading.done;
-    r->signal = number;
+    mark(r, number);
     end_in_order(r, now);
     if (r->session->manager) tell_stopping(r, now);
 }
@@ -194,6 +204,16 @@ static void look_at_signals(gx_watching *r, int64_t now) {
     int number = r->session->reopens ? gx_signals_asked_of_service(&asks_to_reopen) : gx_signals_asked();
     if (asks_to_reopen) reopen(r);
     if (number) on_signal(r, number, now);
+}
+
+/* Asked for at a door: as SIGTERM, and as a second one that does not tell what it leaves. */
+static void look_at_ending(gx_watching *r, int64_t now) {
+    gx_ending asked = gx_change_ending(r->change);
+    if (asked == GX_ENDING_IN_ORDER && !r->signal) on_signal(r, SIGTERM, now);
+    if (asked != GX_ENDING_NOW || r->cut) return;
+    if (!r->signal) mark(r, SIGTERM);
+    r->cut = true;
+    gale_runtime_stop(r->runtime);
 }
 
 static void look_at_bounds(gx_watching *r, int64_t now) {
@@ -220,7 +240,7 @@ static void look_at_requests(gx_watching *r, int64_t now) {
 /* --- Changes -------------------------------------------------------------------------------------------------------- */
 
 static void refuse_change(const gx_watching *r, const gale_error *error) {
-    gx_change_tell(r->session->change, GX_CHANGING_REFUSED, error->text, 0);
+    gx_change_tell(r->change, GX_CHANGING_REFUSED, error->text, 0);
     gx_terminal_flush(r->session->terminal);
     gale_log(&r->logger, GALE_LOG_ERROR, NULL, "what runs goes on: %s", error->text);
 }
@@ -229,15 +249,15 @@ static void refuse_change(const gx_watching *r, const gale_error *error) {
 static void look_at_changes(gx_watching *r, int64_t now) {
     const gx_session *session = r->session;
     gale_error error = GALE_ERROR_INIT;
-    if (!session->change || r->next || r->signal || !gx_change_take(session->change)) return;
+    if (!session->reloader.load || r->next || r->signal || !gx_change_take(r->change)) return;
     gx_terminal_flush(session->terminal);
-    int rc = session->reloader.load(session->reloader.user, session->change, &r->next, &r->adopt, &error);
+    int rc = session->reloader.load(session->reloader.user, r->change, &r->next, &r->adopt, &error);
     if (rc < 0) {
         r->next = NULL;
         refuse_change(r, &error);
         return;
     }
-    gx_change_tell(session->change, GX_CHANGING_STOPPING, NULL, 0);
+    gx_change_tell(r->change, GX_CHANGING_STOPPING, NULL, 0);
     if (!session->store)
         gale_log(&r->logger, GALE_LOG_WARN, NULL,
                  "is changed, without --state: sources that keep no place by themselves begin anew, and bolts begin "
@@ -265,6 +285,7 @@ int gx_watching_wait(gx_watching *r, gale_error *error) {
         int64_t now = gx_os_monotonic();
         tick(r, now);
         look_at_signals(r, now);
+        look_at_ending(r, now);
         look_at_bounds(r, now);
         look_at_requests(r, now);
         look_at_changes(r, now);
@@ -346,8 +367,10 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
     gx_terminal_flush(session->terminal);
     if (code < 0 && code != GALE_TIMED_OUT) gx_session_refuse(session->terminal, error, 0);
     if (!gx_summary_gather(topology, r->runtime, &summary)) return exit_code_of(r, code, true);
+    summary.carried = r->carried;
     bool logged = write_events(session);
-    int exit_code = logged ? exit_code_of(r, code, gx_summary_lost(&summary)) : GX_EXIT_IO;
+    bool lost = r->carried->lost || gx_summary_lost(&summary);
+    int exit_code = logged ? exit_code_of(r, code, lost) : GX_EXIT_IO;
     const char *incomplete = gx_session_is_io(code) ? "output" : logged ? NULL : "event log";
     log_end(r, &summary.total);
     exit_code = print_summary(session, &summary, incomplete, exit_code);
@@ -381,6 +404,7 @@ static void *start_runtime(void *user) {
 static void look_at_signals_while_opening(gx_watching *r, int64_t now) {
     int before = r->signal;
     look_at_signals(r, now);
+    look_at_ending(r, now);
     if (!before && r->signal && !is_open(r)) {
         r->stop_at = now + free_bound;
         gale_runtime_stop(r->runtime);

@@ -12,6 +12,8 @@
 
 typedef struct gx_watching {
     const gx_session *session;
+    gx_change *change;         /* what is asked of the session */
+    const gx_carried *carried; /* what its runtimes before this one have done */
     gale_runtime *runtime;
     gx_server *server; /* knows what hurts; or NULL */
     gale_logger logger;
@@ -21,7 +23,7 @@ typedef struct gx_watching {
     int64_t next_tick;
     int64_t next_figures;
     int64_t stop_at;      /* the drain's bound; INT64_MAX while there is no drain */
-    int signal;           /* the first one, or 0 */
+    int signal;           /* the first one, or what an end at a door is like, or 0 */
     bool complete;        /* the input had ended when it came */
     bool cut;             /* what was open when the drain began was not all finished */
     bool drained;         /* drain_after has been seen to */
@@ -32,7 +34,8 @@ typedef struct gx_watching {
     int64_t still_since;  /* its spouts stand still for that since then */
 } gx_watching;
 
-gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gale_runtime *runtime);
+gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gx_change *change,
+                           const gx_carried *carried, gale_runtime *runtime);
 
 /* Opens. Signals are heard meanwhile; who does not come back from opening is left behind, and the process ends. */
 int gx_watching_start(gx_watching *r, gale_error *error);

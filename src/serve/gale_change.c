@@ -9,6 +9,12 @@ static const char *state_name(gx_changing_state state) {
     return names[state];
 }
 
+/* NULL: it was not stopped. */
+static const char *begun_name(gx_changing_begun begun) {
+    static const char *const names[] = { NULL, "checkpoint", "anew" };
+    return names[begun];
+}
+
 /* --- Asking --------------------------------------------------------------------------------------------------------- */
 
 /* The words of a member, borrowed from the body; there may be none. */
@@ -27,8 +33,10 @@ static bool take(json_t *body, const char *name, gx_wish_words *ret_words) {
 }
 
 static bool take_all(json_t *body, gx_wish *ret_wish) {
-    return json_is_object(body) && take(body, "config", &ret_wish->settings) && take(body, "set", &ret_wish->sets) &&
-           take(body, "adopt", &ret_wish->adopt);
+    const json_t *forget = json_object_get(body, "forget");
+    ret_wish->forget = json_is_true(forget);
+    return json_is_object(body) && (!forget || json_is_boolean(forget)) && take(body, "config", &ret_wish->settings) &&
+           take(body, "set", &ret_wish->sets) && take(body, "adopt", &ret_wish->adopt);
 }
 
 static void ask(const gx_call *call, gx_http_reply *reply, const gx_wish *wish) {
@@ -60,9 +68,9 @@ void gx_gale_change(const gx_call *call, gx_http_reply *reply) {
         gx_call_refuse(
             reply, 400,
             "the body must be a JSON object; \"set\", \"config\" and \"adopt\" in it are lists of at most %d "
-            "texts",
+            "texts, \"forget\" is true or false",
             GX_WISH_WORDS_MAX);
-    else
+    else if (gx_call_only(reply, body, (const char *const[]){ "set", "config", "adopt", "forget", NULL }))
         ask(call, reply, &wish);
     json_decref(body);
 }
@@ -78,6 +86,7 @@ void gx_gale_changing(const gx_call *call, gx_http_reply *reply) {
     gx_member_count(&json, "number", now.number);
     gx_member_text(&json, "state", state_name(now.state));
     gx_member_text(&json, "text", *now.text ? now.text : NULL);
+    gx_member_text(&json, "begun", begun_name(now.begun));
     gx_member_seconds(&json, "stood_still", now.stood_still);
     gx_json_close(&json, '}');
 }

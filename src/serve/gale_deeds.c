@@ -7,22 +7,8 @@ void gx_deed_activate(gx_served *served, bool active) {
     (active ? gale_runtime_activate : gale_runtime_deactivate)(served->runtime);
 }
 
-/* What is in flight in a durable run is part of a checkpoint, with which it stops. */
-void gx_deed_drain(gx_served *served) {
-    gale_checkpoint_stats checkpoint = { .size = sizeof checkpoint };
-    if (served->deeds.drain)
-        served->deeds.drain(served->deeds.user);
-    else if (gale_runtime_checkpoint_stats(served->runtime, &checkpoint))
-        gale_runtime_suspend(served->runtime);
-    else
-        gale_runtime_drain(served->runtime);
-}
-
-void gx_deed_kill(gx_served *served) {
-    if (served->deeds.kill)
-        served->deeds.kill(served->deeds.user);
-    else
-        gale_runtime_stop(served->runtime);
+void gx_deed_end(const gx_served *served, bool now) {
+    served->deeds.end(served->deeds.ending, now);
 }
 
 void gx_gale_activate(const gx_call *call, gx_http_reply *reply) {
@@ -36,12 +22,12 @@ void gx_gale_deactivate(const gx_call *call, gx_http_reply *reply) {
 }
 
 void gx_gale_drain(const gx_call *call, gx_http_reply *reply) {
-    gx_deed_drain(call->served);
+    gx_deed_end(call->served, false);
     gx_call_done(reply, "drain");
 }
 
 void gx_gale_kill(const gx_call *call, gx_http_reply *reply) {
-    gx_deed_kill(call->served);
+    gx_deed_end(call->served, true);
     gx_call_done(reply, "kill");
 }
 

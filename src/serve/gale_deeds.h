@@ -14,7 +14,6 @@ gx_call_fn gx_gale_set_log_level; /* POST */
 
 /* What they do; Storm's REST does the same. */
 void gx_deed_activate(gx_served *served, bool active);
-void gx_deed_drain(gx_served *served);
-void gx_deed_kill(gx_served *served);
+void gx_deed_end(const gx_served *served, bool now); /* `now`: what is in flight is not finished */
 
 #endif

@@ -152,27 +152,45 @@ void gx_gale_dead_letters(const gx_call *call, gx_http_reply *reply) {
 
 /* --- Once more --------------------------------------------------------------------------------------------------------- */
 
-/* {"ids": [...]}, or {"all": true}. */
-static json_t *read_wish(const gx_call *call, gx_http_reply *reply) {
-    json_t *body = json_loadb(call->body.data ? call->body.data : "", call->body.size, JSON_REJECT_DUPLICATES, NULL);
-    size_t ids = json_array_size(json_object_get(body, "ids"));
-    if (json_is_true(json_object_get(body, "all")) ? !ids : ids && ids <= GX_LETTERS_IDS) return body;
-    json_decref(body);
-    gx_call_refuse(reply, 400,
-                   "the body must be {\"ids\": [...]} with 1 to %d ids of /dead-letters, or {\"all\": true}",
-                   GX_LETTERS_IDS);
-    return NULL;
+/* Which letters: those of the ids, or all. */
+typedef struct wish {
+    json_t *body;
+    const json_t *ids;          /* NULL: all */
+    bool found[GX_LETTERS_IDS]; /* of each id: the letter is there */
+} wish;
+
+static bool are_texts(const json_t *list) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!json_is_string(json_array_get(list, i))) return false;
+    return true;
 }
 
-static bool is_wished(const json_t *body, int64_t place) {
+/* {"ids": [...]}, or {"all": true}. */
+static bool read_wish(const gx_call *call, gx_http_reply *reply, wish *ret_wish) {
+    json_t *body = json_loadb(call->body.data ? call->body.data : "", call->body.size, JSON_REJECT_DUPLICATES, NULL);
     const json_t *ids = json_object_get(body, "ids");
+    size_t count = json_array_size(ids);
+    if (!(json_is_true(json_object_get(body, "all")) ? !count : count && count <= GX_LETTERS_IDS))
+        gx_call_refuse(reply, 400,
+                       "the body must be {\"ids\": [...]} with 1 to %d ids of /dead-letters, or {\"all\": true}",
+                       GX_LETTERS_IDS);
+    else if (!are_texts(ids))
+        gx_call_refuse(reply, 400, "ids are texts, as /dead-letters has them: {\"ids\": [\"0\"]}");
+    else if (gx_call_only(reply, body, (const char *const[]){ "ids", "all", NULL })) {
+        *ret_wish = (wish){ .body = body, .ids = count ? ids : NULL };
+        return true;
+    }
+    json_decref(body);
+    return false;
+}
+
+static bool is_wished(wish *w, int64_t place) {
+    bool wished = !w->ids;
     char id[24];
     snprintf(id, sizeof id, "%lld", (long long)place);
-    for (size_t i = 0; i < json_array_size(ids); i++) {
-        const char *wished = json_string_value(json_array_get(ids, i));
-        if (wished && strcmp(wished, id) == 0) return true;
-    }
-    return !ids;
+    for (size_t i = 0; i < json_array_size(w->ids); i++)
+        if (strcmp(json_string_value(json_array_get(w->ids, i)), id) == 0) wished = w->found[i] = true;
+    return wished;
 }
 
 static int replay(gale_runtime *runtime, const gx_letter *letter, gale_error *error) {
@@ -192,14 +210,13 @@ static int replay(gale_runtime *runtime, const gx_letter *letter, gale_error *er
 }
 
 /* How many; a negative code ends it. */
-static int replay_wished(gale_runtime *runtime, const tail *t, const json_t *body, uint64_t *ret_count,
-                         gale_error *error) {
+static int replay_wished(gale_runtime *runtime, const tail *t, wish *w, uint64_t *ret_count, gale_error *error) {
     lines l = { t, t->size };
     gx_letter letter;
     int64_t place;
     int rc = GALE_OK;
     while (rc >= 0 && next_letter(&l, &letter, &place)) {
-        if (is_wished(body, place)) {
+        if (is_wished(w, place)) {
             rc = replay(runtime, &letter, error);
             *ret_count += rc >= 0;
         }
@@ -208,26 +225,33 @@ static int replay_wished(gale_runtime *runtime, const tail *t, const json_t *bod
     return rc;
 }
 
+static void tell_replayed(gx_http_reply *reply, const wish *w, uint64_t count) {
+    gx_json json = gx_call_json(reply);
+    gx_json_open(&json, '{');
+    gx_member_count(&json, "replayed", count);
+    gx_member_open(&json, "unknown", '[');
+    for (size_t i = 0; i < json_array_size(w->ids); i++)
+        if (!w->found[i]) gx_json_string(&json, gx_str(json_string_value(json_array_get(w->ids, i))));
+    gx_json_close(&json, ']');
+    gx_json_close(&json, '}');
+}
+
 void gx_gale_replay(const gx_call *call, gx_http_reply *reply) {
     gale_error error = GALE_ERROR_INIT;
     uint64_t count = 0;
+    wish w;
     tail t;
-    json_t *body = read_wish(call, reply);
-    if (!body) return;
+    if (!read_wish(call, reply, &w)) return;
     if (open_tail(call, reply, &t)) {
-        int rc = replay_wished(call->served->runtime, &t, body, &count, &error);
+        int rc = replay_wished(call->served->runtime, &t, &w, &count, &error);
         if (rc < 0)
             gx_call_refuse(reply, 409, "%llu replayed; then: %s", (unsigned long long)count,
                            *error.text ? error.text : gale_error_text(rc));
         else if (!count)
             gx_call_refuse(reply, 404, "none of these is among the last dead letters");
-        else {
-            gx_json json = gx_call_json(reply);
-            gx_json_open(&json, '{');
-            gx_member_count(&json, "replayed", count);
-            gx_json_close(&json, '}');
-        }
+        else
+            tell_replayed(reply, &w, count);
         close_tail(&t);
     }
-    json_decref(body);
+    json_decref(w.body);
 }

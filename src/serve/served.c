@@ -1,5 +1,6 @@
 #include "serve/served.h"
 
+#include "base/nearest.h"
 #include "base/visible.h"
 #include "serve/member.h"
 
@@ -58,12 +59,34 @@ json_t *gx_call_body(gx_http_reply *reply, gale_str text) {
     return body;
 }
 
+static bool is_one_of(const char *const *names, const char *name) {
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+bool gx_call_only(gx_http_reply *reply, json_t *body, const char *const *names) {
+    enum { NAME = 100 };
+    const char *name;
+    json_t *value;
+    char shown[NAME], hint[NAME];
+    json_object_foreach(body, name, value) {
+        if (is_one_of(names, name)) continue;
+        gx_nearest nearest = gx_nearest_to(gx_str(name));
+        for (; *names; names++) gx_nearest_offer(&nearest, gx_str(*names));
+        gx_call_refuse(reply, 400, "the body has a member '%s', which is not known here%s",
+                       gx_visible_copy(shown, sizeof shown, name), gx_nearest_hint(&nearest, hint, sizeof hint));
+        return false;
+    }
+    return true;
+}
+
 bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room) {
     json_t *body = gx_call_body(reply, call->body);
     const char *text = json_string_value(json_object_get(body, name));
     bool found = text && strlen(text) < room;
     if (found) memcpy(to, text, strlen(text) + 1);
     if (body && !found) gx_call_refuse(reply, 400, "the body must be a JSON object with the text \"%s\"", name);
+    if (found) found = gx_call_only(reply, body, (const char *const[]){ name, NULL });
     json_decref(body);
     return found;
 }

@@ -23,6 +23,7 @@ typedef struct gx_wish_words {
 
 typedef struct gx_wish {
     gx_wish_words settings, sets, adopt;
+    bool forget; /* first, what earlier changes have laid over the file */
 } gx_wish;
 
 typedef enum gx_changing_state {
@@ -32,12 +33,20 @@ typedef enum gx_changing_state {
     GX_CHANGING_STOPPING,
     GX_CHANGING_STARTING,
     GX_CHANGING_DONE,
-    GX_CHANGING_REFUSED, /* what ran goes on */
+    GX_CHANGING_REFUSED, /* what ran goes on, or was begun again */
 } gx_changing_state;
+
+/* From where it goes on, changed or as it was. */
+typedef enum gx_changing_begun {
+    GX_BEGUN_NOT,       /* it was not stopped */
+    GX_BEGUN_SAVED,     /* a checkpoint: nothing is lost */
+    GX_BEGUN_WITH_NONE, /* no state is kept: what was in memory is lost */
+} gx_changing_begun;
 
 /* How far the last one is. */
 typedef struct gx_changing {
     gx_changing_state state;
+    gx_changing_begun begun;
     uint64_t number;            /* of it, from 1 */
     int64_t stood_still;        /* ns that spouts did, once it is done */
     char text[GALE_ERROR_TEXT]; /* why it was refused */
@@ -46,13 +55,13 @@ typedef struct gx_changing {
 /* What the process does beside running the topology. Functions may be NULL: then it is refused. Called on a door's thread; must not wait. */
 typedef struct gx_deeds {
     void *user;
-    void (*drain)(void *user);           /* the run ends in order, as a signal ends it; NULL: by the runtime alone */
-    void (*kill)(void *user);            /* at once */
+    void *ending;                        /* of this; is never NULL */
+    void (*end)(void *ending, bool now); /* the run ends as SIGTERM ends it, or at once as the second one does */
     void *log;                           /* of these two */
     const char *(*log_level)(void *log); /* its name; a literal */
     bool (*set_log_level)(void *log, gale_str to); /* false: there is none of this name */
     int (*change)(void *user, const gx_wish *wish,
-                  gale_error *error); /* copies it; GALE_AGAIN: another one is on its way */
+                  gale_error *error); /* copies it; GALE_AGAIN: another one is on its way, or the run's end is */
     void (*changing)(void *user, gx_changing *ret_now);
 } gx_deeds;
 
@@ -101,7 +110,10 @@ bool gx_call_number(const gx_call *call, gx_http_reply *reply, const char *name,
 /* `text` as JSON, by jansson, the caller's; NULL, with a refusal. */
 struct json_t *gx_call_body(gx_http_reply *reply, gale_str text);
 
-/* A JSON object in the body, its member `name`, a string: copied to `to`. False, with a refusal. */
+/* Has the object no members but these (the list ends with NULL)? False, with a refusal that names one. */
+bool gx_call_only(gx_http_reply *reply, struct json_t *body, const char *const *names);
+
+/* A JSON object in the body, its only member `name`, a string: copied to `to`. False, with a refusal. */
 bool gx_call_text(const gx_call *call, gx_http_reply *reply, const char *name, char *to, size_t room);
 
 /* JSON goes to the reply from here on. */

@@ -196,7 +196,7 @@ int gx_server_resume(gx_server *server, gale_runtime *runtime, const gale_topolo
     if (rc == 0) {
         served->topology = topology;
         served->runtime = runtime;
-        gx_store_relaxed(&served->inactive, 0);
+        if (gx_load_relaxed(&served->inactive)) gale_runtime_deactivate(runtime);
     }
     pthread_rwlock_unlock(&served->guard);
     return rc < 0 ? gale_error_set(error, rc, "out of memory") : 0;

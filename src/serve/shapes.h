@@ -50,9 +50,9 @@
 
 #define GX_SHAPE_SET "{component:s, pending:i}|{component:s, rate:n}|{component:s, drop:s}"
 
-#define GX_SHAPE_WISH "{set:[s]?, config:[s]?, adopt:[s]?}"
+#define GX_SHAPE_WISH "{set:[s]?, config:[s]?, adopt:[s]?, forget:b?}"
 #define GX_SHAPE_CHANGE "{number:i}"
-#define GX_SHAPE_CHANGING "{number:i, state:s, text:s?, stood_still:n}"
+#define GX_SHAPE_CHANGING "{number:i, state:s, text:s?, begun:s?, stood_still:n}"
 
 #define GX_SHAPE_OPEN_TREES "[{spout:s, message_id:s, age:n, place:s, component:s?, text:s}]"
 

@@ -56,7 +56,7 @@ void gx_storm_kill(const gx_call *call, gx_http_reply *reply) {
         return;
     }
     if (!gx_storm_open(call, true, reply, &view)) return;
-    (wait ? gx_deed_drain : gx_deed_kill)(call->served);
+    gx_deed_end(call->served, !wait);
     succeed(reply, &view, "kill");
 }
 

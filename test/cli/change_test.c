@@ -42,6 +42,42 @@ static void one_is_carried_out_at_a_time(void **state) {
     gx_change_fini(&change);
 }
 
+/* Whatever was asked before it, and however often it is asked. */
+static void the_end_goes_before_a_change(void **state) {
+    (void)state;
+    gx_change change;
+    gale_error error = GALE_ERROR_INIT;
+    const gx_wish wish = wish_of("count.parallelism=8");
+    gx_change_init(&change);
+    assert_int_equal(gx_change_ending(&change), GX_ENDING_NONE);
+    assert_int_equal(gx_change_ask(&change, &wish, &error), 0);
+    gx_change_end(&change, GX_ENDING_IN_ORDER);
+    assert_int_equal(look(&change).state, GX_CHANGING_REFUSED);
+    assert_false(gx_change_take(&change));
+    assert_int_equal(gx_change_ask(&change, &wish, &error), GALE_AGAIN);
+    gx_change_end(&change, GX_ENDING_NOW);
+    gx_change_end(&change, GX_ENDING_IN_ORDER);
+    assert_int_equal(gx_change_ending(&change), GX_ENDING_NOW);
+    gx_change_fini(&change);
+}
+
+static void a_change_that_is_on_its_way_is_refused_by_who_carries_it_out(void **state) {
+    (void)state;
+    gx_change change;
+    gale_error error = GALE_ERROR_INIT;
+    const gx_wish wish = wish_of(NULL);
+    gx_change_init(&change);
+    assert_int_equal(gx_change_ask(&change, &wish, &error), 0);
+    assert_true(gx_change_take(&change));
+    gx_change_begun(&change, GX_BEGUN_WITH_NONE);
+    gx_change_end(&change, GX_ENDING_IN_ORDER);
+    assert_int_equal(look(&change).state, GX_CHANGING_CHECKING);
+    gx_change_tell(&change, GX_CHANGING_REFUSED, "no", 0);
+    assert_int_equal(look(&change).begun, GX_BEGUN_WITH_NONE);
+    assert_int_equal(gx_change_ask(&change, &wish, &error), GALE_AGAIN);
+    gx_change_fini(&change);
+}
+
 static void words_of_each_kind_are_kept_apart(void **state) {
     (void)state;
     gx_change change;
@@ -128,6 +164,8 @@ static void whatever_is_granted_is_taken_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_carried_out_at_a_time),
+        cmocka_unit_test(the_end_goes_before_a_change),
+        cmocka_unit_test(a_change_that_is_on_its_way_is_refused_by_who_carries_it_out),
         cmocka_unit_test(words_of_each_kind_are_kept_apart),
         cmocka_unit_test(a_later_word_takes_the_place_of_one_of_its_name),
         cmocka_unit_test(more_words_than_there_is_room_for_are_refused),

@@ -174,7 +174,7 @@ class Running(Control):
         run = self.started()
         done = gale(run.runtime, "kill", str(run.process.pid), "-w")
         self.assertEqual((done.code, done.err), (0, ""))
-        run.process.wait(PATIENCE)
+        self.assertEqual(run.process.wait(PATIENCE), 128 + signal.SIGTERM)
 
 
 class Names(Control):

@@ -50,6 +50,31 @@ streams:
 """
 
 
+HELD = """
+name: held
+spouts:
+  - {id: words, className: gale.spout.Generator, config: {gale.rate: 50}}
+bolts:
+  - id: sink
+    className: gale.bolt.ExecSink
+    properties:
+      - {name: command, value: "while [ ! -e go ]; do sleep 0.01; done; cat >out.tsv"}
+streams:
+  - {from: words, to: sink, grouping: {type: SHUFFLE}}
+"""
+
+BROKEN = """
+name: broken
+config: {topology.replay.attempts: 1, topology.dead_letters.file: letters.jsonl}
+spouts:
+  - {id: lines, className: gale.spout.File, properties: [{name: path, value: in.txt}]}
+bolts:
+  - {id: numbers, className: gale.bolt.Map, properties: [{name: set, value: {n: "tonumber(line) + 1"}}]}
+streams:
+  - {from: lines, to: numbers, grouping: {type: SHUFFLE}}
+"""
+
+
 class Client(http.client.HTTPConnection):
     """One request at a run's own socket."""
 
@@ -151,7 +176,7 @@ class Reload(unittest.TestCase):
         process = self.endless()
         (self.path / "t.yaml").write_text(ENDLESS.replace("out.tsv", "other.tsv").replace("id: sink,", "id: sink, parallelism: 2,"))
         told = self.change(process)
-        self.assertEqual((told["state"], told["text"]), ("done", None))
+        self.assertEqual((told["state"], told["text"], told["begun"]), ("done", None, "anew"))
         self.assertGreater(told["stood_still"], 0)
         self.wait_for(lambda: self.size("other.tsv"), process)
         self.assertEqual(self.tasks(process, "sink"), 2)
@@ -172,7 +197,7 @@ class Reload(unittest.TestCase):
         process = self.endless()
         (self.path / "t.yaml").write_text(ENDLESS.replace("SHUFFLE", "SHUFLE"))
         told = self.change(process)
-        self.assertEqual(told["state"], "refused")
+        self.assertEqual((told["state"], told["begun"]), ("refused", None))
         self.assertIn("t.yaml:8:46: unknown grouping 'SHUFLE'; did you mean 'SHUFFLE'?", told["text"])
         self.assertIn("ERROR what runs goes on: ", self.log())
         size = self.size("out.tsv")
@@ -183,13 +208,128 @@ class Reload(unittest.TestCase):
         process = self.endless()
         (self.path / "t.yaml").write_text(ENDLESS.replace("out.tsv", "no/such/folder/out.tsv"))
         told = self.change(process)
-        self.assertEqual(told["state"], "refused")
+        self.assertEqual((told["state"], told["begun"]), ("refused", "anew"))
         self.assertIn("no/such/folder/out.tsv", told["text"])
+        code, _, err = self.gale("reload", "endless")
+        self.assertEqual(code, 2)
+        self.assertIn("begun again as it was; without --state bolts began with nothing", err)
+        self.assertNotIn("nothing is changed", err)
         self.wait_for(lambda: "INFO goes on as it was; spouts stood still for " in self.log(), process)
         size = self.size("out.tsv")
         self.wait_for(lambda: self.size("out.tsv") > size, process)
         (self.path / "t.yaml").write_text(ENDLESS)
         self.assertEqual(self.change(process)["state"], "done")
+        self.drained(process)
+
+    def test_spouts_that_pause_pause_still(self):
+        process = self.endless()
+        self.assertEqual(self.ask(process, "POST", "deactivate", {})[0], 200)
+        self.assertEqual(self.change(process)["state"], "done")
+        self.assertIs(self.ask(process, "GET", "now")[1]["active"], False)
+        size = self.size("out.tsv")
+        self.assertEqual(self.change(process)["state"], "done")
+        self.assertEqual(self.size("out.tsv"), size)
+        self.assertEqual(self.ask(process, "POST", "activate", {})[0], 200)
+        self.wait_for(lambda: self.size("out.tsv") > size, process)
+        self.drained(process)
+
+    def test_a_run_keeps_its_name(self):
+        process = self.endless()
+        (self.path / "t.yaml").write_text(ENDLESS.replace("name: endless", "name: other"))
+        code, _, err = self.gale("reload", "endless")
+        self.assertEqual(code, 2)
+        self.assertRegex(err, r"the run is 'endless', and is now to be 'other': a run keeps its name; .*\n +nothing is changed\n")
+        (self.path / "t.yaml").write_text(ENDLESS)
+        self.drained(process)
+
+    def test_what_failed_before_a_change_is_told_at_the_end(self):
+        (self.path / "t.yaml").write_text(BROKEN)
+        (self.path / "in.txt").write_text("1\nx\n2\n")
+        process = self.start("--json", "--keep-running")
+        self.wait_for(lambda: self.size("letters.jsonl"), process)
+        self.wait_for(lambda: (self.ask(process, "GET", "now") or (0, {}))[1].get("trees", {}).get("acked") == 2, process)
+        (self.path / "in.txt").write_text("3\n")
+        for _ in range(2):
+            self.assertEqual(self.change(process)["state"], "done")
+            self.wait_for(lambda: (self.ask(process, "GET", "now") or (0, {}))[1].get("trees", {}).get("acked") == 1, process)
+        process.send_signal(signal.SIGTERM)
+        told = json.loads(process.communicate(timeout=600)[0])
+        self.assertEqual((process.returncode, told["exit_code"]), (1, 1), self.log())
+        self.assertEqual({name: count for name, count in told["before_changes"].items() if count},
+                         {"changes": 2, "acked": 3, "failed": 1, "given_up": 1, "dead_letters": 1})
+        self.assertEqual((told["acked"], told["failed"]), (1, 0))
+
+    # --- An end is asked for
+
+    def stopping(self):
+        """A run that is changed, and stands where it stops: what is open waits until the file `go` is there."""
+        (self.path / "t.yaml").write_text(HELD)
+        process = self.start()
+        self.wait_for(lambda: ((self.ask(process, "GET", "now") or (0, {}))[1].get("trees") or {}).get("open"), process)
+        asked = self.ask(process, "POST", "reload", {})
+        self.assertEqual(asked[0], 202, asked)
+        self.wait_for(lambda: self.ask(process, "GET", "reload")[1]["state"] == "stopping", process)
+        return process
+
+    def test_a_drain_that_is_asked_for_while_it_is_changed_holds(self):
+        process = self.stopping()
+        self.assertEqual(self.gale("drain", "held"), (0, "", ""))
+        status, answer = self.ask(process, "POST", "reload", {})
+        self.assertEqual((status, answer), (409, {"error": "the run is ending, and is not changed any more"}))
+        (self.path / "go").write_text("")
+        process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 0, self.log())
+        self.assertNotIn("goes on as it was changed", self.log())
+
+    def test_a_kill_that_is_asked_for_while_it_is_changed_holds(self):
+        process = self.stopping()
+        self.assertEqual(self.gale("kill", "held")[0], 0)
+        process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, self.log())
+        self.assertNotIn("goes on as it was changed", self.log())
+
+    def test_a_run_that_is_draining_is_changed_no_more(self):
+        for end in "drain", "signal":
+            with self.subTest(end):
+                (self.path / "t.yaml").write_text(HELD)
+                (self.path / "go").unlink(missing_ok=True)
+                (self.path / "log").unlink(missing_ok=True)
+                process = self.start()
+                self.wait_for(lambda: ((self.ask(process, "GET", "now") or (0, {}))[1].get("trees") or {}).get("open"), process)
+                if end == "drain":
+                    self.assertEqual(self.ask(process, "POST", "drain", {})[0], 200)
+                else:
+                    process.send_signal(signal.SIGTERM)
+                    self.wait_for(lambda: "finishing them" in self.log(), process)
+                status, answer = self.ask(process, "POST", "restart", {})
+                self.assertEqual((status, answer), (409, {"error": "the run is ending, and is not changed any more"}))
+                (self.path / "go").write_text("")
+                process.communicate(timeout=600)
+                self.assertEqual(process.returncode, 0, self.log())
+
+    def test_a_drain_that_is_asked_for_while_the_changed_one_opens_holds(self):
+        process = self.endless()
+        os.mkfifo(self.path / "pipe")
+        (self.path / "t.yaml").write_text(ENDLESS.replace("gale.spout.Generator, ", "gale.spout.File, properties: "
+                                                          "[{name: path, value: pipe}], "))
+        self.assertEqual(self.ask(process, "POST", "reload", {})[0], 202)
+        self.wait_for(lambda: self.ask(process, "GET", "reload")[1]["state"] == "starting", process)
+        self.assertEqual(self.gale("drain", "endless")[0], 0)
+        process.communicate(timeout=600)  # though nobody writes to the pipe
+
+    # --- What is laid over the file
+
+    def test_what_was_set_is_told_and_can_be_taken_back(self):
+        process = self.endless()
+        self.assertEqual(self.change(process, "restart", set=["sink.parallelism=3"])["state"], "done")
+        self.assertIn("INFO changes have laid over its file: --set sink.parallelism=3\n", self.log())
+        (self.path / "t.yaml").write_text(ENDLESS.replace("id: sink,", "id: out,").replace("to: sink,", "to: out,"))
+        code, _, err = self.gale("reload", "endless")
+        self.assertEqual(code, 2)
+        self.assertIn("earlier changes have laid over the file: --set sink.parallelism=3 (--forget takes that back)", err)
+        code, out, err = self.gale("reload", "endless", "--forget")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(self.tasks(process, "out"), 1)
         self.drained(process)
 
     def test_other_numbers_are_kept_by_later_changes(self):
@@ -209,12 +349,14 @@ class Reload(unittest.TestCase):
 
     def test_what_is_asked_otherwise_is_refused_in_words(self):
         process = self.endless()
-        for body in ([], {"set": "x"}, {"set": [1]}, {"adopt": ["*"] * 65}, {"config": [None]}):
+        for body in ([], {"set": "x"}, {"set": [1]}, {"adopt": ["*"] * 65}, {"config": [None]}, {"forget": 1}):
             status, answer = self.ask(process, "POST", "reload", body)
             self.assertEqual(status, 400, body)
             self.assertIn("lists of at most 64 texts", answer["error"])
+        self.assertEqual(self.ask(process, "POST", "reload", {"sets": []}),
+                         (400, {"error": "the body has a member 'sets', which is not known here; did you mean 'set'?"}))
         self.assertEqual(self.ask(process, "GET", "reload"), (200, {"number": 0, "state": "none", "text": None,
-                                                                   "stood_still": 0.0}))
+                                                                   "begun": None, "stood_still": 0.0}))
         self.assertIn("adopt", self.change(process, adopt=["*"])["text"])
         self.drained(process)
 
@@ -231,7 +373,8 @@ class Reload(unittest.TestCase):
                       ["restart", str(process.pid), "-c", "topology.message.timeout.secs=60"]):
             code, out, err = self.gale(*words)
             self.assertEqual((code, err), (0, ""), self.log())
-            self.assertRegex(out, r"^changed; spouts stood still for \S+ \w+\n$")
+            self.assertRegex(out, r"^changed; spouts stood still for \S+ \w+\n"
+                             r"without --state bolts began with nothing, and so did sources that keep no place\n$")
         self.assertEqual(self.tasks(process, "sink"), 3)
         self.drained(process)
 
@@ -265,7 +408,7 @@ class Reload(unittest.TestCase):
         process = self.start("--state", "state")
         for count, split in ((1, 3), (5, 1), (2, 2), (4, 3)):
             told = self.change(process, "restart", set=[f"count.parallelism={count}", f"split.parallelism={split}"])
-            self.assertEqual((told["state"], told["text"]), ("done", None))
+            self.assertEqual((told["state"], told["text"], told["begun"]), ("done", None, "checkpoint"))
             self.assertEqual(self.tasks(process, "count"), count)
         process.wait(600)
         self.assertEqual(process.returncode, 0, self.log())
@@ -317,7 +460,7 @@ class Reload(unittest.TestCase):
         (self.path / "t.yaml").write_text(COUNTS.replace("name: counts", "name: others"))
         os.rename(self.path / "gale" / f"counts.{process.pid}.sock", self.path / "gale" / f"others.{process.pid}.sock")
         told = self.change(process)
-        self.assertEqual(told["state"], "refused")
+        self.assertEqual((told["state"], told["begun"]), ("refused", None))
         self.assertIn("'others'", told["text"])
         self.drained(process)
 

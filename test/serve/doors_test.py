@@ -188,7 +188,7 @@ class Listening(rig.Case):
         run = self.run_words()
         run.acked(1)
         run.json("/api/gale/v1/kill", "POST")
-        run.process.wait(rig.PATIENCE)
+        self.assertEqual(run.process.wait(rig.PATIENCE), 128 + 15)  # as a second SIGTERM does
 
     def test_what_is_asked_in_the_wrong_way_is_told_so(self):
         run = self.run_words()

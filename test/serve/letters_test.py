@@ -41,13 +41,13 @@ class Letters(rig.Case):
         run = self.start("0", "x", "1")
         told = self.told(run, 2)
         status, _, text = self.replay(run, {"ids": [told["letters"][1]["id"]]})
-        self.assertEqual((status, json.loads(text)), (200, {"replayed": 1}))
+        self.assertEqual((status, json.loads(text)), (200, {"replayed": 1, "unknown": []}))
         self.assertEqual([letter["values"] for letter in self.told(run, 3)["letters"]], [["0"], ["x"], ["0"]])
 
     def test_all_are_replayed(self):
         run = self.start("0", "x", "1")
         self.told(run, 2)
-        self.assertEqual(json.loads(self.replay(run, {"all": True})[2]), {"replayed": 2})
+        self.assertEqual(json.loads(self.replay(run, {"all": True})[2]), {"replayed": 2, "unknown": []})
         self.told(run, 4)
 
     def test_a_wish_that_is_none_and_a_letter_that_is_not_there_are_refused(self):
@@ -57,9 +57,25 @@ class Letters(rig.Case):
             status, _, text = self.replay(run, wish)
             self.assertEqual(status, 400, wish)
             self.assertIn("/dead-letters", json.loads(text)["error"])
-        for wish in {"ids": ["1"]}, {"ids": ["x"]}, {"ids": [0]}:
+        for wish in {"ids": ["1"]}, {"ids": ["x"]}:
             self.assertEqual(self.replay(run, wish)[0], 404, wish)
         self.told(run, 1)
+
+    def test_ids_are_texts_and_members_those_that_are_known(self):
+        run = self.start("0")
+        self.told(run, 1)
+        for wish, words in ({"ids": [0]}, "ids are texts"), ({"ids": ["0", None]}, "ids are texts"), \
+                ({"all": True, "id": ["0"]}, "the body has a member 'id', which is not known here; did you mean 'ids'?"):
+            status, _, text = self.replay(run, wish)
+            self.assertEqual(status, 400, wish)
+            self.assertIn(words, json.loads(text)["error"])
+        self.told(run, 1)
+
+    def test_ids_that_are_not_there_are_told(self):
+        run = self.start("0")
+        first = self.told(run, 1)["letters"][0]["id"]
+        status, _, text = self.replay(run, {"ids": ["5", first, "x<y"]})
+        self.assertEqual((status, json.loads(text)["replayed"], json.loads(text)["unknown"]), (200, 1, ["5", "x<y"]))
 
     def test_lines_that_are_no_letters_are_passed_over(self):
         run = self.start("0")
@@ -67,7 +83,7 @@ class Letters(rig.Case):
         with open(run.path / "letters.json", "a") as file:
             file.write('no letter\n\n{"component":"lines"}\nhalf of on')
         self.assertEqual(len(run.json(LETTERS)["letters"]), 1)
-        self.assertEqual(json.loads(self.replay(run, {"all": True})[2]), {"replayed": 1})
+        self.assertEqual(json.loads(self.replay(run, {"all": True})[2]), {"replayed": 1, "unknown": []})
 
     def test_of_a_long_file_the_end_is_read(self):
         run = self.start("0")
