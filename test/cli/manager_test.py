@@ -142,13 +142,18 @@ class Manager(unittest.TestCase):
             self.assertNotIn(["WATCHDOG=1"], self.until("STATUS="))
         self.drained(process)
 
-    def test_a_bolt_that_does_not_come_back_has_it_starve_until_it_does(self):
+    def stuck(self, *arguments):
+        """A run whose printer has filled the pipe, and what it said of it."""
         (self.path / "t.yaml").write_text(STUCK)
-        process = self.start(WATCHDOG_USEC="2000000")
+        process = self.start(*arguments, WATCHDOG_USEC="2000000")
         said = b""
         while b"the service manager's watchdog is not fed" not in said:
             said = process.stderr.readline()
             self.assertTrue(said)
+        return process, said
+
+    def test_a_bolt_that_does_not_come_back_has_it_starve_until_it_does(self):
+        process, said = self.stuck()
         self.assertRegex(said, rb"ERROR printer: executor 1 is in a call of 'printer' \(task \d+\) for ")
         self.socket.setblocking(False)
         try:
@@ -167,9 +172,7 @@ class Manager(unittest.TestCase):
         reader.wait(600)
 
     def test_a_long_drain_asks_for_more_time(self):
-        (self.path / "t.yaml").write_text(STUCK)
-        process = self.start("--end-within", "600")  # as long as a slow machine takes for what follows
-        self.until("READY=1")
+        process, _ = self.stuck("--end-within", "600")  # as long as a slow machine takes for what follows
         process.send_signal(signal.SIGTERM)
         self.until("STOPPING=1")
         for _ in range(2):
