@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/os/file.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/visible.h"
@@ -186,8 +187,11 @@ static void add_new(gx_log_lines *lines, int64_t now, const gx_buf *body, gx_buf
 
 void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const char *component, const char *text,
                       gx_buf *out) {
-    gx_buf body = GX_BUF_INIT(NULL);
-    add_body(lines, level, component, text, &body);
+    gx_buf body = GX_BUF_INIT(NULL), shown = GX_BUF_INIT(NULL);
+    gx_buf_add_text(&shown, text);
+    if (gx_buf_text(&shown)) gx_secret_mask(shown.data);
+    add_body(lines, level, component, gx_buf_text(&shown) ? shown.data : "no memory for a line", &body);
+    gx_buf_fini(&shown);
     if (!body.failed && is_repeated(lines, &body, now))
         lines->repeats++;
     else if (!body.failed)

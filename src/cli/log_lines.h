@@ -4,7 +4,7 @@
  *     JSON                {"time":"2026-11-23T12:03:04.123Z","level":"warn","component":"count","message":"text"}
  *
  * What:    a line that comes again within a second is only counted; before the next one, and when asked, it is repeated once with how
- *          often it came: "(3 times more)" behind it, or "repeated":3. What could steer a terminal is written out (base/visible.h),
+ *          often it came: "(3 times more)" behind it, or "repeated":3. What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
  *          in JSON so that it still means what it replaces. A file that takes no more lines (a full disk) does not stop who logs:
  *          they are counted, and when it takes lines again, the first one says how many are lacking.
  * Threads: one at a time. Owner: the path is borrowed.

@@ -2,6 +2,7 @@
 
 #include "base/os/file.h"
 #include "base/os/time.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "base/visible.h"
 
@@ -247,6 +248,7 @@ void gx_terminal_say(gx_terminal *terminal, int32_t level, const char *text) {
         if (*text == '\n') gx_buf_add_text(&line, "  ");
     }
     gx_buf_add_text(&line, "\n");
+    if (gx_buf_text(&line)) gx_secret_mask(line.data);
     const char *whole = gx_buf_text(&line);
     if (whole) gx_terminal_print(terminal, whole);
     gx_buf_fini(&line);

@@ -47,7 +47,8 @@ static bool find_line(const gx_excerpts *e, uint32_t line, gale_str *ret_line) {
 static uint32_t secret_in(const gx_yaml *node, uint32_t line) {
     uint32_t first = 0;
     if (gx_yaml_is_scalar(node)) {
-        if (!node->secret || line < node->line || line > node->end_line) return 0;
+        if (line < node->line || line > node->end_line) return 0;
+        if (!node->secret && !gx_secret_find(node->text).size) return 0;
         return line == node->line ? node->column : 1;
     }
     for (const gx_yaml *child = node->as.first; child; child = child->next) {
@@ -59,7 +60,7 @@ static uint32_t secret_in(const gx_yaml *node, uint32_t line) {
 
 static bool speaks_of_secrets(const gx_excerpts *e, uint32_t line) {
     gale_str text;
-    return find_line(e, line, &text) && gx_secret_is_named(text);
+    return find_line(e, line, &text) && (gx_secret_is_named(text) || gx_secret_find(text).size);
 }
 
 /* How many bytes the first `columns` characters have. */

@@ -133,6 +133,7 @@ int gx_yaml_error(const gx_yaml_doc *doc, const gx_yaml *node, gale_error *error
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     redact_all(doc, text);
+    gx_secret_mask(text);
     return refuse(node ? node->file : doc->name, node ? node->line : 0, node ? node->column : 0, error, code, "%s",
                   text);
 }
@@ -172,6 +173,7 @@ void gx_yaml_warn(const gx_yaml_doc *doc, const gx_yaml *node, const gale_logger
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     redact_all(doc, text);
+    gx_secret_mask(text);
     gx_position place = { node ? node->file : doc->name, node ? node->line : 0, node ? node->column : 0 };
     if (doc->problems)
         (void)gx_problems_add(doc->problems, true, 0, place, text);

@@ -4,32 +4,22 @@
 #include "topology/config.h"
 #include "tuple/json.h"
 
-#include <string.h>
-
-/* Where the password of "scheme://user:password@host" is; empty when there is none. */
-static gale_str password_in(gale_str text) {
-    const char *scheme = text.size ? memmem(text.data, text.size, "://", 3) : NULL;
-    gale_str none = { NULL, 0 };
-    if (!scheme) return none;
-    gale_str rest = { scheme + 3, text.size - (size_t)(scheme + 3 - text.data) };
-    const char *slash = memchr(rest.data, '/', rest.size);
-    if (slash) rest.size = (size_t)(slash - rest.data);
-    const char *at = memrchr(rest.data, '@', rest.size);
-    const char *colon = at ? memchr(rest.data, ':', (size_t)(at - rest.data)) : NULL;
-    return colon ? (gale_str){ colon + 1, (size_t)(at - colon) - 1 } : none;
-}
-
+/* With *** in place of each secret in it. */
 static void write_text(gx_json *json, gale_str text) {
-    gale_str password = password_in(text);
-    if (!password.size) {
+    gale_str secret = gx_secret_find(text);
+    if (!secret.size) {
         gx_json_string(json, text);
         return;
     }
     gx_buf shown = GX_BUF_INIT(NULL);
-    const char *behind = password.data + password.size;
-    gx_buf_add(&shown, text.data, (size_t)(password.data - text.data));
-    gx_buf_add_text(&shown, "***");
-    gx_buf_add(&shown, behind, (size_t)(text.data + text.size - behind));
+    for (; secret.size; secret = gx_secret_find(text)) {
+        size_t before = (size_t)(secret.data - text.data);
+        gx_buf_add(&shown, text.data, before);
+        gx_buf_add_text(&shown, "***");
+        text.data += before + secret.size;
+        text.size -= before + secret.size;
+    }
+    gx_buf_add(&shown, text.data, text.size);
     gx_json_string(json, (gale_str){ shown.data, shown.failed ? 0 : shown.size });
     gx_buf_fini(&shown);
 }

@@ -1,8 +1,8 @@
 /* What is shown of a configuration: its secrets are not.
  *
  * What:    a key that is called after a secret (base/secret.h) has the value "***", and so have lists and maps below it; of a map's keys the
- *          same holds. So has a key whose value came from the environment (${ENV-NAME}). A URL with a password in it keeps all but
- *          that.
+ *          same holds. So has a key whose value came from the environment (${ENV-NAME}). A text with a secret in it (base/secret.h: a
+ *          URL's password, ?token=...) keeps all but that.
  * Threads: any. Errors: none.
  */
 #ifndef GX_SERVE_REDACT_H

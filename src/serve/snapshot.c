@@ -1,6 +1,7 @@
 #include "serve/snapshot.h"
 
 #include "base/os/time.h"
+#include "base/secret.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static bool read_unwell(gale_runtime *runtime, gx_snapshot *snapshot) {
     snapshot->unwell[0].size = sizeof *snapshot->unwell;
     count = gale_runtime_unwell(runtime, snapshot->unwell, room);
     snapshot->unwell_count = count <= 0 ? 0 : (uint32_t)count < room ? (uint32_t)count : room;
+    for (uint32_t i = 0; i < snapshot->unwell_count; i++) gx_secret_mask(snapshot->unwell[i].text);
     return true;
 }
 
