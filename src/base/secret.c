@@ -55,9 +55,10 @@ static gale_str until(gale_str text, size_t at, const char *ends) {
     return (gale_str){ text.data + at, end - at };
 }
 
-/* The word before the sign at `at`, behind blanks. */
+/* The word before the sign at `at`, before blanks, and perhaps in quotes. */
 static gale_str name_before(gale_str text, size_t at) {
     while (at && text.data[at - 1] == ' ') at--;
+    if (at && is_in(text.data[at - 1], "\"'")) at--;
     size_t begin = at;
     while (begin && at - begin < NAME_MAX &&
            (is_letter(text.data[begin - 1]) || is_digit(text.data[begin - 1]) || is_in(text.data[begin - 1], "._-")))
