@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/os/lock.h"
+#include "base/os/time.h"
 #include "base/str.h"
 #include "engine/letter_tail.h"
 #include "topology/file_end.h"
@@ -10,6 +11,7 @@
 #include "topology/saver.h"
 #include "tuple/json.h"
 
+#include <gale/clock.h>
 #include <inttypes.h>
 
 typedef struct gx_dead_letters {
@@ -66,6 +68,8 @@ static void add_line(gx_buf *out, const gx_dead_letter *letter) {
         else
             gx_json_value(&json, &values[i]);
     }
+    gx_json_key(&json, gx_str("time"));
+    gx_json_f64(&json, (double)(gx_os_wall() / GALE_MILLISECOND) / 1000);
     gx_json_close(&json, '}');
     gx_buf_add_byte(out, '\n');
 }

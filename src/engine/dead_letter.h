@@ -4,8 +4,9 @@
  *          file that topology.dead_letters.file names:
  *
  *              {"component":"lines","stream":"default","message_id":7,"tuple":["..."],"reason":"failed","text":"...",
- *               "place":"split","task":3,"attempts":3}
+ *               "place":"split","task":3,"attempts":3,"time":1763899384.123}
  *
+ *          and when that was, in seconds since 1970.
  *          A line is written whole, by one write, before the spout hears of it. A write that fails leaves nothing
  *          behind and stops the run, and its tuple is answered as what was stopped: it is not given up.
  * Threads: any; the file has one lock.

@@ -24,7 +24,8 @@ static int check_fields(const gx_json_line *r, json_t *object) {
         gale_str rest = gx_str(GX_DEAD_LETTER_STREAM_FIELDS), name;
         gx_nearest nearest = gx_nearest_to(gx_str(key));
         char hint[100];
-        bool known = false;
+        bool known = strcmp(key, "time") == 0;
+        gx_nearest_offer(&nearest, gx_str("time"));
         while (gx_str_next(&rest, ',', &name)) {
             gx_nearest_offer(&nearest, name);
             known |= gx_str_is(name, key);
@@ -69,6 +70,13 @@ static int number_field(const gx_json_line *r, json_t *object, const char *key, 
     return 0;
 }
 
+/* What was written by an older gale has none. */
+static int time_field(const gx_json_line *r, json_t *object, double *ret_time) {
+    json_t *value = json_object_get(object, "time");
+    *ret_time = value ? json_number_value(value) : 0;
+    return !value || (json_is_number(value) && *ret_time > 0) ? 0 : wrong(r, "time", "a number above 0");
+}
+
 static int tuple_field(const gx_json_line *r, json_t *object, gale_value_owned **ret_tuple) {
     json_t *value;
     int rc = field(r, object, "tuple", &value);
@@ -89,6 +97,7 @@ static int read_fields(const gx_json_line *r, json_t *object, gx_letter *letter)
     if (rc == 0) rc = text_field(r, object, "place", true, &letter->place);
     if (rc == 0) rc = number_field(r, object, "task", &letter->task);
     if (rc == 0) rc = number_field(r, object, "attempts", &letter->attempts);
+    if (rc == 0) rc = time_field(r, object, &letter->time);
     return rc == 0 ? tuple_field(r, object, &letter->tuple) : rc;
 }
 

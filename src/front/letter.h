@@ -1,7 +1,7 @@
 /* A dead letter, read back from a line of the file that a run has written (engine/dead_letter.h).
  *
  * What:    nothing of the line is trusted. It must be one object of JSON with exactly the fields of the stream
- *          `__dead_letter`. {"base64": "..."} in the tuple becomes bytes.
+ *          `__dead_letter`, and with the time, which older lines lack. {"base64": "..."} in the tuple becomes bytes.
  * Threads: a letter is constant. Owner: the caller; all text is borrowed from the letter, but for the line.
  * Errors:  "file:line:column: what", with the nearest right word for a field that does not exist.
  * Limits:  map keys that hold a NUL are refused. */
@@ -25,7 +25,8 @@ typedef struct gx_letter {
     gale_str place; /* data NULL: not known */
     int64_t task;
     int64_t attempts;
-    void *json; /* what the text is borrowed from */
+    double time; /* seconds since 1970; 0: not known */
+    void *json;  /* what the text is borrowed from */
 } gx_letter;
 
 /* Line `number` of the file `name`. GALE_SYNTAX, GALE_TYPE, GALE_NOT_FOUND when it is no letter; GALE_NO_MEMORY. */

@@ -115,7 +115,10 @@ static void letter_json(gx_json *json, const gx_letter *letter, int64_t place) {
     snprintf(id, sizeof id, "%lld", (long long)place);
     gx_json_open(json, '{');
     gx_member_text(json, "id", id);
-    gx_member_null(json, "time");
+    if (letter->time > 0)
+        gx_member_number(json, "time", letter->time);
+    else
+        gx_member_null(json, "time");
     text_member(json, "spout", letter->component);
     text_member(json, "stream", letter->stream);
     text_member(json, "reason", letter->reason);

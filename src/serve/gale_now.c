@@ -325,7 +325,8 @@ void gx_gale_health_members(gx_json *json, const gx_healthy *healthy) {
 
 static void health_member(gx_json *json, const reading *r) {
     gx_healthy healthy;
-    gx_healthy_look(&r->served->parts, r->now, gx_served_checkpoint_interval(r->served), &healthy);
+    gx_healthy_look(&r->served->parts, r->now, gx_served_checkpoint_interval(r->served),
+                    gx_load_relaxed(&r->served->inactive), &healthy);
     gx_member_open(json, "health", '{');
     gx_gale_health_members(json, &healthy);
     gx_json_close(json, '}');

@@ -6,7 +6,8 @@
 static bool look(const gx_call *call, gx_http_reply *reply, gx_healthy *ret_healthy) {
     gx_snapshot *now = gx_snapshot_take(&call->served->parts, call->served->runtime);
     if (!now) return gx_call_refuse(reply, 503, "out of memory"), false;
-    gx_healthy_look(&call->served->parts, now, gx_served_checkpoint_interval(call->served), ret_healthy);
+    gx_healthy_look(&call->served->parts, now, gx_served_checkpoint_interval(call->served),
+                    gx_load_relaxed(&call->served->inactive), ret_healthy);
     gx_snapshot_free(now);
     return true;
 }
@@ -26,7 +27,7 @@ static void tell(const gx_call *call, gx_http_reply *reply, const gx_healthy *he
 
 void gx_health_healthz(const gx_call *call, gx_http_reply *reply) {
     gx_healthy healthy;
-    if (look(call, reply, &healthy)) tell(call, reply, &healthy, !healthy.count);
+    if (look(call, reply, &healthy)) tell(call, reply, &healthy, healthy.well);
 }
 
 void gx_health_readyz(const gx_call *call, gx_http_reply *reply) {

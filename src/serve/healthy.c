@@ -68,11 +68,19 @@ static void look_at_checkpoints(const gx_snapshot *now, int64_t interval, gx_hea
     add(healthy, age, "no checkpoint for %.0f s; one is due every %.1f s", (double)age / 1e9, (double)interval / 1e9);
 }
 
-void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, gx_healthy *ret_healthy) {
+static void look_at_pause(gx_healthy *healthy) {
+    healthy->ready = false;
+    add(healthy, -1, "spouts were told to pause; gale activate lets them go on");
+}
+
+void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, bool paused,
+                     gx_healthy *ret_healthy) {
     ret_healthy->live = ret_healthy->ready = true;
     ret_healthy->count = 0;
     look_at_phase(now, ret_healthy);
     look_at_calls(parts, now, ret_healthy);
     look_at_tasks(parts, now, ret_healthy);
     look_at_checkpoints(now, interval, ret_healthy);
+    ret_healthy->well = !ret_healthy->count;
+    if (paused) look_at_pause(ret_healthy);
 }

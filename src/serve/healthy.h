@@ -1,7 +1,8 @@
 /* Is a running topology well? In words.
  *
  * What:    live: it moves; when it is not, starting it anew may help (a component's call that does not come back, a checkpoint
- *          that is late). Ready: all is open and well, and it takes work. A problem is told with how long it has been one.
+ *          that is late). Ready: all is open and well, and it takes work. Well: nothing is wrong; not ready
+ *          because somebody wants it to pause is not wrong. A problem is told with how long it has been one.
  * Threads: any. Owner: texts lie in the structure.
  * Limits:  GX_HEALTHY_PROBLEMS; more are counted.
  */
@@ -18,7 +19,7 @@ typedef struct gx_problem {
 } gx_problem;
 
 typedef struct gx_healthy {
-    bool live, ready;
+    bool live, ready, well;
     uint32_t count; /* of problems; more than GX_HEALTHY_PROBLEMS are not kept */
     gx_problem problems[GX_HEALTHY_PROBLEMS];
 } gx_healthy;
@@ -31,7 +32,8 @@ bool gx_healthy_may_block(const gx_part *part);
 /* The task that is stuck in its executor's call, and for how long (ns); 0: none. */
 uint32_t gx_healthy_stuck(const gx_parts *parts, const gx_snapshot *now, uint32_t executor, int64_t *ret_since);
 
-/* `interval`: of checkpoints, ns. */
-void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, gx_healthy *ret_healthy);
+/* `interval`: of checkpoints, ns. `paused`: spouts were told to. */
+void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, bool paused,
+                     gx_healthy *ret_healthy);
 
 #endif

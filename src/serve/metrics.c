@@ -397,7 +397,8 @@ void gx_metrics_serve(const gx_call *call, gx_http_reply *reply) {
     gx_history_lock(served->history);
     reading r = { .served = served, .now = now, .to = &to };
     r.before = gx_history_before(served->history, now->time, 10 * GALE_SECOND);
-    gx_healthy_look(&served->parts, now, gx_served_checkpoint_interval(served), &r.healthy);
+    gx_healthy_look(&served->parts, now, gx_served_checkpoint_interval(served), gx_load_relaxed(&served->inactive),
+                    &r.healthy);
     for (size_t i = 0; i < METRICS; i++) write_metric(&r, &table[i]);
     gx_noted_expose(&to, &noted, served->runtime, &served->parts);
     gx_exposition_end(&to);

@@ -74,6 +74,7 @@ static void a_line_is_a_letter(void **state) {
     assert_int_equal(l.message_id, 7);
     assert_int_equal(l.task, 2);
     assert_int_equal(l.attempts, 3);
+    assert_true(l.time == 0); /* of an older gale */
     assert_int_equal(l.number, 17);
     is_json(l.tuple, "[\"a\"]");
     gx_letter_fini(&l);

@@ -238,7 +238,7 @@ static void there_are_so_many_and_the_least_bad_are_left_out(void **state) {
 
 static void assert_health(pair *p, bool live, bool ready, const char *text) {
     gx_healthy healthy;
-    gx_healthy_look(&parts, p->now, GALE_SECOND, &healthy);
+    gx_healthy_look(&parts, p->now, GALE_SECOND, false, &healthy);
     assert_int_equal(healthy.live, live);
     assert_int_equal(healthy.ready, ready);
     assert_int_equal(healthy.count, text != NULL);
@@ -262,8 +262,20 @@ static void a_source_that_is_down_is_not_ready_and_alive(void **state) {
     make_unwell(p, false);
     assert_health(p, true, false, "lines[0] is not open: the server is away");
     gx_healthy healthy;
-    gx_healthy_look(&parts, p->now, GALE_SECOND, &healthy);
+    gx_healthy_look(&parts, p->now, GALE_SECOND, false, &healthy);
     assert_int_equal(healthy.problems[0].since, 12 * GALE_SECOND);
+}
+
+static void one_that_was_told_to_pause_is_not_ready_and_well(void **state) {
+    pair *p = *state;
+    gx_healthy healthy;
+    gx_healthy_look(&parts, p->now, GALE_SECOND, true, &healthy);
+    assert_true(healthy.live && healthy.well && !healthy.ready);
+    assert_string_equal(healthy.problems[0].text, "spouts were told to pause; gale activate lets them go on");
+    make_unwell(p, false);
+    gx_healthy_look(&parts, p->now, GALE_SECOND, true, &healthy);
+    assert_false(healthy.well);
+    assert_int_equal(healthy.count, 2);
 }
 
 static void be_in_call(pair *p, int64_t seconds) {
@@ -316,6 +328,7 @@ int main(void) {
         CASE(what_runs_and_is_well_is_healthy),
         CASE(what_does_not_run_is_not_ready),
         CASE(a_source_that_is_down_is_not_ready_and_alive),
+        CASE(one_that_was_told_to_pause_is_not_ready_and_well),
         CASE(a_stuck_call_is_neither_alive_nor_ready),
         CASE(a_checkpoint_is_late_after_ten_intervals),
     };

@@ -6,6 +6,7 @@ usage: letters_test.py GALE
 
 import json
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -28,6 +29,7 @@ class Letters(rig.Case):
         return run.ask(LETTERS + "/replay", "POST", json.dumps(wish), JSON)
 
     def test_the_newest_is_first_and_says_what_failed_where_and_why(self):
+        begun = int(time.time() * 1000) / 1000
         run = self.start("5", "0", "<b>", "7")
         told = self.told(run, 2)
         self.assertEqual(told["file"], "letters.json")
@@ -35,6 +37,7 @@ class Letters(rig.Case):
         last = told["letters"][1]
         self.assertEqual((last["spout"], last["stream"], last["component"], last["reason"]), ("lines", "default", "number", "failed"))
         self.assertIn("divide by zero", last["text"])
+        self.assertTrue(begun <= told["letters"][1]["time"] <= told["letters"][0]["time"] <= time.time())
         self.assertEqual(len(run.json(LETTERS + "?max=1")["letters"]), 1)
 
     def test_one_is_replayed_and_given_up_again(self):
