@@ -148,41 +148,49 @@ static void hand_on(gx_log_lines *lines, int64_t now, gx_buf *made, gx_buf *out)
 
 void gx_log_lines_fini(gx_log_lines *lines) {
     if (lines->path) gx_file_close(lines->fd);
-    gx_buf_fini(&lines->last);
+    for (size_t i = 0; i < GX_LOG_LINES_RECENT; i++) gx_buf_fini(&lines->recent[i].body);
 }
 
 /* --- Lines that come again ------------------------------------------------------------------------------------------ */
 
-/* A component that fails at every tuple says the same thing a million times a second. */
-static bool is_repeated(const gx_log_lines *lines, const gx_buf *body, int64_t now) {
-    const gx_buf *last = &lines->last;
-    return last->size == body->size && memcmp(last->data, body->data, body->size) == 0 &&
-           now - lines->last_time < GALE_SECOND;
+/* A component that fails at every tuple says the same thing a million times a second. NULL: it has not been said of late. */
+static gx_log_recent *find(gx_log_lines *lines, const gx_buf *body) {
+    for (gx_log_recent *r = lines->recent; r < lines->recent + GX_LOG_LINES_RECENT; r++)
+        if (r->body.size == body->size && memcmp(r->body.data, body->data, body->size) == 0) return r;
+    return NULL;
+}
+
+static gx_log_recent *find_oldest(gx_log_lines *lines) {
+    gx_log_recent *oldest = lines->recent;
+    for (gx_log_recent *r = lines->recent; r < lines->recent + GX_LOG_LINES_RECENT; r++)
+        if (r->time < oldest->time) oldest = r;
+    return oldest;
 }
 
 /* With its own text: what the line before it is, a component's output may have decided. */
-static void add_repeats(gx_log_lines *lines, int64_t now, gx_buf *out) {
-    uint64_t repeats = lines->repeats;
-    lines->repeats = 0;
-    if (repeats && lines->last.size) add_line(lines, now, &lines->last, repeats, out);
+static void add_repeats(const gx_log_lines *lines, gx_log_recent *r, int64_t now, gx_buf *out) {
+    uint64_t repeats = r->repeats;
+    r->repeats = 0;
+    if (repeats && r->body.size) add_line(lines, now, &r->body, repeats, out);
 }
 
 void gx_log_lines_repeat(gx_log_lines *lines, int64_t now, gx_buf *out) {
     gx_buf made = GX_BUF_INIT(NULL);
-    add_repeats(lines, now, &made);
+    for (size_t i = 0; i < GX_LOG_LINES_RECENT; i++) add_repeats(lines, &lines->recent[i], now, &made);
     hand_on(lines, now, &made, out);
     gx_buf_fini(&made);
 }
 
-static void add_new(gx_log_lines *lines, int64_t now, const gx_buf *body, gx_buf *out) {
+/* It takes the place of the oldest, or of itself. */
+static void add_new(gx_log_lines *lines, gx_log_recent *place, int64_t now, const gx_buf *body, gx_buf *out) {
     gx_buf made = GX_BUF_INIT(NULL);
-    add_repeats(lines, now, &made);
+    add_repeats(lines, place, now, &made);
     add_line(lines, now, body, 0, &made);
     hand_on(lines, now, &made, out);
     gx_buf_fini(&made);
-    gx_buf_reset(&lines->last);
-    gx_buf_add(&lines->last, body->data, body->size);
-    lines->last_time = now;
+    gx_buf_reset(&place->body);
+    gx_buf_add(&place->body, body->data, body->size);
+    place->time = now;
 }
 
 void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const char *component, const char *text,
@@ -192,9 +200,10 @@ void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const cha
     if (gx_buf_text(&shown)) gx_secret_mask(shown.data);
     add_body(lines, level, component, gx_buf_text(&shown) ? shown.data : "no memory for a line", &body);
     gx_buf_fini(&shown);
-    if (!body.failed && is_repeated(lines, &body, now))
-        lines->repeats++;
+    gx_log_recent *before = body.failed ? NULL : find(lines, &body);
+    if (before && now - before->time < GALE_SECOND)
+        before->repeats++;
     else if (!body.failed)
-        add_new(lines, now, &body, out);
+        add_new(lines, before ? before : find_oldest(lines), now, &body, out);
     gx_buf_fini(&body);
 }

@@ -3,8 +3,9 @@
  *     text                "12:03:04.123 WARN count: text"; in a file "2026-11-23T12:03:04.123Z WARN count: text"
  *     JSON                {"time":"2026-11-23T12:03:04.123Z","level":"warn","component":"count","message":"text"}
  *
- * What:    a line that comes again within a second is only counted; before the next one, and when asked, it is repeated once with how
- *          often it came: "(3 times more)" behind it, or "repeated":3. What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
+ * What:    a line that comes again within a second, whatever came between, is only counted; before it is shown anew, and when asked, it
+ *          is repeated once with how often it came: "(3 times more)" behind it, or "repeated":3. So many different ones are known:
+ *          GX_LOG_LINES_RECENT. What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
  *          in JSON so that it still means what it replaces. A file that takes no more lines (a full disk) does not stop who logs:
  *          they are counted, and when it takes lines again, the first one says how many are lacking.
  * Threads: one at a time. Owner: the path is borrowed.
@@ -17,18 +18,24 @@
 #include <gale/error.h>
 #include <gale/log.h>
 
+enum { GX_LOG_LINES_RECENT = 8 };
+
+typedef struct gx_log_recent {
+    gx_buf body;      /* a line without its time and its end; empty: none */
+    int64_t time;     /* when it was shown */
+    uint64_t repeats; /* how often it came again since */
+} gx_log_recent;
+
 typedef struct gx_log_lines {
     bool json;
     const char *path; /* NULL: there is no file, and who asks for lines writes them */
     int fd;
-    gx_buf last; /* what was logged last, without its time and its end */
-    int64_t last_time;
-    uint64_t repeats; /* how often it came again since */
-    uint64_t lost;    /* lines that the file did not take, since the last one that it did */
+    gx_log_recent recent[GX_LOG_LINES_RECENT];
+    uint64_t lost; /* lines that the file did not take, since the last one that it did */
 } gx_log_lines;
 
 #define GX_LOG_LINES_INIT                                                                                              \
-    { false, NULL, -1, GX_BUF_INIT(NULL), 0, 0, 0 }
+    { .fd = -1 }
 
 /* From now on lines go to this file, behind what it holds. GALE_IO: they go where they went. */
 int gx_log_lines_open(gx_log_lines *lines, const char *path, gale_error *error);
@@ -41,7 +48,7 @@ int gx_log_lines_reopen(gx_log_lines *lines, gale_error *error);
 void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const char *component, const char *text,
                       gx_buf *out);
 
-/* The last line with how often it came again, if it did. */
+/* Lines that came again, with how often. */
 void gx_log_lines_repeat(gx_log_lines *lines, int64_t now, gx_buf *out);
 
 /* Frees, and closes the file. */

@@ -66,6 +66,30 @@ static void a_line_that_comes_again_within_a_second_is_counted(void **state) {
     gx_buf_fini(&out);
 }
 
+static void lines_that_take_turns_are_counted_each(void **state) {
+    (void)state;
+    gx_log_lines lines = json_lines();
+    gx_buf out = GX_BUF_INIT(NULL);
+    char text[20];
+    for (int i = 0; i < 3 * GX_LOG_LINES_RECENT; i++) {
+        snprintf(text, sizeof text, "n%d", i % GX_LOG_LINES_RECENT);
+        gx_log_lines_add(&lines, noon + i, GALE_LOG_INFO, NULL, text, &out);
+        assert_int_equal(out.size > 0, i < GX_LOG_LINES_RECENT);
+        gx_buf_reset(&out);
+    }
+    gx_log_lines_add(&lines, noon + 100, GALE_LOG_INFO, NULL, "one more", &out); /* in the place of the oldest */
+    expect(&out,
+           "{\"time\":\"2026-01-02T12:03:04.056Z\",\"level\":\"info\",\"component\":null,\"message\":\"n0\","
+           "\"repeated\":2}\n"
+           "{\"time\":\"2026-01-02T12:03:04.056Z\",\"level\":\"info\",\"component\":null,\"message\":\"one more\"}\n");
+    gx_log_lines_repeat(&lines, noon, &out);
+    size_t count = 0;
+    for (const char *at = gx_buf_text(&out); (at = strchr(at, '\n')); at++) count++;
+    assert_int_equal(count, GX_LOG_LINES_RECENT - 1);
+    gx_log_lines_fini(&lines);
+    gx_buf_fini(&out);
+}
+
 static void further_lines_of_a_text_are_indented(void **state) {
     (void)state;
     gx_log_lines lines = GX_LOG_LINES_INIT;
@@ -160,6 +184,7 @@ int main(void) {
         cmocka_unit_test(a_line_of_json_has_time_level_component_and_message),
         cmocka_unit_test(what_json_or_a_terminal_would_take_otherwise_is_escaped),
         cmocka_unit_test(a_line_that_comes_again_within_a_second_is_counted),
+        cmocka_unit_test(lines_that_take_turns_are_counted_each),
         cmocka_unit_test(further_lines_of_a_text_are_indented),
         cmocka_unit_test(lines_go_to_the_file_with_their_date_and_after_a_rotation_to_the_new_one),
         cmocka_unit_test(a_file_that_cannot_be_opened_again_is_gone_on_with),

@@ -38,8 +38,8 @@ static void lines_that_come_again_are_repeated_once_with_their_number(void **sta
     gx_terminal_flush(&terminal);
     expect_written(ends[0], "WARN counter: one\n"
                             "WARN counter: two\n"
-                            "WARN counter: two (3 times more)\n"
                             "WARN counter: three\n"
+                            "WARN counter: two (3 times more)\n"
                             "WARN counter: three (1 time more)\n");
     gx_terminal_fini(&terminal);
     close(ends[0]);

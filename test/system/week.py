@@ -52,6 +52,7 @@ PATIENCE = 300  # seconds after which something hangs
 WORDS = 200
 BURST = 100  # lines that are written at once
 PART = 20_000  # lines of a file, about
+KEPT = 8  # rotated files, as logrotate's `rotate 8`: whoever goes on looks into each that is there
 
 
 class Refused(Exception):
@@ -79,6 +80,7 @@ class Input:
         self.lines, self.parts, self.words = 0, 0, collections.Counter()
         self.file = (folder / "in.log").open("a", buffering=1 << 20)
         self.in_part = 0
+        self.ends = []  # of rotated files that are there: number, lines up to its end
 
     def grow(self):
         for _ in range(BURST):
@@ -92,9 +94,16 @@ class Input:
     def rotate(self):
         self.parts += 1
         os.rename(self.folder / "in.log", self.folder / f"in.log.{self.parts}")
+        self.ends.append((self.parts, self.lines))
         self.file.close()
         self.file = (self.folder / "in.log").open("a", buffering=1 << 20)
         self.in_part = 0
+
+
+    def remove(self, through):
+        """Old files, of which all came through, and so many lines behind them that a checkpoint knows."""
+        while len(self.ends) > KEPT and self.ends[1][1] <= through:
+            (self.folder / f"in.log.{self.ends.pop(0)[0]}").unlink()
 
 
 class Service:
@@ -208,6 +217,7 @@ class Week:
     def rotate_input(self):
         if self.input.in_part >= PART:
             self.input.rotate()
+            self.input.remove(len(self.output()))
 
     def count(self, told):
         self.done[told["state"]] += 1
