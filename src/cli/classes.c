@@ -96,6 +96,7 @@ static void one_param(const gx_param *param, int width, gx_buf *out) {
     say_type(param, out);
     gx_buf_format(out, "; %s%s\n  %-*s  %s\n", param->fallback ? "default " : "", fallback_of(param), width, "",
                   param->text);
+    if (param->also) gx_buf_format(out, "  %-*s  also called %s\n", width, "", param->also);
     if (param->example)
         gx_buf_format(out, "  %-*s  as in {name: %s, value: %s}\n", width, "", param->name, param->example);
 }
@@ -124,6 +125,7 @@ static void page_params(const gx_class *class_, gx_buf *out) {
         say_type(param, out);
         gx_buf_format(out, " | %s | %s", fallback_of(param), param->text);
         if (param->example) gx_buf_format(out, ": `%s`", param->example);
+        if (param->also) gx_buf_format(out, ". Also called `%s`", param->also);
         gx_buf_add_text(out, " |\n");
     }
 }

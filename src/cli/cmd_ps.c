@@ -138,7 +138,9 @@ const gx_command gx_cmd_ps = {
     .name = "ps",
     .usage = "ps [options]",
     .text = "list the topologies that you run",
-    .more = "Those that were started with --no-control cannot be reached, and are not listed.\n",
+    .more = "UP is how long the process runs; ACKED and FAILED count since it began, or since it was last changed\n"
+            "(gale reload, restart).\n"
+            "Those that were started with --no-control cannot be reached, and are not listed.\n",
     .options = options,
     .option_count = 1,
     .run = run,

@@ -385,9 +385,9 @@ static int run_file(const char *path, const choices *c, gx_terminal *errors) {
                            .figures_every = figures_every(c, errors),
                            .reopens = true,
                            .manager = &manager };
-    int rc = gx_session_logger(&session, &logger, &error);
+    int rc = begin_log(c, errors, &error);
+    if (rc == 0) rc = gx_session_logger(&session, &logger, &error);
     gx_session_log_deeds(&session);
-    if (rc == 0) rc = begin_log(c, errors, &error);
     if (rc < 0) return gx_session_refuse(errors, &error, gx_session_exit(rc));
     gx_manager_begin(&manager, &logger);
     rc = load(path, c, &logger, &prints, &topology, &error);
@@ -422,6 +422,13 @@ static int check_choices(const choices *c, gale_error *error) {
     return gx_server_check(&serve, error);
 }
 
+/* In the form that was asked for before what is wrong; no file is made for it. */
+static int refuse_words(const choices *c, const gale_error *error, gx_terminal *errors) {
+    bool json = c->log_format && strcmp(c->log_format, "json") == 0 && !c->log_file;
+    if (json) (void)gx_terminal_log_to(errors, NULL, true, NULL);
+    return gx_session_refuse(errors, error, GX_EXIT_USAGE);
+}
+
 static int run(int argc, char **argv, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     choices c = { .figures_every = FIGURES_UNSAID };
@@ -431,7 +438,7 @@ static int run(int argc, char **argv, gx_terminal *errors) {
         rc = gale_error_set(&error, GALE_INVALID, "run takes one topology file, not %zu: gale %s", words.count,
                             gx_cmd_run.usage);
     if (rc == 0) rc = check_choices(&c, &error);
-    if (rc < 0) return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
+    if (rc < 0) return refuse_words(&c, &error, errors);
     return run_file(words.items[0], &c, errors);
 }
 

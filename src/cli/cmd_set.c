@@ -95,8 +95,7 @@ static int set_all(const gx_running *one, const gx_words *words, const setting *
         gale_error why = GALE_ERROR_INIT;
         int rc = set(one, &settings[i], &why);
         if (rc < 0)
-            return gale_error_set(error, rc, "%s%s%s%s", words->count > 2 ? words->items[i] : "",
-                                  words->count > 2 ? ": " : "", why.text,
+            return gale_error_set(error, rc, "'%s': %s%s", words->items[i], why.text,
                                   i > 1 ? "; what stands before it is set" : "");
     }
     return 0;

@@ -273,6 +273,21 @@ static void add_state(const gx_look *look, gx_buf *out) {
     if (look->marks) gx_buf_add_text(out, GX_MARK_END);
 }
 
+/* What most runs have none of; since the start or the last change, always. */
+static void add_losses(const gale_value *trees, gx_buf *out) {
+    static const struct {
+        const char *key, *one, *many;
+    } losses[] = { { "replayed", "replayed", "replayed" },
+                   { "given_up", "given up", "given up" },
+                   { "dead_letters", "dead letter", "dead letters" } };
+    char text[GX_FIGURE_SIZE];
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        uint64_t count = gx_heard_count(trees, losses[i].key);
+        if (count)
+            gx_buf_format(out, ", %s %s", gx_figure_count(count, text), count == 1 ? losses[i].one : losses[i].many);
+    }
+}
+
 static void add_trees(const gx_look *look, gx_buf *out) {
     char acked[CELL], failed[CELL], open[GX_FIGURE_SIZE], mean[CELL], p99[CELL];
     gale_value now = gx_heard_at(look->now, "trees"), before = gale_null();
@@ -285,6 +300,7 @@ static void add_trees(const gx_look *look, gx_buf *out) {
     snprintf(text, sizeof text, "%s failed%s", failed, each);
     add_marked(look, out, strcmp(failed, "0") != 0 ? GX_MARK_RED : NULL, text);
     gx_buf_format(out, ", %s open", gx_figure_count(gx_heard_count(&now, "open"), open));
+    add_losses(&now, out);
     if (gx_heard_number(look->now, "complete.mean", -1) < 0) return;
     time_text(look->now, "complete.mean", mean);
     time_text(look->now, "complete.p99", p99);

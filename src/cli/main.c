@@ -145,6 +145,18 @@ static const gx_command *find(const char *name, bool is_help, gx_terminal *error
     return NULL;
 }
 
+/* The class that a word means where it is no command: "Count" is gale.bolt.Count. NULL: none. */
+static const char *class_called(const char *word) {
+    const gx_class *class_;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(word, commands[i]->name) == 0) return NULL;
+    for (size_t i = 0; (class_ = gx_registry_at(gx_registry_builtin(), i)); i++) {
+        const char *dot = strrchr(class_->name, '.');
+        if (dot && strcmp(dot + 1, word) == 0) return class_->name;
+    }
+    return NULL;
+}
+
 static bool asks_for_help(int argc, char **argv) {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return true;
@@ -161,6 +173,8 @@ static int dispatch(int argc, char **argv, gx_terminal *errors) {
     bool is_help = strcmp(argv[1], "help") == 0;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (is_help && argc == 2)) return help(errors);
     if (is_help && strcmp(argv[2], "classes") == 0) return help_classes(argc - 3, argv + 3, errors);
+    const char *called = is_help ? class_called(argv[2]) : NULL;
+    if (called) argv[2] = (char *)called;
     if (is_help && strchr(argv[2], '.')) return help_classes(argc - 2, argv + 2, errors);
     if (is_help && (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--complete") == 0))
         return help_machine(argc - 2, argv + 2, errors);

@@ -67,9 +67,7 @@ int gx_running_list(gx_runnings *ret_all, gale_error *error) {
     char folder[GX_DOOR_PATH];
     ret_all->count = 0;
     ret_all->more = false;
-    if (!gx_door_folder(folder))
-        return gale_error_set(error, GALE_INVALID,
-                              "the path of the folder for sockets, $XDG_RUNTIME_DIR/gale, is too long");
+    if (!gx_door_folder(folder)) return gx_door_too_long(error);
     int rc = gx_folder_look(folder, error);
     if (rc == GALE_NOT_FOUND) return GALE_OK;
     if (rc >= 0) rc = gx_folder_make_own(folder, error);

@@ -99,6 +99,20 @@ static bool is_json(gale_str type) {
     return gx_str_next(&type, ';', &first) && is_word(first, "application/json");
 }
 
+static bool has_token(const gx_access *rules, const gx_access_request *request) {
+    return request->authorization.size || request->query_token.size ||
+           gx_access_cookie(request->cookie, rules->cookie).size;
+}
+
+static const char *unknown(const gx_access *rules, const gx_access_request *request) {
+    if (!has_token(rules, request))
+        return "a token is needed: the one in the address that gale run has printed, as ?token= or as "
+               "Authorization: Bearer";
+    return "this token is not the run's: the right one is in the address that gale run printed when it began (each "
+           "start has another), or in its --listen-token-file; the run's socket, which gale ps --json lists, needs "
+           "none";
+}
+
 static const char *foreign(const gx_access_request *request, gx_access_by by) {
     gale_str site = request->fetch_site;
     if (site.size && !gx_str_is(site, "same-origin") && !gx_str_is(site, "none"))
@@ -121,11 +135,7 @@ gx_access_verdict gx_access_judge(const gx_access *rules, const gx_access_reques
     if (rules->loopback && request->host.size && !gx_access_is_loopback_host(request->host))
         return verdict(421, "the Host is none of this machine's own: ask for 127.0.0.1 or localhost",
                        GX_ACCESS_BY_NOBODY);
-    if (by == GX_ACCESS_BY_NOBODY)
-        return verdict(401,
-                       "a token is needed: the one in the address that gale run has printed, as ?token= or as "
-                       "Authorization: Bearer",
-                       by);
+    if (by == GX_ACCESS_BY_NOBODY) return verdict(401, unknown(rules, request), by);
     const char *why = request->changes && by != GX_ACCESS_BY_DOOR ? foreign(request, by) : NULL;
     return why ? verdict(403, why, by) : verdict(0, NULL, by);
 }

@@ -67,6 +67,14 @@ bool gx_door_folder(char ret_path[GX_DOOR_PATH]) {
     return size < GX_DOOR_PATH;
 }
 
+int gx_door_too_long(gale_error *error) {
+    return gale_error_set(
+        error, GALE_INVALID,
+        "the path of the folder for sockets, $XDG_RUNTIME_DIR/gale, is too long for a socket (%d bytes "
+        "with its name); set XDG_RUNTIME_DIR to a shorter one",
+        GX_DOOR_PATH - 1);
+}
+
 /* As much of the name as there is room for, whole characters. */
 static bool socket_path(const char *folder, const char *name, char path[GX_DOOR_PATH]) {
     char ending[32];
@@ -94,9 +102,7 @@ static int listen_in(const char *folder, gx_door *door, gale_error *error) {
 int gx_door_open_control(const char *name, gx_door *ret_door, gale_error *error) {
     char folder[GX_DOOR_PATH], path[GX_DOOR_PATH];
     gx_door door = GX_DOOR_CLOSED;
-    if (!gx_door_folder(folder) || !socket_path(folder, name, path))
-        return gale_error_set(error, GALE_INVALID,
-                              "the path of the folder for sockets, $XDG_RUNTIME_DIR/gale, is too long");
+    if (!gx_door_folder(folder) || !socket_path(folder, name, path)) return gx_door_too_long(error);
     int rc = gx_address_path(path, &door.address, error);
     if (rc >= 0) rc = listen_in(folder, &door, error);
     if (rc < 0) return rc;

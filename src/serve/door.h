@@ -30,6 +30,9 @@ GALE_MUST_USE int gx_door_open_control(const char *name, gx_door *ret_door, gale
 /* The folder that those sockets are in. False: the path is too long. */
 bool gx_door_folder(char ret_path[GX_DOOR_PATH]);
 
+/* The sentence for that. GALE_INVALID. */
+int gx_door_too_long(gale_error *error);
+
 void gx_door_close(gx_door *door);
 
 /* A token that nobody can guess. GALE_IO. */

@@ -67,7 +67,7 @@ static word bytes_word(uint64_t bytes) {
 /* "count[3]", or "count" where it is the only task. */
 static word task_word(const finding *f, uint32_t task) {
     const gx_part *part = gx_parts_of_task(f->parts, task);
-    word w = { "an unknown task" };
+    word w = { "flow control" }; /* no task in particular */
     if (part && part->task_count == 1) snprintf(w.text, sizeof w.text, "%.31s", part->name);
     if (part && part->task_count > 1) snprintf(w.text, sizeof w.text, "%.24s[%u]", part->name, task - part->first_task);
     return w;
@@ -107,7 +107,8 @@ double gx_hurts_capacity(const gx_part *part, const gx_snapshot *before, const g
 }
 
 uint32_t gx_hurts_holder(const gx_parts *parts, const gx_snapshot *now, const gale_task_stats *held) {
-    uint32_t holder = held->held_by ? held->held_by : held->held_mostly_by;
+    uint32_t noted = held->hold == GALE_HOLD_FLOW && held->hold_by ? held->hold_by : held->held_mostly_by;
+    uint32_t holder = held->held_by ? held->held_by : noted;
     for (uint32_t far = 0; holder && holder <= parts->task_count && far < parts->task_count; far++) {
         uint32_t behind = task_of(now, holder)->held_by;
         if (!behind || behind == holder) break;

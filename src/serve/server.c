@@ -116,7 +116,7 @@ static int open_http(gx_server *server, entrance *e, const gx_server_options *op
     return rc;
 }
 
-/* A run without it is a run all the same: nobody asked for it. */
+/* A run without it is a run all the same: nobody asked for it. What can be mended by who started it is said aloud. */
 static void open_control(gx_server *server) {
     gale_error error = GALE_ERROR_INIT;
     entrance *e = &server->control;
@@ -124,8 +124,8 @@ static void open_control(gx_server *server) {
     if (rc >= 0) rc = open_http(server, e, NULL, &error);
     if (rc >= 0) return;
     gx_door_close(&e->door);
-    gale_log(&server->served.logger, GALE_LOG_DEBUG, NULL, "other commands (gale top) cannot reach this run: %s",
-             error.text);
+    int32_t level = rc == GALE_INVALID ? GALE_LOG_WARN : GALE_LOG_DEBUG;
+    gale_log(&server->served.logger, level, NULL, "other commands (gale top) cannot reach this run: %s", error.text);
 }
 
 static int refuse_bare(const gx_server_options *options, const gx_door *door, gale_error *error) {

@@ -177,6 +177,19 @@ class Running(Control):
         self.assertEqual(run.process.wait(PATIENCE), 128 + signal.SIGTERM)
 
 
+    def test_a_folder_that_is_too_long_for_a_socket_is_told_by_who_runs_and_who_looks(self):
+        sentence = "the path of the folder for sockets, $XDG_RUNTIME_DIR/gale, is too long for a socket"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder)
+            (path / "in.txt").write_text("one\n")
+            (path / "served.yaml").write_text(rig.WORDS.format(config="a: 1").replace(", { name: follow, value: true }", ""))
+            done = subprocess.run([GALE, "run", "served.yaml", "--until-drained"], cwd=path, capture_output=True, text=True, timeout=PATIENCE,
+                                  env={**os.environ, "XDG_RUNTIME_DIR": str(path / ("x" * 120))})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, rf"WARN other commands \(gale top\) cannot reach this run: {re.escape(sentence)}")
+            self.assertIn(sentence, gale(path / ("x" * 120), "ps").err)
+
+
 class Names(Control):
     def second(self, first):
         """Another one of the same name, in the same folder of sockets."""

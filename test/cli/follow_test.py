@@ -114,6 +114,12 @@ class Follow(unittest.TestCase):
 
     # --- Tests
 
+    def test_a_file_that_is_not_there_yet_is_waited_for_aloud(self):
+        self.start("--log-level", "info")
+        self.wait_for(lambda: "in.log: is not there yet; waits for it" in self.said())
+        self.write(5)
+        self.end()
+
     def test_a_log_that_is_rotated_is_counted_once_over_crashes(self):
         self.write(20)
         self.start()

@@ -225,8 +225,11 @@ Properties, in the order of constructorArgs:
         'each': the new count for every input; 'finish': all totals at the end
   key   field; default none
         the field whose values it counts; none: the first. A FIELDS grouping goes by the same
+        also called field
         as in {name: key, value: word}
 """)
+        self.assertEqual(self.gale("help", "Count").out, result.out)
+        self.assertEqual(self.gale("help", "count").err, "gale: unknown command 'count' (gale help lists the commands)\n")
 
     def test_an_unknown_class_is_refused_by_help_too(self):
         cases = {"gale.bolt.Cuont": "; did you mean 'gale.bolt.Count'?",

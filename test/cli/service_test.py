@@ -100,6 +100,14 @@ class Service(unittest.TestCase):
         self.assertEqual([e["level"] for e in entries], ["error"])
         self.assertIn("t.yaml", entries[0]["message"])
 
+    def test_what_is_wrong_with_the_words_behind_it_is_an_entry_too(self):
+        for words, part in ((["--job", "2"], "unknown option '--job'"), (["--rate", "-1"], "--rate"), (["--listen-cert", "c"], "--listen"),
+                            (["another.yaml"], "one topology file"), (["--log-level", "loud"], "loud")):
+            process = self.start("--log-format", "json", *words)
+            entries = self.entries(process.communicate(timeout=600)[1].decode())
+            self.assertEqual((process.returncode, [e["level"] for e in entries]), (2, ["error"]))
+            self.assertIn(part, entries[0]["message"])
+
     def test_what_a_component_says_is_told_with_its_name(self):
         (self.path / "t.yaml").write_text(ENDLESS.replace("gale.bolt.FileSink, properties: [{name: path, value: out.tsv}]",
                                                           "gale.bolt.IntermediateRankings"))

@@ -120,6 +120,25 @@ static void what_changes_something_is_refused_to_other_sites(void **state) {
     judge_all(&rules, rows, sizeof rows / sizeof *rows);
 }
 
+static const char *why_not(const char *authorization, const char *query, const char *cookie) {
+    const gx_access rules = { gx_str(TOKEN), true, "gale_token_8080" };
+    gx_access_request request = { .host = gx_str(own),
+                                  .authorization = gx_str(authorization),
+                                  .query_token = gx_str(query),
+                                  .cookie = gx_str(cookie) };
+    return gx_access_judge(&rules, &request).why;
+}
+
+static void who_brings_a_wrong_one_is_told_where_the_right_one_is(void **state) {
+    (void)state;
+    static const char wrong[] = "this token is not the run's: the right one is in the address";
+    assert_non_null(strstr(why_not("", "", ""), "a token is needed"));
+    assert_non_null(strstr(why_not("Bearer x", "", ""), wrong));
+    assert_non_null(strstr(why_not("", "x", ""), wrong));
+    assert_non_null(strstr(why_not("", "", "gale_token_8080=x"), wrong));
+    assert_non_null(strstr(why_not("", "", "gale_token_8081=x"), "a token is needed"));
+}
+
 static void a_door_without_a_token_lets_in_who_reaches_it(void **state) {
     (void)state;
     const gx_access rules = { { NULL, 0 }, false, NULL };
@@ -147,6 +166,7 @@ int main(void) {
         cmocka_unit_test(a_token_is_asked_for),
         cmocka_unit_test(on_loopback_the_host_is_this_machines_own),
         cmocka_unit_test(what_changes_something_is_refused_to_other_sites),
+        cmocka_unit_test(who_brings_a_wrong_one_is_told_where_the_right_one_is),
         cmocka_unit_test(a_door_without_a_token_lets_in_who_reaches_it),
         cmocka_unit_test(cookies_are_found_by_their_whole_name),
     };

@@ -73,7 +73,10 @@ static void a_spout_that_is_held_says_by_whom_and_why(void **state) {
     p->now->tasks[LINES].held_nanoseconds = 5 * GALE_SECOND + 500 * GALE_MILLISECOND;
     assert_only(p, GX_HURT_NOTE, "spout lines is held 5 % by count[1]");
     p->now->tasks[LINES].held_mostly_by = 99;
-    assert_only(p, GX_HURT_NOTE, "spout lines is held 5 % by an unknown task");
+    assert_only(p, GX_HURT_NOTE, "spout lines is held 5 % by flow control");
+    p->now->tasks[LINES].hold = GALE_HOLD_FLOW; /* its first hold goes on */
+    p->now->tasks[LINES].hold_by = 4;
+    assert_only(p, GX_HURT_NOTE, "spout lines is held 5 % by count[2]");
     p->now->tasks[LINES].held_nanoseconds = 5 * GALE_SECOND + 50 * GALE_MILLISECOND;
     find(p);
     assert_int_equal(p->hurts.count, 0); /* less than one percent */

@@ -5,6 +5,8 @@ usage: letters_test.py GALE
 """
 
 import json
+import os
+import subprocess
 import sys
 import time
 import unittest
@@ -25,6 +27,10 @@ class Letters(rig.Case):
         """When so many have been given up."""
         return rig.until(lambda: (told := run.json(LETTERS))["total"] == count and told, f"{count} letters")
 
+    def stats(self, run):
+        env = dict(os.environ, XDG_RUNTIME_DIR=str(run.runtime))
+        return subprocess.run([self.gale, "stats"], capture_output=True, text=True, timeout=rig.PATIENCE, check=True, env=env).stdout
+
     def replay(self, run, wish):
         return run.ask(LETTERS + "/replay", "POST", json.dumps(wish), JSON)
 
@@ -43,6 +49,7 @@ class Letters(rig.Case):
     def test_one_is_replayed_and_given_up_again(self):
         run = self.start("0", "x", "1")
         told = self.told(run, 2)
+        self.assertRegex(self.stats(run), r"\ntrees: \d+ acked, 2 failed, \d+ open, 2 given up, 2 dead letters")
         status, _, text = self.replay(run, {"ids": [told["letters"][1]["id"]]})
         self.assertEqual((status, json.loads(text)), (200, {"replayed": 1, "unknown": []}))
         self.assertEqual([letter["values"] for letter in self.told(run, 3)["letters"]], [["0"], ["x"], ["0"]])

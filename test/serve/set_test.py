@@ -141,9 +141,9 @@ class Command(Made):
 
     def test_the_topologys_refusal_is_told_in_its_words(self):
         self.made()
-        self.assertEqual(self.said("made", "splt.rate=5"), "gale: there is no component 'splt'; did you mean 'split'?\n")
+        self.assertEqual(self.said("made", "splt.rate=5"), "gale: 'splt.rate=5': there is no component 'splt'; did you mean 'split'?\n")
         self.assertEqual(self.said("made", "lines.made.rate=5", "lines.made.pending=many", "lines.made.rate=6"),
-                         "gale: lines.made.pending=many: topology.max.spout.pending must be a whole number from 0 (no bound) on; "
+                         "gale: 'lines.made.pending=many': topology.max.spout.pending must be a whole number from 0 (no bound) on; "
                          "what stands before it is set\n")
         self.assertEqual(self.component()["rate"], 5)
         self.assertIn("gale.rate must be a number", self.said("made", "lines.made.rate=inf"))

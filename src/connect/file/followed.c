@@ -159,6 +159,10 @@ int gx_file_followed_begin(gx_file_followed *f, gale_error *error) {
     watch_folder(f);
     int rc = gx_file_finding_look(f, error);
     f->begun = rc == 0;
+    if (f->begun && !f->count)
+        GX_FILE_SAY(f, INFO, "%s: %s", f->names.path,
+                    f->names.is_pattern ? "no file has such a name yet; waits for one"
+                                        : "is not there yet; waits for it");
     return rc;
 }
 
