@@ -152,14 +152,20 @@ static void suspend(gx_watching *r) {
     gale_log(&r->logger, GALE_LOG_INFO, NULL, "makes a checkpoint, and stops; Ctrl-C again ends now");
 }
 
-static void drain(gx_watching *r) {
-    gale_runtime_drain(r->runtime);
+/* Said once, as soon as something is open: who is asked to drain while a spout emits may see that a moment later. */
+static void tell_open(gx_watching *r) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
-    if (stats.open)
-        gale_log(&r->logger, GALE_LOG_INFO, NULL,
-                 "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now",
-                 (unsigned long long)stats.open, (double)end_bound(r->session) / 1e9);
+    if (!stats.open) return;
+    r->tells_open = false;
+    gale_log(&r->logger, GALE_LOG_INFO, NULL,
+             "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now", (unsigned long long)stats.open,
+             (double)end_bound(r->session) / 1e9);
+}
+
+static void drain(gx_watching *r) {
+    gale_runtime_drain(r->runtime);
+    r->tells_open = true;
 }
 
 /* Within the bound, which a change that is on its way may have begun. */
@@ -287,6 +293,7 @@ int gx_watching_wait(gx_watching *r, gale_error *error) {
         look_at_signals(r, now);
         look_at_ending(r, now);
         look_at_bounds(r, now);
+        if (r->tells_open) tell_open(r);
         look_at_requests(r, now);
         look_at_changes(r, now);
         look_at_manager(r, now);

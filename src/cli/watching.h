@@ -28,6 +28,7 @@ typedef struct gx_watching {
     bool cut;             /* what was open when the drain began was not all finished */
     bool drained;         /* drain_after has been seen to */
     bool told;            /* that the input has ended */
+    bool tells_open;      /* what a drain that was asked for finishes is yet to be said */
     int64_t next_request; /* when to look whether somebody asks for a checkpoint */
     gale_topology *next;  /* what is gone on with, once it is closed */
     gx_words adopt;       /* with that */
