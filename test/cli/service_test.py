@@ -314,5 +314,37 @@ streams:
         self.assertEqual(sorted(letters), sorted(lines))
 
 
+TRACED = """
+name: traced
+spouts:
+  - {id: lines, className: gale.spout.File, properties: [{name: path, value: in.jsonl}]}
+bolts:
+  - {id: parse, className: gale.bolt.Json, properties: {fields: [path, traceparent, tracestate]}}
+  - {id: slow, className: gale.bolt.Map, properties: {set: {section: "path:match('^/[^/]*')"}}}
+  - {id: out, className: gale.bolt.FileSink, properties: {path: out.jsonl, format: json}}
+streams:
+  - {from: lines, to: parse, grouping: {type: SHUFFLE}}
+  - {from: parse, to: slow, grouping: {type: SHUFFLE}}
+  - {from: slow, to: out, grouping: {type: SHUFFLE}}
+"""
+
+
+class Traces(unittest.TestCase):
+    setUp, start, end = Service.setUp, Service.start, staticmethod(Service.end)
+
+    def test_a_trace_context_that_a_source_brings_is_passed_along(self):
+        (self.path / "t.yaml").write_text(TRACED)
+        brought = [{"path": f"/a{n}/b", "traceparent": f"00-{n + 1:032x}-{n + 1:016x}-01", "tracestate": f"vendor={n}"}
+                   for n in range(100)]
+        brought.append({"path": "/none"})
+        (self.path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in brought))
+        process = self.start("-q")
+        self.assertEqual(process.wait(120), 0)
+        told = [json.loads(line) for line in (self.path / "out.jsonl").read_text().splitlines()]
+        key = lambda one: one["path"]
+        wanted = [{"traceparent": None, "tracestate": None, **one, "section": one["path"].removesuffix("/b")} for one in brought]
+        self.assertEqual(sorted(told, key=key), sorted(wanted, key=key))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
