@@ -1,5 +1,6 @@
 #include "cli/change.h"
 
+#include "base/secret.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -91,11 +92,20 @@ static int check_free(const gx_change *change, gale_error *error) {
     return is_over(&change->now) ? 0 : gale_error_set(error, GALE_AGAIN, "another one is on its way; ask again");
 }
 
+/* What is laid over the file stays so until another one is done. */
+static void begin(gx_changing *now) {
+    now->number++;
+    now->state = GX_CHANGING_ASKED;
+    now->begun = GX_BEGUN_NOT;
+    now->stood_still = 0;
+    *now->text = 0;
+}
+
 int gx_change_ask(gx_change *change, const gx_wish *wish, gale_error *error) {
     pthread_mutex_lock(&change->mutex);
     int rc = check_free(change, error);
     if (rc == 0) rc = take_words(change, wish, error);
-    if (rc == 0) change->now = (gx_changing){ .state = GX_CHANGING_ASKED, .number = change->now.number + 1 };
+    if (rc == 0) begin(&change->now);
     pthread_mutex_unlock(&change->mutex);
     return rc;
 }
@@ -123,6 +133,13 @@ void gx_change_tell(gx_change *change, gx_changing_state state, const char *text
 void gx_change_begun(gx_change *change, gx_changing_begun begun) {
     pthread_mutex_lock(&change->mutex);
     change->now.begun = begun;
+    pthread_mutex_unlock(&change->mutex);
+}
+
+void gx_change_laid(gx_change *change, const char *words) {
+    pthread_mutex_lock(&change->mutex);
+    gx_utf8_copy(change->now.laid, sizeof change->now.laid, words);
+    gx_secret_mask(change->now.laid);
     pthread_mutex_unlock(&change->mutex);
 }
 

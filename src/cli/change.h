@@ -54,6 +54,9 @@ void gx_change_tell(gx_change *change, gx_changing_state state, const char *text
 /* From what the run that is begun goes on. */
 void gx_change_begun(gx_change *change, gx_changing_begun begun);
 
+/* What is laid over the file by now (NULL: nothing). Its secrets are not kept. */
+void gx_change_laid(gx_change *change, const char *words);
+
 /* The end: what was asked for stays asked for, and the harder one holds. A change that nobody has taken is refused. */
 void gx_change_end(gx_change *change, gx_ending how);
 gx_ending gx_change_ending(gx_change *change);

@@ -72,6 +72,7 @@ static int tell_done(const gx_heard *heard, gx_terminal *errors) {
     gx_buf_format(&out, "changed; spouts stood still for %s\n", still);
     if (gx_str_is(gx_heard_text(&heard->all, "begun"), "anew"))
         gx_buf_add_text(&out, "without --state bolts began with nothing, and so did sources that keep no place\n");
+    if (!gx_heard_is(&heard->all, "active")) gx_buf_add_text(&out, "its spouts pause, as before: gale activate\n");
     return gx_session_print(errors, &out);
 }
 
@@ -92,13 +93,22 @@ static int tell_refused(const gx_heard *heard, gx_terminal *errors) {
     return gx_session_refuse(errors, &error, GX_EXIT_USAGE);
 }
 
+/* An end goes before a change. */
+static int tell_ended(const gx_running *one, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_STOPPED, "%s has ended, before it was changed or just after", one->name);
+    return gx_session_refuse(errors, &error, GX_EXIT_FAILED);
+}
+
 /* Of the change with this number, or of one that came since: GX_EXIT_SIGNAL while it is on its way. */
 static int look(const gx_running *one, uint64_t number, gx_terminal *errors) {
     gale_error error = GALE_ERROR_INIT;
     gx_heard heard;
     int rc = gx_heard_ask(one->path, "GET", RELOAD, NULL, &heard, &error), exit_code = GX_EXIT_SIGNAL;
     gale_str state = gx_heard_text(&heard.all, "state");
-    if (rc < 0)
+    if (rc == GALE_NOT_FOUND)
+        exit_code = tell_ended(one, errors);
+    else if (rc < 0)
         exit_code = gx_session_refuse(errors, &error, gx_heard_exit(rc));
     else if (gx_heard_count(&heard.all, "number") != number)
         exit_code = GX_EXIT_OK; /* somebody else asked, when it was over */

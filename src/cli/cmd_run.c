@@ -332,13 +332,13 @@ static int load_changed(void *user, const gx_change *change, gale_topology **ret
     return rc;
 }
 
-static void settle(void *user, const gale_logger *logger, bool taken) {
+static void settle(void *user, gx_change *change, const gale_logger *logger) {
     reloading *r = user;
     gx_buf words = GX_BUF_INIT(NULL);
-    if (!taken) return;
     r->now = r->next;
     laid_text(r, &r->now, &words);
     const char *text = words.size ? gx_buf_text(&words) : NULL;
+    gx_change_laid(change, text);
     if (text) gale_log(logger, GALE_LOG_INFO, NULL, "changes have laid over its file: %s", text);
     gx_buf_fini(&words);
 }

@@ -117,7 +117,6 @@ static int fall_back(line *l, int rc, const gale_error *error) {
     if (!l->before) return gx_session_refuse(session->terminal, error, gx_session_exit(rc));
     gx_change_tell(&l->change, GX_CHANGING_REFUSED, error->text, 0);
     gx_terminal_say(session->terminal, GALE_LOG_ERROR, error->text);
-    session->reloader.settle(session->reloader.user, &l->logger, false);
     drop(l, l->now);
     l->now = l->before;
     l->before = NULL;
@@ -136,8 +135,8 @@ static void settle(line *l) {
     gale_log(&l->logger, GALE_LOG_INFO, NULL, "%s; spouts stood still for %s",
              l->before ? "goes on as it was changed" : "goes on as it was", gx_figure_time((double)still, passed));
     if (!l->before) return;
+    session->reloader.settle(session->reloader.user, &l->change, &l->logger);
     gx_change_tell(&l->change, GX_CHANGING_DONE, NULL, still);
-    session->reloader.settle(session->reloader.user, &l->logger, true);
     drop(l, l->before);
     l->before = NULL;
 }
@@ -194,6 +193,12 @@ static int wait(line *l, gx_watching *r) {
     return exit_code;
 }
 
+/* What ran before it has ended in order, and nothing is open. */
+static int end_while_opening(const line *l, gx_watching *r) {
+    gale_error none = GALE_ERROR_INIT;
+    return l->before ? gx_watching_conclude(r, l->now, 0, &none) : GX_EXIT_SIGNAL + r->signal;
+}
+
 static int run(line *l) {
     gale_error error = GALE_ERROR_INIT;
     gale_runtime *runtime;
@@ -205,7 +210,7 @@ static int run(line *l) {
     r.server = l->server;
     if (rc == 0) rc = gx_watching_start(&r, &error);
     if (rc == 0) return wait(l, &r);
-    int exit_code = r.signal ? GX_EXIT_SIGNAL + r.signal : fall_back(l, rc, &error);
+    int exit_code = r.signal ? end_while_opening(l, &r) : fall_back(l, rc, &error);
     let_go(l, runtime, false, exit_code);
     return exit_code;
 }

@@ -30,8 +30,7 @@ typedef struct gx_reloader {
      * words. */
     int (*load)(void *user, const gx_change *change, gale_topology **ret_topology, gx_words *ret_adopt,
                 gale_error *error);
-    void (*settle)(void *user, const gale_logger *logger,
-                   bool taken); /* it runs; or it does not, and what was before does */
+    void (*settle)(void *user, gx_change *change, const gale_logger *logger); /* it runs */
 } gx_reloader;
 
 typedef struct gx_session {

@@ -88,5 +88,7 @@ void gx_gale_changing(const gx_call *call, gx_http_reply *reply) {
     gx_member_text(&json, "text", *now.text ? now.text : NULL);
     gx_member_text(&json, "begun", begun_name(now.begun));
     gx_member_seconds(&json, "stood_still", now.stood_still);
+    gx_member_text(&json, "laid", *now.laid ? now.laid : NULL);
+    gx_member_bool(&json, "active", !gx_load_relaxed(&call->served->inactive));
     gx_json_close(&json, '}');
 }

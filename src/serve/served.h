@@ -50,6 +50,8 @@ typedef struct gx_changing {
     uint64_t number;            /* of it, from 1 */
     int64_t stood_still;        /* ns that spouts did, once it is done */
     char text[GALE_ERROR_TEXT]; /* why it was refused */
+    char laid
+        [GALE_ERROR_TEXT]; /* what changes have laid over the file, in a command line's words; what does not fit is cut */
 } gx_changing;
 
 /* What the process does beside running the topology. Functions may be NULL: then it is refused. Called on a door's thread; must not wait. */

@@ -52,7 +52,7 @@
 
 #define GX_SHAPE_WISH "{set:[s]?, config:[s]?, adopt:[s]?, forget:b?}"
 #define GX_SHAPE_CHANGE "{number:i}"
-#define GX_SHAPE_CHANGING "{number:i, state:s, text:s?, begun:s?, stood_still:n}"
+#define GX_SHAPE_CHANGING "{number:i, state:s, text:s?, begun:s?, stood_still:n, laid:s?, active:b}"
 
 #define GX_SHAPE_OPEN_TREES "[{spout:s, message_id:s, age:n, place:s, component:s?, text:s}]"
 

@@ -42,6 +42,22 @@ static void one_is_carried_out_at_a_time(void **state) {
     gx_change_fini(&change);
 }
 
+static void what_is_laid_stays_so_while_another_one_is_asked_for_and_its_secrets_are_not_kept(void **state) {
+    (void)state;
+    gx_change change;
+    gale_error error = GALE_ERROR_INIT;
+    const gx_wish wish = wish_of("count.parallelism=8");
+    gx_change_init(&change);
+    assert_string_equal(look(&change).laid, "");
+    gx_change_laid(&change, "-c db.password=hunter2 --set count.parallelism=8");
+    assert_int_equal(gx_change_ask(&change, &wish, &error), 0);
+    assert_null(strstr(look(&change).laid, "hunter2"));
+    assert_non_null(strstr(look(&change).laid, "--set count.parallelism=8"));
+    gx_change_laid(&change, NULL);
+    assert_string_equal(look(&change).laid, "");
+    gx_change_fini(&change);
+}
+
 /* Whatever was asked before it, and however often it is asked. */
 static void the_end_goes_before_a_change(void **state) {
     (void)state;
@@ -164,6 +180,7 @@ static void whatever_is_granted_is_taken_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_carried_out_at_a_time),
+        cmocka_unit_test(what_is_laid_stays_so_while_another_one_is_asked_for_and_its_secrets_are_not_kept),
         cmocka_unit_test(the_end_goes_before_a_change),
         cmocka_unit_test(a_change_that_is_on_its_way_is_refused_by_who_carries_it_out),
         cmocka_unit_test(words_of_each_kind_are_kept_apart),

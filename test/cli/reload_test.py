@@ -261,11 +261,16 @@ class Reload(unittest.TestCase):
 
     # --- An end is asked for
 
-    def stopping(self):
-        """A run that is changed, and stands where it stops: what is open waits until the file `go` is there."""
+    def held(self):
+        """What is open waits until the file `go` is there."""
         (self.path / "t.yaml").write_text(HELD)
         process = self.start()
         self.wait_for(lambda: ((self.ask(process, "GET", "now") or (0, {}))[1].get("trees") or {}).get("open"), process)
+        return process
+
+    def stopping(self):
+        """A run that is changed, and stands where it stops."""
+        process = self.held()
         asked = self.ask(process, "POST", "reload", {})
         self.assertEqual(asked[0], 202, asked)
         self.wait_for(lambda: self.ask(process, "GET", "reload")[1]["state"] == "stopping", process)
@@ -291,11 +296,9 @@ class Reload(unittest.TestCase):
     def test_a_run_that_is_draining_is_changed_no_more(self):
         for end in "drain", "signal":
             with self.subTest(end):
-                (self.path / "t.yaml").write_text(HELD)
                 (self.path / "go").unlink(missing_ok=True)
                 (self.path / "log").unlink(missing_ok=True)
-                process = self.start()
-                self.wait_for(lambda: ((self.ask(process, "GET", "now") or (0, {}))[1].get("trees") or {}).get("open"), process)
+                process = self.held()
                 if end == "drain":
                     self.assertEqual(self.ask(process, "POST", "drain", {})[0], 200)
                 else:
@@ -307,15 +310,54 @@ class Reload(unittest.TestCase):
                 process.communicate(timeout=600)
                 self.assertEqual(process.returncode, 0, self.log())
 
-    def test_a_drain_that_is_asked_for_while_the_changed_one_opens_holds(self):
-        process = self.endless()
+    def opening(self):
+        """A run whose changed topology opens, until somebody writes to the pipe."""
+        process = self.endless("--json")
         os.mkfifo(self.path / "pipe")
         (self.path / "t.yaml").write_text(ENDLESS.replace("gale.spout.Generator, ", "gale.spout.File, properties: "
                                                           "[{name: path, value: pipe}], "))
         self.assertEqual(self.ask(process, "POST", "reload", {})[0], 202)
         self.wait_for(lambda: self.ask(process, "GET", "reload")[1]["state"] == "starting", process)
+        return process
+
+    def test_a_drain_that_is_asked_for_while_the_changed_one_opens_holds(self):
+        process = self.opening()
         self.assertEqual(self.gale("drain", "endless")[0], 0)
         process.communicate(timeout=600)  # though nobody writes to the pipe
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertRegex(self.log(), "stopped while a component was still opening|is still in a call of 'words'")
+
+    def test_a_drain_is_well_when_the_changed_one_had_only_to_open(self):
+        process = self.opening()
+        self.assertEqual(self.ask(process, "POST", "drain", {})[0], 200)
+        try:
+            os.close(os.open(self.path / "pipe", os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            pass  # too late: it has been left behind
+        out = process.communicate(timeout=600)[0]
+        if process.returncode != 128 + signal.SIGTERM:
+            told = json.loads(out)
+            self.assertEqual((process.returncode, told["exit_code"], told["before_changes"]["changes"]), (0, 0, 1), self.log())
+            self.assertGreater(told["before_changes"]["acked"], 0)
+
+    def test_who_waits_for_a_change_is_told_of_an_end_that_went_before_it(self):
+        process = self.held()
+        waiting = subprocess.Popen([GALE, "reload", "held"], cwd=self.path, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "XDG_RUNTIME_DIR": str(self.path)})
+        self.addCleanup(self.end, waiting)
+        self.wait_for(lambda: self.ask(process, "GET", "reload")[1]["state"] == "stopping", process)
+        self.assertEqual(self.gale("reload", "held"), (2, "", "gale: another one is on its way; ask again\n"))
+        self.assertEqual(self.gale("kill", "held")[0], 0)
+        process.communicate(timeout=600)
+        self.assertRegex(waiting.communicate(timeout=600)[1], "has ended( meanwhile|, before it was changed or just after)\n")
+        self.assertIn(waiting.returncode, (1, 2))
+
+    def test_spouts_that_pause_do_so_after_a_change_and_that_is_said(self):
+        process = self.endless()
+        self.assertEqual(self.gale("deactivate", "endless")[0], 0)
+        self.assertIn("\nits spouts pause, as before: gale activate\n", self.gale("reload", "endless")[1])
+        self.assertIs(self.ask(process, "GET", "reload")[1]["active"], False)
+        self.drained(process)
 
     # --- What is laid over the file
 
@@ -323,6 +365,7 @@ class Reload(unittest.TestCase):
         process = self.endless()
         self.assertEqual(self.change(process, "restart", set=["sink.parallelism=3"])["state"], "done")
         self.assertIn("INFO changes have laid over its file: --set sink.parallelism=3\n", self.log())
+        self.assertEqual(self.ask(process, "GET", "reload")[1]["laid"], "--set sink.parallelism=3")
         (self.path / "t.yaml").write_text(ENDLESS.replace("id: sink,", "id: out,").replace("to: sink,", "to: out,"))
         code, _, err = self.gale("reload", "endless")
         self.assertEqual(code, 2)
@@ -330,6 +373,7 @@ class Reload(unittest.TestCase):
         code, out, err = self.gale("reload", "endless", "--forget")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(self.tasks(process, "out"), 1)
+        self.assertIsNone(self.ask(process, "GET", "reload")[1]["laid"])
         self.drained(process)
 
     def test_other_numbers_are_kept_by_later_changes(self):
@@ -356,7 +400,8 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.ask(process, "POST", "reload", {"sets": []}),
                          (400, {"error": "the body has a member 'sets', which is not known here; did you mean 'set'?"}))
         self.assertEqual(self.ask(process, "GET", "reload"), (200, {"number": 0, "state": "none", "text": None,
-                                                                   "begun": None, "stood_still": 0.0}))
+                                                                   "begun": None, "stood_still": 0.0, "laid": None,
+                                                                   "active": True}))
         self.assertIn("adopt", self.change(process, adopt=["*"])["text"])
         self.drained(process)
 
