@@ -45,9 +45,9 @@ struct gale_metric {
 
 typedef struct gale_metric_options {
     size_t size;
-    const char *
-        name; /* a letter or _, then letters, digits and _. Not ending in _total, which readers see behind a counter's name
-                         anyway; a gauge's not in _bucket, _count or _sum either, which histograms have there */
+    /* A letter or _, then letters, digits and _. Not ending in _total, which readers see behind a counter's name anyway; a gauge's not in
+     * _bucket, _count or _sum either, which histograms have there. */
+    const char *name;
     int32_t kind;     /* gale_metric_kind */
     const char *help; /* a sentence for who reads it; default: none. The first that is given for a name is kept, cut at
                          GALE_METRIC_HELP_MAX bytes */
