@@ -7,6 +7,7 @@
 #include <gale/clock.h>
 #include <gale/component.h>
 #include <gale/config.h>
+#include <gale/connect.h>
 #include <gale/error.h>
 #include <gale/exec.h>
 #include <gale/file.h>

@@ -64,6 +64,12 @@ void gx_outgoing_rewind(gx_outgoing *sent) {
     sent->written = sent->begin;
 }
 
+bool gx_outgoing_renew(const void *sent, gale_collector *out) {
+    const gx_outgoing *lines = sent;
+    for (size_t i = 0; i < lines->count; i++) (void)gale_reset_timeout(out, gx_outgoing_at(lines, i)->tuple);
+    return lines->count > 0;
+}
+
 /* --- What lasts --------------------------------------------------------------------------------------------------- */
 
 int gx_outgoing_save(const gx_outgoing *sent, gale_saver *to) {

@@ -65,6 +65,9 @@ typedef int gx_outgoing_form_fn(void *user, const gale_tuple *tuple);
 /* Takes them back: the lines of those that are held still are formed again. 0, what gx_recall_next says, or what `form` does. */
 int gx_outgoing_restore(gx_outgoing *sent, gx_recall *recall, gx_outgoing_form_fn *form, void *user);
 
+/* The timeouts of the tuples whose lines stay begin anew; a gx_renewal_fn. Are there any? */
+bool gx_outgoing_renew(const void *sent, gale_collector *out);
+
 /* The line at `index` from the oldest. */
 GX_INLINE const gx_outgoing_line *gx_outgoing_at(const gx_outgoing *sent, size_t index) {
     return &sent->lines[(sent->first + index) % sent->capacity];

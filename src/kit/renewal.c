@@ -1,8 +1,11 @@
 #include "kit/renewal.h"
 
-void gx_renewal_init(gx_renewal *renewal, const gx_outgoing *sent, const gale_context *context, gale_collector *out) {
+void gx_renewal_init(gx_renewal *renewal, gx_renewal_fn *renew, const void *held, const gale_context *context,
+                     gale_collector *out) {
     double seconds = gale_config_f64(context->config, "topology.message.timeout.secs", 30);
-    *renewal = (gx_renewal){ .out = out, .context = context, .sent = sent, .every = (int64_t)(seconds / 3 * 1e9) };
+    *renewal = (gx_renewal){
+        .out = out, .context = context, .renew = renew, .held = held, .every = (int64_t)(seconds / 3 * 1e9)
+    };
 }
 
 static int64_t next(const gx_renewal *renewal) {
@@ -12,9 +15,7 @@ static int64_t next(const gx_renewal *renewal) {
 static int renew(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     gx_renewal *renewal = user;
     (void)events;
-    for (size_t i = 0; i < renewal->sent->count; i++)
-        (void)gale_reset_timeout(out, gx_outgoing_at(renewal->sent, i)->tuple);
-    renewal->armed = renewal->sent->count > 0;
+    renewal->armed = renewal->renew(renewal->held, out);
     return renewal->armed ? gale_watch_set(out, watch, 0, next(renewal)) : 0;
 }
 
@@ -29,4 +30,10 @@ int gx_renewal_note(gx_renewal *renewal) {
                             : gale_watch_new(renewal->out, &options, &renewal->timer);
     renewal->armed = rc == 0;
     return rc;
+}
+
+void gx_renewal_end(gx_renewal *renewal) {
+    if (renewal->timer) (void)gale_watch_free(renewal->out, renewal->timer);
+    renewal->timer = 0;
+    renewal->armed = false;
 }

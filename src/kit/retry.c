@@ -16,7 +16,8 @@ void gx_retry_init(gx_retry *retry, gx_heap *heap, gale_collector *out, uint32_t
                          .queue_last = NONE,
                          .oldest = NONE,
                          .newest = NONE,
-                         .max_attempts = max_attempts ? max_attempts : GX_RETRY_ATTEMPTS };
+                         .max_attempts = max_attempts ? max_attempts : GX_RETRY_ATTEMPTS,
+                         .what = "line" };
 }
 
 void gx_retry_fini(gx_retry *retry) {
@@ -100,8 +101,10 @@ int gx_retry_add(gx_retry *retry, gale_str line, bool is_text, uint64_t number, 
     slot->number = number;
     slot->place = 0;
     slot->attempts = 0;
+    slot->source = 0;
     slot->state = GX_RETRY_TAKEN;
     slot->is_text = is_text;
+    slot->dropped = false;
     link_newest(retry, id);
     *ret_id = id;
     return 0;
@@ -139,14 +142,16 @@ bool gx_retry_take(gx_retry *retry, uint32_t *ret_id) {
     return true;
 }
 
-static void give_up(gx_retry *retry, uint32_t id, int32_t reason, const char *text, const char *component) {
+static void give_up(gx_retry *retry, uint32_t id, const gale_failure *failure) {
     const gx_retry_slot *slot = &retry->slots[id];
+    const char *text = failure->text, *component = failure->component;
     bool said = text && *text;
-    gx_define_report(retry->out, "line %llu given up after %u attempt%s: %s%s%s%s%s%s",
+    gx_define_report(retry->out, "%s %llu given up after %u attempt%s: %s%s%s%s%s%s", retry->what,
                      (unsigned long long)slot->number, (unsigned)slot->attempts, slot->attempts == 1 ? "" : "s",
-                     gale_reason_name(reason), said ? ": " : "", said ? text : "", component ? " (" : "",
+                     gale_reason_name(failure->reason), said ? ": " : "", said ? text : "", component ? " (" : "",
                      component ? component : "", component ? ")" : "");
     retry->given_up++;
+    if (retry->given_up_call) retry->given_up_call(retry->user, slot, failure);
     free_slot(retry, id);
 }
 
@@ -157,7 +162,7 @@ static void settle_failed(gx_retry *retry, uint32_t id, const gale_failure *fail
     if (!over || failure->reason == GALE_REASON_STOPPED) {
         queue_last(retry, id);
     } else {
-        give_up(retry, id, failure->reason, failure->text, failure->component);
+        give_up(retry, id, failure);
     }
 }
 
@@ -188,21 +193,35 @@ int gx_retry_emit(gx_retry *retry, gale_collector *out, uint32_t id) {
     return emit_row(retry, out, id, &line, 1);
 }
 
-static bool is_open(const gx_retry *retry, uint64_t id) {
-    return id < retry->used && retry->slots[id].state == GX_RETRY_OPEN;
-}
-
 void gx_retry_ack(gx_retry *retry, uint64_t id) {
-    id ^= retry->tag;
-    if (GX_LIKELY(is_open(retry, id))) free_slot(retry, (uint32_t)id);
+    if (GX_LIKELY(gx_retry_open_slot(retry, id) != NULL)) free_slot(retry, (uint32_t)(id ^ retry->tag));
 }
 
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure) {
-    id ^= retry->tag;
-    if (!is_open(retry, id)) return;
+    gx_retry_slot *slot = gx_retry_open_slot(retry, id);
+    if (!slot) return;
     /* What the engine emitted again under the same id was an attempt, too. */
-    if (failure->attempts > 1) retry->slots[id].attempts += failure->attempts - 1;
-    settle_failed(retry, (uint32_t)id, failure);
+    if (failure->attempts > 1) slot->attempts += failure->attempts - 1;
+    settle_failed(retry, (uint32_t)(id ^ retry->tag), failure);
+}
+
+size_t gx_retry_drop(gx_retry *retry, uint32_t source) {
+    uint32_t id = retry->queue_first;
+    size_t dropped = 0;
+    retry->queue_first = retry->queue_last = NONE;
+    while (id != NONE) {
+        uint32_t next = retry->slots[id].next;
+        if (retry->slots[id].source == source) {
+            free_slot(retry, id);
+            dropped++;
+        } else {
+            queue_last(retry, id);
+        }
+        id = next;
+    }
+    for (id = retry->oldest; id != NONE; id = retry->slots[id].newer)
+        if (retry->slots[id].source == source) retry->slots[id].dropped = true;
+    return dropped;
 }
 
 /* --- Beyond the process ------------------------------------------------------------------------------------------- */
@@ -314,7 +333,7 @@ static int take_queued(gx_retry *retry, gale_saved *from) {
     const gale_value *queued;
     int rc = gx_record_need(from, queued_shape, &queued);
     if (rc < 0) return rc;
-    if (!is_open(retry, (uint64_t)queued->as.i64)) return GALE_DAMAGED;
+    if (!gx_retry_open_slot(retry, retry->tag ^ (uint64_t)queued->as.i64)) return GALE_DAMAGED;
     queue_last(retry, (uint32_t)queued->as.i64);
     return GALE_OK;
 }

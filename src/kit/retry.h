@@ -36,7 +36,10 @@ typedef struct gx_retry_slot {
     uint32_t source; /* the adder's own: what the line is of; not saved */
     uint8_t state;
     bool is_text; /* the bytes are UTF-8 */
+    bool dropped; /* gx_retry_drop: it is not to be emitted again */
 } gx_retry_slot;
+
+typedef void gx_retry_given_up_fn(void *user, const gx_retry_slot *slot, const gale_failure *failure);
 
 typedef struct gx_retry {
     gx_heap *heap;
@@ -51,7 +54,11 @@ typedef struct gx_retry {
     uint32_t max_attempts;
     uint64_t tag; /* in the high half of its message ids, for who has several: set before the first line */
     uint64_t given_up;
-    uint64_t bytes; /* of the lines that are neither acked nor given up */
+    uint64_t bytes;   /* of the lines that are neither acked nor given up */
+    const char *what; /* what a report calls one: "line", unless it is set */
+    gx_retry_given_up_fn
+        *given_up_call; /* told of each line that is given up, while it is there; NULL, unless it is set */
+    void *user;
 } gx_retry;
 
 /* `out` is the task's collector, for reports; `max_attempts` 0: GX_RETRY_ATTEMPTS. Allocates nothing. */
@@ -98,6 +105,15 @@ GX_INLINE gale_value gx_retry_line(const gx_retry_slot *slot) {
 /* The spout's callbacks; an id that is not open, or has another tag, is ignored. */
 void gx_retry_ack(gx_retry *retry, uint64_t id);
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure);
+
+/* The slot of a message id whose answer is waited for; NULL for any other. */
+GX_INLINE gx_retry_slot *gx_retry_open_slot(const gx_retry *retry, uint64_t id) {
+    id ^= retry->tag;
+    return id < retry->used && retry->slots[id].state == GX_RETRY_OPEN ? &retry->slots[id] : NULL;
+}
+
+/* The lines of a source are not to be emitted again: those in the queue leave, and are counted; those that are out are marked. */
+size_t gx_retry_drop(gx_retry *retry, uint32_t source);
 
 /* Saves the lines that are neither acked nor given up, as records behind those that were saved before; between calls of
  * `next`. What gale_save says. */

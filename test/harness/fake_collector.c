@@ -107,13 +107,53 @@ static int count_fail(gale_collector *out, gale_handle tuple, int32_t reason, co
 }
 
 static int hold(gale_collector *out, gale_handle tuple, gale_handle *ret_held) {
-    (void)out, (void)tuple, (void)ret_held;
-    return GALE_UNSUPPORTED;
+    if (!of(out)->holds) return GALE_UNSUPPORTED;
+    *ret_held = tuple;
+    return 0;
 }
 
 static const gale_tuple *held(gale_collector *out, gale_handle tuple) {
-    (void)out, (void)tuple;
-    return NULL;
+    return of(out)->holds && gale_tuple_handle(&of(out)->tuple) == tuple ? &of(out)->tuple : NULL;
+}
+
+static int reset_timeout(gale_collector *out, gale_handle tuple) {
+    (void)tuple;
+    of(out)->resets++;
+    return 0;
+}
+
+static int congest(gale_collector *out, bool congested) {
+    of(out)->congested = congested;
+    return 0;
+}
+
+static int watch_new(gale_collector *out, const gale_watch_options *options, gale_watch *ret_watch) {
+    fake_collector *fake = of(out);
+    if (fake->watch_error < 0) return fake->watch_error;
+    assert_in_range(fake->watch_count, 0, FAKE_WATCHES_MAX - 1);
+    assert_int_equal(options->fd, -1);
+    fake->watches[fake->watch_count] = *options;
+    *ret_watch = ++fake->watch_count;
+    return 0;
+}
+
+static int watch_set(gale_collector *out, gale_watch watch, int32_t events, int64_t at) {
+    assert_int_equal(events, 0);
+    assert_in_range(watch, 1, of(out)->watch_count);
+    of(out)->watches[watch - 1].at = at;
+    return 0;
+}
+
+size_t fake_tell_watches(fake_collector *fake) {
+    size_t told = 0;
+    for (size_t i = 0; i < fake->watch_count; i++) {
+        gale_watch_options *watch = &fake->watches[i];
+        if (!watch->at || watch->at > gale_context_now(&fake->context)) continue;
+        watch->at = 0;
+        assert_int_equal(watch->call(watch->user, &fake->collector, i + 1, GALE_WATCH_TIME), 0);
+        told++;
+    }
+    return told;
 }
 
 static void report(gale_collector *out, const char *text) {
@@ -200,6 +240,10 @@ static const gale_collector_ops ops = {
     .resumed = resumed,
     .state = state,
     .metric_new = metric_new,
+    .reset_timeout = reset_timeout,
+    .congest = congest,
+    .watch_new = watch_new,
+    .watch_set = watch_set,
 };
 
 /* --- The context -------------------------------------------------------------------------------------------------- */

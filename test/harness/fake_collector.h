@@ -13,8 +13,9 @@
 
 #include <gale/component.h>
 #include <gale/metric.h>
+#include <gale/watch.h>
 
-enum { FAKE_FIELDS_MAX = 8, FAKE_METRICS_MAX = 8 };
+enum { FAKE_FIELDS_MAX = 8, FAKE_METRICS_MAX = 8, FAKE_WATCHES_MAX = 8 };
 
 /* What a component noted. */
 typedef struct fake_metric {
@@ -67,6 +68,14 @@ typedef struct fake_collector {
     fake_metric metrics[FAKE_METRICS_MAX]; /* in the order in which they were made */
     size_t metric_count;
 
+    gale_watch_options watches[FAKE_WATCHES_MAX]; /* in the order in which they were made; they wait for a time alone */
+    size_t watch_count;
+    int watch_error; /* when negative, none is made */
+
+    bool holds;      /* tuples may be held, under their own handles */
+    uint64_t resets; /* timeouts that began anew */
+    bool congested;
+
     void (*on_emit)(void *user, const gale_value *values, size_t count);
     void *on_emit_user;
 
@@ -99,6 +108,9 @@ void fake_source(fake_collector *fake, const char *component, const char *fields
 const gale_tuple *fake_tuple(fake_collector *fake, const gale_value *values, size_t count);
 const gale_tuple *fake_tuple_text(fake_collector *fake, const char *text);
 const gale_tuple *fake_tick(fake_collector *fake, int64_t seconds);
+
+/* Tells the watches whose time has come; how many there were. */
+size_t fake_tell_watches(fake_collector *fake);
 
 /* The lines of what was emitted, reported or logged. fake_forget begins anew. */
 const char *fake_text(gx_buf *lines);

@@ -45,6 +45,9 @@ struct world {
     gale_remote *remote, *closed_remote;
     gale_state *state;
     gale_metric *metric;
+    gale_intake *intake;
+    gale_positions *positions;
+    gale_dispatch *dispatch;
     /* What a component has. */
     gale_collector *out;
     const gale_context *context;
@@ -102,6 +105,24 @@ static inline void open_metric(world *w, gale_collector *out) {
     if (gale_metric_new(out, &options, &w->metric) < 0) abort();
 }
 
+static inline void open_connection(world *w, const gale_context *context, gale_collector *out) {
+    w->positions = gale_positions_new(context);
+    if (!w->positions || gale_intake_new(context, out, NULL, &w->intake, NULL) < 0) abort();
+    if (gale_dispatch_new(context, out, NULL, &w->dispatch, NULL) < 0) abort();
+}
+
+static inline void close_connection(world *w, role by) {
+    if (w->role != by) return;
+    gale_positions_free(w->positions);
+    gale_intake_free(w->intake);
+    gale_dispatch_free(w->dispatch);
+}
+
+static inline int on_send(void *user, uint64_t id, const gale_tuple *tuple) {
+    (void)user, (void)id;
+    return tuple ? 0 : -1;
+}
+
 static inline int on_watch(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     (void)user, (void)out, (void)watch, (void)events;
     return 0;
@@ -114,9 +135,17 @@ static inline int on_pair(void *user, const gale_value *key, const gale_value *v
 
 static inline int source_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    if (w->role == SPOUT) open_state(w, context, out), open_metric(w, out);
+    if (w->role == SPOUT) open_state(w, context, out), open_metric(w, out), open_connection(w, context, out);
     *ret_self = w;
     return 0;
+}
+
+static inline void source_close(void *self) {
+    close_connection(self, SPOUT);
+}
+
+static inline void work_cleanup(void *self) {
+    close_connection(self, BOLT);
 }
 
 static inline int source_next(void *self, gale_collector *out, gale_wait *wait) {
@@ -135,7 +164,7 @@ static inline int source_next(void *self, gale_collector *out, gale_wait *wait) 
 
 static inline int work_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     world *w = user;
-    if (w->role == BOLT) open_state(w, context, out), open_metric(w, out);
+    if (w->role == BOLT) open_state(w, context, out), open_metric(w, out), open_connection(w, context, out);
     *ret_self = w;
     return 0;
 }
@@ -204,10 +233,14 @@ static inline int choose(void *self, const gale_targets *targets, const gale_val
     return 1;
 }
 
-static const gale_spout_ops source_ops = { .size = sizeof source_ops, .open = source_open, .next = source_next };
-static const gale_bolt_ops work_ops = {
-    .size = sizeof work_ops, .kind = GALE_BOLT_MANUAL, .prepare = work_prepare, .execute = work_execute
+static const gale_spout_ops source_ops = {
+    .size = sizeof source_ops, .open = source_open, .next = source_next, .close = source_close
 };
+static const gale_bolt_ops work_ops = { .size = sizeof work_ops,
+                                        .kind = GALE_BOLT_MANUAL,
+                                        .prepare = work_prepare,
+                                        .execute = work_execute,
+                                        .cleanup = work_cleanup };
 static const gale_bolt_ops sink_ops = { .size = sizeof sink_ops, .execute = sink_execute };
 static const gale_custom_ops chooser_ops = { .size = sizeof chooser_ops, .choose = choose };
 static const gale_output two_streams[] = { { NULL, "number, key" }, { "named", "number, key" } };

@@ -187,6 +187,14 @@ POINTERS = {
     "const gale_saved *": [C("NULL", "NULL")],
     "gale_metric *": [C("w->metric", "a metric"), C("NULL", "NULL")],
     "gale_state *": [C("w->state", "a state"), C("NULL", "NULL")],
+    "gale_intake *": [C("w->intake", "an intake"), C("NULL", "NULL")],
+    "const gale_intake *": [C("w->intake", "an intake"), C("NULL", "NULL")],
+    "gale_positions *": [C("w->positions", "positions"), C("NULL", "NULL")],
+    "const gale_positions *": [C("w->positions", "positions"), C("NULL", "NULL")],
+    "gale_dispatch *": [C("w->dispatch", "a dispatch"), C("NULL", "NULL")],
+    "const gale_dispatch *": [C("w->dispatch", "a dispatch"), C("NULL", "NULL")],
+    "gale_wait *": [C("memset(w->inputs[@], 0, ROOM)", "a wait"), C("NULL", "NULL")],
+    "gale_dispatch_send_fn *": [C("on_send", "a function"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
     "gale_watch_fn *": [C("on_watch", "a function"), C("NULL", "NULL")],
     "gale_state_each_fn *": [C("on_pair", "a function"), C("NULL", "NULL")],
@@ -231,6 +239,8 @@ PAIRS = {
     ("key", "key_size"): [C('"key", 3', "a key"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
                           C("NULL, SIZE_MAX", "NULL, SIZE_MAX"), C("long_text(), 100000", "100,000 bytes"),
                           C('"", 0', "no bytes")],
+    ("message_ids", "count"): [C("message_ids, 2", "two message ids"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
+                               C("NULL, SIZE_MAX", "NULL, SIZE_MAX")],
     ("bounds", "bound_count"): [C("memset(w->inputs[@], 0, ROOM), 2", "two bounds"),
                                 C("NULL, 0", "NULL, 0"), C("NULL, 3", "NULL, 3"), C("NULL, UINT32_MAX", "2^32 - 1 at NULL")],
     ("ret_trees", "room"): [C("an_output(w, @), 1", "room for one"), C("NULL, 0", "NULL, 0"), C("NULL, 9", "NULL, 9"),
@@ -360,7 +370,9 @@ def slots(function, structs):
 
 # --- Writing the program ----------------------------------------------------------------------------------------------
 
-INSIDE = {"gale_collector *": "1u << SPOUT | 1u << BOLT", "gale_state *": "1u << SPOUT | 1u << BOLT", "gale_metric *": "1u << SPOUT | 1u << BOLT", "gale_remote *": "1u << SPOUT | 1u << BOLT",
+INSIDE = {"gale_collector *": "1u << SPOUT | 1u << BOLT", "gale_state *": "1u << SPOUT | 1u << BOLT", "gale_metric *": "1u << SPOUT | 1u << BOLT",
+          **{f"{const}gale_{name} *": "1u << SPOUT | 1u << BOLT" for const in ("", "const ") for name in ("intake", "positions", "dispatch")},
+          "gale_remote *": "1u << SPOUT | 1u << BOLT",
           "const gale_context *": "1u << SPOUT | 1u << BOLT", "const gale_tuple *": "1u << BOLT",
           "const gale_body *": "1u << BOLT", "const gale_targets *": "1u << GROUPING"}
 FROM_INSIDE_TOO = re.compile(r"gale_runtime_(?!new)")  # what a component should not do, and does
@@ -413,11 +425,13 @@ def afterwards(function):
 
 
 MADE = {"gale_config *": "gale_config_free(rc)", "gale_topology *": "gale_topology_free(rc)",
-        "gale_manual_clock *": "gale_manual_clock_free(rc)", "gale_value_owned *": "gale_value_owned_free(rc)"}
+        "gale_manual_clock *": "gale_manual_clock_free(rc)", "gale_positions *": "gale_positions_free(rc)", "gale_value_owned *": "gale_value_owned_free(rc)"}
 GIVEN = {"gale_rotating_map **": "gale_rotating_map_free(*a{})", "gale_time_cache_map **": "gale_time_cache_map_free(*a{})",
          "gale_runtime **": "(void)gale_runtime_free(*a{}, -1, NULL)", "gale_remote **": "gale_remote_close(*a{})",
+         "gale_intake **": "gale_intake_free(*a{})", "gale_dispatch **": "gale_dispatch_free(*a{})",
          "gale_spout *": "give_back_spout(*a{})", "gale_bolt *": "give_back_bolt(*a{})"}
-HELD_BY_WORLD = ["config", "topology", "runtime", "clock", "numbers", "bytes", "cache", "bytes_cache", "owned", "remote"]
+HELD_BY_WORLD = ["config", "topology", "runtime", "clock", "numbers", "bytes", "cache", "bytes_cache", "owned", "remote", "intake", "positions",
+                 "dispatch"]
 
 
 def owned(function):
@@ -428,6 +442,8 @@ def owned(function):
             lines.append(f"    if (rc == 0 && a{i}) {GIVEN[p.type].format(i)};")
         if p.name == "ret_held":
             lines.append(f"    if (rc == 0 && a{i}) w->held = *a{i};")
+        if p.name == "ret_id":
+            lines.append(f"    if (rc == 0 && a{i}) (void)gale_dispatch_ack(a0, *a{i});")
     if function.name.endswith(("_free", "_close")) and "const" not in function.parameters[0].type:
         done = "rc == 0 && " if function.returns == "int" else ""
         lines += [f"    if ({done}(void *)a0 == (void *)w->{name}) w->{name} = NULL;" for name in HELD_BY_WORLD]

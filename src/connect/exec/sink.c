@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "connect/exec/child.h"
 #include "connect/file/lines.h"
+#include "kit/outgoing.h"
 #include "kit/recall.h"
 #include "kit/renewal.h"
 
@@ -499,7 +500,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->lines.format = given->format;
     s->lines.fields = given->fields;
     gx_outgoing_init(&s->sent, &s->instance.heap);
-    gx_renewal_init(&s->renewal, &s->sent, context, out);
+    gx_renewal_init(&s->renewal, gx_outgoing_renew, &s->sent, context, out);
     int rc = gx_exec_child_init(&s->child, &given->exec, &s->instance, out, child_ended, s);
     if (rc == 0) rc = begin_child(s);
     if (rc == 0) rc = watch_time(s);

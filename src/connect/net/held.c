@@ -11,7 +11,7 @@ void gx_net_held_init(gx_net_held *held, const gx_net_sink_settings *given, gx_h
     held->max_bytes = given->options.max_bytes;
     gx_net_former_init(&held->former, given, heap);
     gx_outgoing_init(&held->records, heap);
-    gx_renewal_init(&held->renewal, &held->records, context, out);
+    gx_renewal_init(&held->renewal, gx_outgoing_renew, &held->records, context, out);
 }
 
 void gx_net_held_fini(gx_net_held *held) {

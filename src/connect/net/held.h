@@ -5,6 +5,7 @@
 #define GX_CONNECT_NET_HELD_H
 
 #include "connect/net/sink_settings.h"
+#include "kit/outgoing.h"
 #include "kit/renewal.h"
 
 #include <gale/state.h>

@@ -1,0 +1,152 @@
+/* gale/connect.h: what sources and sinks of other systems share.
+ *
+ * What:    what a connector does that is not its protocol, so that it is done once:
+ *
+ *          - an intake: what a source was given and has no answer to yet. It keeps each row until then, emits it again when it
+ *            fails, gives it up when it was tried often enough, keeps gale.rate, and wants no more while it is full.
+ *          - positions: of a source that is read in order, what it may be told is done: all before the oldest that is not.
+ *          - a dispatch: what a sink was given and nobody has confirmed yet. It holds the tuples, keeps their trees from timing
+ *            out, and has those who feed it wait while it has enough.
+ *
+ *          A spout is then its system's words, and this around them:
+ *
+ *              static int next(void *self, gale_collector *out, gale_wait *wait) {
+ *                  while (gale_intake_wants(s->intake) && one more is there)
+ *                      gale_intake_take(s->intake, values, count, source, place);
+ *                  return gale_intake_next(s->intake, wait);
+ *              }
+ *              ack_batch: gale_intake_ack       fail: gale_intake_fail
+ *
+ * Threads: the task's. Owner: who makes one frees it, in `close` or `cleanup`.
+ * Misuse:  every function checks; NULL is GALE_INVALID, or has nothing.
+ */
+#ifndef GALE_CONNECT_H
+#define GALE_CONNECT_H
+
+#include <gale/component.h>
+#include <gale/state.h>
+
+GALE_BEGIN
+
+/* --- What a source was given ---------------------------------------------------------------------------------------- */
+
+typedef struct gale_intake gale_intake;
+
+/* A row has had its last word. Borrowed for the call. */
+typedef struct gale_answered {
+    size_t size;
+    uint32_t source; /* as it was taken */
+    int64_t place;
+    const gale_failure *failure; /* it is given up, for this; NULL: it was acked */
+    const gale_value *values;    /* of one that is given up */
+    size_t count;
+} gale_answered;
+
+typedef void gale_answered_fn(void *user, const gale_answered *answered);
+
+typedef struct gale_intake_options {
+    size_t size;
+    const char *what;           /* what a report calls a row, kept: "message"; NULL: that */
+    uint64_t memory;            /* bytes of rows that it wants at the most; 0: 64 MiB. The last one may be above */
+    uint32_t attempts;          /* how often a row is emitted until it is given up; 0: 3 */
+    gale_answered_fn *answered; /* may be NULL; may take no rows */
+    void *user;
+} gale_intake_options;
+
+#define GALE_INTAKE_OPTIONS_INIT                                                                                       \
+    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL }
+
+enum { GALE_INTAKE_VALUES_MAX = 64 };
+
+/* In `open`. GALE_INVALID; GALE_NO_MEMORY; what gale_watch_new says. */
+GALE_API int gale_intake_new(const gale_context *context, gale_collector *out, const gale_intake_options *options,
+                             gale_intake **ret_intake, gale_error *error);
+GALE_API void gale_intake_free(gale_intake *intake);
+
+/* Has it room for a row, and none that is to go out first? */
+GALE_API bool gale_intake_wants(const gale_intake *intake);
+
+/* Keeps a copy of a row for stream 0. `source` and `place` are the connector's own: where it came from. GALE_NO_MEMORY, GALE_INVALID, GALE_TOO_LARGE:
+ * nothing was taken. */
+GALE_API int gale_intake_take(gale_intake *intake, const gale_value *values, size_t count, uint32_t source,
+                              int64_t place);
+
+/* Emits what is to go out first, and returns what the spout's `next` does: GALE_NEXT_EMITTED, or GALE_NEXT_UNTIL for the rate,
+ * GALE_NEXT_NOTHING when no more trees can be open, GALE_NEXT_WATCHED when there is none: it is told by a watch when it
+ * wants rows again. */
+GALE_API int gale_intake_next(gale_intake *intake, gale_wait *wait);
+
+/* The spout's callbacks. What fails is emitted again, before new rows, unless that was its last attempt, it was rejected, or the
+ * engine has spoken its last word: that is reported, and answered. */
+GALE_API void gale_intake_ack(gale_intake *intake, const uint64_t *message_ids, size_t count);
+GALE_API void gale_intake_fail(gale_intake *intake, uint64_t message_id, const gale_failure *failure);
+
+/* What a source gave is somebody else's now: rows that wait to be emitted leave without an answer, those that are out do when they
+ * fail. */
+GALE_API void gale_intake_drop(gale_intake *intake, uint32_t source);
+
+/* How many rows it keeps, and how many of them it has given up so far. */
+GALE_API uint64_t gale_intake_count(const gale_intake *intake);
+GALE_API uint64_t gale_intake_given_up(const gale_intake *intake);
+
+/* --- What it may be told is done -------------------------------------------------------------------------------------- */
+
+typedef struct gale_positions gale_positions;
+
+/* NULL when memory is out. */
+GALE_API gale_positions *gale_positions_new(const gale_context *context);
+GALE_API void gale_positions_free(gale_positions *positions);
+
+/* Something at `place`, which is above all before it, was begun. GALE_EXISTS: it is not above them, and came a second time; GALE_NO_MEMORY. */
+GALE_API int gale_positions_begin(gale_positions *positions, int64_t place);
+
+/* It is done. GALE_NOT_FOUND: it was not begun, or is done already. */
+GALE_API int gale_positions_done(gale_positions *positions, int64_t place);
+
+/* How many were begun and are not done. */
+GALE_API uint64_t gale_positions_count(const gale_positions *positions);
+
+/* All up to `*ret_place` are done, and nothing behind it may be called so. GALE_NOT_FOUND: of nothing that can be said. */
+GALE_API int gale_positions_safe(const gale_positions *positions, int64_t *ret_place);
+
+/* --- What a sink was given -------------------------------------------------------------------------------------------- */
+
+typedef struct gale_dispatch gale_dispatch;
+
+typedef struct gale_dispatch_options {
+    size_t size;
+    uint64_t memory; /* bytes on their way from which on those who feed it wait; 0: 16 MiB */
+    uint64_t most;   /* tuples, the same; 0: 100,000 */
+} gale_dispatch_options;
+
+#define GALE_DISPATCH_OPTIONS_INIT                                                                                     \
+    { sizeof(gale_dispatch_options), 0, 0 }
+
+/* In `prepare`, of a bolt that answers by itself (GALE_BOLT_MANUAL). GALE_INVALID, GALE_NO_MEMORY. */
+GALE_API int gale_dispatch_new(const gale_context *context, gale_collector *out, const gale_dispatch_options *options,
+                               gale_dispatch **ret_dispatch, gale_error *error);
+GALE_API void gale_dispatch_free(gale_dispatch *dispatch);
+
+/* Holds the tuple in execution, which takes so many bytes of its way; `*ret_id` names it, never 0. GALE_NO_MEMORY, and what
+ * gale_tuple_hold and gale_watch_new say: it is not held. */
+GALE_API int gale_dispatch_hold(gale_dispatch *dispatch, const gale_tuple *tuple, size_t bytes, uint64_t *ret_id);
+
+/* The tuple, until it is answered; NULL when it was. */
+GALE_API const gale_tuple *gale_dispatch_tuple(const gale_dispatch *dispatch, uint64_t id);
+
+/* The system has it; or does not take it: as gale_ack and gale_fail. GALE_NOT_FOUND when it was answered. */
+GALE_API int gale_dispatch_ack(gale_dispatch *dispatch, uint64_t id);
+GALE_API int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t reason, const char *text);
+
+/* How many are on their way. */
+GALE_API uint64_t gale_dispatch_count(const gale_dispatch *dispatch);
+
+/* In a durable run's `save` and `restore` (gale/state.h): what is on its way, in order. `send` is called for each, and has it sent
+ * again; a negative code of it ends the restoring. What gale_save says; GALE_DAMAGED with a report. */
+typedef int gale_dispatch_send_fn(void *user, uint64_t id, const gale_tuple *tuple);
+GALE_API int gale_dispatch_save(const gale_dispatch *dispatch, gale_saver *to);
+GALE_API int gale_dispatch_restore(gale_dispatch *dispatch, gale_saved *from, gale_dispatch_send_fn *send, void *user);
+
+GALE_END
+
+#endif

@@ -1,0 +1,182 @@
+#include "harness/fake_collector.h"
+
+#include <gale/connect.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    fake_collector fake;
+    gale_dispatch *dispatch;
+} fixture;
+
+static int setup(void **state) {
+    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
+    fixture *f = test_calloc(1, sizeof *f);
+    fake_init(&f->fake);
+    f->fake.holds = true;
+    options.memory = 100;
+    options.most = 4;
+    assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, &options, &f->dispatch, NULL), 0);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    gale_dispatch_free(f->dispatch);
+    fake_fini(&f->fake);
+    test_free(f);
+    return 0;
+}
+
+static uint64_t hold(fixture *f, size_t bytes) {
+    uint64_t id = 0;
+    assert_int_equal(gale_dispatch_hold(f->dispatch, fake_tuple_text(&f->fake, "a"), bytes, &id), 0);
+    assert_int_not_equal(id, 0);
+    return id;
+}
+
+static void a_tuple_is_held_until_it_is_answered(void **state) {
+    fixture *f = *state;
+    uint64_t id = hold(f, 1);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 1);
+    assert_ptr_equal(gale_dispatch_tuple(f->dispatch, id), &f->fake.tuple);
+    assert_int_equal(f->fake.acks, 0);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, id), 0);
+    assert_int_equal(f->fake.acks, 1);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 0);
+    assert_null(gale_dispatch_tuple(f->dispatch, id));
+}
+
+static void one_that_was_answered_names_nothing_any_more(void **state) {
+    fixture *f = *state;
+    uint64_t first = hold(f, 1);
+    assert_int_equal(gale_dispatch_fail(f->dispatch, first, GALE_REASON_FAILED, "no"), 0);
+    uint64_t second = hold(f, 1);
+    assert_int_not_equal(first, second);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, first), GALE_NOT_FOUND);
+    assert_int_equal(gale_dispatch_fail(f->dispatch, first, GALE_REASON_FAILED, NULL), GALE_NOT_FOUND);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, 0), GALE_NOT_FOUND);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, UINT64_MAX), GALE_NOT_FOUND);
+    assert_int_equal(f->fake.acks, 0);
+    assert_int_equal(f->fake.fails, 1);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 1);
+}
+
+static void who_feeds_it_waits_while_it_has_enough_bytes(void **state) {
+    fixture *f = *state;
+    uint64_t a = hold(f, 60);
+    assert_false(f->fake.congested);
+    uint64_t b = hold(f, 40);
+    assert_true(f->fake.congested);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, b), 0);
+    assert_true(f->fake.congested);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, a), 0);
+    assert_false(f->fake.congested);
+}
+
+static void who_feeds_it_waits_while_it_has_enough_tuples(void **state) {
+    fixture *f = *state;
+    uint64_t ids[4];
+    for (size_t i = 0; i < 4; i++) {
+        assert_false(f->fake.congested);
+        ids[i] = hold(f, 0);
+    }
+    assert_true(f->fake.congested);
+    for (size_t i = 0; i < 2; i++) assert_int_equal(gale_dispatch_ack(f->dispatch, ids[i]), 0);
+    assert_true(f->fake.congested);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, ids[2]), 0);
+    assert_false(f->fake.congested);
+}
+
+static void timeouts_begin_anew_while_something_is_held(void **state) {
+    fixture *f = *state;
+    uint64_t a = hold(f, 1), b = hold(f, 1);
+    gale_manual_clock_advance(f->fake.clock, 9 * GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 0);
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    assert_int_equal(f->fake.resets, 2);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, a), 0);
+    gale_manual_clock_advance(f->fake.clock, 10 * GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    assert_int_equal(f->fake.resets, 3);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, b), 0);
+    gale_manual_clock_advance(f->fake.clock, 10 * GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    gale_manual_clock_advance(f->fake.clock, 60 * GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 0);
+    assert_int_equal(f->fake.resets, 3);
+}
+
+static void many_come_and_go_in_any_order(void **state) {
+    enum { MANY = 300 };
+    fixture *f = *state;
+    uint64_t ids[MANY];
+    gx_random random = gx_random_new(9, 1);
+    for (size_t round = 0; round < 20; round++) {
+        for (size_t i = 0; i < MANY; i++) ids[i] = hold(f, 1);
+        assert_int_equal(gale_dispatch_count(f->dispatch), MANY);
+        for (size_t left = MANY; left; left--) {
+            size_t at = gx_random_below(&random, (uint32_t)left);
+            assert_int_equal(gale_dispatch_ack(f->dispatch, ids[at]), 0);
+            ids[at] = ids[left - 1];
+        }
+        assert_int_equal(gale_dispatch_count(f->dispatch), 0);
+    }
+    assert_int_equal(f->fake.acks, 20 * MANY);
+}
+
+static void what_cannot_be_held_is_not_on_its_way(void **state) {
+    fixture *f = *state;
+    uint64_t id = 0;
+    const gale_tuple *tuple = fake_tuple_text(&f->fake, "a");
+    f->fake.fail_at = f->fake.allocations + 1;
+    assert_int_equal(gale_dispatch_hold(f->dispatch, tuple, 1, &id), GALE_NO_MEMORY);
+    f->fake.watch_error = GALE_TOO_LARGE;
+    assert_int_equal(gale_dispatch_hold(f->dispatch, tuple, 1, &id), GALE_TOO_LARGE);
+    f->fake.watch_error = 0;
+    f->fake.holds = false;
+    assert_int_equal(gale_dispatch_hold(f->dispatch, tuple, 1, &id), GALE_UNSUPPORTED);
+    assert_int_equal(id, 0);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 0);
+}
+
+static void what_is_not_there_is_refused(void **state) {
+    fixture *f = *state;
+    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
+    gale_dispatch *dispatch;
+    uint64_t id;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_dispatch_new(NULL, &f->fake.collector, NULL, &dispatch, &error), GALE_INVALID);
+    assert_int_equal(gale_dispatch_new(&f->fake.context, NULL, NULL, &dispatch, &error), GALE_INVALID);
+    assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, NULL, NULL, &error), GALE_INVALID);
+    options.size = 0;
+    assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, &options, &dispatch, &error),
+                     GALE_INVALID);
+    f->fake.fail_at = f->fake.allocations + 1;
+    assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, NULL, &dispatch, &error), GALE_NO_MEMORY);
+    gale_dispatch_free(NULL);
+    assert_int_equal(gale_dispatch_hold(NULL, fake_tuple_text(&f->fake, "a"), 1, &id), GALE_INVALID);
+    assert_int_equal(gale_dispatch_hold(f->dispatch, NULL, 1, &id), GALE_INVALID);
+    assert_int_equal(gale_dispatch_hold(f->dispatch, &f->fake.tuple, 1, NULL), GALE_INVALID);
+    assert_int_equal(gale_dispatch_ack(NULL, 1), GALE_NOT_FOUND);
+    assert_null(gale_dispatch_tuple(NULL, 1));
+    assert_int_equal(gale_dispatch_count(NULL), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_tuple_is_held_until_it_is_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_was_answered_names_nothing_any_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_tuples, setup, teardown),
+        cmocka_unit_test_setup_teardown(timeouts_begin_anew_while_something_is_held, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_come_and_go_in_any_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_held_is_not_on_its_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_there_is_refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+#include "harness/fake_collector.h"
+
+#include <gale/connect.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    fake_collector fake;
+    gale_intake *intake;
+    gx_buf answers; /* lines: "source:place", and of one that is given up its reason and first value */
+} fixture;
+
+static void note(void *user, const gale_answered *answered) {
+    fixture *f = user;
+    gx_buf_format(&f->answers, "%u:%" PRId64, answered->source, answered->place);
+    if (answered->failure)
+        gx_buf_format(&f->answers, " %s %.*s", gale_reason_name(answered->failure->reason),
+                      (int)answered->values[0].size, answered->values[0].as.string);
+    else
+        assert_null(answered->values);
+    gx_buf_add_byte(&f->answers, '\n');
+}
+
+static void begin(fixture *f, uint64_t memory) {
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.memory = memory;
+    options.attempts = 2;
+    options.answered = note;
+    options.user = f;
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+}
+
+static int setup(void **state) {
+    fixture *f = test_calloc(1, sizeof *f);
+    fake_init(&f->fake);
+    f->answers = (gx_buf)GX_BUF_INIT(NULL);
+    begin(f, 1000);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    gale_intake_free(f->intake);
+    gx_buf_fini(&f->answers);
+    fake_fini(&f->fake);
+    test_free(f);
+    return 0;
+}
+
+static void take(fixture *f, const char *text, uint32_t source, int64_t place) {
+    const gale_value row[] = { gale_text(text), gale_i64(place) };
+    assert_int_equal(gale_intake_take(f->intake, row, 2, source, place), 0);
+}
+
+static int next(fixture *f) {
+    gale_wait wait = { 0, 0 };
+    return gale_intake_next(f->intake, &wait);
+}
+
+/* Takes a row and emits it; its message id. */
+static uint64_t send(fixture *f, const char *text, uint32_t source, int64_t place) {
+    take(f, text, source, place);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    return f->fake.last_message;
+}
+
+static void fail_for(fixture *f, uint64_t id, int32_t reason) {
+    const gale_failure failure = { sizeof failure, reason, 3, "count", "why", 1, false };
+    gale_intake_fail(f->intake, id, &failure);
+}
+
+static void expect_answers(fixture *f, const char *lines) {
+    assert_string_equal(fake_text(&f->answers), lines);
+    f->answers.size = 0;
+}
+
+static void a_row_is_emitted_as_it_was_taken_and_answered_by_where_it_came_from(void **state) {
+    fixture *f = *state;
+    const gale_value items[] = { gale_i64(1), gale_text("b") };
+    const gale_value row[] = { gale_null(), gale_bytes("\0x", 2), gale_list(items, 2), gale_f64(0.5), gale_bool(true) };
+    assert_true(gale_intake_wants(f->intake));
+    assert_int_equal(gale_intake_take(f->intake, row, 5, 7, 42), 0);
+    assert_false(gale_intake_wants(f->intake)); /* this one goes out first */
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_non_null(strstr(fake_text(&f->fake.emitted), "[1,\"b\"],0.5,true] #"));
+    assert_int_equal(gale_intake_count(f->intake), 1);
+    gale_intake_ack(f->intake, &f->fake.last_message, 1);
+    expect_answers(f, "7:42\n");
+    gale_intake_ack(f->intake, &f->fake.last_message, 1);
+    expect_answers(f, "");
+    assert_int_equal(gale_intake_count(f->intake), 0);
+}
+
+static void what_fails_goes_out_again_before_what_is_new(void **state) {
+    fixture *f = *state;
+    uint64_t a = send(f, "a", 0, 1), b = send(f, "b", 0, 2);
+    fail_for(f, b, GALE_REASON_TIMEOUT);
+    assert_false(gale_intake_wants(f->intake));
+    fail_for(f, a, GALE_REASON_FAILED);
+    fake_forget(&f->fake);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"b\",2] #1\n[\"a\",1] #0\n");
+    expect_answers(f, "");
+}
+
+static void the_last_attempt_that_fails_is_reported_and_answered(void **state) {
+    fixture *f = *state;
+    uint64_t id = send(f, "a", 3, 9);
+    fail_for(f, id, GALE_REASON_FAILED);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    fail_for(f, id, GALE_REASON_TIMEOUT);
+    expect_answers(f, "3:9 timeout a\n");
+    assert_string_equal(fake_text(&f->fake.reports), "message 9 given up after 2 attempts: timeout: why (count)\n");
+    assert_int_equal(gale_intake_given_up(f->intake), 1);
+    assert_int_equal(gale_intake_count(f->intake), 0);
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+}
+
+static void what_is_rejected_does_not_come_again(void **state) {
+    fixture *f = *state;
+    fail_for(f, send(f, "a", 3, 9), GALE_REASON_REJECTED);
+    expect_answers(f, "3:9 rejected a\n");
+}
+
+static void what_a_collector_refuses_is_an_attempt_and_what_it_cannot_take_now_is_none(void **state) {
+    fixture *f = *state;
+    take(f, "a", 0, 1);
+    f->fake.emit_error = GALE_AGAIN;
+    assert_int_equal(next(f), GALE_NEXT_NOTHING);
+    assert_int_equal(next(f), GALE_NEXT_NOTHING);
+    f->fake.emit_error = GALE_FIELDS;
+    assert_int_equal(next(f), GALE_FIELDS);
+    assert_int_equal(gale_intake_count(f->intake), 1);
+    assert_int_equal(next(f), GALE_FIELDS);
+    expect_answers(f, "0:1 failed a\n");
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+}
+
+static void while_it_is_full_it_wants_nothing_and_says_when_that_is_over(void **state) {
+    fixture *f = *state;
+    uint64_t ids[100];
+    size_t count = 0;
+    while (gale_intake_wants(f->intake)) {
+        assert_in_range(count, 0, 99);
+        ids[count] = send(f, "something", 0, (int64_t)count);
+        count++;
+    }
+    assert_in_range(count, 1000 / 100, 1000 / 9);
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+    assert_int_equal(fake_tell_watches(&f->fake), 0);
+    gale_manual_clock_advance(f->fake.clock, 5);
+    gale_intake_ack(f->intake, ids, 1);
+    assert_true(gale_intake_wants(f->intake));
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    gale_intake_ack(f->intake, ids + 1, count - 1);
+    assert_int_equal(fake_tell_watches(&f->fake), 0);
+    assert_int_equal(gale_intake_count(f->intake), 0);
+}
+
+static void it_keeps_the_rate(void **state) {
+    fixture *f = *state;
+    gale_wait wait = { 0, 0 };
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+    gale_intake_free(f->intake);
+    fake_set_rate(&f->fake, 10);
+    begin(f, 1000);
+    (void)send(f, "a", 0, 1);
+    take(f, "b", 0, 2);
+    assert_int_equal(gale_intake_next(f->intake, &wait), GALE_NEXT_UNTIL);
+    assert_int_equal(wait.until, GALE_SECOND + 100 * GALE_MILLISECOND);
+    gale_manual_clock_advance(f->fake.clock, 100 * GALE_MILLISECOND);
+    assert_int_equal(gale_intake_next(f->intake, &wait), GALE_NEXT_EMITTED);
+}
+
+static void rows_of_a_source_that_is_dropped_are_not_emitted_again(void **state) {
+    fixture *f = *state;
+    uint64_t out = send(f, "out", 1, 1), acked = send(f, "acked", 1, 2), other = send(f, "other", 2, 3);
+    uint64_t queued = send(f, "queued", 1, 4), kept = send(f, "kept", 2, 5);
+    fail_for(f, queued, GALE_REASON_FAILED);
+    fail_for(f, kept, GALE_REASON_FAILED);
+    gale_intake_drop(f->intake, 1);
+    assert_int_equal(gale_intake_count(f->intake), 4);
+    fail_for(f, out, GALE_REASON_FAILED);
+    gale_intake_ack(f->intake, &acked, 1);
+    fail_for(f, other, GALE_REASON_REJECTED);
+    expect_answers(f, "1:2\n2:3 rejected other\n");
+    fake_forget(&f->fake);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+    assert_non_null(strstr(fake_text(&f->fake.emitted), "[\"kept\",5]"));
+    assert_int_equal(gale_intake_count(f->intake), 1);
+    /* The source may come back: its slots are others' by then. */
+    uint64_t again = send(f, "again", 1, 6);
+    fail_for(f, again, GALE_REASON_FAILED);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+}
+
+static void without_memory_a_row_is_not_taken(void **state) {
+    fixture *f = *state;
+    const gale_value row = gale_text("a");
+    uint64_t before = f->fake.allocations;
+    uint64_t refused = 0;
+    for (uint64_t n = 1;; n++) {
+        f->fake.fail_at = f->fake.allocations + n;
+        before = f->fake.allocations;
+        int rc = gale_intake_take(f->intake, &row, 1, 0, (int64_t)n);
+        bool reached = f->fake.allocations - before >= n;
+        f->fake.fail_at = 0;
+        if (!reached) break;
+        assert_int_equal(rc, GALE_NO_MEMORY);
+        refused++;
+    }
+    assert_in_range(refused, 1, 10);
+    assert_int_equal(gale_intake_count(f->intake), 1);
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    assert_int_equal(next(f), GALE_NEXT_WATCHED);
+}
+
+static void what_is_wrong_is_refused(void **state) {
+    fixture *f = *state;
+    gale_value row[GALE_INTAKE_VALUES_MAX + 1];
+    gale_value bad = { .type = 99 };
+    gale_wait wait = { 0, 0 };
+    gale_intake *intake = NULL;
+    gale_error error = GALE_ERROR_INIT;
+    for (size_t i = 0; i <= GALE_INTAKE_VALUES_MAX; i++) row[i] = gale_i64(1);
+    assert_int_equal(gale_intake_take(f->intake, row, GALE_INTAKE_VALUES_MAX + 1, 0, 0), GALE_INVALID);
+    assert_int_equal(gale_intake_take(f->intake, &bad, 1, 0, 0), GALE_INVALID);
+    assert_int_equal(gale_intake_take(f->intake, NULL, 1, 0, 0), GALE_INVALID);
+    assert_int_equal(gale_intake_take(NULL, row, 1, 0, 0), GALE_INVALID);
+    assert_int_equal(gale_intake_next(NULL, &wait), GALE_INVALID);
+    assert_int_equal(gale_intake_next(f->intake, NULL), GALE_INVALID);
+    assert_false(gale_intake_wants(NULL));
+    gale_intake_ack(f->intake, NULL, 1);
+    gale_intake_ack(NULL, NULL, 0);
+    gale_intake_fail(NULL, 0, NULL);
+    gale_intake_fail(f->intake, 0, NULL);
+    gale_intake_drop(NULL, 0);
+    gale_intake_free(NULL);
+    assert_int_equal(gale_intake_count(NULL) + gale_intake_given_up(NULL), 0);
+    assert_int_equal(gale_intake_new(NULL, &f->fake.collector, NULL, &intake, &error), GALE_INVALID);
+    assert_int_equal(gale_intake_new(&f->fake.context, NULL, NULL, &intake, &error), GALE_INVALID);
+    f->fake.watch_error = GALE_UNSUPPORTED;
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, NULL, &intake, &error), GALE_UNSUPPORTED);
+    assert_null(intake);
+    assert_int_equal(gale_intake_take(f->intake, row, GALE_INTAKE_VALUES_MAX, 0, 0), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_row_is_emitted_as_it_was_taken_and_answered_by_where_it_came_from, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_fails_goes_out_again_before_what_is_new, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_last_attempt_that_fails_is_reported_and_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_rejected_does_not_come_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_collector_refuses_is_an_attempt_and_what_it_cannot_take_now_is_none,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(while_it_is_full_it_wants_nothing_and_says_when_that_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_keeps_the_rate, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_of_a_source_that_is_dropped_are_not_emitted_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_a_row_is_not_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
