@@ -29,14 +29,12 @@ static const struct {
     { "org.apache.storm.flux.wrappers.spouts.FluxShellSpout", NO_MULTILANG },
     { "org.apache.storm.task.ShellBolt", NO_MULTILANG },
     { "org.apache.storm.spout.ShellSpout", NO_MULTILANG },
-    { "org.apache.storm.kafka.", "there is no Kafka connector yet; gale.spout.Stdin reads what a client prints (`kcat "
-                                 "-C -t TOPIC | gale run ...`; its "
-                                 "acks do not reach Kafka)" },
-    { "org.apache.storm.kafka.bolt.", "there is no Kafka connector yet; gale.bolt.FileSink with the path '-' writes "
-                                      "what a client can send (`gale run ... | "
-                                      "kcat -P -t TOPIC`)" },
-    { "kafka.", "there is no Kafka connector yet" },
-    { "storm.kafka.", "there is no Kafka connector yet; gale.spout.Stdin reads what a client prints" },
+    { "org.apache.storm.kafka.",
+      "gale.spout.Kafka reads topics, with properties instead of a builder (`gale help gale.spout.Kafka`)" },
+    { "org.apache.storm.kafka.bolt.", "gale.bolt.KafkaSink writes to a topic (`gale help gale.bolt.KafkaSink`)" },
+    { "kafka.", "gale.spout.Kafka reads topics, and gale.bolt.KafkaSink writes to one" },
+    { "storm.kafka.",
+      "gale.spout.Kafka reads topics, with properties instead of a builder (`gale help gale.spout.Kafka`)" },
     { "org.apache.storm.hdfs.", NO_HDFS },
     { "org.apache.storm.hdfs.spout.", "gale.spout.File reads a file of this machine; what is missing is HDFS" },
     { "org.apache.storm.hbase.", NO_STORE },

@@ -192,10 +192,9 @@ static gale_str word_at(const char *text) {
     return (gale_str){ text, strcspn(text, " :,") };
 }
 
-/* Reports of classes begin with "who: parameter", where a map follows with its key: "map: set kb:1:7: ...". */
-static const gx_yaml *place_of(const gx_vertex *v, const char *report) {
-    const char *after = strstr(report, ": ");
-    gale_str name = word_at(after ? after + 2 : ""), key;
+/* The parameter that a text begins with, where a map follows with its key: "map: set kb:1:7: ...". NULL: it does not. */
+static const gx_yaml *place_named(const gx_vertex *v, const char *text) {
+    gale_str name = word_at(text), key;
     for (size_t i = 0; name.size && i < v->class_->param_count; i++) {
         const gx_yaml *place = v->args->places[i];
         if (!place || !gx_str_is(name, v->class_->params[i].name)) continue;
@@ -204,7 +203,15 @@ static const gx_yaml *place_of(const gx_vertex *v, const char *report) {
             if (gx_str_equal(item->text, key)) return item->next;
         return place;
     }
-    return v->item;
+    return NULL;
+}
+
+/* Reports of classes begin with the parameter, or with "who: " before it. */
+static const gx_yaml *place_of(const gx_vertex *v, const char *report) {
+    const char *after = strstr(report, ": ");
+    const gx_yaml *place = place_named(v, report);
+    if (!place && after) place = place_named(v, after + 2);
+    return place ? place : v->item;
 }
 
 static int refused(const gx_loading *l, const gx_vertex *v, gale_error *inner, int code) {

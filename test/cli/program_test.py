@@ -235,7 +235,7 @@ Properties, in the order of constructorArgs:
         cases = {"gale.bolt.Cuont": "; did you mean 'gale.bolt.Count'?",
                  "gale.bolt.Tcp": "; did you mean 'gale.bolt.TcpSink'?",
                  "gale.bolt.Stdin": "; did you mean 'gale.spout.Stdin'?",
-                 "gale.spout.Kafka": "; `gale help classes` lists them",
+                 "gale.spout.Carrier": "; `gale help classes` lists them",
                  "gale.spout.Mqtt": "; `gale help classes` lists them",
                  "gale.bolt.Redis": "; `gale help classes` lists them"}
         for name, hint in cases.items():
@@ -248,8 +248,8 @@ Properties, in the order of constructorArgs:
         for words in (["help"], ["help", "classes"]):
             result = self.gale(*words, "org.apache.storm.kafka.spout.KafkaSpout")
             self.assertEqual(result.code, 2)
-            self.assertTrue(result.err.startswith("gale: gale has no counterpart of 'org.apache.storm.kafka.spout.KafkaSpout': there is no Kafka "
-                                                  "connector yet; gale.spout.Stdin reads what a client prints"), result.err)
+            self.assertTrue(result.err.startswith("gale: gale has no counterpart of 'org.apache.storm.kafka.spout.KafkaSpout': gale.spout.Kafka "
+                                                  "reads topics, with properties instead of a builder"), result.err)
 
     def test_the_reference_of_classes_is_what_the_program_says(self):
         page = EXAMPLES.parent / "docs" / "reference" / "classes.md"

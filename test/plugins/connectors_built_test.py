@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
     def configure(self, plugins="auto", linked="", folders=(PROBE, ABSENT), more=()):
         """The exit code, and what CMake says, in one line each."""
         done = run(CMAKE, "-S", ROOT, "-B", self.build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}", "-DCMAKE_INSTALL_PREFIX=/usr",
-                   "-DGALE_TESTS=OFF", "-DGALE_BENCH=OFF", "-DGALE_LOADER=ON", "-DGALE_STATIC_NEEDS=OFF", f"-DGALE_CONNECTORS={plugins}",
+                   "-DGALE_TESTS=OFF", "-DGALE_BENCH=OFF", "-DGALE_LOADER=ON", "-DGALE_STATIC_NEEDS=OFF", "-DGALE_OWN_CONNECTORS=OFF", f"-DGALE_CONNECTORS={plugins}",
                    f"-DGALE_LINKED_CONNECTORS={linked}", f"-DGALE_CONNECTOR_FOLDERS={';'.join(map(str, folders))}", *more)
         told = re.findall(r"(?m)^-- (gale: .*)$", done.stdout)
         wrong = re.search(r"(?ms)^CMake Error at \S+ \(message\):\n(.*?)\n(Call Stack|\n)", done.stderr)

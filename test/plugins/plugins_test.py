@@ -441,6 +441,7 @@ class Right(Case):
         (self.path / "libgale-x.so").write_text("")
         (self.path / "gale-a\x1b[2J\n.so").write_text("")
         code, out, _ = self.gale("plugins", path=f"{self.path}::{PATH}:{self.path}/none")
+        out = re.sub(r"(?m)^\n\S+, not installed: .*\n(?:  .*\n)+", "", out)  # gale's own connectors
         self.assertEqual((code, out), (2, f"""\
 refused: '{self.path}/gale-a.so' does not say its licence
 
@@ -457,7 +458,7 @@ tally 1.0: counts in C++
 """))
         code, out, _ = self.gale("plugins")
         if code == 0 and out.startswith("no plugins"):
-            self.assertRegex(out, r"^no plugins: no file gale-NAME\.so in /\S+/gale/plugins\n$")
+            self.assertRegex(out, r"^no plugins: no file gale-NAME\.so in /\S+/gale/plugins\n")
 
 
 if __name__ == "__main__":
