@@ -4,6 +4,7 @@
 #   GALE_CONNECTORS         which are built as plugins: auto, each whose libraries are there; or names, with semicolons between them
 #   GALE_LINKED_CONNECTORS  which are parts of the program, the same way; one that is linked statically can load none
 #   GALE_CONNECTOR_FOLDERS  folders of further ones
+#   GALE_OWN_CONNECTORS     OFF: those of src/connect are not known, as in tests of others
 #
 # gale_connector(NAME TEXT CLASSES NAME... SOURCES FILE... [NEEDS PC...] [PACKAGES DEBIAN...])
 #   what the folder's CMakeLists.txt says of it, and nothing else:
@@ -16,6 +17,7 @@
 set(GALE_CONNECTORS auto CACHE STRING "Connectors that are built as plugins: auto, or names")
 set(GALE_LINKED_CONNECTORS "" CACHE STRING "Connectors that are linked into the program: auto, or names")
 set(GALE_CONNECTOR_FOLDERS "" CACHE STRING "Folders of further connectors")
+option(GALE_OWN_CONNECTORS "The connectors of src/connect are known" ON)
 
 # --- What a connector says of itself -----------------------------------------------------------------------------------
 
@@ -260,8 +262,11 @@ endfunction()
 
 # Reads what the folders say.
 function(gale_read_connectors)
-  file(GLOB folders CONFIGURE_DEPENDS ${GALE_SOURCES}/connect/*/CMakeLists.txt)
-  list(TRANSFORM folders REPLACE "/CMakeLists.txt$" "")
+  set(folders)
+  if(GALE_OWN_CONNECTORS)
+    file(GLOB folders CONFIGURE_DEPENDS ${GALE_SOURCES}/connect/*/CMakeLists.txt)
+    list(TRANSFORM folders REPLACE "/CMakeLists.txt$" "")
+  endif()
   foreach(folder ${folders} ${GALE_CONNECTOR_FOLDERS})
     get_filename_component(folder ${folder} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
     get_filename_component(name ${folder} NAME)

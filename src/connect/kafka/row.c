@@ -1,0 +1,98 @@
+#include "connect/kafka/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE, KEY, TOPIC, PARTITION, OFFSET, TIMESTAMP, HEADERS };
+static const char *const names[] = { "value", "key", "topic", "partition", "offset", "timestamp", "headers" };
+
+static int field_of(gale_str name) {
+    for (int i = 0; i < KAFKA_ROW_MAX; i++)
+        if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
+    return -1;
+}
+
+static int add(kafka_row *row, gale_str name, gale_error *error) {
+    int field = field_of(name);
+    if (field < 0)
+        return gale_error_set(
+            error, GALE_INVALID,
+            "emit: a message has no '%.*s': it has value, key, topic, partition, offset, timestamp and "
+            "headers",
+            (int)name.size, name.data);
+    for (size_t i = 0; i < row->count; i++)
+        if (row->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
+    row->fields[row->count++] = field;
+    size_t length = strlen(row->names);
+    snprintf(row->names + length, sizeof row->names - length, "%s%s", length ? ", " : "", names[field]);
+    return 0;
+}
+
+int kafka_row_parse(const char *text, kafka_row *row, gale_error *error) {
+    static const char between[] = ", ";
+    int rc = 0;
+    *row = (kafka_row){ .count = 0 };
+    for (const char *at = text + strspn(text, between); rc == 0 && *at; at += strspn(at, between)) {
+        gale_str name = { at, strcspn(at, between) };
+        rc = add(row, name, error);
+        at += name.size;
+    }
+    if (rc < 0 || row->count) return rc;
+    return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+}
+
+static gale_value text_or_bytes(const void *data, size_t size) {
+    if (!data) return gale_null();
+    return gale_utf8_valid(data, size) ? gale_string(data, size) : gale_bytes(data, size);
+}
+
+/* Replaces what an earlier header of that name had. */
+static void put(gale_value *pairs, size_t *count, const char *name, gale_value value) {
+    gale_value key = gale_text(name);
+    for (size_t i = 0; i < *count; i++) {
+        if (!gale_value_equal(&pairs[2 * i], &key)) continue;
+        pairs[2 * i + 1] = value;
+        return;
+    }
+    pairs[2 * *count] = key;
+    pairs[2 * *count + 1] = value;
+    ++*count;
+}
+
+static int headers_of(const rd_kafka_message_t *message, kafka_values *values, gale_value *ret_map) {
+    rd_kafka_headers_t *headers;
+    const char *name;
+    const void *data;
+    size_t size, count = 0;
+    bool some = rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (size_t i = 0; some && !rd_kafka_header_get_all(headers, i, &name, &data, &size); i++) {
+        if (count == KAFKA_HEADERS_MAX) return GALE_TOO_LARGE;
+        if (!gale_utf8_valid(name, strlen(name))) continue;
+        put(values->headers, &count, name, text_or_bytes(data, size));
+    }
+    *ret_map = gale_map(values->headers, count);
+    return 0;
+}
+
+static gale_value time_of(const rd_kafka_message_t *message) {
+    rd_kafka_timestamp_type_t type;
+    int64_t time = rd_kafka_message_timestamp(message, &type);
+    return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? gale_null() : gale_i64(time);
+}
+
+int kafka_row_values(const kafka_row *row, const rd_kafka_message_t *message, kafka_values *values) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < row->count; i++) {
+        gale_value *value = &values->list[i];
+        switch (row->fields[i]) {
+        case VALUE: *value = text_or_bytes(message->payload, message->len); break;
+        case KEY: *value = text_or_bytes(message->key, message->key_len); break;
+        case TOPIC: *value = gale_text(rd_kafka_topic_name(message->rkt)); break;
+        case PARTITION: *value = gale_i64(message->partition); break;
+        case OFFSET: *value = gale_i64(message->offset); break;
+        case TIMESTAMP: *value = time_of(message); break;
+        default: rc = headers_of(message, values, value);
+        }
+    }
+    return rc;
+}
