@@ -61,8 +61,17 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     return rc < 0 ? rc : gale_intake_new(context, out, &options, &s->intake, error);
 }
 
+/* What was committed behind the last checkpoint would be missing in all that goes on from it. */
+static const char not_durable[] =
+    "kafka: a durable run goes on from its checkpoint, and this spout's place is not in it: "
+    "what was answered behind it would be lost; run it without --state";
+
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gale_error error = GALE_ERROR_INIT;
+    if (context->durable) {
+        gale_report(out, not_durable);
+        return GALE_UNSUPPORTED;
+    }
     spout *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
