@@ -1,4 +1,4 @@
-#include "harness/fake_collector.h"
+#include "harness/fake_saver.h"
 
 #include <gale/connect.h>
 #include <setjmp.h>
@@ -129,6 +129,105 @@ static void many_come_and_go_in_any_order(void **state) {
     assert_int_equal(f->fake.acks, 20 * MANY);
 }
 
+/* --- Checkpoints --- */
+
+typedef struct sink {
+    gale_dispatch *dispatch;
+    uint64_t sent; /* again, last */
+    size_t count;
+    int rc; /* of sending */
+} sink;
+
+static int sink_save(void *self, gale_saver *to) {
+    return gale_dispatch_save(((sink *)self)->dispatch, to);
+}
+
+static int send_again(void *user, uint64_t id, const gale_tuple *tuple) {
+    sink *s = user;
+    assert_non_null(tuple);
+    s->sent = id;
+    s->count++;
+    return s->rc;
+}
+
+static int sink_restore(void *self, gale_saved *from, gale_collector *out) {
+    (void)out;
+    return gale_dispatch_restore(((sink *)self)->dispatch, from, send_again, self);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable, .version = 1, .save = sink_save, .restore = sink_restore
+};
+
+static void begin_again(fixture *f) {
+    gale_dispatch_free(f->dispatch);
+    assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, NULL, &f->dispatch, NULL), 0);
+}
+
+static void what_was_on_its_way_is_sent_again_after_a_restart(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    sink s = { .dispatch = f->dispatch };
+    (void)hold(f, 7);
+    assert_int_equal(fake_save(&saver, &durable, &s), 0);
+    begin_again(f);
+    s.dispatch = f->dispatch;
+    assert_int_equal(fake_restore(&saver, &durable, &s), 0);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 1);
+    assert_int_equal(gale_dispatch_ack(f->dispatch, s.sent), 0);
+    assert_int_equal(f->fake.acks, 1);
+    fake_saver_fini(&saver);
+}
+
+static void what_was_answered_before_the_restart_is_not_sent(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    sink s = { .dispatch = f->dispatch };
+    (void)hold(f, 7);
+    assert_int_equal(fake_save(&saver, &durable, &s), 0);
+    begin_again(f);
+    s.dispatch = f->dispatch;
+    f->fake.holds = false; /* none is held any more */
+    assert_int_equal(fake_restore(&saver, &durable, &s), 0);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(gale_dispatch_count(f->dispatch), 0);
+    fake_saver_fini(&saver);
+}
+
+static void sending_that_fails_ends_the_restoring(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    sink s = { .dispatch = f->dispatch, .rc = GALE_IO };
+    (void)hold(f, 7);
+    assert_int_equal(fake_save(&saver, &durable, &s), 0);
+    begin_again(f);
+    s.dispatch = f->dispatch;
+    assert_int_equal(fake_restore(&saver, &durable, &s), GALE_IO);
+    fake_saver_fini(&saver);
+}
+
+static int save_another(void *self, gale_saver *to) {
+    const gale_value text = gale_text("of another");
+    (void)self;
+    return gale_save(to, &text, 1);
+}
+
+static void what_another_has_saved_is_refused(void **state) {
+    static const gale_durable_ops another = { .size = sizeof another, .version = 1, .save = save_another };
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    sink s = { .dispatch = f->dispatch };
+    assert_int_equal(fake_save(&saver, &another, &s), 0);
+    assert_int_equal(fake_restore(&saver, &durable, &s), GALE_DAMAGED);
+    assert_non_null(strstr(fake_text(&f->fake.reports), "dispatch: record 1 of what was saved"));
+    fake_saver_fini(&saver);
+}
+
 static void what_cannot_be_held_is_not_on_its_way(void **state) {
     fixture *f = *state;
     uint64_t id = 0;
@@ -175,6 +274,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_tuples, setup, teardown),
         cmocka_unit_test_setup_teardown(timeouts_begin_anew_while_something_is_held, setup, teardown),
         cmocka_unit_test_setup_teardown(many_come_and_go_in_any_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_on_its_way_is_sent_again_after_a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_answered_before_the_restart_is_not_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(sending_that_fails_ends_the_restoring, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_another_has_saved_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_held_is_not_on_its_way, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_refused, setup, teardown),
     };

@@ -284,7 +284,11 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
 }
 
 static const gale_durable_ops durable = {
-    .size = sizeof durable, .version = 1, .save = bolt_save, .restore = bolt_restore
+    .size = sizeof durable,
+    .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
+    .save = bolt_save,
+    .restore = bolt_restore,
 };
 
 static const gale_bolt_ops ops = {

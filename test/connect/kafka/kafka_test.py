@@ -43,7 +43,7 @@ streams:
 
 WRITE = """
 name: write
-config: {{topology.message.timeout.secs: {timeout}}}
+config: {{topology.message.timeout.secs: {timeout}, topology.state.checkpoint.interval.ms: 50}}
 spouts:
   - {{id: lines, className: gale.spout.File, properties: [{{name: path, value: in.txt}}]}}
 bolts:
@@ -421,6 +421,23 @@ class Writes(Case):
         self.cluster.ask("up", 1)
         self.assertEqual(process.wait(), 0)
         self.assertEqual([message.value for message in self.cluster.read("out")], lines)
+
+    def test_a_durable_run_that_is_killed_writes_every_line(self):
+        """What was on its way is sent again: some lines come twice, none is missing."""
+        self.cluster.ask("topic", "out", 1)
+        lines = [f"line {n}" for n in range(20000)]
+        self.write(lines)
+        state = ("--state", "state")
+        for life in range(3):
+            process = self.start("--rate", "5000", *state)
+            before = len(self.cluster.read("out"))
+            self.wait_for(lambda: len(self.cluster.read("out")) > before + 500 or process.poll() is not None)
+            process.kill()
+            process.communicate()
+        code, _, err = self.gale("run", "topology.yaml", *state)
+        self.assertEqual(code, 0, err)
+        self.assertIn("resumed from checkpoint", err)
+        self.assertEqual({message.value for message in self.cluster.read("out")}, set(lines))
 
     def test_a_list_is_no_message(self):
         self.cluster.ask("topic", "out", 1)
