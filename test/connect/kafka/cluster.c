@@ -1,11 +1,14 @@
-/* A Kafka cluster in a process, librdkafka's mock, for the tests of the connector: it says where its brokers are, and does what its input's
- * lines say, each answered by lines, the last of which is "ok" or "error WHY".
+/* A Kafka cluster in a process, librdkafka's mock, for the tests of the connector; or, where its argument is host:port and no number of brokers, a client
+ * of a real one. It says where the brokers are, and does what its input's lines say, each answered by lines, the last of which is "ok" or "error WHY".
  *
  *      topic NAME PARTITIONS
  *      produce TOPIC FIRST COUNT            messages "message N", keyed "key N%10", with a header n: N, timestamp 1000 + N
  *      tombstone TOPIC KEY
  *      read TOPIC                           all of it: PARTITION OFFSET KEY VALUE HEADERS, "-" for none
  *      committed GROUP TOPIC                PARTITION OFFSET, for each partition that has one
+ *
+ *   and of the mock alone:
+ *
  *      down BROKER, up BROKER               from 1
  *      slow BROKER MS
  *      refuse API CODE COUNT                the next COUNT requests of a kind are answered with an error
@@ -13,6 +16,7 @@
  */
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,12 +179,38 @@ static void tell_committed(cluster *c, const char *group, const char *topic) {
     say(err);
 }
 
+static rd_kafka_resp_err_t made_topic(rd_kafka_event_t *event) {
+    size_t count;
+    const rd_kafka_CreateTopics_result_t *result = event ? rd_kafka_event_CreateTopics_result(event) : NULL;
+    const rd_kafka_topic_result_t **topics = result ? rd_kafka_CreateTopics_result_topics(result, &count) : NULL;
+    if (!event) return RD_KAFKA_RESP_ERR__TIMED_OUT;
+    return topics && count ? rd_kafka_topic_result_error(topics[0]) : rd_kafka_event_error(event);
+}
+
+static void make_topic(cluster *c, const char *name, int partitions) {
+    char why[200];
+    if (c->mock) {
+        say(rd_kafka_mock_topic_create(c->mock, name, partitions, 1));
+        return;
+    }
+    rd_kafka_t *rk = client(c, RD_KAFKA_PRODUCER, NULL);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+    rd_kafka_NewTopic_t *topic = rd_kafka_NewTopic_new(name, partitions, 1, why, sizeof why);
+    rd_kafka_CreateTopics(rk, &topic, 1, NULL, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, WAIT_MS);
+    say(made_topic(event));
+    if (event) rd_kafka_event_destroy(event);
+    rd_kafka_NewTopic_destroy(topic);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_destroy(rk);
+}
+
 static void carry_out(cluster *c, const char *line) {
     char a[NAME], b[NAME];
     long long n, m;
     int k;
     if (sscanf(line, "topic %255s %d", a, &k) == 2) {
-        say(rd_kafka_mock_topic_create(c->mock, a, k, 1));
+        make_topic(c, a, k);
     } else if (sscanf(line, "produce %255s %lld %lld", a, &n, &m) == 3) {
         produce(c, a, n, m);
     } else if (sscanf(line, "tombstone %255s %255s", a, b) == 2) {
@@ -189,6 +219,8 @@ static void carry_out(cluster *c, const char *line) {
         read_all(c, a);
     } else if (sscanf(line, "committed %255s %255s", a, b) == 2) {
         tell_committed(c, a, b);
+    } else if (!c->mock) {
+        say_error("that is for the mock");
     } else if (sscanf(line, "down %d", &k) == 1) {
         say(rd_kafka_mock_broker_set_down(c->mock, k));
     } else if (sscanf(line, "up %d", &k) == 1) {
@@ -206,20 +238,28 @@ static void carry_out(cluster *c, const char *line) {
     }
 }
 
+static bool begin_mock(cluster *c, const char *brokers) {
+    c->rk = client(c, RD_KAFKA_PRODUCER, NULL);
+    c->mock = rd_kafka_mock_cluster_new(c->rk, atoi(brokers));
+    if (c->mock) snprintf(c->brokers, sizeof c->brokers, "%s", rd_kafka_mock_cluster_bootstraps(c->mock));
+    return c->mock != NULL;
+}
+
 int main(int argc, char **argv) {
     cluster c = { .rk = NULL };
     char line[1024];
-    c.rk = client(&c, RD_KAFKA_PRODUCER, NULL);
-    c.mock = rd_kafka_mock_cluster_new(c.rk, argc > 1 ? atoi(argv[1]) : 1);
-    if (!c.mock) return 1;
-    snprintf(c.brokers, sizeof c.brokers, "%s", rd_kafka_mock_cluster_bootstraps(c.mock));
+    const char *brokers = argc > 1 ? argv[1] : "1";
+    if (strchr(brokers, ':'))
+        snprintf(c.brokers, sizeof c.brokers, "%s", brokers);
+    else if (!begin_mock(&c, brokers))
+        return 1;
     printf("%s\n", c.brokers);
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         carry_out(&c, line);
         fflush(stdout);
     }
-    rd_kafka_mock_cluster_destroy(c.mock);
-    rd_kafka_destroy(c.rk);
+    if (c.mock) rd_kafka_mock_cluster_destroy(c.mock);
+    if (c.rk) rd_kafka_destroy(c.rk);
     return 0;
 }

@@ -103,14 +103,15 @@ class Cluster:
 
 
 class Case(unittest.TestCase):
-    BROKERS = 1
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name)
-        self.cluster = Cluster(self.BROKERS)
+        self.cluster = self.new_cluster()
         self.addCleanup(self.cluster.close)
+
+    def new_cluster(self):
+        return Cluster()
 
     def gale(self, *arguments):
         done = subprocess.run([GALE, *arguments], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True)

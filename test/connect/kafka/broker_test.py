@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""The connector kafka against a real broker (KRaft), started and killed here in a folder of its own on loopback. script/connectors runs it.
+
+usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
+"""
+
+import collections
+import itertools
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import kafka_test
+from kafka_test import CLUSTER, Cluster, Reader, properties
+
+JARS = Path(sys.argv[4]).resolve()
+
+SERVER = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={folder}/data
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=3
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+COPY = """
+name: copy
+config: {{topology.message.timeout.secs: 20}}
+spouts:
+  - id: messages
+    className: gale.spout.Kafka
+    properties:
+      - {{name: brokers, value: "{brokers}"}}
+      - {{name: topics, value: [{topic}]}}
+      - {{name: group, value: "of-{topic}"}}
+      - {{name: emit, value: [key, value]}}
+      - {{name: commitEvery, value: 0.2}}
+bolts:
+  - id: sink
+    className: gale.bolt.KafkaSink
+    properties:
+      - {{name: brokers, value: "{brokers}"}}
+      - {{name: topic, value: copy-of-{topic}}}
+      - {{name: key, value: key}}
+      - {{name: value, value: value}}
+streams:
+  - {{from: messages, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Broker:
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.port = free_port()
+        (self.folder / "server.properties").write_text(SERVER.format(port=self.port, controller=free_port(), folder=self.folder))
+        self.java("kafka.tools.StorageTool", "format", "-t", "2HGQy586SoOc9-opM85UKQ", "-c", "server.properties").wait()
+        self.start()
+
+    def java(self, *words):
+        with open(self.folder / "log", "a") as log:
+            return subprocess.Popen(["java", "-Xmx512m", "-cp", f"{JARS}/*", *words], cwd=self.folder, stdout=log, stderr=log)
+
+    def start(self):
+        self.process = self.java("kafka.Kafka", "server.properties")
+        end = time.monotonic() + 120
+        while True:
+            assert self.process.poll() is None and time.monotonic() < end, (self.folder / "log").read_text()[-3000:]
+            try:
+                return socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                time.sleep(0.1)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        self.kill()
+        shutil.rmtree(self.folder)
+
+
+class Real(Reader):
+    names = itertools.count()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = Broker()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.broker.end()
+
+    def new_cluster(self):
+        return Cluster(f"127.0.0.1:{self.broker.port}")
+
+    def new_topic(self, count, partitions=4):
+        topic = f"topic-{next(self.names)}"
+        self.cluster.ask("topic", topic, partitions)
+        self.cluster.ask("produce", topic, 0, count)
+        return topic
+
+    def write(self, topic, **more):
+        super().write(**more)
+        path = self.path / "topology.yaml"
+        path.write_text(path.read_text().replace("value: [in]", f"value: [{topic}]").replace("value: readers", f"value: of-{topic}"))
+
+    def committed(self, topic, group=None):
+        return sum(self.cluster.committed(topic, group or f"of-{topic}").values())
+
+    def test_processes_that_come_and_go_read_each_message_once(self):
+        """Who hands a partition over has its answers, and has told the group, first."""
+        count = 200000
+        for strategy in ("range", "cooperative-sticky"):
+            with self.subTest(strategy):
+                topic = self.new_topic(count)
+
+                def go(name):
+                    self.write(topic, spout=properties(commitEvery=0.5), kafka={"partition.assignment.strategy": strategy}, name=name,
+                               to=f"{{name: path, value: {name}-{topic}.tsv}}")
+                    return self.start("--rate", "15000")
+
+                def read(name):
+                    return self.lines(f"{name}-{topic}.tsv")
+                one = go("one")
+                self.wait_for(lambda: len(read("one")) > 20000, one)
+                two = go("two")
+                self.wait_for(lambda: len(read("two")) > 20000, two)
+                self.end(one)
+                three = go("three")
+                self.wait_for(lambda: self.committed(topic) >= count, three)
+                self.end(two)
+                self.end(three)
+                every = collections.Counter(read("one") + read("two") + read("three"))
+                self.assertEqual(set(every), {f"message {n}" for n in range(count)})
+                self.assertEqual(sum(every.values()), count)
+
+    def test_a_killed_run_loses_nothing(self):
+        count = 100000
+        topic = self.new_topic(count)
+        self.write(topic, spout=properties(commitEvery=0.05), to="{name: path, value: out.tsv}, {name: append, value: true}")
+        for life in range(5):
+            process, before = self.start("--rate", "8000"), self.committed(topic)
+            self.wait_for(lambda: self.committed(topic) > before, process)
+            process.kill()
+            process.communicate()
+            seen, told = set(self.lines()), self.cluster.committed(topic, f"of-{topic}")
+            passed = {message.value for message in self.cluster.read(topic) if message.offset < told.get(message.partition, 0)}
+            self.assertLessEqual(passed, seen, (life, told))
+        process = self.start()
+        self.wait_for(lambda: self.committed(topic) >= count, process)
+        self.end(process)
+        self.assertEqual(set(self.lines()), {f"message {n}" for n in range(count)})
+
+    def copy(self, count, disturb):
+        """From a topic to another one; what arrived."""
+        topic = self.new_topic(count)
+        self.cluster.ask("topic", f"copy-of-{topic}", 4)
+        (self.path / "topology.yaml").write_text(COPY.format(brokers=self.cluster.brokers, topic=topic))
+        process = self.start_logged("--rate", "5000")
+
+        def wait_for_progress():
+            before = self.committed(topic)
+            self.wait_for(lambda: self.committed(topic) > before, process)
+        disturb(wait_for_progress)
+        try:
+            self.wait_for(lambda: self.committed(topic) >= count)
+        except AssertionError:
+            self.fail((self.path / "log").read_text()[-5000:])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 0)
+        return collections.Counter(message.value for message in self.cluster.read(f"copy-of-{topic}"))
+
+    def test_a_broker_that_is_killed_costs_no_message(self):
+        def disturb(wait_for_progress):
+            for _ in range(3):  # not while it recovers from the last time, when it may lose what it has (one replica)
+                wait_for_progress()
+                self.broker.kill()
+                time.sleep(2)
+                self.broker.start()
+        every = self.copy(100000, disturb)
+        self.assertEqual(set(every), {f"message {n}" for n in range(100000)})
+
+    def test_a_broker_that_hangs_costs_no_message(self):
+        def disturb(wait_for_progress):
+            for _ in range(2):
+                wait_for_progress()
+                self.broker.process.send_signal(signal.SIGSTOP)
+                time.sleep(5)
+                self.broker.process.send_signal(signal.SIGCONT)
+        every = self.copy(60000, disturb)
+        self.assertEqual(set(every), {f"message {n}" for n in range(60000)})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + (sys.argv[5:] or ["Real"]), verbosity=2)
