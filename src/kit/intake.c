@@ -18,7 +18,6 @@ struct gale_intake {
     gx_retry retry;
     gx_pace pace;
     gx_buf body;
-    uint64_t count;
     bool full;       /* it has said that it wants nothing */
     gale_watch wake; /* for when that is over */
 };
@@ -48,7 +47,6 @@ static void answer(gale_intake *intake, const gx_retry_slot *slot, const gale_fa
     gale_answered answered = {
         .size = sizeof answered, .source = slot->source, .place = slot->place, .failure = failure
     };
-    intake->count--;
     if (!intake->options.answered) return;
     if (failure) {
         answered.count = values_of(slot, values);
@@ -125,7 +123,6 @@ int gale_intake_take(gale_intake *intake, const gale_value *values, size_t count
     slot->source = source;
     slot->place = place;
     gx_retry_queue(&intake->retry, id);
-    intake->count++;
     return 0;
 }
 
@@ -166,24 +163,18 @@ void gale_intake_ack(gale_intake *intake, const uint64_t *message_ids, size_t co
 
 void gale_intake_fail(gale_intake *intake, uint64_t message_id, const gale_failure *failure) {
     if (!intake || !failure) return;
-    gx_retry_slot *slot = gx_retry_open_slot(&intake->retry, message_id);
-    if (slot && slot->dropped) {
-        intake->count--;
-        gx_retry_ack(&intake->retry, message_id);
-    } else {
-        gx_retry_fail(&intake->retry, message_id, failure);
-    }
+    gx_retry_fail(&intake->retry, message_id, failure);
     look_for_room(intake);
 }
 
 void gale_intake_drop(gale_intake *intake, uint32_t source) {
     if (!intake) return;
-    intake->count -= gx_retry_drop(&intake->retry, source);
+    gx_retry_drop(&intake->retry, source);
     look_for_room(intake);
 }
 
 uint64_t gale_intake_count(const gale_intake *intake) {
-    return intake ? intake->count : 0;
+    return intake ? intake->retry.lines : 0;
 }
 
 uint64_t gale_intake_given_up(const gale_intake *intake) {

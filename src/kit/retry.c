@@ -41,6 +41,7 @@ static void push_free(gx_retry *retry, uint32_t id) {
 static void link_newest(gx_retry *retry, uint32_t id) {
     gx_retry_slot *slot = &retry->slots[id];
     retry->bytes += slot->size;
+    retry->lines++;
     slot->older = retry->newest;
     slot->newer = NONE;
     *(retry->newest == NONE ? &retry->oldest : &retry->slots[retry->newest].newer) = id;
@@ -49,6 +50,7 @@ static void link_newest(gx_retry *retry, uint32_t id) {
 
 static void unlink_slot(gx_retry *retry, const gx_retry_slot *slot) {
     retry->bytes -= slot->size;
+    retry->lines--;
     *(slot->older == NONE ? &retry->oldest : &retry->slots[slot->older].newer) = slot->newer;
     *(slot->newer == NONE ? &retry->newest : &retry->slots[slot->newer].older) = slot->older;
 }
@@ -200,28 +202,28 @@ void gx_retry_ack(gx_retry *retry, uint64_t id) {
 void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure) {
     gx_retry_slot *slot = gx_retry_open_slot(retry, id);
     if (!slot) return;
+    if (slot->dropped) {
+        free_slot(retry, (uint32_t)(id ^ retry->tag));
+        return;
+    }
     /* What the engine emitted again under the same id was an attempt, too. */
     if (failure->attempts > 1) slot->attempts += failure->attempts - 1;
     settle_failed(retry, (uint32_t)(id ^ retry->tag), failure);
 }
 
-size_t gx_retry_drop(gx_retry *retry, uint32_t source) {
+void gx_retry_drop(gx_retry *retry, uint32_t source) {
     uint32_t id = retry->queue_first;
-    size_t dropped = 0;
     retry->queue_first = retry->queue_last = NONE;
     while (id != NONE) {
         uint32_t next = retry->slots[id].next;
-        if (retry->slots[id].source == source) {
+        if (retry->slots[id].source == source)
             free_slot(retry, id);
-            dropped++;
-        } else {
+        else
             queue_last(retry, id);
-        }
         id = next;
     }
     for (id = retry->oldest; id != NONE; id = retry->slots[id].newer)
         if (retry->slots[id].source == source) retry->slots[id].dropped = true;
-    return dropped;
 }
 
 /* --- Beyond the process ------------------------------------------------------------------------------------------- */

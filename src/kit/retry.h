@@ -55,6 +55,7 @@ typedef struct gx_retry {
     uint64_t tag; /* in the high half of its message ids, for who has several: set before the first line */
     uint64_t given_up;
     uint64_t bytes;   /* of the lines that are neither acked nor given up */
+    uint64_t lines;   /* that are neither acked nor given up */
     const char *what; /* what a report calls one: "line", unless it is set */
     gx_retry_given_up_fn
         *given_up_call; /* told of each line that is given up, while it is there; NULL, unless it is set */
@@ -112,8 +113,9 @@ GX_INLINE gx_retry_slot *gx_retry_open_slot(const gx_retry *retry, uint64_t id) 
     return id < retry->used && retry->slots[id].state == GX_RETRY_OPEN ? &retry->slots[id] : NULL;
 }
 
-/* The lines of a source are not to be emitted again: those in the queue leave, and are counted; those that are out are marked. */
-size_t gx_retry_drop(gx_retry *retry, uint32_t source);
+/* The lines of a source are not to be emitted again: those in the queue leave at once, those that are out when they fail, and nothing is said of
+ * them. */
+void gx_retry_drop(gx_retry *retry, uint32_t source);
 
 /* Saves the lines that are neither acked nor given up, as records behind those that were saved before; between calls of
  * `next`. What gale_save says. */
