@@ -117,7 +117,6 @@ static bool is_among(const char *words, const char *wanted) {
     return false;
 }
 
-/* Would a file that says the same be right? */
 /* As a file may say it: a size or a duration has units there. */
 static gale_value fallback_of(const gx_param *param) {
     gale_str text = gx_str(param->fallback);
@@ -128,6 +127,7 @@ static gale_value fallback_of(const gx_param *param) {
     return gx_config_scalar(text);
 }
 
+/* Would a file that says the same be right? */
 static bool fallback_fits(const gx_param *param) {
     if (!param->fallback || !*param->fallback) return true;
     gale_value value = fallback_of(param);
