@@ -32,7 +32,7 @@ struct kafka_client {
     kafka_statistics_fn *statistics; /* is given them, too; NULL, unless it is set */
 };
 
-/* Before kafka_client_open: `user` is the opaque of all of its callbacks, and begins with the client. */
+/* Before kafka_client_open. The client is the opaque of all of librdkafka's callbacks: whoever has more of them begins with it. */
 void kafka_client_init(kafka_client *client, const kafka_settings *given, const gale_context *context,
                        gale_collector *out);
 

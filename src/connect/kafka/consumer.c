@@ -25,7 +25,7 @@ static void look(kafka_consumer *c, int wait_ms) {
     c->looked = now(c);
 }
 
-/* Those that it reads. NULL: none. */
+/* Those that it reads. */
 static rd_kafka_topic_partition_list_t *list_read(const kafka_consumer *c) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)c->parts.count);
     for (size_t i = 0; i < c->parts.count; i++) {
@@ -344,8 +344,8 @@ static void serve_until(kafka_consumer *c, bool (*done)(kafka_consumer *c), int6
 }
 
 static bool was_told(kafka_consumer *c) {
-    if (kafka_parts_have_news(&c->parts, false) && may_tell(c)) tell(c, false);
-    return !c->telling && (!kafka_parts_have_news(&c->parts, false) || !by_and_by(c));
+    if (may_tell(c)) tell(c, false);
+    return !c->telling && (!by_and_by(c) || !kafka_parts_have_news(&c->parts));
 }
 
 static bool is_closed(kafka_consumer *c) {

@@ -80,9 +80,9 @@ static int64_t news_of(const kafka_part *part, bool leaving) {
     return place + 1;
 }
 
-bool kafka_parts_have_news(const kafka_parts *parts, bool leaving) {
+bool kafka_parts_have_news(const kafka_parts *parts) {
     for (size_t i = 0; i < parts->count; i++)
-        if (news_of(&parts->list[i], leaving) >= 0) return true;
+        if (news_of(&parts->list[i], false) >= 0) return true;
     return false;
 }
 

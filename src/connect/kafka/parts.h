@@ -46,7 +46,7 @@ uint32_t kafka_parts_source(const kafka_parts *parts, const kafka_part *part);
 rd_kafka_topic_partition_list_t *kafka_parts_tell(kafka_parts *parts, bool leaving);
 
 /* Is there anything to be told? */
-bool kafka_parts_have_news(const kafka_parts *parts, bool leaving);
+bool kafka_parts_have_news(const kafka_parts *parts);
 
 /* Are there rows of those that leave that wait for their answers? */
 bool kafka_parts_leave_something(const kafka_parts *parts);

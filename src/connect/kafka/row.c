@@ -1,5 +1,7 @@
 #include "connect/kafka/row.h"
 
+#include "connect/kafka/settings.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -29,14 +31,10 @@ static int add(kafka_row *row, gale_str name, gale_error *error) {
 }
 
 int kafka_row_parse(const char *text, kafka_row *row, gale_error *error) {
-    static const char between[] = ", ";
+    gale_str name;
     int rc = 0;
     *row = (kafka_row){ .count = 0 };
-    for (const char *at = text + strspn(text, between); rc == 0 && *at; at += strspn(at, between)) {
-        gale_str name = { at, strcspn(at, between) };
-        rc = add(row, name, error);
-        at += name.size;
-    }
+    while (rc == 0 && kafka_next_name(&text, &name)) rc = add(row, name, error);
     if (rc < 0 || row->count) return rc;
     return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
 }

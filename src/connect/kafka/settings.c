@@ -29,16 +29,31 @@ static int set(rd_kafka_conf_t *conf, const char *parameter, const char *propert
     return gale_error_set(error, GALE_INVALID, "%s %s: %s", parameter, property, why);
 }
 
-int kafka_settings_set(kafka_settings *settings, const char *property, const char *value, gale_error *error) {
-    return set(settings->conf, "properties", property, value, error);
+int kafka_settings_set(kafka_settings *settings, const kafka_property *properties, gale_error *error) {
+    int rc = 0;
+    for (; rc == 0 && properties->name; properties++)
+        rc = set(settings->conf, "properties", properties->name, properties->text, error);
+    return rc;
 }
 
-static int check_own(const kafka_own *own, const char *parameter, const char *property, gale_error *error) {
-    for (; own->property; own++)
-        if (strcmp(own->property, property) == 0)
-            return gale_error_set(error, GALE_INVALID, "%s %s: it is not set so: %s", parameter, property,
-                                  own->instead);
-    return 0;
+static const kafka_property own_of_both[] = {
+    { "bootstrap.servers", "brokers says it" },
+    { "metadata.broker.list", "brokers says it" },
+    { NULL, NULL },
+};
+
+/* What is said to who gives one; NULL: it may be given. */
+static const char *instead_of(const kafka_property *own, const char *property) {
+    for (; own->name; own++)
+        if (strcmp(own->name, property) == 0) return own->text;
+    return NULL;
+}
+
+static int check_own(const kafka_property *own, const char *parameter, const char *property, gale_error *error) {
+    const char *instead = instead_of(own_of_both, property);
+    if (!instead) instead = instead_of(own, property);
+    if (!instead) return 0;
+    return gale_error_set(error, GALE_INVALID, "%s %s: it is not set so: %s", parameter, property, instead);
 }
 
 /* As librdkafka takes it. */
@@ -76,7 +91,7 @@ static int each_pair(const gale_args *args, const char *parameter, pair_fn *each
 
 typedef struct making {
     kafka_settings *settings;
-    const kafka_own *own;
+    const kafka_property *own;
 } making;
 
 static int add_property(void *user, const char *parameter, const char *name, const char *text, gale_error *error) {
@@ -149,18 +164,29 @@ rd_kafka_conf_t *kafka_settings_conf(const kafka_settings *settings, gale_error 
 
 /* --- Both ----------------------------------------------------------------------------------------------------------- */
 
-int kafka_settings_make(kafka_settings *settings, const gale_args *args, const kafka_pair *defaults,
-                        const kafka_own *own, gale_error *error) {
+bool kafka_next_name(const char **at, gale_str *ret_name) {
+    static const char between[] = ", ";
+    *at += strspn(*at, between);
+    *ret_name = (gale_str){ *at, strcspn(*at, between) };
+    *at += ret_name->size;
+    return ret_name->size > 0;
+}
+
+int kafka_settings_make(kafka_settings *settings, const gale_args *args, const kafka_property *defaults,
+                        const kafka_property *own, gale_error *error) {
+    static const kafka_property both[] = {
+        { "client.id", "gale" },
+        { "log.queue", "true" },
+        { "statistics.interval.ms", "1000" },
+        { NULL, NULL },
+    };
     making m = { settings, own };
     *settings = (kafka_settings){ .conf = rd_kafka_conf_new() };
     settings->brokers = kafka_copy(gale_args_text(args, "brokers"), error);
     if (!settings->brokers) return GALE_NO_MEMORY;
     int rc = set(settings->conf, "brokers", "bootstrap.servers", settings->brokers, error);
-    if (rc == 0) rc = set(settings->conf, "properties", "client.id", "gale", error);
-    if (rc == 0) rc = set(settings->conf, "properties", "log.queue", "true", error);
-    if (rc == 0) rc = set(settings->conf, "properties", "statistics.interval.ms", "1000", error);
-    for (; rc == 0 && defaults->name; defaults++)
-        rc = set(settings->conf, "properties", defaults->name, defaults->text, error);
+    if (rc == 0) rc = kafka_settings_set(settings, both, error);
+    if (rc == 0) rc = kafka_settings_set(settings, defaults, error);
     if (rc == 0) rc = each_pair(args, "properties", add_property, &m, error);
     return rc < 0 ? rc : each_pair(args, "propertiesFrom", add_secret, &m, error);
 }

@@ -24,19 +24,23 @@ typedef struct kafka_settings {
     char *brokers;
 } kafka_settings;
 
-/* A property that a class sets itself, and may not be given: what is to be said instead. */
-typedef struct kafka_own {
-    const char *property, *instead;
-} kafka_own;
+/* A row of a table of properties, which ends with a NULL. */
+typedef struct kafka_property {
+    const char *name, *text;
+} kafka_property;
 
-/* Of the parameters that both classes have. `defaults`, which the file's properties go before, end with a NULL, and so does `own`. GALE_INVALID with a sentence, which begins with the parameter; GALE_NO_MEMORY. What was made is
- * freed by kafka_settings_free, also then. */
-int kafka_settings_make(kafka_settings *settings, const gale_args *args, const kafka_pair *defaults,
-                        const kafka_own *own, gale_error *error);
+/* Of the parameters that both classes have. `defaults` are properties that the file's go before; `own` are those that the class sets itself, with what
+ * is said to who gives one (but for the brokers', which is said of both classes). GALE_INVALID with a sentence, which begins with the parameter;
+ * GALE_NO_MEMORY. What was made is freed by kafka_settings_free, also then. */
+int kafka_settings_make(kafka_settings *settings, const gale_args *args, const kafka_property *defaults,
+                        const kafka_property *own, gale_error *error);
 void kafka_settings_free(kafka_settings *settings);
 
-/* Sets one that the class sets itself; must be one that librdkafka has. */
-int kafka_settings_set(kafka_settings *settings, const char *property, const char *value, gale_error *error);
+/* Sets those that the class sets itself; must be ones that librdkafka has. */
+int kafka_settings_set(kafka_settings *settings, const kafka_property *properties, gale_error *error);
+
+/* The next of names with commas between them: `*at` goes behind it. False: there is none. */
+bool kafka_next_name(const char **at, gale_str *ret_name);
 
 /* The configuration for a task, secrets included: librdkafka's from then on. NULL with a sentence: a file of a secret cannot be read, or
  * its value is refused. */

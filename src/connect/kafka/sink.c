@@ -304,9 +304,7 @@ static const gale_bolt_ops ops = {
 
 /* --- A definition ---------------------------------------------------------------------------------------------------- */
 
-static const kafka_own own[] = {
-    { "bootstrap.servers", "brokers says it" },
-    { "metadata.broker.list", "brokers says it" },
+static const kafka_property own[] = {
     { "statistics.interval.ms", "the sink uses it" },
     { "log.queue", "the sink uses it" },
     { "queue.buffering.max.messages", "memory bounds what is on its way" },
@@ -316,36 +314,29 @@ static const kafka_own own[] = {
     { NULL, NULL },
 };
 
-/* What is as Java's producer has it comes first, and may be given otherwise. */
-static int set_own(settings *made, gale_error *error) {
-    static const char *const rows[][2] = {
-        { "queue.buffering.max.messages", "10000000" },
-        { "queue.buffering.max.kbytes", "2097151" },
-    };
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sizeof rows / sizeof *rows; i++)
-        rc = kafka_settings_set(&made->kafka, rows[i][0], rows[i][1], error);
-    return rc;
-}
+static const kafka_property set_own[] = {
+    { "queue.buffering.max.messages", "10000000" },
+    { "queue.buffering.max.kbytes", "2097151" },
+    { NULL, NULL },
+};
 
-static const kafka_pair defaults[] = {
-    { (char *)"enable.idempotence", (char *)"true" },
-    { (char *)"partitioner", (char *)"murmur2_random" },
-    { (char *)"message.timeout.ms", (char *)"0" },
+/* As Java's producer has it, and without an end to trying. */
+static const kafka_property defaults[] = {
+    { "enable.idempotence", "true" },
+    { "partitioner", "murmur2_random" },
+    { "message.timeout.ms", "0" },
     { NULL, NULL },
 };
 
 static int read_headers(settings *made, const gale_args *args, gale_error *error) {
-    static const char between[] = ", ";
     const char *text = gale_args_text(args, "headers");
-    for (const char *at = text ? text + strspn(text, between) : ""; *at; at += strspn(at, between)) {
-        size_t size = strcspn(at, between);
+    gale_str name;
+    while (text && kafka_next_name(&text, &name)) {
         if (made->header_count == HEADERS_MAX)
             return gale_error_set(error, GALE_INVALID, "headers: there are at most %d", HEADERS_MAX);
-        char *name = strndup(at, size);
-        if (!name) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-        made->headers[made->header_count++] = name;
-        at += size;
+        char *copy = strndup(name.data, name.size);
+        if (!copy) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+        made->headers[made->header_count++] = copy;
     }
     return 0;
 }
@@ -369,7 +360,7 @@ static int copy_text(char **to, const gale_args *args, const char *parameter, ga
 
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = kafka_settings_make(&made->kafka, args, defaults, own, error);
-    if (rc == 0) rc = set_own(made, error);
+    if (rc == 0) rc = kafka_settings_set(&made->kafka, set_own, error);
     if (rc == 0) rc = copy_text(&made->topic, args, "topic", error);
     if (rc == 0) rc = copy_text(&made->key, args, "key", error);
     if (rc == 0) rc = copy_text(&made->value, args, "value", error);

@@ -156,9 +156,7 @@ static const gale_spout_ops ops = {
 
 /* --- A definition ---------------------------------------------------------------------------------------------------- */
 
-static const kafka_own own[] = {
-    { "bootstrap.servers", "brokers says it" },
-    { "metadata.broker.list", "brokers says it" },
+static const kafka_property own[] = {
     { "group.id", "group says it" },
     { "auto.offset.reset", "from says it" },
     { "topic.auto.offset.reset", "from says it" },
@@ -171,20 +169,18 @@ static const kafka_own own[] = {
     { NULL, NULL },
 };
 
-static const kafka_pair defaults[] = { { NULL, NULL } };
+static const kafka_property defaults[] = { { NULL, NULL } };
 
 static int set_own(settings *made, const gale_args *args, gale_error *error) {
-    const char *const rows[][2] = {
+    const kafka_property rows[] = {
         { "group.id", gale_args_text(args, "group") },
         { "auto.offset.reset", gale_args_text(args, "from") },
         { "enable.auto.commit", "false" },
         { "enable.auto.offset.store", "false" },
         { "enable.partition.eof", "true" },
+        { NULL, NULL },
     };
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sizeof rows / sizeof *rows; i++)
-        rc = kafka_settings_set(&made->kafka, rows[i][0], rows[i][1], error);
-    return rc;
+    return kafka_settings_set(&made->kafka, rows, error);
 }
 
 static int read_topics(settings *made, const gale_args *args, gale_error *error) {
