@@ -159,9 +159,13 @@ static const gale_durable_ops durable = {
     .size = sizeof durable, .version = 1, .save = sink_save, .restore = sink_restore
 };
 
-static void begin_again(fixture *f) {
+/* Holds a tuple, saves it, and begins again, with another dispatch. */
+static void save_one(fixture *f, fake_saver *saver, sink *s) {
+    (void)hold(f, 7);
+    assert_int_equal(fake_save(saver, &durable, s), 0);
     gale_dispatch_free(f->dispatch);
     assert_int_equal(gale_dispatch_new(&f->fake.context, &f->fake.collector, NULL, &f->dispatch, NULL), 0);
+    s->dispatch = f->dispatch;
 }
 
 static void what_was_on_its_way_is_sent_again_after_a_restart(void **state) {
@@ -169,10 +173,7 @@ static void what_was_on_its_way_is_sent_again_after_a_restart(void **state) {
     fake_saver saver;
     fake_saver_init(&saver, &f->fake);
     sink s = { .dispatch = f->dispatch };
-    (void)hold(f, 7);
-    assert_int_equal(fake_save(&saver, &durable, &s), 0);
-    begin_again(f);
-    s.dispatch = f->dispatch;
+    save_one(f, &saver, &s);
     assert_int_equal(fake_restore(&saver, &durable, &s), 0);
     assert_int_equal(s.count, 1);
     assert_int_equal(gale_dispatch_count(f->dispatch), 1);
@@ -186,10 +187,7 @@ static void what_was_answered_before_the_restart_is_not_sent(void **state) {
     fake_saver saver;
     fake_saver_init(&saver, &f->fake);
     sink s = { .dispatch = f->dispatch };
-    (void)hold(f, 7);
-    assert_int_equal(fake_save(&saver, &durable, &s), 0);
-    begin_again(f);
-    s.dispatch = f->dispatch;
+    save_one(f, &saver, &s);
     f->fake.holds = false; /* none is held any more */
     assert_int_equal(fake_restore(&saver, &durable, &s), 0);
     assert_int_equal(s.count, 0);
@@ -202,10 +200,7 @@ static void sending_that_fails_ends_the_restoring(void **state) {
     fake_saver saver;
     fake_saver_init(&saver, &f->fake);
     sink s = { .dispatch = f->dispatch, .rc = GALE_IO };
-    (void)hold(f, 7);
-    assert_int_equal(fake_save(&saver, &durable, &s), 0);
-    begin_again(f);
-    s.dispatch = f->dispatch;
+    save_one(f, &saver, &s);
     assert_int_equal(fake_restore(&saver, &durable, &s), GALE_IO);
     fake_saver_fini(&saver);
 }

@@ -6,7 +6,6 @@ usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
 
 import collections
 import itertools
-import json
 import shutil
 import signal
 import socket
@@ -17,8 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-import kafka_test
-from kafka_test import CLUSTER, Cluster, Reader, properties
+from kafka_test import Cluster, Reader, properties
 
 JARS = Path(sys.argv[4]).resolve()
 
@@ -125,8 +123,8 @@ class Real(Reader):
         path = self.path / "topology.yaml"
         path.write_text(path.read_text().replace("value: [in]", f"value: [{topic}]").replace("value: readers", f"value: of-{topic}"))
 
-    def committed(self, topic, group=None):
-        return sum(self.cluster.committed(topic, group or f"of-{topic}").values())
+    def committed(self, topic):
+        return sum(self.cluster.committed(topic, f"of-{topic}").values())
 
     def test_processes_that_come_and_go_read_each_message_once(self):
         """Who hands a partition over has its answers, and has told the group, first."""

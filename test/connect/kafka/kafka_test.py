@@ -8,7 +8,6 @@ import collections
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
