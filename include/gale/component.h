@@ -139,6 +139,7 @@ typedef struct gale_collector_ops {
     void (*health)(gale_collector *out, const char *text);
     int (*congest)(gale_collector *out, bool congested);
     int (*metric_new)(gale_collector *out, const struct gale_metric_options *options, struct gale_metric **ret_metric);
+    void (*wish_checkpoint)(gale_collector *out); /* gale/state.h */
 } gale_collector_ops;
 
 struct gale_collector {

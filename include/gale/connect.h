@@ -7,6 +7,7 @@
  *          - positions: of a source that is read in order, what it may be told is done: all before the oldest that is not.
  *          - a dispatch: what a sink was given and nobody has confirmed yet. It holds the tuples, keeps their trees from timing
  *            out, and has those who feed it wait while it has enough.
+ *          - epochs: of a durable run, what a sink sends together with a checkpoint, so that it comes once.
  *
  *          A spout is then its system's words, and this around them:
  *
@@ -32,7 +33,8 @@ GALE_BEGIN
 
 typedef struct gale_intake gale_intake;
 
-/* A row has had its last word. Borrowed for the call. */
+/* A row has had its last word. In a durable run an ack is told when a checkpoint that has it lasts (gale_intake_committed). Borrowed for the
+ * call. */
 typedef struct gale_answered {
     size_t size;
     uint32_t source; /* as it was taken */
@@ -51,10 +53,12 @@ typedef struct gale_intake_options {
     uint32_t attempts;          /* how often a row is emitted until it is given up; 0: 3 */
     gale_answered_fn *answered; /* may be NULL; may take no rows */
     void *user;
+    uint64_t waiting; /* in a durable run: so many acked rows wait for a checkpoint, and it is asked for; 0: 100,000 */
+    bool soon;        /* and it is asked for as soon as no row is open any more: somebody waits for each answer */
 } gale_intake_options;
 
 #define GALE_INTAKE_OPTIONS_INIT                                                                                       \
-    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL }
+    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false }
 
 enum { GALE_INTAKE_VALUES_MAX = 64 };
 
@@ -85,6 +89,13 @@ GALE_API void gale_intake_fail(gale_intake *intake, uint64_t message_id, const g
  * fail. */
 GALE_API void gale_intake_drop(gale_intake *intake, uint32_t source);
 
+/* In a durable run's `save`, `restore` and `committed` (gale/state.h): its rows, those that are out under the message ids that they have. `each` (may
+ * be NULL) is told of each that is there again, in the order in which they were taken. What gale_save says; GALE_DAMAGED with a report. */
+typedef void gale_intake_each_fn(void *user, uint32_t source, int64_t place);
+GALE_API int gale_intake_save(gale_intake *intake, gale_saver *to);
+GALE_API int gale_intake_restore(gale_intake *intake, gale_saved *from, gale_intake_each_fn *each, void *user);
+GALE_API void gale_intake_committed(gale_intake *intake, uint64_t checkpoint);
+
 /* How many rows it keeps, and how many of them it has given up so far. */
 GALE_API uint64_t gale_intake_count(const gale_intake *intake);
 GALE_API uint64_t gale_intake_given_up(const gale_intake *intake);
@@ -96,6 +107,9 @@ typedef struct gale_positions gale_positions;
 /* NULL when memory is out. */
 GALE_API gale_positions *gale_positions_new(const gale_context *context);
 GALE_API void gale_positions_free(gale_positions *positions);
+
+/* All below `place` is done, since before anything was begun. GALE_STATE: something was. */
+GALE_API int gale_positions_start(gale_positions *positions, int64_t place);
 
 /* Something at `place`, which is above all before it, was begun. GALE_EXISTS: it is not above them, and came a second time; GALE_NO_MEMORY. */
 GALE_API int gale_positions_begin(gale_positions *positions, int64_t place);
@@ -146,6 +160,75 @@ GALE_API uint64_t gale_dispatch_count(const gale_dispatch *dispatch);
 typedef int gale_dispatch_send_fn(void *user, uint64_t id, const gale_tuple *tuple);
 GALE_API int gale_dispatch_save(const gale_dispatch *dispatch, gale_saver *to);
 GALE_API int gale_dispatch_restore(gale_dispatch *dispatch, gale_saved *from, gale_dispatch_send_fn *send, void *user);
+
+/* --- What a sink sends with a checkpoint ------------------------------------------------------------------------------ */
+
+/* For a sink of a durable run whose system has transactions: its rows are part of the checkpoint, and go out when that lasts, all of one epoch in one
+ * transaction with a marker that says which. What a crash keeps from going out the next run sends, unless the system has the
+ * marker:
+ *
+ *      take* --save--> epoch n --checkpoint n lasts--> commit: rows and marker (run, n) at once --> forgotten
+ *                                        '--- the process dies --> restore --> commit: nothing, if the marker is there
+ *
+ * A tuple may be acked when its row was taken: that reaches the outside with the same checkpoint. */
+typedef struct gale_epochs gale_epochs;
+typedef struct gale_epoch gale_epoch;
+
+/* The number of a run that begins anew, which the runs that go on from it keep, and of the checkpoint; how many rows, never 0. */
+GALE_API uint64_t gale_epoch_run(const gale_epoch *epoch);
+GALE_API uint64_t gale_epoch_number(const gale_epoch *epoch);
+GALE_API uint64_t gale_epoch_count(const gale_epoch *epoch);
+
+/* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
+GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
+
+/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker is of the same run and this number or a higher one.
+ * On the committer's thread, never two at once. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
+ * error stops it. Must end by itself, within seconds. */
+typedef int gale_epoch_commit_fn(void *user, gale_epoch *epoch, gale_error *error);
+
+typedef struct gale_epochs_options {
+    size_t size;
+    uint64_t memory; /* bytes of rows from which on a checkpoint is asked for, and those who feed it wait; 0: 16 MiB */
+    gale_epoch_commit_fn *commit;
+    void (*drop)(
+        void *user); /* the last of its task and its pledges is gone: frees `user`; on any thread; may be NULL */
+    void *user;
+} gale_epochs_options;
+
+#define GALE_EPOCHS_OPTIONS_INIT                                                                                       \
+    { sizeof(gale_epochs_options), 0, NULL, NULL, NULL }
+
+/* In `prepare`. GALE_INVALID, GALE_NO_MEMORY: `drop` is not called. */
+GALE_API int gale_epochs_new(const gale_context *context, gale_collector *out, const gale_epochs_options *options,
+                             gale_epochs **ret_epochs, gale_error *error);
+
+/* What was not committed goes out with the next run. */
+GALE_API void gale_epochs_free(gale_epochs *epochs);
+
+/* Keeps a copy of a row. What gale_save says: it is not kept. */
+GALE_API int gale_epochs_take(gale_epochs *epochs, const gale_value *values, size_t count);
+
+/* In `save`, `restore` and `committed`. What gale_save says; GALE_DAMAGED with a report. */
+GALE_API int gale_epochs_save(gale_epochs *epochs, gale_saver *to);
+GALE_API int gale_epochs_restore(gale_epochs *epochs, gale_saved *from);
+GALE_API void gale_epochs_committed(gale_epochs *epochs, uint64_t checkpoint);
+
+/* --- Small things --------------------------------------------------------------------------------------------------- */
+
+/* Pauses between attempts: 0.1 s that doubles up to 30 s, a quarter more or less. Zero begins. */
+typedef struct gale_backoff {
+    uint32_t tries;
+} gale_backoff;
+
+/* The next pause, in nanoseconds. */
+GALE_API int64_t gale_backoff_next(gale_backoff *backoff, const gale_context *context);
+
+/* What a file has, without the ends of lines behind it: a password, a key. At most GALE_SECRET_MAX bytes; no NUL. Freed by gale_secret_free, which overwrites
+ * it. NULL with a sentence that begins with `parameter` and never has the secret. */
+enum { GALE_SECRET_MAX = 64 << 10 };
+GALE_API char *gale_secret_read(const char *parameter, const char *path, gale_error *error);
+GALE_API void gale_secret_free(char *secret);
 
 GALE_END
 

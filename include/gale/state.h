@@ -73,7 +73,9 @@ GALE_API bool gale_saved_is_own(const gale_saved *from, const gale_value *key, s
 /* --- What a sink promises ------------------------------------------------------------------------------------------ */
 
 /* Called on the committer's thread, one after the other; what a pledge needs it brings along: the component goes on
- * meanwhile, on its own thread. An error of `prepare` or `commit` stops the run: GALE_IO and the like, with a report.
+ * meanwhile, on its own thread. An error of `prepare` or `commit` stops the run: GALE_IO and the like, with a report. But a `commit` may say
+ * GALE_AGAIN, with a report, for "not now": it is called again after a pause that grows, and no other checkpoint is made meanwhile; when the run is to stop
+ * it is not, and what the checkpoint has is committed by the run that goes on from it.
  * `prepare`: from its return on the promise can be kept whatever happens (data is synced, a transaction prepared).
  * `commit`: the checkpoint lasts. What a crash keeps from being committed is the component's to commit in `restore`, for
  * which it has what it saved. `drop`: the end of the pledge, in any case. Each may be NULL. */
@@ -87,6 +89,9 @@ typedef struct gale_pledge_ops {
 /* In `save`: the checkpoint is not made to last before the pledge is prepared. `ops` lives as long as the program. On an
  * error (GALE_INVALID, GALE_NO_MEMORY) it is dropped at once. */
 GALE_API int gale_save_pledge(gale_saver *to, const gale_pledge_ops *ops, void *pledge);
+
+/* Asks for a checkpoint now, rather than when it is time: what waits for it is enough. Does nothing where none are made. */
+GALE_API void gale_wish_checkpoint(gale_collector *out);
 
 /* --- A component's part --------------------------------------------------------------------------------------------- */
 

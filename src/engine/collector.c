@@ -720,6 +720,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .health = gx_health_tell,
         .congest = do_congest,
         .metric_new = gx_metrics_new,
+        .wish_checkpoint = gx_state_wish,
     };
     return &ops;
 }

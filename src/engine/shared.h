@@ -62,6 +62,7 @@ typedef struct gx_cut_shared {
     gx_atomic64 number;  /* of the checkpoint that is being made */
     gx_atomic32 saved;   /* executors that have saved */
     gx_atomic64 lasting; /* the number of the last checkpoint that lasts; 0: none */
+    gx_atomic32 soon;    /* a component wishes that one is made now */
 } gx_cut_shared;
 
 /* What may be set of a component while it runs (engine/tune.h). */

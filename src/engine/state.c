@@ -62,3 +62,10 @@ int gx_state_cut(gx_task *task, uint64_t checkpoint, gx_changes *to) {
 void gx_state_committed(gx_task *task, uint64_t checkpoint) {
     if (task->states) gx_keyed_committed(&task->states->keyed, checkpoint);
 }
+
+void gx_state_wish(gale_collector *out) {
+    gx_shared *shared = ((gx_task *)out)->executor->shared;
+    if (!shared->cut.store || gx_load_relaxed(&shared->cut.soon)) return;
+    gx_store_relaxed(&shared->cut.soon, 1);
+    gx_bell_ring(&shared->executors[0]->bell);
+}

@@ -14,4 +14,7 @@ int gx_state_cut(gx_task *task, uint64_t checkpoint, gx_changes *to);
 /* What was cut up to this checkpoint lasts. */
 void gx_state_committed(gx_task *task, uint64_t checkpoint);
 
+/* A collector's `wish_checkpoint`: the control (runtime/checkpoint.h) looks at once. */
+void gx_state_wish(gale_collector *out);
+
 #endif

@@ -1,15 +1,30 @@
 /* Rows of a source until their answers: gale_intake. A row lies in a slot of kit/retry, as the body of a tuple. */
 #include "kit/define.h"
 #include "kit/pace.h"
+#include "kit/recall.h"
 #include "kit/retry.h"
 #include "tuple/body.h"
 
 #include <gale/connect.h>
 #include <gale/watch.h>
 
-enum { MEMORY = 64 << 20, LARGEST = 256 << 20 };
+enum { MEMORY = 64 << 20, LARGEST = 256 << 20, WAITING = 100000, SMALLEST = 64 };
 
 static const char who[] = "intake";
+
+typedef struct gx_wait_row {
+    uint32_t source;
+    int64_t place;
+} gx_wait_row;
+
+/* In a durable run: what was acked and waits for a checkpoint, in a ring. There is room for all that is kept, so that an ack needs no memory. */
+typedef struct gx_waiting {
+    gx_wait_row *ring;
+    size_t capacity, first, count; /* the capacity is a power of two */
+    size_t cut;                    /* so many of them, the first, are in `checkpoint` */
+    uint64_t checkpoint;
+    bool wished; /* for one */
+} gx_waiting;
 
 struct gale_intake {
     gx_instance instance;
@@ -20,6 +35,7 @@ struct gale_intake {
     gx_buf body;
     bool full;       /* it has said that it wants nothing */
     gale_watch wake; /* for when that is over */
+    gx_waiting waiting;
 };
 
 /* `next` is asked behind it. */
@@ -69,6 +85,7 @@ int gale_intake_new(const gale_context *context, gale_collector *out, const gale
     gale_intake *intake = gx_define_instance(context, sizeof *intake);
     if (!intake) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
     if (!given.memory) given.memory = MEMORY;
+    if (!given.waiting) given.waiting = WAITING;
     intake->out = out;
     intake->options = given;
     intake->body = (gx_buf)GX_BUF_INIT(&intake->instance.heap);
@@ -91,11 +108,60 @@ void gale_intake_free(gale_intake *intake) {
     if (intake->wake) (void)gale_watch_free(intake->out, intake->wake);
     gx_retry_fini(&intake->retry);
     gx_buf_fini(&intake->body);
+    gx_free(&intake->instance.heap, GX_TAG_OTHER, intake->waiting.ring,
+            intake->waiting.capacity * sizeof *intake->waiting.ring);
     gx_define_instance_free(intake);
 }
 
+/* What waits for a checkpoint is small; four times what asks for one is much of it. */
+static bool has_space(const gale_intake *intake) {
+    return intake->retry.bytes < intake->options.memory && intake->waiting.count / 4 < intake->options.waiting;
+}
+
 bool gale_intake_wants(const gale_intake *intake) {
-    return intake && !gx_retry_waiting(&intake->retry) && intake->retry.bytes < intake->options.memory;
+    return intake && !gx_retry_waiting(&intake->retry) && has_space(intake);
+}
+
+/* --- What waits for a checkpoint ------------------------------------------------------------------------------------ */
+
+static bool is_durable(const gale_intake *intake) {
+    return intake->instance.context->durable;
+}
+
+static gx_wait_row *wait_at(const gx_waiting *waiting, size_t index) {
+    return &waiting->ring[(waiting->first + index) & (waiting->capacity - 1)];
+}
+
+/* For one more row than there are. */
+static bool have_wait_room(gale_intake *intake) {
+    gx_waiting *w = &intake->waiting;
+    if (!is_durable(intake) || w->count + intake->retry.lines < w->capacity) return true;
+    size_t capacity = w->capacity ? 2 * w->capacity : SMALLEST;
+    while (capacity <= w->count + intake->retry.lines) capacity *= 2;
+    gx_wait_row *ring = gx_alloc_array(&intake->instance.heap, GX_TAG_OTHER, capacity, sizeof *ring);
+    if (!ring) return false;
+    for (size_t i = 0; i < w->count; i++) ring[i] = *wait_at(w, i);
+    gx_free(&intake->instance.heap, GX_TAG_OTHER, w->ring, w->capacity * sizeof *ring);
+    w->ring = ring;
+    w->capacity = capacity;
+    w->first = 0;
+    return true;
+}
+
+static void wish(gale_intake *intake) {
+    gx_waiting *w = &intake->waiting;
+    bool enough = w->count >= intake->options.waiting || (intake->options.soon && !intake->retry.lines);
+    if (w->wished || w->count == w->cut || !enough) return;
+    w->wished = true;
+    gale_wish_checkpoint(intake->out);
+}
+
+static void acked(gale_intake *intake, const gx_retry_slot *slot) {
+    gx_waiting *w = &intake->waiting;
+    if (is_durable(intake))
+        *wait_at(w, w->count++) = (gx_wait_row){ slot->source, slot->place };
+    else
+        answer(intake, slot, NULL);
 }
 
 /* --- In ------------------------------------------------------------------------------------------------------------- */
@@ -115,7 +181,7 @@ static int write_body(gx_buf *body, const gale_value *values, size_t count) {
 int gale_intake_take(gale_intake *intake, const gale_value *values, size_t count, uint32_t source, int64_t place) {
     uint32_t id;
     if (!intake || (count && !values) || count > GALE_INTAKE_VALUES_MAX) return GALE_INVALID;
-    int rc = write_body(&intake->body, values, count);
+    int rc = have_wait_room(intake) ? write_body(&intake->body, values, count) : GALE_NO_MEMORY;
     gale_str bytes = { intake->body.data, intake->body.size };
     if (rc == 0) rc = gx_retry_add(&intake->retry, bytes, false, (uint64_t)place, &id);
     if (rc < 0) return rc;
@@ -145,7 +211,7 @@ int gale_intake_next(gale_intake *intake, gale_wait *wait) {
 }
 
 static void look_for_room(gale_intake *intake) {
-    if (!intake->full || intake->retry.bytes >= intake->options.memory) return;
+    if (!intake->full || !has_space(intake)) return;
     intake->full = false;
     (void)gale_watch_set(intake->out, intake->wake, 0, gale_context_now(intake->instance.context));
 }
@@ -155,21 +221,86 @@ void gale_intake_ack(gale_intake *intake, const uint64_t *message_ids, size_t co
     for (size_t i = 0; i < count; i++) {
         const gx_retry_slot *slot = gx_retry_open_slot(&intake->retry, message_ids[i]);
         if (!slot) continue;
-        answer(intake, slot, NULL);
+        acked(intake, slot);
         gx_retry_ack(&intake->retry, message_ids[i]);
     }
+    wish(intake);
     look_for_room(intake);
 }
 
 void gale_intake_fail(gale_intake *intake, uint64_t message_id, const gale_failure *failure) {
     if (!intake || !failure) return;
     gx_retry_fail(&intake->retry, message_id, failure);
+    wish(intake);
     look_for_room(intake);
 }
 
 void gale_intake_drop(gale_intake *intake, uint32_t source) {
     if (!intake) return;
     gx_retry_drop(&intake->retry, source);
+    look_for_room(intake);
+}
+
+/* --- Beyond the process --------------------------------------------------------------------------------------------- */
+
+/* Behind the rows, in their order: the sources of all of them, four bytes each. */
+static const char sources_shape[] = "y";
+
+static int save_sources(gale_intake *intake, gale_saver *to) {
+    gx_buf *bytes = &intake->body;
+    gx_buf_reset(bytes);
+    for (uint32_t id = intake->retry.oldest; id != UINT32_MAX; id = intake->retry.slots[id].newer)
+        gx_buf_add(bytes, &intake->retry.slots[id].source, sizeof(uint32_t));
+    gale_value sources = gale_bytes(bytes->data, bytes->size);
+    return bytes->failed ? GALE_NO_MEMORY : gale_save(to, &sources, 1);
+}
+
+int gale_intake_save(gale_intake *intake, gale_saver *to) {
+    if (!intake || !to) return GALE_INVALID;
+    int rc = gx_retry_save(&intake->retry, to);
+    if (rc == 0) rc = save_sources(intake, to);
+    intake->waiting.cut = intake->waiting.count;
+    intake->waiting.checkpoint = gale_save_checkpoint(to);
+    intake->waiting.wished = false;
+    return rc;
+}
+
+static int restore_sources(gale_intake *intake, gx_recall *recall, gale_intake_each_fn *each, void *user) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, sources_shape, &v);
+    if (rc < 0) return rc;
+    if (v[0].size != intake->retry.lines * sizeof(uint32_t)) return gx_recall_refuse(recall, "is not of all rows");
+    const char *at = v[0].as.bytes;
+    for (uint32_t id = intake->retry.oldest; id != UINT32_MAX; id = intake->retry.slots[id].newer) {
+        gx_retry_slot *slot = &intake->retry.slots[id];
+        memcpy(&slot->source, at, sizeof slot->source);
+        at += sizeof slot->source;
+        if (!gx_body_fits(slot->data, slot->size) || gale_body_count((gale_body *)slot->data) > GALE_INTAKE_VALUES_MAX)
+            return gx_recall_refuse(recall, "is of a row that was not written so");
+        if (each) each(user, slot->source, slot->place);
+    }
+    return 0;
+}
+
+int gale_intake_restore(gale_intake *intake, gale_saved *from, gale_intake_each_fn *each, void *user) {
+    if (!intake || !from) return GALE_INVALID;
+    gx_recall recall = { from, intake->out, who, intake->instance.context, 0 };
+    int rc = gx_retry_recall(&intake->retry, &recall);
+    if (rc == 0) rc = restore_sources(intake, &recall, each, user);
+    return rc == 0 && !have_wait_room(intake) ? GALE_NO_MEMORY : rc;
+}
+
+void gale_intake_committed(gale_intake *intake, uint64_t checkpoint) {
+    if (!intake || checkpoint < intake->waiting.checkpoint) return;
+    gx_waiting *w = &intake->waiting;
+    for (; w->cut; w->cut--) {
+        const gx_wait_row row = *wait_at(w, 0);
+        const gale_answered answered = { .size = sizeof answered, .source = row.source, .place = row.place };
+        w->first = (w->first + 1) & (w->capacity - 1);
+        w->count--;
+        if (intake->options.answered) intake->options.answered(intake->options.user, &answered);
+    }
+    wish(intake);
     look_for_room(intake);
 }
 

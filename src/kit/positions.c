@@ -47,6 +47,14 @@ static bool has_room(gale_positions *positions) {
     return true;
 }
 
+int gale_positions_start(gale_positions *positions, int64_t place) {
+    if (!positions || place == INT64_MIN) return GALE_INVALID;
+    if (positions->begun) return GALE_STATE;
+    positions->newest = positions->safe = place - 1;
+    positions->begun = positions->left = true;
+    return 0;
+}
+
 int gale_positions_begin(gale_positions *positions, int64_t place) {
     if (!positions) return GALE_INVALID;
     if (positions->begun && place <= positions->newest) return GALE_EXISTS;

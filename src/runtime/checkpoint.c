@@ -80,7 +80,8 @@ static bool is_finishing(const gx_checkpoint *c) {
 static bool is_time(const gx_checkpoint *c) {
     if (is_finishing(c)) return false;
     if (gx_load_acquire(&((gx_checkpoint *)c)->image) != GX_IMAGE_IDLE) return false; /* A5 */
-    return c->ends || gx_load_relaxed(&((gx_checkpoint *)c)->wishes) || now_of(c) >= c->due;
+    bool soon = gx_load_relaxed(&c->shared->cut.soon) || gx_load_relaxed(&((gx_checkpoint *)c)->wishes);
+    return c->ends || soon || now_of(c) >= c->due;
 }
 
 static size_t begin(gx_checkpoint *c, uint64_t word) {
@@ -141,6 +142,7 @@ static size_t stop(gx_checkpoint *c, uint64_t word) {
         return 0;
     }
     gx_store_relaxed(&c->shared->cut.saved, 0);
+    gx_store_relaxed(&c->shared->cut.soon, 0); /* all that was wished for so far is in it */
     gx_store_relaxed(&c->shared->cut.number, gx_load_relaxed(&c->shared->cut.lasting) + 1);
     return move(c, word, GX_CUT_SAVE);
 }
@@ -288,10 +290,46 @@ static int commit_store(gx_checkpoint *c, gale_error *error) {
     return rc < 0 ? rc : GALE_OK;
 }
 
+/* Waits for a while, or until the run is to stop. False: it is. */
+static bool may_go_on_after(gx_checkpoint *c, int64_t nanoseconds) {
+    enum { LOOK = 50 * 1000 * 1000 };
+    int64_t until = gx_os_deadline(nanoseconds), left = nanoseconds;
+    bool stops = false;
+    gx_monitor_lock(&c->monitor);
+    while (!stops && left > 0) {
+        stops = (gx_load_relaxed(&c->wishes) & GX_CHECKPOINT_THEN_STOP) || !runs(gx_phase(c->shared)) || c->quits;
+        if (!stops) gx_monitor_wait(&c->monitor, left < LOOK ? left : LOOK);
+        left = until - gx_os_monotonic();
+    }
+    gx_monitor_unlock(&c->monitor);
+    return !stops;
+}
+
+/* Who cannot commit now is asked again. Where the run is to stop it is not: what the checkpoint has lasts, and the run that goes on from it
+ * commits it. */
+static int await_pledges(gx_checkpoint *c, gale_error *error) {
+    const gale_logger *logger = &c->shared->logger;
+    int64_t pause = GX_CHECKPOINT_PAUSE;
+    for (;;) {
+        gale_error why = GALE_ERROR_INIT;
+        int rc = commit_pledges(c, &why);
+        if (rc != GALE_AGAIN) return rc < 0 ? gale_error_set(error, rc, "%s", why.text) : rc;
+        if (pause == GX_CHECKPOINT_PAUSE)
+            gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", why.text);
+        if (!may_go_on_after(c, pause)) {
+            gale_log(logger, GALE_LOG_WARN, "checkpoint",
+                     "the run stops; one that goes on from checkpoint %llu commits it: %s",
+                     (unsigned long long)c->is.number, why.text);
+            return GALE_OK;
+        }
+        pause = pause < GX_CHECKPOINT_PAUSE_MAX / 2 ? 2 * pause : GX_CHECKPOINT_PAUSE_MAX;
+    }
+}
+
 static int make_last(gx_checkpoint *c, gale_error *error) {
     int rc = prepare_pledges(c, error);
     if (rc == GALE_OK) rc = commit_store(c, error);
-    if (rc == GALE_OK) rc = commit_pledges(c, error);
+    if (rc == GALE_OK) rc = await_pledges(c, error);
     return rc;
 }
 

@@ -27,6 +27,10 @@ enum {
     GX_CHECKPOINT_TRIES = 3,
 };
 
+/* ns, between two attempts of a sink to commit. */
+#define GX_CHECKPOINT_PAUSE (100 * GALE_MILLISECOND)
+#define GX_CHECKPOINT_PAUSE_MAX (10 * GALE_SECOND)
+
 typedef enum gx_image_state { GX_IMAGE_IDLE, GX_IMAGE_CUT, GX_IMAGE_COMMITTING, GX_IMAGE_FAILED } gx_image_state;
 
 /* What somebody wants: one now; and then the end. */

@@ -145,6 +145,7 @@ void gx_ended_collector_give(gx_task *task) {
         .health = gx_health_tell,
         .congest = end_congest,
         .metric_new = end_metric_new,
+        .wish_checkpoint = end_remember,
     };
     task->out.ops = &ended;
 }

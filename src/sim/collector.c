@@ -370,6 +370,11 @@ static int do_metric_new(gale_collector *out, const gale_metric_options *options
     return gx_sim_engine_ops(task)->metric_new(task->engine, options, ret_metric);
 }
 
+static void do_wish_checkpoint(gale_collector *out) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    gx_sim_engine_ops(task)->wish_checkpoint(task->engine);
+}
+
 const gale_collector_ops *gx_sim_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -400,6 +405,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .health = do_health,
         .congest = do_congest,
         .metric_new = do_metric_new,
+        .wish_checkpoint = do_wish_checkpoint,
     };
     return &ops;
 }

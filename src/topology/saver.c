@@ -102,10 +102,10 @@ int gx_pledges_prepare(const gx_pledges *pledges, gale_error *error) {
     return rc;
 }
 
-int gx_pledges_commit(const gx_pledges *pledges, gale_error *error) {
+int gx_pledges_commit(gx_pledges *pledges, gale_error *error) {
     int rc = GALE_OK;
-    for (size_t i = 0; rc == GALE_OK && i < pledges->count; i++) {
-        const gx_pledge *pledge = &pledges->list[i];
+    for (; rc == GALE_OK && pledges->committed < pledges->count; pledges->committed += rc == GALE_OK) {
+        const gx_pledge *pledge = &pledges->list[pledges->committed];
         if (HAS(pledge->ops, commit)) rc = told(pledge->ops->commit(pledge->self, error), pledge, "commit", error);
     }
     return rc;
@@ -116,7 +116,7 @@ void gx_pledges_drop(gx_pledges *pledges) {
         const gx_pledge *pledge = &pledges->list[i];
         if (HAS(pledge->ops, drop)) pledge->ops->drop(pledge->self);
     }
-    pledges->count = 0;
+    pledges->count = pledges->committed = 0;
 }
 
 void gx_pledges_fini(gx_pledges *pledges) {
@@ -126,6 +126,14 @@ void gx_pledges_fini(gx_pledges *pledges) {
 }
 
 #undef HAS
+
+/* --- A checkpoint before its time --- */
+
+void gale_wish_checkpoint(gale_collector *out) {
+    if (!out) return;
+    bool has = out->ops->size >= offsetof(gale_collector_ops, wish_checkpoint) + sizeof out->ops->wish_checkpoint;
+    if (has && out->ops->wish_checkpoint) out->ops->wish_checkpoint(out);
+}
 
 /* --- What was saved --- */
 

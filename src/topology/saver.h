@@ -23,11 +23,12 @@ typedef struct gx_pledges {
     gx_heap *heap;
     gx_pledge *list;
     size_t count, capacity;
+    size_t committed; /* so many of them, the first ones */
 } gx_pledges;
 
-/* Each in turn; the first error ends it. */
+/* Each in turn; the first error ends it. A commit that is called again goes on with the one that ended it. */
 int gx_pledges_prepare(const gx_pledges *pledges, gale_error *error);
-int gx_pledges_commit(const gx_pledges *pledges, gale_error *error);
+int gx_pledges_commit(gx_pledges *pledges, gale_error *error);
 
 /* Drops all, and forgets them; the memory stays. */
 void gx_pledges_drop(gx_pledges *pledges);

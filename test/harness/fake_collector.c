@@ -224,6 +224,14 @@ static int metric_new(gale_collector *out, const gale_metric_options *options, g
     return 0;
 }
 
+static void wish_checkpoint(gale_collector *out) {
+    of(out)->wishes++;
+}
+
+static void health(gale_collector *out, const char *text) {
+    snprintf(of(out)->health, sizeof of(out)->health, "%s", text ? text : "");
+}
+
 static const gale_collector_ops ops = {
     .size = sizeof ops,
     .emit = emit,
@@ -240,6 +248,8 @@ static const gale_collector_ops ops = {
     .resumed = resumed,
     .state = state,
     .metric_new = metric_new,
+    .wish_checkpoint = wish_checkpoint,
+    .health = health,
     .reset_timeout = reset_timeout,
     .congest = congest,
     .watch_new = watch_new,

@@ -75,6 +75,8 @@ typedef struct fake_collector {
     bool holds;      /* tuples may be held, under their own handles */
     uint64_t resets; /* timeouts that began anew */
     bool congested;
+    uint64_t wishes;  /* for a checkpoint */
+    char health[200]; /* its last words; empty: it is well */
 
     void (*on_emit)(void *user, const gale_value *values, size_t count);
     void *on_emit_user;

@@ -1,4 +1,4 @@
-#include "harness/fake_collector.h"
+#include "harness/fake_saver.h"
 
 #include <gale/connect.h>
 #include <inttypes.h>
@@ -253,6 +253,122 @@ static void what_is_wrong_is_refused(void **state) {
     assert_int_equal(gale_intake_take(f->intake, row, GALE_INTAKE_VALUES_MAX, 0, 0), 0);
 }
 
+/* --- Checkpoints --- */
+
+static int save(void *self, gale_saver *to) {
+    return gale_intake_save(((fixture *)self)->intake, to);
+}
+
+static void note_kept(void *user, uint32_t source, int64_t place) {
+    gx_buf_format(&((fixture *)user)->answers, "kept %u:%" PRId64 "\n", source, place);
+}
+
+static int restore(void *self, gale_saved *from, gale_collector *out) {
+    fixture *f = self;
+    (void)out;
+    return gale_intake_restore(f->intake, from, note_kept, f);
+}
+
+static const gale_durable_ops durable = { .size = sizeof durable, .version = 1, .save = save, .restore = restore };
+
+static void begin_again(fixture *f, uint64_t waiting, bool soon) {
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.answered = note;
+    options.user = f;
+    options.waiting = waiting;
+    options.soon = soon;
+    f->fake.context.durable = true;
+    gale_intake_free(f->intake);
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+}
+
+static void in_a_durable_run_an_answer_waits_for_its_checkpoint(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    begin_again(f, 0, false);
+    uint64_t a = send(f, "a", 1, 10), b = send(f, "b", 1, 11);
+    gale_intake_ack(f->intake, &a, 1);
+    expect_answers(f, "");
+    assert_int_equal(fake_save(&saver, &durable, f), 0);
+    gale_intake_ack(f->intake, &b, 1);
+    gale_intake_committed(f->intake, saver.checkpoint - 1);
+    expect_answers(f, "");
+    gale_intake_committed(f->intake, saver.checkpoint);
+    expect_answers(f, "1:10\n");
+    assert_int_equal(fake_save(&saver, &durable, f), 0);
+    gale_intake_committed(f->intake, saver.checkpoint);
+    expect_answers(f, "1:11\n");
+    fake_saver_fini(&saver);
+}
+
+static void rows_without_an_answer_are_there_again_after_a_restart(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    begin_again(f, 0, false);
+    uint64_t a = send(f, "a", 1, 10), b = send(f, "b", 2, 7);
+    take(f, "c", 1, 11);
+    gale_intake_ack(f->intake, &a, 1);
+    assert_int_equal(fake_save(&saver, &durable, f), 0);
+    begin_again(f, 0, false);
+    assert_int_equal(fake_restore(&saver, &durable, f), 0);
+    expect_answers(f, "kept 2:7\nkept 1:11\n");
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    uint64_t c = f->fake.last_message;
+    gale_intake_ack(f->intake, &b, 1);
+    gale_intake_ack(f->intake, &c, 1);
+    assert_int_equal(gale_intake_count(f->intake), 0);
+    assert_int_equal(fake_save(&saver, &durable, f), 0);
+    gale_intake_committed(f->intake, saver.checkpoint);
+    expect_answers(f, "2:7\n1:11\n");
+    fake_saver_fini(&saver);
+}
+
+static void enough_that_waits_asks_for_a_checkpoint_and_more_is_not_wanted(void **state) {
+    fixture *f = *state;
+    begin_again(f, 2, false);
+    for (int64_t i = 0; i < 8; i++) {
+        uint64_t id = send(f, "a", 1, i);
+        gale_intake_ack(f->intake, &id, 1);
+        assert_int_equal(f->fake.wishes, i > 0);
+        assert_int_equal(gale_intake_wants(f->intake), i < 7);
+    }
+}
+
+static void who_waits_for_each_answer_asks_for_a_checkpoint_when_no_row_is_open(void **state) {
+    fixture *f = *state;
+    begin_again(f, 0, true);
+    uint64_t a = send(f, "a", 1, 1), b = send(f, "b", 1, 2);
+    gale_intake_ack(f->intake, &a, 1);
+    assert_int_equal(f->fake.wishes, 0);
+    fail_for(f, b, GALE_REASON_REJECTED);
+    assert_int_equal(f->fake.wishes, 1);
+    f->fake.reports.size = 0;
+}
+
+static void what_was_not_saved_so_is_refused_with_a_sentence(void **state) {
+    fixture *f = *state;
+    fake_saver saver;
+    fake_saver_init(&saver, &f->fake);
+    begin_again(f, 0, false);
+    (void)send(f, "a", 1, 10);
+    assert_int_equal(fake_save(&saver, &durable, f), 0);
+    size_t whole = saver.records.size;
+    for (size_t size = 0; size < whole; size += 8) {
+        gale_str part = { saver.records.data, size };
+        if (!gx_records_are_whole(part)) continue;
+        begin_again(f, 0, false);
+        saver.records.size = size;
+        assert_int_equal(fake_restore(&saver, &durable, f), GALE_DAMAGED);
+        assert_true(f->fake.reports.size > 0);
+    }
+    fake_saver_fini(&saver);
+    assert_int_equal(gale_intake_save(NULL, NULL), GALE_INVALID);
+    assert_int_equal(gale_intake_restore(f->intake, NULL, NULL, NULL), GALE_INVALID);
+    gale_intake_committed(NULL, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_row_is_emitted_as_it_was_taken_and_answered_by_where_it_came_from, setup,
@@ -267,6 +383,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rows_of_a_source_that_is_dropped_are_not_emitted_again, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_a_row_is_not_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(in_a_durable_run_an_answer_waits_for_its_checkpoint, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_without_an_answer_are_there_again_after_a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(enough_that_waits_asks_for_a_checkpoint_and_more_is_not_wanted, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_waits_for_each_answer_asks_for_a_checkpoint_when_no_row_is_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_saved_so_is_refused_with_a_sentence, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,21 @@ static void many_in_any_order_are_as_a_plain_list_says(void **state) {
     assert_int_equal(gale_positions_count(f->positions), 0);
 }
 
+static void it_may_start_at_a_place_below_which_all_is_done(void **state) {
+    fixture *f = *state;
+    int64_t place;
+    assert_int_equal(gale_positions_start(f->positions, 7), 0);
+    assert_int_equal(safe(f), 6);
+    assert_int_equal(gale_positions_start(f->positions, 8), GALE_STATE);
+    assert_int_equal(gale_positions_begin(f->positions, 6), GALE_EXISTS);
+    assert_int_equal(gale_positions_begin(f->positions, 7), 0);
+    assert_int_equal(gale_positions_safe(f->positions, &place), 0);
+    assert_int_equal(place, 6);
+    assert_int_equal(gale_positions_done(f->positions, 7), 0);
+    assert_int_equal(safe(f), 7);
+    assert_int_equal(gale_positions_start(NULL, 1), GALE_INVALID);
+}
+
 static void without_memory_a_place_is_not_begun(void **state) {
     fixture *f = *state;
     f->fake.fail_at = f->fake.allocations + 1;
@@ -127,6 +142,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(places_may_have_gaps, setup, teardown),
         cmocka_unit_test_setup_teardown(what_comes_again_is_not_begun_again, setup, teardown),
         cmocka_unit_test_setup_teardown(many_in_any_order_are_as_a_plain_list_says, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_may_start_at_a_place_below_which_all_is_done, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_a_place_is_not_begun, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_refused, setup, teardown),
     };

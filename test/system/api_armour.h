@@ -48,6 +48,7 @@ struct world {
     gale_intake *intake;
     gale_positions *positions;
     gale_dispatch *dispatch;
+    gale_epochs *epochs;
     /* What a component has. */
     gale_collector *out;
     const gale_context *context;
@@ -105,10 +106,22 @@ static inline void open_metric(world *w, gale_collector *out) {
     if (gale_metric_new(out, &options, &w->metric) < 0) abort();
 }
 
+static inline int on_commit(void *user, gale_epoch *epoch, gale_error *error) {
+    (void)user, (void)epoch, (void)error;
+    return 0;
+}
+
+static inline void on_kept(void *user, uint32_t source, int64_t place) {
+    (void)user, (void)source, (void)place;
+}
+
 static inline void open_connection(world *w, const gale_context *context, gale_collector *out) {
     w->positions = gale_positions_new(context);
     if (!w->positions || gale_intake_new(context, out, NULL, &w->intake, NULL) < 0) abort();
     if (gale_dispatch_new(context, out, NULL, &w->dispatch, NULL) < 0) abort();
+    gale_epochs_options epochs = GALE_EPOCHS_OPTIONS_INIT;
+    epochs.commit = on_commit;
+    if (gale_epochs_new(context, out, &epochs, &w->epochs, NULL) < 0) abort();
 }
 
 static inline void close_connection(world *w, role by) {
@@ -116,6 +129,7 @@ static inline void close_connection(world *w, role by) {
     gale_positions_free(w->positions);
     gale_intake_free(w->intake);
     gale_dispatch_free(w->dispatch);
+    gale_epochs_free(w->epochs);
 }
 
 static inline int on_send(void *user, uint64_t id, const gale_tuple *tuple) {

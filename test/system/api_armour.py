@@ -193,6 +193,12 @@ POINTERS = {
     "const gale_positions *": [C("w->positions", "positions"), C("NULL", "NULL")],
     "gale_dispatch *": [C("w->dispatch", "a dispatch"), C("NULL", "NULL")],
     "const gale_dispatch *": [C("w->dispatch", "a dispatch"), C("NULL", "NULL")],
+    "char *": [C("strdup(\"secret\")", "a secret"), C("NULL", "NULL")],  # freed by the call
+    "gale_epochs *": [C("w->epochs", "epochs"), C("NULL", "NULL")],
+    "gale_epoch *": [C("NULL", "NULL")],  # only `commit` is given one
+    "const gale_epoch *": [C("NULL", "NULL")],
+    "gale_backoff *": [C("memset(w->inputs[@], 0, ROOM)", "a backoff"), C("NULL", "NULL")],
+    "gale_intake_each_fn *": [C("on_kept", "a function"), C("NULL", "NULL")],
     "gale_wait *": [C("memset(w->inputs[@], 0, ROOM)", "a wait"), C("NULL", "NULL")],
     "gale_dispatch_send_fn *": [C("on_send", "a function"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
@@ -371,7 +377,7 @@ def slots(function, structs):
 # --- Writing the program ----------------------------------------------------------------------------------------------
 
 INSIDE = {"gale_collector *": "1u << SPOUT | 1u << BOLT", "gale_state *": "1u << SPOUT | 1u << BOLT", "gale_metric *": "1u << SPOUT | 1u << BOLT",
-          **{f"{const}gale_{name} *": "1u << SPOUT | 1u << BOLT" for const in ("", "const ") for name in ("intake", "positions", "dispatch")},
+          **{f"{const}gale_{name} *": "1u << SPOUT | 1u << BOLT" for const in ("", "const ") for name in ("intake", "positions", "dispatch", "epochs")},
           "gale_remote *": "1u << SPOUT | 1u << BOLT",
           "const gale_context *": "1u << SPOUT | 1u << BOLT", "const gale_tuple *": "1u << BOLT",
           "const gale_body *": "1u << BOLT", "const gale_targets *": "1u << GROUPING"}
@@ -418,20 +424,22 @@ def afterwards(function):
         lines.append("    look_at_code(rc);")
     for i, p in enumerate(function.parameters):
         if p.type == "gale_error *" and "gale_error" not in function.name:
-            lines.append(f"    look_at_error(w, rc, a{i});")
+            answer = "rc ? 0 : w->error.code" if function.returns.endswith("*") else "rc"
+            lines.append(f"    look_at_error(w, {answer}, a{i});")
         if p.name.startswith("ret_") and failed != "false":
             lines.append(f"    look_at_output(w, {i}, {failed});")
     return lines + owned(function)
 
 
 MADE = {"gale_config *": "gale_config_free(rc)", "gale_topology *": "gale_topology_free(rc)",
-        "gale_manual_clock *": "gale_manual_clock_free(rc)", "gale_positions *": "gale_positions_free(rc)", "gale_value_owned *": "gale_value_owned_free(rc)"}
+        "gale_manual_clock *": "gale_manual_clock_free(rc)", "gale_positions *": "gale_positions_free(rc)", "char *": "gale_secret_free(rc)", "gale_value_owned *": "gale_value_owned_free(rc)"}
 GIVEN = {"gale_rotating_map **": "gale_rotating_map_free(*a{})", "gale_time_cache_map **": "gale_time_cache_map_free(*a{})",
          "gale_runtime **": "(void)gale_runtime_free(*a{}, -1, NULL)", "gale_remote **": "gale_remote_close(*a{})",
          "gale_intake **": "gale_intake_free(*a{})", "gale_dispatch **": "gale_dispatch_free(*a{})",
+         "gale_epochs **": "gale_epochs_free(*a{})",
          "gale_spout *": "give_back_spout(*a{})", "gale_bolt *": "give_back_bolt(*a{})"}
 HELD_BY_WORLD = ["config", "topology", "runtime", "clock", "numbers", "bytes", "cache", "bytes_cache", "owned", "remote", "intake", "positions",
-                 "dispatch"]
+                 "dispatch", "epochs"]
 
 
 def owned(function):

@@ -1,11 +1,11 @@
 #include "connect/kafka/settings.h"
 
-#include <errno.h>
+#include <gale/connect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECRET_MAX = 64 << 10, TEXT = 512 };
+enum { TEXT = 512 };
 
 static int no_memory(gale_error *error) {
     return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
@@ -123,33 +123,14 @@ static int add_secret(void *user, const char *parameter, const char *name, const
     return list[secrets->count - 1].name && list[secrets->count - 1].text ? 0 : GALE_NO_MEMORY;
 }
 
-/* What the file has, without the ends of lines behind it. */
-static int read_secret(const char *path, char *text, size_t size, gale_error *error) {
-    FILE *file = fopen(path, "re");
-    if (!file) return gale_error_set(error, GALE_IO, "propertiesFrom: %s: %s", path, strerror(errno));
-    size_t length = fread(text, 1, size - 1, file);
-    bool failed = ferror(file), more = !feof(file);
-    fclose(file);
-    if (failed) return gale_error_set(error, GALE_IO, "propertiesFrom: %s: it cannot be read", path);
-    if (more) return gale_error_set(error, GALE_INVALID, "propertiesFrom: %s has more than %zu bytes", path, size - 2);
-    while (length && (text[length - 1] == '\n' || text[length - 1] == '\r')) length--;
-    text[length] = '\0';
-    if (strlen(text) != length) return gale_error_set(error, GALE_INVALID, "propertiesFrom: %s has a NUL in it", path);
-    return 0;
-}
-
 /* What librdkafka says of a value that it refuses may have the value in it. */
 static int set_secret(rd_kafka_conf_t *conf, const kafka_pair *secret, gale_error *error) {
-    static const size_t size = SECRET_MAX;
-    char why[TEXT], *text = malloc(size);
-    if (!text) return no_memory(error);
-    int rc = read_secret(secret->text, text, size, error);
-    if (rc == 0 && rd_kafka_conf_set(conf, secret->name, text, why, sizeof why) != RD_KAFKA_CONF_OK)
-        rc = gale_error_set(error, GALE_INVALID, "propertiesFrom: what %s has is no value of %s", secret->text,
-                            secret->name);
-    explicit_bzero(text, size);
-    free(text);
-    return rc;
+    char why[TEXT], *text = gale_secret_read("propertiesFrom", secret->text, error);
+    if (!text) return GALE_INVALID;
+    int rc = rd_kafka_conf_set(conf, secret->name, text, why, sizeof why) == RD_KAFKA_CONF_OK ? 0 : GALE_INVALID;
+    gale_secret_free(text);
+    if (rc == 0) return 0;
+    return gale_error_set(error, rc, "propertiesFrom: what %s has is no value of %s", secret->text, secret->name);
 }
 
 rd_kafka_conf_t *kafka_settings_conf(const kafka_settings *settings, gale_error *error) {

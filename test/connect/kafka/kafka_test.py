@@ -502,7 +502,7 @@ class Words(Case):
         (self.path / "topology.yaml").write_text(text)
         code, out, err = self.gale("run", "topology.yaml")
         self.assertNotEqual(code, 0)
-        self.assertIn("propertiesFrom: missing: No such file or directory", err)
+        self.assertIn("propertiesFrom: cannot open 'missing': No such file or directory", err)
         (self.path / "missing").write_text("open sesame")
         code, out, err = self.gale("run", "topology.yaml")
         self.assertNotEqual(code, 0)

@@ -1,0 +1,404 @@
+/* What a sink sends with a checkpoint: gale_epochs. Rows of an epoch are records in one buffer (topology/saver.h). The open epoch is the task's;
+ * a cut makes a pledge of it, whose it is from then on: checkpoints come one at a time, so that at the next cut it was committed.
+ *
+ *      open --save--> pledged --commit--> forgotten
+ *      restored --save--> pledged             (of the run before; of one that had come to its end at once: nothing is cut any more)
+ *
+ * What all of them need lies in a keeper that the last of them frees, as a pledge may outlive its task. */
+#include "base/os/entropy.h"
+#include "base/os/thread.h"
+#include "base/utf8.h"
+#include "kit/recall.h"
+#include "topology/saver.h"
+
+#include <gale/connect.h>
+#include <gale/watch.h>
+
+enum { MEMORY = 16 << 20, PIECE = 16 << 20 };
+#define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
+
+static const char who[] = "epochs";
+
+typedef struct keeper {
+    gx_heap heap;
+    gx_atomic32 holders;
+    gale_epoch_commit_fn *commit;
+    void (*drop)(void *user);
+    void *user;
+    gx_monitor monitor;
+    char words[GALE_FAILURE_TEXT]; /* why nothing is committed now; empty: all is well. Under the monitor's lock */
+} keeper;
+
+struct gale_epoch {
+    keeper *keeper;
+    gx_buf records;
+    uint64_t run, number, count;
+    gale_str left; /* records that were not read yet */
+    bool reading;
+    gale_value *values; /* of the last that was */
+    size_t capacity;
+    gale_epoch *next;
+};
+
+struct gale_epochs {
+    gx_instance instance;
+    gale_collector *out;
+    uint64_t memory;
+    keeper *keeper;
+    uint64_t run;
+    gale_epoch *open;
+    gale_epoch *restored; /* in order */
+    uint64_t pledged;     /* bytes that wait for `checkpoint` */
+    uint64_t checkpoint;
+    gale_watch tick;
+    bool full, wished, unwell;
+};
+
+/* --- The keeper ------------------------------------------------------------------------------------------------------- */
+
+static keeper *keeper_new(const gale_context *context, const gale_epochs_options *given) {
+    gx_heap heap;
+    gx_heap_init(&heap, context->allocator);
+    keeper *k = gx_alloc(&heap, GX_TAG_OTHER, sizeof *k);
+    if (!k) return NULL;
+    k->heap = heap;
+    k->commit = given->commit;
+    k->user = given->user;
+    gx_store_relaxed(&k->holders, 1);
+    if (gx_monitor_init(&k->monitor)) return k;
+    gx_free(&heap, GX_TAG_OTHER, k, sizeof *k);
+    return NULL;
+}
+
+static void keeper_let_go(keeper *k) {
+    if (gx_sub_acq_rel(&k->holders, 1) != 1) return;
+    if (k->drop) k->drop(k->user);
+    gx_monitor_fini(&k->monitor);
+    gx_heap heap = k->heap;
+    gx_free(&heap, GX_TAG_OTHER, k, sizeof *k);
+}
+
+static void say(keeper *k, const char *words) {
+    gx_monitor_lock(&k->monitor);
+    gx_utf8_copy(k->words, sizeof k->words, words);
+    gx_monitor_unlock(&k->monitor);
+}
+
+static bool hear(keeper *k, char words[GALE_FAILURE_TEXT]) {
+    gx_monitor_lock(&k->monitor);
+    memcpy(words, k->words, GALE_FAILURE_TEXT);
+    gx_monitor_unlock(&k->monitor);
+    return *words != '\0';
+}
+
+/* --- An epoch --------------------------------------------------------------------------------------------------------- */
+
+static gale_epoch *epoch_new(keeper *k) {
+    gale_epoch *epoch = gx_alloc(&k->heap, GX_TAG_OTHER, sizeof *epoch);
+    if (!epoch) return NULL;
+    gx_add_relaxed(&k->holders, 1);
+    epoch->keeper = k;
+    epoch->records = (gx_buf)GX_BUF_INIT(&k->heap);
+    return epoch;
+}
+
+static void epoch_free(gale_epoch *epoch) {
+    if (!epoch) return;
+    keeper *k = epoch->keeper;
+    gx_buf_fini(&epoch->records);
+    gx_free(&k->heap, GX_TAG_OTHER, epoch->values, epoch->capacity * sizeof *epoch->values);
+    gx_free(&k->heap, GX_TAG_OTHER, epoch, sizeof *epoch);
+    keeper_let_go(k);
+}
+
+uint64_t gale_epoch_run(const gale_epoch *epoch) {
+    return epoch ? epoch->run : 0;
+}
+
+uint64_t gale_epoch_number(const gale_epoch *epoch) {
+    return epoch ? epoch->number : 0;
+}
+
+uint64_t gale_epoch_count(const gale_epoch *epoch) {
+    return epoch ? epoch->count : 0;
+}
+
+int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count) {
+    const gale_body *body;
+    if (!epoch || !ret_values || !ret_count) return GALE_INVALID;
+    if (!epoch->reading) epoch->left = (gale_str){ epoch->records.data, epoch->records.size };
+    gale_str left = epoch->left;
+    epoch->reading = gx_records_next(&left, &body);
+    if (!epoch->reading) return 0;
+    size_t count = gale_body_count(body);
+    if (!gx_grow(&epoch->keeper->heap, GX_TAG_OTHER, &epoch->values, &epoch->capacity, count + 1,
+                 sizeof *epoch->values))
+        return GALE_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) epoch->values[i] = gale_body_value(body, i);
+    epoch->left = left;
+    *ret_values = epoch->values;
+    *ret_count = count;
+    return 1;
+}
+
+/* --- Pledges ---------------------------------------------------------------------------------------------------------- */
+
+static int commit(void *pledge, gale_error *error) {
+    gale_epoch *epoch = pledge;
+    keeper *k = epoch->keeper;
+    gale_error why = GALE_ERROR_INIT;
+    epoch->reading = false;
+    int rc = k->commit(k->user, epoch, &why);
+    if (rc >= 0) {
+        say(k, "");
+        return 0;
+    }
+    const char *words = *why.text ? why.text : gale_error_text(rc);
+    say(k, words);
+    return gale_error_set(error, rc, "%s", words);
+}
+
+static void drop(void *pledge) {
+    epoch_free(pledge);
+}
+
+static const gale_pledge_ops pledge_ops = { .size = sizeof pledge_ops, .commit = commit, .drop = drop };
+
+/* --- Life ------------------------------------------------------------------------------------------------------------- */
+
+/* A task that waits for its committer says so, and takes it back. */
+static void tell(gale_epochs *epochs) {
+    char words[GALE_FAILURE_TEXT];
+    bool unwell = hear(epochs->keeper, words) && epochs->pledged;
+    if (unwell || epochs->unwell) gale_health(epochs->out, unwell ? words : NULL);
+    epochs->unwell = unwell;
+}
+
+static void look_again(gale_epochs *epochs) {
+    (void)gale_watch_set(epochs->out, epochs->tick, 0, gale_context_now(epochs->instance.context) + LOOK);
+}
+
+static int look(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    gale_epochs *epochs = user;
+    (void)out, (void)watch, (void)events;
+    tell(epochs);
+    if (epochs->pledged) look_again(epochs);
+    return 0;
+}
+
+static int begin(gale_epochs *epochs, const gale_epochs_options *given, gale_error *error) {
+    gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    options.call = look;
+    options.user = epochs;
+    options.always = true;
+    epochs->keeper = keeper_new(epochs->instance.context, given);
+    if (!epochs->keeper) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
+    epochs->open = epoch_new(epochs->keeper);
+    if (!epochs->open) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
+    int rc = gale_watch_new(epochs->out, &options, &epochs->tick);
+    return rc < 0 ? gale_error_set(error, rc, "%s: it waits by watches: %s", who, gale_error_text(rc)) : 0;
+}
+
+int gale_epochs_new(const gale_context *context, gale_collector *out, const gale_epochs_options *options,
+                    gale_epochs **ret_epochs, gale_error *error) {
+    gale_epochs_options given;
+    if (!context || !out || !ret_epochs)
+        return gale_error_set(error, GALE_INVALID, "%s: NULL for what must be there", who);
+    int rc = gx_options_take(&given, sizeof given, options, "epochs: options", error);
+    if (rc < 0) return rc;
+    if (!given.commit) return gale_error_set(error, GALE_INVALID, "epochs: options: `commit` is missing");
+    gale_epochs *epochs = gx_define_instance(context, sizeof *epochs);
+    if (!epochs) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
+    epochs->out = out;
+    epochs->memory = given.memory ? given.memory : MEMORY;
+    rc = begin(epochs, &given, error);
+    if (rc < 0) {
+        gale_epochs_free(epochs);
+        return rc;
+    }
+    epochs->keeper->drop = given.drop;
+    *ret_epochs = epochs;
+    return 0;
+}
+
+void gale_epochs_free(gale_epochs *epochs) {
+    if (!epochs) return;
+    if (epochs->tick) (void)gale_watch_free(epochs->out, epochs->tick);
+    while (epochs->restored) {
+        gale_epoch *epoch = epochs->restored;
+        epochs->restored = epoch->next;
+        epoch_free(epoch);
+    }
+    epoch_free(epochs->open);
+    if (epochs->keeper) keeper_let_go(epochs->keeper);
+    gx_define_instance_free(epochs);
+}
+
+/* --- In --------------------------------------------------------------------------------------------------------------- */
+
+/* From the half of it on a checkpoint is asked for, once each; who feeds it waits while it is full. */
+static void hold_back(gale_epochs *epochs) {
+    uint64_t bytes = epochs->open->records.size;
+    bool full = bytes + epochs->pledged >= epochs->memory;
+    if (!epochs->wished && bytes >= epochs->memory / 2) {
+        epochs->wished = true;
+        gale_wish_checkpoint(epochs->out);
+    }
+    if (full == epochs->full) return;
+    epochs->full = full;
+    (void)gale_congest(epochs->out, full);
+}
+
+int gale_epochs_take(gale_epochs *epochs, const gale_value *values, size_t count) {
+    if (!epochs || (count && !values)) return GALE_INVALID;
+    gale_epoch *open = epochs->open;
+    int rc = gx_record_add(&open->records, values, count);
+    open->records.failed = false; /* it holds what it held */
+    if (rc < 0) return rc;
+    open->count++;
+    hold_back(epochs);
+    return 0;
+}
+
+/* --- What lasts ------------------------------------------------------------------------------------------------------- */
+
+/* The run, and epochs; of each its number, rows, bytes, and these in pieces. */
+static const char head_shape[] = "nn", epoch_shape[] = "nnn", piece_shape[] = "y";
+
+static uint64_t run_of(gale_epochs *epochs) {
+    /* Another one for each run that begins anew, whatever its seed is: it is compared, and changes nothing else. */
+    while (!epochs->run) epochs->run = gx_os_entropy() & INT64_MAX;
+    return epochs->run;
+}
+
+static int save_epoch(const gale_epoch *epoch, gale_saver *to) {
+    const gale_value head[] = { gale_i64((int64_t)epoch->number), gale_i64((int64_t)epoch->count),
+                                gale_i64((int64_t)epoch->records.size) };
+    int rc = gale_save(to, head, 3);
+    for (size_t at = 0; rc == 0 && at < epoch->records.size; at += PIECE) {
+        size_t left = epoch->records.size - at;
+        gale_value piece = gale_bytes(epoch->records.data + at, left < PIECE ? left : PIECE);
+        rc = gale_save(to, &piece, 1);
+    }
+    return rc;
+}
+
+static int save_all(gale_epochs *epochs, gale_saver *to) {
+    uint64_t count = epochs->open->count > 0;
+    for (const gale_epoch *epoch = epochs->restored; epoch; epoch = epoch->next) count++;
+    const gale_value head[] = { gale_i64((int64_t)run_of(epochs)), gale_i64((int64_t)count) };
+    int rc = gale_save(to, head, 2);
+    for (const gale_epoch *epoch = epochs->restored; rc == 0 && epoch; epoch = epoch->next) rc = save_epoch(epoch, to);
+    return rc == 0 && epochs->open->count ? save_epoch(epochs->open, to) : rc;
+}
+
+/* It is dropped when it cannot be pledged; the checkpoint is not made then. */
+static int pledge(gale_epochs *epochs, gale_epoch *epoch, gale_saver *to) {
+    epochs->pledged += epoch->records.size;
+    return gale_save_pledge(to, &pledge_ops, epoch);
+}
+
+static int pledge_all(gale_epochs *epochs, gale_saver *to) {
+    int rc = 0;
+    while (rc == 0 && epochs->restored) {
+        gale_epoch *epoch = epochs->restored;
+        epochs->restored = epoch->next;
+        rc = pledge(epochs, epoch, to);
+    }
+    if (rc < 0 || !epochs->open->count) return rc;
+    gale_epoch *fresh = epoch_new(epochs->keeper), *epoch = epochs->open;
+    if (!fresh) return GALE_NO_MEMORY;
+    epochs->open = fresh;
+    return pledge(epochs, epoch, to);
+}
+
+int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
+    if (!epochs || !to) return GALE_INVALID;
+    epochs->checkpoint = gale_save_checkpoint(to);
+    epochs->open->run = run_of(epochs);
+    epochs->open->number = epochs->checkpoint;
+    epochs->pledged = 0;
+    epochs->wished = false;
+    int rc = save_all(epochs, to);
+    if (rc == 0) rc = pledge_all(epochs, to);
+    if (epochs->pledged) look_again(epochs);
+    return rc;
+}
+
+void gale_epochs_committed(gale_epochs *epochs, uint64_t checkpoint) {
+    if (!epochs || checkpoint < epochs->checkpoint) return;
+    epochs->pledged = 0;
+    tell(epochs);
+    hold_back(epochs);
+}
+
+/* --- Going on --------------------------------------------------------------------------------------------------------- */
+
+static int read_pieces(gx_recall *recall, gale_epoch *epoch, uint64_t size) {
+    const gale_value *v;
+    while (epoch->records.size < size) {
+        int rc = gx_recall_one(recall, piece_shape, &v);
+        if (rc < 0) return rc;
+        if (!v[0].size || v[0].size > size - epoch->records.size)
+            return gx_recall_refuse(recall, "has other bytes than its epoch");
+        gx_buf_add(&epoch->records, v[0].as.bytes, v[0].size);
+        if (epoch->records.failed) return GALE_NO_MEMORY;
+    }
+    gale_str left = { epoch->records.data, epoch->records.size };
+    if (!gx_records_are_whole(left)) return gx_recall_refuse(recall, "has rows that were not written so");
+    const gale_body *body;
+    uint64_t rows = 0;
+    while (gx_records_next(&left, &body)) rows++;
+    return rows == epoch->count ? 0 : gx_recall_refuse(recall, "has other rows than its epoch");
+}
+
+static int read_epoch(gale_epochs *epochs, gx_recall *recall, gale_epoch **ret_epoch) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, epoch_shape, &v);
+    if (rc < 0) return rc;
+    gale_epoch *epoch = epoch_new(epochs->keeper);
+    if (!epoch) return GALE_NO_MEMORY;
+    epoch->run = epochs->run;
+    epoch->number = (uint64_t)v[0].as.i64;
+    epoch->count = (uint64_t)v[1].as.i64;
+    rc = epoch->count ? read_pieces(recall, epoch, (uint64_t)v[2].as.i64) : gx_recall_refuse(recall, "has no rows");
+    if (rc < 0)
+        epoch_free(epoch);
+    else
+        *ret_epoch = epoch;
+    return rc;
+}
+
+/* Of a run that had come to its end: no checkpoint is made any more. */
+static int commit_at_once(gale_epochs *epochs) {
+    while (epochs->restored) {
+        gale_epoch *epoch = epochs->restored;
+        gale_error why = GALE_ERROR_INIT;
+        int rc = commit(epoch, &why);
+        if (rc < 0) {
+            gale_report(epochs->out, why.text);
+            return rc == GALE_AGAIN ? GALE_IO : rc;
+        }
+        epochs->restored = epoch->next;
+        epoch_free(epoch);
+    }
+    return 0;
+}
+
+int gale_epochs_restore(gale_epochs *epochs, gale_saved *from) {
+    const gale_value *v;
+    if (!epochs || !from) return GALE_INVALID;
+    gx_recall recall = { from, epochs->out, who, epochs->instance.context, 0 };
+    int rc = gx_recall_one(&recall, head_shape, &v);
+    if (rc < 0) return rc;
+    epochs->run = (uint64_t)v[0].as.i64;
+    int64_t left = v[1].as.i64;
+    if (!epochs->run) return gx_recall_refuse(&recall, "names no run");
+    gale_epoch **end = &epochs->restored;
+    while (*end) end = &(*end)->next;
+    for (; rc == 0 && left > 0; left--) {
+        rc = read_epoch(epochs, &recall, end);
+        if (rc == 0) end = &(*end)->next;
+    }
+    return rc == 0 && gale_saved_is_end(from) ? commit_at_once(epochs) : rc;
+}

@@ -1,0 +1,216 @@
+/* A sink that sends with checkpoints (gale_epochs), in durable runs that end at any step, with a system that is away or loses
+ * its answers: every number comes once. */
+#include "base/random.h"
+#include "harness/cm.h"
+#include "harness/memory_store.h"
+
+#include <gale/connect.h>
+#include <gale/gale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { NUMBERS = 1000, TASKS = 2 };
+
+static struct {
+    memory_store disk;
+    gale_store store;
+    gale_manual_clock *clock;
+    char in[60];
+    gx_random random;
+    /* Outside. */
+    uint32_t rows[NUMBERS];
+    struct {
+        uint64_t run, number;
+    } markers[TASKS];
+    uint64_t away, lost; /* so many calls from now on */
+    uint64_t commits;
+} s;
+
+static int setup(void **state) {
+    (void)state;
+    memset(&s, 0, sizeof s);
+    memory_store_init(&s.disk);
+    s.store = memory_store_open(&s.disk);
+    s.clock = gale_manual_clock_new(0);
+    snprintf(s.in, sizeof s.in, "/tmp/gale_epochs_XXXXXX");
+    int fd = mkstemp(s.in);
+    assert_true(fd >= 0);
+    for (int i = 0; i < NUMBERS; i++) dprintf(fd, "%d\n", i);
+    close(fd);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    unlink(s.in);
+    s.store.close(s.store.self);
+    memory_store_fini(&s.disk);
+    gale_manual_clock_free(s.clock);
+    return 0;
+}
+
+/* --- The sink --- */
+
+typedef struct sink {
+    uint32_t task;
+    gale_epochs *epochs;
+} sink;
+
+static int commit(void *user, gale_epoch *epoch, gale_error *error) {
+    uint32_t task = *(uint32_t *)user;
+    const gale_value *row;
+    size_t count;
+    if (s.away && s.away--) return gale_error_set(error, GALE_AGAIN, "the system is away");
+    if (s.markers[task].run == gale_epoch_run(epoch) && s.markers[task].number >= gale_epoch_number(epoch)) return 0;
+    while (gale_epoch_next(epoch, &row, &count) > 0) s.rows[atoi(row[0].as.string)]++;
+    s.markers[task].run = gale_epoch_run(epoch);
+    s.markers[task].number = gale_epoch_number(epoch);
+    s.commits++;
+    return s.lost && s.lost-- ? gale_error_set(error, GALE_AGAIN, "its answer was lost") : 0;
+}
+
+static int prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    sink *made = test_calloc(1, sizeof *made);
+    uint32_t *task = malloc(sizeof *task);
+    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
+    (void)user;
+    made->task = *task = context->task_index;
+    options.memory = 2000;
+    options.commit = commit;
+    options.drop = free;
+    options.user = task;
+    assert_int_equal(gale_epochs_new(context, out, &options, &made->epochs, NULL), 0);
+    *ret_self = made;
+    return 0;
+}
+
+static int execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    (void)out;
+    gale_value row = gale_tuple_value(tuple, 0);
+    return gale_tuple_is_tick(tuple) ? 0 : gale_epochs_take(((sink *)self)->epochs, &row, 1);
+}
+
+static void cleanup(void *self) {
+    gale_epochs_free(((sink *)self)->epochs);
+    test_free(self);
+}
+
+static int save(void *self, gale_saver *to) {
+    return gale_epochs_save(((sink *)self)->epochs, to);
+}
+
+static int restore(void *self, gale_saved *from, gale_collector *out) {
+    (void)out;
+    return gale_epochs_restore(((sink *)self)->epochs, from);
+}
+
+static void committed(void *self, uint64_t checkpoint) {
+    gale_epochs_committed(((sink *)self)->epochs, checkpoint);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable, .version = 1, .save = save, .restore = restore, .committed = committed
+};
+
+static const gale_bolt_ops ops = { .size = sizeof ops,
+                                   .name = "epochs",
+                                   .kind = GALE_BOLT_SIMPLE,
+                                   .prepare = prepare,
+                                   .execute = execute,
+                                   .cleanup = cleanup,
+                                   .durable = &durable };
+
+/* --- Runs --- */
+
+static gale_topology *build(void) {
+    gale_topology *topology = gale_topology_new("epochs");
+    gale_file_spout_options from = { .size = sizeof from, .path = s.in };
+    gale_spout lines;
+    assert_int_equal(gale_file_spout(&from, &lines, NULL), 0);
+    gale_topology_add_spout(topology, "lines", lines, 1);
+    gale_topology_add_bolt(topology, "sink", (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops }, TASKS);
+    gale_topology_subscribe(topology, "sink", "lines", NULL, gale_shuffle());
+    gale_topology_set(topology, NULL, "topology.max.spout.pending", gale_i64(20));
+    return topology;
+}
+
+/* So many steps, of a new process. True when it came to its end. */
+static bool run(uint64_t steps, int64_t interval) {
+    gale_topology *topology = build();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    gale_clock clock = gale_manual_clock_handle(s.clock);
+    gale_error error = GALE_ERROR_INIT;
+    options.clock = &clock;
+    options.executors = 2;
+    options.seed = 7;
+    options.until_drained = true;
+    options.store = &s.store;
+    options.checkpoint_interval = interval;
+    gale_runtime *runtime = NULL;
+    if (gale_runtime_new(topology, &options, &runtime, &error) < 0) fail_msg("%s", error.text);
+    gale_topology_free(topology);
+    bool closed = false;
+    for (uint64_t i = 0; i < steps && !closed; i++) {
+        closed = gale_runtime_step(runtime) == GALE_STOPPED;
+        gale_manual_clock_advance(s.clock, 100000);
+        if (gx_random_below(&s.random, 4) == 0) assert_true(gale_runtime_commit(runtime, NULL) >= 0);
+    }
+    if (closed) assert_int_equal(gale_runtime_wait(runtime, 0, &error), 0);
+    assert_int_equal(gale_runtime_free(runtime, -1, NULL), 0);
+    s.store.abandon(s.store.self);
+    return closed;
+}
+
+static void assert_each_came_once(void) {
+    for (int i = 0; i < NUMBERS; i++)
+        if (s.rows[i] != 1) fail_msg("number %d came %u times", i, s.rows[i]);
+}
+
+static void a_run_sends_all_that_it_was_given_also_with_its_last_checkpoint(void **state) {
+    (void)state;
+    s.random = gx_random_new(1, 0);
+    assert_true(run(1000000, 5 * GALE_MILLISECOND));
+    assert_each_came_once();
+}
+
+static void a_full_bound_is_a_checkpoint_long_before_its_time(void **state) {
+    (void)state;
+    s.random = gx_random_new(1, 0);
+    assert_true(run(1000000, 1000 * GALE_SECOND));
+    assert_each_came_once();
+    assert_true(s.commits > 4);
+}
+
+static void a_system_that_is_away_and_loses_answers_gets_each_once(void **state) {
+    (void)state;
+    s.random = gx_random_new(2, 0);
+    s.away = 2;
+    s.lost = 2;
+    assert_true(run(1000000, 20 * GALE_MILLISECOND));
+    assert_each_came_once();
+}
+
+static void runs_that_die_at_any_step_send_each_once(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        s.random = gx_random_new(seed, 1);
+        s.lost = 0;
+        while (!run(1 + gx_random_below(&s.random, 400), 5 * GALE_MILLISECOND)) {
+        }
+        assert_each_came_once();
+        teardown(NULL);
+        setup(NULL);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_run_sends_all_that_it_was_given_also_with_its_last_checkpoint, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_full_bound_is_a_checkpoint_long_before_its_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_system_that_is_away_and_loses_answers_gets_each_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(runs_that_die_at_any_step_send_each_once, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+#include "harness/fake_saver.h"
+
+#include <gale/connect.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* A system with transactions, and a marker. */
+typedef struct outside {
+    gx_buf rows; /* of what was committed: each text, and a space */
+    uint64_t run, number;
+    int rc;   /* of the next commits */
+    int lost; /* so many answers are lost: it committed, and says GALE_AGAIN */
+    uint64_t calls, drops;
+} outside;
+
+typedef struct fixture {
+    fake_collector fake;
+    fake_saver saver;
+    outside there;
+    gale_epochs *epochs;
+} fixture;
+
+static int commit(void *user, gale_epoch *epoch, gale_error *error) {
+    outside *there = user;
+    const gale_value *values;
+    size_t count, rows = 0;
+    there->calls++;
+    assert_true(gale_epoch_count(epoch) > 0);
+    if (there->rc < 0) return gale_error_set(error, there->rc, "the server is away");
+    if (there->run == gale_epoch_run(epoch) && there->number >= gale_epoch_number(epoch)) return 0;
+    while (gale_epoch_next(epoch, &values, &count) > 0) {
+        assert_int_equal(count, 1);
+        gx_buf_add(&there->rows, values[0].as.string, values[0].size);
+        gx_buf_add_byte(&there->rows, ' ');
+        rows++;
+    }
+    assert_int_equal(rows, gale_epoch_count(epoch));
+    there->run = gale_epoch_run(epoch);
+    there->number = gale_epoch_number(epoch);
+    if (!there->lost) return 0;
+    there->lost--;
+    return gale_error_set(error, GALE_AGAIN, "the answer was lost");
+}
+
+static void count_drop(void *user) {
+    ((outside *)user)->drops++;
+}
+
+static gale_epochs_options options_of(fixture *f) {
+    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
+    options.memory = 400;
+    options.commit = commit;
+    options.drop = count_drop;
+    options.user = &f->there;
+    return options;
+}
+
+static void begin(fixture *f) {
+    gale_epochs_options options = options_of(f);
+    assert_int_equal(gale_epochs_new(&f->fake.context, &f->fake.collector, &options, &f->epochs, NULL), 0);
+}
+
+static int setup(void **state) {
+    fixture *f = test_calloc(1, sizeof *f);
+    fake_init(&f->fake);
+    fake_saver_init(&f->saver, &f->fake);
+    f->there.rows = (gx_buf)GX_BUF_INIT(NULL);
+    begin(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    gale_epochs_free(f->epochs);
+    fake_saver_fini(&f->saver);
+    gx_buf_fini(&f->there.rows);
+    fake_fini(&f->fake);
+    test_free(f);
+    return 0;
+}
+
+static int save(void *self, gale_saver *to) {
+    return gale_epochs_save(self, to);
+}
+
+static int restore(void *self, gale_saved *from, gale_collector *out) {
+    (void)out;
+    return gale_epochs_restore(self, from);
+}
+
+static const gale_durable_ops durable = { .size = sizeof durable, .version = 1, .save = save, .restore = restore };
+
+static void take(fixture *f, const char *text) {
+    gale_value row = gale_text(text);
+    assert_int_equal(gale_epochs_take(f->epochs, &row, 1), 0);
+}
+
+static void cut(fixture *f) {
+    assert_int_equal(fake_save(&f->saver, &durable, f->epochs), 0);
+}
+
+/* A whole checkpoint. */
+static void make_checkpoint(fixture *f) {
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    fake_drop_pledges(&f->saver);
+    gale_epochs_committed(f->epochs, f->saver.checkpoint);
+}
+
+/* The process dies, and another one goes on from the last cut. */
+static void die_and_go_on(fixture *f) {
+    fake_drop_pledges(&f->saver);
+    gale_epochs_free(f->epochs);
+    begin(f);
+    assert_int_equal(fake_restore(&f->saver, &durable, f->epochs), 0);
+}
+
+static void expect_rows(fixture *f, const char *rows) {
+    assert_string_equal(f->there.rows.size ? gx_buf_text(&f->there.rows) : "", rows);
+}
+
+static void rows_go_out_with_their_checkpoint_and_not_before(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    take(f, "b");
+    cut(f);
+    take(f, "c");
+    expect_rows(f, "");
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    expect_rows(f, "a b ");
+    gale_epochs_committed(f->epochs, f->saver.checkpoint);
+    make_checkpoint(f);
+    expect_rows(f, "a b c ");
+    assert_int_equal(f->there.number, 2);
+}
+
+static void an_epoch_without_rows_asks_nothing_of_the_system(void **state) {
+    fixture *f = *state;
+    make_checkpoint(f);
+    make_checkpoint(f);
+    assert_int_equal(f->there.calls, 0);
+}
+
+static void what_a_crash_kept_goes_out_with_the_next_runs_first_checkpoint(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    cut(f);
+    die_and_go_on(f);
+    take(f, "b");
+    make_checkpoint(f);
+    expect_rows(f, "a b ");
+    assert_int_equal(f->there.number, 2);
+    make_checkpoint(f);
+    expect_rows(f, "a b ");
+}
+
+static void what_the_system_has_is_not_sent_again_whenever_the_process_dies(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    make_checkpoint(f);
+    uint64_t run = f->there.run;
+    take(f, "b");
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    die_and_go_on(f);
+    die_and_go_on(f);
+    make_checkpoint(f);
+    expect_rows(f, "a b ");
+    assert_int_equal(f->there.run, run);
+}
+
+static void two_epochs_of_a_run_that_died_twice_go_out_in_order(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    cut(f);
+    die_and_go_on(f);
+    take(f, "b");
+    cut(f);
+    die_and_go_on(f);
+    make_checkpoint(f);
+    expect_rows(f, "a b ");
+}
+
+static void one_that_begins_anew_is_another_run(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    make_checkpoint(f);
+    take(f, "b");
+    make_checkpoint(f);
+    gale_epochs_free(f->epochs);
+    fake_drop_pledges(&f->saver);
+    f->saver.checkpoint = 0;
+    begin(f);
+    take(f, "c");
+    make_checkpoint(f);
+    expect_rows(f, "a b c ");
+}
+
+static void a_commit_whose_answer_was_lost_is_asked_again_and_comes_once(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    f->there.lost = 1;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    expect_rows(f, "a ");
+}
+
+static void while_the_system_is_away_the_task_says_so(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    f->there.rc = GALE_AGAIN;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    assert_string_equal(f->fake.health, "the server is away");
+    f->there.rc = 0;
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    assert_string_equal(f->fake.health, "");
+    gale_epochs_committed(f->epochs, f->saver.checkpoint);
+    expect_rows(f, "a ");
+}
+
+static void a_full_one_asks_for_a_checkpoint_and_holds_back_who_feeds_it(void **state) {
+    fixture *f = *state;
+    while (!f->fake.wishes) take(f, "0123456789");
+    assert_false(f->fake.congested);
+    while (!f->fake.congested) take(f, "0123456789");
+    assert_int_equal(f->fake.wishes, 1);
+    cut(f);
+    assert_true(f->fake.congested);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    gale_epochs_committed(f->epochs, f->saver.checkpoint);
+    assert_false(f->fake.congested);
+}
+
+static void what_had_come_to_its_end_goes_out_when_it_is_looked_at_again(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    cut(f);
+    f->saver.is_end = true;
+    f->there.rc = GALE_AGAIN;
+    fake_drop_pledges(&f->saver);
+    gale_epochs_free(f->epochs);
+    begin(f);
+    assert_int_equal(fake_restore(&f->saver, &durable, f->epochs), GALE_IO);
+    assert_string_equal(fake_text(&f->fake.reports), "the server is away\n");
+    f->fake.reports.size = 0;
+    f->there.rc = 0;
+    die_and_go_on(f);
+    expect_rows(f, "a ");
+}
+
+static void a_pledge_may_outlive_its_task(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    cut(f);
+    gale_epochs_free(f->epochs);
+    f->epochs = NULL;
+    assert_int_equal(f->there.drops, 0);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    fake_drop_pledges(&f->saver);
+    assert_int_equal(f->there.drops, 1);
+    expect_rows(f, "a ");
+}
+
+static void what_was_not_written_so_is_refused_with_a_sentence(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    cut(f);
+    fake_drop_pledges(&f->saver);
+    size_t whole = f->saver.records.size;
+    for (size_t size = 0; size < whole; size += 8) {
+        gale_str part = { f->saver.records.data, size };
+        if (!gx_records_are_whole(part)) continue;
+        gale_epochs_free(f->epochs);
+        begin(f);
+        f->saver.records.size = size;
+        assert_int_equal(fake_restore(&f->saver, &durable, f->epochs), GALE_DAMAGED);
+        assert_non_null(strstr(fake_text(&f->fake.reports), "epochs: record "));
+        f->fake.reports.size = 0;
+    }
+    f->saver.records.size = whole;
+}
+
+static void misuse_is_refused(void **state) {
+    fixture *f = *state;
+    gale_epochs_options options = options_of(f);
+    gale_epochs *epochs = NULL;
+    options.commit = NULL;
+    assert_int_equal(gale_epochs_new(&f->fake.context, &f->fake.collector, &options, &epochs, NULL), GALE_INVALID);
+    assert_int_equal(gale_epochs_new(NULL, &f->fake.collector, &options, &epochs, NULL), GALE_INVALID);
+    assert_null(epochs);
+    assert_int_equal(gale_epochs_take(NULL, NULL, 0), GALE_INVALID);
+    assert_int_equal(gale_epochs_take(f->epochs, NULL, 1), GALE_INVALID);
+    assert_int_equal(gale_epochs_save(f->epochs, NULL), GALE_INVALID);
+    assert_int_equal(gale_epochs_restore(f->epochs, NULL), GALE_INVALID);
+    gale_epochs_committed(NULL, 1);
+    gale_epochs_free(NULL);
+    assert_int_equal(gale_epoch_next(NULL, NULL, NULL), GALE_INVALID);
+    assert_int_equal(gale_epoch_count(NULL), 0);
+}
+
+/* A row, a cut, another row; with the n-th allocation refused, for every n: nothing is lost and nothing leaks. */
+static void every_allocation_may_fail(void **state) {
+    fixture *f = *state;
+    gale_epochs_free(f->epochs);
+    f->epochs = NULL;
+    for (uint64_t n = 1;; n++) {
+        gale_epochs_options options = options_of(f);
+        gale_value row = gale_text("a");
+        f->fake.fail_at = f->fake.allocations + n;
+        int rc = gale_epochs_new(&f->fake.context, &f->fake.collector, &options, &f->epochs, NULL);
+        if (rc == 0) rc = gale_epochs_take(f->epochs, &row, 1);
+        if (rc == 0) rc = fake_save(&f->saver, &durable, f->epochs);
+        bool failed = f->fake.allocations >= f->fake.fail_at;
+        f->fake.fail_at = 0;
+        fake_drop_pledges(&f->saver);
+        gale_epochs_free(f->epochs);
+        f->epochs = NULL;
+        assert_int_equal(rc, failed ? GALE_NO_MEMORY : 0);
+        if (!failed) break;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_go_out_with_their_checkpoint_and_not_before, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_epoch_without_rows_asks_nothing_of_the_system, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_crash_kept_goes_out_with_the_next_runs_first_checkpoint, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_the_system_has_is_not_sent_again_whenever_the_process_dies, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(two_epochs_of_a_run_that_died_twice_go_out_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_begins_anew_is_another_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_commit_whose_answer_was_lost_is_asked_again_and_comes_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(while_the_system_is_away_the_task_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_one_asks_for_a_checkpoint_and_holds_back_who_feeds_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_had_come_to_its_end_goes_out_when_it_is_looked_at_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pledge_may_outlive_its_task, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_written_so_is_refused_with_a_sentence, setup, teardown),
+        cmocka_unit_test_setup_teardown(misuse_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_allocation_may_fail, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
