@@ -280,6 +280,7 @@ int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
     int rc = kafka_client_open(&c->client, RD_KAFKA_CONSUMER, conf, hear_bell, false, error);
     if (rc == 0 && begin_tick(c) < 0) rc = gale_error_set(error, GALE_IO, "kafka: its timer cannot be made");
     if (rc < 0) return rc;
+    if (context->durable) return kafka_fixed_open(&c->fixed, c->client.rk, topics, context, error);
     rd_kafka_resp_err_t err = rd_kafka_subscribe(c->client.rk, topics);
     return err ? gale_error_set(error, GALE_INVALID, "topics: %s", rd_kafka_err2str(err)) : 0;
 }
@@ -294,11 +295,20 @@ void kafka_consumer_pass(kafka_consumer *c) {
 static void hear(kafka_consumer *c, const rd_kafka_message_t *message, kafka_part *part) {
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         if (part) part->at_end = true;
+        if (part && part->next < 0) part->next = message->offset;
         kafka_client_well(&c->client);
         return;
     }
     kafka_client_unwell(&c->client, message->rkt ? rd_kafka_topic_name(message->rkt) : NULL,
                         rd_kafka_message_errstr(message));
+}
+
+int kafka_consumer_begin(kafka_consumer *c) {
+    gale_error error = GALE_ERROR_INIT;
+    if (!c->fixed.mine || c->fixed.begun) return 0;
+    int rc = kafka_fixed_begin(&c->fixed, c->client.rk, &c->parts, &error);
+    if (rc < 0) gale_report(c->client.out, error.text);
+    return rc;
 }
 
 const rd_kafka_message_t *kafka_consumer_peek(kafka_consumer *c, kafka_part **ret_part) {
@@ -367,6 +377,7 @@ void kafka_consumer_close(kafka_consumer *c) {
     }
     while (c->changes) end_change(c);
     if (c->tick) (void)gale_watch_free(c->client.out, c->tick);
+    kafka_fixed_close(&c->fixed);
     kafka_parts_free(&c->parts);
     kafka_client_close(&c->client);
 }

@@ -13,6 +13,8 @@
  *          With the cooperative protocol a consumer reads on while its group changes, and is not told. What it tells the group then comes too late, and
  *          librdkafka takes the refusal for the loss of all partitions: it is told right behind statistics by which the group is steady.
  *
+ *          In a durable run it is no member: its partitions are fixed (connect/kafka/fixed.h), and the group is only told.
+ *
  *          A spout that may not run (flow control) does not read; the consumer looks into the queue all the same, with its partitions
  *          paused, as the group throws out who does not (max.poll.interval.ms).
  * Threads: the task's. Owner: kafka_consumer_close ends it. */
@@ -20,6 +22,7 @@
 #define GALE_CONNECT_KAFKA_CONSUMER_H
 
 #include "connect/kafka/client.h"
+#include "connect/kafka/fixed.h"
 #include "connect/kafka/parts.h"
 
 #define KAFKA_LEAVE (10 * GALE_SECOND)
@@ -44,6 +47,7 @@ typedef void kafka_lost_fn(void *user, uint32_t source);
 typedef struct kafka_consumer {
     kafka_client client; /* first */
     kafka_parts parts;
+    kafka_fixed fixed; /* of a durable run, which is no member of a group */
     rd_kafka_message_t *stash[2 * KAFKA_BATCH]; /* from `at` on: not given to the spout yet */
     size_t at, count;
     kafka_change *changes; /* that are to be carried out, in order */
@@ -66,6 +70,9 @@ int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
                         const rd_kafka_topic_partition_list_t *topics, double every, const gale_context *context,
                         gale_collector *out, gale_error *error);
 void kafka_consumer_close(kafka_consumer *consumer);
+
+/* Before the first message of each `next`: a durable run's partitions are asked for when it runs. An error is reported. */
+int kafka_consumer_begin(kafka_consumer *consumer);
 
 /* The next message, and the partition that it is of; NULL: there is none now, the bell tells. It is the next until
  * kafka_consumer_pass. */

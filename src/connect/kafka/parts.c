@@ -57,7 +57,12 @@ int kafka_parts_gain(kafka_parts *parts, const char *topic, int32_t partition) {
         return GALE_NO_MEMORY;
     }
     *part = (kafka_part){
-        .topic = name, .partition = partition, .uses = part->uses + 1, .positions = positions, .told = -1
+        .topic = name,
+        .partition = partition,
+        .uses = part->uses + 1,
+        .positions = positions,
+        .told = -1,
+        .next = -1,
     };
     return 0;
 }

@@ -19,6 +19,7 @@ typedef struct kafka_part {
     uint32_t uses;
     gale_positions *positions;
     int64_t told; /* what the group was told last: where it goes on; -1: nothing */
+    int64_t next; /* of it, to be given to the spout; -1: not known yet */
     bool leaving;
     bool at_end; /* all that there is was read */
 } kafka_part;

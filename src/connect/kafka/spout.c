@@ -61,17 +61,8 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     return rc < 0 ? rc : gale_intake_new(context, out, &options, &s->intake, error);
 }
 
-/* What was committed behind the last checkpoint would be missing in all that goes on from it. */
-static const char not_durable[] =
-    "kafka: a durable run goes on from its checkpoint, and this spout's place is not in it: "
-    "what was answered behind it would be lost; run it without --state";
-
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gale_error error = GALE_ERROR_INIT;
-    if (context->durable) {
-        gale_report(out, not_durable);
-        return GALE_UNSUPPORTED;
-    }
     spout *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
@@ -118,6 +109,7 @@ static int take(spout *s) {
         if (s->stuck) return rc;
         if (rc < 0) refuse(s, message, part, rc);
     }
+    part->next = message->offset + 1;
     kafka_consumer_pass(&s->consumer);
     return 0;
 }
@@ -127,6 +119,7 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     int rc = 0;
     (void)out;
     if (s->consumer.client.over) return GALE_NEXT_WATCHED;
+    rc = kafka_consumer_begin(&s->consumer);
     while (rc == 0 && gale_intake_wants(s->intake)) rc = take(s);
     if (rc < 0) return rc;
     int next = gale_intake_next(s->intake, wait);
@@ -144,6 +137,31 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
     gale_intake_fail(s->intake, message_id, failure);
 }
 
+/* --- Checkpoints ------------------------------------------------------------------------------------------------------ */
+
+static int spout_save(void *self, gale_saver *to) {
+    spout *s = self;
+    return kafka_fixed_save(&s->consumer.parts, s->intake, to);
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    spout *s = self;
+    return kafka_fixed_restore(&s->consumer.parts, s->intake, from, out);
+}
+
+static void spout_committed(void *self, uint64_t checkpoint) {
+    spout *s = self;
+    gale_intake_committed(s->intake, checkpoint);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable,
+    .version = 1,
+    .save = spout_save,
+    .restore = spout_restore,
+    .committed = spout_committed,
+};
+
 static const gale_spout_ops ops = {
     .size = sizeof ops,
     .name = "kafka spout",
@@ -152,6 +170,7 @@ static const gale_spout_ops ops = {
     .ack_batch = spout_ack_batch,
     .fail = spout_fail,
     .close = spout_close,
+    .durable = &durable,
 };
 
 /* --- A definition ---------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 
 READ = """
 name: {name}
-config: {{topology.message.timeout.secs: {timeout}, topology.max.spout.pending: 1000}}
+config: {{topology.message.timeout.secs: {timeout}, topology.max.spout.pending: 1000{config}}}
 spouts:
   - id: messages
     className: gale.spout.Kafka
@@ -160,9 +161,10 @@ class Case(unittest.TestCase):
 
 class Reader(Case):
     def write(self, spout="", bolts="", streams="", last="messages", timeout=3600, tasks=1, name="read", sink="FileSink",
-              to="{name: path, value: out.tsv}", kafka={}):
-        (self.path / "topology.yaml").write_text(READ.format(kafka=json.dumps({**SHORT, **kafka}), brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams,
-                                                    last=last, timeout=timeout, tasks=tasks, name=name, sink=sink, to=to))
+              to="{name: path, value: out.tsv}", kafka={}, config="", replaces=("", "")):
+        text = READ.format(kafka=json.dumps({**SHORT, **kafka}), brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams,
+                           last=last, timeout=timeout, tasks=tasks, name=name, sink=sink, to=to, config=config and ", " + config)
+        (self.path / "topology.yaml").write_text(text.replace(*replaces))
 
     HELD = 'while [ ! -e go ]; do sleep 0.05; done; cat >out.tsv'
 
@@ -230,12 +232,6 @@ class Reads(Reader):
         self.assertIn("message 3 given up after 2 attempts", err)
         self.assertEqual(len(self.lines()), 9)
         self.assertEqual(self.cluster.committed(), {0: 10})
-
-    def test_a_durable_run_would_lose_messages_and_is_refused(self):
-        self.write()
-        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
-        self.assertNotEqual(code, 0)
-        self.assertIn("this spout's place is not in it: what was answered behind it would be lost; run it without --state", err)
 
     def test_the_group_is_not_told_of_what_has_no_answer(self):
         self.cluster.ask("topic", "in", 1)
@@ -320,6 +316,70 @@ class Kept(Reader):
         self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
         self.end(process)
         self.assertEqual(seen | set(self.lines()), {f"message {n}" for n in range(30000)})
+
+
+class Durable(Reader):
+    """In a durable run the partitions are fixed, and places are in its checkpoints."""
+
+    def run_killed(self, most=40):
+        """Runs and kills it until it comes to its end; what the group was told is never ahead of what was answered."""
+        for life in range(most):
+            process = self.start("--rate", "12000", "--state", "state")
+            try:
+                process.wait(0.2 + 0.05 * life)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        return life, err
+
+    def test_a_run_that_is_killed_writes_each_message_once(self):
+        for tasks in (1, 2):
+            with self.subTest(tasks=tasks):
+                cluster = self.cluster = Cluster()
+                self.addCleanup(cluster.close)
+                cluster.ask("topic", "in", 3)
+                cluster.ask("produce", "in", 0, 12000)
+                self.write(spout=properties(untilEnd=True, commitEvery=0.02), tasks=tasks,
+                           config="topology.state.checkpoint.interval.ms: 50")
+                life, err = self.run_killed()
+                self.assertGreater(life, 1)
+                self.assertIn("resumed from checkpoint", err)
+                self.assertEqual(sorted(self.lines()), sorted(f"message {n}" for n in range(12000)))
+                shutil.rmtree(self.path / "state")
+                (self.path / "out.tsv").unlink()
+
+    def test_the_checkpoint_goes_before_what_the_group_was_told(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write(spout=properties(commitEvery=0.02))
+        process = self.start("--state", "state")
+        self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
+        self.end(process)
+        self.cluster.ask("produce", "in", 100, 100)
+        self.write(spout=properties(untilEnd=True), replaces=("name: group, value: readers", "name: group, value: others"))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.lines(), [f"message {n}" for n in range(200)])
+
+    def test_the_group_is_told_of_what_a_checkpoint_has(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write(spout=properties(commitEvery=0.02), config="topology.state.checkpoint.interval.ms: 3600000")
+        process = self.start("--state", "state")
+        self.wait_for(lambda: len(self.lines()) == 100, process)
+        time.sleep(0.5)
+        self.assertEqual(self.cluster.committed(), {})
+        self.end(process)
+
+    def test_a_pattern_is_refused(self):
+        self.cluster.ask("topic", "in", 1)
+        self.write(replaces=("[in]", "[^in]"))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertNotEqual(code, 0)
+        self.assertIn("topics: ^in is a pattern; a durable run needs to know its topics", err)
 
 
 class Shared(Reader):
@@ -471,7 +531,7 @@ class Words(Case):
 
     def wrong(self, words, spout="", replaces=("", ""), kafka={}):
         text = READ.format(kafka=json.dumps(kafka), brokers=self.cluster.brokers, spout=spout, bolts="", streams="", last="messages", timeout=30, tasks=1,
-                           name="read", sink="FileSink", to="{name: path, value: out.tsv}")
+                           name="read", sink="FileSink", to="{name: path, value: out.tsv}", config="")
         (self.path / "topology.yaml").write_text(text.replace(*replaces))
         code, out, err = self.gale("check", "topology.yaml")
         self.assertEqual(code, 2, out + err)
@@ -498,7 +558,7 @@ class Words(Case):
         self.cluster.ask("topic", "in", 1)
         secret = {"sasl.password": "password", "enable.sasl.oauthbearer.unsecure.jwt": "missing"}
         text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=properties(untilEnd=True, propertiesFrom=secret), bolts="", streams="",
-                           last="messages", timeout=30, tasks=1, name="read", sink="FileSink", to="{name: path, value: out.tsv}")
+                           last="messages", timeout=30, config="", tasks=1, name="read", sink="FileSink", to="{name: path, value: out.tsv}")
         (self.path / "topology.yaml").write_text(text)
         code, out, err = self.gale("run", "topology.yaml")
         self.assertNotEqual(code, 0)

@@ -1,0 +1,134 @@
+#include "connect/kafka/fixed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- Which they are ------------------------------------------------------------------------------------------------- */
+
+static int list_topic(kafka_fixed *fixed, const rd_kafka_metadata_topic_t *topic, const gale_context *context,
+                      gale_error *error) {
+    if (topic->err)
+        return gale_error_set(error, GALE_AGAIN, "kafka %s: %s", topic->topic, rd_kafka_err2str(topic->err));
+    for (int i = 0; i < topic->partition_cnt; i++) {
+        int32_t partition = topic->partitions[i].id;
+        if (partition >= 0 && (uint32_t)partition % context->task_count == context->task_index)
+            rd_kafka_topic_partition_list_add(fixed->mine, topic->topic, partition);
+    }
+    return 0;
+}
+
+static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, const gale_context *context,
+                     gale_error *error) {
+    const struct rd_kafka_metadata *about = NULL;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, name, NULL);
+    if (!topic) return gale_error_set(error, GALE_INVALID, "topics: %s is no name of one", name);
+    rd_kafka_resp_err_t err = rd_kafka_metadata(rk, 0, topic, &about, KAFKA_FIXED_WAIT_MS);
+    int rc = 0;
+    if (err)
+        rc = gale_error_set(error, GALE_AGAIN, "kafka: the partitions of %s are not known: %s", name,
+                            rd_kafka_err2str(err));
+    for (int i = 0; rc == 0 && i < about->topic_cnt; i++) rc = list_topic(fixed, &about->topics[i], context, error);
+    if (about) rd_kafka_metadata_destroy(about);
+    rd_kafka_topic_destroy(topic);
+    return rc;
+}
+
+int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
+                     const gale_context *context, gale_error *error) {
+    int rc = 0;
+    fixed->mine = rd_kafka_topic_partition_list_new(topics->cnt);
+    for (int i = 0; rc == 0 && i < topics->cnt; i++) {
+        const char *name = topics->elems[i].topic;
+        rc = *name == '^' ? gale_error_set(error, GALE_INVALID,
+                                           "topics: %s is a pattern; a durable run needs to know its topics", name)
+                          : ask_topic(fixed, rk, name, context, error);
+    }
+    return rc;
+}
+
+void kafka_fixed_close(kafka_fixed *fixed) {
+    if (fixed->mine) rd_kafka_topic_partition_list_destroy(fixed->mine);
+    *fixed = (kafka_fixed){ .mine = NULL };
+}
+
+int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, gale_error *error) {
+    for (int i = 0; i < fixed->mine->cnt; i++) {
+        rd_kafka_topic_partition_t *one = &fixed->mine->elems[i];
+        int rc = kafka_parts_gain(parts, one->topic, one->partition);
+        if (rc < 0) return gale_error_set(error, rc, "kafka: there is no room for another partition");
+        kafka_part *part = kafka_parts_find(parts, one->topic, one->partition);
+        part->at_end = false;
+        one->offset = part->next >= 0 ? part->next : RD_KAFKA_OFFSET_STORED;
+    }
+    rd_kafka_resp_err_t err = rd_kafka_assign(rk, fixed->mine);
+    if (err) return gale_error_set(error, GALE_IO, "kafka: partitions: %s", rd_kafka_err2str(err));
+    fixed->begun = true;
+    return 0;
+}
+
+/* --- Checkpoints ---------------------------------------------------------------------------------------------------- */
+
+/* How many; of each its topic, number, and what is read next of it (-1: not known). */
+int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to) {
+    gale_value count = gale_i64((int64_t)parts->count);
+    int rc = gale_save(to, &count, 1);
+    for (size_t i = 0; rc == 0 && i < parts->count; i++) {
+        const kafka_part *part = &parts->list[i];
+        const gale_value row[] = { gale_text(part->topic), gale_i64(part->partition), gale_i64(part->next) };
+        rc = gale_save(to, row, 3);
+    }
+    return rc < 0 ? rc : gale_intake_save(intake, to);
+}
+
+static int refuse(gale_collector *out, const char *what) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "kafka: what was saved of the spout %s", what);
+    gale_report(out, text);
+    return GALE_DAMAGED;
+}
+
+static bool is_part(const gale_value *row, size_t count) {
+    return count == 3 && row[0].type == GALE_TYPE_STRING && row[0].size > 0 && row[0].size < 250 &&
+           row[1].type == GALE_TYPE_I64 && row[1].as.i64 >= 0 && row[1].as.i64 <= INT32_MAX &&
+           row[2].type == GALE_TYPE_I64 && row[2].as.i64 >= -1;
+}
+
+static int restore_part(kafka_parts *parts, gale_saved *from, size_t index, gale_collector *out) {
+    const gale_value *row;
+    size_t count;
+    char topic[250];
+    int rc = gale_saved_next(from, &row, &count);
+    if (rc < 0) return rc;
+    if (rc == 0 || !is_part(row, count)) return refuse(out, "has no such partition");
+    snprintf(topic, sizeof topic, "%.*s", (int)row[0].size, row[0].as.string);
+    int64_t next = row[2].as.i64;
+    rc = kafka_parts_gain(parts, topic, (int32_t)row[1].as.i64);
+    if (rc < 0) return rc;
+    if (parts->count != index + 1) return refuse(out, "has a partition twice");
+    parts->list[index].next = next;
+    parts->list[index].at_end = true; /* until it is read again, if it is */
+    return 0;
+}
+
+/* All before the first row that is open is done. */
+static void begin_row(void *user, uint32_t source, int64_t place) {
+    const kafka_part *part = kafka_parts_at(user, source);
+    if (!part) return;
+    (void)gale_positions_start(part->positions, place);
+    (void)gale_positions_begin(part->positions, place);
+}
+
+int kafka_fixed_restore(kafka_parts *parts, gale_intake *intake, gale_saved *from, gale_collector *out) {
+    const gale_value *head;
+    size_t count;
+    int rc = gale_saved_next(from, &head, &count);
+    if (rc < 0) return rc;
+    if (rc == 0 || count != 1 || head[0].type != GALE_TYPE_I64) return refuse(out, "does not begin with its partitions");
+    int64_t parts_left = head[0].as.i64;
+    rc = 0;
+    for (size_t i = 0; rc == 0 && (int64_t)i < parts_left; i++) rc = restore_part(parts, from, i, out);
+    if (rc == 0) rc = gale_intake_restore(intake, from, begin_row, parts);
+    for (size_t i = 0; rc == 0 && i < parts->count; i++)
+        if (parts->list[i].next >= 0) (void)gale_positions_start(parts->list[i].positions, parts->list[i].next);
+    return rc;
+}
