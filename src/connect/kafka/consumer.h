@@ -47,7 +47,7 @@ typedef void kafka_lost_fn(void *user, uint32_t source);
 typedef struct kafka_consumer {
     kafka_client client; /* first */
     kafka_parts parts;
-    kafka_fixed fixed; /* of a durable run, which is no member of a group */
+    kafka_fixed fixed;                          /* of a durable run, which is no member of a group */
     rd_kafka_message_t *stash[2 * KAFKA_BATCH]; /* from `at` on: not given to the spout yet */
     size_t at, count;
     kafka_change *changes; /* that are to be carried out, in order */

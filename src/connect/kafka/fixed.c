@@ -123,7 +123,8 @@ int kafka_fixed_restore(kafka_parts *parts, gale_intake *intake, gale_saved *fro
     size_t count;
     int rc = gale_saved_next(from, &head, &count);
     if (rc < 0) return rc;
-    if (rc == 0 || count != 1 || head[0].type != GALE_TYPE_I64) return refuse(out, "does not begin with its partitions");
+    if (rc == 0 || count != 1 || head[0].type != GALE_TYPE_I64)
+        return refuse(out, "does not begin with its partitions");
     int64_t parts_left = head[0].as.i64;
     rc = 0;
     for (size_t i = 0; rc == 0 && (int64_t)i < parts_left; i++) rc = restore_part(parts, from, i, out);
