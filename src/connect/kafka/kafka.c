@@ -52,6 +52,10 @@ static const gale_param sink_params[] = {
     GALE_PARAM_MORE("timestamp", GALE_PARAM_FIELD, "",
                     "the field that is the time, in milliseconds since 1970; not given: now", GALE_PARAM_INPUT, 0, 0,
                     NULL, NULL, "time"),
+    GALE_PARAM_MORE("markers", GALE_PARAM_TEXT, "",
+                    "in a durable run: the sink writes in transactions, each message once, with markers in this topic, "
+                    "which is made when it is missing",
+                    0, 0, 0, NULL, NULL, "gale-markers"),
     GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "16 MiB", "so many bytes are on their way at once, about", 0, 1,
                     1 << 30, NULL, NULL, NULL),
     GALE_PARAM_MORE("finishWait", GALE_PARAM_SECONDS, "60",

@@ -1,6 +1,7 @@
 /* Tuples to messages of Kafka's: gale.bolt.KafkaSink. A tuple is held until the brokers have its message. */
 #include "connect/kafka/client.h"
 #include "connect/kafka/kafka.h"
+#include "connect/kafka/transactions.h"
 
 #include <gale/connect.h>
 #include <gale/state.h>
@@ -9,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 40, HEADERS_MAX = 32 };
-
 /* A definition's block. */
 typedef struct settings {
-    kafka_settings kafka;                  /* first */
-    char *topic, *key, *value, *timestamp; /* names of fields but for the topic; NULL: not given */
-    char *headers[HEADERS_MAX];
-    size_t header_count;
+    kafka_settings kafka; /* first */
+    kafka_fields fields;
+    char *topic, *markers;
+    size_t largest; /* a message, in bytes */
     uint64_t memory;
     int64_t finish_wait;
 } settings;
@@ -24,131 +23,14 @@ typedef struct settings {
 typedef struct sink {
     kafka_client client; /* first */
     const settings *given;
-    gale_dispatch *dispatch;
+    gale_dispatch *dispatch; /* of these two it has one */
+    gale_epochs *epochs;
 } sink;
-
-/* What a field is in a message: NULL is none. */
-typedef struct bytes {
-    const void *data;
-    size_t size;
-    char number[NUMBER];
-} bytes;
-
-typedef struct message {
-    bytes key, value;
-    int64_t time; /* 0: now */
-    bytes headers[HEADERS_MAX];
-} message;
-
-/* --- A tuple's message ----------------------------------------------------------------------------------------------- */
-
-/* The fewest digits that say the same. */
-static void write_number(bytes *to, double number) {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(to->number, sizeof to->number, "%.*g", digits, number);
-        if (strtod(to->number, NULL) == number) break;
-    }
-}
-
-static bool form_field(const gale_value *value, bytes *to) {
-    *to = (bytes){ .data = NULL };
-    switch (value->type) {
-    case GALE_TYPE_NULL: return true;
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES:
-        to->data = value->size ? value->as.bytes : (const void *)"";
-        to->size = value->size;
-        return true;
-    case GALE_TYPE_BOOL: snprintf(to->number, sizeof to->number, "%s", value->as.boolean ? "true" : "false"); break;
-    case GALE_TYPE_I64: snprintf(to->number, sizeof to->number, "%" PRId64, value->as.i64); break;
-    case GALE_TYPE_F64: write_number(to, value->as.f64); break;
-    default: return false;
-    }
-    to->data = to->number;
-    to->size = strlen(to->number);
-    return true;
-}
-
-static int refuse(char *why, size_t size, const char *name, const char *what) {
-    snprintf(why, size, "field %s %s", name, what);
-    return GALE_INVALID;
-}
-
-static int form_named(const gale_tuple *tuple, const char *name, bytes *to, char *why, size_t size) {
-    gale_value value;
-    *to = (bytes){ .data = NULL };
-    if (!name) return 0;
-    if (!gale_tuple_get(tuple, name, &value)) return refuse(why, size, name, "is not there");
-    return form_field(&value, to)
-               ? 0
-               : refuse(why, size, name, "is a list or a map: a text is made of it before, as by gale.bolt.Format");
-}
-
-/* The field that is the value: the one that is named, or the first that is not the key. */
-static const char *value_name(const settings *given, const gale_tuple *tuple) {
-    if (given->value) return given->value;
-    const char *first = gale_tuple_field(tuple, 0);
-    bool is_key = first && given->key && strcmp(first, given->key) == 0;
-    return is_key ? gale_tuple_field(tuple, 1) : first;
-}
-
-static int form_time(const gale_tuple *tuple, const char *name, int64_t *ret_time, char *why, size_t size) {
-    gale_value value;
-    *ret_time = 0;
-    if (!name) return 0;
-    if (!gale_tuple_get(tuple, name, &value)) return refuse(why, size, name, "is not there");
-    if (value.type == GALE_TYPE_NULL) return 0;
-    if (value.type != GALE_TYPE_I64 || value.as.i64 < 0)
-        return refuse(why, size, name, "is no time: milliseconds since 1970");
-    *ret_time = value.as.i64;
-    return 0;
-}
-
-/* Borrowed from the tuple. GALE_INVALID with a sentence. */
-static int form(const settings *given, const gale_tuple *tuple, message *m, char *why, size_t size) {
-    const char *name = value_name(given, tuple);
-    if (!name) return refuse(why, size, "value", "is not there");
-    int rc = form_named(tuple, given->key, &m->key, why, size);
-    if (rc == 0) rc = form_named(tuple, name, &m->value, why, size);
-    if (rc == 0) rc = form_time(tuple, given->timestamp, &m->time, why, size);
-    for (size_t i = 0; rc == 0 && i < given->header_count; i++)
-        rc = form_named(tuple, given->headers[i], &m->headers[i], why, size);
-    return rc;
-}
-
-static size_t size_of(const settings *given, const message *m) {
-    size_t size = m->key.size + m->value.size + 64;
-    for (size_t i = 0; i < given->header_count; i++) size += m->headers[i].size + 16;
-    return size;
-}
 
 /* --- Out ------------------------------------------------------------------------------------------------------------- */
 
-/* librdkafka's from then on, when it is sent. NULL: there are none. */
-static rd_kafka_headers_t *headers_of(const settings *given, const message *m) {
-    rd_kafka_headers_t *headers = given->header_count ? rd_kafka_headers_new(given->header_count) : NULL;
-    for (size_t i = 0; i < given->header_count; i++)
-        if (m->headers[i].data)
-            (void)rd_kafka_header_add(headers, given->headers[i], -1, m->headers[i].data, (ssize_t)m->headers[i].size);
-    return headers;
-}
-
-static rd_kafka_resp_err_t produce(sink *s, const message *m, uint64_t id) {
-    rd_kafka_headers_t *headers = headers_of(s->given, m);
-    rd_kafka_vu_t parts[] = {
-        { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = s->given->topic },
-        { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
-        { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)m->key.data, m->key.size } },
-        { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)m->value.data, m->value.size } },
-        { .vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = m->time },
-        { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = (void *)(uintptr_t)id },
-        { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
-    };
-    rd_kafka_error_t *error = rd_kafka_produceva(s->client.rk, parts, sizeof parts / sizeof *parts - (headers ? 0 : 1));
-    rd_kafka_resp_err_t err = error ? rd_kafka_error_code(error) : RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (error) rd_kafka_error_destroy(error);
-    if (err && headers) rd_kafka_headers_destroy(headers);
-    return err;
+static rd_kafka_resp_err_t produce(sink *s, const kafka_message *m, uint64_t id) {
+    return kafka_message_produce(&s->given->fields, m, s->client.rk, s->given->topic, (void *)(uintptr_t)id);
 }
 
 /* What no further attempt would change. */
@@ -197,6 +79,7 @@ static void bolt_cleanup(void *self) {
     if (s->client.rk) (void)rd_kafka_purge(s->client.rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     kafka_client_close(&s->client);
     gale_dispatch_free(s->dispatch);
+    gale_epochs_free(s->epochs);
     free(s);
 }
 
@@ -211,13 +94,29 @@ static int begin(sink *s, const gale_context *context, gale_collector *out, gale
     return kafka_client_open(&s->client, RD_KAFKA_PRODUCER, conf, hear_bell, true, error);
 }
 
+/* In a durable run: the epochs have no client of the task's. */
+static int begin_epochs(sink *s, const gale_context *context, gale_collector *out, gale_error *error) {
+    char id[KAFKA_ID_MAX];
+    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
+    snprintf(id, sizeof id, "%s/%s/%" PRIu32, context->topology, context->component, context->task_index);
+    options.memory = s->given->memory;
+    options.commit = kafka_transactions_commit;
+    options.drop = kafka_transactions_free;
+    options.user = kafka_transactions_new(&s->given->kafka, &s->given->fields, s->given->topic, s->given->markers, id);
+    if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int rc = gale_epochs_new(context, out, &options, &s->epochs, error);
+    if (rc < 0) kafka_transactions_free(options.user);
+    return rc;
+}
+
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gale_error error = GALE_ERROR_INIT;
     sink *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
     kafka_client_init(&s->client, &s->given->kafka, context, out);
-    int rc = begin(s, context, out, &error);
+    bool once = context->durable && s->given->markers;
+    int rc = once ? begin_epochs(s, context, out, &error) : begin(s, context, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);
         bolt_cleanup(s);
@@ -227,14 +126,25 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
+/* Its answer reaches the outside with the checkpoint that has the row. */
+static int take(sink *s, const gale_tuple *tuple, const kafka_message *m, gale_collector *out) {
+    gale_value values[KAFKA_MESSAGE_VALUES];
+    if (kafka_message_size(&s->given->fields, m) > s->given->largest)
+        return gale_reject(out, gale_tuple_handle(tuple), "the message is larger than message.max.bytes");
+    int rc = gale_epochs_take(s->epochs, values, kafka_message_values(&s->given->fields, m, values));
+    return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
+}
+
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     sink *s = self;
-    message m;
+    kafka_message m;
     char why[GALE_FAILURE_TEXT];
     uint64_t id;
     if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
-    if (form(s->given, tuple, &m, why, sizeof why) < 0) return gale_reject(out, gale_tuple_handle(tuple), why);
-    int rc = gale_dispatch_hold(s->dispatch, tuple, size_of(s->given, &m), &id);
+    if (kafka_message_form(&s->given->fields, tuple, &m, why, sizeof why) < 0)
+        return gale_reject(out, gale_tuple_handle(tuple), why);
+    if (s->epochs) return take(s, tuple, &m, out);
+    int rc = gale_dispatch_hold(s->dispatch, tuple, kafka_message_size(&s->given->fields, &m), &id);
     if (rc < 0) return rc;
     rd_kafka_resp_err_t err = produce(s, &m, id);
     if (err) fail(s, id, err);
@@ -261,17 +171,18 @@ static int bolt_finish(void *self, gale_collector *out) {
     return GALE_IO;
 }
 
-/* --- Checkpoints: what was not confirmed is sent again ----------------------------------------------------------------- */
+/* --- Checkpoints: what was not confirmed is sent again, or all of it goes out with them ----------------------------------------------------------------- */
 
 static int bolt_save(void *self, gale_saver *to) {
-    return gale_dispatch_save(((sink *)self)->dispatch, to);
+    sink *s = self;
+    return s->epochs ? gale_epochs_save(s->epochs, to) : gale_dispatch_save(s->dispatch, to);
 }
 
 static int send_again(void *user, uint64_t id, const gale_tuple *tuple) {
     sink *s = user;
-    message m;
+    kafka_message m;
     char why[GALE_FAILURE_TEXT];
-    if (form(s->given, tuple, &m, why, sizeof why) < 0)
+    if (kafka_message_form(&s->given->fields, tuple, &m, why, sizeof why) < 0)
         return gale_dispatch_fail(s->dispatch, id, GALE_REASON_REJECTED, why);
     rd_kafka_resp_err_t err = produce(s, &m, id);
     if (err) fail(s, id, err);
@@ -279,8 +190,14 @@ static int send_again(void *user, uint64_t id, const gale_tuple *tuple) {
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    sink *s = self;
     (void)out;
-    return gale_dispatch_restore(((sink *)self)->dispatch, from, send_again, self);
+    return s->epochs ? gale_epochs_restore(s->epochs, from)
+                     : gale_dispatch_restore(s->dispatch, from, send_again, self);
+}
+
+static void bolt_committed(void *self, uint64_t checkpoint) {
+    gale_epochs_committed(((sink *)self)->epochs, checkpoint);
 }
 
 static const gale_durable_ops durable = {
@@ -291,16 +208,21 @@ static const gale_durable_ops durable = {
     .restore = bolt_restore,
 };
 
-static const gale_bolt_ops ops = {
-    .size = sizeof ops,
-    .name = "kafka sink",
-    .kind = GALE_BOLT_MANUAL,
-    .prepare = bolt_prepare,
-    .execute = bolt_execute,
-    .finish = bolt_finish,
-    .cleanup = bolt_cleanup,
-    .durable = &durable,
+/* With transactions it saves something else, which the other one must not take for its own. */
+static const gale_durable_ops durable_once = {
+    .size = sizeof durable_once,
+    .version = 2,
+    .save = bolt_save,
+    .restore = bolt_restore,
+    .committed = bolt_committed,
 };
+
+#define SINK_OPS(durable_)                                                                                             \
+    {                                                                                                                  \
+        .size = sizeof(gale_bolt_ops), .name = "kafka sink", .kind = GALE_BOLT_MANUAL, .prepare = bolt_prepare,        \
+        .execute = bolt_execute, .finish = bolt_finish, .cleanup = bolt_cleanup, .durable = (durable_)                 \
+    }
+static const gale_bolt_ops ops = SINK_OPS(&durable), ops_once = SINK_OPS(&durable_once);
 
 /* --- A definition ---------------------------------------------------------------------------------------------------- */
 
@@ -310,7 +232,7 @@ static const kafka_property own[] = {
     { "queue.buffering.max.messages", "memory bounds what is on its way" },
     { "queue.buffering.max.kbytes", "memory bounds what is on its way" },
     { "delivery.report.only.error", "each message is confirmed" },
-    { "transactional.id", "the sink has no transactions" },
+    { "transactional.id", "topology, component and task are its transactional id" },
     { NULL, NULL },
 };
 
@@ -332,11 +254,11 @@ static int read_headers(settings *made, const gale_args *args, gale_error *error
     const char *text = gale_args_text(args, "headers");
     gale_str name;
     while (text && kafka_next_name(&text, &name)) {
-        if (made->header_count == HEADERS_MAX)
-            return gale_error_set(error, GALE_INVALID, "headers: there are at most %d", HEADERS_MAX);
+        if (made->fields.header_count == KAFKA_SINK_HEADERS_MAX)
+            return gale_error_set(error, GALE_INVALID, "headers: there are at most %d", KAFKA_SINK_HEADERS_MAX);
         char *copy = strndup(name.data, name.size);
         if (!copy) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-        made->headers[made->header_count++] = copy;
+        made->fields.headers[made->fields.header_count++] = copy;
     }
     return 0;
 }
@@ -345,10 +267,11 @@ static void free_settings(void *user) {
     settings *made = user;
     kafka_settings_free(&made->kafka);
     free(made->topic);
-    free(made->key);
-    free(made->value);
-    free(made->timestamp);
-    for (size_t i = 0; i < made->header_count; i++) free(made->headers[i]);
+    free(made->markers);
+    free(made->fields.key);
+    free(made->fields.value);
+    free(made->fields.timestamp);
+    for (size_t i = 0; i < made->fields.header_count; i++) free(made->fields.headers[i]);
     free(made);
 }
 
@@ -358,16 +281,26 @@ static int copy_text(char **to, const gale_args *args, const char *parameter, ga
     return text && !*to ? GALE_NO_MEMORY : 0;
 }
 
+/* librdkafka has a default. */
+static size_t read_largest(const rd_kafka_conf_t *conf) {
+    char text[32];
+    size_t size = sizeof text;
+    if (rd_kafka_conf_get(conf, "message.max.bytes", text, &size) != RD_KAFKA_CONF_OK) return SIZE_MAX;
+    return (size_t)strtoull(text, NULL, 10);
+}
+
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = kafka_settings_make(&made->kafka, args, defaults, own, error);
     if (rc == 0) rc = kafka_settings_set(&made->kafka, set_own, error);
     if (rc == 0) rc = copy_text(&made->topic, args, "topic", error);
-    if (rc == 0) rc = copy_text(&made->key, args, "key", error);
-    if (rc == 0) rc = copy_text(&made->value, args, "value", error);
-    if (rc == 0) rc = copy_text(&made->timestamp, args, "timestamp", error);
+    if (rc == 0) rc = copy_text(&made->markers, args, "markers", error);
+    if (rc == 0) rc = copy_text(&made->fields.key, args, "key", error);
+    if (rc == 0) rc = copy_text(&made->fields.value, args, "value", error);
+    if (rc == 0) rc = copy_text(&made->fields.timestamp, args, "timestamp", error);
     if (rc == 0) rc = read_headers(made, args, error);
     if (rc == 0 && strlen(made->topic) > 249)
         rc = gale_error_set(error, GALE_INVALID, "topic: a name has at most 249 bytes");
+    made->largest = read_largest(made->kafka.conf);
     made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->finish_wait = (int64_t)(gale_args_number(args, "finishWait") * 1e9);
     return rc;
@@ -382,6 +315,8 @@ int kafka_make_sink(void *user, const gale_args *args, gale_bolt *ret_bolt, gale
         free_settings(made);
         return rc;
     }
-    *ret_bolt = (gale_bolt){ .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = free_settings };
+    *ret_bolt = (gale_bolt){
+        .size = sizeof *ret_bolt, .ops = made->markers ? &ops_once : &ops, .user = made, .free_user = free_settings
+    };
     return 0;
 }

@@ -6,12 +6,14 @@ usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
 
 import collections
 import itertools
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -188,6 +190,42 @@ class Real(Reader):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 0)
         return collections.Counter(message.value for message in self.cluster.read(f"copy-of-{topic}"))
+
+    def copy_once(self, count, lives, disturb):
+        """The same in a durable run with markers, killed again and again."""
+        topic = self.new_topic(count)
+        self.cluster.ask("topic", f"copy-of-{topic}", 4)
+        text = COPY.format(brokers=self.cluster.brokers, topic=topic).replace("secs: 20}", "secs: 3600, topology.state.checkpoint.interval.ms: 100}")
+        text = text.replace("value: 0.2}", "value: 0.2}\n      - {name: untilEnd, value: true}").replace("{name: key, value: key}", "{name: key, value: key}\n      - {name: markers, value: gale-markers}")
+        (self.path / "topology.yaml").write_text(text)
+        for life in range(lives):
+            process = self.start_logged("--rate", "20000", "--state", "state")
+            try:
+                process.wait(0.5 + random.random() * 2)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                disturb(life)
+        process = self.start_logged("--state", "state")
+        self.assertEqual(process.wait(), 0, (self.path / "log").read_text()[-3000:])
+        every = collections.Counter(message.value for message in self.cluster.read(f"copy-of-{topic}"))
+        self.assertEqual(set(every), {f"message {n}" for n in range(count)})
+        self.assertEqual(sum(every.values()), count)
+        return life
+
+    def test_a_durable_copy_with_markers_has_each_message_once_however_often_it_is_killed(self):
+        self.assertGreater(self.copy_once(200000, 12, lambda life: None), 3)
+
+    def test_and_however_often_the_broker_is_killed_or_hangs(self):
+        def disturb(life):
+            if life % 3 == 1:
+                self.broker.kill()
+                self.broker.start()
+            if life % 3 == 2:
+                self.broker.process.send_signal(signal.SIGSTOP)
+                threading.Timer(4, lambda: self.broker.process.send_signal(signal.SIGCONT)).start()
+        self.assertGreater(self.copy_once(200000, 9, disturb), 3)
 
     def test_a_broker_that_is_killed_costs_no_message(self):
         def disturb(wait_for_progress):

@@ -499,6 +499,28 @@ class Writes(Case):
         self.assertIn("resumed from checkpoint", err)
         self.assertEqual({message.value for message in self.cluster.read("out")}, set(lines))
 
+    def test_a_durable_run_with_markers_sends_with_its_checkpoints(self):
+        """Stopped and started again: each line once, in order. (The mock shows what is not committed, too: kills are tried with a real broker.)"""
+        self.cluster.ask("topic", "out", 1)
+        self.cluster.ask("topic", "marks", 1)
+        lines = [f"line {n}" for n in range(20000)]
+        self.write(lines, sink=properties(markers="marks"))
+        for life in range(3):
+            process = self.start("--rate", "5000", "--state", "state")
+            before = len(self.cluster.read("out"))
+            self.wait_for(lambda: len(self.cluster.read("out")) > before + 500 or process.poll() is not None)
+            process.send_signal(signal.SIGTERM)
+            process.communicate()
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        self.assertIn("resumed from checkpoint", err)
+        self.assertEqual([message.value for message in self.cluster.read("out") if message.key != "write/sink/0"], lines)
+        marks = [message for message in self.cluster.read("marks")]
+        self.assertEqual({message.key for message in marks}, {"write/sink/0"})
+        self.assertEqual(len({message.value.split()[0] for message in marks}), 1)
+        numbers = [int(message.value.split()[1]) for message in marks]
+        self.assertEqual(numbers, sorted(set(numbers)))
+
     def test_a_list_is_no_message(self):
         self.cluster.ask("topic", "out", 1)
         bolts = """  - id: parts
