@@ -1,0 +1,470 @@
+#include "connect/http/server.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A connection, as its socket context. */
+typedef struct line {
+    struct line *next, *before;
+    int fd;
+    int64_t since; /* when it was made, or answered last */
+    bool held;
+} line;
+
+struct http_server {
+    http_server_options options;
+    const gale_context *context;
+    gale_collector *out;
+    struct MHD_Daemon *daemon;
+    line *lines;
+    uint32_t count, most, held, replying;
+    uint64_t reading;
+    gale_watch watch, tick;
+};
+
+struct http_request {
+    http_server *server;
+    struct MHD_Connection *connection;
+    http_request *next;
+    char *target, *body;
+    const char *method;
+    size_t size, capacity;
+    bool begun, refused, held, answered;
+    http_reply reply;
+};
+
+void http_reply_set(http_reply *reply, unsigned status, const char *text) {
+    *reply = (http_reply){ .status = status };
+    snprintf(reply->text, sizeof reply->text, "%s", text);
+}
+
+static line *line_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* --- Answers ---------------------------------------------------------------------------------------------------------- */
+
+static void add_headers(struct MHD_Response *response, unsigned status) {
+    (void)MHD_add_response_header(response, "Content-Type", "application/json");
+    if (status == 401) (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (status == 405) (void)MHD_add_response_header(response, "Allow", "POST, PUT, PATCH");
+    if (status == 503) (void)MHD_add_response_header(response, "Retry-After", "1");
+}
+
+static enum MHD_Result send_reply(http_request *request) {
+    const http_reply *reply = &request->reply;
+    char text[6 * sizeof reply->text], json[sizeof text + 32];
+    (void)http_json_text(reply->text, text, sizeof text);
+    int size = reply->status < 300 ? snprintf(json, sizeof json, "{\"tuples\":%" PRIu32 "}\n", reply->tuples)
+                                   : snprintf(json, sizeof json, "{\"error\":\"%s\"}\n", text);
+    struct MHD_Response *response = MHD_create_response_from_buffer((size_t)size, json, MHD_RESPMEM_MUST_COPY);
+    if (!response) return MHD_NO;
+    add_headers(response, reply->status);
+    enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+void http_server_answer(http_request *request, const http_reply *reply) {
+    http_server *server = request->server;
+    line *own = line_of(request->connection);
+    request->reply = *reply;
+    request->answered = true;
+    if (own) own->held = false;
+    if (own) own->since = gale_context_now(server->context);
+    server->held--;
+    server->replying++;
+    MHD_resume_connection(request->connection);
+    /* Without a thread of its own nothing wakes it for that. */
+    (void)gale_watch_set(server->out, server->watch, GALE_WATCH_READ, gale_context_now(server->context));
+}
+
+static void hold(http_request *request) {
+    line *own = line_of(request->connection);
+    request->held = true;
+    if (own) own->held = true;
+    request->server->held++;
+    MHD_suspend_connection(request->connection);
+}
+
+bool http_server_is_full(const http_server *server) {
+    return server->held >= server->options.held_max;
+}
+
+uint64_t http_server_reading(const http_server *server) {
+    return server->reading;
+}
+
+/* --- Bodies ----------------------------------------------------------------------------------------------------------- */
+
+static void drop_body(http_request *request) {
+    request->server->reading -= request->capacity;
+    free(request->body);
+    request->body = NULL;
+    request->size = request->capacity = 0;
+}
+
+static void refuse(http_request *request, unsigned status, const char *text) {
+    drop_body(request);
+    request->refused = true;
+    http_reply_set(&request->reply, status, text);
+}
+
+static void refuse_size(http_request *request) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "the body is too large: %zu bytes at the most", request->server->options.body_max);
+    refuse(request, 413, text);
+}
+
+static bool grow(http_request *request, size_t size) {
+    http_server *server = request->server;
+    if (size <= request->capacity) return true;
+    size_t capacity = request->capacity ? 2 * request->capacity : 4096;
+    if (capacity < size) capacity = size;
+    uint64_t used = server->options.busy(server->options.user) + server->reading;
+    char *body = used + capacity <= server->options.memory ? realloc(request->body, capacity) : NULL;
+    if (!body) return false;
+    server->reading += capacity - request->capacity;
+    request->body = body;
+    request->capacity = capacity;
+    return true;
+}
+
+static void take_body(http_request *request, const char *data, size_t size) {
+    if (request->refused) return;
+    if (size > request->server->options.body_max - request->size) {
+        refuse_size(request);
+    } else if (!grow(request, request->size + size)) {
+        refuse(request, 503, "there is no memory for the body: too much waits already");
+    } else {
+        memcpy(request->body + request->size, data, size);
+        request->size += size;
+    }
+}
+
+/* --- Requests --------------------------------------------------------------------------------------------------------- */
+
+/* Called with the target as it came. */
+static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
+    http_request *request = calloc(1, sizeof *request);
+    if (!request) return NULL;
+    request->server = user;
+    request->connection = connection;
+    request->target = strdup(uri);
+    if (request->target) return request;
+    free(request);
+    return NULL;
+}
+
+/* How much is to come; UINT64_MAX where the head does not say, and 0 where it says that nothing is. */
+static uint64_t length_of(const http_request *request) {
+    const char *length = http_request_header(request, "Content-Length");
+    if (length) return strtoull(length, NULL, 10);
+    return http_request_header(request, "Transfer-Encoding") ? UINT64_MAX : 0;
+}
+
+static enum MHD_Result look_at_head(http_request *request, const char *method) {
+    const http_server_options *options = &request->server->options;
+    uint64_t length = length_of(request);
+    http_reply reply;
+    request->begun = true;
+    request->method = method;
+    if (!options->check(options->user, request, &reply)) {
+        request->reply = reply;
+        request->refused = true;
+    } else if (length != UINT64_MAX && length > options->body_max) {
+        refuse_size(request);
+    }
+    bool at_once = request->refused && length > HTTP_DRAINED;
+    return at_once ? send_reply(request) : MHD_YES;
+}
+
+static enum MHD_Result serve(http_request *request) {
+    const http_server_options *options = &request->server->options;
+    http_reply reply;
+    if (request->answered || request->refused) return send_reply(request);
+    if (request->held) return MHD_YES;
+    bool held = options->take(options->user, request, &reply);
+    drop_body(request);
+    if (held) {
+        hold(request);
+        return MHD_YES;
+    }
+    request->reply = reply;
+    return send_reply(request);
+}
+
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *data, size_t *data_size, void **own) {
+    http_request *request = *own;
+    (void)user, (void)connection, (void)url, (void)version;
+    if (!request) return MHD_NO; /* no memory: the connection is closed */
+    if (!request->begun) return look_at_head(request, method);
+    if (!*data_size) return serve(request);
+    take_body(request, data, *data_size);
+    *data_size = 0;
+    return MHD_YES;
+}
+
+static void end(void *user, struct MHD_Connection *connection, void **own, enum MHD_RequestTerminationCode code) {
+    http_server *server = user;
+    http_request *request = *own;
+    line *own_line = line_of(connection);
+    (void)code;
+    if (own_line) own_line->since = gale_context_now(server->context);
+    if (!request) return;
+    if (request->answered) server->replying--;
+    drop_body(request);
+    free(request->target);
+    free(request);
+    *own = NULL;
+}
+
+const char *http_request_method(const http_request *request) {
+    return request->method;
+}
+
+gale_str http_request_target(const http_request *request) {
+    return (gale_str){ request->target, strlen(request->target) };
+}
+
+gale_str http_request_body(const http_request *request) {
+    return (gale_str){ request->body ? request->body : "", request->size };
+}
+
+const char *http_request_header(const http_request *request, const char *name) {
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+typedef struct walk {
+    http_header_fn *each;
+    void *user;
+} walk;
+
+static enum MHD_Result tell_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    const walk *w = user;
+    (void)kind;
+    w->each(w->user, name, value ? value : "");
+    return MHD_YES;
+}
+
+void http_request_headers(const http_request *request, http_header_fn *each, void *user) {
+    walk w = { each, user };
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, tell_header, &w);
+}
+
+void http_request_remote(const http_request *request, char *to, size_t room) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+                                                                   MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    socklen_t size = address && address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                               : sizeof(struct sockaddr_in);
+    *to = '\0';
+    if (address && getnameinfo(address, size, to, (socklen_t)room, NULL, 0, NI_NUMERICHOST) != 0) *to = '\0';
+}
+
+http_request *http_request_next(const http_request *request) {
+    return request->next;
+}
+
+void http_request_put_before(http_request *request, http_request *next) {
+    request->next = next;
+}
+
+/* --- Connections ------------------------------------------------------------------------------------------------------ */
+
+static void come(http_server *server, struct MHD_Connection *connection, void **context) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    line *own = calloc(1, sizeof *own);
+    *context = own;
+    server->count++;
+    if (!own) return; /* libmicrohttpd's own timeout has it still */
+    *own = (line){ server->lines, NULL, info ? info->connect_fd : -1, gale_context_now(server->context), false };
+    if (server->lines) server->lines->before = own;
+    server->lines = own;
+}
+
+static void go(http_server *server, void **context) {
+    line *own = *context;
+    server->count--;
+    *context = NULL;
+    if (!own) return;
+    *(own->before ? &own->before->next : &server->lines) = own->next;
+    if (own->next) own->next->before = own->before;
+    free(own);
+}
+
+static void notice(void *user, struct MHD_Connection *connection, void **context,
+                   enum MHD_ConnectionNotificationCode code) {
+    http_server *server = user;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        come(server, connection, context);
+    else
+        go(server, context);
+}
+
+/* Who waits for an answer has time; who does not, more of it while there is room for others. */
+static void sweep(http_server *server) {
+    int64_t now = gale_context_now(server->context), bound = server->options.timeout;
+    bool crowded = server->count > server->most - HTTP_IDLE_CONNECTIONS / 4;
+    if (crowded && bound > HTTP_HURRY) bound = HTTP_HURRY;
+    for (const line *one = server->lines; one; one = one->next)
+        if (!one->held && one->fd >= 0 && now - one->since > bound) (void)shutdown(one->fd, SHUT_RDWR);
+}
+
+/* --- Running ---------------------------------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 16 };
+
+/* All that can be done at once, but not for ever; then it waits for its descriptors, and for its next time. */
+static int run(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    http_server *server = user;
+    MHD_UNSIGNED_LONG_LONG wait = 0;
+    enum MHD_Result timed = MHD_YES;
+    (void)events;
+    for (int i = 0; i < ROUNDS && timed == MHD_YES && wait == 0; i++) {
+        if (MHD_run(server->daemon) != MHD_YES) return GALE_IO;
+        timed = MHD_get_timeout(server->daemon, &wait);
+    }
+    int64_t now = gale_context_now(server->context);
+    int64_t at = timed == MHD_YES ? now + (int64_t)(wait > 1000 ? 1000 : wait) * GALE_MILLISECOND : 0;
+    return gale_watch_set(out, watch, GALE_WATCH_READ, at);
+}
+
+static int tick(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    http_server *server = user;
+    (void)events;
+    sweep(server);
+    server->options.tick(server->options.user);
+    return gale_watch_set(out, watch, 0, gale_context_now(server->context) + GALE_SECOND);
+}
+
+static int watch(http_server *server, gale_error *error) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    options.always = true;
+    options.user = server;
+    options.fd = info ? info->epoll_fd : -1;
+    options.events = GALE_WATCH_READ;
+    options.call = run;
+    int rc = info ? gale_watch_new(server->out, &options, &server->watch) : GALE_UNSUPPORTED;
+    options.fd = -1;
+    options.events = 0;
+    options.at = gale_context_now(server->context) + GALE_SECOND;
+    options.call = tick;
+    if (rc == 0) rc = gale_watch_new(server->out, &options, &server->tick);
+    return rc < 0 ? gale_error_set(error, rc, "http: its connections cannot be watched: %s", gale_error_text(rc)) : 0;
+}
+
+/* --- Listening -------------------------------------------------------------------------------------------------------- */
+
+static int listen_at(const struct addrinfo *where, const char *name, gale_error *error) {
+    int on = 1, fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return gale_error_set(error, GALE_IO, "listen: %s: %s", name, strerror(errno));
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, where->ai_addr, where->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+    int rc = gale_error_set(error, GALE_IO, "listen: %s: %s", name, strerror(errno));
+    close(fd);
+    return rc;
+}
+
+/* "127.0.0.1:8080", with the port that the system chose. */
+static void name_of(int fd, char *to, size_t size) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char host[64] = "", port[8] = "";
+    if (getsockname(fd, (struct sockaddr *)&address, &length) == 0)
+        (void)getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(to, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static int open_listener(const http_address *address, gale_error *error) {
+    struct addrinfo *found, hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
+    char port[8], name[HTTP_HOST_MAX + 16];
+    snprintf(port, sizeof port, "%u", address->port);
+    snprintf(name, sizeof name, "%s:%u", address->host, address->port);
+    int rc = getaddrinfo(*address->host ? address->host : NULL, port, &hints, &found);
+    if (rc != 0) return gale_error_set(error, GALE_IO, "listen: %s: %s", name, gai_strerror(rc));
+    rc = listen_at(found, name, error);
+    freeaddrinfo(found);
+    return rc;
+}
+
+GALE_PRINTF(2, 0) static void say(void *user, const char *format, va_list arguments) {
+    const http_server *server = user;
+    char text[400];
+    vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    gale_log(server->context->logger, GALE_LOG_DEBUG, server->context->component, "http: %s", text);
+}
+
+static struct MHD_Daemon *start(http_server *server, int fd) {
+    const http_server_options *given = &server->options;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    if (given->certificate) flags |= MHD_USE_TLS;
+    unsigned seconds = (unsigned)(given->timeout / GALE_SECOND) + 1;
+    struct MHD_OptionItem tls[] = {
+        { given->certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, (void *)(uintptr_t)given->certificate },
+        { given->certificate ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)(uintptr_t)given->key },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, say, server, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->most, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HTTP_CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_URI_LOG_CALLBACK, begin,
+        server, MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION, notice, server,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+static int open_daemon(http_server *server, gale_error *error) {
+    const http_server_options *given = &server->options;
+    char name[96];
+    if (given->certificate && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return gale_error_set(error, GALE_UNSUPPORTED, "certificate: this machine's libmicrohttpd has no TLS");
+    int fd = open_listener(given->address, error);
+    if (fd < 0) return fd;
+    name_of(fd, name, sizeof name);
+    server->daemon = start(server, fd);
+    if (!server->daemon && given->certificate)
+        return gale_error_set(error, GALE_INVALID,
+                              "certificate: it is not taken with its key: are they PEM, and of each other?");
+    if (!server->daemon) return gale_error_set(error, GALE_IO, "http: libmicrohttpd does not start");
+    gale_log(server->context->logger, GALE_LOG_INFO, server->context->component, "listens at %s", name);
+    return 0;
+}
+
+int http_server_new(const http_server_options *options, const gale_context *context, gale_collector *out,
+                    http_server **ret_server, gale_error *error) {
+    http_server *server = calloc(1, sizeof *server);
+    if (!server) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    server->options = *options;
+    server->context = context;
+    server->out = out;
+    server->most = options->held_max + HTTP_IDLE_CONNECTIONS;
+    int rc = open_daemon(server, error);
+    if (rc == 0) rc = watch(server, error);
+    if (rc < 0) {
+        http_server_free(server);
+        return rc;
+    }
+    *ret_server = server;
+    return 0;
+}
+
+void http_server_free(http_server *server) {
+    if (!server) return;
+    for (int i = 0; server->daemon && i < 64 * ROUNDS && server->replying; i++) (void)MHD_run(server->daemon);
+    if (server->tick) (void)gale_watch_free(server->out, server->tick);
+    if (server->watch) (void)gale_watch_free(server->out, server->watch);
+    if (server->daemon) MHD_stop_daemon(server->daemon);
+    free(server);
+}
