@@ -26,7 +26,8 @@ struct http_server {
     line *lines;
     uint32_t count, most, held, replying;
     uint64_t reading;
-    gale_watch watch, tick;
+    gale_watch watch;
+    int64_t looked;
 };
 
 struct http_request {
@@ -324,27 +325,30 @@ static void sweep(http_server *server) {
 
 enum { ROUNDS = 16 };
 
-/* All that can be done at once, but not for ever; then it waits for its descriptors, and for its next time. */
+/* Once a second, while there is anything that may be over. */
+static bool look_around(http_server *server, int64_t now) {
+    if (now - server->looked < GALE_SECOND) return true;
+    server->looked = now;
+    sweep(server);
+    return server->options.tick(server->options.user) || server->count;
+}
+
+/* All that can be done at once, but not for ever; then it waits for its descriptors, and for its next time. Where connections were too many it
+ * listens again in the run behind the one that has closed some. */
 static int run(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     http_server *server = user;
     MHD_UNSIGNED_LONG_LONG wait = 0;
     enum MHD_Result timed = MHD_YES;
+    uint32_t before = server->count;
     (void)events;
     for (int i = 0; i < ROUNDS && timed == MHD_YES && wait == 0; i++) {
         if (MHD_run(server->daemon) != MHD_YES) return GALE_IO;
         timed = MHD_get_timeout(server->daemon, &wait);
     }
     int64_t now = gale_context_now(server->context);
-    int64_t at = timed == MHD_YES ? now + (int64_t)(wait > 1000 ? 1000 : wait) * GALE_MILLISECOND : 0;
-    return gale_watch_set(out, watch, GALE_WATCH_READ, at);
-}
-
-static int tick(void *user, gale_collector *out, gale_watch watch, int32_t events) {
-    http_server *server = user;
-    (void)events;
-    sweep(server);
-    server->options.tick(server->options.user);
-    return gale_watch_set(out, watch, 0, gale_context_now(server->context) + GALE_SECOND);
+    bool again = look_around(server, now) || before || server->count;
+    int64_t soon = timed == MHD_YES && wait < 1000 ? (int64_t)wait * GALE_MILLISECOND : GALE_SECOND;
+    return gale_watch_set(out, watch, GALE_WATCH_READ, again ? now + soon : 0);
 }
 
 static int watch(http_server *server, gale_error *error) {
@@ -356,11 +360,6 @@ static int watch(http_server *server, gale_error *error) {
     options.events = GALE_WATCH_READ;
     options.call = run;
     int rc = info ? gale_watch_new(server->out, &options, &server->watch) : GALE_UNSUPPORTED;
-    options.fd = -1;
-    options.events = 0;
-    options.at = gale_context_now(server->context) + GALE_SECOND;
-    options.call = tick;
-    if (rc == 0) rc = gale_watch_new(server->out, &options, &server->tick);
     return rc < 0 ? gale_error_set(error, rc, "http: its connections cannot be watched: %s", gale_error_text(rc)) : 0;
 }
 
@@ -463,7 +462,6 @@ int http_server_new(const http_server_options *options, const gale_context *cont
 void http_server_free(http_server *server) {
     if (!server) return;
     for (int i = 0; server->daemon && i < 64 * ROUNDS && server->replying; i++) (void)MHD_run(server->daemon);
-    if (server->tick) (void)gale_watch_free(server->out, server->tick);
     if (server->watch) (void)gale_watch_free(server->out, server->watch);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     free(server);

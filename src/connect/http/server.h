@@ -52,7 +52,8 @@ typedef struct http_server_options {
     /* All of it is there. False: it is answered with `reply`; true: it is held. */
     bool (*take)(void *user, http_request *request, http_reply *reply);
     uint64_t (*busy)(void *user); /* bytes of `memory` that what was taken needs */
-    void (*tick)(void *user);     /* about once a second */
+    /* About once a second, while there are connections or it says true: there will be something to do. */
+    bool (*tick)(void *user);
     void *user;
 } http_server_options;
 

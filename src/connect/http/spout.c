@@ -179,9 +179,10 @@ static uint64_t busy(void *user) {
     return ((const spout *)user)->book.cost;
 }
 
-static void tick(void *user) {
+static bool tick(void *user) {
     spout *s = user;
     http_book_forget(&s->book, gale_context_now(s->context) - s->given->idempotency);
+    return s->book.kept > 0;
 }
 
 /* --- A task ----------------------------------------------------------------------------------------------------------- */
@@ -301,6 +302,125 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
     gale_intake_fail(((spout *)self)->intake, message_id, failure);
 }
 
+/* --- Checkpoints: keys, then what was taken and has no answer ---------------------------------------------------------- */
+
+/* The number of the last request, and how many have keys; then of each number, key, print, rows, status, text, and for how long it has been kept, in
+ * nanoseconds (-1: it is open); then the intake's. */
+enum { HEAD_VALUES = 2, KEY_VALUES = 7 };
+
+typedef struct saving {
+    const spout *s;
+    gale_saver *to;
+    int64_t count, now;
+} saving;
+
+static int count_key(void *user, http_taken *taken) {
+    saving *w = user;
+    w->count += taken->key != NULL;
+    return 0;
+}
+
+static int save_key(void *user, http_taken *taken) {
+    const saving *w = user;
+    if (!taken->key) return 0;
+    int64_t kept = taken->open ? -1 : w->now - taken->answered;
+    const gale_value values[KEY_VALUES] = { gale_i64(taken->number),
+                                            gale_bytes(taken->key, strlen(taken->key)),
+                                            gale_i64((int64_t)taken->print),
+                                            gale_i64(taken->rows),
+                                            gale_i64(taken->status),
+                                            taken->text ? gale_bytes(taken->text, strlen(taken->text)) : gale_null(),
+                                            gale_i64(kept) };
+    return gale_save(w->to, values, KEY_VALUES);
+}
+
+static int spout_save(void *self, gale_saver *to) {
+    spout *s = self;
+    saving w = { s, to, 0, gale_context_now(s->context) };
+    (void)http_book_each(&s->book, count_key, &w);
+    const gale_value head[HEAD_VALUES] = { gale_i64(s->number), gale_i64(w.count) };
+    int rc = gale_save(to, head, HEAD_VALUES);
+    if (rc == 0) rc = http_book_each(&s->book, save_key, &w);
+    return rc < 0 ? rc : gale_intake_save(s->intake, to);
+}
+
+static int damaged(spout *s) {
+    gale_report(s->out, "http spout: what was saved of its requests is damaged");
+    return GALE_DAMAGED;
+}
+
+static bool is_text(const gale_value *value, size_t most) {
+    return value->type == GALE_TYPE_BYTES && value->size <= most && !memchr(value->as.bytes, 0, value->size);
+}
+
+static bool is_key(const gale_value *v, size_t count) {
+    if (count != KEY_VALUES) return false;
+    for (size_t i = 0; i < KEY_VALUES; i++)
+        if (i != 1 && i != 5 && v[i].type != GALE_TYPE_I64) return false;
+    if (!is_text(&v[1], HTTP_KEY_MAX) || (v[5].type != GALE_TYPE_NULL && !is_text(&v[5], 1024))) return false;
+    return v[3].as.i64 >= 0 && v[3].as.i64 <= UINT32_MAX && v[4].as.i64 >= 0 && v[4].as.i64 < 600 && v[6].as.i64 >= -1;
+}
+
+/* One with its answer is kept; one that is open waits for its rows. */
+static int restore_key(spout *s, const gale_value *v) {
+    char key[HTTP_KEY_MAX + 1], text[1025] = "";
+    snprintf(key, sizeof key, "%.*s", (int)v[1].size, v[1].as.string);
+    if (v[5].type == GALE_TYPE_BYTES) snprintf(text, sizeof text, "%.*s", (int)v[5].size, v[5].as.string);
+    http_taken *taken = http_book_add(&s->book, v[0].as.i64, key, (uint64_t)v[2].as.i64, 0);
+    if (!taken) return GALE_NO_MEMORY;
+    taken->rows = (uint32_t)v[3].as.i64;
+    if (v[4].as.i64) http_taken_fail(taken, (unsigned)v[4].as.i64, text);
+    if (v[6].as.i64 >= 0) http_book_answer(&s->book, taken, gale_context_now(s->context) - v[6].as.i64);
+    return 0;
+}
+
+static void restore_row(void *user, uint32_t source, int64_t place) {
+    const spout *s = user;
+    http_taken *taken = http_book_number(&s->book, place);
+    (void)source;
+    if (taken) taken->open++;
+}
+
+/* All its rows were done in the checkpoint. */
+static int conclude_if_done(void *user, http_taken *taken) {
+    spout *s = user;
+    bool kept = s->book.newest == taken || taken->newer;
+    if (!taken->open && !kept) conclude(s, taken);
+    return 0;
+}
+
+static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
+    spout *s = self;
+    const gale_value *v;
+    size_t count;
+    (void)out;
+    int rc = gale_saved_next(from, &v, &count);
+    if (rc < 0) return rc;
+    if (rc == 0 || count != HEAD_VALUES || v[0].type != GALE_TYPE_I64 || v[1].type != GALE_TYPE_I64) return damaged(s);
+    s->number = v[0].as.i64;
+    for (int64_t left = v[1].as.i64; left > 0; left--) {
+        rc = gale_saved_next(from, &v, &count);
+        if (rc < 0) return rc;
+        if (rc == 0 || !is_key(v, count)) return damaged(s);
+        rc = restore_key(s, v);
+        if (rc < 0) return rc;
+    }
+    rc = gale_intake_restore(s->intake, from, restore_row, s);
+    return rc < 0 ? rc : http_book_each(&s->book, conclude_if_done, s);
+}
+
+static void spout_committed(void *self, uint64_t checkpoint) {
+    gale_intake_committed(((spout *)self)->intake, checkpoint);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable,
+    .version = 1,
+    .save = spout_save,
+    .restore = spout_restore,
+    .committed = spout_committed,
+};
+
 static const gale_spout_ops ops = {
     .size = sizeof ops,
     .name = "http spout",
@@ -311,6 +431,7 @@ static const gale_spout_ops ops = {
     .deactivate = spout_deactivate,
     .close = spout_close,
     .ack_batch = spout_ack_batch,
+    .durable = &durable,
 };
 
 /* --- A definition ----------------------------------------------------------------------------------------------------- */

@@ -218,7 +218,7 @@ class Refuses(Server):
     def test_what_is_rejected_is_told_why(self):
         """A line cannot have an end of line in it."""
         with socket.create_server(("127.0.0.1", 0)) as sink:
-            self.serve(sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}")
+            self.serve(sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}, {{name: format, value: text}}")
             status, said, _ = self.ask("two\nlines")
             self.assertEqual(status, 422, said)
             self.assertIn("end of line", said["error"])
@@ -352,7 +352,7 @@ class Keys(Server):
     def test_a_failure_is_forgotten_and_a_rejection_is_not(self):
         with socket.create_server(("127.0.0.1", 0)) as sink:
             self.serve(bolts=self.GUARD, streams=self.TO_GUARD, last="guard",
-                       sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}")
+                       sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}, {{name: format, value: text}}")
             failed = [self.ask("bad", headers={"Idempotency-Key": "a"})[:2] for _ in range(2)]
             self.assertEqual([status for status, _ in failed], [503, 503])
             rejected = [self.ask("two\nlines", headers={"Idempotency-Key": "b"})[:2] for _ in range(3)]
@@ -370,6 +370,77 @@ class Keys(Server):
             time.sleep(1.5)
         self.end()
         self.assertEqual(self.lines(), ["x", "x"])
+
+
+class Durable(Server):
+    KEY = {"Idempotency-Key": "a"}
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def test_what_was_answered_and_its_key_outlive_the_process(self):
+        self.serve("--state", "state")
+        began = time.monotonic()
+        self.assertEqual(self.ask("x", headers=self.KEY)[:2], (200, {"tuples": 1}))
+        self.assertEqual(self.ask("y")[0], 200)
+        self.assertLess(time.monotonic() - began, 5)
+        self.kill()
+        self.serve("--state", "state")
+        self.assertEqual(self.ask("x", headers=self.KEY)[:2], (200, {"tuples": 1}))
+        self.assertEqual(self.ask("another", headers=self.KEY)[0], 422)
+        self.assertEqual(self.ask("z")[0], 200)
+        self.end()
+        self.assertEqual(self.lines(), ["x", "y", "z"])
+
+    def test_clients_that_try_again_count_once_whenever_it_is_killed(self):
+        """Each makes its request until it is told 200."""
+        self.serve("--state", "state")
+        self.stopping, done = False, []
+
+        def client(number):
+            n = 0
+            while not self.stopping:
+                try:
+                    if self.ask(f"{number} {n}", headers={"Idempotency-Key": f"{number}-{n}"}, timeout=4)[0] == 200:
+                        done.append(f"{number} {n}")
+                        n += 1
+                except OSError:
+                    time.sleep(0.01)
+                except http.client.HTTPException:
+                    pass
+            counts[number] = n
+        counts = {}
+        threads = [threading.Thread(target=client, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            before = len(done)
+            self.wait_for(lambda: len(done) > before + 20)
+            self.kill()
+            self.serve("--state", "state")
+        before = len(done)
+        self.wait_for(lambda: len(done) > before + 20)
+        self.stopping = True
+        for thread in threads:
+            thread.join()
+        self.end()
+        lines = self.lines()
+        self.assertEqual(len(lines), len(set(lines)), "some came twice")
+        self.assertEqual(set(done) - set(lines), set())
+
+    def test_what_was_open_goes_on(self):
+        self.serve("--state", "state", sink="ExecSink", to=HELD)
+        self.wait_for(lambda: self.ask(method="GET")[0] == 405)
+        answers = self.ask_later("x", headers=self.KEY)
+        time.sleep(1)
+        self.kill()
+        self.assertNotEqual([answer[0] for answer in answers], [200])
+        (self.path / "go").touch()
+        self.serve("--state", "state", sink="ExecSink", to=HELD)
+        self.assertEqual(self.ask("x", headers=self.KEY)[:2], (200, {"tuples": 1}))
+        self.end()
+        self.assertEqual(self.lines()[-1:], ["x"])
 
 
 class Words(Server):
