@@ -236,11 +236,22 @@ static int hear_tick(void *user, gale_collector *out, gale_watch watch, int32_t 
     if (at - c->looked >= c->alive) keep_alive(c);
     settle(c);
     tell_if_due(c);
+    (void)gale_metric_note(c->lag, (double)kafka_parts_lag(&c->parts, c->client.rk));
     return gale_watch_set(out, watch, 0, at + (c->changes ? GALE_SECOND / 10 : c->often));
+}
+
+/* Without it there is no lag to be seen, and all else goes on. */
+static void begin_lag(kafka_consumer *c) {
+    gale_metric_options lag = GALE_METRIC_OPTIONS_INIT;
+    lag.name = "kafka_lag";
+    lag.kind = GALE_METRIC_GAUGE;
+    lag.help = "Messages of the partitions that were not given to the topology yet";
+    if (gale_metric_new(c->client.out, &lag, &c->lag) < 0) c->lag = NULL;
 }
 
 static int begin_tick(kafka_consumer *c) {
     gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    begin_lag(c);
     options.at = now(c) + GALE_SECOND / 10;
     options.always = true;
     options.call = hear_tick;

@@ -25,6 +25,8 @@
 #include "connect/kafka/fixed.h"
 #include "connect/kafka/parts.h"
 
+#include <gale/metric.h>
+
 #define KAFKA_LEAVE (10 * GALE_SECOND)
 #define KAFKA_TELL (5 * GALE_SECOND)
 #define KAFKA_ALIVE (10 * GALE_SECOND)
@@ -57,6 +59,7 @@ typedef struct kafka_consumer {
     int64_t often;  /* it ticks */
     int64_t looked; /* into the queue, last */
     int64_t told;
+    gale_metric *lag;
     bool steady;      /* the group was not changing itself a moment ago */
     uint64_t telling; /* that were not confirmed */
     bool paused, closing;

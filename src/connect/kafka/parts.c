@@ -85,6 +85,17 @@ static int64_t news_of(const kafka_part *part, bool leaving) {
     return place + 1;
 }
 
+int64_t kafka_parts_lag(const kafka_parts *parts, rd_kafka_t *rk) {
+    int64_t lag = 0, low, high;
+    for (size_t i = 0; i < parts->count; i++) {
+        const kafka_part *part = &parts->list[i];
+        if (!part->topic || part->next < 0) continue;
+        rd_kafka_resp_err_t err = rd_kafka_get_watermark_offsets(rk, part->topic, part->partition, &low, &high);
+        if (!err && high > part->next) lag += high - part->next;
+    }
+    return lag;
+}
+
 bool kafka_parts_have_news(const kafka_parts *parts) {
     for (size_t i = 0; i < parts->count; i++)
         if (news_of(&parts->list[i], false) >= 0) return true;

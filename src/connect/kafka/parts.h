@@ -46,6 +46,9 @@ uint32_t kafka_parts_source(const kafka_parts *parts, const kafka_part *part);
 /* All that is to be told: of those that leave alone, or of all. NULL: nothing. The caller destroys it. They count as told. */
 rd_kafka_topic_partition_list_t *kafka_parts_tell(kafka_parts *parts, bool leaving);
 
+/* How many messages they have that were not given to the spout, as far as is known. */
+int64_t kafka_parts_lag(const kafka_parts *parts, rd_kafka_t *rk);
+
 /* Is there anything to be told? */
 bool kafka_parts_have_news(const kafka_parts *parts);
 

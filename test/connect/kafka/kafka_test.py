@@ -289,6 +289,11 @@ class Kept(Reader):
                    sink="ExecSink", to=f"{{name: command, value: {json.dumps(self.HELD)}}}")
         process = self.start()
         time.sleep(9)
+        code, out, err = self.gale("stats", "read", "--json")
+        self.assertEqual(code, 0, err)
+        lags = [metric for component in json.loads(out)["components"] for metric in component.get("metrics", []) if metric["name"] == "kafka_lag"]
+        self.assertEqual(len(lags), 1, out)
+        self.assertTrue(0 < lags[0]["value"] < 20000, lags)
         (self.path / "go").touch()
         self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
         err = self.end(process)
