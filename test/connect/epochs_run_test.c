@@ -162,6 +162,23 @@ static bool run(uint64_t steps, int64_t interval) {
     return closed;
 }
 
+/* With threads of its own: two executors, and the committer. */
+static void run_on_threads(void) {
+    gale_topology *topology = build();
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    gale_error error = GALE_ERROR_INIT;
+    options.executors = 2;
+    options.until_drained = true;
+    options.store = &s.store;
+    options.checkpoint_interval = GALE_MILLISECOND;
+    gale_runtime *runtime = NULL;
+    if (gale_runtime_new(topology, &options, &runtime, &error) < 0) fail_msg("%s", error.text);
+    gale_topology_free(topology);
+    if (gale_runtime_start(runtime, &error) < 0) fail_msg("%s", error.text);
+    if (gale_runtime_wait(runtime, -1, &error) < 0) fail_msg("%s", error.text);
+    assert_int_equal(gale_runtime_free(runtime, -1, NULL), 0);
+}
+
 static void assert_each_came_once(void) {
     for (int i = 0; i < NUMBERS; i++)
         if (s.rows[i] != 1) fail_msg("number %d came %u times", i, s.rows[i]);
@@ -204,12 +221,21 @@ static void runs_that_die_at_any_step_send_each_once(void **state) {
     }
 }
 
+static void on_threads_while_the_system_comes_and_goes_each_comes_once(void **state) {
+    (void)state;
+    s.away = 3;
+    s.lost = 1;
+    run_on_threads();
+    assert_each_came_once();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_run_sends_all_that_it_was_given_also_with_its_last_checkpoint, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_full_bound_is_a_checkpoint_long_before_its_time, setup, teardown),
         cmocka_unit_test_setup_teardown(a_system_that_is_away_and_loses_answers_gets_each_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(on_threads_while_the_system_comes_and_goes_each_comes_once, setup, teardown),
         cmocka_unit_test_setup_teardown(runs_that_die_at_any_step_send_each_once, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
