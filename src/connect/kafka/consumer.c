@@ -273,8 +273,8 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
-                        const rd_kafka_topic_partition_list_t *topics, double every, const gale_context *context,
-                        gale_collector *out, gale_error *error) {
+                        const rd_kafka_topic_partition_list_t *topics, kafka_member member, double every,
+                        const gale_context *context, gale_collector *out, gale_error *error) {
     kafka_consumer *c = consumer;
     kafka_client_init(&c->client, given, context, out);
     kafka_parts_init(&c->parts, context);
@@ -291,7 +291,8 @@ int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
     int rc = kafka_client_open(&c->client, RD_KAFKA_CONSUMER, conf, hear_bell, false, error);
     if (rc == 0 && begin_tick(c) < 0) rc = gale_error_set(error, GALE_IO, "kafka: its timer cannot be made");
     if (rc < 0) return rc;
-    if (context->durable) return kafka_fixed_open(&c->fixed, c->client.rk, topics, context, error);
+    if (context->durable || member.count)
+        return kafka_fixed_open(&c->fixed, c->client.rk, topics, member, context, error);
     rd_kafka_resp_err_t err = rd_kafka_subscribe(c->client.rk, topics);
     return err ? gale_error_set(error, GALE_INVALID, "topics: %s", rd_kafka_err2str(err)) : 0;
 }

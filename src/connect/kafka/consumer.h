@@ -13,7 +13,7 @@
  *          With the cooperative protocol a consumer reads on while its group changes, and is not told. What it tells the group then comes too late, and
  *          librdkafka takes the refusal for the loss of all partitions: it is told right behind statistics by which the group is steady.
  *
- *          In a durable run it is no member: its partitions are fixed (connect/kafka/fixed.h), and the group is only told.
+ *          In a durable run, and where it is a member by its number, no group divides them: its partitions are fixed (connect/kafka/fixed.h), and the group is only told.
  *
  *          A spout that may not run (flow control) does not read; the consumer looks into the queue all the same, with its partitions
  *          paused, as the group throws out who does not (max.poll.interval.ms).
@@ -70,8 +70,8 @@ typedef struct kafka_consumer {
 /* `every`: seconds. `lost` and `user` are told of partitions that go. What was made is closed by kafka_consumer_close, also after an
  * error. */
 int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
-                        const rd_kafka_topic_partition_list_t *topics, double every, const gale_context *context,
-                        gale_collector *out, gale_error *error);
+                        const rd_kafka_topic_partition_list_t *topics, kafka_member member, double every,
+                        const gale_context *context, gale_collector *out, gale_error *error);
 void kafka_consumer_close(kafka_consumer *consumer);
 
 /* Before the first message of each `next`: a durable run's partitions are asked for when it runs. An error is reported. */

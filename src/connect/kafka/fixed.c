@@ -1,24 +1,40 @@
 #include "connect/kafka/fixed.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+/* --- Members -------------------------------------------------------------------------------------------------------- */
+
+int kafka_member_parse(const char *text, kafka_member *member, gale_error *error) {
+    unsigned index, count;
+    char more;
+    *member = (kafka_member){ 0, 0 };
+    if (!text) return 0;
+    bool is = sscanf(text, "%5u/%5u%c", &index, &count, &more) == 2 && index && index <= count;
+    if (!is || count > KAFKA_MEMBERS_MAX)
+        return gale_error_set(error, GALE_INVALID, "member: '%s' is none: 2/3 is the second of three", text);
+    *member = (kafka_member){ index - 1, count };
+    return 0;
+}
+
 /* --- Which they are ------------------------------------------------------------------------------------------------- */
 
-static int list_topic(kafka_fixed *fixed, const rd_kafka_metadata_topic_t *topic, const gale_context *context,
-                      gale_error *error) {
+static int list_topic(kafka_fixed *fixed, const rd_kafka_metadata_topic_t *topic, kafka_member member,
+                      const gale_context *context, gale_error *error) {
+    uint32_t of_each = context->task_count, all = of_each * (member.count ? member.count : 1);
     if (topic->err)
         return gale_error_set(error, GALE_AGAIN, "kafka %s: %s", topic->topic, rd_kafka_err2str(topic->err));
     for (int i = 0; i < topic->partition_cnt; i++) {
         int32_t partition = topic->partitions[i].id;
-        if (partition >= 0 && (uint32_t)partition % context->task_count == context->task_index)
+        if (partition >= 0 && (uint32_t)partition % all == member.index * of_each + context->task_index)
             rd_kafka_topic_partition_list_add(fixed->mine, topic->topic, partition);
     }
     return 0;
 }
 
-static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, const gale_context *context,
-                     gale_error *error) {
+static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, kafka_member member,
+                     const gale_context *context, gale_error *error) {
     const struct rd_kafka_metadata *about = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, name, NULL);
     if (!topic) return gale_error_set(error, GALE_INVALID, "topics: %s is no name of one", name);
@@ -27,21 +43,23 @@ static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, const
     if (err)
         rc = gale_error_set(error, GALE_AGAIN, "kafka: the partitions of %s are not known: %s", name,
                             rd_kafka_err2str(err));
-    for (int i = 0; rc == 0 && i < about->topic_cnt; i++) rc = list_topic(fixed, &about->topics[i], context, error);
+    for (int i = 0; rc == 0 && i < about->topic_cnt; i++)
+        rc = list_topic(fixed, &about->topics[i], member, context, error);
     if (about) rd_kafka_metadata_destroy(about);
     rd_kafka_topic_destroy(topic);
     return rc;
 }
 
 int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     const gale_context *context, gale_error *error) {
+                     kafka_member member, const gale_context *context, gale_error *error) {
     int rc = 0;
     fixed->mine = rd_kafka_topic_partition_list_new(topics->cnt);
     for (int i = 0; rc == 0 && i < topics->cnt; i++) {
         const char *name = topics->elems[i].topic;
-        rc = *name == '^' ? gale_error_set(error, GALE_INVALID,
-                                           "topics: %s is a pattern; a durable run needs to know its topics", name)
-                          : ask_topic(fixed, rk, name, context, error);
+        rc = *name == '^'
+                 ? gale_error_set(error, GALE_INVALID,
+                                  "topics: %s is a pattern; fixed partitions are of topics that are known", name)
+                 : ask_topic(fixed, rk, name, member, context, error);
     }
     return rc;
 }
@@ -118,7 +136,23 @@ static void begin_row(void *user, uint32_t source, int64_t place) {
     (void)gale_positions_begin(part->positions, place);
 }
 
-int kafka_fixed_restore(kafka_parts *parts, gale_intake *intake, gale_saved *from, gale_collector *out) {
+/* A run that had come to its end runs nothing again: what has come since would seem to be done. */
+static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out) {
+    char text[400];
+    int64_t low, high;
+    if (part->next < 0) return 0;
+    if (rd_kafka_query_watermark_offsets(rk, part->topic, part->partition, &low, &high, KAFKA_FIXED_WAIT_MS)) return 0;
+    if (high <= part->next) return 0;
+    snprintf(text, sizeof text,
+             "kafka: the run had come to its end, and %s[%" PRId32 "] has grown since, from %" PRId64 " to %" PRId64
+             ": begin anew, or without untilEnd",
+             part->topic, part->partition, part->next, high);
+    gale_report(out, text);
+    return GALE_STATE;
+}
+
+int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from,
+                        gale_collector *out) {
     const gale_value *head;
     size_t count;
     int rc = gale_saved_next(from, &head, &count);
@@ -131,5 +165,7 @@ int kafka_fixed_restore(kafka_parts *parts, gale_intake *intake, gale_saved *fro
     if (rc == 0) rc = gale_intake_restore(intake, from, begin_row, parts);
     for (size_t i = 0; rc == 0 && i < parts->count; i++)
         if (parts->list[i].next >= 0) (void)gale_positions_start(parts->list[i].positions, parts->list[i].next);
+    for (size_t i = 0; rc == 0 && gale_saved_is_end(from) && i < parts->count; i++)
+        rc = check_end(&parts->list[i], rk, out);
     return rc;
 }

@@ -1,9 +1,9 @@
-/* The partitions of a task in a durable run. They are fixed, partition by partition, as what was read of them is in the task's checkpoints: no group
- * divides them, and where the checkpoint is goes before what the group was told.
+/* The partitions of a task in a durable run, and of a process that is a member by its number. They are fixed, partition by partition, as what was read of
+ * them is in the task's checkpoints: no group divides them, and where the checkpoint is goes before what the group was told.
  *
  *      opened --listed--> (restored) --first `next`--> begun: assigned
  *
- * What:    partition P of each topic is read by task P modulo their number. Where nothing was saved of a partition it begins where the group was told
+ * What:    partition P of each topic is read by task P modulo their number, counted through all members. Where nothing was saved of a partition it begins where the group was told
  *          last, or else where `from` says.
  *          Rows that were open at a checkpoint are in it (gale_intake_save); a partition is read on behind the last message that was taken.
  * Threads: the task's. */
@@ -14,6 +14,16 @@
 
 #define KAFKA_FIXED_WAIT_MS 3000 /* for the names of partitions, when it opens */
 
+/* Which of so many processes this one is, from 0. */
+typedef struct kafka_member {
+    uint32_t index, count; /* 0 of 0: not given */
+} kafka_member;
+
+enum { KAFKA_MEMBERS_MAX = 10000 };
+
+/* Of "2/3", which is 1 of 3; NULL: not given. GALE_INVALID with a sentence. */
+int kafka_member_parse(const char *text, kafka_member *member, gale_error *error);
+
 typedef struct kafka_fixed {
     rd_kafka_topic_partition_list_t *mine;
     bool begun;
@@ -21,14 +31,15 @@ typedef struct kafka_fixed {
 
 /* Asks for the partitions of the topics. GALE_AGAIN with a sentence: not now; GALE_INVALID: a pattern. */
 int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     const gale_context *context, gale_error *error);
+                     kafka_member member, const gale_context *context, gale_error *error);
 void kafka_fixed_close(kafka_fixed *fixed);
 
 /* From here on messages come. */
 int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, gale_error *error);
 
-/* In `save` and `restore`: the partitions with what was read of them, then the intake. GALE_DAMAGED with a report. */
+/* In `save` and `restore`: the partitions with what was read of them, then the intake. GALE_DAMAGED with a report; GALE_STATE with one: the run had come
+ * to its end, and there is more to read now. */
 int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to);
-int kafka_fixed_restore(kafka_parts *parts, gale_intake *intake, gale_saved *from, gale_collector *out);
+int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from, gale_collector *out);
 
 #endif

@@ -19,6 +19,9 @@ static const gale_param spout_params[] = {
     GALE_PARAM("group", GALE_PARAM_TEXT, NULL,
                "the group that the topics are read for: its members share them, and it goes on where "
                "it was"),
+    GALE_PARAM_MORE("member", GALE_PARAM_TEXT, "",
+                    "partitions are fixed, and this process has its share of them: 2/3 is the second of three", 0, 0, 0,
+                    NULL, NULL, "2/3"),
     GALE_PARAM_MORE("from", GALE_PARAM_WORD, "earliest", "where a group begins that has read nothing yet", 0, 0, 0,
                     "earliest latest", NULL, NULL),
     GALE_PARAM_MORE(

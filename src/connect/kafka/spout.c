@@ -11,6 +11,7 @@
 typedef struct settings {
     kafka_settings kafka; /* first */
     rd_kafka_topic_partition_list_t *topics;
+    kafka_member member;
     kafka_row row;
     gale_output output;
     uint64_t memory;
@@ -56,8 +57,8 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     options.user = s;
     s->consumer.lost = lost;
     s->consumer.user = s;
-    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, s->given->topics, s->given->commit_every, context, out,
-                                 error);
+    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, s->given->topics, s->given->member,
+                                 s->given->commit_every, context, out, error);
     return rc < 0 ? rc : gale_intake_new(context, out, &options, &s->intake, error);
 }
 
@@ -146,7 +147,7 @@ static int spout_save(void *self, gale_saver *to) {
 
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     spout *s = self;
-    return kafka_fixed_restore(&s->consumer.parts, s->intake, from, out);
+    return kafka_fixed_restore(&s->consumer.parts, s->consumer.client.rk, s->intake, from, out);
 }
 
 static void spout_committed(void *self, uint64_t checkpoint) {
@@ -227,6 +228,7 @@ static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = kafka_settings_make(&made->kafka, args, defaults, own, error);
     if (rc == 0) rc = set_own(made, args, error);
     if (rc == 0) rc = read_topics(made, args, error);
+    if (rc == 0) rc = kafka_member_parse(gale_args_text(args, "member"), &made->member, error);
     if (rc == 0) rc = kafka_row_parse(gale_args_text(args, "emit"), &made->row, error);
     made->output = (gale_output){ NULL, made->row.names };
     made->memory = (uint64_t)gale_args_whole(args, "memory");

@@ -285,11 +285,11 @@ class Kept(Reader):
     def test_a_spout_that_is_held_stays_in_its_group(self):
         self.cluster.ask("topic", "in", 2)
         self.cluster.ask("produce", "in", 0, 20000)
-        self.write(spout=properties(commitEvery=0.1), kafka={"max.poll.interval.ms": 6000},
+        self.write(spout=properties(commitEvery=0.1), kafka={"max.poll.interval.ms": 6000}, name="held",
                    sink="ExecSink", to=f"{{name: command, value: {json.dumps(self.HELD)}}}")
         process = self.start()
         time.sleep(9)
-        code, out, err = self.gale("stats", "read", "--json")
+        code, out, err = self.gale("stats", "held", "--json")
         self.assertEqual(code, 0, err)
         lags = [metric for component in json.loads(out)["components"] for metric in component.get("metrics", []) if metric["name"] == "kafka_lag"]
         self.assertEqual(len(lags), 1, out)
@@ -379,12 +379,47 @@ class Durable(Reader):
         self.assertEqual(self.cluster.committed(), {})
         self.end(process)
 
+    def test_a_run_that_had_come_to_its_end_refuses_what_has_come_since(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 1000)
+        self.write(spout=properties(untilEnd=True))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual((code, self.cluster.committed()), (0, {0: 500, 1: 500}), err)
+        self.cluster.ask("produce", "in", 1000, 10)
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertNotEqual(code, 0)
+        self.assertRegex(err, r"the run had come to its end, and in\[\d\] has grown since, from 500 to 50\d")
+
+    def test_members_by_their_numbers_divide_the_partitions(self):
+        """Also without a state. Keys of one partition stay with one process, whoever comes and goes."""
+        self.cluster.ask("topic", "in", 6)
+        self.cluster.ask("produce", "in", 0, 3000)
+        shares = {}
+        for member in ("1/2", "2/2"):
+            self.write(spout=properties(untilEnd=True, member=member, emit=["partition", "value"]), tasks=2, to=f"{{name: path, value: out-{member[0]}.tsv}}")
+            code, _, err = self.gale("run", "topology.yaml", *(("--state", "state") if member == "2/2" else ()))
+            self.assertEqual(code, 0, err)
+            shares[member] = [line.split("\t") for line in self.lines(f"out-{member[0]}.tsv")]
+        parts = {member: {int(partition) for partition, _ in lines} for member, lines in shares.items()}
+        self.assertEqual(parts, {"1/2": {0, 1, 4, 5}, "2/2": {2, 3}})
+        self.assertEqual(sorted(value for lines in shares.values() for _, value in lines), sorted(f"message {n}" for n in range(3000)))
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_a_member_that_is_none_is_refused(self):
+        for member in ("0/2", "3/2", "2", "a/b", "1/2x", "1/20000"):
+            self.write(spout=properties(member=member))
+            code, out, err = self.gale("check", "topology.yaml")
+            self.assertNotEqual(code, 0)
+            self.assertIn(f"member: '{member}' is none: 2/3 is the second of three", out + err)
+
     def test_a_pattern_is_refused(self):
         self.cluster.ask("topic", "in", 1)
         self.write(replaces=("[in]", "[^in]"))
         code, _, err = self.gale("run", "topology.yaml", "--state", "state")
         self.assertNotEqual(code, 0)
-        self.assertIn("topics: ^in is a pattern; a durable run needs to know its topics", err)
+        self.assertIn("topics: ^in is a pattern; fixed partitions are of topics that are known", err)
 
 
 class Shared(Reader):
