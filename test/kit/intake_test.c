@@ -385,8 +385,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_wrong_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(in_a_durable_run_an_answer_waits_for_its_checkpoint, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_without_an_answer_are_there_again_after_a_restart, setup, teardown),
-        cmocka_unit_test_setup_teardown(enough_that_waits_asks_for_a_checkpoint_and_more_is_not_wanted, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_waits_for_each_answer_asks_for_a_checkpoint_when_no_row_is_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(enough_that_waits_asks_for_a_checkpoint_and_more_is_not_wanted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(who_waits_for_each_answer_asks_for_a_checkpoint_when_no_row_is_open, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_was_not_saved_so_is_refused_with_a_sentence, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
