@@ -7,6 +7,7 @@
 #include "front/arguments.h"
 #include "front/assign.h"
 #include "front/flux.h"
+#include "front/units.h"
 #include "sim/faults.h"
 #include "topology/builder.h"
 

@@ -35,10 +35,4 @@ typedef struct gx_override {
 int gx_arguments_read(const gx_class *class_, const gx_refs *refs, gx_yaml_doc *doc, const gx_yaml *object,
                       const gx_override *overrides, size_t override_count, gx_args *ret_args, gale_error *error);
 
-/* A duration: 10 (seconds), 1.5, 250ms, 10s, 5m, 1h30m, 2d. False when it is none. */
-bool gx_duration_read(gale_str text, double *ret_seconds);
-
-/* A size: 5000, 64 KB, 1.5 MB, 2GiB. False when it is none, or no whole number of bytes. */
-bool gx_size_read(gale_str text, int64_t *ret_bytes);
-
 #endif

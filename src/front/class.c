@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/str.h"
+#include "front/units.h"
 #include "topology/config.h"
 
 const char *gx_class_kind_name(int32_t kind) {
@@ -65,11 +66,14 @@ static bool is_text(int32_t type) {
     return type == GX_PARAM_TEXT || type == GX_PARAM_WORD || type == GX_PARAM_FIELD || type == GX_PARAM_FIELDS;
 }
 
-/* A default for a list or a map is none. */
-static gale_value fallback_value(const gx_param *param) {
+gale_value gx_param_fallback(const gx_param *param) {
     gale_str text = gx_str(param->fallback);
+    int64_t bytes;
+    double seconds;
     if (!text.size) return gale_null();
     if (is_text(param->type)) return gale_string(text.data, text.size);
+    if (param->type == GX_PARAM_BYTES && gx_size_read(text, &bytes)) return gale_i64(bytes);
+    if (param->type == GX_PARAM_SECONDS && gx_duration_read(text, &seconds)) return gale_f64(seconds);
     gale_value value = gx_config_scalar(text);
     bool number = param->type == GX_PARAM_NUMBER || param->type == GX_PARAM_SECONDS;
     return number && value.type == GALE_TYPE_I64 ? gale_f64((double)value.as.i64) : value;
@@ -77,7 +81,7 @@ static gale_value fallback_value(const gx_param *param) {
 
 gx_args gx_args_of(const gx_class *class_) {
     gx_args args = { .class_ = class_ };
-    for (size_t i = 0; i < class_->param_count; i++) args.values[i] = fallback_value(&class_->params[i]);
+    for (size_t i = 0; i < class_->param_count; i++) args.values[i] = gx_param_fallback(&class_->params[i]);
     return args;
 }
 

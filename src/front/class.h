@@ -120,6 +120,9 @@ bool gx_class_is_apart(const gx_class *class_, const char *stream);
 
 /* "a whole number" for messages; "whole number" for tables. Static storage. */
 const char *gx_param_type_text(int32_t type);
+
+/* What a default is, as if a file said it; one for a list or a map is none. Borrowed from the parameter. */
+gale_value gx_param_fallback(const gx_param *param);
 const char *gx_param_type_name(int32_t type);
 
 /* What a class without arguments is made of: the defaults. */

@@ -117,20 +117,10 @@ static bool is_among(const char *words, const char *wanted) {
     return false;
 }
 
-/* As a file may say it: a size or a duration has units there. */
-static gale_value fallback_of(const gx_param *param) {
-    gale_str text = gx_str(param->fallback);
-    int64_t bytes;
-    double seconds;
-    if (param->type == GX_PARAM_BYTES && gx_size_read(text, &bytes)) return gale_i64(bytes);
-    if (param->type == GX_PARAM_SECONDS && gx_duration_read(text, &seconds)) return gale_f64(seconds);
-    return gx_config_scalar(text);
-}
-
 /* Would a file that says the same be right? */
 static bool fallback_fits(const gx_param *param) {
     if (!param->fallback || !*param->fallback) return true;
-    gale_value value = fallback_of(param);
+    gale_value value = gx_param_fallback(param);
     bool whole = value.type == GALE_TYPE_I64;
     switch (param->type) {
     case GX_PARAM_LIST:

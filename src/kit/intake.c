@@ -8,7 +8,7 @@
 #include <gale/connect.h>
 #include <gale/watch.h>
 
-enum { MEMORY = 64 << 20, LARGEST = 256 << 20, WAITING = 100000, SMALLEST = 64 };
+enum { MEMORY = 64 << 20, LARGEST = 256 << 20, WAITING = 100000 };
 
 static const char who[] = "intake";
 
@@ -17,11 +17,11 @@ typedef struct gx_wait_row {
     int64_t place;
 } gx_wait_row;
 
-/* In a durable run: what was acked and waits for a checkpoint, in a ring. There is room for all that is kept, so that an ack needs no memory. */
+/* In a durable run: what was acked and waits for a checkpoint, in order. There is room for all that is kept, so that an ack needs no memory. */
 typedef struct gx_waiting {
-    gx_wait_row *ring;
-    size_t capacity, first, count; /* the capacity is a power of two */
-    size_t cut;                    /* so many of them, the first, are in `checkpoint` */
+    gx_wait_row *rows;
+    size_t capacity, count;
+    size_t cut; /* so many of them, the first, are in `checkpoint` */
     uint64_t checkpoint;
     bool wished; /* for one */
 } gx_waiting;
@@ -108,8 +108,8 @@ void gale_intake_free(gale_intake *intake) {
     if (intake->wake) (void)gale_watch_free(intake->out, intake->wake);
     gx_retry_fini(&intake->retry);
     gx_buf_fini(&intake->body);
-    gx_free(&intake->instance.heap, GX_TAG_OTHER, intake->waiting.ring,
-            intake->waiting.capacity * sizeof *intake->waiting.ring);
+    gx_free(&intake->instance.heap, GX_TAG_OTHER, intake->waiting.rows,
+            intake->waiting.capacity * sizeof *intake->waiting.rows);
     gx_define_instance_free(intake);
 }
 
@@ -128,24 +128,11 @@ static bool is_durable(const gale_intake *intake) {
     return intake->instance.context->durable;
 }
 
-static gx_wait_row *wait_at(const gx_waiting *waiting, size_t index) {
-    return &waiting->ring[(waiting->first + index) & (waiting->capacity - 1)];
-}
-
 /* For one more row than there are. */
 static bool have_wait_room(gale_intake *intake) {
     gx_waiting *w = &intake->waiting;
-    if (!is_durable(intake) || w->count + intake->retry.lines < w->capacity) return true;
-    size_t capacity = w->capacity ? 2 * w->capacity : SMALLEST;
-    while (capacity <= w->count + intake->retry.lines) capacity *= 2;
-    gx_wait_row *ring = gx_alloc_array(&intake->instance.heap, GX_TAG_OTHER, capacity, sizeof *ring);
-    if (!ring) return false;
-    for (size_t i = 0; i < w->count; i++) ring[i] = *wait_at(w, i);
-    gx_free(&intake->instance.heap, GX_TAG_OTHER, w->ring, w->capacity * sizeof *ring);
-    w->ring = ring;
-    w->capacity = capacity;
-    w->first = 0;
-    return true;
+    return !is_durable(intake) || gx_grow(&intake->instance.heap, GX_TAG_OTHER, &w->rows, &w->capacity,
+                                          w->count + intake->retry.lines + 1, sizeof *w->rows);
 }
 
 static void wish(gale_intake *intake) {
@@ -159,7 +146,7 @@ static void wish(gale_intake *intake) {
 static void acked(gale_intake *intake, const gx_retry_slot *slot) {
     gx_waiting *w = &intake->waiting;
     if (is_durable(intake))
-        *wait_at(w, w->count++) = (gx_wait_row){ slot->source, slot->place };
+        w->rows[w->count++] = (gx_wait_row){ slot->source, slot->place };
     else
         answer(intake, slot, NULL);
 }
@@ -293,13 +280,15 @@ int gale_intake_restore(gale_intake *intake, gale_saved *from, gale_intake_each_
 void gale_intake_committed(gale_intake *intake, uint64_t checkpoint) {
     if (!intake || checkpoint < intake->waiting.checkpoint) return;
     gx_waiting *w = &intake->waiting;
-    for (; w->cut; w->cut--) {
-        const gx_wait_row row = *wait_at(w, 0);
-        const gale_answered answered = { .size = sizeof answered, .source = row.source, .place = row.place };
-        w->first = (w->first + 1) & (w->capacity - 1);
-        w->count--;
+    for (size_t i = 0; i < w->cut; i++) {
+        const gale_answered answered = { .size = sizeof answered,
+                                         .source = w->rows[i].source,
+                                         .place = w->rows[i].place };
         if (intake->options.answered) intake->options.answered(intake->options.user, &answered);
     }
+    w->count -= w->cut;
+    if (w->count) memmove(w->rows, w->rows + w->cut, w->count * sizeof *w->rows);
+    w->cut = 0;
     wish(intake);
     look_for_room(intake);
 }

@@ -1,6 +1,7 @@
 #include "runtime/opening.h"
 
 #include "base/assert.h"
+#include "base/backoff.h"
 #include "base/log.h"
 #include "engine/dead_letter.h"
 #include "engine/health.h"
@@ -68,16 +69,13 @@ static void set_open(gx_executor *ex, gx_task *task) {
 
 static void wait(gx_executor *ex, gx_task *task) {
     gx_opening *opening = &task->opening;
-    int64_t pause = GX_OPENING_PAUSE;
-    for (uint32_t i = 0; i < opening->tries && pause < GX_OPENING_PAUSE_MAX; i++) pause *= 2;
-    if (pause > GX_OPENING_PAUSE_MAX) pause = GX_OPENING_PAUSE_MAX;
-    int64_t jitter = (int64_t)(gx_random_next(&task->random) % (uint64_t)(pause / 2)) - pause / 4;
+    int64_t pause = gx_backoff_pause(opening->tries, gx_random_next(&task->random));
     if (!opening->tries && ex->shared->cut.store)
         gale_log(task->context.logger, GALE_LOG_INFO, task->context.component,
                  "the run begins when all are open: a checkpoint is of all of it");
     opening->tries++;
     gx_executor_stale(ex);
-    opening->due = gx_executor_tell_time(ex) + pause + jitter;
+    opening->due = gx_executor_tell_time(ex) + pause;
     gx_health_unopened(task, task->reported ? task->report : "it cannot be opened now");
 }
 

@@ -9,15 +9,11 @@
  *          Tasks of the same component on the same executor do not run while one of them waits: what comes for it is parked,
  *          and above the mark flow control holds who feeds it. A durable run begins when all are open: no checkpoint is of
  *          a part.
- * Threads: the executor's. Bound: a pause is between GX_OPENING_PAUSE and GX_OPENING_PAUSE_MAX, and a quarter more or
- *          less, so that many do not ask at the same time. */
+ * Threads: the executor's. Bound: pauses are those of base/backoff.h. */
 #ifndef GX_RUNTIME_OPENING_H
 #define GX_RUNTIME_OPENING_H
 
 #include "engine/executor.h"
-
-#define GX_OPENING_PAUSE (100 * GALE_MILLISECOND)
-#define GX_OPENING_PAUSE_MAX (30 * GALE_SECOND)
 
 /* Each task for the first time. The first error goes to the runtime, which then closes. */
 void gx_opening_begin(gx_executor *ex);

@@ -1,23 +1,13 @@
 /* A sink that sends with checkpoints (gale_epochs), in durable runs that end at any step, with a system that is away or loses
  * its answers: every number comes once. */
-#include "base/random.h"
-#include "harness/cm.h"
-#include "harness/memory_store.h"
+#include "harness/numbers.h"
 
 #include <gale/connect.h>
-#include <gale/gale.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { NUMBERS = 1000, TASKS = 2 };
 
 static struct {
-    memory_store disk;
-    gale_store store;
-    gale_manual_clock *clock;
-    char in[60];
-    gx_random random;
+    numbers in;
     /* Outside. */
     uint32_t rows[NUMBERS];
     struct {
@@ -30,23 +20,13 @@ static struct {
 static int setup(void **state) {
     (void)state;
     memset(&s, 0, sizeof s);
-    memory_store_init(&s.disk);
-    s.store = memory_store_open(&s.disk);
-    s.clock = gale_manual_clock_new(0);
-    snprintf(s.in, sizeof s.in, "/tmp/gale_epochs_XXXXXX");
-    int fd = mkstemp(s.in);
-    assert_true(fd >= 0);
-    for (int i = 0; i < NUMBERS; i++) dprintf(fd, "%d\n", i);
-    close(fd);
+    numbers_init(&s.in, NUMBERS);
     return 0;
 }
 
 static int teardown(void **state) {
     (void)state;
-    unlink(s.in);
-    s.store.close(s.store.self);
-    memory_store_fini(&s.disk);
-    gale_manual_clock_free(s.clock);
+    numbers_fini(&s.in);
     return 0;
 }
 
@@ -125,40 +105,20 @@ static const gale_bolt_ops ops = { .size = sizeof ops,
 
 static gale_topology *build(void) {
     gale_topology *topology = gale_topology_new("epochs");
-    gale_file_spout_options from = { .size = sizeof from, .path = s.in };
-    gale_spout lines;
-    assert_int_equal(gale_file_spout(&from, &lines, NULL), 0);
-    gale_topology_add_spout(topology, "lines", lines, 1);
+    numbers_add_spout(&s.in, topology);
     gale_topology_add_bolt(topology, "sink", (gale_bolt){ .size = sizeof(gale_bolt), .ops = &ops }, TASKS);
     gale_topology_subscribe(topology, "sink", "lines", NULL, gale_shuffle());
     gale_topology_set(topology, NULL, "topology.max.spout.pending", gale_i64(20));
     return topology;
 }
 
-/* So many steps, of a new process. True when it came to its end. */
+/* True when it came to its end. */
 static bool run(uint64_t steps, int64_t interval) {
-    gale_topology *topology = build();
-    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    gale_clock clock = gale_manual_clock_handle(s.clock);
     gale_error error = GALE_ERROR_INIT;
-    options.clock = &clock;
-    options.executors = 2;
-    options.seed = 7;
-    options.until_drained = true;
-    options.store = &s.store;
-    options.checkpoint_interval = interval;
-    gale_runtime *runtime = NULL;
-    if (gale_runtime_new(topology, &options, &runtime, &error) < 0) fail_msg("%s", error.text);
-    gale_topology_free(topology);
-    bool closed = false;
-    for (uint64_t i = 0; i < steps && !closed; i++) {
-        closed = gale_runtime_step(runtime) == GALE_STOPPED;
-        gale_manual_clock_advance(s.clock, 100000);
-        if (gx_random_below(&s.random, 4) == 0) assert_true(gale_runtime_commit(runtime, NULL) >= 0);
-    }
-    if (closed) assert_int_equal(gale_runtime_wait(runtime, 0, &error), 0);
-    assert_int_equal(gale_runtime_free(runtime, -1, NULL), 0);
-    s.store.abandon(s.store.self);
+    int rc;
+    bool closed = numbers_run(&s.in, build(), steps, interval, &rc, &error);
+    assert_int_equal(rc, 0);
+    assert_int_equal(s.in.failed_commits, 0);
     return closed;
 }
 
@@ -169,7 +129,7 @@ static void run_on_threads(void) {
     gale_error error = GALE_ERROR_INIT;
     options.executors = 2;
     options.until_drained = true;
-    options.store = &s.store;
+    options.store = &s.in.store;
     options.checkpoint_interval = GALE_MILLISECOND;
     gale_runtime *runtime = NULL;
     if (gale_runtime_new(topology, &options, &runtime, &error) < 0) fail_msg("%s", error.text);
@@ -186,14 +146,14 @@ static void assert_each_came_once(void) {
 
 static void a_run_sends_all_that_it_was_given_also_with_its_last_checkpoint(void **state) {
     (void)state;
-    s.random = gx_random_new(1, 0);
+    s.in.random = gx_random_new(1, 0);
     assert_true(run(1000000, 5 * GALE_MILLISECOND));
     assert_each_came_once();
 }
 
 static void a_full_bound_is_a_checkpoint_long_before_its_time(void **state) {
     (void)state;
-    s.random = gx_random_new(1, 0);
+    s.in.random = gx_random_new(1, 0);
     assert_true(run(1000000, 1000 * GALE_SECOND));
     assert_each_came_once();
     assert_true(s.commits > 4);
@@ -201,7 +161,7 @@ static void a_full_bound_is_a_checkpoint_long_before_its_time(void **state) {
 
 static void a_system_that_is_away_and_loses_answers_gets_each_once(void **state) {
     (void)state;
-    s.random = gx_random_new(2, 0);
+    s.in.random = gx_random_new(2, 0);
     s.away = 2;
     s.lost = 2;
     assert_true(run(1000000, 20 * GALE_MILLISECOND));
@@ -211,9 +171,9 @@ static void a_system_that_is_away_and_loses_answers_gets_each_once(void **state)
 static void runs_that_die_at_any_step_send_each_once(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        s.random = gx_random_new(seed, 1);
+        s.in.random = gx_random_new(seed, 1);
         s.lost = 0;
-        while (!run(1 + gx_random_below(&s.random, 400), 5 * GALE_MILLISECOND)) {
+        while (!run(1 + gx_random_below(&s.in.random, 400), 5 * GALE_MILLISECOND)) {
         }
         assert_each_came_once();
         teardown(NULL);

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "front/arguments.h"
 #include "front/table.h"
+#include "front/units.h"
 #include "harness/cm.h"
 
 #include <gale/kit.h>
@@ -358,6 +359,24 @@ static void null_leaves_the_default(void **state) {
     gx_yaml_free(f.doc);
 }
 
+static void defaults_have_units_as_files_do(void **state) {
+    static const gx_param rows[] = {
+        { .name = "memory", .type = GX_PARAM_BYTES, .fallback = "64 MiB" },
+        { .name = "timeout", .type = GX_PARAM_SECONDS, .fallback = "5m" },
+        { .name = "limit", .type = GX_PARAM_BYTES, .fallback = "100" },
+        { .name = "pause", .type = GX_PARAM_SECONDS, .fallback = "2" },
+    };
+    static const gx_class units = { .name = "test.Units", .params = rows, .param_count = 4 };
+    gx_args args = gx_args_of(&units);
+    (void)state;
+    assert_int_equal(gx_args_value(&args, "memory")->type, GALE_TYPE_I64);
+    assert_int_equal(gx_args_value(&args, "memory")->as.i64, 64 << 20);
+    assert_int_equal(gx_args_value(&args, "timeout")->type, GALE_TYPE_F64);
+    assert_true(gx_args_value(&args, "timeout")->as.f64 == 300);
+    assert_int_equal(gx_args_value(&args, "limit")->as.i64, 100);
+    assert_true(gx_args_value(&args, "pause")->as.f64 == 2);
+}
+
 static void missing_argument_is_named_with_its_meaning(void **state) {
     (void)state;
     expect_error("{id: x}", GALE_INVALID, "t.yaml:1:1: test.Class needs 'path': the file to read");
@@ -614,6 +633,7 @@ int main(void) {
         cmocka_unit_test(properties_and_methods_fill_by_name),
         cmocka_unit_test(references_stand_for_components),
         cmocka_unit_test(null_leaves_the_default),
+        cmocka_unit_test(defaults_have_units_as_files_do),
         cmocka_unit_test(missing_argument_is_named_with_its_meaning),
         cmocka_unit_test(wrong_types_are_refused),
         cmocka_unit_test(the_class_is_called_what_the_file_calls_it),

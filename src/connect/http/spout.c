@@ -11,9 +11,6 @@
 /* What a row takes beside its values. */
 enum { ROW_COST = 256 };
 
-/* As the rows of parameters say. */
-enum { BODY_MAX = 1 << 20, MEMORY = 64 << 20 };
-
 /* A definition's block. */
 typedef struct settings {
     http_address address;
@@ -466,19 +463,13 @@ static int read_texts(settings *made, const gale_args *args, gale_error *error) 
     return 0;
 }
 
-/* A default that is a size with a unit comes as none. */
-static uint64_t size_of(const gale_args *args, const char *parameter, uint64_t fallback) {
-    int64_t size = gale_args_whole(args, parameter);
-    return size > 0 ? (uint64_t)size : fallback;
-}
-
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = read_texts(made, args, error);
     if (rc == 0) rc = http_row_parse(gale_args_text(args, "emit"), &made->row, error);
     made->output = (gale_output){ NULL, made->row.names };
     made->lines = strcmp(gale_args_text(args, "format"), "lines") == 0;
-    made->body_max = (size_t)size_of(args, "maxBody", BODY_MAX);
-    made->memory = size_of(args, "memory", MEMORY);
+    made->body_max = (size_t)gale_args_whole(args, "maxBody");
+    made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->requests = (uint32_t)gale_args_whole(args, "maxRequests");
     made->attempts = (uint32_t)gale_args_whole(args, "maxAttempts");
     made->timeout = (int64_t)(gale_args_number(args, "timeout") * 1e9);

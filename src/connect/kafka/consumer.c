@@ -251,7 +251,6 @@ static void begin_lag(kafka_consumer *c) {
 
 static int begin_tick(kafka_consumer *c) {
     gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
-    begin_lag(c);
     options.at = now(c) + GALE_SECOND / 10;
     options.always = true;
     options.call = hear_tick;
@@ -291,6 +290,7 @@ int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
     int rc = kafka_client_open(&c->client, RD_KAFKA_CONSUMER, conf, hear_bell, false, error);
     if (rc == 0 && begin_tick(c) < 0) rc = gale_error_set(error, GALE_IO, "kafka: its timer cannot be made");
     if (rc < 0) return rc;
+    begin_lag(c);
     if (context->durable || member.count)
         return kafka_fixed_open(&c->fixed, c->client.rk, topics, member, context, error);
     rd_kafka_resp_err_t err = rd_kafka_subscribe(c->client.rk, topics);

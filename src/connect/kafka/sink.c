@@ -171,7 +171,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     return GALE_IO;
 }
 
-/* --- Checkpoints: what was not confirmed is sent again, or all of it goes out with them ----------------------------------------------------------------- */
+/* --- Checkpoints: what was not confirmed is sent again, or all of it goes out with them ------------------------------ */
 
 static int bolt_save(void *self, gale_saver *to) {
     sink *s = self;
