@@ -54,6 +54,8 @@ static size_t follow_phase(gx_executor *ex, int32_t phase) {
         return 1;
     }
     if (phase == GALE_PHASE_CLOSING && !ex->closed) {
+        if (ex->shared->cut.store)
+            (void)gx_cut_watch(ex); /* the last checkpoint lasts: they are told before they close */
         gx_lifecycle_close(ex);
         gx_add_release(&ex->shared->closed, 1);
         return 1;

@@ -395,6 +395,8 @@ static int run_with_crashes(uint64_t seed, uint32_t most_steps) {
         over = run(runtime, 1 + gx_random_below(&random, most_steps), &random);
         gale_error error = GALE_ERROR_INIT;
         if (over) assert_int_equal(gale_runtime_wait(runtime, 0, &error), 0);
+        gale_runtime_checkpoint_stats(runtime, &stats);
+        if (over && stats.count) assert_int_equal(s.committed, stats.number); /* it is told before it closes */
         assert_int_equal(gale_runtime_free(runtime, -1, &error), 0);
         s.store.abandon(s.store.self);
     }
