@@ -9,10 +9,10 @@ import time
 class Lives:
     """Beside unittest.TestCase; self.path is the folder, and the state is in 'state'."""
 
-    def wait_for(self, condition, process):
+    def wait_for(self, condition, process, ends=False):
         end = time.monotonic() + 120
         while not condition():
-            self.assertIsNone(process.poll(), "it has ended")
+            self.assertTrue(ends or process.poll() is None, "it has ended")
             self.assertLess(time.monotonic(), end)
             time.sleep(0.005)
 
@@ -21,10 +21,11 @@ class Lives:
         mark = self.path / "state" / "commit"
         return mark.read_bytes() if (self.path / "state" / "gale-store").exists() and mark.exists() else b""
 
-    def wait_for_checkpoints(self, process, before, count=1):
-        """The first one of a run that begins anew has nothing in it yet. `before`: the mark before it was started."""
+    def wait_for_checkpoints(self, process, before, count=1, ends=False):
+        """The first one of a run that begins anew has nothing in it yet. `before`: the mark before it was started. `ends`: it
+        may come to its end first, which is waited for as well."""
         for _ in range(count):
-            self.wait_for(lambda: self.mark() not in (b"", before), process)
+            self.wait_for(lambda: self.mark() not in (b"", before) or (ends and process.poll() is not None), process, ends)
             before = self.mark()
 
     def live(self, start, drawn, life, ends=True):

@@ -254,7 +254,7 @@ class Move(Case):
         for life in range(100):
             before = self.mark()
             process = self.start("--rate", "40")
-            self.wait_for_checkpoints(process, before, 1 + life % 5)
+            self.wait_for_checkpoints(process, before, 1 + life % 5, ends=True)
             process.kill()
             process.communicate()
             found = self.gale("state", "export", "state")[1]
