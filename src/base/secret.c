@@ -32,6 +32,15 @@ bool gx_secret_is_named(gale_str text) {
     return has_one_of(text, words);
 }
 
+static bool ends(gale_str text, const char *word) {
+    size_t size = strlen(word);
+    return text.size > size && begins((gale_str){ text.data + text.size - size, size }, word);
+}
+
+bool gx_secret_is_key(gale_str name) {
+    return gx_secret_is_named(name) && !ends(name, "from") && !ends(name, "file") && !ends(name, "path");
+}
+
 /* --- Texts ----------------------------------------------------------------------------------------------------------- */
 
 enum { NAME_MAX = 100, BEARER_LEAST = 8 };

@@ -10,6 +10,9 @@
  * letters or without? */
 bool gx_secret_is_named(gale_str text);
 
+/* Is what this names a secret? Where one is read from is none: passwordFrom, token_file, privateKeyPath. */
+bool gx_secret_is_key(gale_str name);
+
 /* The first secret that stands in the text:
  *
  *     redis://me:SECRET@host        ?token=SECRET&n=1, password = "SECRET"        Authorization: SECRET        Bearer SECRET

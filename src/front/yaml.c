@@ -400,7 +400,7 @@ bool gx_yaml_has_secret(const gx_yaml *node) {
 static bool under_secret(const builder *b) {
     if (b->depth == 0) return false;
     const frame *top = &b->frames[b->depth - 1];
-    return top->children % 2 == 1 && top->key && gx_secret_is_named(top->key->text);
+    return top->children % 2 == 1 && top->key && gx_secret_is_key(top->key->text);
 }
 
 static int add_scalar(builder *b, const yaml_event_t *event) {
@@ -557,9 +557,9 @@ static void hide_secrets(builder *b, gx_yaml *node) {
     bool named = false;
     if (node->type != GALE_TYPE_MAP) return;
     for (gx_yaml *key = node->as.first; key; key = key->next->next) {
-        if (gx_secret_is_named(key->text)) hide(b, key->next);
+        if (gx_secret_is_key(key->text)) hide(b, key->next);
         if (gx_str_is(key->text, "name") && key->next->type == GALE_TYPE_STRING)
-            named = gx_secret_is_named(key->next->text);
+            named = gx_secret_is_key(key->next->text);
     }
     for (gx_yaml *key = node->as.first; key && named; key = key->next->next)
         if (gx_str_is(key->text, "value") || gx_str_is(key->text, "args")) hide(b, key->next);

@@ -54,7 +54,7 @@ void gx_redact_member(gx_json *json, const gale_config *config, gale_str key, co
 
 /* A configuration's values are a copy that was checked: no deeper than GALE_VALUE_DEPTH. */
 void gx_redact_value(gx_json *json, gale_str key, const gale_value *value) {
-    if (gx_secret_is_named(key))
+    if (gx_secret_is_key(key))
         gx_json_string(json, gx_str("***"));
     else if (value->type == GALE_TYPE_STRING)
         write_text(json, (gale_str){ value->as.string, value->size });

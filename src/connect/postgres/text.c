@@ -1,0 +1,215 @@
+#include "connect/postgres/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --- A text ----------------------------------------------------------------------------------------------------------- */
+
+void pg_text_free(pg_text *text) {
+    free(text->data);
+    *text = (pg_text){ .data = NULL };
+}
+
+static char *room_for(pg_text *text, size_t size) {
+    if (text->failed) return NULL;
+    if (size > text->room - text->size) {
+        size_t room = text->room ? text->room : 256;
+        while (room - text->size < size) room *= 2;
+        char *data = realloc(text->data, room);
+        text->failed = !data;
+        if (!data) return NULL;
+        text->data = data;
+        text->room = room;
+    }
+    return text->data + text->size;
+}
+
+void pg_text_add(pg_text *text, const void *data, size_t size) {
+    char *to = room_for(text, size);
+    if (!to || !size) return;
+    memcpy(to, data, size);
+    text->size += size;
+}
+
+static void add_text(pg_text *text, const char *data) {
+    pg_text_add(text, data, strlen(data));
+}
+
+void pg_text_print(pg_text *text, const char *format, ...) {
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    char *to = length < 0 ? NULL : room_for(text, (size_t)length + 1);
+    if (to) text->size += (size_t)vsnprintf(to, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(list);
+}
+
+const char *pg_text_string(pg_text *text) {
+    char *end = room_for(text, 1);
+    if (!end) return NULL;
+    *end = '\0';
+    return text->data;
+}
+
+/* --- Names ------------------------------------------------------------------------------------------------------------ */
+
+void pg_text_name(pg_text *text, gale_str name) {
+    add_text(text, "\"");
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.data[i] == '"')
+            add_text(text, "\"\"");
+        else if (name.data[i] == '.')
+            add_text(text, "\".\"");
+        else
+            pg_text_add(text, &name.data[i], 1);
+    }
+    add_text(text, "\"");
+}
+
+/* --- Values ----------------------------------------------------------------------------------------------------------- */
+
+/* Texts of a row of COPY: a backslash stands before what would end the column, the row, or itself. */
+static void add_escaped(pg_text *text, const char *data, size_t size) {
+    size_t from = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char *instead = data[i] == '\\'   ? "\\\\"
+                              : data[i] == '\t' ? "\\t"
+                              : data[i] == '\n' ? "\\n"
+                              : data[i] == '\r' ? "\\r"
+                                                : NULL;
+        if (!instead) continue;
+        pg_text_add(text, data + from, i - from);
+        pg_text_add(text, instead, 2);
+        from = i + 1;
+    }
+    pg_text_add(text, data + from, size - from);
+}
+
+static void add_hex(pg_text *text, const void *bytes, size_t size) {
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *from = bytes;
+    char *to = room_for(text, 2 * size);
+    for (size_t i = 0; to && i < size; i++) {
+        *to++ = digits[from[i] >> 4];
+        *to++ = digits[from[i] & 15];
+    }
+    if (!text->failed) text->size += 2 * size;
+}
+
+/* The fewest digits that say the same. */
+static void add_number(pg_text *text, double number) {
+    char digits[40];
+    for (int count = 15; count <= 17; count++) {
+        snprintf(digits, sizeof digits, "%.*g", count, number);
+        if (strtod(digits, NULL) == number) break;
+    }
+    add_text(text, digits);
+}
+
+static const char *add_time(pg_text *text, int64_t milliseconds) {
+    int64_t rest = milliseconds % 1000;
+    time_t seconds = (time_t)(milliseconds / 1000 - (rest < 0));
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts) || parts.tm_year < -1899 || parts.tm_year > 200000) return "is no time";
+    pg_text_print(text, "%04d-%02d-%02d %02d:%02d:%02d.%03d+00", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                  parts.tm_hour, parts.tm_min, parts.tm_sec, (int)(rest < 0 ? rest + 1000 : rest));
+    return NULL;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------------------- */
+
+static void json_text(pg_text *text, const char *data, size_t size) {
+    add_text(text, "\"");
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)data[i];
+        if (c < 0x20)
+            pg_text_print(text, "\\u%04x", c);
+        else if (c == '"' || c == '\\')
+            pg_text_print(text, "\\%c", c);
+        else
+            pg_text_add(text, &data[i], 1);
+    }
+    add_text(text, "\"");
+}
+
+static const char *json_value(pg_text *text, const gale_value *value);
+
+static const char *json_list(pg_text *text, const gale_value *list) {
+    const char *wrong = NULL;
+    add_text(text, "[");
+    for (size_t i = 0; !wrong && i < list->size; i++) {
+        gale_value item = gale_list_at(list, i);
+        if (i) add_text(text, ",");
+        wrong = json_value(text, &item);
+    }
+    add_text(text, "]");
+    return wrong;
+}
+
+static const char *json_map(pg_text *text, const gale_value *map) {
+    const char *wrong = NULL;
+    gale_value value;
+    gale_str key;
+    add_text(text, "{");
+    for (size_t i = 0; !wrong && gale_map_at(map, i, &key, &value); i++) {
+        if (i) add_text(text, ",");
+        json_text(text, key.data, key.size);
+        add_text(text, ":");
+        wrong = json_value(text, &value);
+    }
+    add_text(text, "}");
+    return wrong;
+}
+
+static const char *json_value(pg_text *text, const gale_value *value) {
+    switch (value->type) {
+    case GALE_TYPE_BOOL: add_text(text, value->as.boolean ? "true" : "false"); return NULL;
+    case GALE_TYPE_I64: pg_text_print(text, "%" PRId64, value->as.i64); return NULL;
+    case GALE_TYPE_F64:
+        if (!isfinite(value->as.f64)) return "has a number that JSON has not";
+        add_number(text, value->as.f64);
+        return NULL;
+    case GALE_TYPE_STRING: json_text(text, value->as.string, value->size); return NULL;
+    case GALE_TYPE_BYTES: return "has bytes in a list or a map, which JSON has not";
+    case GALE_TYPE_LIST: return json_list(text, value);
+    case GALE_TYPE_MAP: return json_map(text, value);
+    default: add_text(text, "null"); return NULL;
+    }
+}
+
+static const char *copy_json(pg_text *text, const gale_value *value) {
+    pg_text json = { .data = NULL };
+    const char *wrong = json_value(&json, value);
+    if (!wrong && !json.failed) add_escaped(text, json.data, json.size);
+    text->failed = text->failed || json.failed;
+    pg_text_free(&json);
+    return wrong;
+}
+
+const char *pg_text_copy_value(pg_text *text, const gale_value *value, bool time) {
+    switch (value->type) {
+    case GALE_TYPE_NULL: add_text(text, "\\N"); return NULL;
+    case GALE_TYPE_BOOL: add_text(text, value->as.boolean ? "t" : "f"); return NULL;
+    case GALE_TYPE_I64:
+        if (time) return add_time(text, value->as.i64);
+        pg_text_print(text, "%" PRId64, value->as.i64);
+        return NULL;
+    case GALE_TYPE_F64: add_number(text, value->as.f64); return NULL;
+    case GALE_TYPE_STRING:
+        if (value->size && memchr(value->as.string, '\0', value->size)) return "has a NUL, which PostgreSQL has not";
+        add_escaped(text, value->as.string, value->size);
+        return NULL;
+    case GALE_TYPE_BYTES:
+        add_text(text, "\\\\x");
+        add_hex(text, value->as.bytes, value->size);
+        return NULL;
+    default: return copy_json(text, value);
+    }
+}
