@@ -31,6 +31,14 @@ static void keys_that_are_called_after_secrets_are(void **state) {
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) assert_false(gx_secret_is_named(gx_str(open[i])));
 }
 
+static void where_a_secret_is_read_from_is_none(void **state) {
+    (void)state;
+    static const char *const places[] = { "passwordFrom", "token_file", "privateKeyPath", "auth.token.file" };
+    static const char *const secret[] = { "password", "from.password", "token.file.secret" };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) assert_false(gx_secret_is_key(gx_str(places[i])));
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) assert_true(gx_secret_is_key(gx_str(secret[i])));
+}
+
 static void what_stands_behind_them_is_three_stars_whatever_it_is(void **state) {
     (void)state;
     const gale_value items[] = { gale_text("hunter2"), gale_i64(7) };
@@ -136,6 +144,7 @@ static void all_of_a_configuration(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_that_are_called_after_secrets_are),
+        cmocka_unit_test(where_a_secret_is_read_from_is_none),
         cmocka_unit_test(what_stands_behind_them_is_three_stars_whatever_it_is),
         cmocka_unit_test(the_password_in_a_url_is_not_shown),
         cmocka_unit_test(what_follows_a_name_that_speaks_of_one_is_masked_in_any_text),

@@ -148,10 +148,17 @@ static void be_late(pg_link *link) {
     pg_link_fail(link, text);
 }
 
+static bool has_news(const pg_link *link) {
+    struct pollfd socket = { .fd = PQsocket(link->conn), .events = POLLIN };
+    return link->state == PG_UP && poll(&socket, 1, 0) > 0;
+}
+
 static void tell_time(pg_link *link) {
     if (!link->at || gale_context_now(link->context) < link->at) return;
     if (link->state == PG_OFF)
         connect(link);
+    else if (has_news(link))
+        hear(link); /* the task could not run */
     else
         be_late(link);
 }

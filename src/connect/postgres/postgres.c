@@ -50,7 +50,42 @@ static const gale_param sink_params[] = {
                     "at the end: how long nothing may be confirmed before it gives up", 0, 0, 86400, NULL, NULL, NULL),
 };
 
+static const gale_param lookup_params[] = {
+    CONNECTION_ROW,
+    PASSWORD_ROW,
+    GALE_PARAM_MORE("table", GALE_PARAM_TEXT, "", "where it is looked up; or a query says it", 0, 0, 0, NULL, NULL,
+                    "users"),
+    GALE_PARAM_MORE("key", GALE_PARAM_FIELDS, NULL, "fields that say which row", GALE_PARAM_INPUT, 0, 0, NULL, NULL,
+                    "[user]"),
+    GALE_PARAM_MORE("add", GALE_PARAM_LIST, NULL, "columns that become fields; each perhaps with `as NAME`", 0, 0, 0,
+                    NULL, NULL, "[city, country as land]"),
+    GALE_PARAM_MORE("by", GALE_PARAM_LIST, "",
+                    "the table's columns of the key, in its order; none: they have its names", 0, 0, 0, NULL, NULL,
+                    "[user_id]"),
+    GALE_PARAM_MORE("query", GALE_PARAM_TEXT, "",
+                    "instead of a table: a statement, whose parameters are the key's fields, and its columns `add`", 0,
+                    0, 0, NULL, NULL, "select sum(total) from orders where customer = $1"),
+    GALE_PARAM_MORE("fields", GALE_PARAM_FIELDS, "", "the fields that are passed on; none: all that come in",
+                    GALE_PARAM_INPUT, 0, 0, NULL, NULL, "[path, user]"),
+    GALE_PARAM_MORE("missing", GALE_PARAM_WORD, "null",
+                    "where there is no row: the columns are null, the tuple is dropped, fails, or goes to the stream "
+                    "`missing`",
+                    0, 0, 0, "null drop fail stream", NULL, NULL),
+    GALE_PARAM_MORE("cacheFor", GALE_PARAM_SECONDS, "60",
+                    "how long what was found, or was not, is taken for true; 0: not at all", 0, 0, 86400, NULL, NULL,
+                    "5m"),
+    GALE_PARAM_MORE("cacheKeys", GALE_PARAM_WHOLE, "100000", "of so many keys, in a task", 0, 1, 1 << 30, NULL, "keys",
+                    NULL),
+    GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "16 MiB", "so many bytes wait for answers at once, about", 0, 1,
+                    1 << 30, NULL, NULL, NULL),
+    TIMEOUT_ROW,
+    GALE_PARAM_MORE("finishWait", GALE_PARAM_SECONDS, "60",
+                    "at the end: how long nothing may be answered before it gives up", 0, 0, 86400, NULL, NULL, NULL),
+};
+
 static const gale_class classes[] = {
+    GALE_BOLT_CLASS("gale.bolt.PostgresLookup", "adds fields from a PostgreSQL table, or a query, by a key",
+                    lookup_params, NULL, pg_make_lookup),
     GALE_BOLT_CLASS("gale.bolt.PostgresSink",
                     "writes each tuple as a row of a PostgreSQL table, and acks it when the server has it", sink_params,
                     NULL, pg_make_sink),

@@ -184,6 +184,28 @@ static const char *json_value(pg_text *text, const gale_value *value) {
     }
 }
 
+static const char *add_string(pg_text *text, const gale_value *value, bool escaped) {
+    if (value->size && memchr(value->as.string, '\0', value->size)) return "has a NUL, which PostgreSQL has not";
+    if (escaped)
+        add_escaped(text, value->as.string, value->size);
+    else
+        pg_text_add(text, value->as.string, value->size);
+    return NULL;
+}
+
+const char *pg_text_value(pg_text *text, const gale_value *value) {
+    switch (value->type) {
+    case GALE_TYPE_BOOL: add_text(text, value->as.boolean ? "t" : "f"); return NULL;
+    case GALE_TYPE_F64: add_number(text, value->as.f64); return NULL;
+    case GALE_TYPE_STRING: return add_string(text, value, false);
+    case GALE_TYPE_BYTES:
+        add_text(text, "\\x");
+        add_hex(text, value->as.bytes, value->size);
+        return NULL;
+    default: return json_value(text, value); /* whole numbers are as in JSON */
+    }
+}
+
 static const char *copy_json(pg_text *text, const gale_value *value) {
     pg_text json = { .data = NULL };
     const char *wrong = json_value(&json, value);
@@ -196,20 +218,11 @@ static const char *copy_json(pg_text *text, const gale_value *value) {
 const char *pg_text_copy_value(pg_text *text, const gale_value *value, bool time) {
     switch (value->type) {
     case GALE_TYPE_NULL: add_text(text, "\\N"); return NULL;
-    case GALE_TYPE_BOOL: add_text(text, value->as.boolean ? "t" : "f"); return NULL;
-    case GALE_TYPE_I64:
-        if (time) return add_time(text, value->as.i64);
-        pg_text_print(text, "%" PRId64, value->as.i64);
-        return NULL;
-    case GALE_TYPE_F64: add_number(text, value->as.f64); return NULL;
-    case GALE_TYPE_STRING:
-        if (value->size && memchr(value->as.string, '\0', value->size)) return "has a NUL, which PostgreSQL has not";
-        add_escaped(text, value->as.string, value->size);
-        return NULL;
-    case GALE_TYPE_BYTES:
-        add_text(text, "\\\\x");
-        add_hex(text, value->as.bytes, value->size);
-        return NULL;
-    default: return copy_json(text, value);
+    case GALE_TYPE_I64: return time ? add_time(text, value->as.i64) : pg_text_value(text, value);
+    case GALE_TYPE_STRING: return add_string(text, value, true);
+    case GALE_TYPE_BYTES: add_text(text, "\\"); return pg_text_value(text, value);
+    case GALE_TYPE_LIST:
+    case GALE_TYPE_MAP: return copy_json(text, value);
+    default: return pg_text_value(text, value);
     }
 }

@@ -22,6 +22,9 @@ const char *pg_text_string(pg_text *text);
 /* A name in quotes; `schema.table` in two pairs of them. */
 void pg_text_name(pg_text *text, gale_str name);
 
+/* A value as a parameter of a statement: what pg_text_copy_value writes, without what COPY needs. Not of null. NULL, or what is wrong with it. */
+const char *pg_text_value(pg_text *text, const gale_value *value);
+
 /* A value as a column of a row of COPY, with what it needs against the format's own characters: null as \N, bytes as \x..., lists and maps as JSON; a number
  * as its fewest digits. `time`: a whole number is milliseconds since 1970, and becomes a date with a time. NULL, or what is wrong with it: "has a NUL". */
 const char *pg_text_copy_value(pg_text *text, const gale_value *value, bool time);

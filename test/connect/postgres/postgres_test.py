@@ -254,18 +254,141 @@ class Words(Writing):
                              ({"columns": ["a"]}, "columns: 1 are named, and there are 3 fields"),
                              ({"key": ["nr"]}, "key: nr is none of the columns that are written"),
                              ({"times": ["nr"]}, "times: nr is none of the columns that are written"),
-                             ({"fields": "id, nome"}, "nome"),
                              ({"onConflict": "replace"}, "onConflict")]:
-            self.write([], **wrong)
-            err = self.gale("check", "t.yaml", code=2)
-            self.assertIn(words, err)
-            self.assertRegex(err, r"t.yaml:\d+:\d+: ")
+            with self.subTest(wrong=wrong):
+                self.write([], **wrong)
+                err = self.gale("check", "t.yaml", code=2)
+                self.assertIn(words, err)
+                self.assertRegex(err, r"t.yaml:\d+:\d+: ")
 
     def test_a_file_without_a_password_is_named(self):
         self.table()
         self.write([(1, "a", 1)], passwordFrom="no-file")
         self.start()
-        self.wait_for(lambda: "passwordFrom: no-file" in self.log())
+        self.wait_for(lambda: "passwordFrom: cannot open 'no-file'" in self.log())
+
+
+LOOKUP = """
+name: enrich
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 100, topology.max.spout.pending: 2000, topology.replay.attempts: 1}}
+spouts:
+  - id: lines
+    className: gale.spout.File
+    properties: [{{name: path, value: in.tsv}}]
+bolts:
+  - {{id: fields, className: gale.bolt.Csv, properties: [{{name: fields, value: "n int, user int"}}]}}
+  - id: enrich
+    className: gale.bolt.PostgresLookup
+    properties:
+{lookup}
+  - {{id: text, className: gale.bolt.Format, properties: [{{name: format, value: json}}]}}
+  - {{id: out, className: gale.bolt.FileSink, properties: [{{name: path, value: out.json}}]}}
+streams:
+  - {{from: lines, to: fields, grouping: {{type: SHUFFLE}}}}
+  - {{from: fields, to: enrich, grouping: {{type: SHUFFLE}}}}
+  - {{from: enrich, to: text, grouping: {{type: SHUFFLE{stream}}}}}
+  - {{from: text, to: out, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Lookup(Case):
+    def write(self, rows, stream="", **lookup):
+        (self.path / "in.tsv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+        given = {**self.given, "table": "users", "key": "user", "by": ["id"], "add": ["name", "age", "vip as good"], **lookup}
+        self.properties = properties(**{name: value for name, value in given.items() if value is not None})
+        (self.path / "t.yaml").write_text(LOOKUP.format(lookup=self.properties, stream=stream))
+
+    def users(self, count=50):
+        self.sql(f"CREATE TABLE users (id bigint PRIMARY KEY, name text, age float8, vip bool);"
+                 f"INSERT INTO users SELECT n, 'user ' || n, n / 4.0, n % 2 = 0 FROM generate_series(0, {count - 1}) n")
+
+    def asked(self):
+        """How often the server was asked, as it counts."""
+        self.sql("SELECT pg_sleep(0.05)")
+        return int(self.sql("SELECT seq_scan + coalesce(idx_scan, 0) FROM pg_stat_user_tables WHERE relname = 'users'")[0][0])
+
+    def rows(self):
+        return [json.loads(line) for line in (self.path / "out.json").read_text().splitlines()]
+
+    def expected(self, n, user, known=True):
+        return {"n": n, "user": user, "name": f"user {user}" if known else None, "age": user / 4 if known else None,
+                "good": user % 2 == 0 if known else None}
+
+    def test_each_tuple_has_the_columns_of_its_row(self):
+        self.users()
+        self.write([(n, n % 60) for n in range(20_000)])
+        self.gale("run", "t.yaml")
+        self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), [self.expected(n, n % 60, n % 60 < 50) for n in range(20_000)])
+
+    def test_what_is_asked_for_or_known_is_not_asked_again(self):
+        self.users()
+        self.sql("SELECT pg_stat_force_next_flush()")
+        before = self.asked()
+        self.write([(n, n % 60) for n in range(20_000)])
+        self.gale("run", "t.yaml")
+        self.wait_for(lambda: self.asked() > before)
+        time.sleep(0.5)
+        self.assertLessEqual(self.asked() - before, 60)
+
+    def test_what_is_missing_goes_where_it_is_told_to(self):
+        self.users(1)
+        for missing, expected in (("drop", [self.expected(0, 0)]), ("null", [self.expected(0, 0), self.expected(1, 1, False)])):
+            self.write([(0, 0), (1, 1)], missing=missing)
+            self.gale("run", "t.yaml", "--overwrite")
+            self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), expected)
+        self.write([(0, 0), (1, 1)], missing="stream", stream=", streamId: missing")
+        self.gale("run", "t.yaml", "--overwrite")
+        self.assertEqual(self.rows(), [{"n": 1, "user": 1}])
+        self.write([(0, 0), (1, 1)], missing="fail")
+        self.assertIn("there is no row of its key", self.gale("run", "t.yaml", "--overwrite", code=1))
+
+    def test_a_query_may_have_several_rows_of_a_key(self):
+        self.users(4)
+        self.write([(0, 2)], table=None, by=None, query="select id * 10, name from users where id < $1 order by id", add=["tens", "name"])
+        self.gale("run", "t.yaml")
+        self.assertEqual(self.rows(), [{"n": 0, "user": 2, "tens": 0, "name": "user 0"}, {"n": 0, "user": 2, "tens": 10, "name": "user 1"}])
+
+    def test_a_server_that_is_killed_and_hung_is_asked_again(self):
+        self.users()
+        self.write([(n, n % 50) for n in range(40_000)], timeout="1s", cacheFor=0)
+        self.start("--rate", "20000")
+        for fault in (SERVER.kill, SERVER.hang):
+            before = (self.path / "out.json").stat().st_size if (self.path / "out.json").exists() else 0
+            self.wait_for(lambda: (self.path / "out.json").exists() and (self.path / "out.json").stat().st_size > before + 100_000)
+            fault()
+            time.sleep(0.3 if fault == SERVER.kill else 1.5)
+            if fault == SERVER.kill:
+                SERVER.start()
+            else:
+                SERVER.go_on()
+        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), [self.expected(n, n % 50) for n in range(40_000)])
+
+    def test_a_durable_run_that_is_killed_has_each_once(self):
+        self.users()
+        self.write([(n, n % 50) for n in range(20_000)], cacheFor=0)
+        drawn = random.Random(5)
+        for life in range(100):
+            process = self.start("--state", "state", "--rate", "20000")
+            try:
+                process.wait(drawn.uniform(0.05, 0.3 + 0.05 * life))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                continue
+            break
+        self.assertEqual(process.returncode, 0, self.log())
+        self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), [self.expected(n, n % 50) for n in range(20_000)])
+
+    def test_what_is_wrong_is_told(self):
+        self.users()
+        for wrong, words in [({"query": "select 1"}, "table: it is one of the two: a table, or a query"), ({"by": ["id", "x"]}, "by: 2 columns are named, and the key has 1 fields"),
+                             ({"add": [" as x"]}, "add: a name is empty"), ({"key": "usr"}, "usr")]:
+            self.write([(0, 0)], **wrong)
+            self.assertIn(words, self.gale("check", "t.yaml", code=2))
+        self.write([(0, 0)], add=["nome"])
+        self.start()
+        self.wait_for(lambda: 'column "nome" does not exist' in self.log())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,397 @@
+/* Fields from a PostgreSQL table: gale.bolt.PostgresLookup. A tuple whose key was not asked for lately is held until the server has answered; others with the same
+ * key wait for the same answer. */
+#include "connect/postgres/asker.h"
+#include "connect/postgres/found.h"
+#include "connect/postgres/lookup_settings.h"
+#include "connect/postgres/postgres.h"
+#include "connect/postgres/value.h"
+
+#include <gale/state.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 10000 }; /* of one key */
+
+/* A question, and who waits for its answer. */
+typedef struct asked {
+    pg_question question; /* first */
+    const char *values[PG_LOOKUP_KEYS_MAX];
+    pg_text texts; /* the values, each with a NUL behind it */
+    uint64_t *ids;
+    size_t count, room;
+    size_t key_size;
+    char key[]; /* as in the maps */
+} asked;
+
+typedef struct lookup {
+    pg_asker asker;
+    const pg_lookup_settings *given;
+    const gale_context *context;
+    gale_collector *out;
+    gale_dispatch *dispatch;
+    gale_rotating_map *open; /* questions by their keys */
+    pg_found found;
+    pg_text key;
+    gale_value values[2 * PG_LOOKUP_FIELDS_MAX]; /* of what goes out */
+    gale_value row[PG_LOOKUP_FIELDS_MAX];
+} lookup;
+
+/* --- Out -------------------------------------------------------------------------------------------------------------- */
+
+static void pass_fields(lookup *l, const gale_tuple *tuple) {
+    for (size_t i = 0; i < l->given->field_count; i++)
+        if (!gale_tuple_get(tuple, l->given->fields[i], &l->values[i])) l->values[i] = gale_null();
+}
+
+static int emit(lookup *l, gale_handle tuple, uint32_t stream, size_t count) {
+    return gale_emit_anchored(l->out, stream, l->values, count, &tuple, 1);
+}
+
+static int emit_missing(lookup *l, gale_handle tuple) {
+    size_t count = l->given->field_count;
+    switch (l->given->missing) {
+    case PG_MISSING_NULL:
+        for (size_t i = 0; i < l->given->add_count; i++) l->values[count + i] = gale_null();
+        return emit(l, tuple, 0, count + l->given->add_count);
+    case PG_MISSING_STREAM: return emit(l, tuple, 1, count);
+    case PG_MISSING_FAIL: return GALE_NOT_FOUND;
+    default: return 0;
+    }
+}
+
+/* GALE_NOT_FOUND: there is no row, and the tuple is to fail for it. */
+static int emit_rows(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
+    gale_handle handle = gale_tuple_handle(tuple);
+    pass_fields(l, tuple);
+    if (!rows || !rows->size) return emit_missing(l, handle);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < rows->size; i++) {
+        gale_value row = gale_list_at(rows, i);
+        for (size_t j = 0; j < l->given->add_count; j++) l->values[l->given->field_count + j] = gale_list_at(&row, j);
+        rc = emit(l, handle, 0, l->given->field_count + l->given->add_count);
+    }
+    return rc;
+}
+
+static const char no_row[] = "there is no row of its key";
+
+/* Of a tuple that was held. */
+static void answer(lookup *l, uint64_t id, const gale_value *rows) {
+    const gale_tuple *tuple = gale_dispatch_tuple(l->dispatch, id);
+    int rc = tuple ? emit_rows(l, tuple, rows) : 0;
+    if (rc == GALE_NOT_FOUND)
+        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, no_row);
+    else if (rc < 0)
+        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, gale_error_text(rc));
+    else
+        (void)gale_dispatch_ack(l->dispatch, id);
+}
+
+/* --- Answers ---------------------------------------------------------------------------------------------------------- */
+
+static void forget(lookup *l, asked *a) {
+    (void)gale_rotating_map_remove_bytes(l->open, a->key, a->key_size, NULL);
+    pg_text_free(&a->texts);
+    free(a->ids);
+    free(a);
+}
+
+static void fail_all(lookup *l, const asked *a, int32_t reason, const char *why) {
+    for (size_t i = 0; i < a->count; i++) (void)gale_dispatch_fail(l->dispatch, a->ids[i], reason, why);
+}
+
+static gale_value cell_of(PGresult *result, int row, int column) {
+    if (PQgetisnull(result, row, column)) return gale_null();
+    return pg_value_of(PQftype(result, column), PQgetvalue(result, row, column),
+                       (size_t)PQgetlength(result, row, column));
+}
+
+/* Its rows as a list of lists; `lists` and `cells` have room for them. */
+static gale_value list_of(const lookup *l, PGresult *result, gale_value *lists, gale_value *cells) {
+    size_t columns = l->given->add_count, rows = (size_t)PQntuples(result);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < columns; j++) cells[i * columns + j] = cell_of(result, (int)i, (int)j);
+        lists[i] = gale_list(cells + i * columns, columns);
+    }
+    return gale_list(lists, rows);
+}
+
+static pg_rows *keep_rows(lookup *l, const asked *a, PGresult *result) {
+    size_t rows = (size_t)PQntuples(result);
+    gale_value *room = calloc(rows * (1 + l->given->add_count) + 1, sizeof *room);
+    if (!room) return NULL;
+    gale_value list = list_of(l, result, room, room + rows);
+    pg_rows *kept = pg_found_put(&l->found, (gale_str){ a->key, a->key_size }, &list);
+    free(room);
+    return kept;
+}
+
+static void answer_all(lookup *l, const asked *a, PGresult *result) {
+    pg_rows *rows = keep_rows(l, a, result);
+    if (!rows) {
+        fail_all(l, a, GALE_REASON_FAILED, "out of memory");
+        return;
+    }
+    gale_value list = gale_value_owned_view(rows->list);
+    for (size_t i = 0; i < a->count; i++) answer(l, a->ids[i], &list);
+    pg_rows_done(&l->found, rows);
+}
+
+static void hear_answer(void *user, pg_question *question, PGresult *result, const char *why) {
+    lookup *l = user;
+    asked *a = (asked *)question;
+    char text[120];
+    if (result && PQnfields(result) != (int)l->given->add_count) {
+        snprintf(text, sizeof text, "the query has %d columns, and add names %zu", PQnfields(result),
+                 l->given->add_count);
+        why = text;
+    } else if (result && PQntuples(result) > ROWS_MAX) {
+        snprintf(text, sizeof text, "its key has %d rows, and may have %d", PQntuples(result), ROWS_MAX);
+        why = text;
+    }
+    if (why)
+        fail_all(l, a, GALE_REASON_REJECTED, why);
+    else
+        answer_all(l, a, result);
+    forget(l, a);
+}
+
+static const pg_asker_ops asker_ops = { hear_answer };
+
+/* --- Questions -------------------------------------------------------------------------------------------------------- */
+
+/* The key's values, each with its size before it. 1: one is null, and no row has it. GALE_INVALID with a sentence. */
+static int write_key(lookup *l, const gale_tuple *tuple, char *why, size_t size) {
+    pg_text *key = &l->key;
+    key->size = 0;
+    for (size_t i = 0; i < l->given->key_count; i++) {
+        gale_value value;
+        bool is_there = gale_tuple_get(tuple, l->given->keys[i], &value);
+        if (is_there && value.type == GALE_TYPE_NULL) return 1;
+        uint32_t length = 0;
+        size_t at = key->size;
+        pg_text_add(key, &length, sizeof length);
+        const char *wrong = is_there ? pg_text_value(key, &value) : "is not there";
+        if (key->failed) break;
+        length = (uint32_t)(key->size - at - sizeof length);
+        if (!wrong && key->size > GALE_ROTATING_MAP_KEY_MAX) wrong = "is too long for a key";
+        if (wrong) {
+            snprintf(why, size, "field %s %s", l->given->keys[i], wrong);
+            return GALE_INVALID;
+        }
+        memcpy(key->data + at, &length, sizeof length);
+    }
+    if (!key->failed) return 0;
+    key->failed = false;
+    return GALE_NO_MEMORY;
+}
+
+/* As libpq wants them. */
+static bool write_values(const lookup *l, asked *a) {
+    size_t at = 0, places[PG_LOOKUP_KEYS_MAX];
+    for (size_t i = 0; i < l->given->key_count; i++) {
+        uint32_t length;
+        memcpy(&length, a->key + at, sizeof length);
+        places[i] = a->texts.size;
+        pg_text_add(&a->texts, a->key + at + sizeof length, length);
+        pg_text_add(&a->texts, "", 1);
+        at += sizeof length + length;
+    }
+    if (a->texts.failed) return false;
+    for (size_t i = 0; i < l->given->key_count; i++) a->values[i] = a->texts.data + places[i];
+    a->question.values = a->values;
+    return true;
+}
+
+static bool wait_for(asked *a, uint64_t id) {
+    if (a->count == a->room) {
+        size_t room = a->room ? 2 * a->room : 4;
+        uint64_t *ids = realloc(a->ids, room * sizeof *ids);
+        if (!ids) return false;
+        a->ids = ids;
+        a->room = room;
+    }
+    a->ids[a->count++] = id;
+    return true;
+}
+
+static asked *new_question(lookup *l) {
+    asked *a = calloc(1, sizeof *a + l->key.size);
+    if (!a) return NULL;
+    a->key_size = l->key.size;
+    memcpy(a->key, l->key.data, l->key.size);
+    if (write_values(l, a) && gale_rotating_map_put_bytes(l->open, a->key, a->key_size, &a, NULL) >= 0) return a;
+    pg_text_free(&a->texts);
+    free(a);
+    return NULL;
+}
+
+/* Of the key that was written last. */
+static int ask(lookup *l, uint64_t id) {
+    asked **open = gale_rotating_map_get_bytes(l->open, l->key.data, l->key.size);
+    if (open) return wait_for(*open, id) ? 0 : gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+    asked *a = new_question(l);
+    if (a && wait_for(a, id)) {
+        pg_asker_ask(&l->asker, &a->question);
+        return 0;
+    }
+    if (a) forget(l, a);
+    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+}
+
+/* --- A task ------------------------------------------------------------------------------------------------------------ */
+
+static void bolt_cleanup(void *self) {
+    lookup *l = self;
+    while (l->asker.first) {
+        asked *a = (asked *)l->asker.first;
+        l->asker.first = a->question.next;
+        forget(l, a);
+    }
+    pg_asker_close(&l->asker);
+    gale_dispatch_free(l->dispatch);
+    pg_found_close(&l->found);
+    gale_rotating_map_free(l->open);
+    pg_text_free(&l->key);
+    free(l);
+}
+
+static int make_map(lookup *l, gale_error *error) {
+    gale_rotating_map_options options = GALE_ROTATING_MAP_OPTIONS_INIT;
+    options.key_type = GALE_KEY_BYTES;
+    options.value_size = sizeof(asked *);
+    options.allocator = l->context->allocator;
+    return gale_rotating_map_new(&options, &l->open, error);
+}
+
+static int begin(lookup *l, gale_error *error) {
+    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
+    options.memory = l->given->memory;
+    int rc = gale_dispatch_new(l->context, l->out, &options, &l->dispatch, error);
+    if (rc == 0) rc = make_map(l, error);
+    if (rc == 0) rc = pg_found_open(&l->found, l->given->cache_for, l->given->cache_rows, l->context, error);
+    if (rc < 0) return rc;
+    return pg_asker_open(&l->asker, &l->given->postgres, l->given->statement, (int)l->given->key_count, l->context,
+                         l->out, &asker_ops, l, error);
+}
+
+static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    gale_error error = GALE_ERROR_INIT;
+    lookup *l = calloc(1, sizeof *l);
+    if (!l) return GALE_NO_MEMORY;
+    l->given = user;
+    l->context = context;
+    l->out = out;
+    int rc = begin(l, &error);
+    if (rc < 0) {
+        gale_report(out, error.text);
+        bolt_cleanup(l);
+        return rc;
+    }
+    *ret_self = l;
+    return 0;
+}
+
+/* What is known, or that there is nothing. */
+static int answer_at_once(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
+    int rc = emit_rows(l, tuple, rows);
+    if (rc == GALE_NOT_FOUND) return gale_fail(l->out, gale_tuple_handle(tuple), GALE_REASON_FAILED, no_row);
+    return rc < 0 ? rc : gale_ack(l->out, gale_tuple_handle(tuple));
+}
+
+static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    lookup *l = self;
+    char why[GALE_FAILURE_TEXT];
+    uint64_t id;
+    if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
+    int rc = write_key(l, tuple, why, sizeof why);
+    if (rc == GALE_INVALID) return gale_reject(out, gale_tuple_handle(tuple), why);
+    if (rc < 0) return rc;
+    if (rc == 1) return answer_at_once(l, tuple, NULL);
+    pg_rows *rows = pg_found_get(&l->found, (gale_str){ l->key.data, l->key.size });
+    if (rows) {
+        gale_value list = gale_value_owned_view(rows->list);
+        rc = answer_at_once(l, tuple, &list);
+        pg_rows_done(&l->found, rows);
+        return rc;
+    }
+    rc = gale_dispatch_hold(l->dispatch, tuple, l->key.size + sizeof(asked), &id);
+    return rc < 0 ? rc : ask(l, id);
+}
+
+/* Until all are answered; nothing may stand still for longer than finishWait. */
+static int bolt_finish(void *self, gale_collector *out) {
+    lookup *l = self;
+    int64_t until = gale_context_now(l->context) + l->given->finish_wait;
+    uint64_t left = gale_dispatch_count(l->dispatch);
+    while (left && gale_context_now(l->context) < until) {
+        pg_link_drive(&l->asker.link, 50);
+        uint64_t more = gale_dispatch_count(l->dispatch);
+        if (more < left) until = gale_context_now(l->context) + l->given->finish_wait;
+        left = more;
+    }
+    if (!left) return 0;
+    char text[256];
+    snprintf(text, sizeof text, "%s: %" PRIu64 " tuples were not answered within %g s (finishWait)",
+             l->given->postgres.where, left, (double)l->given->finish_wait / 1e9);
+    gale_report(out, text);
+    return GALE_IO;
+}
+
+/* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    return gale_dispatch_save(((lookup *)self)->dispatch, to);
+}
+
+static int ask_again(void *user, uint64_t id, const gale_tuple *tuple) {
+    lookup *l = user;
+    char why[GALE_FAILURE_TEXT];
+    int rc = write_key(l, tuple, why, sizeof why);
+    if (rc == 0) return ask(l, id);
+    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, rc < 0 ? gale_error_text(rc) : no_row);
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    (void)out;
+    return gale_dispatch_restore(((lookup *)self)->dispatch, from, ask_again, self);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable,
+    .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
+    .save = bolt_save,
+    .restore = bolt_restore,
+};
+
+static const gale_bolt_ops ops = {
+    .size = sizeof ops,
+    .name = "postgres lookup",
+    .kind = GALE_BOLT_MANUAL,
+    .prepare = bolt_prepare,
+    .execute = bolt_execute,
+    .finish = bolt_finish,
+    .cleanup = bolt_cleanup,
+    .durable = &durable,
+};
+
+int pg_make_lookup(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_error *error) {
+    pg_lookup_settings *made = calloc(1, sizeof *made);
+    (void)user;
+    if (!made) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int rc = pg_lookup_settings_make(made, args, error);
+    if (rc < 0) {
+        pg_lookup_settings_free(made);
+        return rc;
+    }
+    *ret_bolt = (gale_bolt){ .size = sizeof *ret_bolt,
+                             .ops = &ops,
+                             .user = made,
+                             .free_user = pg_lookup_settings_free,
+                             .outputs = made->outputs,
+                             .output_count = made->missing == PG_MISSING_STREAM ? 2 : 1 };
+    return 0;
+}
