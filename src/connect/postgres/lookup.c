@@ -67,7 +67,7 @@ static int emit_rows(lookup *l, const gale_tuple *tuple, const gale_value *rows)
     pass_fields(l, tuple);
     if (!rows || !rows->size) return emit_missing(l, handle);
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < rows->size; i++) {
+    for (size_t i = 0; rc >= 0 && i < rows->size; i++) {
         gale_value row = gale_list_at(rows, i);
         for (size_t j = 0; j < l->given->add_count; j++) l->values[l->given->field_count + j] = gale_list_at(&row, j);
         rc = emit(l, handle, 0, l->given->field_count + l->given->add_count);
