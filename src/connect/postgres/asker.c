@@ -13,7 +13,7 @@ static void send_more(pg_asker *a) {
         some = true;
     }
     if (!some) return;
-    if (!a->link.at) pg_link_expect(&a->link, true);
+    if (!a->link.expects) pg_link_expect(&a->link, true);
     pg_link_flush(&a->link);
 }
 

@@ -27,7 +27,9 @@ static void set_timer(pg_link *link, int64_t at) {
 }
 
 void pg_link_expect(pg_link *link, bool something) {
-    set_timer(link, something ? gale_context_now(link->context) + link->given->timeout : 0);
+    bool is_late_once = something && !link->paused;
+    link->expects = something;
+    set_timer(link, is_late_once ? gale_context_now(link->context) + link->given->timeout : 0);
 }
 
 static int hear_socket(void *user, gale_collector *out, gale_watch watch, int32_t events);
@@ -81,6 +83,7 @@ static void fail_connection(pg_link *link) {
 static void come_up(pg_link *link) {
     set_timer(link, 0);
     link->state = PG_UP;
+    link->expects = link->paused = false;
     (void)PQsetnonblocking(link->conn, 1);
     link->ops->up(link->user);
 }
@@ -118,7 +121,14 @@ void pg_link_flush(pg_link *link) {
     if (left < 0)
         fail_connection(link);
     else
-        watch_events(link, left ? GALE_WATCH_READ | GALE_WATCH_WRITE : GALE_WATCH_READ);
+        watch_events(link, (link->paused ? 0 : GALE_WATCH_READ) | (left ? GALE_WATCH_WRITE : 0));
+}
+
+void pg_link_pause(pg_link *link, bool paused) {
+    if (link->state != PG_UP || link->paused == paused) return;
+    link->paused = paused;
+    pg_link_expect(link, link->expects);
+    pg_link_flush(link);
 }
 
 static void hear(pg_link *link) {
@@ -130,7 +140,7 @@ static void hear(pg_link *link) {
             fail_connection(link);
             return;
         }
-        if (link->at) pg_link_expect(link, true);
+        if (link->expects) pg_link_expect(link, true);
         link->ops->heard(link->user);
         pg_link_flush(link);
     }

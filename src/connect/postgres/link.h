@@ -34,7 +34,7 @@ struct pg_link {
     gale_collector *out;
     const pg_link_ops *ops;
     void *user;
-    bool replicates, always;
+    bool replicates, always, expects, paused;
     PGconn *conn; /* NULL: it is off */
     pg_link_state state;
     int32_t events; /* those of the socket's watch */
@@ -54,6 +54,9 @@ void pg_link_flush(pg_link *link);
 
 /* Something is expected from now on, or (false) nothing is. */
 void pg_link_expect(pg_link *link, bool something);
+
+/* Nothing is read meanwhile: who has it is full. Nothing is late then either. */
+void pg_link_pause(pg_link *link, bool paused);
 
 /* It is given up, for this, and made again after a pause. */
 void pg_link_fail(pg_link *link, const char *why);

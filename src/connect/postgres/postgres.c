@@ -83,7 +83,38 @@ static const gale_param lookup_params[] = {
                     "at the end: how long nothing may be answered before it gives up", 0, 0, 86400, NULL, NULL, NULL),
 };
 
+static const gale_param spout_params[] = {
+    CONNECTION_ROW,
+    PASSWORD_ROW,
+    GALE_PARAM_MORE("slot", GALE_PARAM_TEXT, NULL,
+                    "the replication slot that has what was not answered yet; it is made when it is missing", 0, 0, 0,
+                    NULL, NULL, "gale_orders"),
+    GALE_PARAM_MORE("publication", GALE_PARAM_TEXT, "", "which tables; not given: it is called as the slot is", 0, 0, 0,
+                    NULL, NULL, "orders"),
+    GALE_PARAM_MORE("tables", GALE_PARAM_LIST, "", "a publication that is missing is made of these", 0, 0, 0, NULL,
+                    NULL, "[orders, sales.returns]"),
+    GALE_PARAM_MORE("snapshot", GALE_PARAM_BOOL, "true",
+                    "the rows that are there already come first, when the slot is made", 0, 0, 0, NULL, NULL, NULL),
+    GALE_PARAM_MORE(
+        "emit", GALE_PARAM_FIELDS, "op, table, row",
+        "the fields that go out: op (insert, update, delete, truncate, snapshot), schema, table, row (a map), "
+        "old (a map, of deletes and where the server tells), lsn, time (milliseconds since 1970), xid",
+        GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[op, row]"),
+    GALE_PARAM_MORE("columns", GALE_PARAM_LIST, "", "columns that are fields, too, behind those", GALE_PARAM_OUTPUT, 0,
+                    0, NULL, NULL, "[id, total]"),
+    GALE_PARAM_MORE("confirmEvery", GALE_PARAM_SECONDS, "1", "so often the server is told how far changes are answered",
+                    GALE_PARAM_ABOVE, 0, 20, NULL, NULL, NULL),
+    GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "64 MiB", "how many bytes of changes may be open at once, about", 0, 1,
+                    INT64_MAX, NULL, NULL, NULL),
+    GALE_PARAM_MORE("maxAttempts", GALE_PARAM_WHOLE, "3",
+                    "how often a change is tried before it is reported and given up", 0, 1, UINT32_MAX, NULL, NULL,
+                    NULL),
+    TIMEOUT_ROW,
+};
+
 static const gale_class classes[] = {
+    { "gale.spout.Postgres", GALE_CLASS_SPOUT, 0, "emits changes of PostgreSQL tables, tracked, as they are committed",
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", pg_make_spout, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.PostgresLookup", "adds fields from a PostgreSQL table, or a query, by a key",
                     lookup_params, NULL, pg_make_lookup),
     GALE_BOLT_CLASS("gale.bolt.PostgresSink",

@@ -391,6 +391,232 @@ class Lookup(Case):
         self.wait_for(lambda: 'column "nome" does not exist' in self.log())
 
 
+CHANGES = """
+name: follow
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 50, topology.max.spout.pending: {pending}}}
+spouts:
+  - id: changes
+    className: gale.spout.Postgres
+    properties:
+{spout}
+bolts:
+  - {{id: text, className: gale.bolt.Format, properties: [{{name: format, value: json}}]}}
+  - {{id: out, className: gale.bolt.FileSink, properties: [{{name: path, value: out.json}}]}}
+streams:
+  - {{from: changes, to: text, grouping: {{type: SHUFFLE}}}}
+  - {{from: text, to: out, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Changes(Case):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.drop)
+        self.sql("CREATE TABLE orders (id bigint PRIMARY KEY, name text, amount float8, raw bytea, big text)")
+
+    def drop(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for name, in self.sql("SELECT slot_name FROM pg_replication_slots"):
+            self.wait_for(lambda: self.sql(f"SELECT coalesce(pg_terminate_backend(active_pid), true) FROM pg_replication_slots WHERE slot_name = '{name}' AND active") == [])
+            self.sql(f"SELECT pg_drop_replication_slot('{name}')")
+        for name, in self.sql("SELECT pubname FROM pg_publication"):
+            self.sql(f"DROP PUBLICATION {name}")
+
+    def write(self, pending=10000, **spout):
+        given = {**self.given, "slot": "follow", "tables": ["orders"], **spout}
+        (self.path / "t.yaml").write_text(CHANGES.format(pending=pending, spout=properties(**given)))
+
+    def rows(self):
+        path = self.path / "out.json"
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(30), 0, self.log())
+
+    def test_rows_that_are_there_come_first_and_then_each_change(self):
+        self.sql("INSERT INTO orders SELECT n, 'n' || n, n / 2.0 FROM generate_series(1, 1000) n")
+        self.write()
+        self.start()
+        self.wait_for(lambda: len(self.rows()) == 1000)
+        self.assertEqual(sorted(self.rows(), key=lambda row: row["row"]["id"])[2],
+                         {"op": "snapshot", "table": "orders", "row": {"id": 3, "name": "n3", "amount": 1.5, "raw": None, "big": None}})
+        self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
+        self.sql("INSERT INTO orders VALUES (2000, 'new', 0.5, NULL, 'b'); UPDATE orders SET name = 'other' WHERE id = 2000;"
+                 "UPDATE orders SET id = 2001 WHERE id = 2000; DELETE FROM orders WHERE id = 2001; TRUNCATE orders")
+        self.wait_for(lambda: len(self.rows()) == 1005)
+        self.assertEqual(self.rows()[1000:], [
+            {"op": "insert", "table": "orders", "row": {"id": 2000, "name": "new", "amount": 0.5, "raw": None, "big": "b"}},
+            {"op": "update", "table": "orders", "row": {"id": 2000, "name": "other", "amount": 0.5, "raw": None, "big": "b"}},
+            {"op": "update", "table": "orders", "row": {"id": 2001, "name": "other", "amount": 0.5, "raw": None, "big": "b"}},
+            {"op": "delete", "table": "orders", "row": None},
+            {"op": "truncate", "table": "orders", "row": None}])
+        self.end()
+
+    def test_columns_are_fields_and_a_transaction_says_what_it_is(self):
+        self.write(emit="op, old, lsn, time, xid", columns=["id", "name"])
+        self.start()
+        self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
+        before = time.time()
+        self.sql("BEGIN; INSERT INTO orders VALUES (1, 'a'), (2, 'b'); DELETE FROM orders WHERE id = 1; COMMIT")
+        self.wait_for(lambda: len(self.rows()) == 3)
+        rows = self.rows()
+        self.assertEqual([(row["op"], row["id"], row["name"]) for row in rows], [("insert", 1, "a"), ("insert", 2, "b"), ("delete", 1, None)])
+        self.assertEqual(rows[2]["old"]["id"], 1)
+        self.assertEqual(len({(row["lsn"], row["xid"]) for row in rows}), 1)
+        self.assertRegex(rows[0]["lsn"], r"^[0-9A-F]+/[0-9A-F]+$")
+        self.assertLess(abs(rows[0]["time"] / 1000 - before), 5)
+        self.end()
+
+    def test_the_slot_is_told_of_what_is_answered_alone(self):
+        self.write(snapshot=False, confirmEvery="50ms")
+        text = (self.path / "t.yaml").read_text().replace("className: gale.bolt.FileSink, properties: [{name: path, value: out.json}]",
+                                                          "className: gale.bolt.ExecSink, properties: [{name: command, value: 'while [ ! -e go ]; do sleep 0.02; done; cat >out.json'}]")
+        (self.path / "t.yaml").write_text(text)
+        self.start()
+        confirmed = lambda: self.sql("SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = 'follow' AND active")
+        self.wait_for(confirmed)
+        time.sleep(0.3)
+        before = confirmed()
+        self.sql("INSERT INTO orders SELECT n, repeat('x', 1000) FROM generate_series(1, 1000) n")
+        time.sleep(0.5)
+        self.assertEqual(confirmed(), before)
+        (self.path / "go").touch()
+        self.wait_for(lambda: self.sql("SELECT confirmed_flush_lsn > '%s' FROM pg_replication_slots" % before[0][0]) == [["t"]])
+
+    def load(self, transactions, seed):
+        """Transactions of 1 to 20 rows, some of them other changes; what the table has at the end is what `apply` makes of them."""
+        drawn = random.Random(seed)
+        statements, key = [], 0
+        for _ in range(transactions):
+            one = []
+            for _ in range(drawn.randint(1, 20)):
+                key += 1
+                one.append(f"INSERT INTO orders VALUES ({key}, 'n{key}', 0)")
+                if drawn.random() < 0.3:
+                    one.append(f"UPDATE orders SET amount = amount + 1 WHERE id = {drawn.randint(1, key)}")
+                if drawn.random() < 0.1:
+                    one.append(f"DELETE FROM orders WHERE id = {drawn.randint(1, key)}")
+            statements.append("BEGIN; " + "; ".join(one) + "; COMMIT;")
+        return statements
+
+    def apply(self, rows):
+        table = {}
+        for row in rows:
+            if row["op"] == "delete":
+                del table[row["old"]["id"]]
+            else:
+                table[row["row"]["id"]] = row["row"]
+        return sorted((row["id"], row["name"], row["amount"]) for row in table.values())
+
+    def there(self):
+        return sorted((int(key), name, float(amount)) for key, name, amount in self.sql("SELECT id, name, amount FROM orders"))
+
+    def lives(self, statements, *arguments, fault=lambda drawn: None):
+        drawn = random.Random(7)
+        self.start(*arguments)
+        self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
+        for at in range(0, len(statements), 50):
+            self.sql("".join(statements[at:at + 50]))
+            fault(drawn)
+        changes = int(self.sql("SELECT 1")[0][0])
+        self.assertEqual(changes, 1)
+
+    def test_a_durable_run_that_is_killed_again_and_again_has_each_change_once(self):
+        self.write(emit="op, row, old")
+        statements = self.load(2000, 1)
+
+        def fault(drawn):
+            time.sleep(drawn.uniform(0, 0.2))
+            self.process.kill()
+            self.process.wait()
+            self.start("--state", "state")
+        self.lives(statements, "--state", "state", fault=fault)
+        inserted = sum(one.count("INSERT") for one in statements)
+        self.wait_for(lambda: sum(row["op"] == "insert" for row in self.rows()) >= inserted and self.apply(self.rows()) == self.there())
+        self.end()
+        rows = self.rows()
+        self.assertEqual(sum(row["op"] == "insert" for row in rows), inserted)
+        self.assertEqual([row["row"]["id"] for row in rows if row["op"] == "insert"], list(range(1, inserted + 1)))
+        self.assertEqual(self.apply(rows), self.there())
+
+    def test_a_run_that_is_killed_misses_none(self):
+        self.write(emit="op, row, old", confirmEvery="20ms")
+        statements = self.load(1000, 2)
+
+        def fault(drawn):
+            time.sleep(drawn.uniform(0, 0.2))
+            self.process.kill()
+            self.process.wait()
+            self.start("--append")
+        self.lives(statements, fault=fault)
+        inserted = sum(one.count("INSERT") for one in statements)
+        self.wait_for(lambda: len({row["row"]["id"] for row in self.rows() if row["op"] == "insert"}) == inserted)
+        self.end()
+
+    def test_a_server_that_is_killed_and_hung_goes_on_with_each_once_in_one_process(self):
+        self.write(emit="op, row, old", timeout="1s")
+        statements = self.load(1000, 3)
+        faults = iter([SERVER.kill, SERVER.hang, SERVER.kill] + [None] * 100)
+
+        def fault(drawn):
+            what = next(faults)
+            if not what:
+                return
+            what()
+            time.sleep(0.3 if what == SERVER.kill else 1.5)
+            if what == SERVER.kill:
+                SERVER.start()
+            else:
+                SERVER.go_on()
+        self.lives(statements, fault=fault)
+        inserted = sum(one.count("INSERT") for one in statements)
+        self.wait_for(lambda: sum(row["op"] == "insert" for row in self.rows()) >= inserted and self.apply(self.rows()) == self.there())
+        self.end()
+        self.assertEqual([row["row"]["id"] for row in self.rows() if row["op"] == "insert"], list(range(1, inserted + 1)))
+
+    def test_a_snapshot_that_is_cut_off_begins_anew(self):
+        self.sql("INSERT INTO orders SELECT n, 'n' || n, n / 2.0 FROM generate_series(1, 20000) n")
+        self.write(pending=100)
+        self.start("--rate", "20000")
+        self.wait_for(lambda: len(self.rows()) > 1000)
+        self.process.kill()
+        self.process.wait()
+        self.assertEqual(self.sql("SELECT 1 FROM pg_replication_slots WHERE slot_name = 'follow'"), [])
+        self.start("--append")
+        self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
+        self.assertEqual({row["row"]["id"] for row in self.rows()}, set(range(1, 20001)))
+        self.end()
+
+    def test_a_slot_that_is_gone_or_ahead_ends_a_durable_run_in_words(self):
+        self.write()
+        self.start("--state", "state")
+        self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
+        self.sql("INSERT INTO orders VALUES (1)")
+        self.wait_for(lambda: len(self.rows()) == 1)
+        time.sleep(0.3)
+        self.process.kill()
+        self.process.wait()
+        self.sql("INSERT INTO orders VALUES (2)")
+        self.wait_for(lambda: self.sql("SELECT 1 FROM pg_replication_slots WHERE active") == [])
+        self.sql("SELECT pg_replication_slot_advance('follow', pg_current_wal_lsn())")
+        self.assertIn("was confirmed beyond what the state has", self.gale("run", "t.yaml", "--state", "state", code=1))
+        self.sql("SELECT pg_drop_replication_slot('follow')")
+        self.assertIn("is gone, and changes with it", self.gale("run", "t.yaml", "--state", "state", code=1))
+
+    def test_what_is_wrong_is_told(self):
+        for wrong, words in [({"slot": "Big Slot"}, "slot: Big Slot is none: small letters, digits and _, at most 54"),
+                             ({"emit": "op, rwo"}, "emit: a change has no 'rwo'"), ({"emit": "op, op"}, "emit: op stands twice")]:
+            self.write(**wrong)
+            self.assertIn(words, self.gale("check", "t.yaml", code=2))
+        self.write(tables=[])
+        self.start()
+        self.wait_for(lambda: "there is no publication follow, and tables names none to make it of" in self.log())
+
+
 if __name__ == "__main__":
     if not postgres.programs():
         print("no PostgreSQL server is installed: script/bootstrap brings one")

@@ -1,0 +1,129 @@
+#include "connect/postgres/row.h"
+
+#include "connect/postgres/settings.h"
+#include "connect/postgres/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OP, SCHEMA, TABLE, ROW, OLD, LSN, TIME, XID };
+static const char *const names[PG_ROW_FIELDS] = { "op", "schema", "table", "row", "old", "lsn", "time", "xid" };
+
+/* --- Fields ------------------------------------------------------------------------------------------------------------ */
+
+static int field_of(gale_str name) {
+    for (int i = 0; i < PG_ROW_FIELDS; i++)
+        if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
+    return -1;
+}
+
+static void add_name(pg_row *row, const char *name, size_t size) {
+    if (row->names.size) pg_text_add(&row->names, ", ", 2);
+    pg_text_add(&row->names, name, size);
+}
+
+static int add_field(pg_row *row, gale_str name, gale_error *error) {
+    int field = field_of(name);
+    if (field < 0)
+        return gale_error_set(error, GALE_INVALID,
+                              "emit: a change has no '%.*s': it has op, schema, table, row, old, lsn, time and xid; "
+                              "columns are named by `columns`",
+                              (int)name.size, name.data);
+    for (size_t i = 0; i < row->count; i++)
+        if (row->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
+    row->fields[row->count++] = field;
+    add_name(row, name.data, name.size);
+    return 0;
+}
+
+static int add_columns(pg_row *row, const gale_args *args, gale_error *error) {
+    gale_value list = gale_args_value(args, "columns");
+    if (list.type != GALE_TYPE_LIST) return 0;
+    if (list.size > PG_ROW_COLUMNS_MAX)
+        return gale_error_set(error, GALE_INVALID, "columns: there are at most %d", PG_ROW_COLUMNS_MAX);
+    for (size_t i = 0; i < list.size; i++) {
+        gale_value name = gale_list_at(&list, i);
+        row->columns[i] = strndup(name.as.string, name.size);
+        if (!row->columns[i]) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+        row->column_count++;
+        add_name(row, name.as.string, name.size);
+    }
+    return 0;
+}
+
+int pg_row_make(pg_row *row, const gale_args *args, gale_error *error) {
+    const char *text = gale_args_text(args, "emit");
+    gale_str name;
+    int rc = 0;
+    *row = (pg_row){ .count = 0 };
+    while (rc == 0 && pg_next_name(&text, &name)) rc = add_field(row, name, error);
+    if (rc == 0) rc = add_columns(row, args, error);
+    if (rc < 0) return rc;
+    if (!row->count && !row->column_count) return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+    return pg_text_string(&row->names) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+}
+
+void pg_row_free(pg_row *row) {
+    for (size_t i = 0; i < row->column_count; i++) free(row->columns[i]);
+    pg_text_free(&row->names);
+}
+
+/* --- Values ------------------------------------------------------------------------------------------------------------ */
+
+/* A map of the columns, whose values are made once. */
+static gale_value map_of(const pg_relation *relation, const pg_cell *cells, gale_value *pairs) {
+    size_t count = 0;
+    if (!cells) return gale_null();
+    for (size_t i = 0; i < relation->count; i++) {
+        if (cells[i].unchanged) continue;
+        pairs[2 * count] = gale_text(relation->attributes[i].name);
+        pairs[2 * count + 1] = cells[i].text ? pg_value_of(relation->attributes[i].type, cells[i].text, cells[i].size)
+                                             : gale_null();
+        count++;
+    }
+    return gale_map(pairs, count);
+}
+
+static gale_value column_of(const gale_value *map, const char *name) {
+    gale_value value;
+    gale_str key = { name, strlen(name) };
+    return map->type == GALE_TYPE_MAP && gale_map_get(map, key, &value) ? value : gale_null();
+}
+
+static gale_value field_value(int32_t field, const pg_event *event, pg_row_values *values, const gale_value *now,
+                              const gale_value *before) {
+    switch (field) {
+    case OP: return gale_text(event->op);
+    case SCHEMA: return gale_text(event->relation->schema);
+    case TABLE: return gale_text(event->relation->name);
+    case ROW: return *now;
+    case OLD: return *before;
+    case LSN: pg_lsn_write(event->lsn, values->lsn); return event->lsn ? gale_text(values->lsn) : gale_null();
+    case TIME: return event->lsn ? gale_i64(event->time) : gale_null();
+    default: return event->lsn ? gale_i64(event->xid) : gale_null();
+    }
+}
+
+void pg_row_fill(const pg_row *row, const pg_event *event, pg_row_values *values) {
+    gale_value now = map_of(event->relation, event->now, values->now);
+    gale_value before = map_of(event->relation, event->before, values->before);
+    for (size_t i = 0; i < row->count; i++) values->list[i] = field_value(row->fields[i], event, values, &now, &before);
+    const gale_value *columns = event->now ? &now : &before;
+    for (size_t i = 0; i < row->column_count; i++) values->list[row->count + i] = column_of(columns, row->columns[i]);
+}
+
+/* --- Places in the log ------------------------------------------------------------------------------------------------- */
+
+void pg_lsn_write(uint64_t lsn, char text[20]) {
+    snprintf(text, 20, "%" PRIX32 "/%" PRIX32, (uint32_t)(lsn >> 32), (uint32_t)lsn);
+}
+
+bool pg_lsn_read(const char *text, uint64_t *ret_lsn) {
+    uint32_t high, low;
+    int end = 0;
+    if (sscanf(text, "%8" SCNx32 "/%8" SCNx32 "%n", &high, &low, &end) != 2 || text[end]) return false;
+    *ret_lsn = (uint64_t)high << 32 | low;
+    return true;
+}
