@@ -21,7 +21,7 @@ bool pg_places_are_done(const pg_places *p) {
 
 static void look(pg_places *p) {
     int64_t safe;
-    if (gale_positions_safe(p->positions, &safe) < 0) safe = p->next;
+    if (gale_positions_safe(p->positions, &safe) < 0) safe = 0;
     if (pg_places_are_done(p)) safe = p->next;
     for (; p->first < p->count && p->list[p->first].last < safe; p->first++) p->answered = p->list[p->first].end;
     if (p->first < p->count) return;

@@ -393,7 +393,7 @@ class Lookup(Case):
 
 CHANGES = """
 name: follow
-config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 50, topology.max.spout.pending: {pending}}}
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 50, topology.max.spout.pending: {pending}, gale.append: true}}
 spouts:
   - id: changes
     className: gale.spout.Postgres
@@ -551,7 +551,7 @@ class Changes(Case):
             time.sleep(drawn.uniform(0, 0.2))
             self.process.kill()
             self.process.wait()
-            self.start("--append")
+            self.start()
         self.lives(statements, fault=fault)
         inserted = sum(one.count("INSERT") for one in statements)
         self.wait_for(lambda: len({row["row"]["id"] for row in self.rows() if row["op"] == "insert"}) == inserted)
@@ -586,7 +586,7 @@ class Changes(Case):
         self.process.kill()
         self.process.wait()
         self.assertEqual(self.sql("SELECT 1 FROM pg_replication_slots WHERE slot_name = 'follow'"), [])
-        self.start("--append")
+        self.start()
         self.wait_for(lambda: self.sql("SELECT active FROM pg_replication_slots WHERE slot_name = 'follow'") == [["t"]])
         self.assertEqual({row["row"]["id"] for row in self.rows()}, set(range(1, 20001)))
         self.end()
