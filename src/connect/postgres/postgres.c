@@ -112,7 +112,23 @@ static const gale_param spout_params[] = {
     TIMEOUT_ROW,
 };
 
+static const gale_param listen_params[] = {
+    CONNECTION_ROW,
+    PASSWORD_ROW,
+    GALE_PARAM_MORE("channels", GALE_PARAM_LIST, NULL, "what is listened to", 0, 0, 0, NULL, NULL, "[orders]"),
+    GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "payload", "the fields that go out: payload, channel, pid",
+                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[channel, payload]"),
+    GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "64 MiB", "how many bytes of notifications may be open at once, about",
+                    0, 1, INT64_MAX, NULL, NULL, NULL),
+    GALE_PARAM_MORE("maxAttempts", GALE_PARAM_WHOLE, "3",
+                    "how often a notification is tried before it is reported and given up", 0, 1, UINT32_MAX, NULL,
+                    NULL, NULL),
+    TIMEOUT_ROW,
+};
+
 static const gale_class classes[] = {
+    { "gale.spout.PostgresListen", GALE_CLASS_SPOUT, 0, "emits notifications of PostgreSQL (NOTIFY)",
+      GALE_TABLE(listen_params), NULL, NULL, "gale.rate", pg_make_listen, NULL, NULL },
     { "gale.spout.Postgres", GALE_CLASS_SPOUT, 0, "emits changes of PostgreSQL tables, tracked, as they are committed",
       GALE_TABLE(spout_params), NULL, NULL, "gale.rate", pg_make_spout, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.PostgresLookup", "adds fields from a PostgreSQL table, or a query, by a key",

@@ -617,6 +617,27 @@ class Changes(Case):
         self.wait_for(lambda: "there is no publication follow, and tables names none to make it of" in self.log())
 
 
+class Listen(Case):
+    def test_notifications_are_tuples_and_a_time_without_a_connection_is_told(self):
+        (self.path / "t.yaml").write_text(CHANGES.format(pending=100, spout=properties(**self.given, channels=["orders", "Odd one"], emit="channel, payload"))
+                                          .replace("gale.spout.Postgres", "gale.spout.PostgresListen"))
+        rows = lambda: [json.loads(line) for line in (self.path / "out.json").read_text().splitlines()] if (self.path / "out.json").exists() else []
+        self.start()
+        listening = lambda: self.sql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND state = 'idle'")
+        self.wait_for(listening)
+        self.sql("SELECT pg_notify('orders', 'n' || n) FROM generate_series(1, 5000) n; NOTIFY \"Odd one\"; NOTIFY other")
+        self.wait_for(lambda: len(rows()) == 5001)
+        self.assertEqual(rows(), [{"channel": "orders", "payload": f"n{n}"} for n in range(1, 5001)] + [{"channel": "Odd one", "payload": ""}])
+        SERVER.kill()
+        SERVER.start()
+        self.wait_for(listening)
+        self.wait_for(lambda: "notifications of the time without a connection are lost" in self.log())
+        self.sql("NOTIFY orders, 'again'")
+        self.wait_for(lambda: rows()[-1]["payload"] == "again")
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(30), 0, self.log())
+
+
 if __name__ == "__main__":
     if not postgres.programs():
         print("no PostgreSQL server is installed: script/bootstrap brings one")
