@@ -57,26 +57,50 @@ static int read_names(pg_table *table, const gale_args *args, gale_error *error)
     return 0;
 }
 
-typedef void mark_fn(pg_table *table, pg_column *column);
-
-static void be_key(pg_table *table, pg_column *column) {
-    column->is_key = table->keyed = true;
+static int no_column(const char *parameter, gale_str name, gale_error *error) {
+    return gale_error_set(error, GALE_INVALID, "%s: %.*s is none of the columns that are written", parameter,
+                          (int)name.size, name.data);
 }
 
-static void be_time(pg_table *table, pg_column *column) {
-    (void)table;
-    column->is_time = true;
-}
-
-static int mark(pg_table *table, const gale_args *args, const char *parameter, mark_fn *as, gale_error *error) {
-    gale_value list = gale_args_value(args, parameter);
+static int mark_keys(pg_table *table, const gale_args *args, gale_error *error) {
+    gale_value list = gale_args_value(args, "key");
     for (size_t i = 0; list.type == GALE_TYPE_LIST && i < list.size; i++) {
         gale_value name = gale_list_at(&list, i);
         pg_column *column = column_of(table, (gale_str){ name.as.string, name.size });
-        if (!column)
-            return gale_error_set(error, GALE_INVALID, "%s: %.*s is none of the columns that are written", parameter,
-                                  (int)name.size, name.as.string);
-        as(table, column);
+        if (!column) return no_column("key", (gale_str){ name.as.string, name.size }, error);
+        column->is_key = table->keyed = true;
+    }
+    return 0;
+}
+
+/* "minute s": cuts the unit off. How many there are in a second; 0: it is none. */
+static int64_t cut_unit(gale_str *name) {
+    static const struct {
+        const char *name;
+        int64_t in_second;
+    } units[] = { { " s", 1 }, { " ms", 1000 }, { " us", 1000000 }, { " ns", 1000000000 } };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t size = strlen(units[i].name);
+        if (name->size <= size || memcmp(name->data + name->size - size, units[i].name, size) != 0) continue;
+        name->size -= size;
+        return units[i].in_second;
+    }
+    return 0;
+}
+
+static int mark_times(pg_table *table, const gale_args *args, gale_error *error) {
+    gale_value list = gale_args_value(args, "times");
+    for (size_t i = 0; list.type == GALE_TYPE_LIST && i < list.size; i++) {
+        gale_value text = gale_list_at(&list, i);
+        gale_str name = { text.as.string, text.size };
+        int64_t unit = cut_unit(&name);
+        if (!unit)
+            return gale_error_set(error, GALE_INVALID,
+                                  "times: %.*s has no unit: s, ms, us or ns since 1970, as in '%.*s s'", (int)name.size,
+                                  name.data, (int)name.size, name.data);
+        pg_column *column = column_of(table, name);
+        if (!column) return no_column("times", name, error);
+        column->unit = unit;
     }
     return 0;
 }
@@ -180,8 +204,8 @@ int pg_table_make(pg_table *table, const gale_args *args, gale_error *error) {
     if (!table->columns) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     int rc = read_fields(table, args, error);
     if (rc == 0) rc = read_names(table, args, error);
-    if (rc == 0) rc = mark(table, args, "key", be_key, error);
-    if (rc == 0) rc = mark(table, args, "times", be_time, error);
+    if (rc == 0) rc = mark_keys(table, args, error);
+    if (rc == 0) rc = mark_times(table, args, error);
     if (rc == 0) rc = write_statements(table, args, error);
     if (rc < 0) return rc;
     gale_value copy = gale_text(table->copy);
@@ -204,7 +228,7 @@ static const char *add_field(const pg_column *column, const gale_tuple *tuple, p
     gale_value value;
     if (!gale_tuple_get(tuple, column->field, &value)) return "is not there";
     if (column->is_key && value.type == GALE_TYPE_NULL) return "is null, and is a key";
-    return pg_text_copy_value(to, &value, column->is_time);
+    return pg_text_copy_value(to, &value, column->unit);
 }
 
 int pg_table_row(const pg_table *table, const gale_tuple *tuple, uint64_t number, pg_text *to, char *why, size_t size) {

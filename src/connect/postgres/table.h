@@ -16,7 +16,8 @@ enum { PG_COLUMNS_MAX = 256 };
 
 typedef struct pg_column {
     char *field, *name;
-    bool is_key, is_time;
+    bool is_key;
+    int64_t unit; /* of a time: how many there are in a second; 0: it is none */
 } pg_column;
 
 typedef struct pg_table {

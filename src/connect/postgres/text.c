@@ -113,14 +113,21 @@ static void add_number(pg_text *text, double number) {
     add_text(text, digits);
 }
 
-static const char *add_time(pg_text *text, int64_t milliseconds) {
-    int64_t rest = milliseconds % 1000;
-    time_t seconds = (time_t)(milliseconds / 1000 - (rest < 0));
+static const char *add_time(pg_text *text, int64_t number, int64_t unit) {
+    int64_t rest = number % unit < 0 ? number % unit + unit : number % unit;
+    time_t seconds = (time_t)(number / unit - (number % unit < 0));
     struct tm parts;
     if (!gmtime_r(&seconds, &parts) || parts.tm_year < -1899 || parts.tm_year > 200000) return "is no time";
-    pg_text_print(text, "%04d-%02d-%02d %02d:%02d:%02d.%03d+00", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                  parts.tm_hour, parts.tm_min, parts.tm_sec, (int)(rest < 0 ? rest + 1000 : rest));
+    pg_text_print(text, "%04d-%02d-%02d %02d:%02d:%02d.%06d+00", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                  parts.tm_hour, parts.tm_min, parts.tm_sec, (int)((double)rest / (double)unit * 1e6));
     return NULL;
+}
+
+/* One with a fraction. */
+static const char *add_real_time(pg_text *text, double number, int64_t unit) {
+    double microseconds = number / (double)unit * 1e6;
+    if (!(microseconds > -9e18 && microseconds < 9e18)) return "is no time";
+    return add_time(text, (int64_t)microseconds, 1000000);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
@@ -215,10 +222,11 @@ static const char *copy_json(pg_text *text, const gale_value *value) {
     return wrong;
 }
 
-const char *pg_text_copy_value(pg_text *text, const gale_value *value, bool time) {
+const char *pg_text_copy_value(pg_text *text, const gale_value *value, int64_t unit) {
     switch (value->type) {
     case GALE_TYPE_NULL: add_text(text, "\\N"); return NULL;
-    case GALE_TYPE_I64: return time ? add_time(text, value->as.i64) : pg_text_value(text, value);
+    case GALE_TYPE_I64: return unit ? add_time(text, value->as.i64, unit) : pg_text_value(text, value);
+    case GALE_TYPE_F64: return unit ? add_real_time(text, value->as.f64, unit) : pg_text_value(text, value);
     case GALE_TYPE_STRING: return add_string(text, value, true);
     case GALE_TYPE_BYTES: add_text(text, "\\"); return pg_text_value(text, value);
     case GALE_TYPE_LIST:

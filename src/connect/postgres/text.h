@@ -26,7 +26,8 @@ void pg_text_name(pg_text *text, gale_str name);
 const char *pg_text_value(pg_text *text, const gale_value *value);
 
 /* A value as a column of a row of COPY, with what it needs against the format's own characters: null as \N, bytes as \x..., lists and maps as JSON; a number
- * as its fewest digits. `time`: a whole number is milliseconds since 1970, and becomes a date with a time. NULL, or what is wrong with it: "has a NUL". */
-const char *pg_text_copy_value(pg_text *text, const gale_value *value, bool time);
+ * as its fewest digits. `unit` is not 0: a number is a time since 1970, so many in a second, and becomes a date with a time. NULL, or what is wrong with
+ * it: "has a NUL". */
+const char *pg_text_copy_value(pg_text *text, const gale_value *value, int64_t unit);
 
 #endif

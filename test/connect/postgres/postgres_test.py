@@ -4,6 +4,7 @@
 usage: postgres_test.py GALE PLUGINS [CLASS...]
 """
 
+import http.client
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -22,6 +24,7 @@ import server as postgres
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 SERVER = None
+HTTP_LIVES = 6
 
 
 def setUpModule():
@@ -137,11 +140,11 @@ class Writes(Writing):
                          [[str(n), "old" if n == 1 else f"v{n}", str(n)] for n in range(10)])
 
     def test_fields_may_be_columns_of_other_names_and_times(self):
-        self.sql('CREATE SCHEMA s; CREATE TABLE s."Odd ""x" (n int, "at when" timestamptz)')
-        self.write([(1, 1764072000123), (2, -1)], fields="id int, t int", table='s.Odd "x', columns=["n", "at when"], times=["at when"])
+        self.sql('CREATE SCHEMA s; CREATE TABLE s."Odd ""x" (n int, "at when" timestamptz, u timestamp)')
+        self.write([(1, 1764072000123, 1764072000.5), (2, -1, 0)], fields="id int, t int, u float", table='s.Odd "x', columns=["n", "at when", "u"], times=["at when ms", "u s"])
         self.gale("run", "t.yaml")
-        self.assertEqual(self.sql('SELECT n, "at when" AT TIME ZONE \'UTC\' FROM s."Odd ""x" ORDER BY n'),
-                         [["1", "2025-11-25 12:00:00.123"], ["2", "1969-12-31 23:59:59.999"]])
+        self.assertEqual(self.sql('SELECT n, "at when" AT TIME ZONE \'UTC\', u FROM s."Odd ""x" ORDER BY n'),
+                         [["1", "2025-11-25 12:00:00.123", "2025-11-25 12:00:00.5"], ["2", "1969-12-31 23:59:59.999", "1970-01-01 00:00:00"]])
         self.sql("DROP SCHEMA s CASCADE")
 
     def test_rows_that_the_server_refuses_are_rejected_alone(self):
@@ -253,7 +256,7 @@ class Words(Writing):
                              ({"connection": "host=a replication=database"}, "connection: replication is set by the class alone"),
                              ({"columns": ["a"]}, "columns: 1 are named, and there are 3 fields"),
                              ({"key": ["nr"]}, "key: nr is none of the columns that are written"),
-                             ({"times": ["nr"]}, "times: nr is none of the columns that are written"),
+                             ({"times": ["nr s"]}, "times: nr is none of the columns that are written"), ({"times": ["id"]}, "times: id has no unit: s, ms, us or ns since 1970, as in 'id s'"),
                              ({"onConflict": "replace"}, "onConflict")]:
             with self.subTest(wrong=wrong):
                 self.write([], **wrong)
@@ -615,6 +618,74 @@ class Changes(Case):
         self.write(tables=[])
         self.start()
         self.wait_for(lambda: "there is no publication follow, and tables names none to make it of" in self.log())
+
+
+HTTP = """
+name: take
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 50}}
+spouts:
+  - id: requests
+    className: gale.spout.Http
+    properties: [{{name: listen, value: "127.0.0.1:{port}"}}, {{name: format, value: lines}}]
+bolts:
+  - {{id: fields, className: gale.bolt.Csv, properties: [{{name: fields, value: "id int, name"}}]}}
+  - id: sink
+    className: gale.bolt.PostgresSink
+    properties:
+{sink}
+streams:
+  - {{from: requests, to: fields, grouping: {{type: SHUFFLE}}}}
+  - {{from: fields, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Http(Case):
+    """From HTTP, with Idempotency-Key, to PostgreSQL, in a durable run: clients try again until they are told 200."""
+
+    def client(self, number, requests):
+        for n in range(requests):
+            body = "".join(f"{(number * requests + n) * 10 + line},r{line}\n" for line in range(10))
+            status = 0
+            while status != 200 and not self.over:
+                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+                try:
+                    connection.request("POST", "/", body, {"Idempotency-Key": f"{number}-{n}"})
+                    answer = connection.getresponse()
+                    answer.read()
+                    status = answer.status
+                except (OSError, http.client.HTTPException):
+                    time.sleep(0.02)
+                finally:
+                    connection.close()
+                self.tried += 1
+            self.answered += 1
+
+    def test_each_request_is_there_once_whoever_is_killed(self):
+        self.sql("CREATE TABLE events (id bigint, name text)")
+        self.port, self.tried, self.answered, self.over = postgres.free_port(), 0, 0, False
+        self.addCleanup(lambda: setattr(self, "over", True))
+        (self.path / "t.yaml").write_text(HTTP.format(port=self.port, sink=properties(**self.given, table="events", timeout="1s")))
+        drawn = random.Random(11)
+        clients = [threading.Thread(target=self.client, args=(number, 250), daemon=True) for number in range(8)]
+        for client in clients:
+            client.start()
+        for life in range(HTTP_LIVES):
+            self.start("--state", "state")
+            before = self.answered
+            self.wait_for(lambda: self.answered > before + 20 or self.answered == 2000)
+            time.sleep(drawn.uniform(0, 0.3))
+            if life % 3 == 1:
+                SERVER.kill()
+                SERVER.start()
+            self.process.kill()
+            self.process.wait()
+        self.start("--state", "state")
+        for client in clients:
+            client.join(60)
+        self.assertEqual(self.answered, 2000, self.log())
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(30), 0, self.log())
+        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), max(id) FROM events"), [["20000", "20000", "19999"]])
 
 
 class Listen(Case):
