@@ -1,6 +1,5 @@
 #include "connect/postgres/text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,18 +74,15 @@ void pg_text_name(pg_text *text, gale_str name) {
 
 /* --- Values ----------------------------------------------------------------------------------------------------------- */
 
-/* Texts of a row of COPY: a backslash stands before what would end the column, the row, or itself. */
+/* Texts of a row of COPY: a backslash stands before what would end the column, the row, or itself; and a letter for it behind that. */
 static void add_escaped(pg_text *text, const char *data, size_t size) {
+    static const char letters[256] = { ['\\'] = '\\', ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r' };
     size_t from = 0;
     for (size_t i = 0; i < size; i++) {
-        const char *instead = data[i] == '\\'   ? "\\\\"
-                              : data[i] == '\t' ? "\\t"
-                              : data[i] == '\n' ? "\\n"
-                              : data[i] == '\r' ? "\\r"
-                                                : NULL;
-        if (!instead) continue;
+        char letter = letters[(unsigned char)data[i]];
+        if (!letter) continue;
         pg_text_add(text, data + from, i - from);
-        pg_text_add(text, instead, 2);
+        pg_text_add(text, (const char[]){ '\\', letter }, 2);
         from = i + 1;
     }
     pg_text_add(text, data + from, size - from);
@@ -103,9 +99,37 @@ static void add_hex(pg_text *text, const void *bytes, size_t size) {
     if (!text->failed) text->size += 2 * size;
 }
 
+/* `decimals` of its digits stand behind a point. */
+static void add_decimal(pg_text *text, int64_t number, int decimals) {
+    char digits[32], *at = digits + sizeof digits;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    for (int count = 0; rest || count <= decimals; count++, rest /= 10) {
+        if (count && count == decimals) *--at = '.';
+        *--at = (char)('0' + rest % 10);
+    }
+    if (number < 0) *--at = '-';
+    pg_text_add(text, at, (size_t)(digits + sizeof digits - at));
+}
+
+/* One that few decimals say exactly, as most do: a whole number below 2^53 over a power of ten is the number that is nearest to what stands there. */
+static bool add_short(pg_text *text, double number) {
+    static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+    for (int decimals = 0; decimals < (int)(sizeof powers / sizeof *powers); decimals++) {
+        double scaled = number * powers[decimals];
+        if (!(scaled > -0x1p53 && scaled < 0x1p53)) return false;
+        int64_t whole = (int64_t)scaled;
+        if ((double)whole != scaled || (double)whole / powers[decimals] != number || (!whole && signbit(number)))
+            continue;
+        add_decimal(text, whole, decimals);
+        return true;
+    }
+    return false;
+}
+
 /* The fewest digits that say the same. */
 static void add_number(pg_text *text, double number) {
     char digits[40];
+    if (add_short(text, number)) return;
     for (int count = 15; count <= 17; count++) {
         snprintf(digits, sizeof digits, "%.*g", count, number);
         if (strtod(digits, NULL) == number) break;
@@ -178,7 +202,7 @@ static const char *json_map(pg_text *text, const gale_value *map) {
 static const char *json_value(pg_text *text, const gale_value *value) {
     switch (value->type) {
     case GALE_TYPE_BOOL: add_text(text, value->as.boolean ? "true" : "false"); return NULL;
-    case GALE_TYPE_I64: pg_text_print(text, "%" PRId64, value->as.i64); return NULL;
+    case GALE_TYPE_I64: add_decimal(text, value->as.i64, 0); return NULL;
     case GALE_TYPE_F64:
         if (!isfinite(value->as.f64)) return "has a number that JSON has not";
         add_number(text, value->as.f64);

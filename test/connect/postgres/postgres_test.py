@@ -123,6 +123,17 @@ class Writes(Writing):
         self.gale("run", "t.yaml")
         self.assertEqual(self.sql("SELECT id, name, amount FROM orders ORDER BY id"), [["1", odd, "0.1"], ["2", "", "1e+300"]])
 
+    def test_numbers_arrive_to_the_last_digit(self):
+        self.table()
+        drawn = random.Random(9)
+        numbers = [0.1, 0.5, 1e15, 2.0 ** 53, 9007199254740993.0, 1e22, 1.5e-7, 123456.789, 0.000001, 0.0000015, 1 / 3, 1e300, 5e-324, 99999999.999999, 12345678901.123457]
+        numbers += [drawn.uniform(0, 10 ** drawn.randint(-5, 20)) for _ in range(300)] + [round(drawn.uniform(0, 1e9), drawn.randint(0, 7)) for _ in range(700)]
+        keys = [-9223372036854775808, 9223372036854775807, 0, -1, 10, 1000000] + list(range(2000, 2000 + len(numbers) - 6))
+        self.write([(key, "n", repr(number)) for key, number in zip(keys, numbers)])
+        self.gale("run", "t.yaml")
+        there = self.sql("SELECT id, amount FROM orders ORDER BY id")
+        self.assertEqual([(int(key), float(number)) for key, number in there], sorted(zip(keys, numbers)))
+
     def test_a_key_that_is_there_is_replaced_by_the_last_row(self):
         self.table()
         self.sql("INSERT INTO orders VALUES (1, 'old', 1), (99, 'stays', 9)")
