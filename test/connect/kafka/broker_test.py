@@ -20,6 +20,9 @@ from pathlib import Path
 
 from kafka_test import Cluster, Reader, properties
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "postgres"))
+import server as postgres
+
 JARS = Path(sys.argv[4]).resolve()
 
 SERVER = """
@@ -63,17 +66,35 @@ streams:
 """
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+TO_POSTGRES = """
+name: store
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 100}}
+spouts:
+  - id: messages
+    className: gale.spout.Kafka
+    properties:
+      - {{name: brokers, value: "{brokers}"}}
+      - {{name: topics, value: [{topic}]}}
+      - {{name: group, value: "of-{topic}"}}
+      - {{name: emit, value: [partition, offset, value]}}
+      - {{name: untilEnd, value: true}}
+bolts:
+  - id: sink
+    className: gale.bolt.PostgresSink
+    properties:
+      - {{name: connection, value: "{connection}"}}
+      - {{name: table, value: messages}}
+      - {{name: timeout, value: 3s}}
+streams:
+  - {{from: messages, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
 
 
 class Broker:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp())
-        self.port = free_port()
-        (self.folder / "server.properties").write_text(SERVER.format(port=self.port, controller=free_port(), folder=self.folder))
+        self.port = postgres.free_port()
+        (self.folder / "server.properties").write_text(SERVER.format(port=self.port, controller=postgres.free_port(), folder=self.folder))
         self.java("kafka.tools.StorageTool", "format", "-t", "2HGQy586SoOc9-opM85UKQ", "-c", "server.properties").wait()
         self.start()
 
@@ -226,6 +247,39 @@ class Real(Reader):
                 self.broker.process.send_signal(signal.SIGSTOP)
                 threading.Timer(4, lambda: self.broker.process.send_signal(signal.SIGCONT)).start()
         self.assertGreater(self.copy_once(200000, 9, disturb), 3)
+
+    def test_to_postgres_each_message_once_whoever_is_killed(self):
+        """gale fifty times, the database ten times, which also hangs ten times; the broker three times."""
+        server = postgres.Server()
+        self.addCleanup(server.close)
+        count, drawn = 500000, random.Random(21)
+        topic = self.new_topic(count)
+        server.sql('CREATE TABLE messages (partition int, "offset" bigint, value text)', "shop")
+        (self.path / "topology.yaml").write_text(TO_POSTGRES.format(brokers=self.cluster.brokers, topic=topic, connection=server.connection()))
+        for life in range(50):
+            process = self.start_logged("--rate", "20000", "--state", "state")
+            time.sleep(0.2)
+            if life % 5 == 1:
+                server.kill()
+                server.start()
+            elif life % 5 == 3:
+                server.hang()
+                threading.Timer(drawn.uniform(0.2, 4), server.go_on).start()
+            elif life in (10, 25, 40):
+                self.broker.kill()
+                self.broker.start()
+            try:
+                process.wait(drawn.uniform(0.2, 1))
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        time.sleep(4)
+        process = self.start_logged("--state", "state")
+        self.assertEqual(process.wait(), 0, (self.path / "log").read_text()[-3000:])
+        self.assertEqual(server.sql('SELECT count(*), count(DISTINCT (partition, "offset")), count(DISTINCT value) FROM messages', "shop"),
+                         [[str(count)] * 3])
+        self.assertEqual(life, 49)
 
     def test_a_broker_that_is_killed_costs_no_message(self):
         def disturb(wait_for_progress):

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ import server as postgres
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 SERVER = None
-HTTP_LIVES = 6
+LONG = int(os.environ.get("GALE_TEST_FAULTS", "1"))  # so many times as many faults; script/connectors has more
 
 
 def setUpModule():
@@ -209,11 +210,11 @@ class Once(Writing):
 
 
 class Faults(Writing):
-    def test_a_server_that_is_killed_and_hung_under_load_has_each_row(self):
-        self.table()
-        self.write([(n, f"name {n}", n) for n in range(100_000)], key=["id"], timeout="1s", batch=100)
-        self.start("--rate", "40000")
-        for fault in (SERVER.kill, SERVER.hang, SERVER.kill):
+    ROWS = 100_000 * LONG
+
+    def disturb(self):
+        """Killed, hung, killed, while it is written to."""
+        for fault in [SERVER.kill, SERVER.hang, SERVER.kill] * LONG:
             before = int(self.sql("SELECT count(*) FROM orders")[0][0])
             self.wait_for(lambda: int(self.sql("SELECT count(*) FROM orders")[0][0]) > before + 5000)
             fault()
@@ -223,23 +224,40 @@ class Faults(Writing):
             else:
                 SERVER.go_on()
         self.assertEqual(self.process.wait(60), 0, self.log())
-        self.assertEqual(self.sql("SELECT count(*), sum(id) FROM orders"), [["100000", "4999950000"]])
+
+    def test_a_server_that_is_killed_and_hung_under_load_has_each_row(self):
+        self.table()
+        self.write([(n, f"name {n}", n) for n in range(self.ROWS)], key=["id"], timeout="1s", batch=100)
+        self.start("--rate", "40000")
+        self.disturb()
+        self.assertEqual(self.sql("SELECT count(*), sum(id) FROM orders"), [[str(self.ROWS), str(self.ROWS * (self.ROWS - 1) // 2)]])
 
     def test_in_a_durable_run_once(self):
         self.table(keyed=False)
-        self.write([(n, f"name {n}", n) for n in range(100_000)], timeout="1s")
+        self.write([(n, f"name {n}", n) for n in range(self.ROWS)], timeout="1s")
         self.start("--state", "state", "--rate", "40000")
-        for fault in (SERVER.kill, SERVER.hang, SERVER.kill):
-            before = int(self.sql("SELECT count(*) FROM orders")[0][0])
-            self.wait_for(lambda: int(self.sql("SELECT count(*) FROM orders")[0][0]) > before + 5000)
-            fault()
-            time.sleep(0.3 if fault == SERVER.kill else 1.5)
-            if fault == SERVER.kill:
-                SERVER.start()
-            else:
-                SERVER.go_on()
+        self.disturb()
+        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [[str(self.ROWS)] * 2])
+
+    def test_a_disk_that_is_full_is_told_and_waited_for(self):
+        """A table space of little room; only root can make one."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a small disk")
+        disk = tempfile.mkdtemp(prefix="gale-disk-")
+        self.addCleanup(os.rmdir, disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", disk], capture_output=True).returncode:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk])
+        shutil.chown(disk, "nobody", "nogroup")
+        self.addCleanup(lambda: (self.sql("DROP TABLE IF EXISTS orders"), SERVER.sql("DROP TABLESPACE IF EXISTS small")))
+        SERVER.sql(f"CREATE TABLESPACE small LOCATION '{disk}'")
+        self.sql("CREATE TABLE orders (id bigint, name text, amount float8) TABLESPACE small")
+        self.write([(n, "x" * 100, n) for n in range(50_000)], batch=1000)
+        self.start()
+        self.wait_for(lambda: "No space left on device" in self.log())
+        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
         self.assertEqual(self.process.wait(60), 0, self.log())
-        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [["100000", "100000"]])
+        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [["50000", "50000"]])
 
     def test_what_is_wrong_is_told_and_mended_while_it_runs(self):
         self.write([(n, "n", 1) for n in range(10)])
@@ -677,13 +695,13 @@ class Http(Case):
         self.addCleanup(lambda: setattr(self, "over", True))
         (self.path / "t.yaml").write_text(HTTP.format(port=self.port, sink=properties(**self.given, table="events", timeout="1s")))
         drawn = random.Random(11)
-        clients = [threading.Thread(target=self.client, args=(number, 250), daemon=True) for number in range(8)]
+        clients = [threading.Thread(target=self.client, args=(number, 250 * LONG), daemon=True) for number in range(8)]
         for client in clients:
             client.start()
-        for life in range(HTTP_LIVES):
+        for life in range(6 * LONG):
             self.start("--state", "state")
             before = self.answered
-            self.wait_for(lambda: self.answered > before + 20 or self.answered == 2000)
+            self.wait_for(lambda: self.answered > before + 20 or self.answered == 2000 * LONG)
             time.sleep(drawn.uniform(0, 0.3))
             if life % 3 == 1:
                 SERVER.kill()
@@ -692,11 +710,11 @@ class Http(Case):
             self.process.wait()
         self.start("--state", "state")
         for client in clients:
-            client.join(60)
-        self.assertEqual(self.answered, 2000, self.log())
+            client.join(60 * LONG)
+        self.assertEqual(self.answered, 2000 * LONG, self.log())
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(30), 0, self.log())
-        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), max(id) FROM events"), [["20000", "20000", "19999"]])
+        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), max(id) FROM events"), [[str(20000 * LONG), str(20000 * LONG), str(20000 * LONG - 1)]])
 
 
 class Listen(Case):
