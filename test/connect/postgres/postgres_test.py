@@ -717,6 +717,16 @@ class Http(Case):
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), max(id) FROM events"), [[str(20000 * LONG), str(20000 * LONG), str(20000 * LONG - 1)]])
 
 
+class Example(unittest.TestCase):
+    def test_the_example_counts_all_that_is_ordered(self):
+        example = Path(__file__).resolve().parents[3] / "examples" / "orders" / "run"
+        done = subprocess.run([example, "3"], env={**ENVIRONMENT, "GALE": GALE}, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        ordered, counted = re.search(r"ordered +\| +counted *\n[-+]+\n +([0-9.]+) +\| +([0-9.]+)", done.stdout).groups()
+        self.assertEqual(ordered, counted)
+        self.assertGreater(float(ordered), 200_000)
+
+
 class Listen(Case):
     def test_notifications_are_tuples_and_a_time_without_a_connection_is_told(self):
         (self.path / "t.yaml").write_text(CHANGES.format(pending=100, spout=properties(**self.given, channels=["orders", "Odd one"], emit="channel, payload"))
