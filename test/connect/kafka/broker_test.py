@@ -212,7 +212,7 @@ class Real(Reader):
         self.assertEqual(process.wait(), 0)
         return collections.Counter(message.value for message in self.cluster.read(f"copy-of-{topic}"))
 
-    def copy_once(self, count, lives, disturb):
+    def copy_once(self, count, lives, disturb, rate=20000):
         """The same in a durable run with markers, killed again and again."""
         topic = self.new_topic(count)
         self.cluster.ask("topic", f"copy-of-{topic}", 4)
@@ -220,7 +220,7 @@ class Real(Reader):
         text = text.replace("value: 0.2}", "value: 0.2}\n      - {name: untilEnd, value: true}").replace("{name: key, value: key}", "{name: key, value: key}\n      - {name: markers, value: gale-markers}")
         (self.path / "topology.yaml").write_text(text)
         for life in range(lives):
-            process = self.start_logged("--rate", "20000", "--state", "state")
+            process = self.start_logged("--rate", str(rate), "--state", "state")
             try:
                 process.wait(0.5 + random.random() * 2)
                 break
@@ -237,6 +237,13 @@ class Real(Reader):
 
     def test_a_durable_copy_with_markers_has_each_message_once_however_often_it_is_killed(self):
         self.assertGreater(self.copy_once(200000, 12, lambda life: None), 3)
+
+    def test_in_short_twenty_thousand_messages_and_two_kills_of_each(self):
+        """What the CI has time for."""
+        def disturb(life):
+            self.broker.kill()
+            self.broker.start()
+        self.assertEqual(self.copy_once(20000, 2, disturb, rate=4000), 1)
 
     def test_and_however_often_the_broker_is_killed_or_hangs(self):
         def disturb(life):
