@@ -39,6 +39,7 @@ offsets.topic.num.partitions=3
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+log.retention.ms=-1
 """
 
 COPY = """
