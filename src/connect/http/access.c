@@ -176,7 +176,7 @@ static int read_one(char **to, const char *parameter, const char *path, gale_err
 
 static int check_file(const char *parameter, const char *path, gale_error *error) {
     if (!path || access(path, R_OK) == 0) return 0;
-    return gale_error_set(error, GALE_INVALID, "%s: %s: %s", parameter, path, strerror(errno));
+    return gale_error_set(error, GALE_IO, "%s: %s: %s", parameter, path, strerror(errno));
 }
 
 static int read_all(http_secrets *s, const http_access *a, gale_error *error) {
