@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What a tuple takes of its way beside its document. */
-enum { ITEM_COST = 128, KEPT = 8 << 10 };
+enum { ITEM_COST = 512, KEPT = 8 << 10 };
 
 /* --- A request -------------------------------------------------------------------------------------------------------- */
 
@@ -220,6 +220,13 @@ static int begin(http_sink *s, gale_error *error) {
     return rc < 0 ? rc : gale_dispatch_new(s->context, s->out, &options, &s->dispatch, error);
 }
 
+/* No other run's, also where a seed repeats what is random. */
+static uint64_t draw_life(const gale_context *context) {
+    gale_clock wall = gale_clock_wall();
+    const gale_value now = gale_i64(wall.now(wall.user));
+    return gale_context_random(context) ^ gale_value_hash(&now);
+}
+
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
     gale_error error = GALE_ERROR_INIT;
     http_sink *s = calloc(1, sizeof *s);
@@ -227,7 +234,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->given = user;
     s->context = context;
     s->out = out;
-    http_batches_init(&s->batches, s->given->key != NULL, gale_context_random(context));
+    http_batches_init(&s->batches, s->given->key != NULL, draw_life(context));
     http_template_show(s->given->access.url, s->shown, sizeof s->shown);
     int rc = begin(s, &error);
     if (rc < 0) {

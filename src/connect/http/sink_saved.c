@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* First a record of the life, the number of the last batch, and how many of both follow; then one of all batches (life, number, lane, attempts),
- * one of all tuples in their order (handle, batch); then the dispatch's. */
-enum { HEAD_VALUES = 4 };
+/* First a record of how many of both follow; then one of all batches, one of all tuples in their order; then the dispatch's. */
+enum { HEAD_VALUES = 2 };
 
 typedef struct saved_batch {
     uint64_t life, number;
@@ -76,9 +75,8 @@ static void fill(picture *p, const http_sink *s) {
     qsort(p->items, i, sizeof *p->items, compare_orders);
 }
 
-static int write(const picture *p, const http_sink *s, gale_saver *to) {
-    const gale_value head[HEAD_VALUES] = { gale_i64((int64_t)s->batches.life), gale_i64((int64_t)s->batches.number),
-                                           gale_i64((int64_t)p->batch_count), gale_i64((int64_t)p->item_count) };
+static int write(const picture *p, gale_saver *to) {
+    const gale_value head[HEAD_VALUES] = { gale_i64((int64_t)p->batch_count), gale_i64((int64_t)p->item_count) };
     const gale_value batches = gale_bytes(p->batches, p->batch_count * sizeof *p->batches);
     const gale_value items = gale_bytes(p->items, p->item_count * sizeof *p->items);
     int rc = gale_save(to, head, HEAD_VALUES);
@@ -99,7 +97,7 @@ static int save(void *self, gale_saver *to) {
     int rc = make_room(&p, s) ? 0 : GALE_NO_MEMORY;
     if (rc == 0) {
         fill(&p, s);
-        rc = write(&p, s, to);
+        rc = write(&p, to);
     }
     fini(&p);
     if (rc == 0 && s->given->once) note_checkpoint(s, gale_save_checkpoint(to));
@@ -185,7 +183,7 @@ static int recall_all(recalling *w, gale_saved *from) {
     return rc;
 }
 
-/* What was gathered is closed as it is: under its name it may have been sent. The numbers of a life that goes on are not known: it is a new one. */
+/* What was gathered is closed as it is: under its name it may have been sent. What comes from now on has names of a new life: which numbers the old one had given since is not known. */
 static int restore(void *self, gale_saved *from, gale_collector *out) {
     http_sink *s = self;
     const gale_value *v;
@@ -195,8 +193,8 @@ static int restore(void *self, gale_saved *from, gale_collector *out) {
     if (rc < 0) return rc;
     bool is = rc == 1 && count == HEAD_VALUES;
     for (size_t i = 0; is && i < HEAD_VALUES; i++) is = v[i].type == GALE_TYPE_I64;
-    if (!is || v[2].as.i64 < 0 || v[3].as.i64 < 0) return damaged(s);
-    recalling w = { .sink = s, .batch_count = (size_t)v[2].as.i64, .item_count = (size_t)v[3].as.i64 };
+    if (!is || v[0].as.i64 < 0 || v[1].as.i64 < 0) return damaged(s);
+    recalling w = { .sink = s, .batch_count = (size_t)v[0].as.i64, .item_count = (size_t)v[1].as.i64 };
     rc = recall_all(&w, from);
     if (rc == 0) http_sink_go_on(s);
     return rc;
