@@ -110,6 +110,7 @@ static void settle_bulk(http_sink *s, http_batch *b) {
         return;
     }
     http_secrets_hide(&s->secrets, w.words);
+    if (w.left < b->count) b->backoff = (gale_backoff){ 0 }; /* it gets on */
     http_batch_shrink(b);
     http_sink_pause(s, b, http_exchange_retry_after(x), w.words);
 }
