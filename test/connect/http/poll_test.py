@@ -4,7 +4,6 @@
 usage: poll_test.py GALE PLUGINS [CLASS...]
 """
 
-import email.utils
 import json
 import time
 import urllib.parse
@@ -106,14 +105,11 @@ class Fails(Poll):
         self.assertIn(f"http {peer.url}: 503: busy", words)
 
     def test_retry_after(self):
-        def date(handler, body):
-            say(503, Retry_After=email.utils.formatdate(int(time.time()) + 2, usegmt=True))(handler, body)
-        peer = self.peer(say(429, Retry_After="1"), date, say(200, "one"))
+        peer = self.peer(say(429, Retry_After="1"), say(200, "one"))
         self.write(url=peer.url, every=0.05, times=1)
         self.run_it()
-        first, second, third = peer.requests
+        first, second = peer.requests
         self.assertGreater(second.begun - first.ended, 0.95)
-        self.assertGreater(third.begun - second.ended, 0.95)
 
     def test_a_server_that_hangs(self):
         peer = self.peer(hang(), say(200, "one"))

@@ -181,16 +181,15 @@ class Retries(Sink):
         self.assertIn("timed out", words)
         self.assertEqual(sorted(json.loads(body)["line"] for body in peer.bodies)[-2:], ["b", "b"] if len(peer.bodies) > 3 else ["a", "b"])
 
-    def test_retry_after_in_seconds_and_as_a_date(self):
+    def test_retry_after_as_a_date(self):
         def date(handler, body):
             say(503, Retry_After=email.utils.formatdate(int(time.time()) + 2, usegmt=True))(handler, body)
-        peer = self.peer(say(429, Retry_After="1"), date)
+        peer = self.peer(date)
         self.write(["a"], url=peer.url)
         self.run_it()
-        first, second, third = peer.requests
+        first, second = peer.requests
         self.assertGreater(second.begun - first.ended, 0.95)
-        self.assertGreater(third.begun - second.ended, 0.95)
-        self.assertLess(third.begun - first.begun, 6)
+        self.assertLess(second.begun - first.begun, 4)
 
     def test_nobody_else_asks_while_the_server_wants_to_be_left_alone(self):
         peer = self.peer(say(503, Retry_After="1"))
