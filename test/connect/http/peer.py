@@ -48,6 +48,17 @@ def endless(handler, _):
         handler.sent[0] += len(part)
 
 
+def endless_headers(handler, _):
+    handler.send_response(200)
+    handler.close_connection = True
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for n in range(1000):
+            handler.send_header(f"X-{n}", "x" * 1000)
+        handler.flush_headers()
+        handler.sent[0] += 1000000
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 10

@@ -19,7 +19,7 @@ import unittest
 import urllib.parse
 
 from case import Case, main, properties
-from peer import Handler, cut_off, endless, hang, say
+from peer import Handler, cut_off, endless, endless_headers, hang, say
 
 WRITE = """
 name: write
@@ -224,6 +224,14 @@ class Retries(Sink):
         self.assertLess(Handler.sent[0], 64 << 20)
         self.assertEqual(len(peer.requests), 2)
 
+    def test_headers_without_an_end_are_a_failure(self):
+        Handler.sent[0] = 0
+        peer = self.peer(endless_headers)
+        self.write(["a"], url=peer.url)
+        self.assertIn("not well", self.run_it())
+        self.assertLess(Handler.sent[0], 64 << 20)
+        self.assertEqual(len(peer.requests), 2)
+
     def test_who_feeds_it_is_held_back(self):
         peer = self.peer(always=hang())
         self.write(["x" * 1000] * 100000, url=peer.url, memory="1 MiB")
@@ -273,6 +281,13 @@ class Bulk(Sink):
         words = self.run_it()
         self.assertIn("the answer is not one to _bulk", words)
         self.assertEqual(len(peer.requests), 4)
+
+    def test_an_answer_that_is_too_long_is_not_read(self):
+        Handler.sent[0] = 0
+        peer = self.peer(endless, always=say(200, '{"items": [{"index": {"status": 201}}]}'))
+        self.write(["a"], url=peer.url, format="bulk", maxAnswer="1 MiB")
+        self.assertIn("the answer has more than maxAnswer", self.run_it())
+        self.assertLess(Handler.sent[0], 64 << 20)
 
 
 def decoded(text):
