@@ -31,10 +31,12 @@ uint32_t http_batches_lane(const http_batches *batches, uint64_t hash) {
     return (uint32_t)(hash % batches->lane_count);
 }
 
-static http_batch *add(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number) {
+static http_batch *add(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number, uint32_t part) {
     http_batch *b = calloc(1, sizeof *b);
     if (!b) return NULL;
-    *b = (http_batch){ .lane = lane, .life = life, .number = number, .next = batches->all, .back = &batches->all };
+    *b = (http_batch){
+        .lane = lane, .life = life, .number = number, .part = part, .next = batches->all, .back = &batches->all
+    };
     if (b->next) b->next->back = &b->next;
     batches->all = b;
     return b;
@@ -43,7 +45,7 @@ static http_batch *add(http_batches *batches, uint32_t lane, uint64_t life, uint
 http_batch *http_batches_open(http_batches *batches, uint32_t lane, int64_t now) {
     http_lane *l = &batches->lanes[lane];
     if (l->open) return l->open;
-    http_batch *b = add(batches, lane, batches->life, batches->number + 1);
+    http_batch *b = add(batches, lane, batches->life, batches->number + 1, 1);
     if (!b) return NULL;
     batches->number++;
     b->since = now;
@@ -57,8 +59,8 @@ static void put_last(http_lane *lane, http_batch *b) {
     lane->last = b;
 }
 
-http_batch *http_batches_recall(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number) {
-    http_batch *b = add(batches, lane, life, number);
+http_batch *http_batches_recall(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number, uint32_t part) {
+    http_batch *b = add(batches, lane, life, number, part);
     if (b) put_last(&batches->lanes[lane], b);
     return b;
 }
@@ -90,10 +92,14 @@ http_batch *http_batches_take(http_batches *batches) {
     return NULL;
 }
 
-void http_batches_free(http_batches *batches, http_batch *b) {
-    batches->lanes[b->lane].busy = false;
+static void unlink_batch(http_batch *b) {
     *b->back = b->next;
     if (b->next) b->next->back = b->back;
+}
+
+void http_batches_free(http_batches *batches, http_batch *b) {
+    batches->lanes[b->lane].busy = false;
+    unlink_batch(b);
     fini(b);
 }
 
@@ -114,6 +120,39 @@ int http_batch_add(http_batches *batches, http_batch *b, uint64_t id, size_t at)
     return 0;
 }
 
+/* Items behind each other have documents behind each other. */
+static bool move_half(http_batch *b, http_batch *to) {
+    size_t half = b->count / 2, at = b->items[half].at;
+    to->count = to->capacity = b->count - half;
+    to->items = calloc(to->count, sizeof *to->items);
+    http_buffer_add(&to->body, b->body.data + at, b->body.size - at);
+    if (!to->items || to->body.failed) return false;
+    memcpy(to->items, b->items + half, to->count * sizeof *to->items);
+    for (size_t i = 0; i < to->count; i++) to->items[i].at -= at;
+    b->count = half;
+    http_buffer_cut(&b->body, at);
+    return true;
+}
+
+bool http_batches_halve(http_batches *batches, http_batch *b) {
+    if (b->count < 2 || b->part > UINT32_MAX / 2 - 1) return false;
+    http_batch *second = add(batches, b->lane, b->life, b->number, 2 * b->part + 1);
+    if (!second) return false;
+    if (!move_half(b, second)) {
+        unlink_batch(second);
+        fini(second);
+        return false;
+    }
+    http_lane *lane = &batches->lanes[b->lane];
+    b->part *= 2;
+    b->attempts = 0;
+    second->closed = second->kept = true;
+    second->behind = lane->first;
+    lane->first = second;
+    if (!lane->last) lane->last = second;
+    return true;
+}
+
 void http_batch_shrink(http_batch *b) {
     size_t count = 0, size = 0;
     for (size_t i = 0; i < b->count; i++) {
@@ -129,7 +168,8 @@ void http_batch_shrink(http_batch *b) {
 }
 
 void http_batch_name(const http_batch *b, char name[HTTP_REQUEST_NAME]) {
-    snprintf(name, HTTP_REQUEST_NAME, "%016" PRIx64 "-%" PRIu64, b->life, b->number);
+    int size = snprintf(name, HTTP_REQUEST_NAME, "%016" PRIx64 "-%" PRIu64, b->life, b->number);
+    if (b->part > 1) snprintf(name + size, HTTP_REQUEST_NAME - (size_t)size, ".%" PRIu32, b->part);
 }
 
 static void add_between(http_batch *b, http_format format, size_t i) {

@@ -32,6 +32,7 @@ struct http_batch {
     size_t count, capacity;
     http_buffer body; /* the items' documents */
     uint64_t life, number;
+    uint32_t part;       /* of what was too large as a whole: 1; its halves 2 and 3, theirs 4 to 7 */
     uint64_t checkpoint; /* that it waits for; 0: none */
     uint32_t lane;
     bool closed, wished; /* wished: a checkpoint was asked for, which closes it */
@@ -66,7 +67,7 @@ uint32_t http_batches_lane(const http_batches *batches, uint64_t hash);
 http_batch *http_batches_open(http_batches *batches, uint32_t lane, int64_t now);
 
 /* A batch of an earlier life, closed, without its tuples. NULL: no memory. */
-http_batch *http_batches_recall(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number);
+http_batch *http_batches_recall(http_batches *batches, uint32_t lane, uint64_t life, uint64_t number, uint32_t part);
 
 /* Its document is in the body from `at` on. GALE_NO_MEMORY: it is cut off. */
 int http_batch_add(http_batches *batches, http_batch *batch, uint64_t id, size_t at);
@@ -76,6 +77,10 @@ void http_batches_close(http_batches *batches, http_batch *batch);
 /* The next that may go, which is then in no lane but keeps its lane busy where there is a key; NULL. */
 http_batch *http_batches_take(http_batches *batches);
 void http_batches_free(http_batches *batches, http_batch *batch);
+
+/* Its second half is a batch of its own, the next of its lane; halves have names that tell of the whole's, whenever it is halved. False: it has one
+ * tuple, or was halved too often, or there is no memory. */
+bool http_batches_halve(http_batches *batches, http_batch *batch);
 
 /* How many of its tuples have no answer. Those that have leave, with their documents. */
 void http_batch_shrink(http_batch *batch);

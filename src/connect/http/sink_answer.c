@@ -124,6 +124,8 @@ static void settle_answer(http_sink *s, http_batch *b, long status, const char *
     } else if (is_refused_access(s, status)) {
         read_secrets_again(s);
         http_sink_pause(s, b, 0, words);
+    } else if (status == 413 && http_batches_halve(&s->batches, b)) {
+        b->until = gale_context_now(s->context);
     } else if (is_not_now(status)) {
         http_sink_pause(s, b, http_exchange_retry_after(b->exchange), words);
     } else {

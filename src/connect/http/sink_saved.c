@@ -9,7 +9,7 @@ enum { HEAD_VALUES = 2 };
 
 typedef struct saved_batch {
     uint64_t life, number;
-    uint32_t lane, lanes;
+    uint32_t lane, lanes, part, reserved;
 } saved_batch;
 
 typedef struct saved_item {
@@ -67,7 +67,7 @@ static void fill(picture *p, const http_sink *s) {
     qsort(p->list, n, sizeof *p->list, compare_numbers);
     for (n = 0; n < p->batch_count; n++) {
         const http_batch *b = p->list[n];
-        p->batches[n] = (saved_batch){ b->life, b->number, b->lane, s->batches.lane_count };
+        p->batches[n] = (saved_batch){ b->life, b->number, b->lane, s->batches.lane_count, b->part, 0 };
         for (size_t k = 0; k < b->count; k++)
             p->items[i++] = (saved_item){ gale_tuple_handle(gale_dispatch_tuple(s->dispatch, b->items[k].id)),
                                           b->items[k].order, n };
@@ -146,7 +146,8 @@ static int recall_batches(recalling *w, const saved_batch *saved) {
     http_sink *s = w->sink;
     for (size_t i = 0; i < w->batch_count; i++) {
         bool same = saved[i].lanes == s->batches.lane_count && saved[i].lane < s->batches.lane_count;
-        w->batches[i] = http_batches_recall(&s->batches, same ? saved[i].lane : 0, saved[i].life, saved[i].number);
+        w->batches[i] = http_batches_recall(&s->batches, same ? saved[i].lane : 0, saved[i].life, saved[i].number,
+                                            saved[i].part);
         if (!w->batches[i]) return GALE_NO_MEMORY;
         w->batches[i]->kept = true;
     }

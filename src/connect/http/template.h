@@ -9,7 +9,7 @@
 #include <gale/tuple.h>
 
 /* The name of a request, and how many bytes it has at the most. */
-enum { HTTP_REQUEST_NAME = 48 };
+enum { HTTP_REQUEST_NAME = 64 };
 
 /* Is it an address of http or https, without a password in it, and do its fields stand behind the host? `*ret_fields` says whether it has some, but
  * for {request}. GALE_INVALID with a sentence. */

@@ -214,6 +214,29 @@ class Retries(Sink):
         self.assertIn("rejected", words)
         self.assertEqual(len(peer.requests), 3)
 
+    def test_what_is_too_large_is_sent_in_halves(self):
+        taken = []
+
+        def choose(number, handler, body):
+            if body.count(b"\n") > 3 or b"toolarge" in body:
+                return say(413, "too large")
+            taken.append((handler.headers["Idempotency-Key"], [json.loads(line)["line"] for line in body.splitlines()]))
+            return say(200)
+        peer = self.peer(choose=choose)
+        self.write([*map(str, range(10)), "toolarge", *map(str, range(10, 16))], url=peer.url, format="lines", linger=0.3, inFlight=1)
+        self.assertIn("413: too large", self.run_it(code=1))
+        self.assertEqual(sorted(int(line) for _, lines in taken for line in lines), list(range(16)))
+        self.assertEqual(len({key for key, _ in taken}), len(taken))
+
+    def test_halves_go_in_order(self):
+        def choose(number, handler, body):
+            return say(413) if body.count(b"\n") > 3 else say(200)
+        peer = self.peer(choose=choose)
+        self.write([json.dumps({"user": "u", "n": n}) for n in range(40)], parsed=True, url=peer.url, format="lines", key="user", linger=0.3)
+        self.run_it()
+        taken = [json.loads(line)["n"] for body in peer.bodies if body.count("\n") <= 3 for line in body.splitlines()]
+        self.assertEqual(taken, list(range(40)))
+
     def test_a_huge_answer_is_not_read(self):
         Handler.sent[0] = 0
         peer = self.peer(endless)
