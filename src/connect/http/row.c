@@ -5,47 +5,14 @@
 #include <gale/clock.h>
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 enum { BODY, METHOD, PATH, QUERY, HEADERS, REMOTE, TIME, KEY };
-static const char *const names[] = { "body", "method", "path", "query", "headers", "remote", "time", "key" };
-
-/* --- Names ------------------------------------------------------------------------------------------------------------ */
-
-static int field_of(gale_str name) {
-    for (int i = 0; i < HTTP_ROW_MAX; i++)
-        if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
-    return -1;
-}
-
-static int add(http_row *row, gale_str name, gale_error *error) {
-    int field = field_of(name);
-    if (field < 0)
-        return gale_error_set(error, GALE_INVALID,
-                              "emit: a request has no '%.*s': it has body, method, path, query, headers, remote, time "
-                              "and key",
-                              (int)name.size, name.data);
-    for (size_t i = 0; i < row->count; i++)
-        if (row->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
-    row->fields[row->count++] = field;
-    size_t length = strlen(row->names);
-    snprintf(row->names + length, sizeof row->names - length, "%s%s", length ? ", " : "", names[field]);
-    return 0;
-}
+static const char *const names[] = { "body", "method", "path", "query", "headers", "remote", "time", "key", NULL };
 
 int http_row_parse(const char *text, http_row *row, gale_error *error) {
-    static const char between[] = ", ";
-    int rc = 0;
-    *row = (http_row){ .count = 0 };
-    for (text += strspn(text, between); rc == 0 && *text; text += strspn(text, between)) {
-        size_t size = strcspn(text, between);
-        rc = add(row, (gale_str){ text, size }, error);
-        text += size;
-    }
-    if (rc < 0 || row->count) return rc;
-    return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+    return http_names_parse(text, "a request", names, row, error);
 }
 
 /* --- Values ----------------------------------------------------------------------------------------------------------- */
