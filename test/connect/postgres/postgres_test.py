@@ -719,7 +719,7 @@ class Http(Case):
 
 class Example(unittest.TestCase):
     def test_the_example_counts_all_that_is_ordered(self):
-        example = Path(__file__).resolve().parents[3] / "examples" / "orders" / "run"
+        example = Path(__file__).resolve().parents[3] / "examples" / "connectors" / "postgres" / "run"
         done = subprocess.run([example, "3"], env={**ENVIRONMENT, "GALE": GALE}, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         ordered, counted = re.search(r"ordered +\| +counted *\n[-+]+\n +([0-9.]+) +\| +([0-9.]+)", done.stdout).groups()
