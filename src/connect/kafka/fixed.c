@@ -50,8 +50,13 @@ static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, kafka
     return rc;
 }
 
-int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     kafka_member member, const gale_context *context, gale_error *error) {
+bool kafka_fixed_is(const kafka_reading *reading, const gale_context *context) {
+    return context->durable || reading->member.count || reading->from.always;
+}
+
+int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, const gale_context *context,
+                     gale_error *error) {
+    const rd_kafka_topic_partition_list_t *topics = reading->topics;
     int rc = 0;
     fixed->mine = rd_kafka_topic_partition_list_new(topics->cnt);
     for (int i = 0; rc == 0 && i < topics->cnt; i++) {
@@ -59,9 +64,10 @@ int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_pa
         rc = *name == '^'
                  ? gale_error_set(error, GALE_INVALID,
                                   "topics: %s is a pattern; fixed partitions are of topics that are known", name)
-                 : ask_topic(fixed, rk, name, member, context, error);
+                 : ask_topic(fixed, rk, name, reading->member, context, error);
     }
-    return rc;
+    if (rc < 0) return rc;
+    return kafka_from_place(&reading->from, rk, fixed->mine, kafka_moment_now(), KAFKA_FIXED_WAIT_MS, error);
 }
 
 void kafka_fixed_close(kafka_fixed *fixed) {
@@ -76,7 +82,7 @@ int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, ga
         if (rc < 0) return gale_error_set(error, rc, "kafka: there is no room for another partition");
         kafka_part *part = kafka_parts_find(parts, one->topic, one->partition);
         part->at_end = false;
-        one->offset = part->next >= 0 ? part->next : RD_KAFKA_OFFSET_STORED;
+        if (part->next >= 0) one->offset = part->next;
     }
     rd_kafka_resp_err_t err = rd_kafka_assign(rk, fixed->mine);
     if (err) return gale_error_set(error, GALE_IO, "kafka: partitions: %s", rd_kafka_err2str(err));

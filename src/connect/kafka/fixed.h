@@ -11,13 +11,9 @@
 #define GALE_CONNECT_KAFKA_FIXED_H
 
 #include "connect/kafka/parts.h"
+#include "connect/kafka/reading.h"
 
-#define KAFKA_FIXED_WAIT_MS 3000 /* for the names of partitions, when it opens */
-
-/* Which of so many processes this one is, from 0. */
-typedef struct kafka_member {
-    uint32_t index, count; /* 0 of 0: not given */
-} kafka_member;
+#define KAFKA_FIXED_WAIT_MS 3000 /* for each answer, when it opens */
 
 enum { KAFKA_MEMBERS_MAX = 10000 };
 
@@ -29,9 +25,12 @@ typedef struct kafka_fixed {
     bool begun;
 } kafka_fixed;
 
-/* Asks for the partitions of the topics. GALE_AGAIN with a sentence: not now; GALE_INVALID: a pattern. */
-int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     kafka_member member, const gale_context *context, gale_error *error);
+/* Are they fixed? */
+bool kafka_fixed_is(const kafka_reading *reading, const gale_context *context);
+
+/* Asks for the partitions of the topics, and where they begin. GALE_AGAIN with a sentence: not now; GALE_INVALID: a pattern. */
+int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, const gale_context *context,
+                     gale_error *error);
 void kafka_fixed_close(kafka_fixed *fixed);
 
 /* From here on messages come. */

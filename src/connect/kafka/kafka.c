@@ -22,8 +22,13 @@ static const gale_param spout_params[] = {
     GALE_PARAM_MORE("member", GALE_PARAM_TEXT, "",
                     "partitions are fixed, and this process has its share of them: 2/3 is the second of three", 0, 0, 0,
                     NULL, NULL, "2/3"),
-    GALE_PARAM_MORE("from", GALE_PARAM_WORD, "earliest", "where a group begins that has read nothing yet", 0, 0, 0,
-                    "earliest latest", NULL, NULL),
+    GALE_PARAM_MORE("from", GALE_PARAM_ANY, "earliest",
+                    "where a group begins that has read nothing yet: earliest, latest, a time "
+                    "(2026-11-01T00:00:00Z), an age (-1h), or offsets ({topic: {0: 123}})",
+                    0, 0, 0, NULL, NULL, "-1h"),
+    GALE_PARAM_MORE("fromAlways", GALE_PARAM_BOOL, "false",
+                    "each run begins there, whatever the group was told; partitions are fixed then", 0, 0, 0, NULL,
+                    NULL, NULL),
     GALE_PARAM_MORE(
         "emit", GALE_PARAM_FIELDS, "value",
         "the fields that go out: value, key, topic, partition, offset, timestamp (milliseconds since 1970), "

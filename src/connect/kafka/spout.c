@@ -10,13 +10,11 @@
 /* A definition's block. */
 typedef struct settings {
     kafka_settings kafka; /* first */
-    rd_kafka_topic_partition_list_t *topics;
-    kafka_member member;
+    kafka_reading reading;
     kafka_row row;
     gale_output output;
     uint64_t memory;
     uint32_t attempts;
-    double commit_every;
     bool until_end;
 } settings;
 
@@ -57,8 +55,7 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     options.user = s;
     s->consumer.lost = lost;
     s->consumer.user = s;
-    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, s->given->topics, s->given->member,
-                                 s->given->commit_every, context, out, error);
+    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, &s->given->reading, context, out, error);
     return rc < 0 ? rc : gale_intake_new(context, out, &options, &s->intake, error);
 }
 
@@ -194,7 +191,7 @@ static const kafka_property defaults[] = { { NULL, NULL } };
 static int set_own(settings *made, const gale_args *args, gale_error *error) {
     const kafka_property rows[] = {
         { "group.id", gale_args_text(args, "group") },
-        { "auto.offset.reset", gale_args_text(args, "from") },
+        { "auto.offset.reset", kafka_from_reset(&made->reading.from) },
         { "enable.auto.commit", "false" },
         { "enable.auto.offset.store", "false" },
         { "enable.partition.eof", "true" },
@@ -205,35 +202,39 @@ static int set_own(settings *made, const gale_args *args, gale_error *error) {
 
 static int read_topics(settings *made, const gale_args *args, gale_error *error) {
     gale_value list = gale_args_value(args, "topics");
-    made->topics = rd_kafka_topic_partition_list_new((int)list.size);
+    made->reading.topics = rd_kafka_topic_partition_list_new((int)list.size);
     for (size_t i = 0; i < list.size; i++) {
         gale_value name = gale_list_at(&list, i);
         char text[256];
         if (!name.size || name.size >= sizeof text)
             return gale_error_set(error, GALE_INVALID, "topics: a name has 1 to 249 bytes");
         snprintf(text, sizeof text, "%.*s", (int)name.size, name.as.string);
-        rd_kafka_topic_partition_list_add(made->topics, text, RD_KAFKA_PARTITION_UA);
+        rd_kafka_topic_partition_list_add(made->reading.topics, text, RD_KAFKA_PARTITION_UA);
     }
     return list.size ? 0 : gale_error_set(error, GALE_INVALID, "topics: it names none");
 }
 
 static void free_settings(void *user) {
     settings *made = user;
-    if (made->topics) rd_kafka_topic_partition_list_destroy(made->topics);
+    if (made->reading.topics) rd_kafka_topic_partition_list_destroy(made->reading.topics);
+    kafka_from_free(&made->reading.from);
     kafka_settings_free(&made->kafka);
     free(made);
 }
 
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = kafka_settings_make(&made->kafka, args, defaults, own, error);
+    if (rc == 0)
+        rc = kafka_from_read(&made->reading.from, gale_args_value(args, "from"), gale_args_flag(args, "fromAlways"),
+                             error);
     if (rc == 0) rc = set_own(made, args, error);
     if (rc == 0) rc = read_topics(made, args, error);
-    if (rc == 0) rc = kafka_member_parse(gale_args_text(args, "member"), &made->member, error);
+    if (rc == 0) rc = kafka_member_parse(gale_args_text(args, "member"), &made->reading.member, error);
     if (rc == 0) rc = kafka_row_parse(gale_args_text(args, "emit"), &made->row, error);
     made->output = (gale_output){ NULL, made->row.names };
     made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->attempts = (uint32_t)gale_args_whole(args, "maxAttempts");
-    made->commit_every = gale_args_number(args, "commitEvery");
+    made->reading.commit_every = gale_args_number(args, "commitEvery");
     made->until_end = gale_args_flag(args, "untilEnd");
     return rc;
 }

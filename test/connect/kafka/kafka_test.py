@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The connector kafka, by gale's command line, against a cluster in a process (cluster.c).
 
-usage: kafka_test.py GALE PLUGINS CLUSTER
+usage: kafka_test.py GALE PLUGINS CLUSTER TIMES
 """
 
 import collections
@@ -17,7 +17,7 @@ import time
 import unittest
 from pathlib import Path
 
-GALE, PLUGINS, CLUSTER = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
+GALE, PLUGINS, CLUSTER, TIMES = (str(Path(argument).resolve()) for argument in sys.argv[1:5])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 
 READ = """
@@ -103,6 +103,8 @@ class Cluster:
 
 
 class Case(unittest.TestCase):
+    environment = ENVIRONMENT
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -114,11 +116,11 @@ class Case(unittest.TestCase):
         return Cluster()
 
     def gale(self, *arguments):
-        done = subprocess.run([GALE, *arguments], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True)
+        done = subprocess.run([GALE, *arguments], cwd=self.path, env=self.environment, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def start(self, *arguments):
-        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=ENVIRONMENT, text=True,
+        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=self.environment, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
         def end():
@@ -131,7 +133,7 @@ class Case(unittest.TestCase):
         """Its words in 'log', while it runs."""
         log = open(self.path / "log", "w")
         self.addCleanup(log.close)
-        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=ENVIRONMENT, stderr=log, stdout=log)
+        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=self.environment, stderr=log, stdout=log)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -168,6 +170,9 @@ class Reader(Case):
 
     HELD = 'while [ ! -e go ]; do sleep 0.05; done; cat >out.tsv'
 
+    def places(self, name="out.tsv"):
+        return {tuple(map(int, line.split("\t"))) for line in self.lines(name)}
+
     def run_to_end(self, **more):
         self.write(**{"spout": properties(untilEnd=True), **more})
         code, _, err = self.gale("run", "topology.yaml")
@@ -203,6 +208,54 @@ class Reads(Reader):
         self.cluster.ask("produce", "in", 0, 10)
         self.run_to_end(spout=properties(**{"untilEnd": True, "from": "latest"}))
         self.assertEqual(self.lines(), [])
+
+    def test_a_new_group_may_begin_at_offsets(self):
+        """A partition that is not named begins at its earliest; what the group was told goes before."""
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        ends = self.cluster.ends()
+        begins = properties(**{"untilEnd": True, "from": {"in": {"0": ends[0] - 5}}, "emit": ["partition", "offset"]})
+        self.run_to_end(spout=begins)
+        self.assertEqual(self.places(), {(0, n) for n in range(ends[0] - 5, ends[0])} | {(1, n) for n in range(ends[1])})
+        self.assertEqual(self.cluster.committed(), ends)
+        self.run_to_end(spout=begins, to="{name: path, value: next.tsv}")
+        self.assertEqual(self.places("next.tsv"), set())
+
+    def test_a_new_group_may_begin_at_a_time(self):
+        """The cluster knows no times: a library between says that millisecond 1000 + N is offset N."""
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        for name, fixed in (("group", {}), ("fixed", {"member": "1/1"})):
+            with self.subTest(name):
+                self.environment = {**ENVIRONMENT, "LD_PRELOAD": TIMES, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+                spout = {"untilEnd": True, "from": "1970-01-01T00:00:01.090Z", "emit": ["partition", "offset"], **fixed}
+                self.run_to_end(spout=properties(**spout, group=name), replaces=("- {name: group, value: readers}", "- {name: memory, value: 1MB}"),
+                                to=f"{{name: path, value: {name}.tsv}}")
+                self.assertEqual(self.places(f"{name}.tsv"), {(0, n) for n in range(90, 100)})
+
+    def test_an_age_is_a_time(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 10)
+        self.run_to_end(spout=properties(**{"untilEnd": True, "from": "-1h30m"}))
+        self.assertEqual(self.lines(), [])
+
+    def test_every_run_may_begin_where_it_says(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        for life in ("one", "two"):
+            self.run_to_end(spout=properties(untilEnd=True, fromAlways=True), tasks=2, to=f"{{name: path, value: {life}.tsv}}")
+            self.assertEqual(sorted(self.lines(f"{life}.tsv")), sorted(f"message {n}" for n in range(100)))
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_where_it_begins_is_asked_until_brokers_say_it(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.cluster.ask("refuse", 9, 29, 1)  # OffsetFetch: TOPIC_AUTHORIZATION_FAILED
+        self.write(spout=properties(**{"from": {"in": {"0": 90}}, "commitEvery": 0.1}))
+        process = self.start_logged()
+        self.wait_for(lambda: self.log_has(r"is not well: kafka \S+: kafka: what the group was told is not known: .*authorization"), process)
+        self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
+        self.assertEqual(self.lines(), [f"message {n}" for n in range(90, 100)])
 
     def test_all_that_a_message_has_is_emitted(self):
         self.cluster.ask("topic", "in", 1)
@@ -610,6 +663,15 @@ class Words(Case):
         self.wrong("properties enable.auto.commit: it is not set so: offsets are committed when their messages are answered, every commitEvery",
                    kafka={"enable.auto.commit": True})
 
+    def test_where_reading_begins(self):
+        for wrong in ("earlist", "1969-01-01", "2026-13-01", "2026-02-29T00:00:00Z", "2026-11-01T24:00", "2026-11-01T00:00:00Y", "-1", "-1w", "-", 123, True):
+            shown = "that" if wrong is True else wrong
+            self.wrong(f"from: '{shown}' is neither earliest nor latest, nor a time (2026-11-01T00:00:00Z), nor an age (-1h), nor offsets ({{topic: {{0: 123}}}})",
+                       properties(**{"from": wrong}))
+        self.wrong("from: in: partitions and their offsets are a map, {0: 123}", properties(**{"from": {"in": 3}}))
+        self.wrong("from: in: a partition is a number from 0 on", properties(**{"from": {"in": {"-1": 3}}}))
+        self.wrong("from: in: the offset of partition 1 is a number from 0 on", properties(**{"from": {"in": {"1": "end"}}}))
+
     def test_fields_and_topics(self):
         self.wrong("a message has no 'valu': it has value, key, topic, partition, offset, timestamp and headers", properties(emit="key, valu"))
         self.wrong("key stands twice", properties(emit="key, key"))
@@ -637,4 +699,4 @@ class Words(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
