@@ -92,16 +92,18 @@ int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, ga
 
 /* --- Checkpoints ---------------------------------------------------------------------------------------------------- */
 
-/* How many; of each its topic, number, and what is read next of it (-1: not known). */
-int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to) {
-    gale_value count = gale_i64((int64_t)parts->count);
-    int rc = gale_save(to, &count, 1);
+/* How many partitions, and how many letters; of each partition its topic, number, and what is read next of it (-1: not known). */
+int kafka_fixed_save(const kafka_saves *saves, gale_saver *to) {
+    const kafka_parts *parts = saves->parts;
+    const gale_value counts[] = { gale_i64((int64_t)parts->count), gale_i64((int64_t)saves->letters->count) };
+    int rc = gale_save(to, counts, 2);
     for (size_t i = 0; rc == 0 && i < parts->count; i++) {
         const kafka_part *part = &parts->list[i];
         const gale_value row[] = { gale_text(part->topic), gale_i64(part->partition), gale_i64(part->next) };
         rc = gale_save(to, row, 3);
     }
-    return rc < 0 ? rc : gale_intake_save(intake, to);
+    if (rc == 0) rc = kafka_letters_save(saves->letters, to);
+    return rc < 0 ? rc : gale_intake_save(saves->intake, to);
 }
 
 static int refuse(gale_collector *out, const char *what) {
@@ -134,12 +136,22 @@ static int restore_part(kafka_parts *parts, gale_saved *from, size_t index, gale
     return 0;
 }
 
-/* All before the first row that is open is done. */
+/* All before the first row that is open, or letter that is not written, is done. */
 static void begin_row(void *user, uint32_t source, int64_t place) {
-    const kafka_part *part = kafka_parts_at(user, source);
+    const kafka_saves *saves = user;
+    const kafka_part *part = kafka_parts_at(saves->parts, source);
     if (!part) return;
+    kafka_letters_begin(saves->letters, part->positions, source, place);
     (void)gale_positions_start(part->positions, place);
     (void)gale_positions_begin(part->positions, place);
+}
+
+static void begin_rest(const kafka_saves *saves) {
+    for (size_t i = 0; i < saves->parts->count; i++) {
+        const kafka_part *part = &saves->parts->list[i];
+        kafka_letters_begin(saves->letters, part->positions, kafka_parts_source(saves->parts, part), INT64_MAX);
+        if (part->next >= 0) (void)gale_positions_start(part->positions, part->next);
+    }
 }
 
 /* A run that had come to its end runs nothing again: what has come since would seem to be done. */
@@ -157,21 +169,35 @@ static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out
     return GALE_STATE;
 }
 
-int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from,
-                        gale_collector *out) {
+static bool are_counts(const gale_value *row, size_t count) {
+    return count == 2 && row[0].type == GALE_TYPE_I64 && row[1].type == GALE_TYPE_I64 && row[0].as.i64 >= 0 &&
+           row[1].as.i64 >= 0;
+}
+
+static int restore_letters(const kafka_saves *saves, size_t count, gale_saved *from) {
+    if (count && !saves->letters->topic) {
+        gale_report(saves->out,
+                    "kafka: there are dead letters that are not written yet: deadLetters must say where to");
+        return GALE_STATE;
+    }
+    int rc = kafka_letters_restore(saves->letters, count, from);
+    return rc == GALE_DAMAGED ? refuse(saves->out, "has no such dead letter") : rc;
+}
+
+int kafka_fixed_restore(const kafka_saves *saves, gale_saved *from) {
+    kafka_parts *parts = saves->parts;
     const gale_value *head;
     size_t count;
     int rc = gale_saved_next(from, &head, &count);
     if (rc < 0) return rc;
-    if (rc == 0 || count != 1 || head[0].type != GALE_TYPE_I64)
-        return refuse(out, "does not begin with its partitions");
-    int64_t parts_left = head[0].as.i64;
+    if (rc == 0 || !are_counts(head, count)) return refuse(saves->out, "does not begin with its partitions");
+    size_t parts_left = (size_t)head[0].as.i64, letters = (size_t)head[1].as.i64;
     rc = 0;
-    for (size_t i = 0; rc == 0 && (int64_t)i < parts_left; i++) rc = restore_part(parts, from, i, out);
-    if (rc == 0) rc = gale_intake_restore(intake, from, begin_row, parts);
-    for (size_t i = 0; rc == 0 && i < parts->count; i++)
-        if (parts->list[i].next >= 0) (void)gale_positions_start(parts->list[i].positions, parts->list[i].next);
+    for (size_t i = 0; rc == 0 && i < parts_left; i++) rc = restore_part(parts, from, i, saves->out);
+    if (rc == 0) rc = restore_letters(saves, letters, from);
+    if (rc == 0) rc = gale_intake_restore(saves->intake, from, begin_row, (void *)saves);
+    if (rc == 0) begin_rest(saves);
     for (size_t i = 0; rc == 0 && gale_saved_is_end(from) && i < parts->count; i++)
-        rc = check_end(&parts->list[i], rk, out);
+        rc = check_end(&parts->list[i], saves->rk, saves->out);
     return rc;
 }

@@ -10,6 +10,7 @@
 #ifndef GALE_CONNECT_KAFKA_FIXED_H
 #define GALE_CONNECT_KAFKA_FIXED_H
 
+#include "connect/kafka/letters.h"
 #include "connect/kafka/parts.h"
 #include "connect/kafka/reading.h"
 
@@ -36,9 +37,18 @@ void kafka_fixed_close(kafka_fixed *fixed);
 /* From here on messages come. */
 int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, gale_error *error);
 
-/* In `save` and `restore`: the partitions with what was read of them, then the intake. GALE_DAMAGED with a report; GALE_STATE with one: the run had come
- * to its end, and there is more to read now. */
-int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to);
-int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from, gale_collector *out);
+/* What is in a checkpoint. */
+typedef struct kafka_saves {
+    kafka_parts *parts;
+    kafka_letters *letters;
+    gale_intake *intake;
+    rd_kafka_t *rk;
+    gale_collector *out;
+} kafka_saves;
+
+/* In `save` and `restore`: the partitions with what was read of them, the dead letters, then the intake. GALE_DAMAGED with a report; GALE_STATE with one: the
+ * run had come to its end, and there is more to read now, or there are dead letters, and no topic for them. */
+int kafka_fixed_save(const kafka_saves *saves, gale_saver *to);
+int kafka_fixed_restore(const kafka_saves *saves, gale_saved *from);
 
 #endif

@@ -33,41 +33,47 @@ static int read_number(kafka_from *from, int64_t number, gale_error *error) {
     return number >= least_time_ms ? 0 : refuse(text, error);
 }
 
-static bool copy_key(const gale_value *key, char *text, size_t size) {
-    if (key->type != GALE_TYPE_STRING || !key->size || key->size >= size) return false;
-    memcpy(text, key->as.string, key->size);
-    text[key->size] = '\0';
+static bool copy_key(gale_str key, char *text, size_t size) {
+    if (!key.size || key.size >= size) return false;
+    memcpy(text, key.data, key.size);
+    text[key.size] = '\0';
     return true;
 }
 
-static int read_offset(kafka_from *from, const char *topic, const gale_value *pair, gale_error *error) {
+static int read_offset(kafka_from *from, const char *topic, gale_str key, const gale_value *offset, gale_error *error) {
     char text[16], *end;
-    bool is = copy_key(&pair[0], text, sizeof text);
+    bool is = copy_key(key, text, sizeof text);
     long partition = is ? strtol(text, &end, 10) : -1;
     if (!is || *end || partition < 0 || partition > INT32_MAX)
         return gale_error_set(error, GALE_INVALID, "from: %s: a partition is a number from 0 on", topic);
-    if (pair[1].type != GALE_TYPE_I64 || pair[1].as.i64 < 0)
+    if (offset->type != GALE_TYPE_I64 || offset->as.i64 < 0)
         return gale_error_set(error, GALE_INVALID, "from: %s: the offset of partition %ld is a number from 0 on", topic,
                               partition);
-    rd_kafka_topic_partition_list_add(from->offsets, topic, (int32_t)partition)->offset = pair[1].as.i64;
+    rd_kafka_topic_partition_list_add(from->offsets, topic, (int32_t)partition)->offset = offset->as.i64;
     return 0;
 }
 
+static int read_topic(kafka_from *from, gale_str key, const gale_value *of_it, gale_error *error) {
+    char topic[250];
+    gale_str partition;
+    gale_value offset;
+    int rc = 0;
+    if (!copy_key(key, topic, sizeof topic))
+        return gale_error_set(error, GALE_INVALID, "from: a topic's name has 1 to 249 bytes");
+    if (of_it->type != GALE_TYPE_MAP)
+        return gale_error_set(error, GALE_INVALID, "from: %s: partitions and their offsets are a map, {0: 123}", topic);
+    for (size_t i = 0; rc == 0 && gale_map_at(of_it, i, &partition, &offset); i++)
+        rc = read_offset(from, topic, partition, &offset, error);
+    return rc;
+}
+
 static int read_offsets(kafka_from *from, const gale_value *map, gale_error *error) {
+    gale_str topic;
+    gale_value of_it;
     int rc = 0;
     from->kind = KAFKA_OFFSETS;
     from->offsets = rd_kafka_topic_partition_list_new((int)map->size);
-    for (uint32_t i = 0; rc == 0 && i < map->size; i++) {
-        char topic[250];
-        const gale_value *pair = &map->as.items[2 * (size_t)i], *of_it = &pair[1];
-        if (!copy_key(&pair[0], topic, sizeof topic))
-            return gale_error_set(error, GALE_INVALID, "from: a topic's name has 1 to 249 bytes");
-        if (of_it->type != GALE_TYPE_MAP)
-            return gale_error_set(error, GALE_INVALID, "from: %s: partitions and their offsets are a map, {0: 123}",
-                                  topic);
-        for (uint32_t k = 0; rc == 0 && k < of_it->size; k++)
-            rc = read_offset(from, topic, &of_it->as.items[2 * (size_t)k], error);
-    }
+    for (size_t i = 0; rc == 0 && gale_map_at(map, i, &topic, &of_it); i++) rc = read_topic(from, topic, &of_it, error);
     return rc;
 }
 

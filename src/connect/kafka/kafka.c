@@ -43,6 +43,10 @@ static const gale_param spout_params[] = {
     GALE_PARAM_MORE("maxAttempts", GALE_PARAM_WHOLE, "3",
                     "how often a message is tried before it is reported and given up", 0, 1, UINT32_MAX, NULL, NULL,
                     NULL),
+    GALE_PARAM_MORE("deadLetters", GALE_PARAM_TEXT, "",
+                    "the topic that a message goes to which is given up or rejected, with headers that say why and "
+                    "whence; it is answered when it is there",
+                    0, 0, 0, NULL, NULL, "clicks-dead"),
     PROPERTIES_ROW,
     SECRETS_ROW,
 };

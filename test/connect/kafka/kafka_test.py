@@ -334,6 +334,108 @@ class Reads(Reader):
         self.assertEqual(process.wait(), 0)
 
 
+class Letters(Reader):
+    """Dead letters."""
+
+    BAD = """  - id: check
+    className: gale.bolt.Map
+    properties:
+      - {name: set, value: {n: "value:sub(-1) == '3' and error('bad ' .. value) or value"}}
+"""
+
+    def write_bad(self, spout={}, bolts=BAD, **more):
+        self.write(spout=properties(maxAttempts=2, deadLetters="dead", **spout), bolts=bolts, last="check",
+                   streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}", **more)
+
+    def letters(self):
+        return {message.value: message for message in self.cluster.read("dead")}
+
+    def ask_topics(self, count):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("topic", "dead", 1)
+        self.cluster.ask("produce", "in", 0, count)
+
+    def test_what_is_given_up_is_written_whole_and_says_why_and_whence(self):
+        self.ask_topics(40)
+        self.write_bad({"untilEnd": True})
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 1, err)
+        self.assertNotIn("CONFWARN", err)
+        letters, sources = self.letters(), {message.value: message for message in self.cluster.read("in")}
+        self.assertEqual(set(letters), {"message 3", "message 13", "message 23", "message 33"})
+        for value, letter in letters.items():
+            headers, source = dict(pair.split("=", 1) for pair in letter.headers.split(",")), sources[value]
+            self.assertEqual((letter.key, headers.pop("n")), (source.key, value.split()[1]))
+            self.assertIn(f"bad {value}", headers.pop("gale.words"))
+            self.assertEqual(headers, {"gale.reason": "failed", "gale.component": "check", "gale.topic": "in",
+                                       "gale.partition": str(source.partition), "gale.offset": str(source.offset)})
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+        self.assertEqual(len(self.lines()), 36)
+
+    def test_an_offset_waits_for_its_dead_letter(self):
+        """While the topic takes none, nothing behind the message is committed, and the task is not well."""
+        self.ask_topics(10)
+        where = next(message for message in self.cluster.read("in") if message.value == "message 3")
+        self.cluster.ask("refuse", 0, 29, 3)  # Produce: TOPIC_AUTHORIZATION_FAILED
+        self.write_bad({"commitEvery": 0.1})
+        process = self.start_logged()
+        self.wait_for(lambda: self.log_has(r"is not well: kafka \S+: dead: .*authorization"), process)
+        self.wait_for(lambda: len(self.lines()) == 9, process)
+        self.assertLessEqual(self.cluster.committed().get(where.partition, 0), where.offset)
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.assertEqual(set(self.letters()), {"message 3"})
+        self.wait_for(lambda: self.log_has(r"is well again"), process)
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+    def test_what_can_be_no_dead_letter_is_told_and_left_out(self):
+        self.ask_topics(10)
+        self.cluster.ask("refuse", 0, 10, 1)  # Produce: MSG_SIZE_TOO_LARGE
+        self.write_bad({"untilEnd": True})
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 1, err)
+        self.assertRegex(err, r"the message at offset \d+ can be no dead letter of dead, and is left out: .*too large")
+        self.assertEqual((self.letters(), self.cluster.committed()), ({}, self.cluster.ends()))
+
+    def test_a_durable_run_that_is_killed_writes_every_dead_letter(self):
+        self.ask_topics(3000)
+        self.write_bad({"untilEnd": True}, config="topology.state.checkpoint.interval.ms: 50")
+        for _ in range(40):
+            process = self.start("--state", "state", "--rate", "1500")
+            try:
+                process.wait(1.2)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+        self.assertEqual(process.returncode, 1, process.communicate())
+        self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 3000, 10)})
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_letters_that_are_not_written_are_in_the_checkpoints(self):
+        """Of a run whose brokers take none; the next one, which has nothing else to do, writes them."""
+        self.ask_topics(100)
+        self.cluster.ask("refuse", 0, 29, 10)
+        self.write_bad({"commitEvery": 0.1}, config="topology.state.checkpoint.interval.ms: 50")
+        process = self.start_logged("--state", "state")
+        self.wait_for(lambda: len(self.lines()) == 90 and self.log_has("is not well"), process)
+        time.sleep(0.5)
+        self.assertEqual(self.letters(), {})
+        process.kill()
+        process.wait()
+        told = self.cluster.committed()
+        self.assertLess(sum(told.values()), 100)
+        self.write(config="topology.state.checkpoint.interval.ms: 50", bolts=self.BAD, last="check",
+                   streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}")
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state", "--state-adopt")
+        self.assertNotEqual(code, 0)
+        self.assertIn("kafka: there are dead letters that are not written yet: deadLetters must say where to", err)
+        self.write_bad({"commitEvery": 0.1}, config="topology.state.checkpoint.interval.ms: 50")
+        process = self.start("--state", "state")
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 100, 10)})
+
+
 class Kept(Reader):
     def test_a_spout_that_is_held_stays_in_its_group(self):
         self.cluster.ask("topic", "in", 2)
