@@ -146,11 +146,14 @@ static void begin_row(void *user, uint32_t source, int64_t place) {
     (void)gale_positions_begin(part->positions, place);
 }
 
+/* All behind them, up to what is read next, is done, too. */
 static void begin_rest(const kafka_saves *saves) {
     for (size_t i = 0; i < saves->parts->count; i++) {
         const kafka_part *part = &saves->parts->list[i];
         kafka_letters_begin(saves->letters, part->positions, kafka_parts_source(saves->parts, part), INT64_MAX);
-        if (part->next >= 0) (void)gale_positions_start(part->positions, part->next);
+        if (part->next < 0 || gale_positions_start(part->positions, part->next) == 0) continue;
+        if (gale_positions_begin(part->positions, part->next - 1) == 0)
+            (void)gale_positions_done(part->positions, part->next - 1);
     }
 }
 
