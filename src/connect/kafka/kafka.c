@@ -78,7 +78,7 @@ static const gale_param sink_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.Kafka", GALE_CLASS_SPOUT, 0, "emits messages of Kafka topics, tracked, as a member of a group",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", kafka_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate gale.member", kafka_make_spout, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.KafkaSink", "writes each tuple to a Kafka topic, and acks it when the brokers have it",
                     sink_params, NULL, kafka_make_sink),
 };

@@ -24,6 +24,7 @@ typedef struct settings {
 typedef struct spout {
     kafka_consumer consumer;
     const settings *given;
+    kafka_reading reading; /* as given; the member is perhaps the run's */
     gale_intake *intake;
     kafka_letters letters;
     kafka_values values;
@@ -79,6 +80,16 @@ static void lost(void *user, uint32_t source) {
     gale_intake_drop(s->intake, source);
 }
 
+/* Its own, or else the run's (gale run --member). */
+static int take_member(spout *s, const gale_context *context, gale_error *error) {
+    gale_str text = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
+    char member[32];
+    s->reading = s->given->reading;
+    if (s->reading.member.count || !text.size) return 0;
+    snprintf(member, sizeof member, "%.*s", (int)text.size, text.data);
+    return kafka_member_parse(member, &s->reading.member, error);
+}
+
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
     options.memory = s->given->memory;
@@ -88,7 +99,8 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     options.user = s;
     s->consumer.lost = lost;
     s->consumer.user = s;
-    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, &s->given->reading, context, out, error);
+    int rc = take_member(s, context, error);
+    if (rc == 0) rc = kafka_consumer_open(&s->consumer, &s->given->kafka, &s->reading, context, out, error);
     s->letters.written = written;
     s->letters.user = s;
     if (rc == 0) rc = kafka_letters_open(&s->letters, &s->given->kafka, s->given->dead_letters, context, out, error);

@@ -562,6 +562,20 @@ class Durable(Reader):
         self.assertEqual(sorted(value for lines in shares.values() for _, value in lines), sorted(f"message {n}" for n in range(3000)))
         self.assertEqual(self.cluster.committed(), self.cluster.ends())
 
+    def test_the_command_line_says_which_member_a_run_is(self):
+        self.cluster.ask("topic", "in", 4)
+        self.cluster.ask("produce", "in", 0, 1000)
+        parts = []
+        for member in ("1/2", "2/2"):
+            self.write(spout=properties(untilEnd=True, emit=["partition", "value"]), to=f"{{name: path, value: out-{member[0]}.tsv}}")
+            code, _, err = self.gale("run", "topology.yaml", "--member", member)
+            self.assertEqual(code, 0, err)
+            parts.append({line.split("\t")[0] for line in self.lines(f"out-{member[0]}.tsv")})
+        self.assertEqual(parts, [{"0", "2"}, {"1", "3"}])
+        code, _, err = self.gale("run", "topology.yaml", "--member", "3/2", "--overwrite")
+        self.assertNotEqual(code, 0)
+        self.assertIn("member: '3/2' is none: 2/3 is the second of three", err)
+
     def test_a_member_that_is_none_is_refused(self):
         for member in ("0/2", "3/2", "2", "a/b", "1/2x", "1/20000"):
             self.write(spout=properties(member=member))
@@ -745,6 +759,18 @@ def murmur2(data):
 
 class Words(Case):
     """What is wrong with a file is told before it runs."""
+
+    def test_a_group_before_keyed_state_is_warned_of(self):
+        bolts = "  - {id: pass, className: gale.bolt.Map, properties: [{name: set, value: {n: value}}]}\n  - {id: count, className: gale.bolt.Count, parallelism: 2}"
+        streams = "  - {from: messages, to: pass, grouping: {type: SHUFFLE}}\n  - {from: pass, to: count, grouping: {type: FIELDS, args: [value]}}"
+        said = "'messages' is read by a group, and 'count' keeps what it knows by key: where processes that share the group come and go, so do the keys"
+        for spout, config, warns in (("", "", True), (properties(member="1/1"), "", False), ("", ", gale.member: 2/3", False),
+                                     ("", ", topology.state.dir: state", False)):
+            text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
+                               name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
+            (self.path / "topology.yaml").write_text(text)
+            code, out, err = self.gale("check", "topology.yaml")
+            self.assertEqual((code, said in out), (0, warns), out + err)
 
     def wrong(self, words, spout="", replaces=("", ""), kafka={}):
         text = READ.format(kafka=json.dumps(kafka), brokers=self.cluster.brokers, spout=spout, bolts="", streams="", last="messages", timeout=30, tasks=1,
