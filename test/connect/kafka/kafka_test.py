@@ -436,6 +436,82 @@ class Letters(Reader):
         self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 100, 10)})
 
 
+STORM = """
+name: storm
+config: {{topology.message.timeout.secs: 3600}}
+components:
+  - id: retry
+    className: org.apache.storm.kafka.spout.KafkaSpoutRetryExponentialBackoff
+    constructorArgs: [0, 2, 1, 10]
+  - id: builder
+    className: "org.apache.storm.kafka.spout.KafkaSpoutConfig$Builder"
+    constructorArgs: ["{brokers}", [in]]
+    properties:
+      - {{name: firstPollOffsetStrategy, value: {strategy}}}
+      - {{name: retry, ref: retry}}
+    configMethods:
+      - {{name: setProp, args: [{{group.id: readers, key.deserializer: org.apache.kafka.common.serialization.StringDeserializer}}]}}
+      - {{name: setProp, args: ["session.timeout.ms", 6000]}}
+      - {{name: setOffsetCommitPeriodMs, args: [100]}}
+      - {method}
+  - id: config
+    className: org.apache.storm.kafka.spout.KafkaSpoutConfig
+    constructorArgs: [{{ref: builder}}]
+spouts:
+  - {{id: messages, className: org.apache.storm.kafka.spout.KafkaSpout, constructorArgs: [{{ref: config}}], parallelism: 2}}
+bolts:
+  - {{id: sink, className: gale.bolt.FileSink, properties: {{path: out.tsv}}}}
+streams:
+  - {{from: messages, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Storm(Case):
+    """Flux files with Storm's KafkaSpout."""
+
+    def write(self, strategy="UNCOMMITTED_EARLIEST", method="{name: setProcessingGuarantee, args: [AT_LEAST_ONCE]}"):
+        (self.path / "topology.yaml").write_text(STORM.format(brokers=self.cluster.brokers, strategy=strategy, method=method))
+
+    def test_a_file_with_its_builder_reads_what_it_says(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write()
+        process = self.start()
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.end(process)
+        self.assertEqual({tuple(line.split("\t")) for line in self.lines()},
+                         {("in", str(m.partition), str(m.offset), m.key, m.value) for m in self.cluster.read("in")})
+
+    def test_the_strategies_of_the_first_poll(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        for life in range(2):
+            self.write("EARLIEST")
+            process = self.start("--overwrite")
+            self.wait_for(lambda: self.cluster.committed() == self.cluster.ends() and len(self.lines()) == 100, process)
+            self.end(process)
+
+    def said(self, **more):
+        self.write(**more)
+        code, out, err = self.gale("check", "topology.yaml")
+        return code, [line for line in (out + err).splitlines() if line.startswith("topology.yaml:") and ("error:" in line or "warning:" in line)]
+
+    def test_what_has_no_counterpart_is_told_of_where_it_stands(self):
+        delays = "topology.yaml:5:5: warning: its delays have no effect here: what fails is emitted again at once (topology.replay.* has delays)"
+        for method, code, words in (
+                ("{name: setMaxUncommittedOffsets, args: [250]}", 0, "topology.yaml:18:49: warning: this has no effect here: topology.max.spout.pending"),
+                ("{name: setProcessingGuarantee, args: [NO_GUARANTEE]}", 0, "topology.yaml:18:47: warning: gale.spout.Kafka is at least once all the same"),
+                ("{name: setProcessingGuarantee, args: [AT_MOST_ONCE]}", 2, "topology.yaml:18:47: error: gale.spout.Kafka is at least once"),
+                ("{name: setRecordTranslator, args: [{ref: mine}]}", 2, "topology.yaml:18:44: error: a record translator is Java code"),
+                ("{name: setProp, args: [value.deserializer, com.example.Mine]}", 2, "topology.yaml:18:52: error: a deserializer is Java code"),
+                ("{name: setProp, args: [max.poll.records, 5]}", 0, "topology.yaml:18:32: warning: 'max.poll.records' has no effect here"),
+                ("{name: setTopicFilter, args: [x]}", 2, "topology.yaml:18:16: error: 'setTopicFilter' of a KafkaSpoutConfig has no counterpart")):
+            said = self.said(method=method)
+            self.assertEqual((said[0], said[1][0]), (code, delays), said)
+            self.assertTrue(said[1][1].startswith(words), said)
+        self.assertIn("error: a first poll offset strategy is one of: EARLIEST LATEST", "".join(self.said(strategy="FIRST")[1]))
+
+
 class Kept(Reader):
     def test_a_spout_that_is_held_stays_in_its_group(self):
         self.cluster.ask("topic", "in", 2)
