@@ -55,10 +55,12 @@ typedef struct gale_intake_options {
     void *user;
     uint64_t waiting; /* in a durable run: so many acked rows wait for a checkpoint, and it is asked for; 0: 100,000 */
     bool soon;        /* and it is asked for as soon as no row is open any more: somebody waits for each answer */
+    size_t
+        emits; /* so many of a row's values go out, the first; the others are kept with it for who gives it up; 0: all */
 } gale_intake_options;
 
 #define GALE_INTAKE_OPTIONS_INIT                                                                                       \
-    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false }
+    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false, 0 }
 
 enum { GALE_INTAKE_VALUES_MAX = 64 };
 

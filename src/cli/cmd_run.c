@@ -18,7 +18,7 @@
 
 typedef struct choices {
     const char *input, *output, *state, *from, *replay, *log_level, *log_format, *log_file, *events_file;
-    const char *listen, *listen_token_file, *listen_cert, *listen_key;
+    const char *member, *listen, *listen_token_file, *listen_cert, *listen_key;
     double rate;
     uint64_t jobs, seed, end_within, figures_every;
     bool overwrite, until_drained, keep_running, exit_by_signal, quiet, json, plan, no_control;
@@ -48,6 +48,8 @@ static const gx_option options[] = {
     { 0, "replay-dead-letters", "PATH", GX_OPTION_TEXT, AT(replay), 0, 0,
       "emit the dead letters of this file instead of what the spouts would, and end" },
     { 0, "rate", "N", GX_OPTION_RATE, AT(rate), 0, 0, "lines a second and spout task" },
+    { 0, "member", "I/N", GX_OPTION_TEXT, AT(member), 0, 0,
+      "which of how many processes this one is, 2/3: sources that divide among them read their share, and keep it" },
     { 'j', "executors", "N", GX_OPTION_WHOLE, AT(jobs), 1, GALE_EXECUTORS_MAX,
       "threads that run the tasks (default: one a core)" },
     { 0, "until-drained", NULL, GX_OPTION_FLAG, AT(until_drained), 0, 0,
@@ -121,12 +123,13 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
           .goes_on = true },
         { .who = "--log-file", .verb = "writes", .path = c->log_file, .written = true },
     };
-    gale_setting settings[4];
+    gale_setting settings[5];
     size_t count = 0;
     if (c->input) settings[count++] = (gale_setting){ "gale.input", gale_text(c->input) };
     if (c->output) settings[count++] = (gale_setting){ "gale.output", gale_text(c->output) };
     if (c->overwrite) settings[count++] = (gale_setting){ "gale.overwrite", gale_bool(true) };
     if (c->rate > 0) settings[count++] = (gale_setting){ "gale.rate", gale_f64(c->rate) };
+    if (c->member) settings[count++] = (gale_setting){ "gale.member", gale_text(c->member) };
     gx_flux_options flux = { .settings = settings,
                              .setting_count = count,
                              .ret_prints = ret_prints,

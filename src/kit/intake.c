@@ -192,6 +192,7 @@ int gale_intake_next(gale_intake *intake, gale_wait *wait) {
     if (!gx_pace_ready(&intake->pace, &wait->until)) return GALE_NEXT_UNTIL;
     (void)gx_retry_take(&intake->retry, &id);
     size_t count = values_of(&intake->retry.slots[id], values);
+    if (intake->options.emits && count > intake->options.emits) count = intake->options.emits;
     int rc = gx_retry_emit_row(&intake->retry, intake->out, id, values, count);
     if (rc == GALE_NEXT_EMITTED) gx_pace_step(&intake->pace);
     return rc;

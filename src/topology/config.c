@@ -36,6 +36,9 @@ static const gx_key table[] = {
     { "gale.executor", GX_KEY_WORKS, I64, "", 0, EXECUTORS_MAX - 1, true,
       "Places all tasks of the component on this executor." },
     { "gale.input", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file spout reads instead of its own." },
+    { "gale.member", GX_KEY_WORKS, STRING, "", NO_RANGE, true,
+      "Which of how many processes this one is, `2/3`: a source that divides among them takes its share, and keeps "
+      "it." },
     { "gale.output", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file sink writes instead of its own." },
     { "gale.overwrite", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
       "A file sink may replace what its file holds, as with its own `overwrite`." },

@@ -123,6 +123,27 @@ static void the_last_attempt_that_fails_is_reported_and_answered(void **state) {
     assert_int_equal(next(f), GALE_NEXT_WATCHED);
 }
 
+/* What is kept with a row does not go out, and is there when it is given up. */
+static void note_second(void *user, const gale_answered *answered) {
+    fixture *f = user;
+    if (!answered->failure) return;
+    gx_buf_format(&f->answers, "%zu values, the second %" PRId64 "\n", answered->count, answered->values[1].as.i64);
+}
+
+static void values_behind_those_that_go_out_stay_with_their_row(void **state) {
+    fixture *f = *state;
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.emits = 1;
+    options.answered = note_second;
+    options.user = f;
+    gale_intake_free(f->intake);
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+    uint64_t a = send(f, "a", 0, 41);
+    assert_string_equal(fake_text(&f->fake.emitted), "[\"a\"] #0\n");
+    fail_for(f, a, GALE_REASON_REJECTED);
+    expect_answers(f, "2 values, the second 41\n");
+}
+
 static void what_is_rejected_does_not_come_again(void **state) {
     fixture *f = *state;
     fail_for(f, send(f, "a", 3, 9), GALE_REASON_REJECTED);
@@ -375,6 +396,7 @@ int main(void) {
                                         teardown),
         cmocka_unit_test_setup_teardown(what_fails_goes_out_again_before_what_is_new, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_attempt_that_fails_is_reported_and_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_behind_those_that_go_out_stay_with_their_row, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_rejected_does_not_come_again, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_refuses_is_an_attempt_and_what_it_cannot_take_now_is_none,
                                         setup, teardown),

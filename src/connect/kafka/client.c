@@ -17,6 +17,7 @@ static void write_log(const rd_kafka_t *rk, int level, const char *facility, con
     static const int32_t levels[] = { GALE_LOG_ERROR, GALE_LOG_ERROR, GALE_LOG_ERROR, GALE_LOG_ERROR,
                                       GALE_LOG_WARN,  GALE_LOG_INFO,  GALE_LOG_INFO,  GALE_LOG_DEBUG };
     const kafka_client *client = rd_kafka_opaque(rk);
+    if (client->quiet && strcmp(facility, "CONFWARN") == 0) return;
     gale_log(client->context->logger, level < 0 || level > 7 ? GALE_LOG_INFO : levels[level],
              client->context->component, "kafka: %s: %s", facility, text);
 }
@@ -97,7 +98,10 @@ static int hang_bell(kafka_client *client, gale_watch_fn *call, bool always, gal
     int rc = gale_watch_new(client->out, &options, &client->watch);
     if (rc < 0) return gale_error_set(error, rc, "kafka: its queue cannot be watched: %s", gale_error_text(rc));
     rd_kafka_queue_io_event_enable(client->queue, client->bell, &one, sizeof one);
-    return 0;
+    /* It rings when the queue begins to have something: what is in it since before would keep it silent for ever. */
+    return write(client->bell, &one, sizeof one) == (ssize_t)sizeof one
+               ? 0
+               : gale_error_set(error, GALE_IO, "kafka: eventfd: %s", strerror(errno));
 }
 
 int kafka_client_open(kafka_client *client, rd_kafka_type_t type, rd_kafka_conf_t *conf, gale_watch_fn *call,

@@ -27,6 +27,7 @@ struct kafka_client {
     gale_watch watch;
     bool unwell;                     /* as it has told */
     bool busy;                       /* it has something to ask of a broker */
+    bool quiet;                      /* what librdkafka says of settings that are of no use to it is not logged */
     bool over;                       /* it can do nothing any more */
     char last[GALE_FAILURE_TEXT];    /* what librdkafka said last of a connection that did not come about */
     kafka_statistics_fn *statistics; /* is given them, too; NULL, unless it is set */

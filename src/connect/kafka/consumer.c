@@ -140,7 +140,21 @@ static void carry_out(kafka_consumer *c, const kafka_change *change) {
     if (error) rd_kafka_error_destroy(error);
 }
 
-static void gain(kafka_consumer *c, const kafka_change *change) {
+/* Where they begin, as far as librdkafka does not see to it. False: it waits. Who is closing reads nothing of them. */
+static bool place(kafka_consumer *c, kafka_change *change) {
+    gale_error error = GALE_ERROR_INIT;
+    if (c->closing || !kafka_from_asks(&c->reading->from)) return true;
+    if (now(c) < change->until) return false;
+    int rc = kafka_from_place(&c->reading->from, c->client.rk, change->list, c->begun_ms, KAFKA_PLACE_WAIT_MS, &error);
+    if (rc == 0) return true;
+    change->until = now(c) + GALE_SECOND;
+    kafka_client_unwell(&c->client, NULL, error.text);
+    return false;
+}
+
+/* False: it waits. */
+static bool gain(kafka_consumer *c, kafka_change *change) {
+    if (!place(c, change)) return false;
     set_paused(c, false); /* so that the next pause is of these, too */
     for (int i = 0; i < change->list->cnt; i++) {
         const rd_kafka_topic_partition_t *one = &change->list->elems[i];
@@ -148,6 +162,7 @@ static void gain(kafka_consumer *c, const kafka_change *change) {
         if (rc < 0) gale_stop(c->client.out, rc, "kafka: there is no room for another partition");
     }
     kafka_client_well(&c->client);
+    return true;
 }
 
 static kafka_part *part_of(kafka_consumer *c, const rd_kafka_message_t *message) {
@@ -211,10 +226,7 @@ static void end_change(kafka_consumer *c) {
 static void settle(kafka_consumer *c) {
     while (c->changes) {
         kafka_change *change = c->changes;
-        if (change->gains)
-            gain(c, change);
-        else if (!leave(c, change))
-            return;
+        if (!(change->gains ? gain(c, change) : leave(c, change))) return;
         carry_out(c, change);
         end_change(c);
     }
@@ -271,16 +283,17 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
-                        const rd_kafka_topic_partition_list_t *topics, kafka_member member, double every,
+int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given, const kafka_reading *reading,
                         const gale_context *context, gale_collector *out, gale_error *error) {
     kafka_consumer *c = consumer;
+    c->reading = reading;
+    c->begun_ms = kafka_moment_now();
     kafka_client_init(&c->client, given, context, out);
     kafka_parts_init(&c->parts, context);
     rd_kafka_conf_t *conf = kafka_settings_conf(given, error);
     if (!conf) return error->code;
     c->alive = read_alive(conf);
-    c->every = (int64_t)(every * 1e9);
+    c->every = (int64_t)(reading->commit_every * 1e9);
     c->often = least(GALE_SECOND, least(c->alive, c->every > GALE_SECOND / 100 ? c->every : GALE_SECOND / 100));
     c->looked = c->told = now(c);
     c->client.statistics = hear_statistics;
@@ -291,9 +304,8 @@ int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
     if (rc == 0 && begin_tick(c) < 0) rc = gale_error_set(error, GALE_IO, "kafka: its timer cannot be made");
     if (rc < 0) return rc;
     begin_lag(c);
-    if (context->durable || member.count)
-        return kafka_fixed_open(&c->fixed, c->client.rk, topics, member, context, error);
-    rd_kafka_resp_err_t err = rd_kafka_subscribe(c->client.rk, topics);
+    if (kafka_fixed_is(reading, context)) return kafka_fixed_open(&c->fixed, c->client.rk, reading, context, error);
+    rd_kafka_resp_err_t err = rd_kafka_subscribe(c->client.rk, reading->topics);
     return err ? gale_error_set(error, GALE_INVALID, "topics: %s", rd_kafka_err2str(err)) : 0;
 }
 

@@ -6,7 +6,7 @@
  *          librdkafka asks for each change of the partitions (a rebalance), and waits until it is carried out, which happens between two
  *          looks into its queue:
  *
- *              gained:   asked --> carried out
+ *              gained:   asked --where it begins is known--> carried out
  *              lost:     asked --> leaving: no more is read of them --all are answered, or KAFKA_LEAVE is over--> telling
  *                              telling --the group has heard how far they are answered, or KAFKA_TELL is over--> carried out
  *
@@ -24,6 +24,7 @@
 #include "connect/kafka/client.h"
 #include "connect/kafka/fixed.h"
 #include "connect/kafka/parts.h"
+#include "connect/kafka/reading.h"
 
 #include <gale/metric.h>
 
@@ -31,7 +32,7 @@
 #define KAFKA_TELL (5 * GALE_SECOND)
 #define KAFKA_ALIVE (10 * GALE_SECOND)
 
-enum { KAFKA_BATCH = 256 };
+enum { KAFKA_BATCH = 256, KAFKA_PLACE_WAIT_MS = 500 };
 
 typedef enum kafka_phase { KAFKA_ASKED, KAFKA_LEAVING, KAFKA_TELLING } kafka_phase;
 
@@ -40,7 +41,7 @@ typedef struct kafka_change {
     rd_kafka_topic_partition_list_t *list;
     bool gains;
     kafka_phase phase;
-    int64_t until; /* of leaving, or of telling */
+    int64_t until; /* of leaving, or of telling; of one that gains: when brokers are asked again where it begins */
 } kafka_change;
 
 /* The rows of this source are somebody else's now. */
@@ -48,6 +49,7 @@ typedef void kafka_lost_fn(void *user, uint32_t source);
 
 typedef struct kafka_consumer {
     kafka_client client; /* first */
+    const kafka_reading *reading;
     kafka_parts parts;
     kafka_fixed fixed;                          /* of a durable run, which is no member of a group */
     rd_kafka_message_t *stash[2 * KAFKA_BATCH]; /* from `at` on: not given to the spout yet */
@@ -59,6 +61,7 @@ typedef struct kafka_consumer {
     int64_t often;  /* it ticks */
     int64_t looked; /* into the queue, last */
     int64_t told;
+    int64_t begun_ms; /* by the clock of the wall */
     gale_metric *lag;
     bool steady;      /* the group was not changing itself a moment ago */
     uint64_t telling; /* that were not confirmed */
@@ -67,10 +70,9 @@ typedef struct kafka_consumer {
     void *user;
 } kafka_consumer;
 
-/* `every`: seconds. `lost` and `user` are told of partitions that go. What was made is closed by kafka_consumer_close, also after an
+/* `reading` lives longer. `lost` and `user` are told of partitions that go. What was made is closed by kafka_consumer_close, also after an
  * error. */
-int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given,
-                        const rd_kafka_topic_partition_list_t *topics, kafka_member member, double every,
+int kafka_consumer_open(kafka_consumer *consumer, const kafka_settings *given, const kafka_reading *reading,
                         const gale_context *context, gale_collector *out, gale_error *error);
 void kafka_consumer_close(kafka_consumer *consumer);
 

@@ -50,8 +50,13 @@ static int ask_topic(kafka_fixed *fixed, rd_kafka_t *rk, const char *name, kafka
     return rc;
 }
 
-int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     kafka_member member, const gale_context *context, gale_error *error) {
+bool kafka_fixed_is(const kafka_reading *reading, const gale_context *context) {
+    return context->durable || reading->member.count || reading->from.always;
+}
+
+int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, const gale_context *context,
+                     gale_error *error) {
+    const rd_kafka_topic_partition_list_t *topics = reading->topics;
     int rc = 0;
     fixed->mine = rd_kafka_topic_partition_list_new(topics->cnt);
     for (int i = 0; rc == 0 && i < topics->cnt; i++) {
@@ -59,9 +64,10 @@ int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_pa
         rc = *name == '^'
                  ? gale_error_set(error, GALE_INVALID,
                                   "topics: %s is a pattern; fixed partitions are of topics that are known", name)
-                 : ask_topic(fixed, rk, name, member, context, error);
+                 : ask_topic(fixed, rk, name, reading->member, context, error);
     }
-    return rc;
+    if (rc < 0) return rc;
+    return kafka_from_place(&reading->from, rk, fixed->mine, kafka_moment_now(), KAFKA_FIXED_WAIT_MS, error);
 }
 
 void kafka_fixed_close(kafka_fixed *fixed) {
@@ -76,7 +82,7 @@ int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, ga
         if (rc < 0) return gale_error_set(error, rc, "kafka: there is no room for another partition");
         kafka_part *part = kafka_parts_find(parts, one->topic, one->partition);
         part->at_end = false;
-        one->offset = part->next >= 0 ? part->next : RD_KAFKA_OFFSET_STORED;
+        if (part->next >= 0) one->offset = part->next;
     }
     rd_kafka_resp_err_t err = rd_kafka_assign(rk, fixed->mine);
     if (err) return gale_error_set(error, GALE_IO, "kafka: partitions: %s", rd_kafka_err2str(err));
@@ -86,16 +92,18 @@ int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, ga
 
 /* --- Checkpoints ---------------------------------------------------------------------------------------------------- */
 
-/* How many; of each its topic, number, and what is read next of it (-1: not known). */
-int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to) {
-    gale_value count = gale_i64((int64_t)parts->count);
-    int rc = gale_save(to, &count, 1);
+/* How many partitions, and how many letters; of each partition its topic, number, and what is read next of it (-1: not known). */
+int kafka_fixed_save(const kafka_saves *saves, gale_saver *to) {
+    const kafka_parts *parts = saves->parts;
+    const gale_value counts[] = { gale_i64((int64_t)parts->count), gale_i64((int64_t)saves->letters->count) };
+    int rc = gale_save(to, counts, 2);
     for (size_t i = 0; rc == 0 && i < parts->count; i++) {
         const kafka_part *part = &parts->list[i];
         const gale_value row[] = { gale_text(part->topic), gale_i64(part->partition), gale_i64(part->next) };
         rc = gale_save(to, row, 3);
     }
-    return rc < 0 ? rc : gale_intake_save(intake, to);
+    if (rc == 0) rc = kafka_letters_save(saves->letters, to);
+    return rc < 0 ? rc : gale_intake_save(saves->intake, to);
 }
 
 static int refuse(gale_collector *out, const char *what) {
@@ -128,12 +136,25 @@ static int restore_part(kafka_parts *parts, gale_saved *from, size_t index, gale
     return 0;
 }
 
-/* All before the first row that is open is done. */
+/* All before the first row that is open, or letter that is not written, is done. */
 static void begin_row(void *user, uint32_t source, int64_t place) {
-    const kafka_part *part = kafka_parts_at(user, source);
+    const kafka_saves *saves = user;
+    const kafka_part *part = kafka_parts_at(saves->parts, source);
     if (!part) return;
+    kafka_letters_begin(saves->letters, part->positions, source, place);
     (void)gale_positions_start(part->positions, place);
     (void)gale_positions_begin(part->positions, place);
+}
+
+/* All behind them, up to what is read next, is done, too. */
+static void begin_rest(const kafka_saves *saves) {
+    for (size_t i = 0; i < saves->parts->count; i++) {
+        const kafka_part *part = &saves->parts->list[i];
+        kafka_letters_begin(saves->letters, part->positions, kafka_parts_source(saves->parts, part), INT64_MAX);
+        if (part->next < 0 || gale_positions_start(part->positions, part->next) == 0) continue;
+        if (gale_positions_begin(part->positions, part->next - 1) == 0)
+            (void)gale_positions_done(part->positions, part->next - 1);
+    }
 }
 
 /* A run that had come to its end runs nothing again: what has come since would seem to be done. */
@@ -151,21 +172,35 @@ static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out
     return GALE_STATE;
 }
 
-int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from,
-                        gale_collector *out) {
+static bool are_counts(const gale_value *row, size_t count) {
+    return count == 2 && row[0].type == GALE_TYPE_I64 && row[1].type == GALE_TYPE_I64 && row[0].as.i64 >= 0 &&
+           row[1].as.i64 >= 0;
+}
+
+static int restore_letters(const kafka_saves *saves, size_t count, gale_saved *from) {
+    if (count && !saves->letters->topic) {
+        gale_report(saves->out,
+                    "kafka: there are dead letters that are not written yet: deadLetters must say where to");
+        return GALE_STATE;
+    }
+    int rc = kafka_letters_restore(saves->letters, count, from);
+    return rc == GALE_DAMAGED ? refuse(saves->out, "has no such dead letter") : rc;
+}
+
+int kafka_fixed_restore(const kafka_saves *saves, gale_saved *from) {
+    kafka_parts *parts = saves->parts;
     const gale_value *head;
     size_t count;
     int rc = gale_saved_next(from, &head, &count);
     if (rc < 0) return rc;
-    if (rc == 0 || count != 1 || head[0].type != GALE_TYPE_I64)
-        return refuse(out, "does not begin with its partitions");
-    int64_t parts_left = head[0].as.i64;
+    if (rc == 0 || !are_counts(head, count)) return refuse(saves->out, "does not begin with its partitions");
+    size_t parts_left = (size_t)head[0].as.i64, letters = (size_t)head[1].as.i64;
     rc = 0;
-    for (size_t i = 0; rc == 0 && (int64_t)i < parts_left; i++) rc = restore_part(parts, from, i, out);
-    if (rc == 0) rc = gale_intake_restore(intake, from, begin_row, parts);
-    for (size_t i = 0; rc == 0 && i < parts->count; i++)
-        if (parts->list[i].next >= 0) (void)gale_positions_start(parts->list[i].positions, parts->list[i].next);
+    for (size_t i = 0; rc == 0 && i < parts_left; i++) rc = restore_part(parts, from, i, saves->out);
+    if (rc == 0) rc = restore_letters(saves, letters, from);
+    if (rc == 0) rc = gale_intake_restore(saves->intake, from, begin_row, (void *)saves);
+    if (rc == 0) begin_rest(saves);
     for (size_t i = 0; rc == 0 && gale_saved_is_end(from) && i < parts->count; i++)
-        rc = check_end(&parts->list[i], rk, out);
+        rc = check_end(&parts->list[i], saves->rk, saves->out);
     return rc;
 }

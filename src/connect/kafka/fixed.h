@@ -10,14 +10,11 @@
 #ifndef GALE_CONNECT_KAFKA_FIXED_H
 #define GALE_CONNECT_KAFKA_FIXED_H
 
+#include "connect/kafka/letters.h"
 #include "connect/kafka/parts.h"
+#include "connect/kafka/reading.h"
 
-#define KAFKA_FIXED_WAIT_MS 3000 /* for the names of partitions, when it opens */
-
-/* Which of so many processes this one is, from 0. */
-typedef struct kafka_member {
-    uint32_t index, count; /* 0 of 0: not given */
-} kafka_member;
+#define KAFKA_FIXED_WAIT_MS 3000 /* for each answer, when it opens */
 
 enum { KAFKA_MEMBERS_MAX = 10000 };
 
@@ -29,17 +26,29 @@ typedef struct kafka_fixed {
     bool begun;
 } kafka_fixed;
 
-/* Asks for the partitions of the topics. GALE_AGAIN with a sentence: not now; GALE_INVALID: a pattern. */
-int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const rd_kafka_topic_partition_list_t *topics,
-                     kafka_member member, const gale_context *context, gale_error *error);
+/* Are they fixed? */
+bool kafka_fixed_is(const kafka_reading *reading, const gale_context *context);
+
+/* Asks for the partitions of the topics, and where they begin. GALE_AGAIN with a sentence: not now; GALE_INVALID: a pattern. */
+int kafka_fixed_open(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, const gale_context *context,
+                     gale_error *error);
 void kafka_fixed_close(kafka_fixed *fixed);
 
 /* From here on messages come. */
 int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, gale_error *error);
 
-/* In `save` and `restore`: the partitions with what was read of them, then the intake. GALE_DAMAGED with a report; GALE_STATE with one: the run had come
- * to its end, and there is more to read now. */
-int kafka_fixed_save(const kafka_parts *parts, gale_intake *intake, gale_saver *to);
-int kafka_fixed_restore(kafka_parts *parts, rd_kafka_t *rk, gale_intake *intake, gale_saved *from, gale_collector *out);
+/* What is in a checkpoint. */
+typedef struct kafka_saves {
+    kafka_parts *parts;
+    kafka_letters *letters;
+    gale_intake *intake;
+    rd_kafka_t *rk;
+    gale_collector *out;
+} kafka_saves;
+
+/* In `save` and `restore`: the partitions with what was read of them, the dead letters, then the intake. GALE_DAMAGED with a report; GALE_STATE with one: the
+ * run had come to its end, and there is more to read now, or there are dead letters, and no topic for them. */
+int kafka_fixed_save(const kafka_saves *saves, gale_saver *to);
+int kafka_fixed_restore(const kafka_saves *saves, gale_saved *from);
 
 #endif

@@ -22,8 +22,13 @@ static const gale_param spout_params[] = {
     GALE_PARAM_MORE("member", GALE_PARAM_TEXT, "",
                     "partitions are fixed, and this process has its share of them: 2/3 is the second of three", 0, 0, 0,
                     NULL, NULL, "2/3"),
-    GALE_PARAM_MORE("from", GALE_PARAM_WORD, "earliest", "where a group begins that has read nothing yet", 0, 0, 0,
-                    "earliest latest", NULL, NULL),
+    GALE_PARAM_MORE("from", GALE_PARAM_ANY, "earliest",
+                    "where a group begins that has read nothing yet: earliest, latest, a time "
+                    "(2026-11-01T00:00:00Z), an age (-1h), or offsets ({topic: {0: 123}})",
+                    0, 0, 0, NULL, NULL, "-1h"),
+    GALE_PARAM_MORE("fromAlways", GALE_PARAM_BOOL, "false",
+                    "each run begins there, whatever the group was told; partitions are fixed then", 0, 0, 0, NULL,
+                    NULL, NULL),
     GALE_PARAM_MORE(
         "emit", GALE_PARAM_FIELDS, "value",
         "the fields that go out: value, key, topic, partition, offset, timestamp (milliseconds since 1970), "
@@ -38,6 +43,10 @@ static const gale_param spout_params[] = {
     GALE_PARAM_MORE("maxAttempts", GALE_PARAM_WHOLE, "3",
                     "how often a message is tried before it is reported and given up", 0, 1, UINT32_MAX, NULL, NULL,
                     NULL),
+    GALE_PARAM_MORE("deadLetters", GALE_PARAM_TEXT, "",
+                    "the topic that a message goes to which is given up or rejected, with headers that say why and "
+                    "whence; it is answered when it is there",
+                    0, 0, 0, NULL, NULL, "clicks-dead"),
     PROPERTIES_ROW,
     SECRETS_ROW,
 };
@@ -69,7 +78,7 @@ static const gale_param sink_params[] = {
 
 static const gale_class classes[] = {
     { "gale.spout.Kafka", GALE_CLASS_SPOUT, 0, "emits messages of Kafka topics, tracked, as a member of a group",
-      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", kafka_make_spout, NULL, NULL },
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate gale.member", kafka_make_spout, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.KafkaSink", "writes each tuple to a Kafka topic, and acks it when the brokers have it",
                     sink_params, NULL, kafka_make_sink),
 };

@@ -124,6 +124,12 @@ static rd_kafka_headers_t *headers_of(const kafka_fields *fields, const kafka_me
     return headers;
 }
 
+bool kafka_message_is_refused(rd_kafka_resp_err_t err) {
+    return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR_INVALID_MSG ||
+           err == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE || err == RD_KAFKA_RESP_ERR_INVALID_RECORD ||
+           err == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
+}
+
 rd_kafka_resp_err_t kafka_message_produce(const kafka_fields *fields, const kafka_message *m, rd_kafka_t *rk,
                                           const char *topic, void *opaque) {
     rd_kafka_headers_t *headers = headers_of(fields, m);

@@ -40,6 +40,9 @@ size_t kafka_message_values(const kafka_fields *fields, const kafka_message *mes
                             gale_value values[KAFKA_MESSAGE_VALUES]);
 bool kafka_message_from(const kafka_fields *fields, const gale_value *values, size_t count, kafka_message *message);
 
+/* What no further attempt would change. */
+bool kafka_message_is_refused(rd_kafka_resp_err_t err);
+
 /* librdkafka copies it. `opaque` comes with its confirmation. */
 rd_kafka_resp_err_t kafka_message_produce(const kafka_fields *fields, const kafka_message *message, rd_kafka_t *rk,
                                           const char *topic, void *opaque);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUE, KEY, TOPIC, PARTITION, OFFSET, TIMESTAMP, HEADERS };
+enum { VALUE, KEY, TOPIC, PARTITION, OFFSET, TIMESTAMP, HEADERS, ALL_HEADERS };
 static const char *const names[] = { "value", "key", "topic", "partition", "offset", "timestamp", "headers" };
 
 static int field_of(gale_str name) {
-    for (int i = 0; i < KAFKA_ROW_MAX; i++)
+    for (int i = 0; i < KAFKA_ROW_EMITS_MAX; i++)
         if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
     return -1;
 }
@@ -35,8 +35,34 @@ int kafka_row_parse(const char *text, kafka_row *row, gale_error *error) {
     int rc = 0;
     *row = (kafka_row){ .count = 0 };
     while (rc == 0 && kafka_next_name(&text, &name)) rc = add(row, name, error);
+    row->kept = row->count;
     if (rc < 0 || row->count) return rc;
     return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+}
+
+/* Where a field is in a row; -1: it is not. */
+static int place_of(const kafka_row *row, int32_t field) {
+    for (size_t i = 0; i < row->kept; i++)
+        if (row->fields[i] == field) return (int)i;
+    return -1;
+}
+
+void kafka_row_keep(kafka_row *row) {
+    static const int32_t needed[] = { KEY, VALUE, ALL_HEADERS };
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (place_of(row, needed[i]) < 0) row->fields[row->kept++] = needed[i];
+}
+
+static const gale_value *value_at(const kafka_row *row, int32_t field, const gale_value *values, size_t count) {
+    int place = place_of(row, field);
+    return place >= 0 && (size_t)place < count ? &values[place] : NULL;
+}
+
+void kafka_row_letter(const kafka_row *row, const gale_value *values, size_t count, const gale_value **ret_key,
+                      const gale_value **ret_value, const gale_value **ret_headers) {
+    *ret_key = value_at(row, KEY, values, count);
+    *ret_value = value_at(row, VALUE, values, count);
+    *ret_headers = value_at(row, ALL_HEADERS, values, count);
 }
 
 static gale_value text_or_bytes(const void *data, size_t size) {
@@ -72,6 +98,22 @@ static int headers_of(const rd_kafka_message_t *message, kafka_values *values, g
     return 0;
 }
 
+/* Whatever their names are, and how often. */
+static int all_headers_of(const rd_kafka_message_t *message, kafka_values *values, gale_value *ret_list) {
+    rd_kafka_headers_t *headers;
+    const char *name;
+    const void *data;
+    size_t size, count = 0;
+    bool some = rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (; some && !rd_kafka_header_get_all(headers, count, &name, &data, &size); count++) {
+        if (count == KAFKA_HEADERS_MAX) return GALE_TOO_LARGE;
+        values->all_headers[2 * count] = gale_bytes(name, strlen(name));
+        values->all_headers[2 * count + 1] = text_or_bytes(data, size);
+    }
+    *ret_list = gale_list(values->all_headers, 2 * count);
+    return 0;
+}
+
 static gale_value time_of(const rd_kafka_message_t *message) {
     rd_kafka_timestamp_type_t type;
     int64_t time = rd_kafka_message_timestamp(message, &type);
@@ -80,7 +122,7 @@ static gale_value time_of(const rd_kafka_message_t *message) {
 
 int kafka_row_values(const kafka_row *row, const rd_kafka_message_t *message, kafka_values *values) {
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < row->count; i++) {
+    for (size_t i = 0; rc == 0 && i < row->kept; i++) {
         gale_value *value = &values->list[i];
         switch (row->fields[i]) {
         case VALUE: *value = text_or_bytes(message->payload, message->len); break;
@@ -89,6 +131,7 @@ int kafka_row_values(const kafka_row *row, const rd_kafka_message_t *message, ka
         case PARTITION: *value = gale_i64(message->partition); break;
         case OFFSET: *value = gale_i64(message->offset); break;
         case TIMESTAMP: *value = time_of(message); break;
+        case ALL_HEADERS: rc = all_headers_of(message, values, value); break;
         default: rc = headers_of(message, values, value);
         }
     }

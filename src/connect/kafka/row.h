@@ -13,21 +13,30 @@
 #include <gale/value.h>
 #include <librdkafka/rdkafka.h>
 
-enum { KAFKA_ROW_MAX = 7, KAFKA_HEADERS_MAX = 256 };
+enum { KAFKA_ROW_EMITS_MAX = 7, KAFKA_ROW_MAX = 10, KAFKA_HEADERS_MAX = 256 };
 
 typedef struct kafka_row {
     int32_t fields[KAFKA_ROW_MAX];
-    size_t count;
+    size_t count;   /* what it emits */
+    size_t kept;    /* with what stays: a dead letter has it */
     char names[80]; /* "value, key" */
 } kafka_row;
 
 /* Of names with commas between them. GALE_INVALID with a sentence. */
 int kafka_row_parse(const char *text, kafka_row *row, gale_error *error);
 
+/* From now on a row has all that a dead letter needs. */
+void kafka_row_keep(kafka_row *row);
+
+/* What a letter needs of a row's values; NULL: it is not there. `headers` is a list of names and values in turn. */
+void kafka_row_letter(const kafka_row *row, const gale_value *values, size_t count, const gale_value **ret_key,
+                      const gale_value **ret_value, const gale_value **ret_headers);
+
 /* Room for the values of one message; borrowed from the message, and from here. */
 typedef struct kafka_values {
     gale_value list[KAFKA_ROW_MAX];
     gale_value headers[2 * KAFKA_HEADERS_MAX];
+    gale_value all_headers[2 * KAFKA_HEADERS_MAX];
 } kafka_values;
 
 /* GALE_TOO_LARGE: it has more headers than KAFKA_HEADERS_MAX. */

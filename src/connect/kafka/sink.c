@@ -33,15 +33,8 @@ static rd_kafka_resp_err_t produce(sink *s, const kafka_message *m, uint64_t id)
     return kafka_message_produce(&s->given->fields, m, s->client.rk, s->given->topic, (void *)(uintptr_t)id);
 }
 
-/* What no further attempt would change. */
-static bool is_for_good(rd_kafka_resp_err_t err) {
-    return err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR_INVALID_MSG ||
-           err == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE || err == RD_KAFKA_RESP_ERR_INVALID_RECORD ||
-           err == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
-}
-
 static void fail(sink *s, uint64_t id, rd_kafka_resp_err_t err) {
-    (void)gale_dispatch_fail(s->dispatch, id, is_for_good(err) ? GALE_REASON_REJECTED : GALE_REASON_FAILED,
+    (void)gale_dispatch_fail(s->dispatch, id, kafka_message_is_refused(err) ? GALE_REASON_REJECTED : GALE_REASON_FAILED,
                              rd_kafka_err2str(err));
 }
 
@@ -54,7 +47,8 @@ static void hear_delivery(rd_kafka_t *rk, const rd_kafka_message_t *sent, void *
         (void)gale_dispatch_ack(s->dispatch, id);
         return;
     }
-    if (!is_for_good(sent->err)) kafka_client_unwell(&s->client, s->given->topic, rd_kafka_err2str(sent->err));
+    if (!kafka_message_is_refused(sent->err))
+        kafka_client_unwell(&s->client, s->given->topic, rd_kafka_err2str(sent->err));
     fail(s, id, sent->err);
 }
 

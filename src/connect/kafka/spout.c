@@ -1,29 +1,32 @@
 /* Messages of Kafka's to tuples: gale.spout.Kafka. */
 #include "connect/kafka/consumer.h"
 #include "connect/kafka/kafka.h"
+#include "connect/kafka/letters.h"
 #include "connect/kafka/row.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A definition's block. */
 typedef struct settings {
     kafka_settings kafka; /* first */
-    rd_kafka_topic_partition_list_t *topics;
-    kafka_member member;
+    kafka_reading reading;
     kafka_row row;
     gale_output output;
+    char *dead_letters; /* a topic, or NULL */
     uint64_t memory;
     uint32_t attempts;
-    double commit_every;
     bool until_end;
 } settings;
 
 typedef struct spout {
     kafka_consumer consumer;
     const settings *given;
+    kafka_reading reading; /* as given; the member is perhaps the run's */
     gale_intake *intake;
+    kafka_letters letters;
     kafka_values values;
     bool stuck; /* memory was out for the message that is of this: it is begun, and not taken */
     uint32_t stuck_source;
@@ -34,14 +37,42 @@ typedef struct spout {
 
 static void spout_close(void *self) {
     spout *s = self;
+    kafka_letters_finish(&s->letters);
     kafka_consumer_close(&s->consumer);
+    kafka_letters_close(&s->letters);
     gale_intake_free(s->intake);
     free(s);
 }
 
+static void written(void *user, uint32_t source, int64_t place) {
+    spout *s = user;
+    kafka_consumer_answer(&s->consumer, source, place);
+}
+
+/* What memory is out for comes again with the next run: it has no answer. */
+static void say_no_memory(spout *s, int64_t place) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "memory is out for the dead letter of the message at offset %" PRId64, place);
+    gale_report(s->consumer.client.out, text);
+}
+
+/* Of a partition that is somebody else's now, whoever has it reads it again. */
+static void write_letter(spout *s, const gale_answered *answered) {
+    const gale_value *key, *value, *headers;
+    const kafka_part *part = kafka_parts_at(&s->consumer.parts, answered->source);
+    if (!part) return;
+    const kafka_origin origin = { part->topic, part->partition, answered->source, answered->place };
+    kafka_row_letter(&s->given->row, answered->values, answered->count, &key, &value, &headers);
+    int rc = kafka_letters_add(&s->letters, &origin, key, value, headers, answered->failure);
+    if (rc < 0) say_no_memory(s, answered->place);
+}
+
 static void answered(void *user, const gale_answered *answered) {
     spout *s = user;
-    kafka_consumer_answer(&s->consumer, answered->source, answered->place);
+    if (answered->failure && s->letters.topic)
+        write_letter(s, answered);
+    else
+        kafka_consumer_answer(&s->consumer, answered->source, answered->place);
 }
 
 static void lost(void *user, uint32_t source) {
@@ -49,16 +80,30 @@ static void lost(void *user, uint32_t source) {
     gale_intake_drop(s->intake, source);
 }
 
+/* Its own, or else the run's (gale run --member). */
+static int take_member(spout *s, const gale_context *context, gale_error *error) {
+    gale_str text = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
+    char member[32];
+    s->reading = s->given->reading;
+    if (s->reading.member.count || !text.size) return 0;
+    snprintf(member, sizeof member, "%.*s", (int)text.size, text.data);
+    return kafka_member_parse(member, &s->reading.member, error);
+}
+
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
     options.memory = s->given->memory;
     options.attempts = s->given->attempts;
+    options.emits = s->given->row.count;
     options.answered = answered;
     options.user = s;
     s->consumer.lost = lost;
     s->consumer.user = s;
-    int rc = kafka_consumer_open(&s->consumer, &s->given->kafka, s->given->topics, s->given->member,
-                                 s->given->commit_every, context, out, error);
+    int rc = take_member(s, context, error);
+    if (rc == 0) rc = kafka_consumer_open(&s->consumer, &s->given->kafka, &s->reading, context, out, error);
+    s->letters.written = written;
+    s->letters.user = s;
+    if (rc == 0) rc = kafka_letters_open(&s->letters, &s->given->kafka, s->given->dead_letters, context, out, error);
     return rc < 0 ? rc : gale_intake_new(context, out, &options, &s->intake, error);
 }
 
@@ -79,12 +124,16 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
 }
 
 /* A message that can be no tuple: it is told, and done. */
-static void refuse(spout *s, const rd_kafka_message_t *message, const kafka_part *part, int rc) {
+static void refuse(spout *s, const rd_kafka_message_t *message, const kafka_part *part, uint32_t source, int rc) {
     char text[GALE_FAILURE_TEXT];
+    const gale_failure failure = { .size = sizeof failure, .reason = GALE_REASON_REJECTED, .text = text };
     snprintf(text, sizeof text, "message %" PRId64 " of %s[%" PRId32 "] can be no tuple, and is left out: %s",
              message->offset, part->topic, part->partition, gale_error_text(rc));
     gale_report(s->consumer.client.out, text);
-    (void)gale_positions_done(part->positions, message->offset);
+    if (!s->letters.topic)
+        (void)gale_positions_done(part->positions, message->offset);
+    else if (kafka_letters_add_message(&s->letters, source, message, &failure) < 0)
+        say_no_memory(s, message->offset);
 }
 
 /* Is it the first time that it comes? One that memory was out for is begun already. */
@@ -103,12 +152,12 @@ static int take(spout *s) {
     if (rc == GALE_NO_MEMORY) return rc;
     if (rc == 0) {
         rc = kafka_row_values(&s->given->row, message, &s->values);
-        if (rc == 0) rc = gale_intake_take(s->intake, s->values.list, s->given->row.count, source, message->offset);
+        if (rc == 0) rc = gale_intake_take(s->intake, s->values.list, s->given->row.kept, source, message->offset);
         s->stuck = rc == GALE_NO_MEMORY;
         s->stuck_source = source;
         s->stuck_place = message->offset;
         if (s->stuck) return rc;
-        if (rc < 0) refuse(s, message, part, rc);
+        if (rc < 0) refuse(s, message, part, source, rc);
     }
     part->next = message->offset + 1;
     kafka_consumer_pass(&s->consumer);
@@ -121,10 +170,11 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     (void)out;
     if (s->consumer.client.over) return GALE_NEXT_WATCHED;
     rc = kafka_consumer_begin(&s->consumer);
-    while (rc == 0 && gale_intake_wants(s->intake)) rc = take(s);
+    while (rc == 0 && kafka_letters_want(&s->letters) && gale_intake_wants(s->intake)) rc = take(s);
     if (rc < 0) return rc;
     int next = gale_intake_next(s->intake, wait);
-    bool over = next == GALE_NEXT_WATCHED && s->given->until_end && kafka_consumer_at_end(&s->consumer);
+    bool over = next == GALE_NEXT_WATCHED && s->given->until_end && !s->letters.count &&
+                kafka_consumer_at_end(&s->consumer);
     return over ? GALE_NEXT_DONE : next;
 }
 
@@ -140,14 +190,20 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
 
 /* --- Checkpoints ------------------------------------------------------------------------------------------------------ */
 
+static kafka_saves saves_of(spout *s) {
+    const kafka_client *client = &s->consumer.client;
+    return (kafka_saves){ &s->consumer.parts, &s->letters, s->intake, client->rk, client->out };
+}
+
 static int spout_save(void *self, gale_saver *to) {
-    spout *s = self;
-    return kafka_fixed_save(&s->consumer.parts, s->intake, to);
+    const kafka_saves saves = saves_of(self);
+    return kafka_fixed_save(&saves, to);
 }
 
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
-    spout *s = self;
-    return kafka_fixed_restore(&s->consumer.parts, s->consumer.client.rk, s->intake, from, out);
+    const kafka_saves saves = saves_of(self);
+    (void)out;
+    return kafka_fixed_restore(&saves, from);
 }
 
 static void spout_committed(void *self, uint64_t checkpoint) {
@@ -194,7 +250,7 @@ static const kafka_property defaults[] = { { NULL, NULL } };
 static int set_own(settings *made, const gale_args *args, gale_error *error) {
     const kafka_property rows[] = {
         { "group.id", gale_args_text(args, "group") },
-        { "auto.offset.reset", gale_args_text(args, "from") },
+        { "auto.offset.reset", kafka_from_reset(&made->reading.from) },
         { "enable.auto.commit", "false" },
         { "enable.auto.offset.store", "false" },
         { "enable.partition.eof", "true" },
@@ -205,35 +261,51 @@ static int set_own(settings *made, const gale_args *args, gale_error *error) {
 
 static int read_topics(settings *made, const gale_args *args, gale_error *error) {
     gale_value list = gale_args_value(args, "topics");
-    made->topics = rd_kafka_topic_partition_list_new((int)list.size);
+    made->reading.topics = rd_kafka_topic_partition_list_new((int)list.size);
     for (size_t i = 0; i < list.size; i++) {
         gale_value name = gale_list_at(&list, i);
         char text[256];
         if (!name.size || name.size >= sizeof text)
             return gale_error_set(error, GALE_INVALID, "topics: a name has 1 to 249 bytes");
         snprintf(text, sizeof text, "%.*s", (int)name.size, name.as.string);
-        rd_kafka_topic_partition_list_add(made->topics, text, RD_KAFKA_PARTITION_UA);
+        rd_kafka_topic_partition_list_add(made->reading.topics, text, RD_KAFKA_PARTITION_UA);
     }
     return list.size ? 0 : gale_error_set(error, GALE_INVALID, "topics: it names none");
 }
 
 static void free_settings(void *user) {
     settings *made = user;
-    if (made->topics) rd_kafka_topic_partition_list_destroy(made->topics);
+    if (made->reading.topics) rd_kafka_topic_partition_list_destroy(made->reading.topics);
+    kafka_from_free(&made->reading.from);
     kafka_settings_free(&made->kafka);
+    free(made->dead_letters);
     free(made);
+}
+
+static int read_letters(settings *made, const gale_args *args, gale_error *error) {
+    const char *topic = gale_args_text(args, "deadLetters");
+    if (!topic) return 0;
+    if (strlen(topic) > 249)
+        return gale_error_set(error, GALE_INVALID, "deadLetters: a topic's name has at most 249 bytes");
+    kafka_row_keep(&made->row);
+    made->dead_letters = kafka_copy(topic, error);
+    return made->dead_letters ? 0 : GALE_NO_MEMORY;
 }
 
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = kafka_settings_make(&made->kafka, args, defaults, own, error);
+    if (rc == 0)
+        rc = kafka_from_read(&made->reading.from, gale_args_value(args, "from"), gale_args_flag(args, "fromAlways"),
+                             error);
     if (rc == 0) rc = set_own(made, args, error);
     if (rc == 0) rc = read_topics(made, args, error);
-    if (rc == 0) rc = kafka_member_parse(gale_args_text(args, "member"), &made->member, error);
+    if (rc == 0) rc = kafka_member_parse(gale_args_text(args, "member"), &made->reading.member, error);
     if (rc == 0) rc = kafka_row_parse(gale_args_text(args, "emit"), &made->row, error);
+    if (rc == 0) rc = read_letters(made, args, error);
     made->output = (gale_output){ NULL, made->row.names };
     made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->attempts = (uint32_t)gale_args_whole(args, "maxAttempts");
-    made->commit_every = gale_args_number(args, "commitEvery");
+    made->reading.commit_every = gale_args_number(args, "commitEvery");
     made->until_end = gale_args_flag(args, "untilEnd");
     return rc;
 }

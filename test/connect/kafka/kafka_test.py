@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The connector kafka, by gale's command line, against a cluster in a process (cluster.c).
 
-usage: kafka_test.py GALE PLUGINS CLUSTER
+usage: kafka_test.py GALE PLUGINS CLUSTER TIMES
 """
 
 import collections
@@ -17,7 +17,7 @@ import time
 import unittest
 from pathlib import Path
 
-GALE, PLUGINS, CLUSTER = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
+GALE, PLUGINS, CLUSTER, TIMES = (str(Path(argument).resolve()) for argument in sys.argv[1:5])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 
 READ = """
@@ -103,6 +103,8 @@ class Cluster:
 
 
 class Case(unittest.TestCase):
+    environment = ENVIRONMENT
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -114,11 +116,11 @@ class Case(unittest.TestCase):
         return Cluster()
 
     def gale(self, *arguments):
-        done = subprocess.run([GALE, *arguments], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True)
+        done = subprocess.run([GALE, *arguments], cwd=self.path, env=self.environment, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def start(self, *arguments):
-        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=ENVIRONMENT, text=True,
+        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=self.environment, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
         def end():
@@ -131,7 +133,7 @@ class Case(unittest.TestCase):
         """Its words in 'log', while it runs."""
         log = open(self.path / "log", "w")
         self.addCleanup(log.close)
-        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=ENVIRONMENT, stderr=log, stdout=log)
+        process = subprocess.Popen([GALE, "run", "topology.yaml", *arguments], cwd=self.path, env=self.environment, stderr=log, stdout=log)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -168,6 +170,9 @@ class Reader(Case):
 
     HELD = 'while [ ! -e go ]; do sleep 0.05; done; cat >out.tsv'
 
+    def places(self, name="out.tsv"):
+        return {tuple(map(int, line.split("\t"))) for line in self.lines(name)}
+
     def run_to_end(self, **more):
         self.write(**{"spout": properties(untilEnd=True), **more})
         code, _, err = self.gale("run", "topology.yaml")
@@ -203,6 +208,54 @@ class Reads(Reader):
         self.cluster.ask("produce", "in", 0, 10)
         self.run_to_end(spout=properties(**{"untilEnd": True, "from": "latest"}))
         self.assertEqual(self.lines(), [])
+
+    def test_a_new_group_may_begin_at_offsets(self):
+        """A partition that is not named begins at its earliest; what the group was told goes before."""
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        ends = self.cluster.ends()
+        begins = properties(**{"untilEnd": True, "from": {"in": {"0": ends[0] - 5}}, "emit": ["partition", "offset"]})
+        self.run_to_end(spout=begins)
+        self.assertEqual(self.places(), {(0, n) for n in range(ends[0] - 5, ends[0])} | {(1, n) for n in range(ends[1])})
+        self.assertEqual(self.cluster.committed(), ends)
+        self.run_to_end(spout=begins, to="{name: path, value: next.tsv}")
+        self.assertEqual(self.places("next.tsv"), set())
+
+    def test_a_new_group_may_begin_at_a_time(self):
+        """The cluster knows no times: a library between says that millisecond 1000 + N is offset N."""
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        for name, fixed in (("group", {}), ("fixed", {"member": "1/1"})):
+            with self.subTest(name):
+                self.environment = {**ENVIRONMENT, "LD_PRELOAD": TIMES, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+                spout = {"untilEnd": True, "from": "1970-01-01T00:00:01.090Z", "emit": ["partition", "offset"], **fixed}
+                self.run_to_end(spout=properties(**spout, group=name), replaces=("- {name: group, value: readers}", "- {name: memory, value: 1MB}"),
+                                to=f"{{name: path, value: {name}.tsv}}")
+                self.assertEqual(self.places(f"{name}.tsv"), {(0, n) for n in range(90, 100)})
+
+    def test_an_age_is_a_time(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 10)
+        self.run_to_end(spout=properties(**{"untilEnd": True, "from": "-1h30m"}))
+        self.assertEqual(self.lines(), [])
+
+    def test_every_run_may_begin_where_it_says(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        for life in ("one", "two"):
+            self.run_to_end(spout=properties(untilEnd=True, fromAlways=True), tasks=2, to=f"{{name: path, value: {life}.tsv}}")
+            self.assertEqual(sorted(self.lines(f"{life}.tsv")), sorted(f"message {n}" for n in range(100)))
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_where_it_begins_is_asked_until_brokers_say_it(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.cluster.ask("refuse", 9, 29, 1)  # OffsetFetch: TOPIC_AUTHORIZATION_FAILED
+        self.write(spout=properties(**{"from": {"in": {"0": 90}}, "commitEvery": 0.1}))
+        process = self.start_logged()
+        self.wait_for(lambda: self.log_has(r"is not well: kafka \S+: kafka: what the group was told is not known: .*authorization"), process)
+        self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
+        self.assertEqual(self.lines(), [f"message {n}" for n in range(90, 100)])
 
     def test_all_that_a_message_has_is_emitted(self):
         self.cluster.ask("topic", "in", 1)
@@ -279,6 +332,184 @@ class Reads(Reader):
         self.wait_for(lambda: len(self.lines()) == 10, process)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 0)
+
+
+class Letters(Reader):
+    """Dead letters."""
+
+    BAD = """  - id: check
+    className: gale.bolt.Map
+    properties:
+      - {name: set, value: {n: "value:sub(-1) == '3' and error('bad ' .. value) or value"}}
+"""
+
+    def write_bad(self, spout={}, bolts=BAD, **more):
+        self.write(spout=properties(maxAttempts=2, deadLetters="dead", **spout), bolts=bolts, last="check",
+                   streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}", **more)
+
+    def letters(self):
+        return {message.value: message for message in self.cluster.read("dead")}
+
+    def ask_topics(self, count):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("topic", "dead", 1)
+        self.cluster.ask("produce", "in", 0, count)
+
+    def test_what_is_given_up_is_written_whole_and_says_why_and_whence(self):
+        self.ask_topics(40)
+        self.write_bad({"untilEnd": True})
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 1, err)
+        self.assertNotIn("CONFWARN", err)
+        letters, sources = self.letters(), {message.value: message for message in self.cluster.read("in")}
+        self.assertEqual(set(letters), {"message 3", "message 13", "message 23", "message 33"})
+        for value, letter in letters.items():
+            headers, source = dict(pair.split("=", 1) for pair in letter.headers.split(",")), sources[value]
+            self.assertEqual((letter.key, headers.pop("n")), (source.key, value.split()[1]))
+            self.assertIn(f"bad {value}", headers.pop("gale.words"))
+            self.assertEqual(headers, {"gale.reason": "failed", "gale.component": "check", "gale.topic": "in",
+                                       "gale.partition": str(source.partition), "gale.offset": str(source.offset)})
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+        self.assertEqual(len(self.lines()), 36)
+
+    def test_an_offset_waits_for_its_dead_letter(self):
+        """While the topic takes none, nothing behind the message is committed, and the task is not well."""
+        self.ask_topics(10)
+        where = next(message for message in self.cluster.read("in") if message.value == "message 3")
+        self.cluster.ask("refuse", 0, 29, 3)  # Produce: TOPIC_AUTHORIZATION_FAILED
+        self.write_bad({"commitEvery": 0.1})
+        process = self.start_logged()
+        self.wait_for(lambda: self.log_has(r"is not well: kafka \S+: dead: .*authorization"), process)
+        self.wait_for(lambda: len(self.lines()) == 9, process)
+        self.assertLessEqual(self.cluster.committed().get(where.partition, 0), where.offset)
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.assertEqual(set(self.letters()), {"message 3"})
+        self.wait_for(lambda: self.log_has(r"is well again"), process)
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+    def test_what_can_be_no_dead_letter_is_told_and_left_out(self):
+        self.ask_topics(10)
+        self.cluster.ask("refuse", 0, 10, 1)  # Produce: MSG_SIZE_TOO_LARGE
+        self.write_bad({"untilEnd": True})
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 1, err)
+        self.assertRegex(err, r"the message at offset \d+ can be no dead letter of dead, and is left out: .*too large")
+        self.assertEqual((self.letters(), self.cluster.committed()), ({}, self.cluster.ends()))
+
+    def test_a_durable_run_that_is_killed_writes_every_dead_letter(self):
+        self.ask_topics(3000)
+        self.write_bad({"untilEnd": True}, config="topology.state.checkpoint.interval.ms: 50")
+        for _ in range(40):
+            process = self.start("--state", "state", "--rate", "1500")
+            try:
+                process.wait(1.2)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+        self.assertEqual(process.returncode, 1, process.communicate())
+        self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 3000, 10)})
+        self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_letters_that_are_not_written_are_in_the_checkpoints(self):
+        """Of a run whose brokers take none; the next one, which has nothing else to do, writes them."""
+        self.ask_topics(100)
+        self.cluster.ask("refuse", 0, 29, 10)
+        self.write_bad({"commitEvery": 0.1}, config="topology.state.checkpoint.interval.ms: 50")
+        process = self.start_logged("--state", "state")
+        self.wait_for(lambda: len(self.lines()) == 90 and self.log_has("is not well"), process)
+        time.sleep(0.5)
+        self.assertEqual(self.letters(), {})
+        process.kill()
+        process.wait()
+        told = self.cluster.committed()
+        self.assertLess(sum(told.values()), 100)
+        self.write(config="topology.state.checkpoint.interval.ms: 50", bolts=self.BAD, last="check",
+                   streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}")
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state", "--state-adopt")
+        self.assertNotEqual(code, 0)
+        self.assertIn("kafka: there are dead letters that are not written yet: deadLetters must say where to", err)
+        self.write_bad({"commitEvery": 0.1}, config="topology.state.checkpoint.interval.ms: 50")
+        process = self.start("--state", "state")
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 100, 10)})
+
+
+STORM = """
+name: storm
+config: {{topology.message.timeout.secs: 3600}}
+components:
+  - id: retry
+    className: org.apache.storm.kafka.spout.KafkaSpoutRetryExponentialBackoff
+    constructorArgs: [0, 2, 1, 10]
+  - id: builder
+    className: "org.apache.storm.kafka.spout.KafkaSpoutConfig$Builder"
+    constructorArgs: ["{brokers}", [in]]
+    properties:
+      - {{name: firstPollOffsetStrategy, value: {strategy}}}
+      - {{name: retry, ref: retry}}
+    configMethods:
+      - {{name: setProp, args: [{{group.id: readers, key.deserializer: org.apache.kafka.common.serialization.StringDeserializer}}]}}
+      - {{name: setProp, args: ["session.timeout.ms", 6000]}}
+      - {{name: setOffsetCommitPeriodMs, args: [100]}}
+      - {method}
+  - id: config
+    className: org.apache.storm.kafka.spout.KafkaSpoutConfig
+    constructorArgs: [{{ref: builder}}]
+spouts:
+  - {{id: messages, className: org.apache.storm.kafka.spout.KafkaSpout, constructorArgs: [{{ref: config}}], parallelism: 2}}
+bolts:
+  - {{id: sink, className: gale.bolt.FileSink, properties: {{path: out.tsv}}}}
+streams:
+  - {{from: messages, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+class Storm(Case):
+    """Flux files with Storm's KafkaSpout."""
+
+    def write(self, strategy="UNCOMMITTED_EARLIEST", method="{name: setProcessingGuarantee, args: [AT_LEAST_ONCE]}"):
+        (self.path / "topology.yaml").write_text(STORM.format(brokers=self.cluster.brokers, strategy=strategy, method=method))
+
+    def test_a_file_with_its_builder_reads_what_it_says(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write()
+        process = self.start()
+        self.wait_for(lambda: self.cluster.committed() == self.cluster.ends(), process)
+        self.end(process)
+        self.assertEqual({tuple(line.split("\t")) for line in self.lines()},
+                         {("in", str(m.partition), str(m.offset), m.key, m.value) for m in self.cluster.read("in")})
+
+    def test_the_strategies_of_the_first_poll(self):
+        self.cluster.ask("topic", "in", 2)
+        self.cluster.ask("produce", "in", 0, 100)
+        for life in range(2):
+            self.write("EARLIEST")
+            process = self.start("--overwrite")
+            self.wait_for(lambda: self.cluster.committed() == self.cluster.ends() and len(self.lines()) == 100, process)
+            self.end(process)
+
+    def said(self, **more):
+        self.write(**more)
+        code, out, err = self.gale("check", "topology.yaml")
+        return code, [line for line in (out + err).splitlines() if line.startswith("topology.yaml:") and ("error:" in line or "warning:" in line)]
+
+    def test_what_has_no_counterpart_is_told_of_where_it_stands(self):
+        delays = "topology.yaml:5:5: warning: its delays have no effect here: what fails is emitted again at once (topology.replay.* has delays)"
+        for method, code, words in (
+                ("{name: setMaxUncommittedOffsets, args: [250]}", 0, "topology.yaml:18:49: warning: this has no effect here: topology.max.spout.pending"),
+                ("{name: setProcessingGuarantee, args: [NO_GUARANTEE]}", 0, "topology.yaml:18:47: warning: gale.spout.Kafka is at least once all the same"),
+                ("{name: setProcessingGuarantee, args: [AT_MOST_ONCE]}", 2, "topology.yaml:18:47: error: gale.spout.Kafka is at least once"),
+                ("{name: setRecordTranslator, args: [{ref: mine}]}", 2, "topology.yaml:18:44: error: a record translator is Java code"),
+                ("{name: setProp, args: [value.deserializer, com.example.Mine]}", 2, "topology.yaml:18:52: error: a deserializer is Java code"),
+                ("{name: setProp, args: [max.poll.records, 5]}", 0, "topology.yaml:18:32: warning: 'max.poll.records' has no effect here"),
+                ("{name: setTopicFilter, args: [x]}", 2, "topology.yaml:18:16: error: 'setTopicFilter' of a KafkaSpoutConfig has no counterpart")):
+            said = self.said(method=method)
+            self.assertEqual((said[0], said[1][0]), (code, delays), said)
+            self.assertTrue(said[1][1].startswith(words), said)
+        self.assertIn("error: a first poll offset strategy is one of: EARLIEST LATEST", "".join(self.said(strategy="FIRST")[1]))
 
 
 class Kept(Reader):
@@ -406,6 +637,20 @@ class Durable(Reader):
         self.assertEqual(parts, {"1/2": {0, 1, 4, 5}, "2/2": {2, 3}})
         self.assertEqual(sorted(value for lines in shares.values() for _, value in lines), sorted(f"message {n}" for n in range(3000)))
         self.assertEqual(self.cluster.committed(), self.cluster.ends())
+
+    def test_the_command_line_says_which_member_a_run_is(self):
+        self.cluster.ask("topic", "in", 4)
+        self.cluster.ask("produce", "in", 0, 1000)
+        parts = []
+        for member in ("1/2", "2/2"):
+            self.write(spout=properties(untilEnd=True, emit=["partition", "value"]), to=f"{{name: path, value: out-{member[0]}.tsv}}")
+            code, _, err = self.gale("run", "topology.yaml", "--member", member)
+            self.assertEqual(code, 0, err)
+            parts.append({line.split("\t")[0] for line in self.lines(f"out-{member[0]}.tsv")})
+        self.assertEqual(parts, [{"0", "2"}, {"1", "3"}])
+        code, _, err = self.gale("run", "topology.yaml", "--member", "3/2", "--overwrite")
+        self.assertNotEqual(code, 0)
+        self.assertIn("member: '3/2' is none: 2/3 is the second of three", err)
 
     def test_a_member_that_is_none_is_refused(self):
         for member in ("0/2", "3/2", "2", "a/b", "1/2x", "1/20000"):
@@ -591,6 +836,18 @@ def murmur2(data):
 class Words(Case):
     """What is wrong with a file is told before it runs."""
 
+    def test_a_group_before_keyed_state_is_warned_of(self):
+        bolts = "  - {id: pass, className: gale.bolt.Map, properties: [{name: set, value: {n: value}}]}\n  - {id: count, className: gale.bolt.Count, parallelism: 2}"
+        streams = "  - {from: messages, to: pass, grouping: {type: SHUFFLE}}\n  - {from: pass, to: count, grouping: {type: FIELDS, args: [value]}}"
+        said = "'messages' is read by a group, and 'count' keeps what it knows by key: where processes that share the group come and go, so do the keys"
+        for spout, config, warns in (("", "", True), (properties(member="1/1"), "", False), ("", ", gale.member: 2/3", False),
+                                     ("", ", topology.state.dir: state", False)):
+            text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
+                               name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
+            (self.path / "topology.yaml").write_text(text)
+            code, out, err = self.gale("check", "topology.yaml")
+            self.assertEqual((code, said in out), (0, warns), out + err)
+
     def wrong(self, words, spout="", replaces=("", ""), kafka={}):
         text = READ.format(kafka=json.dumps(kafka), brokers=self.cluster.brokers, spout=spout, bolts="", streams="", last="messages", timeout=30, tasks=1,
                            name="read", sink="FileSink", to="{name: path, value: out.tsv}", config="")
@@ -609,6 +866,15 @@ class Words(Case):
         self.wrong("properties group.id: it is not set so: group says it", kafka={"group.id": "x"})
         self.wrong("properties enable.auto.commit: it is not set so: offsets are committed when their messages are answered, every commitEvery",
                    kafka={"enable.auto.commit": True})
+
+    def test_where_reading_begins(self):
+        for wrong in ("earlist", "1969-01-01", "2026-13-01", "2026-02-29T00:00:00Z", "2026-11-01T24:00", "2026-11-01T00:00:00Y", "-1", "-1w", "-", 123, True):
+            shown = "that" if wrong is True else wrong
+            self.wrong(f"from: '{shown}' is neither earliest nor latest, nor a time (2026-11-01T00:00:00Z), nor an age (-1h), nor offsets ({{topic: {{0: 123}}}})",
+                       properties(**{"from": wrong}))
+        self.wrong("from: in: partitions and their offsets are a map, {0: 123}", properties(**{"from": {"in": 3}}))
+        self.wrong("from: in: a partition is a number from 0 on", properties(**{"from": {"in": {"-1": 3}}}))
+        self.wrong("from: in: the offset of partition 1 is a number from 0 on", properties(**{"from": {"in": {"1": "end"}}}))
 
     def test_fields_and_topics(self):
         self.wrong("a message has no 'valu': it has value, key, topic, partition, offset, timestamp and headers", properties(emit="key, valu"))
@@ -637,4 +903,4 @@ class Words(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
