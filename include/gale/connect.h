@@ -232,6 +232,22 @@ enum { GALE_SECRET_MAX = 64 << 10 };
 GALE_API char *gale_secret_read(const char *parameter, const char *path, gale_error *error);
 GALE_API void gale_secret_free(char *secret);
 
+/* Fields of a row that a file asks for (`emit`): their places in a table of those that there are, in the file's order. */
+enum { GALE_NAMES_MAX = 16, GALE_NAMES_TEXT = 200 };
+typedef struct gale_names {
+    int32_t places[GALE_NAMES_MAX];
+    uint32_t count;
+    char text[GALE_NAMES_TEXT]; /* "key, value": the fields of an output */
+} gale_names;
+
+/* Reads names with commas or blanks between them; `known` ends with NULL, and has at most GALE_NAMES_MAX; `what` is what has them: "a message". GALE_INVALID with
+ * a sentence that begins with `parameter`: one that is unknown or stands twice, or none. */
+GALE_API int gale_names_read(const char *parameter, const char *text, const char *what, const char *const *known,
+                             gale_names *ret_names, gale_error *error);
+
+/* A text, or bytes where it is not UTF-8; null of NULL. */
+GALE_API gale_value gale_text_or_bytes(const void *data, size_t size);
+
 GALE_END
 
 #endif

@@ -22,13 +22,13 @@ static void check_cells(const pg_cell *cells, const pg_relation *relation, const
 static void check_row(const pg_change *change) {
     static char id[] = "id";
     static const pg_row row = {
-        .fields = { 0, 1, 2, 3, 4, 5, 6, 7 }, .count = PG_ROW_FIELDS, .columns = { id }, .column_count = 1
+        .emit = { .places = { 0, 1, 2, 3, 4, 5, 6, 7 }, .count = PG_ROW_FIELDS }, .columns = { id }, .column_count = 1
     };
     pg_event event = {
         .op = "insert", .relation = change->relation, .now = change->now, .before = change->before, .lsn = 1
     };
     pg_row_fill(&row, &event, &values);
-    gale_value list = gale_list(values.list, row.count + row.column_count);
+    gale_value list = gale_list(values.list, row.emit.count + row.column_count);
     gale_value_owned_free(gale_value_copy(&list)); /* refused, where a column comes twice */
 }
 

@@ -70,6 +70,8 @@ typedef struct notice {
     char problem[400];
 } notice;
 
+static const char *const some_names[] = { "value", "key", NULL };
+
 static notice *told; /* shared with the parent */
 
 #define PROBLEM(...) (told->problem[0] ? 0 : snprintf(told->problem, sizeof told->problem, __VA_ARGS__))

@@ -2,7 +2,6 @@
 #include "connect/http/client.h"
 #include "connect/http/exchange.h"
 #include "connect/http/http.h"
-#include "connect/http/names.h"
 #include "connect/http/page.h"
 #include "connect/http/template.h"
 
@@ -19,7 +18,7 @@ static const char *const names[] = { "body", "time", "type", "etag", NULL };
 /* A definition's block. */
 typedef struct settings {
     http_access access; /* first */
-    http_names emit;
+    gale_names emit;
     gale_output output;
     http_page_format format;
     char *items, *cursor, *query;
@@ -206,19 +205,15 @@ static void hear_end(void *user, CURL *easy, CURLcode code) {
 
 /* --- Rows ------------------------------------------------------------------------------------------------------------- */
 
-static gale_value text_or_bytes(const char *data, size_t size) {
-    return gale_utf8_valid(data, size) ? gale_string(data, size) : gale_bytes(data, size);
-}
-
 static gale_value text_or_null(const char *text) {
-    return text ? text_or_bytes(text, strlen(text)) : gale_null();
+    return text ? gale_text_or_bytes(text, strlen(text)) : gale_null();
 }
 
 static int take_row(poll *p, gale_str row) {
-    gale_value values[HTTP_NAMES_MAX];
+    gale_value values[GALE_NAMES_MAX];
     for (size_t i = 0; i < p->given->emit.count; i++) {
-        switch (p->given->emit.fields[i]) {
-        case BODY: values[i] = text_or_bytes(row.data, row.size); break;
+        switch (p->given->emit.places[i]) {
+        case BODY: values[i] = gale_text_or_bytes(row.data, row.size); break;
         case TIME: values[i] = gale_i64(p->at.time); break;
         case TYPE: values[i] = text_or_null(p->at.type); break;
         default: values[i] = text_or_null(p->at.etag);
@@ -469,8 +464,8 @@ static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = http_access_make(&made->access, args, false, error);
     if (rc == 0) rc = check_url(made->access.url, error);
     if (rc == 0) rc = read_texts(made, args, error);
-    if (rc == 0) rc = http_names_parse(gale_args_text(args, "emit"), "an answer", names, &made->emit, error);
-    made->output = (gale_output){ NULL, made->emit.names };
+    if (rc == 0) rc = gale_names_read("emit", gale_args_text(args, "emit"), "an answer", names, &made->emit, error);
+    made->output = (gale_output){ NULL, made->emit.text };
     made->every = (int64_t)(gale_args_number(args, "every") * 1e9);
     made->times = gale_args_whole(args, "times");
     made->most = (size_t)gale_args_whole(args, "maxBody");

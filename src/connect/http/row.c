@@ -12,14 +12,10 @@ enum { BODY, METHOD, PATH, QUERY, HEADERS, REMOTE, TIME, KEY };
 static const char *const names[] = { "body", "method", "path", "query", "headers", "remote", "time", "key", NULL };
 
 int http_row_parse(const char *text, http_row *row, gale_error *error) {
-    return http_names_parse(text, "a request", names, row, error);
+    return gale_names_read("emit", text, "a request", names, row, error);
 }
 
 /* --- Values ----------------------------------------------------------------------------------------------------------- */
-
-static gale_value text_or_bytes(const char *data, size_t size) {
-    return gale_utf8_valid(data, size) ? gale_string(data, size) : gale_bytes(data, size);
-}
 
 typedef struct gathering {
     http_values *values;
@@ -58,7 +54,7 @@ static void take_header(void *user, const char *name, const char *value) {
         g->too_many = true;
         return;
     }
-    put(g, gale_text(key), text_or_bytes(value, strlen(value)));
+    put(g, gale_text(key), gale_text_or_bytes(value, strlen(value)));
     g->values->size += strlen(name) + strlen(value) + 32;
 }
 
@@ -75,7 +71,7 @@ static gale_value now(void) {
 }
 
 static gale_value text_or_null(const char *text) {
-    return text ? text_or_bytes(text, strlen(text)) : gale_null();
+    return text ? gale_text_or_bytes(text, strlen(text)) : gale_null();
 }
 
 int http_row_values(const http_row *row, const http_request *request, http_values *values) {
@@ -85,11 +81,11 @@ int http_row_values(const http_row *row, const http_request *request, http_value
     values->size = path.size + query.size;
     for (size_t i = 0; rc == 0 && i < row->count; i++) {
         gale_value *value = &values->list[i];
-        switch (row->fields[i]) {
+        switch (row->places[i]) {
         case BODY: *value = gale_null(); break;
         case METHOD: *value = gale_text(http_request_method(request)); break;
-        case PATH: *value = text_or_bytes(path.data, path.size); break;
-        case QUERY: *value = query.size ? text_or_bytes(query.data, query.size) : gale_null(); break;
+        case PATH: *value = gale_text_or_bytes(path.data, path.size); break;
+        case QUERY: *value = query.size ? gale_text_or_bytes(query.data, query.size) : gale_null(); break;
         case HEADERS: rc = headers_of(request, values, value); break;
         case REMOTE:
             http_request_remote(request, values->remote, sizeof values->remote);
@@ -104,5 +100,5 @@ int http_row_values(const http_row *row, const http_request *request, http_value
 
 void http_row_body(const http_row *row, gale_str body, http_values *values) {
     for (size_t i = 0; i < row->count; i++)
-        if (row->fields[i] == BODY) values->list[i] = text_or_bytes(body.data, body.size);
+        if (row->places[i] == BODY) values->list[i] = gale_text_or_bytes(body.data, body.size);
 }

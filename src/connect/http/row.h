@@ -11,15 +11,14 @@
 #ifndef GALE_CONNECT_HTTP_ROW_H
 #define GALE_CONNECT_HTTP_ROW_H
 
-#include "connect/http/names.h"
 #include "connect/http/server.h"
 
-#include <gale/error.h>
+#include <gale/connect.h>
 #include <gale/value.h>
 
-enum { HTTP_ROW_MAX = HTTP_NAMES_MAX, HTTP_HEADERS_MAX = 128 };
+enum { HTTP_ROW_MAX = 8, HTTP_HEADERS_MAX = 128 };
 
-typedef http_names http_row;
+typedef gale_names http_row;
 
 /* Of names with commas between them. GALE_INVALID with a sentence. */
 int http_row_parse(const char *text, http_row *row, gale_error *error);

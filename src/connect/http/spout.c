@@ -466,7 +466,7 @@ static int read_texts(settings *made, const gale_args *args, gale_error *error) 
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = read_texts(made, args, error);
     if (rc == 0) rc = http_row_parse(gale_args_text(args, "emit"), &made->row, error);
-    made->output = (gale_output){ NULL, made->row.names };
+    made->output = (gale_output){ NULL, made->row.text };
     made->lines = strcmp(gale_args_text(args, "format"), "lines") == 0;
     made->body_max = (size_t)gale_args_whole(args, "maxBody");
     made->memory = (uint64_t)gale_args_whole(args, "memory");

@@ -1,43 +1,21 @@
 #include "connect/kafka/row.h"
 
-#include "connect/kafka/settings.h"
-
+#include <gale/connect.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { VALUE, KEY, TOPIC, PARTITION, OFFSET, TIMESTAMP, HEADERS, ALL_HEADERS };
-static const char *const names[] = { "value", "key", "topic", "partition", "offset", "timestamp", "headers" };
-
-static int field_of(gale_str name) {
-    for (int i = 0; i < KAFKA_ROW_EMITS_MAX; i++)
-        if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
-    return -1;
-}
-
-static int add(kafka_row *row, gale_str name, gale_error *error) {
-    int field = field_of(name);
-    if (field < 0)
-        return gale_error_set(
-            error, GALE_INVALID,
-            "emit: a message has no '%.*s': it has value, key, topic, partition, offset, timestamp and "
-            "headers",
-            (int)name.size, name.data);
-    for (size_t i = 0; i < row->count; i++)
-        if (row->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
-    row->fields[row->count++] = field;
-    size_t length = strlen(row->names);
-    snprintf(row->names + length, sizeof row->names - length, "%s%s", length ? ", " : "", names[field]);
-    return 0;
-}
+static const char *const names[] = { "value", "key", "topic", "partition", "offset", "timestamp", "headers", NULL };
 
 int kafka_row_parse(const char *text, kafka_row *row, gale_error *error) {
-    gale_str name;
-    int rc = 0;
+    gale_names emit;
+    int rc = gale_names_read("emit", text, "a message", names, &emit, error);
     *row = (kafka_row){ .count = 0 };
-    while (rc == 0 && kafka_next_name(&text, &name)) rc = add(row, name, error);
+    if (rc < 0) return rc;
+    for (; row->count < emit.count; row->count++) row->fields[row->count] = emit.places[row->count];
     row->kept = row->count;
-    if (rc < 0 || row->count) return rc;
-    return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+    snprintf(row->names, sizeof row->names, "%s", emit.text);
+    return 0;
 }
 
 /* Where a field is in a row; -1: it is not. */
@@ -65,11 +43,6 @@ void kafka_row_letter(const kafka_row *row, const gale_value *values, size_t cou
     *ret_headers = value_at(row, ALL_HEADERS, values, count);
 }
 
-static gale_value text_or_bytes(const void *data, size_t size) {
-    if (!data) return gale_null();
-    return gale_utf8_valid(data, size) ? gale_string(data, size) : gale_bytes(data, size);
-}
-
 /* Replaces what an earlier header of that name had. */
 static void put(gale_value *pairs, size_t *count, const char *name, gale_value value) {
     gale_value key = gale_text(name);
@@ -92,7 +65,7 @@ static int headers_of(const rd_kafka_message_t *message, kafka_values *values, g
     for (size_t i = 0; some && !rd_kafka_header_get_all(headers, i, &name, &data, &size); i++) {
         if (count == KAFKA_HEADERS_MAX) return GALE_TOO_LARGE;
         if (!gale_utf8_valid(name, strlen(name))) continue;
-        put(values->headers, &count, name, text_or_bytes(data, size));
+        put(values->headers, &count, name, gale_text_or_bytes(data, size));
     }
     *ret_map = gale_map(values->headers, count);
     return 0;
@@ -108,7 +81,7 @@ static int all_headers_of(const rd_kafka_message_t *message, kafka_values *value
     for (; some && !rd_kafka_header_get_all(headers, count, &name, &data, &size); count++) {
         if (count == KAFKA_HEADERS_MAX) return GALE_TOO_LARGE;
         values->all_headers[2 * count] = gale_bytes(name, strlen(name));
-        values->all_headers[2 * count + 1] = text_or_bytes(data, size);
+        values->all_headers[2 * count + 1] = gale_text_or_bytes(data, size);
     }
     *ret_list = gale_list(values->all_headers, 2 * count);
     return 0;
@@ -125,8 +98,8 @@ int kafka_row_values(const kafka_row *row, const rd_kafka_message_t *message, ka
     for (size_t i = 0; rc == 0 && i < row->kept; i++) {
         gale_value *value = &values->list[i];
         switch (row->fields[i]) {
-        case VALUE: *value = text_or_bytes(message->payload, message->len); break;
-        case KEY: *value = text_or_bytes(message->key, message->key_len); break;
+        case VALUE: *value = gale_text_or_bytes(message->payload, message->len); break;
+        case KEY: *value = gale_text_or_bytes(message->key, message->key_len); break;
         case TOPIC: *value = gale_text(rd_kafka_topic_name(message->rkt)); break;
         case PARTITION: *value = gale_i64(message->partition); break;
         case OFFSET: *value = gale_i64(message->offset); break;

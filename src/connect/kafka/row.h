@@ -9,17 +9,17 @@
 #ifndef GALE_CONNECT_KAFKA_ROW_H
 #define GALE_CONNECT_KAFKA_ROW_H
 
-#include <gale/error.h>
+#include <gale/connect.h>
 #include <gale/value.h>
 #include <librdkafka/rdkafka.h>
 
-enum { KAFKA_ROW_EMITS_MAX = 7, KAFKA_ROW_MAX = 10, KAFKA_HEADERS_MAX = 256 };
+enum { KAFKA_ROW_MAX = 10, KAFKA_HEADERS_MAX = 256 };
 
 typedef struct kafka_row {
     int32_t fields[KAFKA_ROW_MAX];
-    size_t count;   /* what it emits */
-    size_t kept;    /* with what stays: a dead letter has it */
-    char names[80]; /* "value, key" */
+    size_t count;                /* what it emits */
+    size_t kept;                 /* with what stays: a dead letter has it */
+    char names[GALE_NAMES_TEXT]; /* "value, key" */
 } kafka_row;
 
 /* Of names with commas between them. GALE_INVALID with a sentence. */

@@ -10,15 +10,13 @@
 
 enum { FIELDS_MAX = 3 };
 enum { PAYLOAD, CHANNEL, PID };
-static const char *const names[FIELDS_MAX] = { "payload", "channel", "pid" };
+static const char *const names[] = { "payload", "channel", "pid", NULL };
 
 /* A definition's block. */
 typedef struct settings {
     pg_settings postgres;
     pg_text query; /* LISTEN "a"; LISTEN "b" */
-    int fields[FIELDS_MAX];
-    size_t count;
-    pg_text names;
+    gale_names emit;
     gale_output output;
     uint64_t memory;
     uint32_t attempts;
@@ -118,9 +116,12 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     return 0;
 }
 
-static gale_value text_of(const char *text) {
-    size_t size = strlen(text);
-    return gale_utf8_valid(text, size) ? gale_string(text, size) : gale_bytes(text, size);
+static gale_value value_of(const PGnotify *note, int32_t field) {
+    switch (field) {
+    case PAYLOAD: return gale_text_or_bytes(note->extra, strlen(note->extra));
+    case CHANNEL: return gale_text_or_bytes(note->relname, strlen(note->relname));
+    default: return gale_i64(note->be_pid);
+    }
 }
 
 /* 0 when there was one, 1 when there is none. */
@@ -128,11 +129,8 @@ static int take(listener *l) {
     gale_value values[FIELDS_MAX];
     if (!l->next && l->listens) l->next = PQnotifies(l->link.conn);
     if (!l->next) return 1;
-    for (size_t i = 0; i < l->given->count; i++)
-        values[i] = l->given->fields[i] == PAYLOAD   ? text_of(l->next->extra)
-                    : l->given->fields[i] == CHANNEL ? text_of(l->next->relname)
-                                                     : gale_i64(l->next->be_pid);
-    int rc = gale_intake_take(l->intake, values, l->given->count, 0, 0);
+    for (size_t i = 0; i < l->given->emit.count; i++) values[i] = value_of(l->next, l->given->emit.places[i]);
+    int rc = gale_intake_take(l->intake, values, l->given->emit.count, 0, 0);
     if (rc < 0) return rc;
     PQfreemem(l->next);
     l->next = NULL;
@@ -194,30 +192,6 @@ static const gale_spout_ops ops = {
 
 /* --- A definition ---------------------------------------------------------------------------------------------------------- */
 
-static int add_field(settings *made, gale_str name, gale_error *error) {
-    int field = 0;
-    while (field < FIELDS_MAX && (strlen(names[field]) != name.size || memcmp(names[field], name.data, name.size) != 0))
-        field++;
-    if (field == FIELDS_MAX)
-        return gale_error_set(error, GALE_INVALID,
-                              "emit: a notification has no '%.*s': it has payload, channel and pid", (int)name.size,
-                              name.data);
-    for (size_t i = 0; i < made->count; i++)
-        if (made->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
-    made->fields[made->count++] = field;
-    pg_text_print(&made->names, "%s%s", made->count > 1 ? ", " : "", names[field]);
-    return 0;
-}
-
-static int read_emit(settings *made, const gale_args *args, gale_error *error) {
-    const char *text = gale_args_text(args, "emit");
-    gale_str name;
-    int rc = 0;
-    while (rc == 0 && pg_next_name(&text, &name)) rc = add_field(made, name, error);
-    if (rc < 0 || made->count) return rc;
-    return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
-}
-
 static int read_channels(settings *made, const gale_args *args, gale_error *error) {
     gale_value list = gale_args_value(args, "channels");
     for (size_t i = 0; i < list.size; i++) {
@@ -226,23 +200,22 @@ static int read_channels(settings *made, const gale_args *args, gale_error *erro
         pg_text_name(&made->query, (gale_str){ name.as.string, name.size });
     }
     if (!list.size) return gale_error_set(error, GALE_INVALID, "channels: it names none");
-    bool written = pg_text_string(&made->query) && pg_text_string(&made->names);
-    return written ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    return pg_text_string(&made->query) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 
 static void free_settings(void *user) {
     settings *made = user;
     pg_settings_free(&made->postgres);
     pg_text_free(&made->query);
-    pg_text_free(&made->names);
     free(made);
 }
 
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     int rc = pg_settings_make(&made->postgres, args, error);
-    if (rc == 0) rc = read_emit(made, args, error);
+    if (rc == 0)
+        rc = gale_names_read("emit", gale_args_text(args, "emit"), "a notification", names, &made->emit, error);
     if (rc == 0) rc = read_channels(made, args, error);
-    made->output = (gale_output){ NULL, made->names.data };
+    made->output = (gale_output){ NULL, made->emit.text };
     made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->attempts = (uint32_t)gale_args_whole(args, "maxAttempts");
     return rc;

@@ -1,6 +1,5 @@
 #include "connect/postgres/row.h"
 
-#include "connect/postgres/settings.h"
 #include "connect/postgres/value.h"
 
 #include <inttypes.h>
@@ -9,33 +8,13 @@
 #include <string.h>
 
 enum { OP, SCHEMA, TABLE, ROW, OLD, LSN, TIME, XID };
-static const char *const names[PG_ROW_FIELDS] = { "op", "schema", "table", "row", "old", "lsn", "time", "xid" };
+static const char *const names[] = { "op", "schema", "table", "row", "old", "lsn", "time", "xid", NULL };
 
 /* --- Fields ------------------------------------------------------------------------------------------------------------ */
-
-static int field_of(gale_str name) {
-    for (int i = 0; i < PG_ROW_FIELDS; i++)
-        if (strlen(names[i]) == name.size && memcmp(names[i], name.data, name.size) == 0) return i;
-    return -1;
-}
 
 static void add_name(pg_row *row, const char *name, size_t size) {
     if (row->names.size) pg_text_add(&row->names, ", ", 2);
     pg_text_add(&row->names, name, size);
-}
-
-static int add_field(pg_row *row, gale_str name, gale_error *error) {
-    int field = field_of(name);
-    if (field < 0)
-        return gale_error_set(error, GALE_INVALID,
-                              "emit: a change has no '%.*s': it has op, schema, table, row, old, lsn, time and xid; "
-                              "columns are named by `columns`",
-                              (int)name.size, name.data);
-    for (size_t i = 0; i < row->count; i++)
-        if (row->fields[i] == field) return gale_error_set(error, GALE_INVALID, "emit: %s stands twice", names[field]);
-    row->fields[row->count++] = field;
-    add_name(row, name.data, name.size);
-    return 0;
 }
 
 static int add_columns(pg_row *row, const gale_args *args, gale_error *error) {
@@ -54,14 +33,12 @@ static int add_columns(pg_row *row, const gale_args *args, gale_error *error) {
 }
 
 int pg_row_make(pg_row *row, const gale_args *args, gale_error *error) {
-    const char *text = gale_args_text(args, "emit");
-    gale_str name;
-    int rc = 0;
-    *row = (pg_row){ .count = 0 };
-    while (rc == 0 && pg_next_name(&text, &name)) rc = add_field(row, name, error);
-    if (rc == 0) rc = add_columns(row, args, error);
+    *row = (pg_row){ .emit = { .count = 0 } };
+    int rc = gale_names_read("emit", gale_args_text(args, "emit"), "a change", names, &row->emit, error);
     if (rc < 0) return rc;
-    if (!row->count && !row->column_count) return gale_error_set(error, GALE_INVALID, "emit: it names nothing");
+    add_name(row, row->emit.text, strlen(row->emit.text));
+    rc = add_columns(row, args, error);
+    if (rc < 0) return rc;
     return pg_text_string(&row->names) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 
@@ -109,9 +86,11 @@ static gale_value field_value(int32_t field, const pg_event *event, pg_row_value
 void pg_row_fill(const pg_row *row, const pg_event *event, pg_row_values *values) {
     gale_value now = map_of(event->relation, event->now, values->now);
     gale_value before = map_of(event->relation, event->before, values->before);
-    for (size_t i = 0; i < row->count; i++) values->list[i] = field_value(row->fields[i], event, values, &now, &before);
+    for (size_t i = 0; i < row->emit.count; i++)
+        values->list[i] = field_value(row->emit.places[i], event, values, &now, &before);
     const gale_value *columns = event->now ? &now : &before;
-    for (size_t i = 0; i < row->column_count; i++) values->list[row->count + i] = column_of(columns, row->columns[i]);
+    for (size_t i = 0; i < row->column_count; i++)
+        values->list[row->emit.count + i] = column_of(columns, row->columns[i]);
 }
 
 /* --- Places in the log ------------------------------------------------------------------------------------------------- */

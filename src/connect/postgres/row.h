@@ -14,13 +14,13 @@
 #include "connect/postgres/pgoutput.h"
 #include "connect/postgres/text.h"
 
+#include <gale/connect.h>
 #include <gale/plugin.h>
 
 enum { PG_ROW_FIELDS = 8, PG_ROW_COLUMNS_MAX = 50 };
 
 typedef struct pg_row {
-    int32_t fields[PG_ROW_FIELDS];
-    size_t count;
+    gale_names emit;
     char *columns[PG_ROW_COLUMNS_MAX];
     size_t column_count;
     pg_text names; /* "op, table, row, id" */

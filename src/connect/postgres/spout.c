@@ -74,7 +74,7 @@ static int take(spout *s) {
     int64_t place;
     if (!pg_replica_next(&s->replica, &event, &place)) return 1;
     if (!s->filled) pg_row_fill(&s->given->row, &event, &s->values);
-    size_t count = s->given->row.count + s->given->row.column_count;
+    size_t count = s->given->row.emit.count + s->given->row.column_count;
     int rc = gale_intake_take(s->intake, s->values.list, count, 0, place);
     s->filled = rc == GALE_NO_MEMORY;
     if (s->filled) return rc;
