@@ -6,6 +6,7 @@ usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
 
 import collections
 import itertools
+import os
 import random
 import shutil
 import signal
@@ -24,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "postgres"))
 import server as postgres
 
 JARS = Path(sys.argv[4]).resolve()
+GALE = str(Path(sys.argv[1]).resolve())
+MINUTES = float(os.environ.get("GALE_TEST_MINUTES", "5"))
 
 SERVER = """
 process.roles=broker,controller
@@ -89,6 +92,31 @@ bolts:
 streams:
   - {{from: messages, to: sink, grouping: {{type: SHUFFLE}}}}
 """
+
+
+STAGES = ("""
+name: split
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 200}}
+spouts:
+  - {{id: lines, className: gale.spout.Kafka, properties: {{brokers: "{brokers}", topics: [{lines}], group: split, untilEnd: true}}}}
+bolts:
+  - {{id: words, className: gale.bolt.Split}}
+  - {{id: out, className: gale.bolt.KafkaSink, properties: {{brokers: "{brokers}", topic: {words}, key: word, value: word, markers: gale-markers}}}}
+streams:
+  - {{from: lines, to: words, grouping: {{type: SHUFFLE}}}}
+  - {{from: words, to: out, grouping: {{type: SHUFFLE}}}}
+""", """
+name: count
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 200}}
+spouts:
+  - {{id: words, className: gale.spout.Kafka, properties: {{brokers: "{brokers}", topics: [{words}], group: count, emit: [key]}}}}
+bolts:
+  - {{id: count, className: gale.bolt.Count, parallelism: 2, properties: {{key: key}}}}
+  - {{id: out, className: gale.bolt.FileSink, properties: {{path: counts.tsv}}}}
+streams:
+  - {{from: words, to: count, grouping: {{type: FIELDS, args: [key]}}}}
+  - {{from: count, to: out, grouping: {{type: SHUFFLE}}}}
+""")
 
 
 class Broker:
@@ -176,6 +204,111 @@ class Real(Reader):
                 every = collections.Counter(read("one") + read("two") + read("three"))
                 self.assertEqual(set(every), {f"message {n}" for n in range(count)})
                 self.assertEqual(sum(every.values()), count)
+
+    def test_processes_that_come_and_go_at_random_for_minutes_commit_nothing_unanswered(self):
+        for strategy in ("range", "cooperative-sticky"):
+            with self.subTest(strategy):
+                self.come_and_go(strategy, MINUTES / 2)
+
+    def come_and_go(self, strategy, minutes):
+        """Up to three, ended or killed; what the group was told is compared with what is in their files, again and again."""
+        topic, drawn, made, processes, answered, places = self.new_topic(0), random.Random(31), 0, [], collections.defaultdict(set), {}
+
+        def begin():
+            name = f"{strategy}-{len(places)}"
+            places[name] = 0
+            self.write(topic, spout=properties(commitEvery=0.2, emit="partition, offset"), name=name, to=f"{{name: path, value: {name}.tsv}}",
+                       kafka={"session.timeout.ms": 6000, "partition.assignment.strategy": strategy})
+            processes.append(self.start())
+
+        def look():
+            for name, at in places.items():
+                path = self.path / f"{name}.tsv"
+                if not path.exists():
+                    continue
+                with open(path, "rb") as file:
+                    file.seek(at)
+                    text = file.read()
+                text = text[:text.rfind(b"\n") + 1]
+                places[name] += len(text)
+                for line in text.splitlines():
+                    partition, offset = line.split(b"\t")
+                    answered[int(partition)].add(int(offset))
+
+        def check():
+            told = self.cluster.committed(topic, f"of-{topic}")  # first: files only grow
+            look()
+            for partition, offset in told.items():
+                missing = set(range(offset)) - answered[partition]
+                self.assertFalse(missing, f"{partition} is committed up to {offset}, without {len(missing)}")
+            return sum(told.values())
+        end = time.monotonic() + minutes * 60
+        begin()
+        while time.monotonic() < end:
+            self.cluster.ask("produce", topic, made, 2000)
+            made += 2000
+            time.sleep(drawn.uniform(0, 1))
+            what = drawn.random()
+            if what < 0.25 and len(processes) < 3:
+                begin()
+            elif what < 0.4 and len(processes) > 1:
+                one = processes.pop(drawn.randrange(len(processes)))
+                if what < 0.33:
+                    self.end(one)
+                else:
+                    one.kill()
+                    one.communicate()
+            check()
+        self.wait_for(lambda: check() >= made, what="not all was committed")
+        for one in processes:
+            self.end(one)
+        self.assertEqual(sum(map(len, answered.values())), made)
+
+    def test_two_members_count_words_that_a_stage_before_keys_for_them_whoever_is_killed(self):
+        count, drawn = 100000, random.Random(41)
+        lines, words = self.new_topic(count), f"words-{next(self.names)}"
+        self.cluster.ask("topic", words, 4)
+        (self.path / "split.yaml").write_text(STAGES[0].format(brokers=self.cluster.brokers, lines=lines, words=words))
+        (self.path / "count.yaml").write_text(STAGES[1].format(brokers=self.cluster.brokers, words=words))
+        commands = {"split": ["split.yaml", "--state", "split"],
+                    **{f"count-{n}": ["count.yaml", "--member", f"{n}/2", "--state", f"count-{n}", "--output", f"count-{n}.tsv"] for n in (1, 2)}}
+        running = {}
+
+        def begin(name, *more):
+            log = open(self.path / f"{name}.log", "a")
+            self.addCleanup(log.close)
+            running[name] = subprocess.Popen([GALE, "run", *commands[name], *more], cwd=self.path, env=self.environment, stdout=log, stderr=log)
+            self.addCleanup(running[name].wait)
+            self.addCleanup(running[name].kill)
+        for name in commands:
+            begin(name, "--rate", "10000")
+        for _ in range(15):
+            time.sleep(drawn.uniform(0.2, 1))
+            name = drawn.choice(list(commands))
+            if running[name].poll() is None:
+                running[name].kill()
+                running[name].wait()
+            begin(name, "--rate", "10000")
+        for name in commands:
+            if running[name].poll() is None:
+                running[name].send_signal(signal.SIGTERM)
+                self.assertEqual(running[name].wait(60), 0, (self.path / f"{name}.log").read_text()[-2000:])
+        for name in commands:
+            begin(name)
+        self.assertEqual(running["split"].wait(120), 0, (self.path / "split.log").read_text()[-2000:])
+
+        def counts():
+            last = {}
+            for n in (1, 2):
+                path = self.path / f"count-{n}.tsv"
+                for line in path.read_text().splitlines() if path.exists() else []:
+                    word, number = line.split("\t")
+                    last[word] = max(last.get(word, 0), int(number))
+            return last
+        expected = {"message": count, **{str(n): 1 for n in range(count)}}
+        self.wait_for(lambda: counts() == expected)
+        for n in (1, 2):
+            self.assertIsNone(running[f"count-{n}"].poll())
 
     def test_a_killed_run_loses_nothing(self):
         count = 100000
