@@ -31,11 +31,6 @@ int pg_batch_add(pg_batch *batch, uint64_t id) {
     return 0;
 }
 
-void pg_batch_begin(pg_batch *batch) {
-    batch->next = 0;
-    batch->part = batch->count;
-}
-
 bool pg_batch_part(const pg_batch *batch, gale_str *ret_text) {
     if (!batch->part) return false;
     size_t from = end_of(batch, batch->next);
@@ -47,6 +42,13 @@ static void go_on(pg_batch *batch, size_t passed, size_t part) {
     batch->next += passed;
     size_t left = batch->count - batch->next;
     batch->part = part < left ? part : left;
+    if (batch->most && batch->part > batch->most) batch->part = batch->most;
+}
+
+void pg_batch_begin(pg_batch *batch, size_t most) {
+    batch->next = 0;
+    batch->most = most;
+    go_on(batch, 0, batch->count);
 }
 
 void pg_batch_taken(pg_batch *batch, size_t *ret_first, size_t *ret_count) {

@@ -19,6 +19,7 @@ typedef struct pg_batch {
     pg_batch_row *rows;
     size_t count, room;
     size_t next, part; /* rows [next, next + part) are to be sent */
+    size_t most;       /* of a part; 0: all */
 } pg_batch;
 
 void pg_batch_free(pg_batch *batch);
@@ -29,8 +30,8 @@ void pg_batch_clear(pg_batch *batch);
 /* What was appended to its text since the last row is a row. GALE_NO_MEMORY: it is not, and the text is gone. */
 int pg_batch_add(pg_batch *batch, uint64_t id);
 
-/* All of it is to be sent next. */
-void pg_batch_begin(pg_batch *batch);
+/* All of it is to be sent next, or its first `most` rows. */
+void pg_batch_begin(pg_batch *batch, size_t most);
 
 /* What is to be sent next. False: nothing is left. */
 bool pg_batch_part(const pg_batch *batch, gale_str *ret_text);

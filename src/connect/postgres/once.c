@@ -153,7 +153,7 @@ static int load(pg_once *o, gale_epoch *epoch, gale_error *error) {
         rc = pg_batch_add(&o->batch, 0);
         if (rc < 0) return rc;
     }
-    pg_batch_begin(&o->batch);
+    pg_batch_begin(&o->batch, 0);
     return rc;
 }
 

@@ -23,7 +23,7 @@ static void swap(pg_writer *w) {
     w->out = w->filling;
     w->filling = empty;
     w->since = 0;
-    pg_batch_begin(&w->out);
+    pg_batch_begin(&w->out, w->given->rows);
 }
 
 static bool is_due(const pg_writer *w) {

@@ -117,6 +117,13 @@ class Writes(Writing):
         self.assertEqual(self.sql("SELECT count(*), sum(id), sum(amount), min(name), max(name) FROM orders"),
                          [["25000", "312487500", "39060937.5", "name 0", "name 9999"]])
 
+    def test_no_more_rows_go_out_together_than_are_told(self):
+        self.table()
+        self.write([(n, "n", 0) for n in range(5000)], batch=300)
+        self.gale("run", "t.yaml")
+        sizes = [int(size) for size, in self.sql("SELECT count(*) FROM orders GROUP BY xmin::text")]
+        self.assertEqual((sum(sizes), max(sizes)), (5000, 300))
+
     def test_what_a_text_may_have_arrives_as_it_is(self):
         self.table()
         odd = "a \\ back, 'q' \"d\" \\N \\. ünd ☃ \x07"
