@@ -23,7 +23,7 @@ static void look(pg_places *p) {
     int64_t safe;
     if (gale_positions_safe(p->positions, &safe) < 0) safe = 0;
     if (pg_places_are_done(p)) safe = p->next;
-    for (; p->first < p->count && p->list[p->first].last < safe; p->first++) p->answered = p->list[p->first].end;
+    for (; p->first < p->count && p->list[p->first].last <= safe; p->first++) p->answered = p->list[p->first].end;
     if (p->first < p->count) return;
     p->first = p->count = 0;
     bool part = p->open && p->open_rows;
