@@ -206,20 +206,31 @@ static void a_message_that_is_cut_off_is_damaged(void **state) {
 
 enum { TRANSACTIONS = 40, ROWS_MAX = 5 };
 
-/* A server's log, a client of it with rows that it has taken, and what would be left of it by a kill. */
+enum { PLACES_MAX = 2000 };
+
+/* What a client knows: which rows it has taken, how often, and which of them have no answer. */
+typedef struct knowledge {
+    int taken[TRANSACTIONS][ROWS_MAX];
+    int64_t open[PLACES_MAX], acked[PLACES_MAX]; /* durable: acked, and told when a checkpoint lasts */
+    size_t open_count, acked_count;
+} knowledge;
+
+/* A server's log, a client of it, and what would be left of that by a kill. */
 typedef struct world {
     fake_collector fake;
-    fake_saver saver;
+    fake_saver savers[2]; /* the checkpoint that lasts, and one that is under way */
+    int lasting;
     uint64_t seed;
     uint32_t rows[TRANSACTIONS];
     uint64_t told; /* to the server */
     pg_places places;
-    int taken[TRANSACTIONS][ROWS_MAX], lasting_taken[TRANSACTIONS][ROWS_MAX];
-    int64_t open[1000], lasting_open[1000]; /* places of rows without an answer */
-    size_t open_count, lasting_count;
-    int64_t acked[1000]; /* durable: answered when a checkpoint lasts */
-    size_t acked_count;
-    bool durable, saved;
+    knowledge now, left, under_way;
+    bool answered[TRANSACTIONS][ROWS_MAX]; /* for good */
+    struct {
+        int transaction;
+        uint32_t row;
+    } of[PLACES_MAX];
+    bool durable, saved, saves;
 } world;
 
 static uint64_t commit_of(int i) {
@@ -237,37 +248,49 @@ static int restore(void *self, gale_saved *from, gale_collector *out) {
 
 static const gale_durable_ops ops = { .size = sizeof ops, .version = 1, .save = save, .restore = restore };
 
-/* What was not answered yet is behind what was told. */
+/* What has no answer is behind what was told. */
 static void tell(world *w) {
     uint64_t confirmed = pg_places_confirmed(&w->places);
     if (confirmed > w->told) w->told = confirmed;
     for (int i = 0; i < TRANSACTIONS; i++)
         for (uint32_t row = 0; row < w->rows[i]; row++)
-            if (commit_of(i) < w->told) assert_int_equal(w->durable ? w->lasting_taken[i][row] : w->taken[i][row], 1);
+            if (commit_of(i) < w->told) assert_true(w->answered[i][row]);
+}
+
+static void answer(world *w, int64_t place) {
+    w->answered[w->of[place].transaction][w->of[place].row] = true;
+    pg_places_done(&w->places, place);
 }
 
 static void answer_some(world *w) {
-    while (w->open_count && draw(&w->seed, 3)) {
-        size_t i = draw(&w->seed, (uint32_t)w->open_count);
-        int64_t place = w->open[i];
-        w->open[i] = w->open[--w->open_count];
+    while (w->now.open_count && draw(&w->seed, 3)) {
+        size_t i = draw(&w->seed, (uint32_t)w->now.open_count);
+        int64_t place = w->now.open[i];
+        w->now.open[i] = w->now.open[--w->now.open_count];
         if (w->durable)
-            w->acked[w->acked_count++] = place;
+            w->now.acked[w->now.acked_count++] = place;
         else
-            pg_places_done(&w->places, place);
+            answer(w, place);
     }
 }
 
-static void make_checkpoint(world *w) {
-    size_t acked = w->acked_count;
-    assert_int_equal(fake_save(&w->saver, &ops, w), 0);
-    memcpy(w->lasting_taken, w->taken, sizeof w->taken);
-    memcpy(w->lasting_open, w->open, sizeof w->open);
-    w->lasting_count = w->open_count;
+static void begin_checkpoint(world *w) {
+    assert_int_equal(fake_save(&w->savers[!w->lasting], &ops, w), 0);
+    w->savers[w->lasting].checkpoint = w->savers[!w->lasting].checkpoint; /* of both the next is another one */
+    w->under_way = w->now;
+    w->saves = true;
+}
+
+static void end_checkpoint(world *w) {
+    w->lasting = !w->lasting;
+    w->left = w->under_way;
+    w->left.acked_count = 0;
     w->saved = true;
-    for (size_t i = 0; i < acked; i++) pg_places_done(&w->places, w->acked[i]);
-    w->acked_count = 0;
-    pg_places_committed(&w->places, w->saver.checkpoint);
+    w->saves = false;
+    for (size_t i = 0; i < w->under_way.acked_count; i++) answer(w, w->under_way.acked[i]);
+    w->now.acked_count -= w->under_way.acked_count;
+    memmove(w->now.acked, w->now.acked + w->under_way.acked_count, w->now.acked_count * sizeof *w->now.acked);
+    pg_places_committed(&w->places, w->savers[w->lasting].checkpoint);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -278,15 +301,35 @@ static int by_number(const void *a, const void *b) {
 static void die_and_go_on(world *w) {
     pg_places_close(&w->places);
     assert_int_equal(pg_places_open(&w->places, &w->fake.context), 0);
-    w->acked_count = 0;
-    memcpy(w->taken, w->lasting_taken, sizeof w->taken);
-    memcpy(w->open, w->lasting_open, sizeof w->open);
-    w->open_count = w->lasting_count;
+    w->now = w->left;
+    w->saves = false;
     if (!w->saved) return;
-    assert_int_equal(fake_restore(&w->saver, &ops, w), 0);
-    qsort(w->open, w->open_count, sizeof *w->open, by_number);
-    for (size_t i = 0; i < w->open_count; i++) pg_places_again(&w->places, w->open[i]);
+    assert_int_equal(fake_restore(&w->savers[w->lasting], &ops, w), 0);
+    assert_true(w->told <= w->places.end); /* or it would be taken for somebody else's */
+    qsort(w->now.open, w->now.open_count, sizeof *w->now.open, by_number);
+    for (size_t i = 0; i < w->now.open_count; i++) pg_places_again(&w->places, w->now.open[i]);
     pg_places_restored(&w->places);
+}
+
+static void disturb(world *w) {
+    answer_some(w);
+    if (w->durable && draw(&w->seed, 6) == 0) {
+        if (w->saves)
+            end_checkpoint(w);
+        else
+            begin_checkpoint(w);
+    }
+    if (draw(&w->seed, 5) == 0) tell(w);
+}
+
+static void take_row(world *w, int transaction, uint32_t row) {
+    int64_t place;
+    assert_int_equal(pg_places_row(&w->places, &place), 0);
+    w->of[place].transaction = transaction;
+    w->of[place].row = row;
+    w->now.taken[transaction][row]++;
+    w->now.open[w->now.open_count++] = place;
+    pg_places_taken(&w->places);
 }
 
 /* One connection: what the server sends, until it breaks. True: to the end. */
@@ -295,20 +338,14 @@ static bool stream(world *w) {
         if (commit_of(i) + 50 <= w->told) continue;
         uint64_t skip = pg_places_begin(&w->places, commit_of(i));
         for (uint32_t row = 0; row < w->rows[i]; row++) {
-            int64_t place;
             if (draw(&w->seed, 60) == 0) return false;
-            answer_some(w);
-            if (skip == UINT64_MAX || row < skip) continue;
-            assert_int_equal(pg_places_row(&w->places, &place), 0);
-            w->taken[i][row]++;
-            w->open[w->open_count++] = place;
-            pg_places_taken(&w->places);
-            if (w->durable && draw(&w->seed, 10) == 0) make_checkpoint(w);
-            if (draw(&w->seed, 10) == 0) tell(w);
+            disturb(w);
+            if (skip != UINT64_MAX && row >= skip) take_row(w, i, row);
         }
+        disturb(w);
         assert_int_equal(pg_places_end(&w->places, commit_of(i), commit_of(i) + 50), 0);
         if (draw(&w->seed, 4) == 0) pg_places_idle(&w->places, commit_of(i) + 60);
-        tell(w);
+        disturb(w);
     }
     return true;
 }
@@ -320,20 +357,22 @@ static void run_world(uint64_t seed, bool durable) {
     w.durable = durable;
     fake_init(&w.fake);
     w.fake.context.durable = durable;
-    fake_saver_init(&w.saver, &w.fake);
+    for (int i = 0; i < 2; i++) fake_saver_init(&w.savers[i], &w.fake);
     for (int i = 0; i < TRANSACTIONS; i++) w.rows[i] = draw(&w.seed, ROWS_MAX + 1);
     assert_int_equal(pg_places_open(&w.places, &w.fake.context), 0);
     while (!stream(&w))
         if (durable && draw(&w.seed, 2)) die_and_go_on(&w);
-    while (w.open_count) answer_some(&w);
-    if (durable) make_checkpoint(&w);
+    while (w.now.open_count) answer_some(&w);
+    if (durable && w.saves) end_checkpoint(&w);
+    if (durable) begin_checkpoint(&w);
+    if (durable) end_checkpoint(&w);
     assert_true(pg_places_are_done(&w.places));
     tell(&w);
     assert_true(w.told >= commit_of(TRANSACTIONS - 1) + 50);
     for (int i = 0; i < TRANSACTIONS; i++)
-        for (uint32_t row = 0; row < w.rows[i]; row++) assert_int_equal(w.taken[i][row], 1);
+        for (uint32_t row = 0; row < w.rows[i]; row++) assert_int_equal(w.now.taken[i][row], 1);
     pg_places_close(&w.places);
-    fake_saver_fini(&w.saver);
+    for (int i = 0; i < 2; i++) fake_saver_fini(&w.savers[i]);
     fake_fini(&w.fake);
 }
 
