@@ -29,8 +29,8 @@ static const struct {
     { "org.apache.storm.flux.wrappers.spouts.FluxShellSpout", NO_MULTILANG },
     { "org.apache.storm.task.ShellBolt", NO_MULTILANG },
     { "org.apache.storm.spout.ShellSpout", NO_MULTILANG },
-    { "org.apache.storm.kafka.",
-      "gale.spout.Kafka reads topics, with properties instead of a builder (`gale help gale.spout.Kafka`)" },
+    { "org.apache.storm.kafka.", "with a KafkaSpoutConfig$Builder in the file a KafkaSpout is read as gale.spout.Kafka "
+                                 "(`gale help gale.spout.Kafka`)" },
     { "org.apache.storm.kafka.bolt.", "gale.bolt.KafkaSink writes to a topic (`gale help gale.bolt.KafkaSink`)" },
     { "kafka.", "gale.spout.Kafka reads topics, and gale.bolt.KafkaSink writes to one" },
     { "storm.kafka.",

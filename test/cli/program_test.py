@@ -248,8 +248,8 @@ Properties, in the order of constructorArgs:
         for words in (["help"], ["help", "classes"]):
             result = self.gale(*words, "org.apache.storm.kafka.spout.KafkaSpout")
             self.assertEqual(result.code, 2)
-            self.assertTrue(result.err.startswith("gale: gale has no counterpart of 'org.apache.storm.kafka.spout.KafkaSpout': gale.spout.Kafka "
-                                                  "reads topics, with properties instead of a builder"), result.err)
+            self.assertTrue(result.err.startswith("gale: gale has no counterpart of 'org.apache.storm.kafka.spout.KafkaSpout': with a KafkaSpoutConfig$Builder "
+                                                  "in the file a KafkaSpout is read as gale.spout.Kafka (`gale help gale.spout.Kafka`)"), result.err)
 
     def test_the_reference_of_classes_is_what_the_program_says(self):
         page = EXAMPLES.parent / "docs" / "reference" / "classes.md"
