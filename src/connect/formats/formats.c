@@ -1,4 +1,5 @@
-/* The connector formats: gale.bolt.Protobuf and gale.bolt.ProtobufFormat. docs/connectors/protobuf.md. */
+/* The connector formats: gale.bolt.Protobuf, gale.bolt.ProtobufFormat, gale.bolt.Avro and gale.bolt.AvroFormat. docs/connectors/protobuf.md,
+ * docs/connectors/avro.md. */
 #include "connect/formats/bolts.h"
 
 #define FIELD_ROW                                                                                                      \
@@ -31,6 +32,25 @@
 static const gale_param protobuf_params[] = { PROTOBUF_SCHEMA_ROWS, FIELDS_ROW, FIELD_ROW, KEEP_ROW, BYTES_ROW };
 static const gale_param protobuf_format_params[] = { PROTOBUF_SCHEMA_ROWS, WRITTEN_ROW, AS_ROW, KEEP_ROW };
 
+#define AVRO_ROWS                                                                                                      \
+    GALE_PARAM_MORE("schema", GALE_PARAM_TEXT, NULL, "a file with the schema, of a record", GALE_PARAM_READS, 0, 0,    \
+                    NULL, NULL, "order.avsc"),                                                                         \
+        GALE_PARAM_MORE("framing", GALE_PARAM_WORD, "none",                                                            \
+                        "what stands before a message: nothing, or a byte 0 and the schema's number in four, as "      \
+                        "Confluent's serializers write",                                                               \
+                        0, 0, 0, "none confluent", NULL, NULL)
+
+static const gale_param avro_params[] = { AVRO_ROWS, FIELDS_ROW, FIELD_ROW, KEEP_ROW, BYTES_ROW };
+static const gale_param avro_format_params[] = {
+    AVRO_ROWS,
+    WRITTEN_ROW,
+    AS_ROW,
+    KEEP_ROW,
+    GALE_PARAM_MORE("schemaId", GALE_PARAM_WHOLE, "0",
+                    "with `framing: confluent`: the schema's number, which must be given then", 0, 0, UINT32_MAX, NULL,
+                    NULL, "17"),
+};
+
 #define FORMAT_CLASS(name, text, params, make, format)                                                                 \
     { (name), GALE_CLASS_BOLT, 0, (text), GALE_TABLE(params), NULL, NULL, NULL, NULL, (make), (void *)(&(format)) }
 
@@ -40,6 +60,11 @@ static const gale_class classes[] = {
                  protobuf_params, fmt_make_reader, fmt_protobuf),
     FORMAT_CLASS("gale.bolt.ProtobufFormat", "makes protobuf messages of fields", protobuf_format_params,
                  fmt_make_writer, fmt_protobuf),
+    FORMAT_CLASS("gale.bolt.Avro",
+                 "makes fields of Avro messages; what is none goes to the stream `bad` (line, problem)", avro_params,
+                 fmt_make_reader, fmt_avro),
+    FORMAT_CLASS("gale.bolt.AvroFormat", "makes Avro messages of fields", avro_format_params, fmt_make_writer,
+                 fmt_avro_written),
 };
 
 static const gale_plugin plugin = GALE_PLUGIN_INIT("formats", "1.0", "gale.", "Apache-2.0",

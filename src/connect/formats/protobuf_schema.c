@@ -266,7 +266,7 @@ static gale_value fallback_of(const pb_field *field) {
     const char *text = field->fallback.data;
     switch (field->type) {
     case PB_DOUBLE:
-    case PB_FLOAT: return gale_f64(strtod(text, NULL));
+    case PB_FLOAT: return gale_f64(field->type == PB_FLOAT ? (double)strtof(text, NULL) : strtod(text, NULL));
     case PB_BOOL: return gale_bool(strcmp(text, "true") == 0);
     case PB_ENUM:
     case PB_STRING:
@@ -339,7 +339,11 @@ static int link_all(builder *b) {
     /* What is a map is known of all messages from here on. */
     for (size_t i = 0; rc == 0 && i < schema->message_count; i++) {
         pb_field *fields = schema->messages[i]->fields;
-        for (size_t j = 0; j < schema->messages[i]->count; j++) fields[j].absent = absent_of(&fields[j]);
+        for (size_t j = 0; j < schema->messages[i]->count; j++) {
+            /* Keys and values of maps are zero in proto2, too. */
+            if (schema->messages[i]->is_entry) fields[j].presence = fields[j].type == PB_MESSAGE;
+            fields[j].absent = absent_of(&fields[j]);
+        }
     }
     return rc;
 }

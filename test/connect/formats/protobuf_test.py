@@ -38,7 +38,7 @@ message Old {
   enum Level { LOW = 3; HIGH = 4; }
   required int32 id = 1; optional string name = 2 [default = "nobody"]; optional int32 age = 3 [default = -7]; optional Level level = 4 [default = HIGH];
   optional bool on = 5 [default = true]; optional double part = 6 [default = 0.5]; repeated int32 loose = 7; repeated int32 tight = 8 [packed = true];
-  optional group Inside = 9 { optional int32 x = 1; } optional string last = 10; optional Level plain = 11;
+  optional group Inside = 9 { optional int32 x = 1; } optional string last = 10; optional Level plain = 11; map<string, int32> counts = 12; optional float tenth = 13 [default = 0.1];
 }
 """
 FULL = """
@@ -144,9 +144,11 @@ class Reads(Protobuf):
 
     def test_proto2(self):
         text = b'id: 1 loose: [1, 2] tight: [3, 4] Inside { x: 5 } last: "z"'
-        good, bad = self.read_all(self.protoc("encode", text, "old.Old", "old.proto"), b"", message="old.Old")
-        first = {"id": 1, "name": "nobody", "age": -7, "level": "HIGH", "on": True, "part": 0.5, "loose": [1, 2], "tight": [3, 4], "last": "z", "plain": None}
-        self.assertEqual((good, bad), ([first, {**first, "id": None, "loose": [], "tight": [], "last": None}], []))
+        good, bad = self.read_all(self.protoc("encode", text, "old.Old", "old.proto"), b"", piece(12, piece(1, b"k")), message="old.Old")
+        first = {"id": 1, "name": "nobody", "age": -7, "level": "HIGH", "on": True, "part": 0.5, "loose": [1, 2], "tight": [3, 4], "last": "z", "plain": None, "counts": {},
+                 "tenth": 0.10000000149011612}
+        empty = {**first, "id": None, "loose": [], "tight": [], "last": None}
+        self.assertEqual((good, bad), ([first, empty, {**empty, "counts": {"k": 0}}], []))
 
 
 class Refuses(Protobuf):
