@@ -113,7 +113,31 @@ static int check_name(const settings *made, gale_str wanted, gale_error *error) 
                           fmt_nearest_hint(&nearest, hint));
 }
 
-static int add_field(settings *made, gale_str text, gale_error *error) {
+/* Of a stream that is known. */
+static int check_stream(const gale_input *input, gale_str wanted, gale_error *error) {
+    fmt_nearest nearest = fmt_nearest_to(wanted);
+    char hint[FMT_HINT];
+    for (const char *at = input->fields; at && *at;) {
+        size_t size = strcspn(at, ",");
+        gale_str name, same;
+        fmt_names_cut((gale_str){ at, size }, &name, &same);
+        if (fmt_same(name, wanted)) return 0;
+        fmt_nearest_offer(&nearest, name);
+        at += at[size] ? size + 1 : size;
+    }
+    return gale_error_set(error, GALE_FIELDS, "fields: '%.*s' does not come in from %s%s", FMT_STR(wanted),
+                          input->source, fmt_nearest_hint(&nearest, hint));
+}
+
+static int check_input(const gale_args *args, gale_str wanted, gale_error *error) {
+    gale_input input = GALE_INPUT_INIT;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && gale_args_input(args, i, &input); i++)
+        if (input.fields) rc = check_stream(&input, wanted, error);
+    return rc;
+}
+
+static int add_field(settings *made, const gale_args *args, gale_str text, gale_error *error) {
     gale_str from, name;
     fmt_names_cut(text, &from, &name);
     if (made->count == FMT_FIELDS_MAX)
@@ -121,7 +145,8 @@ static int add_field(settings *made, gale_str text, gale_error *error) {
     for (size_t i = 0; i < made->count; i++)
         if (fmt_same(made->fields[i].name, name))
             return gale_error_set(error, GALE_INVALID, "fields: '%.*s' is there twice", FMT_STR(name));
-    int rc = check_name(made, name, error);
+    int rc = check_input(args, from, error);
+    if (rc == 0) rc = check_name(made, name, error);
     if (rc < 0) return rc;
     written *field = &made->fields[made->count++];
     field->from = fmt_memory_copy(&made->names.memory, from.data, from.size).data;
@@ -142,7 +167,7 @@ static int add_input(settings *made, const gale_args *args, gale_error *error) {
         fmt_names_cut((gale_str){ at, size }, &from, &name);
         for (size_t i = 0; i < made->names.keep.count; i++)
             kept = kept || fmt_same(from, (gale_str){ made->names.keep.names[i], strlen(made->names.keep.names[i]) });
-        rc = kept ? 0 : add_field(made, from, error);
+        rc = kept ? 0 : add_field(made, args, from, error);
         at += at[size] ? size + 1 : size;
         if (rc < 0) return rc;
     }
@@ -155,7 +180,7 @@ static int read_fields(settings *made, const gale_args *args, gale_error *error)
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < list.size; i++) {
         gale_value one = gale_list_at(&list, i);
-        rc = add_field(made, (gale_str){ one.as.string, one.size }, error);
+        rc = add_field(made, args, (gale_str){ one.as.string, one.size }, error);
     }
     return rc;
 }

@@ -66,19 +66,19 @@ class Case(unittest.TestCase):
         done = subprocess.run([GALE, *arguments], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
-    def run_lines(self, topology, lines):
+    def run_lines(self, topology, lines, *arguments):
         (self.path / "topology.yaml").write_text(topology)
         (self.path / "in.txt").write_text("".join(line + "\n" for line in lines))
         for name in ("good.json", "bad.json"):
             (self.path / name).unlink(missing_ok=True)
-        code, said, words = self.gale("run", "topology.yaml")
+        code, said, words = self.gale("run", "topology.yaml", *arguments)
         self.assertEqual(code, 0, said + words)
         return rows_of(self.path / "good.json"), rows_of(self.path / "bad.json")
 
-    def read(self, messages, **properties):
+    def read(self, messages, *arguments, **properties):
         """The rows, and (message, problem) of what is bad."""
         topology = READ.format(name=self.READER, properties=json.dumps({"field": "value", **properties}))
-        good, bad = self.run_lines(topology, [base64.b64encode(message).decode() for message in messages])
+        good, bad = self.run_lines(topology, [base64.b64encode(message).decode() for message in messages], *arguments)
         return good, [(base64.b64decode(row["b64"]), row["problem"]) for row in bad]
 
     def write(self, rows, names, binary="", **properties):

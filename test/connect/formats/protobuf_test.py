@@ -4,11 +4,13 @@
 usage: protobuf_test.py GALE PLUGINS
 """
 
+import json
 import shutil
 import subprocess
 import sys
 import unittest
 
+import case
 from case import Case
 
 SHOP = """
@@ -151,6 +153,20 @@ class Reads(Protobuf):
         self.assertEqual((good, bad), ([first, empty, {**empty, "counts": {"k": 0}}], []))
 
 
+    def test_durable_runs(self):
+        good, bad = self.read([number(1, 7), b"x"], "--state", "run.state", schema="shop.pb", message="shop.Order", fields=["id"])
+        self.assertEqual((good, [message for message, _ in bad]), ([{"id": 7}], [b"x"]))
+
+    def test_nobody_hears_what_is_bad(self):
+        (self.path / "in.txt").write_text("eA==\neA==\n")
+        topology = case.READ.format(name=self.READER, properties=json.dumps({"field": "value", "schema": "shop.pb", "message": "shop.Order"}))
+        (self.path / "topology.yaml").write_text("\n".join(line for line in topology.splitlines() if "problems" not in line and "id: bad" not in line))
+        code, said, words = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 0, said + words)
+        self.assertIn("no protobuf message, shop.Order ends too early, or is none", words)
+        self.assertIn("2 tuples were no protobuf message; who subscribes to the stream 'bad' gets them", words)
+
+
 class Refuses(Protobuf):
     def test_each_cut_message(self):
         """Cut behind whole items it is a message; elsewhere it is none, and all of it goes to `bad`."""
@@ -226,6 +242,13 @@ class Writes(Protobuf):
     def test_names_that_differ(self):
         messages, _ = self.write([{"a": 5, "b": "n"}], ["a", "b"], schema="shop.pb", message="shop.Order", fields=["a as id"], keep="b")
         self.assertEqual(messages, [number(1, 5)])
+
+    def test_words(self):
+        for fields, words in ((["ida as id"], "fields: 'ida' does not come in from rows; did you mean 'id'?"), (["id as idd"], "the schema has no field 'idd'; did you mean 'id'?"),
+                              (["id", "note as id"], "fields: 'id' is there twice")):
+            with self.assertRaises(AssertionError) as caught:
+                self.write([{"id": 1, "note": ""}], ["id", "note"], schema="shop.pb", message="shop.Order", fields=fields)
+            self.assertIn(words, str(caught.exception))
 
     def test_what_does_not_fit(self):
         for row, words in (
