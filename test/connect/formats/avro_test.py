@@ -153,6 +153,12 @@ class Writes(Avro):
         messages, bad = self.write([{"id": 1}], ["id"], schema="order.avsc", framing="confluent", schemaId=258)
         self.assertEqual((messages, bad), ([b"\x00\x00\x00\x01\x02" + long(1) + long(0) + long(3) + text(b"\xff") + long(0)], []))
 
+    def test_words(self):
+        for properties in ({"framing": "confluent"}, {"schemaId": 5}):
+            with self.assertRaises(AssertionError) as caught:
+                self.write([{"id": 1}], ["id"], schema="order.avsc", **properties)
+            self.assertIn("schemaId: it is given with 'framing: confluent', and only then", str(caught.exception))
+
     def test_what_does_not_fit(self):
         for row, words in (
             ({"id": "x"}, "field id: string is no long"), ({"id": 1, "level": 2**31}, "field level: 2147483648 is no int"), ({"id": None}, "field id: null is no long"),
