@@ -30,6 +30,7 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->acked += task->acked;
     row->failed += task->failed;
     row->timed_out += task->timed_out;
+    row->rejected += task->rejected;
     row->errors += task->errors;
     row->execute_samples += task->execute_samples;
     row->execute_nanoseconds += task->execute_nanoseconds;
@@ -152,7 +153,7 @@ bool gx_summary_lost(const gx_summary *summary) {
     if (run->given_up || run->rejected || run->dead_letters_lost) return true;
     for (size_t i = 0; i < summary->row_count; i++) {
         const gx_summary_row *row = &summary->rows[i];
-        if (row->shed) return true;
+        if (row->shed || (!row->spout && row->rejected)) return true;
         if (row->spout ? row->errors : summary->total.run.trees == 0 && row->failed) return true;
     }
     return false;
@@ -229,6 +230,15 @@ static void text_table(const gx_summary *summary, gx_buf *out) {
         for (int c = 0; c < COLUMNS; c++)
             if (widths[c]) gx_buf_format(out, "  %*s", widths[c], cell(&summary->rows[i], c, text));
         gx_buf_add_text(out, "\n");
+    }
+}
+
+/* What is of no tree, no spout hears of. */
+static void text_rejected(const gx_summary *summary, gx_buf *out) {
+    for (size_t i = 0; i < summary->row_count && !summary->total.run.rejected; i++) {
+        const gx_summary_row *row = &summary->rows[i];
+        if (!row->spout && row->rejected)
+            gx_buf_format(out, "%s rejected by %s, of no tree\n", COUNT(row->rejected), row->component);
     }
 }
 
@@ -334,6 +344,7 @@ void gx_summary_text(const gx_summary *summary, gx_buf *out) {
         text_trees(total, out);
     else
         gx_buf_format(out, "no tracked tuples; %s emitted by spouts\n", COUNT(total->emitted));
+    text_rejected(summary, out);
     text_flow(summary, out);
     text_carried(summary->carried, out);
     if (total->durable) text_checkpoints(&total->checkpoint, out);

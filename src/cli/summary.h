@@ -16,7 +16,7 @@ typedef struct gx_summary_row {
     const char *component;
     bool spout;
     uint32_t tasks;
-    uint64_t executed, emitted, transferred, acked, failed, timed_out, errors;
+    uint64_t executed, emitted, transferred, acked, failed, timed_out, rejected, errors;
     uint64_t execute_samples, execute_nanoseconds;
     uint64_t expired;            /* over their deadline, not executed */
     uint64_t shed;               /* of no tree, lost at a full queue */

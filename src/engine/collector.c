@@ -553,6 +553,7 @@ static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anch
     bool rejected = reason == GALE_REASON_REJECTED;
     gx_count(rejected ? &task->counters.rejected : &task->counters.failed, 1);
     gx_count(rejected ? &anchor->edge->rejected : &anchor->edge->failed, 1);
+    if (!anchor->roots.count) gx_task_report(task, text); /* no spout hears of it */
     if (!gx_hooks_any(task)) return;
     gale_failure failure = { .size = sizeof failure,
                              .reason = reason,

@@ -326,7 +326,9 @@ int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
 }
 
 void gale_epochs_committed(gale_epochs *epochs, uint64_t checkpoint) {
+    char words[GALE_FAILURE_TEXT];
     if (!epochs || checkpoint < epochs->checkpoint) return;
+    if (hear(epochs->keeper, words)) return; /* it lasts, and the next run is to send it */
     epochs->pledged = 0;
     tell(epochs);
     hold_back(epochs);

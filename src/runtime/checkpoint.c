@@ -305,8 +305,14 @@ static bool may_go_on_after(gx_checkpoint *c, int64_t nanoseconds) {
     return !stops;
 }
 
+/* Several lines as one. */
+static const char *one_line(gale_error *why) {
+    for (char *at = why->text; (at = strchr(at, '\n'));) *at = ';';
+    return why->text;
+}
+
 /* Who cannot commit now is asked again. Where the run is to stop it is not: what the checkpoint has lasts, and the run that goes on from it
- * commits it. */
+ * commits it. No other checkpoint may come behind it then, in which what was not committed would be missing. */
 static int await_pledges(gx_checkpoint *c, gale_error *error) {
     const gale_logger *logger = &c->shared->logger;
     int64_t pause = GX_CHECKPOINT_PAUSE;
@@ -314,12 +320,13 @@ static int await_pledges(gx_checkpoint *c, gale_error *error) {
         gale_error why = GALE_ERROR_INIT;
         int rc = commit_pledges(c, &why);
         if (rc != GALE_AGAIN) return rc < 0 ? gale_error_set(error, rc, "%s", why.text) : rc;
-        if (pause == GX_CHECKPOINT_PAUSE)
-            gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", why.text);
+        if (pause == GX_CHECKPOINT_PAUSE || pause == GX_CHECKPOINT_PAUSE_MAX)
+            gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", one_line(&why));
         if (!may_go_on_after(c, pause)) {
             gale_log(logger, GALE_LOG_WARN, "checkpoint",
                      "the run stops; one that goes on from checkpoint %llu commits it: %s",
-                     (unsigned long long)c->is.number, why.text);
+                     (unsigned long long)c->is.number, one_line(&why));
+            c->left = true;
             return GALE_OK;
         }
         pause = pause < GX_CHECKPOINT_PAUSE_MAX / 2 ? 2 * pause : GX_CHECKPOINT_PAUSE_MAX;
@@ -336,6 +343,7 @@ static int make_last(gx_checkpoint *c, gale_error *error) {
 static void note_lasting(gx_checkpoint *c, int64_t took) {
     gx_shared *shared = c->shared;
     uint32_t wished = c->wished;
+    if (c->left) gx_executors_close(shared); /* before another cut can begin */
     gx_changes_reset(&c->restore.stale);
     c->forgotten = true;
     gx_store_release(&shared->cut.lasting, c->is.number); /* R4 */

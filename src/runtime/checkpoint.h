@@ -56,6 +56,7 @@ typedef struct gx_checkpoint {
     gx_changes head; /* the image's */
     gx_image is;
     uint32_t wished; /* the wishes that the cut is for */
+    bool left;       /* the committer's: what is promised for it is left to the run that goes on */
 
     /* The control's. */
     int64_t due;

@@ -117,6 +117,17 @@ class Writes(Writing):
         self.assertEqual(self.sql("SELECT count(*), sum(id), sum(amount), min(name), max(name) FROM orders"),
                          [["25000", "312487500", "39060937.5", "name 0", "name 9999"]])
 
+    def test_what_is_in_no_tree_is_refused_in_words_as_well(self):
+        """The rows of a window are anchored to nothing."""
+        self.sql("CREATE TABLE orders (name text PRIMARY KEY, count bigint); INSERT INTO orders VALUES ('b', 5)")
+        self.write([(1, "a", 1), (2, "b", 1), (3, "a", 1)])
+        path = self.path / "t.yaml"
+        text = path.read_text().replace("streams:", "  - {id: window, className: gale.bolt.Window, properties: {key: name}}\nstreams:")
+        text = text.replace("{from: fields, to: sink", "{from: fields, to: window, grouping: {type: SHUFFLE}}\n  - {from: window, to: sink")
+        path.write_text(text.replace("      - {name: table,", "      - {name: fields, value: [name, count]}\n      - {name: table,"))
+        self.assertIn("duplicate key value violates unique constraint", self.gale("run", "t.yaml", code=1))
+        self.assertEqual(self.sql("SELECT * FROM orders ORDER BY name"), [["a", "2"], ["b", "5"]])
+
     def test_no_more_rows_go_out_together_than_are_told(self):
         self.table()
         self.write([(n, "n", 0) for n in range(5000)], batch=300)
@@ -203,6 +214,21 @@ class Once(Writing):
         err = self.gale("run", "t.yaml", "--state", "state", code=1)
         self.assertIn("a row is refused: ", err)
         self.assertEqual(self.sql("SELECT count(*) FROM orders"), [["0"]])
+
+    def test_what_could_not_be_sent_when_a_run_is_ended_the_next_one_sends(self):
+        """Several checkpoints would be made until the end, and what the first has is not in the others."""
+        self.write([(n, "n", 1) for n in range(5000)])
+        for end in (signal.SIGTERM, signal.SIGTERM, signal.SIGTERM):
+            at = len(self.log())
+            self.start("--state", "state", "--rate", "1000")
+            self.wait_for(lambda: 'relation "orders" does not exist' in self.log()[at:])
+            time.sleep(0.5)
+            self.process.send_signal(end)
+            self.assertEqual(self.process.wait(30), 0, self.log())
+            self.assertNotIn("well again", self.log())
+        self.table()
+        self.gale("run", "t.yaml", "--state", "state")
+        self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [["5000", "5000"]])
 
     def test_or_is_put_aside_with_words(self):
         self.table()
