@@ -91,7 +91,7 @@ static int refuse(pg_once *o, gale_error *error) {
     pg_session_end(&o->session);
     o->ready = false;
     return gale_error_set(error, GALE_COMPONENT,
-                          "%s: a row is refused: %s (refused: a table for such rows lets the others go on)",
+                          "%s: a row is refused (a table in the property `refused` takes such): %s",
                           o->given->postgres.where, o->session.why);
 }
 
@@ -142,9 +142,11 @@ static int load(pg_once *o, gale_epoch *epoch, gale_error *error) {
         bool fits = count == PG_ONCE_VALUES && values[0].type == GALE_TYPE_I64 && values[1].type == GALE_TYPE_BYTES &&
                     (uint64_t)values[0].as.i64 == o->given->table.shape;
         if (!fits)
-            return gale_error_set(error, GALE_DAMAGED,
-                                  "%s: rows that the last run kept have other columns than %s has now",
-                                  o->given->postgres.where, o->given->target);
+            return gale_error_set(
+                error, GALE_DAMAGED,
+                "%s: rows that the last run kept were made for other columns, keys, or another table than %s: "
+                "it goes on when `table`, `fields`, `columns` and `key` are as they were",
+                o->given->postgres.where, o->given->target);
         pg_text_add(&o->batch.text, values[1].as.bytes, values[1].size);
         if (o->batch.text.failed) {
             o->batch.text.failed = false;

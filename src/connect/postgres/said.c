@@ -19,7 +19,9 @@ void pg_said_result(const PGresult *result, char text[PG_SAID_MAX]) {
     const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     if (!what) what = PQresultErrorMessage(result);
-    snprintf(text, PG_SAID_MAX, "%s%s%s", what, detail ? ": " : "", detail ? detail : "");
+    bool of_time = pg_said_is(result, "22007") || pg_said_is(result, "22008");
+    snprintf(text, PG_SAID_MAX, "%s%s%s%s", what, detail ? ": " : "", detail ? detail : "",
+             of_time ? " (`times` names columns whose fields are numbers since 1970)" : "");
     one_line(text);
 }
 

@@ -212,7 +212,7 @@ class Once(Writing):
         self.table()
         self.write([(1, "a", 1), (2, "b", -1)])
         err = self.gale("run", "t.yaml", "--state", "state", code=1)
-        self.assertIn("a row is refused: ", err)
+        self.assertIn("a row is refused (a table in the property `refused` takes such): ", err)
         self.assertEqual(self.sql("SELECT count(*) FROM orders"), [["0"]])
 
     def test_what_could_not_be_sent_when_a_run_is_ended_the_next_one_sends(self):
