@@ -21,9 +21,9 @@ static void check_cells(const pg_cell *cells, const pg_relation *relation, const
 
 static void check_row(const pg_change *change) {
     static char id[] = "id";
-    static const pg_row row = {
-        .emit = { .places = { 0, 1, 2, 3, 4, 5, 6, 7 }, .count = PG_ROW_FIELDS }, .columns = { id }, .column_count = 1
-    };
+    static const pg_row row = { .emit = { .places = { 0, 1, 2, 3, 4, 5, 6, 7 }, .count = PG_ROW_FIELDS },
+                                .columns = { id },
+                                .column_count = 1 };
     pg_event event = {
         .op = "insert", .relation = change->relation, .now = change->now, .before = change->before, .lsn = 1
     };
