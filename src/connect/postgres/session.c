@@ -87,7 +87,7 @@ static bool is_well(pg_session *s, const PGresult *result) {
 
 /* The last result of what was sent; NULL: why not. */
 static PGresult *last_result(pg_session *s, int64_t until) {
-    PGresult *last = NULL, *result;
+    PGresult *last = NULL, *result = NULL;
     bool well = true;
     do {
         if (!next_result(s, until, &result)) {
