@@ -87,22 +87,8 @@ static bool takes_null(const av_node *node) {
     return node->kind == AV_NULL;
 }
 
-static int unknown_name(writer *w, const av_node *node, const gale_value *map) {
-    gale_value value;
-    gale_str key;
-    char hint[FMT_HINT];
-    for (size_t i = 0; gale_map_at(map, i, &key, &value); i++) {
-        fmt_nearest nearest = fmt_nearest_to(key);
-        bool known = false;
-        for (size_t j = 0; !known && j < node->count; j++) {
-            known = fmt_same(node->fields[j].name, key);
-            fmt_nearest_offer(&nearest, node->fields[j].name);
-        }
-        if (!known)
-            return fmt_wrong(w->problem, "%.*s has no field '%.*s'%s", FMT_STR(node->name),
-                             (int)(key.size < 60 ? key.size : 60), key.data, fmt_nearest_hint(&nearest, hint));
-    }
-    return fmt_wrong(w->problem, "%.*s: a name is there twice", FMT_STR(node->name));
+static gale_str name_at(const void *node, size_t index) {
+    return ((const av_node *)node)->fields[index].name;
 }
 
 /* What is not there, and null where that cannot be, is the default. */
@@ -123,7 +109,8 @@ static int write_record(writer *w, const av_node *node, const gale_value *map, i
     size_t found = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < node->count; i++) rc = write_field(w, &node->fields[i], map, &found, depth);
-    return rc == 0 && found < map->size ? unknown_name(w, node, map) : rc;
+    return rc == 0 && found < map->size ? fmt_unknown_name(w->problem, node->name, map, name_at, node, node->count)
+                                        : rc;
 }
 
 /* --- Lists, maps, unions ---------------------------------------------------------------------------------------------- */

@@ -185,6 +185,11 @@ static gale_value list_item(const gale_value *list, gale_str place) {
     return gale_list_at(list, index);
 }
 
+void fmt_keep_values(const fmt_keep *keep, const gale_tuple *tuple, gale_value *values) {
+    for (size_t i = 0; i < keep->count; i++)
+        if (!gale_tuple_get(tuple, keep->names[i], &values[i])) values[i] = gale_null();
+}
+
 gale_value fmt_path_find(const fmt_path *path, const gale_value *root) {
     gale_value value = *root;
     for (size_t i = 0; i < path->count; i++) {

@@ -17,7 +17,6 @@ typedef struct fmt_keep {
 typedef struct fmt_path {
     gale_str steps[FMT_STEPS_MAX];
     size_t count;
-    const char *name; /* that it goes out under */
 } fmt_path;
 
 typedef struct fmt_names {
@@ -42,6 +41,9 @@ int fmt_names_read_keep(fmt_names *names, const gale_args *args, gale_error *err
 
 /* Appends a name to those that go out, of which each is there once. */
 int fmt_names_add(fmt_names *names, const char *parameter, gale_str name, gale_error *error);
+
+/* The values of a tuple's fields that are kept; null of one that it has not. */
+void fmt_keep_values(const fmt_keep *keep, const gale_tuple *tuple, gale_value *values);
 
 /* What stands at the path; null where there is nothing. */
 gale_value fmt_path_find(const fmt_path *path, const gale_value *root);

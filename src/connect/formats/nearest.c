@@ -45,3 +45,23 @@ const char *fmt_nearest_hint(const fmt_nearest *nearest, char out[FMT_HINT]) {
         snprintf(out, FMT_HINT, "; did you mean '%.*s'?", (int)nearest->best.size, nearest->best.data);
     return out;
 }
+
+int fmt_unknown_name(fmt_problem *problem, gale_str who, const gale_value *map, fmt_name_at_fn *name_at,
+                     const void *names, size_t count) {
+    gale_value value;
+    gale_str key;
+    char hint[FMT_HINT];
+    for (size_t i = 0; gale_map_at(map, i, &key, &value); i++) {
+        fmt_nearest nearest = fmt_nearest_to(key);
+        bool known = false;
+        for (size_t j = 0; !known && j < count; j++) {
+            gale_str name = name_at(names, j);
+            known = fmt_same(name, key);
+            fmt_nearest_offer(&nearest, name);
+        }
+        if (!known)
+            return fmt_wrong(problem, "%.*s has no field '%.*s'%s", FMT_STR(who), (int)(key.size < 60 ? key.size : 60),
+                             key.data, fmt_nearest_hint(&nearest, hint));
+    }
+    return fmt_wrong(problem, "%.*s: a name is there twice", FMT_STR(who));
+}

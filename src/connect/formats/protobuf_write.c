@@ -207,22 +207,8 @@ static int write_map(writer *w, const pb_field *field, const gale_value *map, in
 
 /* --- Messages --------------------------------------------------------------------------------------------------------- */
 
-static int unknown_name(writer *w, const pb_message *message, const gale_value *map) {
-    gale_value value;
-    gale_str key;
-    char hint[FMT_HINT];
-    for (size_t i = 0; gale_map_at(map, i, &key, &value); i++) {
-        fmt_nearest nearest = fmt_nearest_to(key);
-        bool known = false;
-        for (size_t j = 0; !known && j < message->count; j++) {
-            known = fmt_same(message->fields[j].name, key);
-            fmt_nearest_offer(&nearest, message->fields[j].name);
-        }
-        if (!known)
-            return fmt_wrong(w->problem, "%.*s has no field '%.*s'%s", FMT_STR(message->name),
-                             (int)(key.size < 60 ? key.size : 60), key.data, fmt_nearest_hint(&nearest, hint));
-    }
-    return fmt_wrong(w->problem, "%.*s: a name is there twice", FMT_STR(message->name));
+static gale_str name_at(const void *message, size_t index) {
+    return ((const pb_message *)message)->fields[index].name;
 }
 
 static int write_field(writer *w, const pb_field *field, const gale_value *value, int depth) {
@@ -246,7 +232,9 @@ static int write_message(writer *w, const pb_message *message, const gale_value 
         found++;
         rc = write_field(w, field, &value, depth);
     }
-    return rc == 0 && found < map->size ? unknown_name(w, message, map) : rc;
+    return rc == 0 && found < map->size
+               ? fmt_unknown_name(w->problem, message->name, map, name_at, message, message->count)
+               : rc;
 }
 
 int pb_write(const pb_message *message, const gale_value *value, fmt_bytes *to, fmt_problem *problem) {

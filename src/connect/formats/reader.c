@@ -6,6 +6,7 @@
 #include <gale/state.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct settings {
     const fmt_format *format;
@@ -70,8 +71,7 @@ static int parse(reader *r, const gale_value *line, gale_value *ret_value) {
 static int emit(reader *r, const gale_tuple *tuple, const gale_value *message, gale_collector *out) {
     const fmt_names *names = &r->given->names;
     gale_value *values = r->values;
-    for (size_t i = 0; i < names->keep.count; i++)
-        if (!gale_tuple_get(tuple, names->keep.names[i], &values[i])) values[i] = gale_null();
+    fmt_keep_values(&names->keep, tuple, values);
     for (size_t i = 0; i < names->count; i++) values[names->keep.count + i] = fmt_path_find(&names->paths[i], message);
     int rc = gale_emit(out, 0, values, names->keep.count + names->count);
     return rc < 0 ? rc : 0;
@@ -114,7 +114,7 @@ static void free_settings(void *user) {
 static int read_field(fmt_names *names, const gale_args *args, gale_error *error) {
     const char *field = gale_args_text(args, "field");
     if (!field) return 0;
-    names->field = fmt_memory_copy(&names->memory, field, __builtin_strlen(field)).data;
+    names->field = fmt_memory_copy(&names->memory, field, strlen(field)).data;
     return names->field ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 

@@ -62,8 +62,7 @@ static gale_value row_of(writer *w, const gale_tuple *tuple) {
 
 static int emit(writer *w, const gale_tuple *tuple, gale_collector *out) {
     const fmt_keep *keep = &w->given->names.keep;
-    for (size_t i = 0; i < keep->count; i++)
-        if (!gale_tuple_get(tuple, keep->names[i], &w->values[i])) w->values[i] = gale_null();
+    fmt_keep_values(keep, tuple, w->values);
     w->values[keep->count] = gale_bytes(w->bytes.data ? w->bytes.data : "", w->bytes.size);
     int rc = gale_emit(out, 0, w->values, keep->count + 1);
     return rc < 0 ? rc : 0;

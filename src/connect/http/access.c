@@ -1,5 +1,7 @@
 #include "connect/http/access.h"
 
+#include "connect/http/copy.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <gale/connect.h>
@@ -13,12 +15,6 @@
 
 static int no_memory(gale_error *error) {
     return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-}
-
-static int copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error) {
-    const char *text = gale_args_text(args, parameter);
-    *to = text && *text ? strdup(text) : NULL;
-    return text && *text && !*to ? no_memory(error) : 0;
 }
 
 /* RFC 9110: a token. */
@@ -99,13 +95,13 @@ static int check_pairs(const http_access *a, gale_error *error) {
 static int read_signing(http_access *a, const gale_args *args, gale_error *error) {
     const char *sign = gale_args_text(args, "sign");
     a->signing = strcmp(sign, "s3") == 0 ? HTTP_SIGN_S3 : strcmp(sign, "hmac") == 0 ? HTTP_SIGN_HMAC : HTTP_SIGN_NONE;
-    int rc = copy_text(&a->sign_from, args, "signFrom", error);
-    if (rc == 0) rc = copy_text(&a->sign_header, args, "signHeader", error);
-    if (rc == 0) rc = copy_text(&a->access_key_from, args, "accessKeyFrom", error);
-    if (rc == 0) rc = copy_text(&a->secret_key_from, args, "secretKeyFrom", error);
-    if (rc == 0) rc = copy_text(&a->session_from, args, "sessionFrom", error);
-    if (rc == 0) rc = copy_text(&a->region, args, "region", error);
-    if (rc == 0) rc = copy_text(&a->service, args, "service", error);
+    int rc = http_copy_text(&a->sign_from, args, "signFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->sign_header, args, "signHeader", error);
+    if (rc == 0) rc = http_copy_text(&a->access_key_from, args, "accessKeyFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->secret_key_from, args, "secretKeyFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->session_from, args, "sessionFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->region, args, "region", error);
+    if (rc == 0) rc = http_copy_text(&a->service, args, "service", error);
     if (rc == 0 && a->sign_header) rc = check_header("signHeader", a->sign_header, "", error);
     if (rc < 0) return rc;
     if (a->signing == HTTP_SIGN_HMAC && (!a->sign_from || !a->sign_header))
@@ -118,13 +114,13 @@ static int read_signing(http_access *a, const gale_args *args, gale_error *error
 }
 
 int http_access_make(http_access *a, const gale_args *args, bool signs, gale_error *error) {
-    int rc = copy_text(&a->url, args, "url", error);
-    if (rc == 0) rc = copy_text(&a->token_from, args, "tokenFrom", error);
-    if (rc == 0) rc = copy_text(&a->user, args, "user", error);
-    if (rc == 0) rc = copy_text(&a->password_from, args, "passwordFrom", error);
-    if (rc == 0) rc = copy_text(&a->ca, args, "ca", error);
-    if (rc == 0) rc = copy_text(&a->certificate, args, "certificate", error);
-    if (rc == 0) rc = copy_text(&a->certificate_key, args, "certificateKey", error);
+    int rc = http_copy_text(&a->url, args, "url", error);
+    if (rc == 0) rc = http_copy_text(&a->token_from, args, "tokenFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->user, args, "user", error);
+    if (rc == 0) rc = http_copy_text(&a->password_from, args, "passwordFrom", error);
+    if (rc == 0) rc = http_copy_text(&a->ca, args, "ca", error);
+    if (rc == 0) rc = http_copy_text(&a->certificate, args, "certificate", error);
+    if (rc == 0) rc = http_copy_text(&a->certificate_key, args, "certificateKey", error);
     if (rc == 0) rc = read_pairs(a->headers, &a->header_count, args, "headers", error);
     if (rc == 0) rc = read_pairs(a->secret_headers, &a->secret_count, args, "headersFrom", error);
     if (rc == 0 && !a->url) rc = gale_error_set(error, GALE_INVALID, "url: it is empty");

@@ -1,5 +1,6 @@
 /* Answers to tuples: gale.spout.HttpPoll. It asks, takes the answer apart while there is room for its rows, and asks again when it is time. */
 #include "connect/http/client.h"
+#include "connect/http/copy.h"
 #include "connect/http/exchange.h"
 #include "connect/http/http.h"
 #include "connect/http/page.h"
@@ -429,12 +430,6 @@ static void free_settings(void *user) {
     free(made);
 }
 
-static int copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error) {
-    const char *text = gale_args_text(args, parameter);
-    *to = text && *text ? strdup(text) : NULL;
-    return text && *text && !*to ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
-}
-
 static int check_url(const char *url, gale_error *error) {
     bool fields;
     int rc = http_template_check(url, &fields, error);
@@ -449,9 +444,9 @@ static int read_texts(settings *made, const gale_args *args, gale_error *error) 
     made->format = strcmp(format, "array") == 0   ? HTTP_PAGE_ARRAY
                    : strcmp(format, "lines") == 0 ? HTTP_PAGE_LINES
                                                   : HTTP_PAGE_BODY;
-    int rc = copy_text(&made->items, args, "items", error);
-    if (rc == 0) rc = copy_text(&made->cursor, args, "cursor", error);
-    if (rc == 0) rc = copy_text(&made->query, args, "cursorQuery", error);
+    int rc = http_copy_text(&made->items, args, "items", error);
+    if (rc == 0) rc = http_copy_text(&made->cursor, args, "cursor", error);
+    if (rc == 0) rc = http_copy_text(&made->query, args, "cursorQuery", error);
     if (rc == 0 && made->items && made->format != HTTP_PAGE_ARRAY)
         rc = gale_error_set(error, GALE_INVALID, "items: it is of format: array");
     if (rc == 0 && made->cursor && made->format == HTTP_PAGE_LINES)

@@ -1,14 +1,9 @@
 /* What a file says of a sink. */
+#include "connect/http/copy.h"
 #include "connect/http/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error) {
-    const char *text = gale_args_text(args, parameter);
-    *to = text && *text ? strdup(text) : NULL;
-    return text && *text && !*to ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
-}
 
 void http_sink_settings_free(void *user) {
     http_sink_settings *made = user;
@@ -48,12 +43,12 @@ static void read_format(http_sink_settings *made, const gale_args *args) {
 }
 
 static int read_texts(http_sink_settings *made, const gale_args *args, gale_error *error) {
-    int rc = copy_text(&made->document.body, args, "body", error);
-    if (rc == 0) rc = copy_text(&made->document.index, args, "index", error);
-    if (rc == 0) rc = copy_text(&made->document.id, args, "id", error);
-    if (rc == 0) rc = copy_text(&made->method, args, "method", error);
-    if (rc == 0) rc = copy_text(&made->key, args, "key", error);
-    if (rc == 0) rc = copy_text(&made->content_type, args, "contentType", error);
+    int rc = http_copy_text(&made->document.body, args, "body", error);
+    if (rc == 0) rc = http_copy_text(&made->document.index, args, "index", error);
+    if (rc == 0) rc = http_copy_text(&made->document.id, args, "id", error);
+    if (rc == 0) rc = http_copy_text(&made->method, args, "method", error);
+    if (rc == 0) rc = http_copy_text(&made->key, args, "key", error);
+    if (rc == 0) rc = http_copy_text(&made->content_type, args, "contentType", error);
     if (rc < 0) return rc;
     read_format(made, args);
     if (!made->content_type) made->content_type = strdup(http_document_type(made->document.format));

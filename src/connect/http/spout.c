@@ -1,5 +1,6 @@
 /* Requests to tuples, and their ends to answers: gale.spout.Http. */
 #include "connect/http/book.h"
+#include "connect/http/copy.h"
 #include "connect/http/http.h"
 #include "connect/http/row.h"
 
@@ -442,18 +443,12 @@ static void free_settings(void *user) {
     free(made);
 }
 
-static int copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error) {
-    const char *text = gale_args_text(args, parameter);
-    *to = text && *text ? strdup(text) : NULL;
-    return text && *text && !*to ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
-}
-
 static int read_texts(settings *made, const gale_args *args, gale_error *error) {
     int rc = http_address_read(gale_args_text(args, "listen"), &made->address, error);
-    if (rc == 0) rc = copy_text(&made->path, args, "path", error);
-    if (rc == 0) rc = copy_text(&made->token_from, args, "tokenFrom", error);
-    if (rc == 0) rc = copy_text(&made->certificate_from, args, "certificate", error);
-    if (rc == 0) rc = copy_text(&made->key_from, args, "key", error);
+    if (rc == 0) rc = http_copy_text(&made->path, args, "path", error);
+    if (rc == 0) rc = http_copy_text(&made->token_from, args, "tokenFrom", error);
+    if (rc == 0) rc = http_copy_text(&made->certificate_from, args, "certificate", error);
+    if (rc == 0) rc = http_copy_text(&made->key_from, args, "key", error);
     if (rc < 0) return rc;
     if (!made->path || *made->path != '/') return gale_error_set(error, GALE_INVALID, "path: it begins with a /");
     if (made->certificate_from && !made->key_from)

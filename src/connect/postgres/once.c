@@ -81,15 +81,18 @@ void pg_once_values(const pg_table *table, const pg_text *row, gale_value values
 /* --- What goes wrong ----------------------------------------------------------------------------------------------------- */
 
 /* The next attempt has another connection: what this one began is then undone, or was done, and the marker says which. */
-static int not_now(pg_once *o, gale_error *error) {
+static void end_session(pg_once *o) {
     pg_session_end(&o->session);
     o->ready = false;
+}
+
+static int not_now(pg_once *o, gale_error *error) {
+    end_session(o);
     return gale_error_set(error, GALE_AGAIN, "%s: %s", o->given->postgres.where, o->session.why);
 }
 
 static int refuse(pg_once *o, gale_error *error) {
-    pg_session_end(&o->session);
-    o->ready = false;
+    end_session(o);
     return gale_error_set(error, GALE_COMPONENT,
                           "%s: a row is refused (a table in the property `refused` takes such): %s",
                           o->given->postgres.where, o->session.why);
@@ -225,8 +228,6 @@ int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     if (there >= gale_epoch_number(epoch))
         return pg_session_run(&o->session, "ROLLBACK", NULL, 0) ? 0 : not_now(o, error);
     int rc = write_epoch(o, epoch, marker, error);
-    if (rc == 0) return 0;
-    pg_session_end(&o->session);
-    o->ready = false;
+    if (rc < 0) end_session(o);
     return rc;
 }
