@@ -110,18 +110,26 @@ static void look(pg_snapshot *s) {
     }
 }
 
-static bool fill_cells(pg_snapshot *s) {
-    size_t count = (size_t)PQnfields(s->row);
+/* Tables have other columns, rows of one have not. */
+static bool room_for(pg_snapshot *s, size_t count) {
+    if (count < s->room) return true;
     free(s->relation.attributes);
     free(s->cells);
-    s->relation = (pg_relation){ .schema = PQgetvalue(s->tables, s->table, 0),
-                                 .name = PQgetvalue(s->tables, s->table, 1),
-                                 .attributes = calloc(count + 1, sizeof *s->relation.attributes),
-                                 .count = count };
+    s->relation.attributes = calloc(count + 1, sizeof *s->relation.attributes);
     s->cells = calloc(count + 1, sizeof *s->cells);
-    if (!s->relation.attributes || !s->cells) return false;
+    s->room = s->relation.attributes && s->cells ? count + 1 : 0;
+    return s->room > 0;
+}
+
+static bool fill_cells(pg_snapshot *s) {
+    size_t count = (size_t)PQnfields(s->row);
+    if (!room_for(s, count)) return false;
+    s->relation.schema = PQgetvalue(s->tables, s->table, 0);
+    s->relation.name = PQgetvalue(s->tables, s->table, 1);
+    s->relation.count = count;
     for (int i = 0; i < (int)count; i++) {
         s->relation.attributes[i] = (pg_attribute){ PQfname(s->row, i), PQftype(s->row, i) };
+        s->cells[i] = (pg_cell){ .text = NULL };
         if (!PQgetisnull(s->row, 0, i))
             s->cells[i] = (pg_cell){ PQgetvalue(s->row, 0, i), (size_t)PQgetlength(s->row, 0, i), false };
     }

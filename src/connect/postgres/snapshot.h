@@ -19,6 +19,7 @@ typedef struct pg_snapshot {
     PGresult *row;    /* that waits to be taken */
     pg_relation relation;
     pg_cell *cells;
+    size_t room; /* of attributes and cells */
     bool over, lost;
     char why[PG_SAID_MAX]; /* lost: why */
 } pg_snapshot;

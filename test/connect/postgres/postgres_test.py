@@ -521,6 +521,18 @@ class Changes(Case):
             {"op": "truncate", "table": "orders", "row": None}])
         self.end()
 
+    def test_tables_of_a_snapshot_may_have_few_columns_and_many(self):
+        self.sql("CREATE TABLE few (id int); CREATE TABLE z_many (id int, a text, b text, c text, d text, e text, f text);"
+                 "INSERT INTO few VALUES (1), (2); INSERT INTO orders VALUES (3, 'n', 1.5); INSERT INTO z_many VALUES (4, 'a', NULL, 'c', 'd', NULL, 'f')")
+        self.write(tables=["few", "orders", "z_many"], emit="table, row")
+        self.start()
+        self.wait_for(lambda: len(self.rows()) == 4)
+        self.assertEqual(sorted(self.rows(), key=lambda row: row["row"]["id"]), [
+            {"table": "few", "row": {"id": 1}}, {"table": "few", "row": {"id": 2}},
+            {"table": "orders", "row": {"id": 3, "name": "n", "amount": 1.5, "raw": None, "big": None}},
+            {"table": "z_many", "row": {"id": 4, "a": "a", "b": None, "c": "c", "d": "d", "e": None, "f": "f"}}])
+        self.end()
+
     def test_columns_are_fields_and_a_transaction_says_what_it_is(self):
         self.write(emit="op, old, lsn, time, xid", columns=["id", "name"])
         self.start()
