@@ -245,8 +245,8 @@ typedef struct gale_names {
 GALE_API int gale_names_read(const char *parameter, const char *text, const char *what, const char *const *known,
                              gale_names *ret_names, gale_error *error);
 
-/* A text, or bytes where it is not UTF-8; null of NULL. */
-GALE_API gale_value gale_text_or_bytes(const void *data, size_t size);
+/* A text of `size` bytes, or bytes where they are not UTF-8; null of NULL. Copies nothing. */
+GALE_API gale_value gale_text_or_bytes(const void *bytes, size_t size);
 
 GALE_END
 

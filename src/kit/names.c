@@ -53,7 +53,7 @@ int gale_names_read(const char *parameter, const char *text, const char *what, c
     return rc;
 }
 
-gale_value gale_text_or_bytes(const void *data, size_t size) {
-    if (!data) return gale_null();
-    return gale_utf8_valid(data, size) ? gale_string(data, size) : gale_bytes(data, size);
+gale_value gale_text_or_bytes(const void *bytes, size_t size) {
+    if (!bytes) return gale_null();
+    return gale_utf8_valid(bytes, size) ? gale_string(bytes, size) : gale_bytes(bytes, size);
 }

@@ -109,8 +109,9 @@ class Peer:
 
     @property
     def requests(self):
+        """In the order they came: a thread writes its own down once it has answered, when the next may be here."""
         with self.server.lock:
-            return list(self.server.requests)
+            return sorted(self.server.requests, key=lambda request: request.begun)
 
     @property
     def bodies(self):

@@ -34,11 +34,12 @@ class Poll(Case):
 class Takes(Poll):
     def test_the_whole_answer(self):
         peer = self.peer(say(200, "one"), say(200, "two"), say(200, ""))
-        self.write(url=peer.url + "/now?x=1", every=0.05, times=3, headers={"X-Who": "gale"})
+        self.write(url=peer.url + "/now?x=1", every=1, times=3, headers={"X-Who": "gale"})
         self.run_it()
         self.assertEqual(self.lines(), ["one", "two", ""])
         self.assertEqual({(one.method, one.path, one.headers["X-Who"]) for one in peer.requests}, {("GET", "/now?x=1", "gale")})
-        self.assertGreater(peer.requests[1].begun - peer.requests[0].begun, 0.045)
+        # Far from the second: what a busy server took to see the first request is not gale's.
+        self.assertGreater(peer.requests[1].begun - peer.requests[0].begun, 0.3)
 
     def test_lines_and_arrays(self):
         peer = self.peer(say(200, "one\r\n\ntwo"))
@@ -109,7 +110,7 @@ class Fails(Poll):
         self.write(url=peer.url, every=0.05, times=1)
         self.run_it()
         first, second = peer.requests
-        self.assertGreater(second.begun - first.ended, 0.95)
+        self.assertGreater(second.begun - first.begun, 0.95)
 
     def test_a_server_that_hangs(self):
         peer = self.peer(hang(), say(200, "one"))

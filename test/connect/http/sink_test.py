@@ -188,14 +188,14 @@ class Retries(Sink):
         self.write(["a"], url=peer.url)
         self.run_it()
         first, second = peer.requests
-        self.assertGreater(second.begun - first.ended, 0.95)
-        self.assertLess(second.begun - first.begun, 4)
+        self.assertGreater(second.begun - first.begun, 0.95)
+        self.assertLess(second.begun - first.begun, 30)
 
     def test_nobody_else_asks_while_the_server_wants_to_be_left_alone(self):
         peer = self.peer(say(503, Retry_After="1"))
         self.write(map(str, range(20)), url=peer.url, inFlight=1)
         self.run_it()
-        self.assertGreater(peer.requests[1].begun - peer.requests[0].ended, 0.95)
+        self.assertGreater(peer.requests[1].begun - peer.requests[0].begun, 0.95)
 
     def test_attempts_have_an_end_where_that_is_asked_for(self):
         peer = self.peer(always=say(500, "broken"))
