@@ -13,6 +13,28 @@ static const char *behind_letters(const char *at) {
     return at;
 }
 
+/* A name may have `::` in it and end with `(...)`, as Tcl has it. */
+static const char *behind_name(const char *at) {
+    bool some = false;
+    for (;;) {
+        if (is_letter(*at)) {
+            some = true;
+            at++;
+        } else if (at[0] == ':' && at[1] == ':') {
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    if (*at != '(' || !some) return at;
+    at += strcspn(at, ") \t\n\f\r\v");
+    return *at == ')' ? at + 1 : at;
+}
+
+static bool begins_name(const char *at) {
+    return is_letter(at[0]) || (at[0] == ':' && at[1] == ':');
+}
+
 /* Behind the end of what `end` closes; twice it is the sign itself. */
 static const char *behind_quotes(const char *at, char end) {
     for (at++; *at; at++) {
@@ -41,12 +63,12 @@ static const char *pass(const char *at) {
 bool lite_parameter_next(const char **at, gale_str *ret_parameter) {
     const char *from = *at;
     while (*from) {
-        bool named = (*from == ':' || *from == '@' || *from == '$') && is_letter(from[1]);
+        bool named = (*from == ':' || *from == '@' || *from == '$') && begins_name(from + 1);
         if (!named && *from != '?') {
             from = pass(from);
             continue;
         }
-        const char *end = behind_letters(from + 1);
+        const char *end = named ? behind_name(from + 1) : from + 1 + strspn(from + 1, "0123456789");
         *ret_parameter = (gale_str){ from, (size_t)(end - from) };
         *at = end;
         return true;

@@ -373,7 +373,7 @@ static int restore_taken(spout *s, gale_saved *from) {
     if (!rc || count != 4 || v[0].type != GALE_TYPE_I64 || v[1].type != GALE_TYPE_I64 || v[2].type != GALE_TYPE_I64 ||
         v[3].type != GALE_TYPE_BYTES || v[3].size % sizeof(int64_t))
         return GALE_DAMAGED;
-    if ((uint64_t)v[0].as.i64 != s->given->origin) return GALE_STATE;
+    if ((uint64_t)v[0].as.i64 != s->given->origin) return GALE_INVALID;
     s->place = v[1].as.i64;
     s->floor = v[2].as.i64;
     for (size_t at = 0; at < v[3].size; at += sizeof(int64_t)) {
@@ -459,7 +459,7 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     int rc = restore_all(s, from, &o);
     lite_places_free(&o.places);
     if (rc == GALE_DAMAGED) gale_report(out, "sqlite: what was saved of the spout is no place in a table");
-    if (rc == GALE_STATE)
+    if (rc == GALE_INVALID)
         gale_report(
             out, "sqlite: what was saved of the spout is a place in another table or query, or by another column: it "
                  "goes on when `table`, `query` and `by` are as they were");
