@@ -271,7 +271,7 @@ class Letters(Reading):
 
     def test_a_letter_goes_to_the_tool_and_back_as_a_line_of_a_file_of_dead_letters(self):
         """What the view has, `gale run --replay-dead-letters` reads."""
-        lines = ["2,x", "ünd ☃ 'q' \\ /,y", "9,z"]
+        lines = ["2,x", "7,ünd ☃ 'q' \\ /", "9,z"]
         self.run_lines(lines)
         view = self.sql("SELECT line FROM letters_lines ORDER BY id", "letters.db")
         self.assertEqual(len(view), 3)
