@@ -6,7 +6,7 @@
 
 void lite_rows_clear(lite_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) free(rows->rows[i].why);
-    rows->bytes.size = rows->cell_count = rows->count = 0;
+    rows->bytes.size = rows->cell_count = rows->count = rows->done = 0;
 }
 
 void lite_rows_free(lite_rows *rows) {

@@ -37,6 +37,7 @@ typedef struct lite_rows {
     size_t cell_count, cell_room;
     lite_row *rows;
     size_t count, room;
+    size_t done; /* so many, the first, are open no more */
     size_t width;
 } lite_rows;
 

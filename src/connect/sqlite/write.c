@@ -126,29 +126,34 @@ static lite_written write_one(lite_write *write, lite_rows *rows, size_t row) {
     return written;
 }
 
-static void be_taken(lite_rows *rows) {
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->rows[i].state == LITE_ROW_OPEN) rows->rows[i].state = LITE_ROW_TAKEN;
+/* Rows [first, end), of one transaction. */
+typedef struct part {
+    lite_rows *rows;
+    size_t first, end;
+} part;
+
+static void be_taken(const part *p) {
+    for (size_t i = p->first; i < p->end; i++)
+        if (p->rows->rows[i].state == LITE_ROW_OPEN) p->rows->rows[i].state = LITE_ROW_TAKEN;
 }
 
-static void reopen_rows(lite_rows *rows) {
-    for (size_t i = 0; i < rows->count; i++) {
-        free(rows->rows[i].why);
-        rows->rows[i] = (lite_row){ .id = rows->rows[i].id };
+static void reopen_rows(const part *p) {
+    for (size_t i = p->first; i < p->end; i++) {
+        free(p->rows->rows[i].why);
+        p->rows->rows[i] = (lite_row){ .id = p->rows->rows[i].id };
     }
 }
 
-/* In one transaction. */
-static lite_written write_together(lite_write *write, lite_rows *rows) {
+static lite_written write_together(lite_write *write, const part *p) {
     lite_written written = LITE_WRITTEN;
     if (!lite_write_begin(write)) return LITE_NOT_NOW;
-    for (size_t i = 0; i < rows->count && (written == LITE_WRITTEN || written == LITE_REFUSED); i++)
-        written = write_one(write, rows, i);
+    for (size_t i = p->first; i < p->end && (written == LITE_WRITTEN || written == LITE_REFUSED); i++)
+        written = write_one(write, p->rows, i);
     if (written == LITE_WRITTEN || written == LITE_REFUSED) written = lite_write_commit(write);
     if (written == LITE_WRITTEN)
-        be_taken(rows);
+        be_taken(p);
     else
-        reopen_rows(rows);
+        reopen_rows(p);
     return written;
 }
 
@@ -162,26 +167,33 @@ static bool write_alone(lite_write *write, lite_rows *rows, size_t row) {
     return written != LITE_NOT_NOW;
 }
 
-/* A batch that was begun so goes on so: what is taken is in. */
-static bool is_begun(const lite_rows *rows) {
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->rows[i].state != LITE_ROW_OPEN) return true;
+/* A part that was begun row by row goes on so: what is taken is in. */
+static bool is_begun(const part *p) {
+    for (size_t i = p->first; i < p->end; i++)
+        if (p->rows->rows[i].state != LITE_ROW_OPEN) return true;
     return false;
 }
 
-bool lite_write_rows(lite_write *write, lite_rows *rows) {
-    bool well = true;
-    if (!is_begun(rows)) {
-        lite_written written = write_together(write, rows);
-        if (written == LITE_WRITTEN) return true;
-        if (written == LITE_NOT_NOW) {
-            lite_write_end(write);
-            return false;
-        }
+static bool write_part(lite_write *write, const part *p) {
+    if (!is_begun(p)) {
+        lite_written written = write_together(write, p);
+        if (written != LITE_ALL_REFUSED) return written == LITE_WRITTEN;
         lite_write_undo(write);
     }
-    for (size_t i = 0; well && i < rows->count; i++)
-        if (rows->rows[i].state == LITE_ROW_OPEN) well = write_alone(write, rows, i);
+    bool well = true;
+    for (size_t i = p->first; well && i < p->end; i++)
+        if (p->rows->rows[i].state == LITE_ROW_OPEN) well = write_alone(write, p->rows, i);
+    return well;
+}
+
+bool lite_write_rows(lite_write *write, lite_rows *rows, size_t most) {
+    bool well = true;
+    while (well && rows->done < rows->count) {
+        size_t left = rows->count - rows->done;
+        const part next = { rows, rows->done, rows->done + (left < most ? left : most) };
+        well = write_part(write, &next);
+        if (well) rows->done = next.end;
+    }
     if (!well) lite_write_end(write);
     return well;
 }

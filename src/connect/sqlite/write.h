@@ -44,7 +44,7 @@ lite_written lite_write_commit(lite_write *write);
 void lite_write_undo(lite_write *write);
 void lite_write_end(lite_write *write);
 
-/* All rows that are open: what became of them is in them. False: `base.why`, and some are open still; it is closed. */
-bool lite_write_rows(lite_write *write, lite_rows *rows);
+/* All rows that are not done, at the most so many in a transaction: what became of them is in them. False: `base.why`, and some are open still; it is closed. */
+bool lite_write_rows(lite_write *write, lite_rows *rows, size_t most);
 
 #endif

@@ -62,7 +62,7 @@ static void send_next(lite_writer *w) {
 
 static void work(void *user) {
     lite_writer *w = user;
-    w->failed = !lite_write_rows(&w->write, &w->out);
+    w->failed = !lite_write_rows(&w->write, &w->out, w->given->rows);
 }
 
 /* --- What became of it ------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
-/* Parts of the connector sqlite that need no file. */
+/* Parts of the connector sqlite, without the program. */
 #include "connect/sqlite/parameters.h"
 #include "connect/sqlite/places.h"
 #include "connect/sqlite/rows.h"
+#include "connect/sqlite/write.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -168,6 +170,86 @@ static void values_go_to_sqlite_and_back(void **state) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* --- Writing ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct written {
+    char path[40];
+    lite_settings settings;
+    lite_table table;
+    lite_column column;
+    lite_write write;
+    lite_rows rows;
+    int commits;
+} written;
+
+static int count_commit(void *user) {
+    ((written *)user)->commits++;
+    return 0;
+}
+
+/* A file with a table of numbers that are below 1000, and rows 0, 1, 2 ... for it. */
+static void begin(written *w, size_t count) {
+    size_t size;
+    *w = (written){ .path = "/tmp/gale-sqlite-XXXXXX" };
+    int fd = mkstemp(w->path);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    w->settings = (lite_settings){ .path = w->path, .sync = "PRAGMA synchronous = off", .timeout = 1 };
+    w->column = (lite_column){ .field = (char[]){ "n" }, .name = (char[]){ "n" } };
+    static char insert[] = "INSERT INTO t VALUES (?1)";
+    w->table = (lite_table){ .columns = &w->column, .count = 1, .insert = insert };
+    w->write = (lite_write){ .table = &w->table, .base = { .given = &w->settings } };
+    assert_true(lite_base_open(&w->write.base));
+    assert_true(lite_base_run(&w->write.base, "CREATE TABLE t (n CHECK (n % 100 <> 7))"));
+    (void)sqlite3_commit_hook(w->write.base.db, count_commit, w);
+    w->rows.width = 1;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(lite_rows_add(&w->rows, (const gale_value[]){ gale_i64((int64_t)i) }, &size), 0);
+}
+
+static void end(written *w) {
+    lite_write_end(&w->write);
+    lite_rows_free(&w->rows);
+    assert_int_equal(unlink(w->path), 0);
+}
+
+static int64_t count_rows(written *w) {
+    sqlite3_stmt *statement = lite_base_prepare(&w->write.base, "SELECT count(*) FROM t");
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t count = sqlite3_column_int64(statement, 0);
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    return count;
+}
+
+static void a_transaction_has_no_more_rows_than_it_is_told(void **state) {
+    written w;
+    (void)state;
+    begin(&w, 1000);
+    assert_true(lite_write_rows(&w.write, &w.rows, 300));
+    assert_int_equal(w.commits, 4);
+    assert_int_equal(count_rows(&w), 990);
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(w.rows.rows[i].state, i % 100 == 7 ? LITE_ROW_REFUSED : LITE_ROW_TAKEN);
+    end(&w);
+}
+
+/* The file may have so many pages, until it is opened anew. */
+static void what_is_in_is_not_written_again_when_the_rest_is(void **state) {
+    written w;
+    (void)state;
+    begin(&w, 20000);
+    assert_true(lite_base_run(&w.write.base, "PRAGMA max_page_count = 40"));
+    assert_false(lite_write_rows(&w.write, &w.rows, 1000));
+    size_t done = w.rows.done;
+    assert_true(done > 0 && done < 20000 && done % 1000 == 0);
+    assert_true(strstr(w.write.base.why, "there is no room for it"));
+    assert_true(lite_base_open(&w.write.base));
+    assert_int_equal(count_rows(&w), done / 100 * 99);
+    assert_true(lite_write_rows(&w.write, &w.rows, 1000));
+    assert_int_equal(count_rows(&w), 19800);
+    end(&w);
+}
+
 /* --- Places ------------------------------------------------------------------------------------------------------------- */
 
 static void places_are_done_once_in_any_order(void **state) {
@@ -200,6 +282,8 @@ int main(void) {
         cmocka_unit_test(values_are_json_as_in_dead_letters),
         cmocka_unit_test(rows_keep_what_they_were_given),
         cmocka_unit_test(values_go_to_sqlite_and_back),
+        cmocka_unit_test(a_transaction_has_no_more_rows_than_it_is_told),
+        cmocka_unit_test(what_is_in_is_not_written_again_when_the_rest_is),
         cmocka_unit_test(places_are_done_once_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,11 +96,11 @@ class Writes(Writing):
 class Once(Writing):
     """Durable runs."""
 
-    KILLS, ROWS, RATE = 6, 20_000, 10_000
+    KILLS, ROWS, MOST = 6, 13_000, 0.2
 
     def kill(self, **sink):
         self.write([(n, f"name {n}", n) for n in range(self.ROWS)], **sink)
-        self.run_until_killed(self.KILLS, "--state", "state", "--rate", str(self.RATE))
+        self.run_until_killed(self.KILLS, "--state", "state", "--rate", "10000", most=self.MOST)
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), sum(id) FROM orders"),
                          [(self.ROWS, self.ROWS, self.ROWS * (self.ROWS - 1) // 2)])
         self.assertEqual(self.sql("SELECT id, epoch > 0, at > 1.7e9 FROM gale_markers"), [("write/sink/0", 1, 1)])
@@ -144,7 +144,7 @@ class Once(Writing):
 class Kills(Once):
     """The same with fifty kills."""
 
-    KILLS, ROWS = 50, 130_000
+    KILLS, ROWS, MOST = 50, 130_000, 0.3
 
 
 class Faults(Writing):
