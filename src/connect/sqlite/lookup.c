@@ -7,7 +7,6 @@
 
 #include <gale/connect.h>
 #include <gale/state.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,24 +369,16 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc < 0 ? rc : ask(l, id);
 }
 
-/* Until all are answered; nothing may stand still for longer than finishWait. */
-static int bolt_finish(void *self, gale_collector *out) {
+static void drive(void *self) {
     lookup *l = self;
-    int64_t until = gale_context_now(l->context) + l->given->finish_wait;
-    uint64_t left = gale_dispatch_count(l->dispatch);
-    while (left && gale_context_now(l->context) < until) {
-        send_next(l);
-        lite_hand_drive(&l->hand, 50);
-        uint64_t more = gale_dispatch_count(l->dispatch);
-        if (more < left) until = gale_context_now(l->context) + l->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[256];
-    snprintf(text, sizeof text, "%s: %" PRIu64 " tuples were not answered within %g s (finishWait)",
-             l->given->sqlite.where, left, (double)l->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    send_next(l);
+    lite_hand_drive(&l->hand, 50);
+}
+
+static int bolt_finish(void *self, gale_collector *out) {
+    const lookup *l = self;
+    (void)out;
+    return gale_dispatch_finish(l->dispatch, l->given->finish_wait, l->given->sqlite.where, "answered", drive, self);
 }
 
 /* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */
