@@ -19,7 +19,10 @@ static void check_found(const char *text, sqlite3_stmt *statement) {
     while (lite_parameter_next(&text, &parameter)) {
         char *name = strndup(parameter.data, parameter.size);
         if (!name) return;
-        expect(strcmp(name, "?") == 0 || sqlite3_bind_parameter_index(statement, name) > 0);
+        if (*name == '?') /* a number may be that of one with a name */
+            expect(atoi(name + 1) <= sqlite3_bind_parameter_count(statement));
+        else
+            expect(sqlite3_bind_parameter_index(statement, name) > 0);
         free(name);
     }
 }

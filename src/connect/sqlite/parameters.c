@@ -63,7 +63,7 @@ static const char *pass(const char *at) {
 bool lite_parameter_next(const char **at, gale_str *ret_parameter) {
     const char *from = *at;
     while (*from) {
-        bool named = (*from == ':' || *from == '@' || *from == '$') && begins_name(from + 1);
+        bool named = strchr(":@$#", *from) && begins_name(from + 1);
         if (!named && *from != '?') {
             from = pass(from);
             continue;

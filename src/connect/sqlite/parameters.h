@@ -1,4 +1,4 @@
-/* The parameters of a statement that a user wrote: `:name`, `@name`, `$name`, also `?` and `?3`, by the rules by which SQLite cuts SQL into words: what is in
+/* The parameters of a statement that a user wrote: `:name`, `@name`, `$name`, `#name`, also `?` and `?3`, by the rules by which SQLite cuts SQL into words: what is in
  * quotes or in a comment is none.
  * Threads: any. */
 #ifndef GALE_CONNECT_SQLITE_PARAMETERS_H

@@ -50,7 +50,7 @@ static void what_is_in_quotes_or_comments_is_none(void **state) {
 static void they_are_those_that_sqlite_finds(void **state) {
     static const char *const statements[] = {
         "select :a, ':b', @c, $d, 1 as \":e\" /* :f */, 2 as [:g], 3 as `:h`, :a2 -- :i",
-        "select :a::b + $c(d), ?",
+        "select :a::b + $c(d) *#e, ?",
         "select 'a''' || :x || '--' || :y, /**/ :z",
         "select 1-:a, 2--:b\n, :c, x'00', :d",
         "select case when :a then :b else $c end as \"it\"\"s :d\"",
