@@ -2,7 +2,6 @@
 
 #include "base/os/file.h"
 #include "base/str.h"
-#include "front/shared.h"
 
 #include <inttypes.h>
 
@@ -156,7 +155,6 @@ void gx_advise(const gx_loading *l) {
         look_at_spout(l, v);
         look_at_groupings(l, v);
         look_at_memory(l, v);
-        gx_shared_advise(l, v);
         look_at_input(l, v);
         look_at_output(l, v);
     }

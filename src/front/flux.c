@@ -8,6 +8,7 @@
 #include "front/clocks.h"
 #include "front/plugin_key.h"
 #include "front/shape.h"
+#include "front/shared.h"
 #include "front/storm_kafka.h"
 #include "front/streams.h"
 #include "front/vertices.h"
@@ -55,6 +56,12 @@ static int set_typed(gx_loading *l, const gale_setting *setting) {
     return rc < 0 ? gx_loading_builder_error(l, NULL, rc) : 0;
 }
 
+static int set_state(const gx_loading *l) {
+    const char *folder = l->options->state;
+    int rc = folder ? gale_topology_set(l->topology, NULL, "topology.state.dir", gale_text(folder)) : 0;
+    return rc < 0 ? gale_error_set(l->error, rc, "--state '%s': %s", folder, gale_error_text(rc)) : 0;
+}
+
 /* Where components write that gale.output leads elsewhere, below the folder that is given for that. */
 static int lead_output_below(gx_loading *l) {
     char led[GX_SCRATCH_PATH];
@@ -72,6 +79,7 @@ static int overlay(gx_loading *l) {
     int rc = 0;
     for (size_t i = 0; i < o->assignment_count && rc == 0; i++) rc = gx_loading_keep(l, assign(l, o->assignments[i]));
     for (size_t i = 0; i < o->setting_count && rc == 0; i++) rc = gx_loading_keep(l, set_typed(l, &o->settings[i]));
+    if (rc == 0) rc = gx_loading_keep(l, set_state(l));
     return rc == 0 ? lead_output_below(l) : rc;
 }
 
@@ -178,6 +186,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = check_blind(l);
     if (rc == 0) rc = gx_clocks_check(l);
     if (rc == 0) rc = overlay(l);
+    if (rc == 0) rc = gx_shared_check(l);
     if (rc == 0) rc = check_overlap(l);
     if (rc == 0) rc = finish(l, root);
     if (rc == 0 && l->options->problems && !l->options->dry) gx_advise(l);

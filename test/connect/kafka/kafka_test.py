@@ -837,17 +837,64 @@ def murmur2(data):
 class Words(Case):
     """What is wrong with a file is told before it runs."""
 
-    def test_a_group_before_keyed_state_is_warned_of(self):
-        bolts = "  - {id: pass, className: gale.bolt.Map, properties: [{name: set, value: {n: value}}]}\n  - {id: count, className: gale.bolt.Count, parallelism: 2}"
-        streams = "  - {from: messages, to: pass, grouping: {type: SHUFFLE}}\n  - {from: pass, to: count, grouping: {type: FIELDS, args: [value]}}"
-        said = "'messages' is read by a group, and 'count' keeps what it knows by key: where processes that share the group come and go, so do the keys"
-        for spout, config, warns in (("", "", True), (properties(member="1/1"), "", False), ("", ", gale.member: 2/3", False),
-                                     ("", ", topology.state.dir: state", False)):
-            text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
-                               name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
-            (self.path / "topology.yaml").write_text(text)
-            code, out, err = self.gale("check", "topology.yaml")
-            self.assertEqual((code, said in out), (0, warns), out + err)
+    COUNT = ("{id: count, className: gale.bolt.Count, parallelism: 2}", "{type: FIELDS, args: [value]}")
+
+    def write_keeper(self, bolt=COUNT[0], grouping=COUNT[1], spout="", config=""):
+        """A group, and two bolts behind it the one that may keep something."""
+        bolts = f"  - {{id: pass, className: gale.bolt.Map, properties: [{{name: set, value: {{n: value}}}}]}}\n  - {bolt}"
+        streams = f"  - {{from: messages, to: pass, grouping: {{type: SHUFFLE}}}}\n  - {{from: pass, to: count, grouping: {grouping}}}"
+        text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
+                           name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
+        (self.path / "topology.yaml").write_text(text)
+
+    REFUSED = ("topology.yaml:11:30: {}'messages' is read by a group, and 'count' keeps what it knows by key: when a process of the group comes or goes, keys go to "
+               "one that knows nothing of them. Fix its share: `gale.member: 1/1` in the config of the file (or gale run --member 1/1) says that this process is "
+               "alone, 2/3 that it is the second of three\n")
+
+    def is_refused(self, *arguments):
+        code, out, err = self.gale("check", "topology.yaml", *arguments)
+        self.assertEqual(code, 2 if self.REFUSED.format("error: ") in out else 0, out + err)
+        return code == 2
+
+    def test_a_group_before_keyed_state_is_refused(self):
+        self.write_keeper()
+        self.assertTrue(self.is_refused())
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual((code, err), (2, "gale: " + self.REFUSED.format("")))
+
+    def test_what_keeps_something_by_key(self):
+        for bolt, grouping, refused in ((*self.COUNT, True),
+                                        ("{id: count, className: gale.bolt.Count}", "{type: SHUFFLE}", True),
+                                        ("{id: count, className: gale.bolt.Dedupe, properties: {key: value}}", "{type: GLOBAL}", True),
+                                        ("{id: count, className: gale.bolt.Window, properties: {key: value}}", "{type: GLOBAL}", True),
+                                        ("{id: count, className: gale.bolt.Window}", "{type: GLOBAL}", False),
+                                        ("{id: count, className: gale.bolt.Map, parallelism: 2, properties: {set: {m: value}}}", self.COUNT[1], False)):
+            with self.subTest(bolt, grouping=grouping):
+                self.write_keeper(bolt, grouping)
+                self.assertEqual(self.is_refused(), refused)
+
+    def test_what_fixes_a_share(self):
+        for fixed in (dict(spout=properties(member="1/1")), dict(spout=properties(fromAlways=True)), dict(config=", gale.member: 2/3"),
+                      dict(config=", topology.state.dir: state")):
+            with self.subTest(**fixed):
+                self.write_keeper(**fixed)
+                self.assertFalse(self.is_refused())
+        self.write_keeper()
+        self.assertFalse(self.is_refused("--member", "2/3"))
+        self.assertFalse(self.is_refused("-c", "gale.member=2/3"))
+
+    def test_a_state_and_a_member_fix_it_in_a_run(self):
+        self.cluster.ask("topic", "in", 2)
+        self.write_keeper(spout=properties(untilEnd=True))
+        for count, more in ((20, ["--state", "state"]), (5, ["--member", "1/1", "--overwrite"])):
+            self.cluster.ask("produce", "in", count, count)
+            code, _, err = self.gale("run", "topology.yaml", *more)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(len(self.lines()), count)
+
+    def test_what_runs_nothing_of_it_does_not_mind(self):
+        self.write_keeper()
+        self.assertEqual(self.gale("graph", "topology.yaml")[0], 0)
 
     def wrong(self, words, spout="", replaces=("", ""), kafka={}):
         text = READ.format(kafka=json.dumps(kafka), brokers=self.cluster.brokers, spout=spout, bolts="", streams="", last="messages", timeout=30, tasks=1,
