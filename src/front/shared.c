@@ -81,6 +81,14 @@ static int find_keeper(const gx_loading *l, const gx_vertex *source, const gx_ve
     return 0;
 }
 
+/* What a stream by fields goes through keeps to them, whatever it leads to. */
+static int look_behind(const gx_loading *l, const gx_vertex *source, const gx_vertex **ret_keeper) {
+    const gx_via *via = gx_via_of(l->vias, source->id->text);
+    if (!via) return find_keeper(l, source, ret_keeper);
+    *ret_keeper = gx_loading_vertex(l, via->to->text);
+    return 0;
+}
+
 /* Where the file names the group. */
 static const gx_yaml *place_of(const gx_vertex *source) {
     for (size_t i = 0; i < source->class_->param_count; i++)
@@ -92,14 +100,15 @@ static const gx_yaml *place_of(const gx_vertex *source) {
 static int check(const gx_loading *l, const gx_vertex *source) {
     const gx_vertex *keeper;
     if (!source->whole || !gx_class_reads_key(source->class_, member) || is_fixed(l, source)) return 0;
-    int rc = find_keeper(l, source, &keeper);
+    int rc = look_behind(l, source, &keeper);
     if (rc < 0 || !keeper) return rc;
     return gx_yaml_error(
         l->doc, place_of(source), l->error, GALE_TOPOLOGY,
-        "'%.*s' is read by a group, and '%.*s' keeps what it knows by key: when a process of the group comes or goes, "
+        "'%.*s' is read by a group, and '%.*s' %s by key: when a process of the group comes or goes, "
         "keys go to one that knows nothing of them. Fix its share: `gale.member: 1/1` in the config of the file "
         "(or gale run --member 1/1) says that this process is alone, 2/3 that it is the second of three",
-        GX_STR(source->id->text), GX_STR(keeper->id->text));
+        GX_STR(source->id->text), GX_STR(keeper->id->text),
+        gx_via_of(l->vias, source->id->text) ? "is grouped" : "keeps what it knows");
 }
 
 int gx_shared_check(const gx_loading *l) {
