@@ -6,6 +6,7 @@ usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
 
 import collections
 import itertools
+import json
 import os
 import random
 import re
@@ -367,6 +368,11 @@ class Real(Reader):
                 self.assertEqual(set(lines), {f"message {n}" for n in range(first, count)})
                 self.assertEqual(len(lines), count - first)
 
+    def limit(self, topic, size):
+        """What its messages may have."""
+        self.assertEqual(self.broker.java("kafka.admin.ConfigCommand", "--bootstrap-server", self.cluster.brokers, "--alter", "--entity-type", "topics",
+                                          "--entity-name", topic, "--add-config", f"max.message.bytes={size}").wait(), 0)
+
     def make_letters(self, count):
         """A topic, and one for its dead letters."""
         topic = self.new_topic(count)
@@ -397,12 +403,30 @@ class Real(Reader):
 
     def test_a_letter_that_is_too_large_for_its_topic_is_told_and_left_out(self):
         topic, dead = self.make_letters(20)
-        self.assertEqual(self.broker.java("kafka.admin.ConfigCommand", "--bootstrap-server", self.cluster.brokers, "--alter", "--entity-type", "topics",
-                                          "--entity-name", dead, "--add-config", "max.message.bytes=200").wait(), 0)
+        self.limit(dead, 200)
         err = self.run_rejecting(topic, dead)
         told = re.findall(rf"the message at offset \d+ can be no dead letter of {dead}, and is left out: .*too large(?: \((\d+) times? more\))?", err)
         self.assertEqual(sum(int(more or 1) for more in told), 20, err[-3000:])  # a line may stand for several
         self.assertEqual(self.cluster.read(dead), [])
+
+    def test_a_topic_that_takes_little_is_written_in_batches_that_are_smaller(self):
+        """Brokers judge a batch, not its messages: docs/connectors/kafka.md says what to give."""
+        count = 2000
+        for batch, passes in ((None, False), (4000, True)):
+            with self.subTest(batch=batch):
+                topic = self.new_topic(count)
+                copy = f"copy-of-{topic}"
+                self.cluster.ask("topic", copy, 1)
+                self.limit(copy, 5000)
+                text = COPY.format(brokers=self.cluster.brokers, topic=topic)
+                text = text.replace("value: 0.2}", "value: 0.2}\n      - {name: untilEnd, value: true}")
+                sizes = {"linger.ms": 200, **({"batch.size": batch} if batch else {})}
+                (self.path / "topology.yaml").write_text(text.replace("{name: key, value: key}", f"{{name: key, value: key}}\n      - {{name: properties, value: {json.dumps(sizes)}}}"))
+                code, _, err = self.gale("run", "topology.yaml")
+                self.assertEqual(code, 0 if passes else 1, err)
+                arrived = {message.value for message in self.cluster.read(copy)}
+                self.assertEqual(arrived == {f"message {n}" for n in range(count)}, passes)
+                self.assertEqual("Message size too large" in err, not passes)
 
     def test_the_example_counts_each_click_once(self):
         example = Path(__file__).resolve().parents[3] / "examples" / "connectors" / "kafka" / "run"
