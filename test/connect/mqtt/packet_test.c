@@ -2,44 +2,9 @@
 #include "connect/mqtt/filter.h"
 #include "connect/mqtt/packet.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "connect/mqtt/hex.h"
 
 enum { BOTH = 0 };
-
-/* Bytes in hex, with blanks where they please; 'text' stands for its letters. In memory of its own, so that what reads beyond the end is found. */
-static gale_str bytes_of(const char *hex) {
-    char *bytes = malloc(strlen(hex) + 1);
-    size_t size = 0;
-    unsigned one;
-    assert_non_null(bytes);
-    while (*hex) {
-        if (*hex == ' ') {
-            hex++;
-        } else if (*hex == '\'') {
-            for (hex++; *hex != '\''; hex++) bytes[size++] = *hex;
-            hex++;
-        } else {
-            assert_int_equal(sscanf(hex, "%2x", &one), 1);
-            bytes[size++] = (char)one;
-            hex += 2;
-        }
-    }
-    char *exact = malloc(size ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, bytes, size);
-    free(bytes);
-    return (gale_str){ exact, size };
-}
-
-static void give_back(gale_str bytes) {
-    free((char *)(uintptr_t)bytes.data);
-}
 
 /* --- What is taken ---------------------------------------------------------------------------------------------------- */
 
