@@ -92,7 +92,7 @@ int64_t mqtt_session_ping_after(const mqtt_session *session) {
 
 void mqtt_session_ping(mqtt_session *session) {
     const mqtt_packet ping = { .type = MQTT_PINGREQ };
-    if (session->state != MQTT_UP || session->pinged) return;
+    if (session->state != MQTT_UP) return;
     session->pinged = true;
     say(session, &ping);
 }

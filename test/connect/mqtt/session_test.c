@@ -202,7 +202,6 @@ static void a_ping_expects_its_answer(void **state) {
     begin(&f, &reader, false);
     up(&f, false);
     mqtt_session_ping(&f.session);
-    mqtt_session_ping(&f.session);
     says(&f, "c0 00");
     assert_true(mqtt_session_expects(&f.session));
     hears_well(&f, "d0 00");
