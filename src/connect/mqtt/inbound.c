@@ -55,7 +55,7 @@ static mqtt_in *find(const mqtt_inbound *in, int64_t place) {
 static void queue(mqtt_inbound *in, mqtt_in *one, uint16_t id) {
     if (one->here) return;
     one->here = true;
-    in->unsettled++;
+    in->here++;
     push(&in->turns[one->qos - 1], id);
 }
 
@@ -95,7 +95,7 @@ void mqtt_inbound_answer(mqtt_inbound *in, int64_t place) {
 
 static void settle(mqtt_inbound *in, mqtt_in *one) {
     set_state(in, one, MQTT_FREE);
-    in->unsettled -= one->here;
+    in->here -= one->here;
     one->here = false;
 }
 
@@ -145,8 +145,8 @@ bool mqtt_inbound_next(mqtt_inbound *in, mqtt_packet *ret_packet) {
 
 /* A broker that has no PUBCOMP sends its PUBREL again. */
 void mqtt_inbound_lost(mqtt_inbound *in) {
-    for (size_t i = 0; in->unsettled && i < MQTT_IDS; i++) {
-        in->unsettled -= in->ids[i].here;
+    for (size_t i = 0; in->here && i < MQTT_IDS; i++) {
+        in->here -= in->ids[i].here;
         in->ids[i].here = false;
     }
     in->turns[0].count = in->turns[1].count = in->complete->count = 0;

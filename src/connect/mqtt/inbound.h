@@ -50,7 +50,7 @@ typedef struct mqtt_inbound {
     uint64_t checkpoint;
     int64_t number;   /* of the last message */
     size_t open;      /* messages whose trees are not done, or in a durable run not known to be */
-    size_t unsettled; /* that came on this connection, and that the broker still counts */
+    size_t here;      /* messages that came on this connection, and that the broker still counts */
     bool durable;
 } mqtt_inbound;
 

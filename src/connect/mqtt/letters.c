@@ -33,9 +33,10 @@ int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const c
     letters->user = user;
     if (!topic) return 0;
     identity.has_will = false;
+    identity.filter_count = 0;
     identity.expiry = 0;
     identity.anew = true;
-    identity.out_most = MQTT_LETTERS_MAX;
+    identity.out_most = MQTT_LETTERS_OUT;
     return mqtt_link_open(&letters->link, given, &identity, "-letters", context, out, &ops, letters, error);
 }
 

@@ -3,13 +3,13 @@
  * What:    a letter has the payload and, in MQTT 5, the properties of its message, and properties that say why and whence: gale.reason, gale.words, gale.component,
  *          gale.topic. They have a connection of their own: so an answer to one never waits behind messages that there is no room for.
  *          In a durable run those that are not there yet are in the checkpoints, so that one may come twice.
- * Threads: the task's. Owner: mqtt_letters_close. Limits: MQTT_LETTERS_MAX; the spout takes no more messages then. */
+ * Threads: the task's. Owner: mqtt_letters_close. Limits: MQTT_LETTERS_MAX, of which MQTT_LETTERS_OUT are out at once; the spout takes no more messages then. */
 #ifndef GALE_CONNECT_MQTT_LETTERS_H
 #define GALE_CONNECT_MQTT_LETTERS_H
 
 #include "connect/mqtt/link.h"
 
-enum { MQTT_LETTERS_MAX = 1000 };
+enum { MQTT_LETTERS_MAX = 1000, MQTT_LETTERS_OUT = 20 };
 
 /* One is there, or is left out for good. */
 typedef void mqtt_written_fn(void *user, int64_t place);

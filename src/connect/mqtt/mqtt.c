@@ -69,9 +69,10 @@ static const gale_param sink_params[] = {
     GALE_PARAM_MORE("properties", GALE_PARAM_FIELDS, "", "of MQTT 5: fields that are properties, under their names",
                     GALE_PARAM_INPUT, 0, 0, NULL, NULL, "[trace]"),
     MORE("contentType", GALE_PARAM_TEXT, "", "of MQTT 5: what a payload is", "application/json"),
-    GALE_PARAM_MORE("inFlight", GALE_PARAM_WHOLE, "1000",
-                    "how many messages may be without a confirmation, unless the broker takes fewer", 0, 1, 60000, NULL,
-                    NULL, NULL),
+    GALE_PARAM_MORE("inFlight", GALE_PARAM_WHOLE, "0",
+                    "how many messages may be without a confirmation, unless the broker takes fewer; 0: 1,000, and 20 "
+                    "in 3.1.1, whose brokers cannot say what they take",
+                    0, 0, 60000, NULL, NULL, "100"),
     GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "16 MiB", "so many bytes are on their way at once, about", 0, 1,
                     1 << 30, NULL, NULL, NULL),
     GALE_PARAM_MORE("finishWait", GALE_PARAM_SECONDS, "60",

@@ -186,9 +186,6 @@ static int hear_publish(mqtt_session *session, const mqtt_packet *packet, gale_e
     if (packet->message.qos) {
         int rc = mqtt_inbound_take(&session->in, packet, &place, error);
         if (rc <= 0) return rc;
-        if (speaks_5(session) && session->in.unsettled > session->given->receive_max)
-            return gale_error_set(error, GALE_DAMAGED, "PUBLISH: there are more at once than were allowed (%u)",
-                                  session->given->receive_max);
     }
     int rc = session->ops->message(session->user, packet, place);
     if (rc >= 0) return 0;

@@ -284,6 +284,12 @@ static int check_version(const settings *made, const gale_args *args, gale_error
     return 0;
 }
 
+/* A broker of 3.1.1 cannot say what it takes, and mosquitto ends the connection beyond that: 20 is its default, and that of most. */
+static size_t read_bound(mqtt_version version, const gale_args *args) {
+    size_t given = (size_t)gale_args_whole(args, "inFlight");
+    return given ? given : version == MQTT_5 ? 1000 : 20;
+}
+
 static int fill(settings *made, const gale_args *args, gale_error *error) {
     bool has_fields;
     made->qos = (uint8_t)gale_args_whole(args, "qos");
@@ -293,7 +299,7 @@ static int fill(settings *made, const gale_args *args, gale_error *error) {
     made->finish_wait = (int64_t)(gale_args_number(args, "finishWait") * 1e9);
     int rc = mqtt_settings_make(&made->mqtt, args, error);
     made->mqtt.identity.anew = true; /* an earlier process's ids are not known */
-    made->mqtt.identity.out_most = (size_t)gale_args_whole(args, "inFlight");
+    made->mqtt.identity.out_most = read_bound(made->mqtt.identity.version, args);
     if (rc == 0) rc = check_version(made, args, error);
     if (rc == 0) rc = mqtt_copy_text(&made->topic, args, "topic", error);
     if (rc == 0) rc = mqtt_topic_check(made->topic ? made->topic : "", &has_fields, error);

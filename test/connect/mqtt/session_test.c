@@ -300,22 +300,32 @@ static void a_broker_without_the_session_has_forgotten_all_ids(void **state) {
     end(&f);
 }
 
-static void more_than_the_receive_maximum_is_refused(void **state) {
+static void an_alias_that_was_not_allowed_is_refused(void **state) {
     mqtt_identity identity = reader;
     fixture f;
     (void)state;
     identity.version = MQTT_5;
-    identity.receive_max = 2;
     begin(&f, &identity, false);
     mqtt_session_open(&f.session, NULL);
     hears_well(&f, "20 03 00 00 00");
     hears_well(&f, "90 04 ffff 00 02");
-    hears_well(&f, "32 08 0003'a/b' 0001 00");
-    hears_well(&f, "32 08 0003'a/b' 0002 00");
-    assert_int_equal(hears(&f, "32 08 0003'a/b' 0003 00"), GALE_DAMAGED);
-    assert_string_equal(f.error.text, "PUBLISH: there are more at once than were allowed (2)");
     assert_int_equal(hears(&f, "30 09 0000 03 23 0001 'x' 'y' 'z'"), GALE_DAMAGED);
     assert_string_equal(f.error.text, "PUBLISH: it has an alias for its topic, and none was allowed");
+    end(&f);
+}
+
+static void an_id_that_is_anothers_is_refused(void **state) {
+    fixture f;
+    (void)state;
+    begin(&f, &reader, false);
+    up(&f, false);
+    hears_well(&f, "32 07 0003'a/b' 0001");
+    assert_int_equal(hears(&f, "34 07 0003'a/b' 0001"), GALE_DAMAGED);
+    assert_string_equal(f.error.text, "PUBLISH: another message has its id: packet id 1");
+    mqtt_session_lost(&f.session);
+    up(&f, true);
+    hears_well(&f, "34 07 0003'a/b' 0001"); /* a broker that has gone back in time */
+    assert_int_equal(f.messages, 2);
     end(&f);
 }
 
@@ -569,7 +579,8 @@ int main(void) {
         cmocka_unit_test(qos_2_is_received_when_it_is_done_and_then_released),
         cmocka_unit_test(what_comes_again_on_another_connection_is_the_same_message),
         cmocka_unit_test(a_broker_without_the_session_has_forgotten_all_ids),
-        cmocka_unit_test(more_than_the_receive_maximum_is_refused),
+        cmocka_unit_test(an_alias_that_was_not_allowed_is_refused),
+        cmocka_unit_test(an_id_that_is_anothers_is_refused),
         cmocka_unit_test(a_message_that_cannot_be_kept_comes_again),
         cmocka_unit_test(an_id_of_qos_2_is_free_when_no_checkpoint_has_it),
         cmocka_unit_test(a_run_that_goes_on_knows_what_comes_again),
