@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS_MAX = 64, MESSAGE_COST = 128 };
+enum { PAIRS_MAX = 64, MESSAGE_COST = 128, DRIVE_MS = 50 };
 
 /* A definition's block. */
 typedef struct settings {
@@ -189,25 +189,15 @@ static int bolt_flush(void *self, gale_collector *out) {
     return 0;
 }
 
-/* Until all is confirmed; nothing may stand still for longer than finishWait. */
+static void drive(void *user) {
+    mqtt_link_drive(&((sink *)user)->link, DRIVE_MS);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
-    const gale_context *context = s->link.context;
-    int64_t until = gale_context_now(context) + s->given->finish_wait;
-    uint64_t left = gale_dispatch_count(s->dispatch);
+    (void)out;
     mqtt_link_go(&s->link);
-    while (left && gale_context_now(context) < until) {
-        mqtt_link_drive(&s->link, 50);
-        uint64_t more = gale_dispatch_count(s->dispatch);
-        if (more < left) until = gale_context_now(context) + s->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[GALE_FAILURE_TEXT];
-    snprintf(text, sizeof text, "%.80s: %" PRIu64 " messages were not confirmed within %g s (finishWait)",
-             s->given->mqtt.wire.where, left, (double)s->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->mqtt.wire.where, "confirmed", drive, s);
 }
 
 /* --- Checkpoints: what was not confirmed is sent again ---------------------------------------------------------------- */
