@@ -204,8 +204,9 @@ static int restore_row(mqtt_inbound *in, gale_saved *from) {
     if (rc < 0) return rc;
     if (rc == 0 || !is_row(in, row, count)) return GALE_DAMAGED;
     mqtt_in_state state = row[3].as.i64 == MQTT_RECEIVED ? MQTT_RECEIVED : MQTT_ANSWERED;
-    in->ids[row[0].as.i64] =
-        (mqtt_in){ .number = row[1].as.i64, .qos = (uint8_t)row[2].as.i64, .state = (uint8_t)state };
+    in->ids[row[0].as.i64] = (mqtt_in){ .number = row[1].as.i64,
+                                        .qos = (uint8_t)row[2].as.i64,
+                                        .state = (uint8_t)state };
     return 0;
 }
 

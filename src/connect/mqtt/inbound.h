@@ -42,15 +42,15 @@ typedef struct mqtt_ids {
 } mqtt_ids;
 
 typedef struct mqtt_inbound {
-    mqtt_in *ids;      /* by packet id */
-    mqtt_ids *turns;   /* of QoS 1 and QoS 2: those that came on this connection and are not answered */
+    mqtt_in *ids;       /* by packet id */
+    mqtt_ids *turns;    /* of QoS 1 and QoS 2: those that came on this connection and are not answered */
     mqtt_ids *complete; /* that get their PUBCOMP now */
     mqtt_ids *released; /* that wait for a checkpoint */
     size_t cut;         /* so many of them, the first, are not in `checkpoint` any more */
     uint64_t checkpoint;
-    int64_t number;   /* of the last message */
-    size_t open;      /* messages whose trees are not done, or in a durable run not known to be */
-    size_t here;      /* messages that came on this connection, and that the broker still counts */
+    int64_t number; /* of the last message */
+    size_t open;    /* messages whose trees are not done, or in a durable run not known to be */
+    size_t here;    /* messages that came on this connection, and that the broker still counts */
     bool durable;
 } mqtt_inbound;
 

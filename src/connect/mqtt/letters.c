@@ -55,7 +55,8 @@ static void copy_properties(gale_str properties, mqtt_bytes *to) {
     mqtt_cursor cursor = mqtt_cursor_of(properties), before = cursor;
     mqtt_property property;
     for (; mqtt_property_next(&cursor, &property); before = cursor)
-        if (property.id != MQTT_TOPIC_ALIAS && property.id != MQTT_SUBSCRIPTION_ID && property.id != MQTT_MESSAGE_EXPIRY)
+        if (property.id != MQTT_TOPIC_ALIAS && property.id != MQTT_SUBSCRIPTION_ID &&
+            property.id != MQTT_MESSAGE_EXPIRY)
             mqtt_bytes_add(to, before.at, (size_t)(cursor.at - before.at));
 }
 
@@ -73,10 +74,13 @@ int mqtt_letters_add(mqtt_letters *letters, const mqtt_message *message, int64_t
         add_pair(&properties, "gale.component", failure->component);
         mqtt_property_add_pair(&properties, mqtt_text("gale.topic"), message->topic);
     }
-    const mqtt_packet publish = { .type = MQTT_PUBLISH,
-                                  .message = { .topic = mqtt_text(letters->topic), .payload = message->payload, .qos = 1 },
-                                  .properties = { properties.data, properties.size } };
-    int rc = properties.failed ? GALE_NO_MEMORY : mqtt_outbound_add(&letters->link.session.out, &publish, (uint64_t)place);
+    const mqtt_packet publish = {
+        .type = MQTT_PUBLISH,
+        .message = { .topic = mqtt_text(letters->topic), .payload = message->payload, .qos = 1 },
+        .properties = { properties.data, properties.size }
+    };
+    int rc = properties.failed ? GALE_NO_MEMORY
+                               : mqtt_outbound_add(&letters->link.session.out, &publish, (uint64_t)place);
     mqtt_bytes_free(&properties);
     if (rc == 0) mqtt_link_go(&letters->link);
     return rc;
@@ -107,11 +111,11 @@ static int restore_one(mqtt_letters *letters, gale_saved *from, mqtt_written_fn 
     if (!is) return GALE_DAMAGED;
     gale_str properties = { row[2].as.bytes, row[2].size };
     if (mqtt_properties_check(properties, MQTT_PUBLISH, NULL) < 0) return GALE_DAMAGED;
-    const mqtt_packet publish = { .type = MQTT_PUBLISH,
-                                  .message = { .topic = mqtt_text(letters->topic),
-                                               .payload = { row[1].as.bytes, row[1].size },
-                                               .qos = 1 },
-                                  .properties = properties };
+    const mqtt_packet publish = {
+        .type = MQTT_PUBLISH,
+        .message = { .topic = mqtt_text(letters->topic), .payload = { row[1].as.bytes, row[1].size }, .qos = 1 },
+        .properties = properties
+    };
     rc = mqtt_outbound_add(&letters->link.session.out, &publish, (uint64_t)row[0].as.i64);
     if (rc == 0) each(user, row[0].as.i64);
     return rc;

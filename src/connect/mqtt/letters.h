@@ -15,7 +15,7 @@ enum { MQTT_LETTERS_MAX = 1000, MQTT_LETTERS_OUT = 20 };
 typedef void mqtt_written_fn(void *user, int64_t place);
 
 typedef struct mqtt_letters {
-    mqtt_link link; /* first */
+    mqtt_link link;    /* first */
     const char *topic; /* NULL: there are none */
     mqtt_written_fn *written;
     void *user;

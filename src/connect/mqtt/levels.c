@@ -24,7 +24,8 @@ static int add_field(mqtt_levels *levels, gale_str level, gale_error *error) {
     if (!name.size || name.data[name.size - 1] != '}')
         return gale_error_set(error, GALE_INVALID, "levels: a field is a whole level in braces: {name}");
     name.size--;
-    if (!is_name(name)) return gale_error_set(error, GALE_INVALID, "levels: '%.*s' is no name", (int)name.size, name.data);
+    if (!is_name(name))
+        return gale_error_set(error, GALE_INVALID, "levels: '%.*s' is no name", (int)name.size, name.data);
     for (size_t i = 0; i < levels->count; i++)
         if (levels->names[i].size == name.size && memcmp(levels->names[i].data, name.data, name.size) == 0)
             return gale_error_set(error, GALE_INVALID, "levels: {%.*s} stands there twice", (int)name.size, name.data);
@@ -39,7 +40,8 @@ static int add_level(mqtt_levels *levels, gale_str level, bool is_last, gale_err
     if (is_letter(level, '+') || (is_letter(level, '#') && is_last)) return 0;
     for (size_t i = 0; i < level.size; i++)
         if (strchr("{}+#", level.data[i]))
-            return gale_error_set(error, GALE_INVALID, "levels: '%.*s': braces, '+' and '#' take a whole level, and '#' is the last",
+            return gale_error_set(error, GALE_INVALID,
+                                  "levels: '%.*s': braces, '+' and '#' take a whole level, and '#' is the last",
                                   (int)level.size, level.data);
     return 0;
 }

@@ -11,7 +11,7 @@
 enum { MQTT_LEVELS_MAX = 16 };
 
 typedef struct mqtt_levels {
-    char *pattern;                  /* NULL: none */
+    char *pattern;                   /* NULL: none */
     gale_str names[MQTT_LEVELS_MAX]; /* of its fields */
     size_t count;
 } mqtt_levels;

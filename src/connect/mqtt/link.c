@@ -146,8 +146,7 @@ static int hear_ping(void *user, gale_collector *out, gale_watch watch, int32_t 
     mqtt_session_ping(&link->session);
     mqtt_link_go(link);
     if (link->well)
-        (void)gale_watch_set(out, watch, 0,
-                             gale_context_now(link->context) + mqtt_session_ping_after(&link->session));
+        (void)gale_watch_set(out, watch, 0, gale_context_now(link->context) + mqtt_session_ping_after(&link->session));
     return 0;
 }
 

@@ -29,9 +29,9 @@ typedef struct mqtt_link {
     void *user;
     mqtt_bytes heard; /* what came, from `at` on */
     size_t at;
-    bool stalled;          /* there is something to hear, and no room for it */
+    bool stalled; /* there is something to hear, and no room for it */
     bool well;
-    gale_watch ping, wake;  /* the second has `next` called again */
+    gale_watch ping, wake; /* the second has `next` called again */
 } mqtt_link;
 
 /* `identity` is copied, but for what it names; `role` is as of mqtt_settings_client. Closed by mqtt_link_close, also after an error. */

@@ -87,8 +87,8 @@ static const gale_class classes[] = {
                     sink_params, NULL, mqtt_make_sink),
 };
 
-static const gale_plugin plugin = GALE_PLUGIN_INIT("mqtt", "1.0", "gale.", "Apache-2.0",
-                                                   "reads and writes MQTT topics", classes);
+static const gale_plugin plugin = GALE_PLUGIN_INIT("mqtt", "1.0", "gale.", "Apache-2.0", "reads and writes MQTT topics",
+                                                   classes);
 
 GALE_PLUGIN_ENTRY {
     return &plugin;

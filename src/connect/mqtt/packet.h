@@ -46,7 +46,8 @@ typedef struct mqtt_packet {
 /* A filter of SUBSCRIBE's, with its options; of UNSUBSCRIBE's, without. */
 typedef struct mqtt_subscription {
     gale_str filter;
-    uint8_t qos, retain_handling; /* 0: retained messages come; 1: unless there was such a subscription; 2: they do not */
+    uint8_t qos,
+        retain_handling; /* 0: retained messages come; 1: unless there was such a subscription; 2: they do not */
     bool no_local, retain_as_published;
 } mqtt_subscription;
 

@@ -166,8 +166,7 @@ static int read_connack(mqtt_version version, mqtt_cursor *cursor, mqtt_packet *
     packet->session_present = flags & 1;
     if (cursor->failed) return refuse(MQTT_CONNACK, "it ends in its head", error);
     if (flags & 0xfe) return refuse(MQTT_CONNACK, "its reserved flags are set", error);
-    if (packet->reason && packet->session_present)
-        return refuse(MQTT_CONNACK, "it refuses, and has a session", error);
+    if (packet->reason && packet->session_present) return refuse(MQTT_CONNACK, "it refuses, and has a session", error);
     int rc = check_reason(version, MQTT_CONNACK, packet->reason, error);
     return rc < 0 ? rc : take_own_properties(version, cursor, packet, error);
 }
@@ -236,9 +235,11 @@ static int check_filters(mqtt_version version, mqtt_packet *packet, gale_error *
     int rc = 0;
     if (!packet->list.size) return refuse(packet->type, "it has no filter", error);
     while (rc == 0 && mqtt_left(&cursor)) {
-        if (!mqtt_subscription_next(packet->type, &cursor, &one)) return refuse(packet->type, "it ends in a filter", error);
+        if (!mqtt_subscription_next(packet->type, &cursor, &one))
+            return refuse(packet->type, "it ends in a filter", error);
         const char *wrong = mqtt_filter_wrong(one.filter);
-        if (wrong) return gale_error_set(error, GALE_DAMAGED, "%s: a filter of it: %s", mqtt_type_name(packet->type), wrong);
+        if (wrong)
+            return gale_error_set(error, GALE_DAMAGED, "%s: a filter of it: %s", mqtt_type_name(packet->type), wrong);
         if (packet->type == MQTT_SUBSCRIBE) rc = check_options(version, &one, cursor.at[-1], error);
     }
     return rc;

@@ -125,6 +125,6 @@ int mqtt_packet_write(mqtt_version version, const mqtt_packet *packet, mqtt_byte
 void mqtt_subscription_add(mqtt_type type, const mqtt_subscription *s, mqtt_bytes *to) {
     mqtt_bytes_text(to, s->filter);
     if (type != MQTT_SUBSCRIBE) return;
-    mqtt_bytes_one(to, (uint8_t)(s->qos | (s->no_local ? 4 : 0) | (s->retain_as_published ? 8 : 0) |
-                                 s->retain_handling << 4));
+    mqtt_bytes_one(
+        to, (uint8_t)(s->qos | (s->no_local ? 4 : 0) | (s->retain_as_published ? 8 : 0) | s->retain_handling << 4));
 }

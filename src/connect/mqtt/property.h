@@ -43,7 +43,7 @@ typedef enum mqtt_property_id {
 typedef struct mqtt_property {
     mqtt_property_id id;
     uint32_t number;
-    gale_str text; /* or bytes; of a user's property its name */
+    gale_str text;  /* or bytes; of a user's property its name */
     gale_str value; /* of a user's property */
 } mqtt_property;
 

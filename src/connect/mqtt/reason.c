@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 const char *mqtt_type_name(mqtt_type type) {
-    static const char *const names[MQTT_TYPE_COUNT] = {
-        "will",   "CONNECT",     "CONNACK",  "PUBLISH", "PUBACK",   "PUBREC",     "PUBREL", "PUBCOMP",
-        "SUBSCRIBE", "SUBACK", "UNSUBSCRIBE", "UNSUBACK", "PINGREQ", "PINGRESP", "DISCONNECT", "AUTH"
-    };
+    static const char *const names[MQTT_TYPE_COUNT] = { "will",      "CONNECT",  "CONNACK",     "PUBLISH",
+                                                        "PUBACK",    "PUBREC",   "PUBREL",      "PUBCOMP",
+                                                        "SUBSCRIBE", "SUBACK",   "UNSUBSCRIBE", "UNSUBACK",
+                                                        "PINGREQ",   "PINGRESP", "DISCONNECT",  "AUTH" };
     return (unsigned)type < MQTT_TYPE_COUNT ? names[type] : "packet";
 }
 

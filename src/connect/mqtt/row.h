@@ -24,7 +24,7 @@ typedef struct mqtt_row {
     mqtt_levels levels;
     const mqtt_subscription *filters;
     size_t filter_count;
-    bool keeps; /* what a dead letter needs stands behind what goes out */
+    bool keeps;               /* what a dead letter needs stands behind what goes out */
     char text[MQTT_ROW_TEXT]; /* "payload, site" */
 } mqtt_row;
 

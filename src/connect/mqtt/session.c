@@ -146,7 +146,8 @@ static int refused(const mqtt_session *session, const mqtt_packet *packet, gale_
     mqtt_property said;
     bool more = mqtt_property_find(packet->properties, MQTT_REASON_STRING, &said) && said.text.size < 200;
     return gale_error_set(error, GALE_IO, "%s: %s%s%.*s",
-                          packet->type == MQTT_CONNACK ? "the connection was refused" : "the broker ends the connection",
+                          packet->type == MQTT_CONNACK ? "the connection was refused"
+                                                       : "the broker ends the connection",
                           mqtt_reason_words(session->given->version, packet->type, packet->reason, room, sizeof room),
                           more ? ": " : "", more ? (int)said.text.size : 0, more ? said.text.data : "");
 }
@@ -201,10 +202,10 @@ static int hear_answer(mqtt_session *session, const mqtt_packet *packet) {
     bool is_refused = packet->reason >= MQTT_FAILED && packet->type != MQTT_PUBCOMP;
     if (reply.type) say(session, &reply);
     if (gone)
-        session->ops->confirmed(session->user, tag,
-                                is_refused ? mqtt_reason_words(session->given->version, packet->type, packet->reason,
-                                                               room, sizeof room)
-                                           : NULL);
+        session->ops->confirmed(
+            session->user, tag,
+            is_refused ? mqtt_reason_words(session->given->version, packet->type, packet->reason, room, sizeof room)
+                       : NULL);
     return 0;
 }
 

@@ -26,7 +26,7 @@ typedef struct mqtt_identity {
     uint16_t keep_alive;
     uint16_t receive_max; /* messages that the broker may have out */
     uint32_t packet_max;  /* bytes */
-    bool has_will, anew; /* the first connection finds no session of an earlier process */
+    bool has_will, anew;  /* the first connection finds no session of an earlier process */
     mqtt_message will;
     const mqtt_subscription *filters; /* each has the subscription id of its place, from 1 on */
     size_t filter_count;

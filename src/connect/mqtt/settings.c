@@ -77,7 +77,8 @@ static int read_will(mqtt_settings *made, const gale_args *args, gale_error *err
     gale_str key;
     int rc = 0;
     if (map.type != GALE_TYPE_MAP) return 0;
-    for (size_t i = 0; rc == 0 && gale_map_at(&map, i, &key, &value); i++) rc = read_will_word(made, key, &value, error);
+    for (size_t i = 0; rc == 0 && gale_map_at(&map, i, &key, &value); i++)
+        rc = read_will_word(made, key, &value, error);
     if (rc < 0) return rc;
     if (!made->will_topic) return refuse_will("topic", "must be there", error);
     made->identity.has_will = true;
@@ -133,5 +134,6 @@ void mqtt_settings_client(const mqtt_settings *settings, const gale_context *con
     if (settings->client)
         snprintf(client, MQTT_CLIENT_MAX, "%s%s%s", settings->client, number, role);
     else
-        snprintf(client, MQTT_CLIENT_MAX, "gale-%.100s-%.100s%s%s", context->topology, context->component, number, role);
+        snprintf(client, MQTT_CLIENT_MAX, "gale-%.100s-%.100s%s%s", context->topology, context->component, number,
+                 role);
 }

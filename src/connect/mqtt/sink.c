@@ -57,7 +57,8 @@ static int form_payload(const settings *given, const gale_tuple *tuple, char num
     bool is_there = given->payload ? gale_tuple_get(tuple, given->payload, &value) : gale_tuple_size(tuple) > 0;
     if (is_there && !given->payload) value = gale_tuple_value(tuple, 0);
     if (is_there && text_of(&value, number, ret_payload)) return 0;
-    snprintf(why, size, is_there ? "%s: it is a list or a map: a text is made of it before" : "%s: it is not there", name);
+    snprintf(why, size, is_there ? "%s: it is a list or a map: a text is made of it before" : "%s: it is not there",
+             name);
     return GALE_INVALID;
 }
 
@@ -154,7 +155,8 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     options.memory = s->given->memory;
     int rc = gale_dispatch_new(context, out, &options, &s->dispatch, &error);
     if (rc == 0)
-        rc = mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, "", context, out, &link_ops, s, &error);
+        rc = mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, "", context, out, &link_ops, s,
+                            &error);
     if (rc < 0) {
         gale_report(out, error.text);
         bolt_cleanup(s);

@@ -132,10 +132,9 @@ static void spout_close(void *self) {
 static int check_tasks(const settings *given, const gale_context *context, gale_error *error) {
     for (size_t i = 0; context->task_count > 1 && i < given->filter_count; i++)
         if (!mqtt_filter_is_shared(given->filters[i].filter))
-            return gale_error_set(error, GALE_INVALID,
-                                  "topics: each of %u tasks would have all messages: $share/GROUP/%.*s shares them",
-                                  context->task_count, (int)given->filters[i].filter.size,
-                                  given->filters[i].filter.data);
+            return gale_error_set(
+                error, GALE_INVALID, "topics: each of %u tasks would have all messages: $share/GROUP/%.*s shares them",
+                context->task_count, (int)given->filters[i].filter.size, given->filters[i].filter.data);
     return 0;
 }
 
@@ -274,10 +273,12 @@ static int read_filter(settings *made, const gale_value *value, uint8_t qos, gal
     if (wrong) return gale_error_set(error, GALE_INVALID, "topics: '%.*s': %s", (int)text.size, text.data, wrong);
     char *copy = strndup(text.data, text.size);
     if (!copy) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    made->filters[made->filter_count++] =
-        (mqtt_subscription){ .filter = { copy, text.size },
-                             .qos = qos,
-                             .retain_handling = (uint8_t)(!is_5 ? 0 : made->skips_retained ? 2 : 1) };
+    made->filters[made->filter_count++] = (mqtt_subscription){ .filter = { copy, text.size },
+                                                               .qos = qos,
+                                                               .retain_handling = (uint8_t)(!is_5 ? 0
+                                                                                            : made->skips_retained
+                                                                                                ? 2
+                                                                                                : 1) };
     return 0;
 }
 

@@ -37,7 +37,7 @@ class Broker:
         """With a password, the user `gale` needs it. With persistence each change is on the disk before the next packet is read. `tls`: files of a certificate and its key."""
         self.folder = tempfile.mkdtemp(prefix="gale-mosquitto-")
         self.port = free_port()
-        lines = ["per_listener_settings false", f"listener {self.port} 127.0.0.1", "log_dest stderr", "log_type all", "max_queued_messages 0"]
+        lines = ["per_listener_settings false", f"listener {self.port} 127.0.0.1", "log_dest stderr", *([] if "log_type none" in settings else ["log_type all"]), "max_queued_messages 0"]
         if password:
             subprocess.run(["mosquitto_passwd", "-b", "-c", f"{self.folder}/users", "gale", password], check=True, capture_output=True)
             lines += [f"password_file {self.folder}/users"]

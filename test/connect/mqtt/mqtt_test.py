@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -404,42 +405,49 @@ class Durable(Case):
     keyed = {"persistence": True}
 
     def lives(self, draw, version, qos, count=3000):
-        """gale is killed again and again, the broker stays. Messages come meanwhile."""
-        word = VERSIONS[version]
-        self.read(version=word, clientId="gale-durable", qos=qos, session="1d", inFlight=50)
-        first = self.start_reading("--state", "state")
+        """gale is killed again and again, some time after it has done something; the broker stays. Messages come meanwhile."""
+        self.read(version=VERSIONS[version], clientId="gale-durable", qos=qos, session="1d", inFlight=50)
+        process = self.start_reading("--state", "state")
         client = self.client(version=version)
         sent = [client.client.publish("a/b", str(n), qos) for n in range(count)]
-        kills, process = 0, first
-        while len(set(self.lines())) < count:
-            try:
-                process.wait(draw.uniform(0.1, 0.5))
-            except subprocess.TimeoutExpired:
-                pass
-            if kills < 12:
-                process.kill()
-                process.wait()
-                kills += 1
-                process = self.start("--state", "state")
-            elif process.poll() is not None:
-                self.fail(self.log())
-            self.assertLess(kills, 200)
+        for _ in range(12):
+            before = len(self.lines())
+            self.wait_for(lambda: len(self.lines()) > before or len(set(self.lines())) == count)
+            time.sleep(draw.uniform(0, 0.3))
+            process.kill()
+            process.wait()
+            self.process = None
+            process = self.start("--state", "state")
         for one in sent:
             one.wait_for_publish(60)
         self.wait_for(lambda: len(set(self.lines())) == count)
         client.publish("a/b", "last", qos)
         self.wait_for(lambda: "last" in self.lines())
         self.end(process)
-        self.assertGreaterEqual(kills, 5)
         return [line for line in self.lines() if line != "last"]
+
+    def breaches(self):
+        """How often the broker has sent a message anew that it had released already. mosquitto 2.0.11 does where it loses a client while it says PUBREL again; then nobody can know it."""
+        released, count = set(), 0
+        for what, number in re.findall(r"(Sending PUBREL|Received PUBCOMP|Sending PUBLISH) .*gale-durable \((?:d.*, q2, r., |Mid: )?m?(\d+)", self.broker.log().replace("(m", "(").replace(", m", ", ")):
+            if what == "Sending PUBREL":
+                released.add(number)
+            elif what == "Sending PUBLISH":
+                count += number in released
+            else:
+                released.discard(number)
+        return count
 
     def test_of_qos_2_each_message_comes_once_whenever_gale_is_killed(self):
         for version in VERSIONS:
             with self.subTest(version=version):
                 lines = self.lives(random.Random(version), version, 2)
+                breaches = self.breaches()
                 again = [line for line, count in collections.Counter(lines).items() if count > 1]
-                self.assertEqual((len(lines), again), (3000, []))
-                self.assertEqual(lines, [str(n) for n in range(3000)])
+                self.assertLessEqual(len(again), breaches)
+                self.assertEqual(list(dict.fromkeys(lines)), [str(n) for n in range(3000)])
+                if not breaches:
+                    self.assertEqual(len(lines), 3000)
                 self.tearDownLife()
 
     def test_of_qos_1_none_is_lost_whenever_gale_is_killed(self):

@@ -34,7 +34,10 @@ static const good taken[] = {
     { 4, "3c 09 0003'a/b' ffff ff00", NULL },
     { 4, "3b 07 0003'a/b' 0001", NULL },
     { 5, "30 06 0003'a/b' 00", NULL },
-    { 5, "32 29 0003'a/b' 0007 1f 01 01 02 0000000a 03 0001'x' 08 0001'r' 09 0001 00 26 0001'k' 0001'v' 0b 01 0b ff7f '{}'", NULL },
+    { 5,
+      "32 29 0003'a/b' 0007 1f 01 01 02 0000000a 03 0001'x' 08 0001'r' 09 0001 00 26 0001'k' 0001'v' 0b 01 0b ff7f "
+      "'{}'",
+      NULL },
     { 5, "30 06 0000 03 23 0001", NULL },
     { BOTH, "40 02 0001", NULL },
     { BOTH, "50 02 0001", NULL },
@@ -111,7 +114,8 @@ static void assert_text(gale_str text, const char *wanted) {
 }
 
 static void a_message_says_all_that_it_has(void **state) {
-    gale_str bytes = bytes_of("3d 25 0003'a/b' 0107 16 02 0000000a 09 0001 00 26 0001'k' 0002'vw' 0b ff7f 0b 01 '{\"n\":1}'");
+    gale_str bytes = bytes_of(
+        "3d 25 0003'a/b' 0107 16 02 0000000a 09 0001 00 26 0001'k' 0002'vw' 0b ff7f 0b 01 '{\"n\":1}'");
     mqtt_property property;
     (void)state;
     mqtt_packet packet = read_one(MQTT_5, bytes);
@@ -133,7 +137,8 @@ static void a_message_says_all_that_it_has(void **state) {
 }
 
 static void a_connect_says_all_that_it_has(void **state) {
-    gale_str bytes = bytes_of("10 33 0004'MQTT' 05 f4 0102 05 11 00000e10 0002'id' 05 18 00000005 0004'will' 0003'bye' 0004'user' 0006'sesame'");
+    gale_str bytes = bytes_of("10 33 0004'MQTT' 05 f4 0102 05 11 00000e10 0002'id' 05 18 00000005 0004'will' 0003'bye' "
+                              "0004'user' 0006'sesame'");
     (void)state;
     mqtt_packet packet = read_one(MQTT_3_1_1, bytes);
     const mqtt_connect *connect = &packet.connect;
@@ -220,10 +225,14 @@ static const bad refused[] = {
     { BOTH, "10 0b 0004'MQTT' 05 02 0000 05", "CONNECT: it ends in its properties" },
     { BOTH, "10 10 0004'MQTT' 05 02 0000 03 21 0000 0000", "CONNECT: its property 'receive maximum' is 0" },
     { BOTH, "10 12 0004'MQTT' 05 02 0000 05 27 00000000 0000", "CONNECT: its property 'maximum packet size' is 0" },
-    { BOTH, "10 0f 0004'MQTT' 05 02 0000 02 17 02 0000", "CONNECT: its property 'request problem information' is neither 0 nor 1" },
-    { BOTH, "10 0f 0004'MQTT' 05 02 0000 02 16 00 0000", "CONNECT: its property 'authentication data' is not there as a whole" },
-    { BOTH, "10 10 0004'MQTT' 05 02 0000 03 16 0000 0000", "CONNECT: its property 'authentication data' is there without a method" },
-    { BOTH, "10 18 0004'MQTT' 05 06 0000 00 0000 05 11 00000001 0001't' 0000", "will: its property 'session expiry interval' is none of such a packet's" },
+    { BOTH, "10 0f 0004'MQTT' 05 02 0000 02 17 02 0000",
+      "CONNECT: its property 'request problem information' is neither 0 nor 1" },
+    { BOTH, "10 0f 0004'MQTT' 05 02 0000 02 16 00 0000",
+      "CONNECT: its property 'authentication data' is not there as a whole" },
+    { BOTH, "10 10 0004'MQTT' 05 02 0000 03 16 0000 0000",
+      "CONNECT: its property 'authentication data' is there without a method" },
+    { BOTH, "10 18 0004'MQTT' 05 06 0000 00 0000 05 11 00000001 0001't' 0000",
+      "will: its property 'session expiry interval' is none of such a packet's" },
 
     { BOTH, "20 01 00", "CONNACK: it ends in its head" },
     { 4, "20 02 02 00", "CONNACK: its reserved flags are set" },
@@ -259,8 +268,10 @@ static const bad refused[] = {
     { 5, "30 08 0003'a/b' 02 01 02", "PUBLISH: its property 'payload format indicator' is neither 0 nor 1" },
     { 5, "30 08 0003'a/b' 02 0b 00", "PUBLISH: its property 'subscription identifier' is 0" },
     { 5, "30 08 0003'a/b' 02 0b 80", "PUBLISH: its property 'subscription identifier' is not there as a whole" },
-    { 5, "30 0a 0003'a/b' 04 08 0001'#'", "PUBLISH: its property 'response topic' is no topic: it is empty, or has a wildcard" },
-    { 5, "30 09 0003'a/b' 03 08 0000", "PUBLISH: its property 'response topic' is no topic: it is empty, or has a wildcard" },
+    { 5, "30 0a 0003'a/b' 04 08 0001'#'",
+      "PUBLISH: its property 'response topic' is no topic: it is empty, or has a wildcard" },
+    { 5, "30 09 0003'a/b' 03 08 0000",
+      "PUBLISH: its property 'response topic' is no topic: it is empty, or has a wildcard" },
     { 5, "30 0a 0003'a/b' 04 01 01 01 01", "PUBLISH: its property 'payload format indicator' is there twice" },
 
     { BOTH, "40 01 00", "PUBACK: it ends in its packet id" },
@@ -374,8 +385,10 @@ static void numbers_have_one_to_four_bytes(void **state) {
 }
 
 static void filters_are_known(void **state) {
-    static const char *const good_ones[] = { "a", "/", "a/b", "+", "+/+", "#", "a/#", "/+", "a//b", "$SYS/#", "$share/g/#", "$share/g//a", "ü/+" };
-    static const char *const bad_ones[] = { "", "a+", "+a/b", "#/a", "a#", "a/#/b", "$share/g", "$share/g/", "$share//a", "$share/+/a", "$share/g/a#", "\xff" };
+    static const char *const good_ones[] = { "a",  "/",    "a/b",    "+",          "+/+",         "#",  "a/#",
+                                             "/+", "a//b", "$SYS/#", "$share/g/#", "$share/g//a", "ü/+" };
+    static const char *const bad_ones[] = { "",         "a+",        "+a/b",      "#/a",        "a#",          "a/#/b",
+                                            "$share/g", "$share/g/", "$share//a", "$share/+/a", "$share/g/a#", "\xff" };
     (void)state;
     for (size_t i = 0; i < sizeof good_ones / sizeof *good_ones; i++)
         if (mqtt_filter_wrong((gale_str){ good_ones[i], strlen(good_ones[i]) })) fail_msg("%s", good_ones[i]);
@@ -393,7 +406,8 @@ static void reasons_have_words(void **state) {
 }
 
 static void what_is_longer_than_a_packet_can_be_is_not_written(void **state) {
-    mqtt_packet packet = { .type = MQTT_PUBLISH, .message = { .topic = { "t", 1 }, .payload = { "", MQTT_NUMBER_MAX } } };
+    mqtt_packet packet = { .type = MQTT_PUBLISH,
+                           .message = { .topic = { "t", 1 }, .payload = { "", MQTT_NUMBER_MAX } } };
     mqtt_bytes bytes = { .data = NULL };
     (void)state;
     assert_int_equal(mqtt_packet_write(MQTT_3_1_1, &packet, &bytes), GALE_TOO_LARGE);

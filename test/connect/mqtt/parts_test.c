@@ -78,14 +78,17 @@ static mqtt_packet read_publish(gale_str bytes) {
 
 static void a_row_has_what_emit_and_levels_name(void **state) {
     static const mqtt_subscription filters[] = { { .filter = { "x/#", 3 } }, { .filter = { "a/#", 3 } } };
-    gale_str bytes = bytes_of("35 23 0003'a/b' 0001 19 02 0000000a 03 0001'x' 0b 02 26 0001'k' 0001'1' 26 0001'k' 0001'2' ff00");
+    gale_str bytes = bytes_of(
+        "35 23 0003'a/b' 0001 19 02 0000000a 03 0001'x' 0b 02 26 0001'k' 0001'1' 26 0001'k' 0001'2' ff00");
     gale_error error = GALE_ERROR_INIT;
     static mqtt_values values;
     mqtt_row row;
     gale_value found;
     mqtt_message letter;
     (void)state;
-    assert_int_equal(mqtt_row_make(&row, "properties, qos, retain, filter, contentType, correlation, expiry, payload", "a/{leaf}", &error), 0);
+    assert_int_equal(mqtt_row_make(&row, "properties, qos, retain, filter, contentType, correlation, expiry, payload",
+                                   "a/{leaf}", &error),
+                     0);
     assert_string_equal(row.text, "properties, qos, retain, filter, contentType, correlation, expiry, payload, leaf");
     row.filters = filters;
     row.filter_count = 2;

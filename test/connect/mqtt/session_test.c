@@ -86,7 +86,8 @@ static int hears(fixture *f, const char *hex) {
     gale_str bytes = bytes_of(hex);
     mqtt_packet packet;
     f->error = (gale_error)GALE_ERROR_INIT;
-    if (mqtt_packet_read(f->session.given->version, bytes, &packet, &f->error) < 0) fail_msg("%s: %s", hex, f->error.text);
+    if (mqtt_packet_read(f->session.given->version, bytes, &packet, &f->error) < 0)
+        fail_msg("%s: %s", hex, f->error.text);
     int rc = mqtt_session_hear(&f->session, &packet, &f->error);
     assert_true(rc == 0 || f->error.length);
     give_back(bytes);
@@ -161,12 +162,21 @@ static void what_is_refused_is_refused_in_words(void **state) {
     mqtt_session_open(&f.session, NULL);
     hears_well(&f, "20 03 00 00 00");
     assert_int_equal(hears(&f, "e0 01 8e"), GALE_IO);
-    assert_string_equal(f.error.text, "the broker ends the connection: the session was taken over: another client has the same client id");
+    assert_string_equal(
+        f.error.text,
+        "the broker ends the connection: the session was taken over: another client has the same client id");
     end(&f);
 }
 
 static void what_no_broker_may_say_is_refused(void **state) {
-    static const char *const said[] = { "10 0d 0004'MQTT' 04 02 003c 0001'c'", "82 06 0001 0001'a' 00", "a2 05 0001 0001'a'", "c0 00", "e0 00", "20 02 00 00", "90 03 0001 00", "b0 02 0001" };
+    static const char *const said[] = { "10 0d 0004'MQTT' 04 02 003c 0001'c'",
+                                        "82 06 0001 0001'a' 00",
+                                        "a2 05 0001 0001'a'",
+                                        "c0 00",
+                                        "e0 00",
+                                        "20 02 00 00",
+                                        "90 03 0001 00",
+                                        "b0 02 0001" };
     fixture f;
     (void)state;
     begin(&f, &reader, false);
@@ -357,10 +367,9 @@ static int restore_inbound(void *self, gale_saved *from, gale_collector *out) {
     return mqtt_inbound_restore(&f->session.in, from);
 }
 
-static const gale_durable_ops durable = { .size = sizeof durable,
-                                          .version = 1,
-                                          .save = save_inbound,
-                                          .restore = restore_inbound };
+static const gale_durable_ops durable = {
+    .size = sizeof durable, .version = 1, .save = save_inbound, .restore = restore_inbound
+};
 
 static void an_id_of_qos_2_is_free_when_no_checkpoint_has_it(void **state) {
     fake_collector fake;
@@ -433,8 +442,9 @@ static void a_run_that_goes_on_knows_what_comes_again(void **state) {
 /* --- Messages out ----------------------------------------------------------------------------------------------------- */
 
 static void add(fixture *f, uint8_t qos, const char *payload, uint64_t tag) {
-    const mqtt_packet publish = { .type = MQTT_PUBLISH,
-                                  .message = { .topic = { "t", 1 }, .payload = { payload, strlen(payload) }, .qos = qos } };
+    const mqtt_packet publish = {
+        .type = MQTT_PUBLISH, .message = { .topic = { "t", 1 }, .payload = { payload, strlen(payload) }, .qos = qos }
+    };
     assert_int_equal(mqtt_outbound_add(&f->session.out, &publish, tag), 0);
 }
 
@@ -442,7 +452,8 @@ static void writer_up(fixture *f, bool session_present, const char *limits) {
     char hex[80];
     mqtt_session_open(&f->session, NULL);
     f->session.unsent.size = 0;
-    snprintf(hex, sizeof hex, "20 %02zx %s 00 %02zx %s", 3 + (strlen(limits) + 1) / 3, session_present ? "01" : "00", (strlen(limits) + 1) / 3, limits);
+    snprintf(hex, sizeof hex, "20 %02zx %s 00 %02zx %s", 3 + (strlen(limits) + 1) / 3, session_present ? "01" : "00",
+             (strlen(limits) + 1) / 3, limits);
     hears_well(f, hex);
 }
 
