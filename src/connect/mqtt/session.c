@@ -105,7 +105,7 @@ static void subscribe(mqtt_session *session) {
     for (size_t i = 0; i < given->filter_count; i++) {
         mqtt_bytes list = { .data = NULL }, properties = { .data = NULL };
         mqtt_subscription_add(MQTT_SUBSCRIBE, &given->filters[i], &list);
-        mqtt_property_add_number(&properties, MQTT_SUBSCRIPTION_ID, (uint32_t)i + 1);
+        if (session->ids_available) mqtt_property_add_number(&properties, MQTT_SUBSCRIPTION_ID, (uint32_t)i + 1);
         const mqtt_packet packet = { .type = MQTT_SUBSCRIBE,
                                      .id = (uint16_t)(MQTT_SUBSCRIBE_ID - i),
                                      .properties = { properties.data, properties.size },
@@ -157,6 +157,7 @@ static void take_limits(mqtt_session *session, gale_str properties) {
     session->keep_alive = (uint16_t)mqtt_property_number(properties, MQTT_SERVER_KEEP_ALIVE, given->keep_alive);
     session->qos_max = (uint8_t)mqtt_property_number(properties, MQTT_MAXIMUM_QOS, 2);
     session->retain_available = mqtt_property_number(properties, MQTT_RETAIN_AVAILABLE, 1);
+    session->ids_available = mqtt_property_number(properties, MQTT_SUBSCRIPTION_ID_AVAILABLE, 1);
     session->packet_max = mqtt_property_number(properties, MQTT_MAXIMUM_PACKET, MQTT_NUMBER_MAX);
 }
 

@@ -4,8 +4,7 @@
  *       ^                                     |                    |    '- nothing to subscribe to ----^
  *       '------- lost, or refused in words ---'--------------------'-----------------------------------'
  *
- * What:    packets that were read go in (mqtt_session_hear), bytes come out (`unsent`), and the caller is told of messages and confirmations. It knows no socket and no clock. A broker that has
- *          no session of a client that had one is told of (`forgotten`).
+ * What:    packets that were read go in (mqtt_session_hear), bytes come out (`unsent`), and the caller is told of messages and confirmations. It knows no socket and no clock.
  * Keep alive: mqtt_session_ping, every so often (mqtt_session_ping_after), asks whether the broker is there; PINGRESP is an answer that the caller expects (mqtt_session_expects).
  * Threads: the task's. Owner: mqtt_session_free; `given` lives longer.
  * Errors:  what the broker may not say, or refuses, is a negative code with a sentence: the connection is to end. mqtt_session_end says goodbye before. */
@@ -56,7 +55,7 @@ typedef struct mqtt_session {
     size_t suback; /* that are to come */
     uint16_t keep_alive;
     uint8_t qos_max; /* what the broker takes */
-    bool retain_available;
+    bool retain_available, ids_available; /* subscription ids */
     uint32_t packet_max;
 } mqtt_session;
 

@@ -141,6 +141,19 @@ static void version_5_says_its_limits_and_takes_the_brokers(void **state) {
     end(&f);
 }
 
+static void a_broker_without_subscription_ids_is_sent_none(void **state) {
+    mqtt_identity identity = reader;
+    fixture f;
+    (void)state;
+    identity.version = MQTT_5;
+    begin(&f, &identity, false);
+    mqtt_session_open(&f.session, NULL);
+    f.session.unsent.size = 0;
+    hears_well(&f, "20 05 00 00 02 29 00");
+    says(&f, "82 09 ffff 00 0003'a/#' 02");
+    end(&f);
+}
+
 static void what_is_refused_is_refused_in_words(void **state) {
     mqtt_identity identity = reader;
     fixture f;
@@ -582,6 +595,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_subscribes_and_is_up),
         cmocka_unit_test(version_5_says_its_limits_and_takes_the_brokers),
+        cmocka_unit_test(a_broker_without_subscription_ids_is_sent_none),
         cmocka_unit_test(what_is_refused_is_refused_in_words),
         cmocka_unit_test(what_no_broker_may_say_is_refused),
         cmocka_unit_test(a_will_and_a_goodbye_are_said),
