@@ -2,7 +2,8 @@
 """The includes of src/ and include/gale/ obey src/LAYERS: a module includes only itself and modules listed before it, and
 none that a `deny` line keeps from it; every file is listed and every listed module is a file; every source is built into
 the library of its floor; nothing inside includes the umbrella <gale/gale.h>. A connector that is built as a plugin, a folder of src/connect with
-a CMakeLists.txt, is on no floor: it includes the public headers and its own, and nothing includes it.
+a CMakeLists.txt, is on no floor: it includes the public headers, its own and those of the pieces that it asks for, and nothing includes it. A piece has
+the public headers and its own.
 
 usage: layers_test.py ROOT
 """
@@ -20,18 +21,20 @@ class Layers:
     """What src/LAYERS says: each module's place and floor, and the pairs of prefixes that deny."""
 
     def __init__(self, text):
-        self.place, self.floor, self.line, self.denied, self.errors = {}, {}, {}, [], []
+        self.place, self.floor, self.line, self.denied, self.errors, self.pieces = {}, {}, {}, [], [], set()
         floor = None
         for number, line in enumerate(text.splitlines(), 1):
             words = line.split("#", 1)[0].split()
             if not words:
                 continue
-            if words[0] == "floor" and len(words) == 2:
+            if words[0] in ("floor", "piece") and len(words) == 2:
                 floor = words[1]
+                if words[0] == "piece":
+                    self.pieces.add(floor)
             elif words[0] == "deny" and len(words) == 3:
                 self.denied.append((words[1], words[2]))
             elif len(words) != 1:
-                self.errors.append(f"src/LAYERS:{number}: expected `floor NAME`, `deny A B` or one module")
+                self.errors.append(f"src/LAYERS:{number}: expected `floor NAME`, `piece NAME`, `deny A B` or one module")
             elif words[0] in self.place:
                 self.errors.append(f"src/LAYERS:{number}: {words[0]} is listed in line {self.line[words[0]]} already")
             else:
@@ -46,6 +49,11 @@ class Layers:
                 return f"which LAYERS denies to {who}"
         if included not in self.place:
             return "which LAYERS does not list"
+        own, other = self.floor[module], self.floor[included]
+        if own != other and other in self.pieces:
+            return "which is of connectors alone"
+        if own != other and own in self.pieces and not included.startswith("gale/"):
+            return f"and {own}, a piece, has the public headers and its own alone"
         if self.place[included] > self.place[module]:
             return f"which LAYERS lists later (line {self.line[included]}, after {module} in line {self.line[module]})"
         return None
@@ -79,8 +87,17 @@ def connector_of(root, path):
     return folder.relative_to(root / "src").as_posix() if folder and (folder / "CMakeLists.txt").exists() else None
 
 
+def pieces_of(root, folder):
+    """What it asks for: gale_connector(... PIECES wire ...)."""
+    match = re.search(r"\bPIECES((?:\s+[a-z0-9_]+)+)", (root / "src" / folder / "CMakeLists.txt").read_text())
+    return match.group(1).split() if match else []
+
+
 def check_connector(layers, root, path, folder):
+    pieces = pieces_of(root, folder)
     for number, target in includes(path):
+        if target[:-2] in layers.place and layers.floor[target[:-2]] in layers.pieces.intersection(pieces):
+            continue
         own = target.startswith(f"{folder}/") and (root / "src" / target).exists()
         public = target.startswith("gale/") and target[:-2] in layers.place and target[:-2] != UMBRELLA
         if not own and not public:
@@ -134,8 +151,9 @@ def check(root):
 
 
 BROKEN = {
-    "src/LAYERS": "floor base\nbase/a\nbase/b\nbase/gone\nfloor engine\nengine/y\nfloor kit\ngale/kit\nkit/x\ndeny kit engine\n",
-    "src/CMakeLists.txt": 'gale_floor(base ""\n  base/b.c)\ngale_floor(kit "base"\n  kit/x.c)\n',
+    "src/LAYERS": "floor base\nbase/a\nbase/b\nbase/gone\nfloor engine\nengine/y\nfloor kit\ngale/kit\nkit/x\n"
+                  "piece wire\nwire/w\nfloor top\ntop/t\ndeny kit engine\n",
+    "src/CMakeLists.txt": 'gale_floor(base ""\n  base/b.c)\ngale_floor(kit "base"\n  kit/x.c)\ngale_floor(top "")\n',
     "src/base/a.h": '#include "base/b.h"\n',
     "src/base/a.c": '#include "base/a.h"\n',
     "src/base/b.h": '/* #include "kit/x.h" */\n#include <stdint.h>\n',
@@ -148,6 +166,11 @@ BROKEN = {
     "src/connect/far/a.h": "#include <gale/gale.h>\n",
     "src/connect/near/CMakeLists.txt": "",
     "src/connect/near/b.h": '#include "base/b.h"\n',
+    "src/connect/ask/CMakeLists.txt": "gale_connector(ask SOURCES a.c PIECES wire)",
+    "src/connect/ask/a.c": '#include "wire/w.h"\n',
+    "src/connect/near/c.c": '#include "wire/w.h"\n',
+    "src/wire/w.h": '#include "kit/x.h"\n#include <gale/kit.h>\n',
+    "src/top/t.h": '#include "wire/w.h"\n',
     "include/gale/kit.h": "",
     "include/gale/gale.h": "#include <gale/kit.h>\n",
 }
@@ -157,9 +180,12 @@ COMPLAINTS = [
     "src/connect/far/a.c:4: the connector connect/far includes connect/near/b, and has the public headers (but for the umbrella) and its own alone",
     "src/connect/far/a.h:1: the connector connect/far includes gale/gale, and has the public headers (but for the umbrella) and its own alone",
     "src/connect/near/b.h:1: the connector connect/near includes base/b, and has the public headers (but for the umbrella) and its own alone",
+    "src/connect/near/c.c:1: the connector connect/near includes wire/w, and has the public headers (but for the umbrella) and its own alone",
     "src/kit/stray.h:1: module kit/stray is not listed in src/LAYERS",
     "src/kit/x.c:3: kit/x includes engine/y, which LAYERS denies to kit",
     "src/kit/x.c:4: kit/x includes gale/gale, which is for applications: include the header of the noun",
+    "src/top/t.h:1: top/t includes wire/w, which is of connectors alone",
+    "src/wire/w.h:1: wire/w includes kit/x, and wire, a piece, has the public headers and its own alone",
     "src/LAYERS:4: base/gone is listed, but there is no such file",
     "src/base/a.c:1: belongs to floor base, but src/CMakeLists.txt does not list it there",
 ]

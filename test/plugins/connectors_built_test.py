@@ -122,7 +122,7 @@ class Said(Case):
                   sentence="gale_connector(Mine): a connector is called as its folder, 'Mine', in small letters, digits, '-' and '_'")
         for text, what in (("SOURCES x.c", ""), ("CLASSES gale.bolt.X", ""), ("Kafka CLASSES gale.bolt.X SOURCES x.c", "Kafka")):
             self.says(f'gale_connector(mine "x" {text})',
-                      f"gale_connector(mine): it has CLASSES and SOURCES, and may have NEEDS and PACKAGES{what and f'; what is {what}?'}")
+                      f"gale_connector(mine): it has CLASSES and SOURCES, and may have PIECES, NEEDS and PACKAGES{what and f'; what is {what}?'}")
         self.says('gale_connector(mine "x" CLASSES mine.bolt.X SOURCES x.c)',
                   "gale_connector(mine): 'mine.bolt.X' is no name of gale's or Storm's own")
         self.says('gale_connector(mine "x" CLASSES gale.bolt.X gale.spout.Probe SOURCES x.c)',
