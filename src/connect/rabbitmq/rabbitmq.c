@@ -91,8 +91,8 @@ static const gale_param sink_params[] = {
 };
 
 static const gale_class classes[] = {
-    GALE_SPOUT_CLASS("gale.spout.RabbitMQ", "emits messages of a queue of RabbitMQ, tracked, and answers each",
-                     spout_params, NULL, rmq_make_spout),
+    { "gale.spout.RabbitMQ", GALE_CLASS_SPOUT, 0, "emits messages of a queue of RabbitMQ, tracked, and answers each",
+      GALE_TABLE(spout_params), NULL, NULL, "gale.rate", rmq_make_spout, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.RabbitMQSink",
                     "publishes each tuple to an exchange of RabbitMQ, and acks it when the broker has confirmed it",
                     sink_params, NULL, rmq_make_sink),
