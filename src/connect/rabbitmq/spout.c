@@ -21,6 +21,8 @@
 #define LOOK_OFTEN (GALE_SECOND / 5) /* with untilEmpty */
 #define LOOK_SELDOM (5 * GALE_SECOND)
 
+#define GATHER (5 * GALE_MILLISECOND) /* so long an answer waits for others, which cost the broker as much together as it alone */
+
 enum { QUIET = 2 }; /* so often in a row the queue is to be empty */
 
 typedef struct spout {
@@ -32,7 +34,8 @@ typedef struct spout {
     rmq_reader reader; /* its thread's */
     rmq_chain stash;   /* deliveries that were not taken yet */
     rmq_tags tags;
-    gale_watch look;
+    gale_watch look, gathered; /* timers */
+    bool gathers;
     gale_metric *ready;
     uint32_t empty; /* so often in a row there was nothing */
     uint32_t *dropped;
@@ -56,8 +59,25 @@ static void order_ack(void *user, uint64_t tag, bool multiple) {
 }
 
 static void flush(spout *s) {
+    s->gathers = false;
     rmq_tags_flush(&s->tags, order_ack, s);
     rmq_link_flush(&s->link);
+}
+
+/* What is done may be answered: soon, or now where it is an eighth of what the broker gives. */
+static void gather(spout *s) {
+    if (s->tags.done > s->given->prefetch / 8) {
+        flush(s);
+    } else if (s->tags.done && !s->gathers) {
+        s->gathers = true;
+        (void)gale_watch_set(s->out, s->gathered, 0, gale_context_now(s->context) + GATHER);
+    }
+}
+
+static int hear_gathered(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    (void)out, (void)watch, (void)events;
+    flush(user);
+    return 0;
 }
 
 /* Behind what a row emits: how often its message was given. */
@@ -135,6 +155,7 @@ static void spout_close(void *self) {
     if (s->link.worker) flush(s);
     rmq_link_close(&s->link);
     if (s->look) (void)gale_watch_free(s->out, s->look);
+    if (s->gathered) (void)gale_watch_free(s->out, s->gathered);
     rmq_chain_free(&s->stash);
     rmq_assembly_drop(&s->reader.assembly);
     rmq_tags_free(&s->tags);
@@ -143,18 +164,23 @@ static void spout_close(void *self) {
     free(s);
 }
 
-static int begin_look(spout *s, gale_error *error) {
+static int make_timer(spout *s, gale_watch_fn *call, gale_watch *ret_timer, gale_error *error) {
     gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    options.always = true;
+    options.call = call;
+    options.user = s;
+    int rc = gale_watch_new(s->out, &options, ret_timer);
+    return rc < 0 ? gale_error_set(error, rc, "rabbitmq: a timer cannot be made: %s", gale_error_text(rc)) : 0;
+}
+
+static int begin_timers(spout *s, gale_error *error) {
     gale_metric_options ready = GALE_METRIC_OPTIONS_INIT;
     ready.name = "rabbitmq_ready";
     ready.kind = GALE_METRIC_GAUGE;
     ready.help = "Messages of the queue that wait to be given to somebody";
     if (gale_metric_new(s->out, &ready, &s->ready) < 0) s->ready = NULL; /* without it all else goes on */
-    options.always = true;
-    options.call = hear_look;
-    options.user = s;
-    int rc = gale_watch_new(s->out, &options, &s->look);
-    return rc < 0 ? gale_error_set(error, rc, "rabbitmq: a timer cannot be made: %s", gale_error_text(rc)) : 0;
+    int rc = make_timer(s, hear_look, &s->look, error);
+    return rc < 0 ? rc : make_timer(s, hear_gathered, &s->gathered, error);
 }
 
 /* In a durable run, when half of what the broker may give waits for a checkpoint, that is enough. */
@@ -171,7 +197,7 @@ static int begin(spout *s, gale_error *error) {
     s->reader.assembly.most = given->largest;
     s->reader.assembly.headers = given->row.headers;
     int rc = gale_intake_new(s->context, s->out, &options, &s->intake, error);
-    if (rc == 0) rc = begin_look(s, error);
+    if (rc == 0) rc = begin_timers(s, error);
     if (rc == 0)
         rc = rmq_link_open(&s->link, &given->broker, &link_ops, s, &rmq_reader_ops, &s->reader, s->context, s->out,
                            error);
@@ -241,7 +267,7 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
 static void spout_ack_batch(void *self, const uint64_t *message_ids, size_t count) {
     spout *s = self;
     gale_intake_ack(s->intake, message_ids, count);
-    flush(s);
+    gather(s);
 }
 
 static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {

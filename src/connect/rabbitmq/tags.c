@@ -16,7 +16,7 @@ void rmq_tags_free(rmq_tags *tags) {
 }
 
 void rmq_tags_clear(rmq_tags *tags) {
-    tags->used = tags->count = 0;
+    tags->used = tags->count = tags->done = 0;
     tags->free_first = tags->first = tags->last = tags->done_first = NONE;
 }
 
@@ -67,6 +67,7 @@ bool rmq_tags_done(rmq_tags *tags, uint32_t place) {
     tags->list[place].state = DONE;
     tags->list[place].next_done = tags->done_first;
     tags->done_first = place;
+    tags->done++;
     return true;
 }
 
@@ -93,6 +94,7 @@ static void flush_first(rmq_tags *tags, rmq_tags_fn *ack, void *user) {
 
 void rmq_tags_flush(rmq_tags *tags, rmq_tags_fn *ack, void *user) {
     flush_first(tags, ack, user);
+    tags->done = 0;
     while (tags->done_first != NONE) {
         uint32_t place = tags->done_first;
         rmq_tag *one = &tags->list[place];

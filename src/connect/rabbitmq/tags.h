@@ -24,6 +24,7 @@ typedef struct rmq_tags {
     size_t capacity, used;
     uint32_t free_first, first, last, done_first;
     size_t count;
+    size_t done; /* so many of them are to be acked */
 } rmq_tags;
 
 void rmq_tags_init(rmq_tags *tags);

@@ -129,6 +129,14 @@ class Case(unittest.TestCase):
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(60), code, self.log())
 
+    def unanswered(self):
+        """How many messages of the queue somebody has."""
+        for line in SERVER.control("list_queues", "-q", "name", "messages_unacknowledged").splitlines():
+            name, count = line.split()
+            if name == self.queue:
+                return int(count)
+        return -1
+
     def wait_for(self, condition, seconds=60):
         end = time.monotonic() + seconds
         while not condition():
@@ -647,7 +655,7 @@ class Durable(Case):
         self.wait_for(lambda: self.depth() == 300)
         path.write_text(path.read_text().replace("interval.ms: 3600000", "interval.ms: 100"))
         self.start("--state", "state")
-        self.wait_for(lambda: self.depth() == 0 and SERVER_UNACKED(self.queue) == 0)
+        self.wait_for(lambda: self.depth() == 0 and self.unanswered() == 0)
         self.end()
         self.assertEqual(set(self.bodies()), set(range(300)))
 
@@ -681,12 +689,12 @@ class Durable(Case):
         self.assertEqual(self.bodies(), list(range(rows)))
 
 
-def SERVER_UNACKED(queue):
-    for line in SERVER.control("list_queues", "-q", "name", "messages_unacknowledged").splitlines():
-        name, count = line.split()
-        if name == queue:
-            return int(count)
-    return -1
+class Example(unittest.TestCase):
+    def test_the_example_has_each_order_once(self):
+        example = Path(__file__).resolve().parents[3] / "examples" / "connectors" / "rabbitmq" / "run"
+        done = subprocess.run([example], env={**ENVIRONMENT, "GALE": GALE}, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("9990 orders came, 0 of them twice\n10 orders of nothing are dead letters\n", done.stdout)
 
 
 if __name__ == "__main__":
