@@ -49,6 +49,7 @@ class Case(unittest.TestCase):
         self.process = None
         (self.path / "password").write_text("sesame\n")
         self.given = {"connection": SERVER.connection(), "passwordFrom": "password"}
+        SERVER.go_on()
         for schema, in SERVER.sql("SELECT nspname FROM pg_namespace WHERE nspname IN ('public')", "shop"):
             self.sql(f"DROP SCHEMA {schema} CASCADE")
         self.sql("CREATE SCHEMA public")
@@ -70,7 +71,7 @@ class Case(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def wait_for(self, condition, seconds=30):
+    def wait_for(self, condition, seconds=120):
         end = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), end, self.log())
@@ -256,7 +257,7 @@ class Faults(Writing):
                 SERVER.start()
             else:
                 SERVER.go_on()
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
 
     def test_a_server_that_is_killed_and_hung_under_load_has_each_row(self):
         self.table()
@@ -289,7 +290,7 @@ class Faults(Writing):
         self.start()
         self.wait_for(lambda: "No space left on device" in self.log())
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [["50000", "50000"]])
 
     def test_what_is_wrong_is_told_and_mended_while_it_runs(self):
@@ -426,7 +427,7 @@ class Lookup(Case):
                 SERVER.start()
             else:
                 SERVER.go_on()
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
         self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), [self.expected(n, n % 50) for n in range(40_000)])
 
     def test_a_durable_run_that_is_killed_has_each_once(self):
