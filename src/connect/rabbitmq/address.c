@@ -67,7 +67,8 @@ static bool read_letter(const char **at, char *ret_letter) {
 static bool read_vhost(const char *at, char to[RMQ_NAME]) {
     size_t size = 0;
     for (; *at; size++)
-        if (size + 1 >= RMQ_NAME || *at == '/' || *at == '?' || *at == '#' || !read_letter(&at, &to[size])) return false;
+        if (size + 1 >= RMQ_NAME || *at == '/' || *at == '?' || *at == '#' || !read_letter(&at, &to[size]))
+            return false;
     to[size] = '\0';
     if (!size) strcpy(to, "/");
     return true;

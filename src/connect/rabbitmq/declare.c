@@ -12,9 +12,9 @@ enum { CHANNEL = 1 };
 /* --- In a file -------------------------------------------------------------------------------------------------------- */
 
 enum { DURABLE, QUORUM, EXCHANGE, TYPE, BINDINGS, DEAD_EXCHANGE, DEAD_QUEUE, ARGUMENTS };
-static const char *const of_spouts[] = { "durable",  "quorum",           "exchange",        "type",
-                                         "bindings", "deadLetterExchange", "deadLetterQueue", "arguments",
-                                         NULL };
+static const char *const of_spouts[] = {
+    "durable", "quorum", "exchange", "type", "bindings", "deadLetterExchange", "deadLetterQueue", "arguments", NULL
+};
 static const char *const of_sinks[] = { "durable", "type", NULL };
 
 static int refuse(gale_error *error, gale_str name, const char *what) {
@@ -188,8 +188,7 @@ static bool bind_queue(amqp_connection_state_t state, const char *queue, const c
 
 static amqp_table_entry_t text_entry(const char *name, const char *text) {
     return (amqp_table_entry_t){ .key = amqp_cstring_bytes(name),
-                                 .value = { .kind = AMQP_FIELD_KIND_UTF8,
-                                            .value.bytes = amqp_cstring_bytes(text) } };
+                                 .value = { .kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(text) } };
 }
 
 static amqp_table_entry_t entry_of(const rmq_argument *argument) {

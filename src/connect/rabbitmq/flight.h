@@ -24,10 +24,10 @@ typedef struct rmq_flying {
 
 typedef struct rmq_flight {
     rmq_flying *first, *last;
-    rmq_flying *at;      /* before it nothing is ready */
-    rmq_flying **ring;   /* what is out, from tag `low` on; NULL: it is out no more */
-    size_t capacity;     /* a power of two, or 0 */
-    uint64_t low, high;  /* tags: the oldest in the ring, and the next */
+    rmq_flying *at;     /* before it nothing is ready */
+    rmq_flying **ring;  /* what is out, from tag `low` on; NULL: it is out no more */
+    size_t capacity;    /* a power of two, or 0 */
+    uint64_t low, high; /* tags: the oldest in the ring, and the next */
     size_t count;
     size_t waiting, waiting_bytes;
 } rmq_flight;

@@ -30,11 +30,12 @@
 static const gale_param spout_params[] = {
     BROKER_ROWS,
     MORE("queue", GALE_PARAM_TEXT, NULL, "the queue that is read", "orders"),
-    GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "body",
-                    "the fields that go out: body, key (the routing key), exchange, headers (a map), time (milliseconds "
-                    "since 1970), id, redelivered, attempt, type, contentType, contentEncoding, correlationId, replyTo, "
-                    "priority",
-                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[body, key]"),
+    GALE_PARAM_MORE(
+        "emit", GALE_PARAM_FIELDS, "body",
+        "the fields that go out: body, key (the routing key), exchange, headers (a map), time (milliseconds "
+        "since 1970), id, redelivered, attempt, type, contentType, contentEncoding, correlationId, replyTo, "
+        "priority",
+        GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[body, key]"),
     GALE_PARAM_MORE("prefetch", GALE_PARAM_WHOLE, "500",
                     "so many messages the broker gives a task before it has answers to some", 0, 1, 65535, NULL, NULL,
                     NULL),
@@ -86,8 +87,8 @@ static const gale_param sink_params[] = {
                     NULL, NULL, NULL),
     GALE_PARAM_MORE("finishWait", GALE_PARAM_SECONDS, "60",
                     "at the end: how long nothing may be confirmed before it gives up", 0, 0, 86400, NULL, NULL, NULL),
-    MORE("declare", GALE_PARAM_MAP, "",
-         "declares the exchange, rather than to look whether it is there: type, durable", "{type: topic}"),
+    MORE("declare", GALE_PARAM_MAP, "", "declares the exchange, rather than to look whether it is there: type, durable",
+         "{type: topic}"),
 };
 
 static const gale_class classes[] = {

@@ -57,7 +57,8 @@ static bool hear(void *user, rmq_worker *worker, rmq_session *session, const amq
         return frame->payload.method.id != AMQP_BASIC_DELIVER_METHOD ||
                begin_delivery(r, worker, session, frame->payload.method.decoded);
     int rc = rmq_assembly_frame(&r->assembly, frame, &whole);
-    if (rc < 0) return rmq_session_fail(session, rc == GALE_NO_MEMORY ? AMQP_STATUS_NO_MEMORY : AMQP_STATUS_BAD_AMQP_DATA);
+    if (rc < 0)
+        return rmq_session_fail(session, rc == GALE_NO_MEMORY ? AMQP_STATUS_NO_MEMORY : AMQP_STATUS_BAD_AMQP_DATA);
     return rc == 0 || rmq_worker_tell(worker, session, &whole->note);
 }
 

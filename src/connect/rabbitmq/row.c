@@ -16,10 +16,10 @@ enum {
     REPLY_TO,
     PRIORITY
 };
-static const char *const names[] = { "body",          "key",      "exchange",    "headers",
-                                     "time",          "id",       "redelivered", "attempt",
-                                     "type",          "contentType", "contentEncoding", "correlationId",
-                                     "replyTo",       "priority", NULL };
+static const char *const names[] = {
+    "body", "key",         "exchange",        "headers",       "time",    "id",       "redelivered", "attempt",
+    "type", "contentType", "contentEncoding", "correlationId", "replyTo", "priority", NULL
+};
 
 int rmq_row_parse(const char *text, rmq_row *row, gale_error *error) {
     int rc = gale_names_read("emit", text, "a message", names, &row->emit, error);

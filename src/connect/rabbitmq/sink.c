@@ -3,7 +3,6 @@
 
 #include "connect/rabbitmq/rabbitmq.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +87,7 @@ static bool is_it(const rmq_sink *s, const rmq_flying *one, const rmq_delivery *
     char id[RMQ_NAME];
     const gale_tuple *tuple = gale_dispatch_tuple(s->dispatch, one->id);
     if (!tuple || !rmq_message_id(&s->given->fields, tuple, one->name, id)) return false;
-    return back->id.size == strlen(id) && memcmp(back->id.data, id, back->id.size) == 0;
+    return strcmp(back->id.data, id) == 0;
 }
 
 /* They come back in the order in which they were sent: of several of one name the first that has not. */
@@ -242,27 +241,19 @@ static int bolt_flush(void *self, gale_collector *out) {
     return 0;
 }
 
-/* Until all is confirmed; nothing may stand still for longer than finishWait. */
+static void drive(void *self) {
+    rmq_sink *s = self;
+    rmq_sink_go_on(s);
+    rmq_link_wait(&s->link, 20);
+    send_again(s);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     rmq_sink *s = self;
-    int64_t until = gale_context_now(s->context) + s->given->finish_wait;
-    uint64_t left = gale_dispatch_count(s->dispatch);
+    (void)out;
     s->ending = true;
     rmq_flight_kept(&s->flight, UINT64_MAX);
-    while (left && gale_context_now(s->context) < until) {
-        rmq_sink_go_on(s);
-        rmq_link_wait(&s->link, 20);
-        send_again(s);
-        uint64_t more = gale_dispatch_count(s->dispatch);
-        if (more < left) until = gale_context_now(s->context) + s->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[GALE_FAILURE_TEXT];
-    snprintf(text, sizeof text, "rabbitmq: %" PRIu64 " messages were not confirmed within %g s (finishWait)", left,
-             (double)s->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, "rabbitmq", "confirmed", drive, s);
 }
 
 static const gale_bolt_ops ops = {
@@ -286,8 +277,6 @@ int rmq_make_sink(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_e
         rmq_sink_settings_free(made);
         return rc;
     }
-    *ret_bolt = (gale_bolt){
-        .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = rmq_sink_settings_free
-    };
+    *ret_bolt = (gale_bolt){ .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = rmq_sink_settings_free };
     return 0;
 }

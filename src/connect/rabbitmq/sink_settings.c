@@ -8,8 +8,8 @@
 void rmq_sink_settings_free(void *user) {
     rmq_sink_settings *made = user;
     rmq_fields *fields = &made->fields;
-    char *texts[] = { fields->exchange, fields->key, fields->body, fields->id, fields->time, fields->content_type,
-                      fields->type };
+    char *texts[] = { fields->exchange, fields->key,          fields->body, fields->id,
+                      fields->time,     fields->content_type, fields->type };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
     for (size_t i = 0; i < fields->header_count; i++) free(fields->headers[i]);
     rmq_settings_free(&made->broker);

@@ -21,7 +21,8 @@
 #define LOOK_OFTEN (GALE_SECOND / 5) /* with untilEmpty */
 #define LOOK_SELDOM (5 * GALE_SECOND)
 
-#define GATHER (5 * GALE_MILLISECOND) /* so long an answer waits for others, which cost the broker as much together as it alone */
+#define GATHER                                                                                                         \
+    (5 * GALE_MILLISECOND) /* so long an answer waits for others, which cost the broker as much together as it alone */
 
 enum { QUIET = 2 }; /* so often in a row the queue is to be empty */
 
@@ -113,9 +114,10 @@ static void be_down(void *user) {
     spout *s = user;
     rmq_chain_free(&s->stash);
     if (s->tags.count)
-        gale_log(s->context->logger, GALE_LOG_WARN, s->context->component,
-                 "rabbitmq: source lost: %zu messages had no answer when the connection went; the queue gives them again",
-                 s->tags.count);
+        gale_log(
+            s->context->logger, GALE_LOG_WARN, s->context->component,
+            "rabbitmq: source lost: %zu messages had no answer when the connection went; the queue gives them again",
+            s->tags.count);
     rmq_tags_clear(&s->tags);
     gale_intake_drop(s->intake, s->link.session);
 }
@@ -227,7 +229,8 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
 static void refuse(spout *s, uint32_t place, const char *why) {
     char text[GALE_FAILURE_TEXT];
     uint64_t tag;
-    snprintf(text, sizeof text, "a message of %s can be no tuple, and is rejected: %.100s", s->given->declare.queue, why);
+    snprintf(text, sizeof text, "a message of %s can be no tuple, and is rejected: %.100s", s->given->declare.queue,
+             why);
     gale_report(s->out, text);
     if (rmq_tags_take(&s->tags, place, &tag)) order(s, RMQ_REJECT, tag, false);
 }

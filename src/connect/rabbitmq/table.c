@@ -121,8 +121,7 @@ static int read_table(reading *r, const amqp_table_t *table, int depth, gale_val
     size_t count = 0;
     bool fits = table->num_entries >= 0 && table->num_entries <= RMQ_TABLE_VALUES / 2;
     int rc = fits ? take_values(r, 2 * (size_t)table->num_entries, &pairs) : GALE_TOO_LARGE;
-    for (int i = 0; rc == 0 && i < table->num_entries; i++)
-        rc = read_pair(r, &table->entries[i], depth, pairs, &count);
+    for (int i = 0; rc == 0 && i < table->num_entries; i++) rc = read_pair(r, &table->entries[i], depth, pairs, &count);
     if (rc == 0) *ret_map = gale_map(pairs, count);
     return rc;
 }

@@ -154,7 +154,8 @@ static bool is_method(const amqp_frame_t *frame, amqp_method_number_t id) {
 }
 
 static bool say_closed(rmq_session *session, unsigned code, amqp_bytes_t text) {
-    rmq_words(session->why, "%u %.*s", code, (int)(text.len < 150 ? text.len : 150), text.len ? (char *)text.bytes : "");
+    rmq_words(session->why, "%u %.*s", code, (int)(text.len < 150 ? text.len : 150),
+              text.len ? (char *)text.bytes : "");
     return false;
 }
 
@@ -180,7 +181,8 @@ static bool hear_frame(rmq_worker *w, const amqp_frame_t *frame) {
     if (is_method(frame, AMQP_CONNECTION_BLOCKED_METHOD)) {
         const amqp_connection_blocked_t *blocked = decoded;
         char why[RMQ_WORDS];
-        rmq_words(why, "the broker takes nothing now: %.*s", (int)(blocked->reason.len < 100 ? blocked->reason.len : 100),
+        rmq_words(why, "the broker takes nothing now: %.*s",
+                  (int)(blocked->reason.len < 100 ? blocked->reason.len : 100),
                   blocked->reason.len ? (char *)blocked->reason.bytes : "");
         say(w, RMQ_BLOCKED, why);
         return true;
@@ -211,8 +213,7 @@ static bool read_frames(rmq_worker *w) {
 static void carry_out(rmq_worker *w, const rmq_note *order) {
     if (order->kind == RMQ_CONNECT)
         connect_now(w, order);
-    else if (w->own.up && order->session == w->own.number &&
-             !w->ops->carry_out(w->user, w, &w->own.session, order))
+    else if (w->own.up && order->session == w->own.number && !w->ops->carry_out(w->user, w, &w->own.session, order))
         go_down(w);
 }
 

@@ -19,7 +19,8 @@ static amqp_connection_state_t open_connection(int port) {
     amqp_connection_state_t state = amqp_new_connection();
     amqp_socket_t *socket = amqp_tcp_socket_new(state);
     if (amqp_socket_open(socket, "127.0.0.1", port)) exit(1);
-    if (amqp_login(state, "/", 0, 131072, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest").reply_type != AMQP_RESPONSE_NORMAL)
+    if (amqp_login(state, "/", 0, 131072, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest").reply_type !=
+        AMQP_RESPONSE_NORMAL)
         exit(1);
     amqp_channel_open(state, 1);
     check(state, "channel");

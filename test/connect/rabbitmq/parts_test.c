@@ -44,9 +44,24 @@ static void an_address_has_a_host_a_port_and_a_virtual_host(void **state) {
 }
 
 static void what_is_no_address_is_refused_and_nothing_is_written(void **state) {
-    static const char *const texts[] = { "",           "amqp:/a",       "http://a",    "amqp://",       "amqp://:5672", "amqp://a:",
-                                         "amqp://a:0", "amqp://a:65536", "amqp://a:1x", "amqp://u:p@a",  "amqp://[::1",  "amqp://[::1]x",
-                                         "amqp://a/b/c", "amqp://a/%",  "amqp://a/%4",  "amqp://a/%zz", "amqp://a/%00", "amqp://a?b" };
+    static const char *const texts[] = { "",
+                                         "amqp:/a",
+                                         "http://a",
+                                         "amqp://",
+                                         "amqp://:5672",
+                                         "amqp://a:",
+                                         "amqp://a:0",
+                                         "amqp://a:65536",
+                                         "amqp://a:1x",
+                                         "amqp://u:p@a",
+                                         "amqp://[::1",
+                                         "amqp://[::1]x",
+                                         "amqp://a/b/c",
+                                         "amqp://a/%",
+                                         "amqp://a/%4",
+                                         "amqp://a/%zz",
+                                         "amqp://a/%00",
+                                         "amqp://a?b" };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rmq_address address = { .port = 7 };
