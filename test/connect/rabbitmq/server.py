@@ -26,15 +26,16 @@ def free_port():
 
 
 class Server:
-    def __init__(self, tls=None):
-        """tls: a folder with ca.pem, server.pem and server.key, for the port tls_port."""
+    def __init__(self, tls=None, user="guest", password="guest"):
+        """user: the one that it has. tls: a folder with ca.pem, server.pem and server.key, for the port tls_port."""
         self.folder = tempfile.mkdtemp(prefix="gale-rabbitmq-")
-        self.bin = programs()
+        self.bin, self.user, self.password = programs(), user, password
         self.port, self.tls_port, distribution = free_port(), free_port(), free_port()
         self.epmd_port = free_port()
         self.node = f"gale{self.port}@localhost"
         config = [f"listeners.tcp.1 = 127.0.0.1:{self.port}", "log.file.level = info", "vm_memory_high_watermark.absolute = 2GB",
-                  "disk_free_limit.absolute = 1MB", "collect_statistics_interval = 1000"]
+                  "disk_free_limit.absolute = 1MB", "collect_statistics_interval = 1000", f"default_user = {user}",
+                  f"default_pass = {password}"]
         if tls:
             config += [f"listeners.ssl.1 = 127.0.0.1:{self.tls_port}", f"ssl_options.cacertfile = {tls}/ca.pem",
                        f"ssl_options.certfile = {tls}/server.pem", f"ssl_options.keyfile = {tls}/server.key",
@@ -67,7 +68,7 @@ class Server:
         raise RuntimeError(Path(f"{self.folder}/out").read_text()[-3000:])
 
     def connect(self, **more):
-        return amqp.Connection(self.port, **more)
+        return amqp.Connection(self.port, **{"user": self.user, "password": self.password, **more})
 
     def url(self, vhost=""):
         return f"amqp://127.0.0.1:{self.port}/{vhost}"
