@@ -63,6 +63,10 @@ static void go_down(rmq_link *link, const char *why) {
     if (was_up) link->ops->down(link->user);
 }
 
+void rmq_link_fail(rmq_link *link, const char *why) {
+    if (link->up) go_down(link, why);
+}
+
 /* Deliveries that were not ordered back are the broker's again when the connection goes; so a new one is made. */
 void rmq_link_order(rmq_link *link, rmq_note *order) {
     if (!link->up) {

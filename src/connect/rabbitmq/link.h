@@ -46,6 +46,9 @@ void rmq_link_close(rmq_link *link);
 void rmq_link_order(rmq_link *link, rmq_note *order);
 void rmq_link_flush(rmq_link *link);
 
+/* It is over, for this; another one is made after a pause. */
+void rmq_link_fail(rmq_link *link, const char *why);
+
 /* Where watches are told nothing, as in `finish`: waits for news for up to so long, and does what is due. */
 void rmq_link_wait(rmq_link *link, int ms);
 

@@ -34,6 +34,7 @@ typedef struct spout {
     gale_intake *intake;
     rmq_reader reader; /* its thread's */
     rmq_chain stash;   /* deliveries that were not taken yet */
+    size_t stashed;
     rmq_tags tags;
     gale_watch look, gathered; /* timers */
     bool gathers;
@@ -113,6 +114,7 @@ static void be_up(void *user) {
 static void be_down(void *user) {
     spout *s = user;
     rmq_chain_free(&s->stash);
+    s->stashed = 0;
     if (s->tags.count)
         gale_log(
             s->context->logger, GALE_LOG_WARN, s->context->component,
@@ -129,10 +131,20 @@ static void note_depth(spout *s, uint64_t depth) {
 }
 
 /* `next` is asked behind it. */
+static void stash(spout *s, rmq_note *delivery) {
+    if (s->tags.count + s->stashed < s->given->prefetch) {
+        rmq_chain_add(&s->stash, delivery);
+        s->stashed++;
+        return;
+    }
+    rmq_note_free(delivery);
+    rmq_link_fail(&s->link, "the broker gives more messages than prefetch allows");
+}
+
 static void hear_news(void *user, rmq_note *note) {
     spout *s = user;
     if (note->kind == RMQ_DELIVERY) {
-        rmq_chain_add(&s->stash, note);
+        stash(s, note);
         return;
     }
     if (note->kind == RMQ_DEPTH) note_depth(s, note->tag);
@@ -252,6 +264,7 @@ static int take(spout *s) {
     if (rc == GALE_NO_MEMORY) return rmq_tags_take(&s->tags, place, &tag), rc;
     if (rc < 0 || d->note.text) refuse(s, place, d->note.text ? d->note.text : gale_error_text(rc));
     rmq_note_free(rmq_chain_take(&s->stash));
+    s->stashed--;
     return 0;
 }
 
