@@ -138,6 +138,7 @@ static void bolt_committed(void *self, uint64_t checkpoint) {
 static const gale_durable_ops durable = {
     .size = sizeof durable,
     .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
     .save = bolt_save,
     .restore = bolt_restore,
     .committed = bolt_committed,

@@ -141,8 +141,8 @@ class Case(unittest.TestCase):
                 return int(count)
         return -1
 
-    def wait_for(self, condition, seconds=60):
-        end = time.monotonic() + seconds
+    def wait_for(self, condition):
+        end = time.monotonic() + 60 * LONG
         while not condition():
             self.assertLess(time.monotonic(), end, self.log())
             time.sleep(0.05)
