@@ -1,0 +1,107 @@
+#include "connect/rabbitmq/session.h"
+
+#include <amqp_framing.h>
+#include <amqp_ssl_socket.h>
+#include <amqp_tcp_socket.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+/* librabbitmq looks for none by itself. */
+static const char system_ca[] = "/etc/ssl/certs/ca-certificates.crt";
+
+static struct timeval time_of(int64_t ms) {
+    return (struct timeval){ .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+}
+
+bool rmq_session_fail(rmq_session *session, int status) {
+    rmq_words_status(session->why, status);
+    return false;
+}
+
+bool rmq_session_answered(rmq_session *session) {
+    amqp_rpc_reply_t reply = amqp_get_rpc_reply(session->state);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) return true;
+    rmq_words_of(session->why, &reply);
+    return false;
+}
+
+/* --- Open ------------------------------------------------------------------------------------------------------------- */
+
+static bool say_file(rmq_session *session, const char *parameter, const char *path) {
+    rmq_words(session->why, "%s: %s cannot be read as PEM", parameter, path);
+    return false;
+}
+
+static amqp_socket_t *make_tls(rmq_session *session) {
+    const rmq_settings *given = session->given;
+    const char *ca = given->ca ? given->ca : system_ca;
+    amqp_socket_t *socket = amqp_ssl_socket_new(session->state);
+    if (!socket) return NULL;
+    amqp_ssl_socket_set_verify_peer(socket, true);
+    amqp_ssl_socket_set_verify_hostname(socket, true);
+    (void)amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST);
+    if (amqp_ssl_socket_set_cacert(socket, ca) != AMQP_STATUS_OK) return say_file(session, "ca", ca), NULL;
+    if (given->certificate &&
+        amqp_ssl_socket_set_key(socket, given->certificate, given->certificate_key) != AMQP_STATUS_OK)
+        return say_file(session, "certificate", given->certificate), NULL;
+    return socket;
+}
+
+static bool connect_to(rmq_session *session, const rmq_address *address) {
+    struct timeval wait = time_of(session->given->timeout_ms);
+    rmq_words(session->why, "out of memory");
+    amqp_socket_t *socket = address->tls ? make_tls(session) : amqp_tcp_socket_new(session->state);
+    if (!socket) return false;
+    int status = amqp_socket_open_noblock(socket, address->host, address->port, &wait);
+    return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
+}
+
+static bool log_in(rmq_session *session, const rmq_address *address, const char *password, const char *name) {
+    amqp_table_entry_t entry = { .key = amqp_cstring_bytes("connection_name"),
+                                 .value = { .kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(name) } };
+    const amqp_table_t properties = { .num_entries = 1, .entries = &entry };
+    amqp_rpc_reply_t reply = amqp_login_with_properties(session->state, address->vhost, 0, RMQ_FRAME_MAX,
+                                                        session->given->heartbeat, &properties, AMQP_SASL_METHOD_PLAIN,
+                                                        rmq_settings_user(session->given), password);
+    if (reply.reply_type == AMQP_RESPONSE_NORMAL) return true;
+    rmq_words_of(session->why, &reply);
+    return false;
+}
+
+static bool open_channel(rmq_session *session) {
+    (void)amqp_channel_open(session->state, RMQ_CHANNEL);
+    return rmq_session_answered(session);
+}
+
+bool rmq_session_open(rmq_session *session, const rmq_address *address, const char *password, const char *name) {
+    struct timeval wait = time_of(session->given->timeout_ms);
+    session->state = amqp_new_connection();
+    if (!session->state) return rmq_session_fail(session, AMQP_STATUS_NO_MEMORY);
+    (void)amqp_set_handshake_timeout(session->state, &wait);
+    (void)amqp_set_rpc_timeout(session->state, &wait);
+    return connect_to(session, address) && log_in(session, address, password, name) && open_channel(session);
+}
+
+void rmq_session_goodbye(rmq_session *session) {
+    struct timeval wait = time_of(1000);
+    (void)amqp_set_rpc_timeout(session->state, &wait);
+    (void)amqp_connection_close(session->state, AMQP_REPLY_SUCCESS);
+}
+
+void rmq_session_close(rmq_session *session) {
+    if (session->state) (void)amqp_destroy_connection(session->state);
+    session->state = NULL;
+}
+
+/* --- Frames ----------------------------------------------------------------------------------------------------------- */
+
+int rmq_session_frame(rmq_session *session, amqp_frame_t *ret_frame) {
+    struct timeval none = { 0 };
+    amqp_maybe_release_buffers(session->state);
+    int status = amqp_simple_wait_frame_noblock(session->state, ret_frame, &none);
+    if (status == AMQP_STATUS_OK) return 1;
+    if (status == AMQP_STATUS_TIMEOUT) return 0;
+    (void)rmq_session_fail(session, status);
+    return -1;
+}
