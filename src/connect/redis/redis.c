@@ -1,0 +1,73 @@
+/* The connector redis: gale.bolt.RedisSink, gale.spout.RedisStream, gale.spout.RedisList and gale.spout.RedisSubscribe, by hiredis's reader and the connectors'
+ * own socket. docs/connectors/redis.md. */
+#include "connect/redis/redis.h"
+
+#include "connect/redis/command.h"
+#include "wire/settings.h"
+
+#define SERVER_ROWS                                                                                                    \
+    WIRE_ROWS("localhost:6379"),                                                                                       \
+        GALE_PARAM_MORE("user", GALE_PARAM_TEXT, "", "who connects (AUTH); not given: the default user", 0, 0, 0,      \
+                        NULL, NULL, "gale"),                                                                           \
+        GALE_PARAM_MORE("passwordFrom", GALE_PARAM_TEXT, "", "a file with the password", GALE_PARAM_READS, 0, 0, NULL, \
+                        NULL, "/run/secrets/redis"),                                                                   \
+        GALE_PARAM_MORE("database", GALE_PARAM_WHOLE, "0", "the number of the database (SELECT)", 0, 0, 65535, NULL,   \
+                        NULL, NULL),                                                                                   \
+        GALE_PARAM_MORE("maxReply", GALE_PARAM_BYTES, "64 MiB", "the largest reply that is taken", 0, 65536, 1 << 30,  \
+                        NULL, NULL, NULL)
+#define ATTEMPTS_ROW(what)                                                                                             \
+    GALE_PARAM_MORE("maxAttempts", GALE_PARAM_WHOLE, "3",                                                              \
+                    "how often " what " is tried before it is reported and given up", 0, 1, UINT32_MAX, NULL, NULL,    \
+                    NULL)
+#define MEMORY_ROW(what)                                                                                               \
+    GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "64 MiB", "how many bytes of " what " may be open at once, about", 0,  \
+                    1, INT64_MAX, NULL, NULL, NULL)
+
+static const gale_param sink_params[] = {
+    SERVER_ROWS,
+    GALE_PARAM_MORE("command", GALE_PARAM_WORD, NULL, "the command that each tuple is", 0, 0, 0, REDIS_COMMANDS, NULL,
+                    NULL),
+    GALE_PARAM_MORE("key", GALE_PARAM_TEXT, NULL,
+                    "the key, of PUBLISH the channel; {field} stands for a field's value, here and below", 0, 0, 0,
+                    NULL, NULL, "views:{page}"),
+    GALE_PARAM_MORE("member", GALE_PARAM_TEXT, "",
+                    "the field of a hash (HSET, HINCRBY), the member of a set (ZADD, ZINCRBY, SADD)", 0, 0, 0, NULL,
+                    NULL, "{country}"),
+    GALE_PARAM_MORE("value", GALE_PARAM_TEXT, "",
+                    "the value, the score, or by how much; not given: of increments 1", 0, 0, 0, NULL, NULL, "{count}"),
+    GALE_PARAM_MORE("fields", GALE_PARAM_FIELDS, "",
+                    "of XADD, and of HSET without a member: fields that are written under their names; none: all that "
+                    "come in; one that is null is left out",
+                    GALE_PARAM_INPUT, 0, 0, NULL, NULL, "[page, ms]"),
+    GALE_PARAM_MORE("maxLength", GALE_PARAM_WHOLE, "0", "of XADD: about so many entries stay (MAXLEN ~); 0: all", 0, 0,
+                    INT64_MAX, NULL, "entries", NULL),
+    GALE_PARAM("exactLength", GALE_PARAM_BOOL, "false", "of maxLength: not about, but exactly, which costs more"),
+    GALE_PARAM_MORE("expire", GALE_PARAM_SECONDS, "0", "of SET: how long it lasts; 0: for ever", 0, 0, 3155760000, NULL,
+                    NULL, "10m"),
+    GALE_PARAM_MORE("inFlight", GALE_PARAM_WHOLE, "10000", "so many commands are on their way at once at the most", 0,
+                    1, 1000000, NULL, "commands", NULL),
+    GALE_PARAM_MORE("markers", GALE_PARAM_TEXT, "gale:marker:",
+                    "in a durable run: what the keys begin with that say which checkpoints are in", 0, 0, 0, NULL, NULL,
+                    NULL),
+    GALE_PARAM_MORE("refused", GALE_PARAM_TEXT, "",
+                    "in a durable run: a stream for commands that the server refuses; not given: such a command ends "
+                    "the run",
+                    0, 0, 0, NULL, NULL, "gale:refused"),
+    GALE_PARAM_MORE("memory", GALE_PARAM_BYTES, "16 MiB",
+                    "so many bytes are on their way at once, about; and the largest command", 0, 1, 1 << 30, NULL, NULL,
+                    NULL),
+    GALE_PARAM_MORE("finishWait", GALE_PARAM_SECONDS, "60",
+                    "at the end: how long nothing may be answered before it gives up", 0, 0, 86400, NULL, NULL, NULL),
+};
+
+static const gale_class classes[] = {
+    GALE_BOLT_CLASS("gale.bolt.RedisSink", "writes each tuple as a command of Redis, and acks it when the server has it",
+                    sink_params, NULL, redis_make_sink),
+};
+
+static const gale_plugin plugin = GALE_PLUGIN_INIT("redis", "1.0", "gale.", "Apache-2.0",
+                                                   "reads and writes Redis streams, lists, channels and keys", classes);
+
+GALE_PLUGIN_ENTRY {
+    return &plugin;
+}
