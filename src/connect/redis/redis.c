@@ -60,7 +60,46 @@ static const gale_param sink_params[] = {
                     "at the end: how long nothing may be answered before it gives up", 0, 0, 86400, NULL, NULL, NULL),
 };
 
+#define SOURCE_ROWS(what)                                                                                              \
+    GALE_PARAM_MORE("consumer", GALE_PARAM_TEXT, "",                                                                   \
+                    "by which name Redis knows the process; each task puts its number behind it; not given: "          \
+                    "host/topology/component",                                                                         \
+                    0, 0, 0, NULL, NULL, "gale1"),                                                                     \
+        GALE_PARAM_MORE("inFlight", GALE_PARAM_WHOLE, "10000",                                                         \
+                        "so many " what " may be open at once, of a task, until Redis has been told of their ends", 0, \
+                        1, 10000000, NULL, NULL, NULL),                                                                \
+        MEMORY_ROW(what), GALE_PARAM("untilEnd", GALE_PARAM_BOOL, "false", "the run ends where there is nothing new")
+
+static const gale_param stream_params[] = {
+    SERVER_ROWS,
+    GALE_PARAM_MORE("streams", GALE_PARAM_LIST, NULL, "their keys", 0, 0, 0, NULL, NULL, "[orders]"),
+    GALE_PARAM_MORE("group", GALE_PARAM_TEXT, NULL,
+                    "the group of consumers; it is made where it is missing, and so is a stream", 0, 0, 0, NULL, NULL,
+                    "billing"),
+    GALE_PARAM_MORE("start", GALE_PARAM_TEXT, "0",
+                    "where a group begins that is made: 0 is the stream's beginning, $ its end, or behind an entry's id",
+                    0, 0, 0, NULL, NULL, "$"),
+    GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "id, entry",
+                    "the fields that go out: id, stream, time (milliseconds since 1970, as the id says), entry (a map "
+                    "of all fields); with `fields` none, unless they are named",
+                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[id, entry]"),
+    GALE_PARAM_MORE("fields", GALE_PARAM_LIST, "", "fields of entries that are fields, behind those; null where missing",
+                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[user, total]"),
+    GALE_PARAM_MORE("claimAfter", GALE_PARAM_SECONDS, "300",
+                    "what another consumer was given so long ago and has not answered is claimed; 0: never; in a "
+                    "durable run only if it is given",
+                    0, 0, 86400 * 365, NULL, NULL, "10m"),
+    GALE_PARAM_MORE("batch", GALE_PARAM_WHOLE, "500", "so many entries are asked for at once at the most", 0, 1, 100000,
+                    NULL, "entries", NULL),
+    GALE_PARAM_MORE("deadLetters", GALE_PARAM_TEXT, "", "a stream for entries that are given up; not given: none", 0, 0,
+                    0, NULL, NULL, "orders:dead"),
+    ATTEMPTS_ROW("an entry"),
+    SOURCE_ROWS("entries"),
+};
+
 static const gale_class classes[] = {
+    { "gale.spout.RedisStream", GALE_CLASS_SPOUT, 0, "emits entries of Redis streams, as a consumer of a group",
+      GALE_TABLE(stream_params), NULL, NULL, "gale.rate", redis_make_stream, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.RedisSink", "writes each tuple as a command of Redis, and acks it when the server has it",
                     sink_params, NULL, redis_make_sink),
 };
