@@ -97,7 +97,42 @@ static const gale_param stream_params[] = {
     SOURCE_ROWS("entries"),
 };
 
+static const gale_param list_params[] = {
+    SERVER_ROWS,
+    GALE_PARAM_MORE("list", GALE_PARAM_TEXT, NULL, "its key", 0, 0, 0, NULL, NULL, "jobs"),
+    GALE_PARAM_MORE("from", GALE_PARAM_WORD, "right", "the end at which elements are taken: that which they are not "
+                                                      "put in at",
+                    0, 0, 0, "right left", NULL, NULL),
+    GALE_PARAM_MORE("processing", GALE_PARAM_TEXT, "",
+                    "what the key begins with of the list that has what is open; the consumer stands behind it; not "
+                    "given: the list's",
+                    0, 0, 0, NULL, NULL, "jobs:open"),
+    GALE_PARAM_MORE("batch", GALE_PARAM_WHOLE, "200", "so many elements are asked for at once at the most", 0, 1, 5000,
+                    NULL, "elements", NULL),
+    GALE_PARAM_MORE("deadLetters", GALE_PARAM_TEXT, "", "a list for elements that are given up; not given: none", 0, 0,
+                    0, NULL, NULL, "jobs:dead"),
+    ATTEMPTS_ROW("an element"),
+    SOURCE_ROWS("elements"),
+};
+
+static const gale_param subscribe_params[] = {
+    SERVER_ROWS,
+    GALE_PARAM_MORE("channels", GALE_PARAM_LIST, "", "what is listened to", 0, 0, 0, NULL, NULL, "[orders]"),
+    GALE_PARAM_MORE("patterns", GALE_PARAM_LIST, "", "patterns of channels that are listened to", 0, 0, 0, NULL, NULL,
+                    "[\"orders.*\"]"),
+    GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "payload",
+                    "the fields that go out: payload, channel, pattern (null for one of `channels`)",
+                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[channel, payload]"),
+    MEMORY_ROW("messages"),
+    ATTEMPTS_ROW("a message"),
+};
+
 static const gale_class classes[] = {
+    { "gale.spout.RedisList", GALE_CLASS_SPOUT, 0,
+      "emits elements of a Redis list, which a second list has until they are answered", GALE_TABLE(list_params), NULL,
+      "value", "gale.rate", redis_make_list, NULL, NULL },
+    { "gale.spout.RedisSubscribe", GALE_CLASS_SPOUT, 0, "emits messages of Redis channels (PUBLISH)",
+      GALE_TABLE(subscribe_params), NULL, NULL, "gale.rate", redis_make_subscribe, NULL, NULL },
     { "gale.spout.RedisStream", GALE_CLASS_SPOUT, 0, "emits entries of Redis streams, as a consumer of a group",
       GALE_TABLE(stream_params), NULL, NULL, "gale.rate", redis_make_stream, NULL, NULL },
     GALE_BOLT_CLASS("gale.bolt.RedisSink", "writes each tuple as a command of Redis, and acks it when the server has it",
