@@ -1,7 +1,7 @@
 /* What a source of Redis's was given and Redis has not been told the end of: entries of a stream, elements of a list, each by its bytes.
  *
- *      OPEN --acked (in a durable run: in a checkpoint)--> ANSWERED --told, and it has said so--> gone
- *        '--given up, with dead letters--> LETTER --written--> ANSWERED
+ *      OPEN --acked (in a durable run: in a checkpoint)--> ANSWERED --told, and it has said so--> gone, or, while a list of what is open is under way, TOLD until that
+ *        '--given up, with dead letters--> LETTER --written--> ANSWERED                            is through
  *
  * What:    a place names one, never 0, and never another one for long (a number of its own goes along). Bytes may be there more than once, as elements of a
  *          list may; what is there is matched with what the server has by `mark` and `is_marked`, each once a round.
@@ -11,7 +11,7 @@
 
 #include <gale/state.h>
 
-typedef enum redis_open { REDIS_FREE, REDIS_OPEN, REDIS_ANSWERED, REDIS_LETTER } redis_open;
+typedef enum redis_open { REDIS_FREE, REDIS_OPEN, REDIS_ANSWERED, REDIS_LETTER, REDIS_TOLD } redis_open;
 
 typedef struct redis_page {
     redis_open state;
@@ -46,7 +46,7 @@ bool redis_book_has(const redis_book *book, uint32_t source, gale_str bytes);
 void redis_book_begin_round(redis_book *book);
 bool redis_book_mark(redis_book *book, uint32_t source, gale_str bytes);
 
-/* Each that is in a state. */
+/* Each that is in a state; may remove the one that it is told of. */
 typedef void redis_book_fn(void *user, int64_t place, const redis_page *page);
 void redis_book_each(redis_book *book, redis_open state, redis_book_fn *each, void *user);
 

@@ -16,12 +16,12 @@ struct redis_form {
 };
 
 static const redis_form forms[] = {
-    { "XADD", NO, NO, true, false },         { "HSET", MAY, MAY, true, false },
-    { "HINCRBY", MUST, ONE, false, false },  { "HINCRBYFLOAT", MUST, ONE, false, false },
-    { "ZADD", MUST, MUST, false, true },     { "ZINCRBY", MUST, ONE, false, true },
-    { "SADD", MUST, NO, false, false },      { "SET", NO, MUST, false, false },
-    { "INCRBY", NO, ONE, false, false },     { "INCRBYFLOAT", NO, ONE, false, false },
-    { "RPUSH", NO, MUST, false, false },     { "LPUSH", NO, MUST, false, false },
+    { "XADD", NO, NO, true, false },        { "HSET", MAY, MAY, true, false },
+    { "HINCRBY", MUST, ONE, false, false }, { "HINCRBYFLOAT", MUST, ONE, false, false },
+    { "ZADD", MUST, MUST, false, true },    { "ZINCRBY", MUST, ONE, false, true },
+    { "SADD", MUST, NO, false, false },     { "SET", NO, MUST, false, false },
+    { "INCRBY", NO, ONE, false, false },    { "INCRBYFLOAT", NO, ONE, false, false },
+    { "RPUSH", NO, MUST, false, false },    { "LPUSH", NO, MUST, false, false },
     { "PUBLISH", NO, MUST, false, false },
 };
 
@@ -36,8 +36,7 @@ static const redis_form *form_of(const char *name) {
 static int check_part(const redis_command *c, const char *parameter, part wanted, bool given, gale_error *error) {
     if (wanted == MUST && !given)
         return gale_error_set(error, GALE_INVALID, "%s: %s needs it", parameter, c->form->name);
-    if (wanted == NO && given)
-        return gale_error_set(error, GALE_INVALID, "%s: %s has none", parameter, c->form->name);
+    if (wanted == NO && given) return gale_error_set(error, GALE_INVALID, "%s: %s has none", parameter, c->form->name);
     return 0;
 }
 
@@ -63,8 +62,9 @@ static int read_fields(redis_command *c, const gale_args *args, gale_error *erro
     const char *names = gale_args_text(args, "fields");
     gale_input input = GALE_INPUT_INIT;
     if (!writes_fields(c))
-        return names && *names ? gale_error_set(error, GALE_INVALID, "fields: they are of XADD, and of HSET without "
-                                                                     "`member`")
+        return names && *names ? gale_error_set(error, GALE_INVALID,
+                                                "fields: they are of XADD, and of HSET without "
+                                                "`member`")
                                : 0;
     if ((!names || !*names) && gale_args_input(args, 0, &input)) names = input.fields;
     if (!names || !*names)

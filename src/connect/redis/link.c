@@ -185,8 +185,7 @@ int redis_link_open(redis_link *l, const redis_settings *given, const redis_task
     l->user = user;
     l->waiting = l->greets = 0;
     l->ready = l->pushes = l->too_large = false;
-    if (redis_reader_open(&l->reader, given->most) < 0)
-        return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    if (redis_reader_open(&l->reader, given->most) < 0) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     const wire_options options = { .given = &given->wire,
                                    .context = task->context,
                                    .out = task->out,

@@ -47,6 +47,7 @@ static void ask_for_left(spout *s) {
     redis_text_command(&s->question, 4);
     redis_text_words(&s->question, "LRANGE", s->processing, "0", "-1", NULL);
     s->asked = 1;
+    redis_source_keep(&s->source, true);
 }
 
 static void ask_for_many(spout *s, size_t room) {
@@ -103,6 +104,7 @@ static void forget(void *user) {
     s->asked = 0;
     s->found = NULL;
     s->left = 0;
+    redis_source_keep(&s->source, false);
 }
 
 /* A question of a connection that was lost may be answered by the server after all: so there is another look, a while later. */
@@ -130,6 +132,7 @@ static void take(spout *s, gale_str bytes) {
 static void take_found(spout *s) {
     gale_str bytes = s->found[--s->left].text;
     if (!redis_book_mark(&s->source.book, 0, bytes)) take(s, bytes);
+    if (!s->left) redis_source_keep(&s->source, false);
 }
 
 static bool is_list_of_texts(const redis_reply *reply) {
@@ -148,6 +151,7 @@ static void hear_left(spout *s, const redis_reply *reply) {
     s->found = reply->items;
     s->left = reply->count;
     s->turn = MOVE;
+    if (!s->left) redis_source_keep(&s->source, false);
 }
 
 /* While there are some they are moved many at once; then the next one is waited for. */

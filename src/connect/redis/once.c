@@ -15,7 +15,7 @@ struct redis_once {
     const redis_sink_settings *given;
     char *key;
     redis_session session;
-    gale_epoch *epoch; /* that is being committed */
+    gale_epoch *epoch;      /* that is being committed */
     redis_text text, notes; /* of a transaction; of what is put into `refused` */
     char marker[MARKER], there[MARKER];
     uint64_t count;   /* of its commands */

@@ -33,8 +33,8 @@ static const gale_param sink_params[] = {
     GALE_PARAM_MORE("member", GALE_PARAM_TEXT, "",
                     "the field of a hash (HSET, HINCRBY), the member of a set (ZADD, ZINCRBY, SADD)", 0, 0, 0, NULL,
                     NULL, "{country}"),
-    GALE_PARAM_MORE("value", GALE_PARAM_TEXT, "",
-                    "the value, the score, or by how much; not given: of increments 1", 0, 0, 0, NULL, NULL, "{count}"),
+    GALE_PARAM_MORE("value", GALE_PARAM_TEXT, "", "the value, the score, or by how much; not given: of increments 1", 0,
+                    0, 0, NULL, NULL, "{count}"),
     GALE_PARAM_MORE("fields", GALE_PARAM_FIELDS, "",
                     "of XADD, and of HSET without a member: fields that are written under their names; none: all that "
                     "come in; one that is null is left out",
@@ -46,9 +46,9 @@ static const gale_param sink_params[] = {
                     NULL, "10m"),
     GALE_PARAM_MORE("inFlight", GALE_PARAM_WHOLE, "10000", "so many commands are on their way at once at the most", 0,
                     1, 1000000, NULL, "commands", NULL),
-    GALE_PARAM_MORE("markers", GALE_PARAM_TEXT, "gale:marker:",
-                    "in a durable run: what the keys begin with that say which checkpoints are in", 0, 0, 0, NULL, NULL,
-                    NULL),
+    GALE_PARAM_MORE("markers", GALE_PARAM_TEXT,
+                    "gale:marker:", "in a durable run: what the keys begin with that say which checkpoints are in", 0,
+                    0, 0, NULL, NULL, NULL),
     GALE_PARAM_MORE("refused", GALE_PARAM_TEXT, "",
                     "in a durable run: a stream for commands that the server refuses; not given: such a command ends "
                     "the run",
@@ -76,15 +76,17 @@ static const gale_param stream_params[] = {
     GALE_PARAM_MORE("group", GALE_PARAM_TEXT, NULL,
                     "the group of consumers; it is made where it is missing, and so is a stream", 0, 0, 0, NULL, NULL,
                     "billing"),
-    GALE_PARAM_MORE("start", GALE_PARAM_TEXT, "0",
-                    "where a group begins that is made: 0 is the stream's beginning, $ its end, or behind an entry's id",
-                    0, 0, 0, NULL, NULL, "$"),
+    GALE_PARAM_MORE(
+        "start", GALE_PARAM_TEXT, "0",
+        "where a group begins that is made: 0 is the stream's beginning, $ its end, or behind an entry's id", 0, 0, 0,
+        NULL, NULL, "$"),
     GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "id, entry",
                     "the fields that go out: id, stream, time (milliseconds since 1970, as the id says), entry (a map "
                     "of all fields); with `fields` none, unless they are named",
                     GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[id, entry]"),
-    GALE_PARAM_MORE("fields", GALE_PARAM_LIST, "", "fields of entries that are fields, behind those; null where missing",
-                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[user, total]"),
+    GALE_PARAM_MORE("fields", GALE_PARAM_LIST, "",
+                    "fields of entries that are fields, behind those; null where missing", GALE_PARAM_OUTPUT, 0, 0,
+                    NULL, NULL, "[user, total]"),
     GALE_PARAM_MORE("claimAfter", GALE_PARAM_SECONDS, "300",
                     "what another consumer was given so long ago and has not answered is claimed; 0: never; in a "
                     "durable run only if it is given",
@@ -100,8 +102,9 @@ static const gale_param stream_params[] = {
 static const gale_param list_params[] = {
     SERVER_ROWS,
     GALE_PARAM_MORE("list", GALE_PARAM_TEXT, NULL, "its key", 0, 0, 0, NULL, NULL, "jobs"),
-    GALE_PARAM_MORE("from", GALE_PARAM_WORD, "right", "the end at which elements are taken: that which they are not "
-                                                      "put in at",
+    GALE_PARAM_MORE("from", GALE_PARAM_WORD, "right",
+                    "the end at which elements are taken: that which they are not "
+                    "put in at",
                     0, 0, 0, "right left", NULL, NULL),
     GALE_PARAM_MORE("processing", GALE_PARAM_TEXT, "",
                     "what the key begins with of the list that has what is open; the consumer stands behind it; not "
@@ -121,8 +124,8 @@ static const gale_param subscribe_params[] = {
     GALE_PARAM_MORE("patterns", GALE_PARAM_LIST, "", "patterns of channels that are listened to", 0, 0, 0, NULL, NULL,
                     "[\"orders.*\"]"),
     GALE_PARAM_MORE("emit", GALE_PARAM_FIELDS, "payload",
-                    "the fields that go out: payload, channel, pattern (null for one of `channels`)",
-                    GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[channel, payload]"),
+                    "the fields that go out: payload, channel, pattern (null for one of `channels`)", GALE_PARAM_OUTPUT,
+                    0, 0, NULL, NULL, "[channel, payload]"),
     MEMORY_ROW("messages"),
     ATTEMPTS_ROW("a message"),
 };
@@ -135,8 +138,9 @@ static const gale_class classes[] = {
       GALE_TABLE(subscribe_params), NULL, NULL, "gale.rate", redis_make_subscribe, NULL, NULL },
     { "gale.spout.RedisStream", GALE_CLASS_SPOUT, 0, "emits entries of Redis streams, as a consumer of a group",
       GALE_TABLE(stream_params), NULL, NULL, "gale.rate", redis_make_stream, NULL, NULL },
-    GALE_BOLT_CLASS("gale.bolt.RedisSink", "writes each tuple as a command of Redis, and acks it when the server has it",
-                    sink_params, NULL, redis_make_sink),
+    GALE_BOLT_CLASS("gale.bolt.RedisSink",
+                    "writes each tuple as a command of Redis, and acks it when the server has it", sink_params, NULL,
+                    redis_make_sink),
 };
 
 static const gale_plugin plugin = GALE_PLUGIN_INIT("redis", "1.0", "gale.", "Apache-2.0",

@@ -164,9 +164,15 @@ bool redis_reply_is_wrong(const redis_reply *reply, const char *kind) {
 
 /* Of "ERR", which says much, what is of a value; the rest is of who wrote the topology, or of the server. */
 bool redis_reply_refuses(const redis_reply *reply) {
-    static const char *const of_values[] = { "not an integer", "not a valid float", "not a float", "out of range",
-                                             "overflow",       "NaN",               "equal or smaller than",
-                                             "exceeds maximum allowed size",        "Invalid stream ID" };
+    static const char *const of_values[] = { "not an integer",
+                                             "not a valid float",
+                                             "not a float",
+                                             "out of range",
+                                             "overflow",
+                                             "NaN",
+                                             "equal or smaller than",
+                                             "exceeds maximum allowed size",
+                                             "Invalid stream ID" };
     if (redis_reply_is_wrong(reply, "WRONGTYPE")) return true;
     for (size_t i = 0; redis_reply_is_wrong(reply, "ERR") && i < sizeof of_values / sizeof *of_values; i++)
         if (strstr(reply->text.data, of_values[i])) return true;

@@ -192,7 +192,8 @@ int redis_make_sink(void *user, const gale_args *args, gale_bolt *ret_bolt, gale
         redis_sink_settings_free(made);
         return rc;
     }
-    *ret_bolt =
-        (gale_bolt){ .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = redis_sink_settings_free };
+    *ret_bolt = (gale_bolt){
+        .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = redis_sink_settings_free
+    };
     return 0;
 }

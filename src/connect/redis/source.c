@@ -36,10 +36,9 @@ void redis_source_consumer(const redis_source_settings *given, const gale_contex
     gale_str member = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
     if (gethostname(host, sizeof host) != 0) snprintf(host, sizeof host, "localhost");
     host[sizeof host - 1] = '\0';
-    int size = given->consumer
-                   ? snprintf(name, REDIS_CONSUMER_MAX, "%s/%" PRIu32, given->consumer, context->task_index)
-                   : snprintf(name, REDIS_CONSUMER_MAX, "%s/%.100s/%.100s/%" PRIu32, host, context->topology,
-                              context->component, context->task_index);
+    int size = given->consumer ? snprintf(name, REDIS_CONSUMER_MAX, "%s/%" PRIu32, given->consumer, context->task_index)
+                               : snprintf(name, REDIS_CONSUMER_MAX, "%s/%.100s/%.100s/%" PRIu32, host,
+                                          context->topology, context->component, context->task_index);
     if (member.size)
         snprintf(name + size, (size_t)(REDIS_CONSUMER_MAX - size), "/%.*s", (int)(member.size < 40 ? member.size : 40),
                  member.data);
@@ -55,9 +54,8 @@ static void say(redis_source *s, const char *what, const char *why) {
 
 /* The command in `command` is to be sent for what is there. What memory is out for is told by the next run: it is in no checkpoint that it was. */
 static void send_command(redis_source *s, int64_t place) {
-    int rc = s->command.failed
-                 ? GALE_NO_MEMORY
-                 : redis_writer_add(&s->teller, (uint64_t)place, s->command.data, s->command.size);
+    int rc = s->command.failed ? GALE_NO_MEMORY
+                               : redis_writer_add(&s->teller, (uint64_t)place, s->command.data, s->command.size);
     s->command.failed = false;
     if (rc < 0) say(s, "an end is not told", gale_error_text(rc));
 }
@@ -90,10 +88,26 @@ static void be_taken(void *user, uint64_t id, const redis_reply *reply) {
     redis_source *s = user;
     redis_page *page = redis_book_at(&s->book, (int64_t)id);
     (void)reply;
-    if (page && page->state == REDIS_LETTER)
+    if (page && page->state == REDIS_LETTER) {
         tell(s, (int64_t)id, page);
-    else
+    } else if (page && s->keeps) {
+        page->state = REDIS_TOLD;
+        s->told++;
+    } else
         redis_book_remove(&s->book, (int64_t)id);
+}
+
+static void remove_told(void *user, int64_t place, const redis_page *page) {
+    redis_source *s = user;
+    (void)page;
+    redis_book_remove(&s->book, place);
+}
+
+void redis_source_keep(redis_source *s, bool keeps) {
+    s->keeps = keeps;
+    if (keeps || !s->told) return;
+    redis_book_each(&s->book, REDIS_TOLD, remove_told, s);
+    s->told = 0;
 }
 
 /* A letter that is not taken is not lost: Redis has what it is of, which the next run gets again. */
@@ -147,8 +161,8 @@ void redis_source_close(redis_source *s) {
 /* --- Rows ------------------------------------------------------------------------------------------------------------------- */
 
 size_t redis_source_room(const redis_source *s) {
-    if (!gale_intake_wants(s->intake) || s->book.count >= s->given->in_flight) return 0;
-    return s->given->in_flight - s->book.count;
+    size_t open = s->book.count - s->told;
+    return gale_intake_wants(s->intake) && open < s->given->in_flight ? s->given->in_flight - open : 0;
 }
 
 int redis_source_take(redis_source *s, const gale_value *values, size_t count, uint32_t from, gale_str bytes) {

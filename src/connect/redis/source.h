@@ -47,6 +47,8 @@ struct redis_source {
     redis_writer teller;
     gale_intake *intake;
     redis_text command;
+    bool keeps;  /* what was told stays in the book */
+    size_t told; /* so many of it */
 };
 
 /* `emits`: so many of a row's values go out. With a report; redis_source_close is called then, too. */
@@ -59,6 +61,9 @@ void redis_source_close(redis_source *source);
 
 /* How many more it wants now; 0: it is full. */
 size_t redis_source_room(const redis_source *source);
+
+/* While Redis is asked for what is open, and its list is gone through, what is told meanwhile stays in the book: the list may still have it. */
+void redis_source_keep(redis_source *source, bool keeps);
 
 /* One more row. GALE_NO_MEMORY, or what makes it no tuple: it is not taken. */
 int redis_source_take(redis_source *source, const gale_value *values, size_t count, uint32_t from, gale_str bytes);

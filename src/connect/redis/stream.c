@@ -39,6 +39,7 @@ static void be_ready(void *user) {
 static void lose(void *user) {
     spout *s = user;
     s->asked = s->holds = false;
+    redis_source_keep(&s->source, false);
     if (s->link.too_large) s->most = s->most > 4 ? s->most / 4 : 1;
 }
 
@@ -51,6 +52,7 @@ static void ask(spout *s, size_t room) {
     s->question.failed = false;
     if (rc == 0 && replies) rc = redis_link_ask(&s->link, s->question.data, s->question.size, replies);
     s->asked = rc == 0 && replies;
+    redis_source_keep(&s->source, s->asked && s->turns.turn != REDIS_NEW);
     if (rc < 0)
         redis_link_fail(&s->link, gale_error_text(rc));
     else
@@ -82,6 +84,7 @@ static void take_held(spout *s) {
         rc = take(s, &entry);
     } else if (rc == 0) {
         s->holds = false;
+        redis_source_keep(&s->source, false);
         redis_turns_end_reply(&s->turns);
         redis_link_well(&s->link);
     }
@@ -271,12 +274,14 @@ static void free_settings(void *user) {
 static int check_start(const redis_stream_settings *made, gale_error *error) {
     const char *start = made->start ? made->start : "";
     size_t first = strspn(start, "0123456789");
-    bool id = first && first <= 20 && (!start[first] || (start[first] == '-' && start[first + 1] &&
-                                                         strspn(start + first + 1, "0123456789") <= 20 &&
-                                                         !start[first + 1 + strspn(start + first + 1, "0123456789")]));
+    bool id = first && first <= 20 &&
+              (!start[first] ||
+               (start[first] == '-' && start[first + 1] && strspn(start + first + 1, "0123456789") <= 20 &&
+                !start[first + 1 + strspn(start + first + 1, "0123456789")]));
     if (id || strcmp(start, "$") == 0) return 0;
-    return gale_error_set(error, GALE_INVALID, "start: '%s' is neither 0 (the beginning), nor $ (the end), nor an "
-                                               "entry's id, 1526985054069-0",
+    return gale_error_set(error, GALE_INVALID,
+                          "start: '%s' is neither 0 (the beginning), nor $ (the end), nor an "
+                          "entry's id, 1526985054069-0",
                           start);
 }
 

@@ -39,7 +39,8 @@ typedef struct redis_writer {
 } redis_writer;
 
 int redis_writer_open(redis_writer *writer, const redis_settings *given, const gale_context *context,
-                      gale_collector *out, const redis_window *window, const redis_writer_ops *ops, void *user, gale_error *error);
+                      gale_collector *out, const redis_window *window, const redis_writer_ops *ops, void *user,
+                      gale_error *error);
 void redis_writer_close(redis_writer *writer);
 
 /* A command, as a whole. GALE_NO_MEMORY: it is not kept. It is sent by redis_writer_flush, or with others. */

@@ -142,6 +142,18 @@ class Durable(Reading):
         self.assertEqual(self.jobs(), list(range(20_000)))
         self.assertEqual(self.left(), 0)
 
+    def test_what_is_answered_while_its_own_are_listed_does_not_come_again(self):
+        self.push(1500)
+        self.list(inFlight=50)
+        process = self.start("--rate", "500")
+        while len(self.out()) < 1500:
+            self.server("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            time.sleep(0.05)
+            self.assertIsNone(process.poll(), self.log())
+        self.wait_for(lambda: self.left() == 0)
+        self.stop(process)
+        self.assertEqual(sorted(self.jobs()), list(range(1500)))
+
     def test_none_is_lost_where_the_server_is_killed(self):
         self.push(10_000)
         self.list(timeout=5)

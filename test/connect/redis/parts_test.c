@@ -28,7 +28,8 @@ static void a_command_is_a_list_of_texts_with_their_sizes(void **state) {
     redis_text_word(&text, "a\r\nb\0", 5);
     redis_text_number(&text, INT64_MIN);
     assert_int_equal(text.size, 60);
-    assert_memory_equal(text.data, "*4\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\na\r\nb\0\r\n$20\r\n-9223372036854775808\r\n", 60);
+    assert_memory_equal(text.data, "*4\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\na\r\nb\0\r\n$20\r\n-9223372036854775808\r\n",
+                        60);
     redis_text_free(&text);
 }
 
@@ -36,9 +37,10 @@ static void a_value_is_as_it_stands_in_redis(void **state) {
     static const struct {
         double number;
         const char *text;
-    } numbers[] = { { 0.1, "0.1" },         { 1e22, "1e+22" },  { 123456789.5, "123456789.5" }, { -0.0, "-0" },
-                    { HUGE_VAL, "inf" },    { 3, "3" },         { 5e-324, "4.94065645841247e-324" },
-                    { 1.0 / 3, "0.3333333333333333" } };
+    } numbers[] = {
+        { 0.1, "0.1" },      { 1e22, "1e+22" }, { 123456789.5, "123456789.5" },      { -0.0, "-0" },
+        { HUGE_VAL, "inf" }, { 3, "3" },        { 5e-324, "4.94065645841247e-324" }, { 1.0 / 3, "0.3333333333333333" }
+    };
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         redis_text text = { .data = NULL };
@@ -50,7 +52,8 @@ static void a_value_is_as_it_stands_in_redis(void **state) {
         redis_text_free(&text);
     }
     redis_text text = { .data = NULL };
-    const gale_value fine[] = { gale_i64(-7), gale_bool(true), gale_bool(false), gale_text("x"), gale_bytes("\xff", 1) };
+    const gale_value fine[] = { gale_i64(-7), gale_bool(true), gale_bool(false), gale_text("x"),
+                                gale_bytes("\xff", 1) };
     for (size_t i = 0; i < 5; i++) assert_null(redis_text_value(&text, &fine[i]));
     check_text(&text, "-710x\xff");
     const gale_value none[] = { gale_null(), gale_list(NULL, 0), gale_map(NULL, 0), gale_f64(NAN) };
@@ -170,8 +173,11 @@ static void what_a_command_is_refused_for_is_told_from_what_the_server_cannot_no
 /* --- Entries ---------------------------------------------------------------------------------------------------------------- */
 
 static void entries_are_read_and_what_are_none_is_refused(void **state) {
-    static const char good[] = "*1\r\n*2\r\n$1\r\ns\r\n*2\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\nn\r\n$1\r\n7\r\n*2\r\n$3\r\n2-0\r\n$-1\r\n";
-    static const char *const bad[] = { ":1\r\n", "*1\r\n:1\r\n", "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$2\r\n1-\r\n*0\r\n",
+    static const char good[] =
+        "*1\r\n*2\r\n$1\r\ns\r\n*2\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\nn\r\n$1\r\n7\r\n*2\r\n$3\r\n2-0\r\n$-1\r\n";
+    static const char *const bad[] = { ":1\r\n",
+                                       "*1\r\n:1\r\n",
+                                       "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$2\r\n1-\r\n*0\r\n",
                                        "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-0\r\n*1\r\n$1\r\nn\r\n",
                                        "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\nn\r\n:7\r\n",
                                        "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$23\r\n111111111111111111111-0\r\n*0\r\n" };

@@ -7,7 +7,9 @@ usage: stream_test.py GALE PLUGINS [CLASS...]
 import json
 import random
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 from case import KILLS, Case, main, properties, redis
@@ -308,6 +310,66 @@ class Faults(Reading):
                 self.server("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
                 time.sleep(0.1)
         self.assertEqual(sorted(self.follow(fault)), list(range(10_000)))
+
+
+class Order(Reading):
+    """What a server may say in an order of its own: one of the test's."""
+
+    def serve(self, one):
+        """Its first list of what is open has none, its second all three: it was made before they were acked, and comes behind."""
+        file = one.makefile("rb")
+        entries = b"*3\r\n" + b"".join(b"*2\r\n$3\r\n%d-0\r\n*2\r\n$1\r\nn\r\n$1\r\n%d\r\n" % (n, n) for n in range(1, 4))
+        while head := file.readline():
+            words = [file.read(int(file.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+            if words[0] == b"XACK":
+                one.sendall(b":1\r\n")
+                self.acks += 1
+            elif words[0] == b"XREADGROUP" and words[-1] == b">":
+                self.asked += 1
+                if self.asked == 1:
+                    one.sendall(b"*1\r\n*2\r\n$1\r\ns\r\n" + entries)
+                elif self.asked == 2:
+                    return one.close()
+                else:
+                    time.sleep(0.05)
+                    one.sendall(b"*-1\r\n")
+            elif words[0] == b"XREADGROUP":
+                self.lists += 1
+                if self.lists == 2:
+                    self.listed.set()
+                    while self.acks < 3:
+                        time.sleep(0.01)
+                    time.sleep(0.3)
+                one.sendall(b"*1\r\n*2\r\n$1\r\ns\r\n" + (entries if self.lists == 2 else b"*0\r\n"))
+            else:
+                one.sendall(b"+OK\r\n")
+
+    def accept(self, listener):
+        while True:
+            try:
+                one, _ = listener.accept()
+            except OSError:
+                return
+            self.addCleanup(one.close)
+            threading.Thread(target=self.serve, args=(one,), daemon=True).start()
+
+    def test_what_is_acked_while_its_own_are_listed_does_not_come_again(self):
+        self.acks = self.asked = self.lists = 0
+        self.listed = threading.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
+        self.read(("out", "gale.bolt.RedisSink", {**self.given, "command": "RPUSH", "key": "out", "value": "{n}"}), fields=["n"], claimAfter=0,
+                  server=f"127.0.0.1:{listener.getsockname()[1]}")
+        self.server.hang()  # until the list is asked for, nothing is acked
+        process = self.start()
+        self.assertTrue(self.listed.wait(30), self.log())
+        self.server.go_on()
+        self.wait_for(lambda: self.asked > 4)
+        self.wait_for(lambda: self.server("LLEN", "out") >= 3)
+        time.sleep(0.2)
+        self.stop(process)
+        self.assertEqual(self.server("LRANGE", "out", 0, -1), ["1", "2", "3"])
 
 
 if __name__ == "__main__":
