@@ -42,7 +42,8 @@ static void tell_resumed(const gx_session *session, const gale_logger *logger, c
         gale_log(logger, GALE_LOG_INFO, NULL, "begins anew, with its state in '%s'", session->state);
     else if (stats.complete)
         gale_log(logger, GALE_LOG_INFO, NULL,
-                 "checkpoint %llu in '%s', %s old, is of the end of a run: all is done, and nothing is run again",
+                 "checkpoint %llu in '%s', %s old, is of the end of a run: all is done; nothing is run again, and "
+                 "sinks send what they had not sent",
                  number, session->state, age);
     else
         gale_log(logger, GALE_LOG_INFO, NULL, "resumes from checkpoint %llu in '%s', %s old", number, session->state,
@@ -150,7 +151,7 @@ static void forget_next(line *l, gx_watching *r) {
 }
 
 /* What it has done is told at the end. */
-static void carry(line *l, const gale_runtime *runtime) {
+static void carry(line *l, gale_runtime *runtime) {
     gx_summary summary;
     if (!gx_summary_gather(l->now, runtime, &summary)) {
         l->carried.changes++;

@@ -96,7 +96,14 @@ static void read_hold(const gale_runtime *runtime, const gale_task_stats *spout,
     reading->held_by_index = index_of(runtime, &holder);
 }
 
-void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
+static void read_health(gale_runtime *runtime, gx_reading *reading) {
+    gale_unwell first = { .size = sizeof first };
+    int count = gale_runtime_unwell(runtime, &first, 1);
+    reading->unwell_count = count > 0 ? (uint32_t)count : 0;
+    reading->unwell = count > 0 ? first.component : NULL;
+}
+
+void gx_summary_read(gale_runtime *runtime, gx_reading *ret_reading) {
     gx_reading reading = { .run = { .size = sizeof reading.run }, .done = true };
     gale_runtime_stats(runtime, &reading.run);
     reading.checkpoint.size = sizeof reading.checkpoint;
@@ -108,6 +115,7 @@ void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading) {
         if (!task.done) reading.done = false;
         read_hold(runtime, &task, &reading);
     }
+    read_health(runtime, &reading);
     *ret_reading = reading;
 }
 
@@ -117,7 +125,7 @@ static uint64_t untracked(const gx_reading *reading) {
     return reading->emitted > tracked ? reading->emitted - tracked : 0;
 }
 
-bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary) {
+bool gx_summary_gather(const gale_topology *topology, gale_runtime *runtime, gx_summary *ret_summary) {
     uint32_t tasks = gale_runtime_task_count(runtime);
     gx_summary summary = { .topology = gale_topology_name(topology), .runtime = runtime };
     summary.rows = calloc(tasks ? tasks : 1, sizeof *summary.rows);
@@ -374,6 +382,9 @@ void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *ou
         gx_buf_format(out, "  checkpoint %llu, %s ago", (unsigned long long)now->checkpoint.number,
                       TIME(age_of(&now->checkpoint)));
     if (now->held) gx_buf_format(out, "  %s held by %s[%u]", now->held, now->held_by, now->held_by_index);
+    if (now->unwell_count == 1) gx_buf_format(out, "  %s is not well", now->unwell);
+    if (now->unwell_count > 1)
+        gx_buf_format(out, "  %s and %s more not well", now->unwell, COUNT(now->unwell_count - 1));
     gx_buf_add_text(out, "\n");
 }
 

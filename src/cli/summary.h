@@ -43,6 +43,8 @@ typedef struct gx_reading {
     const char *held; /* a spout that flow control holds now, or NULL */
     const char *held_by;
     uint32_t held_by_index; /* within its component */
+    const char *unwell;     /* the component of the first task that is not well, or NULL */
+    uint32_t unwell_count;  /* such tasks */
     bool durable;
     gale_checkpoint_stats checkpoint; /* of a durable run */
 } gx_reading;
@@ -66,10 +68,10 @@ typedef struct gx_summary {
     gx_noted noted;
 } gx_summary;
 
-void gx_summary_read(const gale_runtime *runtime, gx_reading *ret_reading);
+void gx_summary_read(gale_runtime *runtime, gx_reading *ret_reading);
 
 /* False when memory is out. */
-bool gx_summary_gather(const gale_topology *topology, const gale_runtime *runtime, gx_summary *ret_summary);
+bool gx_summary_gather(const gale_topology *topology, gale_runtime *runtime, gx_summary *ret_summary);
 void gx_summary_fini(gx_summary *summary);
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out);

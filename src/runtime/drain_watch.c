@@ -113,9 +113,7 @@ static void look_at_tasks(const gx_shared *shared, finding *f, unsigned long lon
 /* Who waits for a server keeps renewing the timeouts of what it holds, and a tree that waits for its next attempt has none. */
 static const char *open_until(const gx_shared *shared) {
     if (!shared->plan->timeout) return "";
-    return ", until acked or failed; topology.message.timeout.secs fails none that a sink holds for a server or a "
-           "command, "
-           "nor, before its next attempt, one that is emitted again";
+    return ", until acked or failed; none times out while it waits for a server, a command or its next attempt";
 }
 
 static void say(gx_shared *shared, int64_t now, int64_t idle) {

@@ -1,4 +1,4 @@
-/* wire/tls.h: TLS on a socket that does not wait, by OpenSSL (docs/decisions/0047-one-wire.md says why).
+/* wire/tls.h: TLS on a socket that does not wait, by OpenSSL (docs/decisions/0048-one-wire.md says why).
  *
  *      begun --wire_tls_shake--> GALE_AGAIN ... 0: bytes pass --wire_tls_end--> gone
  *                    '--what is wrong--> GALE_IO, in words

@@ -121,7 +121,7 @@ class Durable(Lives, unittest.TestCase):
         before = (self.path / "out.txt").stat().st_mtime_ns
         code, out, err = self.gale("--json")
         self.assertEqual(code, 0, err)
-        self.assertRegex(err, r"INFO checkpoint \d+ in 'state', .* old, is of the end of a run: all is done, and nothing")
+        self.assertRegex(err, r"INFO checkpoint \d+ in 'state', .* old, is of the end of a run: all is done; nothing is run again")
         summary = json.loads(out)
         self.assertEqual((summary["executed"], summary["checkpoints"]["made"]), (0, 0))
         self.assertTrue(summary["checkpoints"]["complete"])

@@ -169,6 +169,11 @@ static void the_line_counts_trees_or_what_spouts_emit(void **state) {
     expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed\n");
     now.held = "words", now.held_by = "count", now.held_by_index = 3;
     expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  words held by count[3]\n");
+    now.held = NULL, now.unwell = "sink", now.unwell_count = 1;
+    expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink is not well\n");
+    now.unwell_count = 3;
+    expect_line(&now, &before,
+                "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink and 2 more not well\n");
     expect_line(&before, &before, "   0 s  0 trees  0 trees/s  0 tuples/s  0 open  0 failed\n");
 }
 

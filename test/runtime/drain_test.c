@@ -163,8 +163,7 @@ static void a_drain_that_does_not_get_on_names_who_holds_it_up_within_a_second(v
     assert_false(drains_within(&r, 450 * GALE_MILLISECOND));
     assert_non_null(strstr(said, "holder: the drain has waited for 0."));
     assert_non_null(strstr(said, "holds 3 tuples, not answered yet; 3 trees are open, until acked or failed; "
-                                 "topology.message.timeout.secs fails none that a sink holds for a server or a "
-                                 "command, nor, before its next attempt, one that is emitted again\n"));
+                                 "none times out while it waits for a server, a command or its next attempt\n"));
     assert_non_null(strchr(said, '\n'));
     assert_null(strchr(strchr(said, '\n') + 1, '\n')); /* once so far */
     assert_false(drains_within(&r, 2 * GALE_SECOND));

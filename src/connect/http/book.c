@@ -142,6 +142,6 @@ void http_taken_fail(http_taken *taken, unsigned status, const char *text) {
 
 void http_taken_reply(const http_taken *taken, http_reply *reply) {
     const char *text = taken->status == 503 ? "it was not done" : "it was rejected";
-    http_reply_set(reply, taken->status ? taken->status : 200, taken->text ? taken->text : text);
+    http_reply_set(reply, taken->status ? taken->status : 200, !taken->status ? "" : taken->text ? taken->text : text);
     reply->tuples = taken->rows;
 }

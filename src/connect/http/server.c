@@ -25,6 +25,10 @@ struct http_server {
     struct MHD_Daemon *daemon;
     line *lines;
     uint32_t count, most, held, replying;
+    uint32_t looking;          /* of those held: how many libmicrohttpd calls again */
+    bool called;               /* a run comes at once */
+    struct MHD_Response *well; /* the last one of 200; NULL: there was none */
+    uint32_t well_tuples;
     uint64_t reading;
     gale_watch watch;
     int64_t looked;
@@ -37,13 +41,17 @@ struct http_request {
     char *target, *body;
     const char *method;
     size_t size, capacity;
-    bool begun, refused, held, answered;
+    uint32_t looks; /* how often it was looked at for its answer */
+    bool begun, refused, held, suspended, answered, gone;
     http_reply reply;
 };
 
 void http_reply_set(http_reply *reply, unsigned status, const char *text) {
-    *reply = (http_reply){ .status = status };
-    snprintf(reply->text, sizeof reply->text, "%s", text);
+    size_t size = strnlen(text, sizeof reply->text - 1);
+    reply->status = status;
+    reply->tuples = 0;
+    memcpy(reply->text, text, size);
+    reply->text[size] = '\0';
 }
 
 static line *line_of(struct MHD_Connection *connection) {
@@ -60,39 +68,84 @@ static void add_headers(struct MHD_Response *response, unsigned status) {
     if (status == 503) (void)MHD_add_response_header(response, "Retry-After", "1");
 }
 
-static enum MHD_Result send_reply(http_request *request) {
-    const http_reply *reply = &request->reply;
+static struct MHD_Response *make_response(const http_reply *reply) {
     char text[6 * sizeof reply->text], json[sizeof text + 32];
     (void)http_json_text(reply->text, text, sizeof text);
     int size = reply->status < 300 ? snprintf(json, sizeof json, "{\"tuples\":%" PRIu32 "}\n", reply->tuples)
                                    : snprintf(json, sizeof json, "{\"error\":\"%s\"}\n", text);
     struct MHD_Response *response = MHD_create_response_from_buffer((size_t)size, json, MHD_RESPMEM_MUST_COPY);
+    if (response) add_headers(response, reply->status);
+    return response;
+}
+
+/* That all is well is said with what was said the last time, if it was of as many tuples. NULL: memory is out. */
+static struct MHD_Response *response_of(http_server *server, const http_reply *reply) {
+    if (reply->status != 200) return make_response(reply);
+    if (!server->well || server->well_tuples != reply->tuples) {
+        if (server->well) MHD_destroy_response(server->well);
+        server->well = make_response(reply);
+        server->well_tuples = reply->tuples;
+    }
+    return server->well;
+}
+
+static enum MHD_Result send_reply(http_request *request) {
+    http_server *server = request->server;
+    struct MHD_Response *response = response_of(server, &request->reply);
     if (!response) return MHD_NO;
-    add_headers(response, reply->status);
-    enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
-    MHD_destroy_response(response);
+    enum MHD_Result result = MHD_queue_response(request->connection, request->reply.status, response);
+    if (response != server->well) MHD_destroy_response(response);
     return result;
 }
 
-void http_server_answer(http_request *request, const http_reply *reply) {
-    http_server *server = request->server;
-    line *own = line_of(request->connection);
-    request->reply = *reply;
-    request->answered = true;
-    if (own) own->held = false;
-    if (own) own->since = gale_context_now(server->context);
-    server->held--;
-    server->replying++;
-    MHD_resume_connection(request->connection);
-    /* Without a thread of its own nothing wakes it for that. */
-    (void)gale_watch_set(server->out, server->watch, GALE_WATCH_READ, gale_context_now(server->context));
+static void free_request(http_request *request) {
+    free(request->target);
+    free(request);
 }
+
+static void send_again(http_request *request) {
+    http_server *server = request->server;
+    int64_t now = gale_context_now(server->context);
+    line *own = line_of(request->connection);
+    request->answered = true;
+    server->replying++;
+    if (own) own->held = false;
+    if (own) own->since = now;
+    if (request->suspended)
+        MHD_resume_connection(request->connection);
+    else
+        server->looking--;
+    /* Without a thread of its own nothing wakes it for that. */
+    if (!server->called) (void)gale_watch_set(server->out, server->watch, GALE_WATCH_READ, now);
+    server->called = true;
+}
+
+void http_server_answer(http_request *request, const http_reply *reply) {
+    request->server->held--;
+    request->reply = *reply;
+    if (request->gone)
+        free_request(request);
+    else
+        send_again(request);
+}
+
+/* Most answers are there a few turns of the executor later. To suspend a connection takes four calls of the system: out of the set, a bell, the bell's end, into
+ * the set again; to be called for it in the next turn takes none. */
+enum { LOOKS = 16 };
 
 static void hold(http_request *request) {
     line *own = line_of(request->connection);
     request->held = true;
     if (own) own->held = true;
     request->server->held++;
+    request->server->looking++;
+}
+
+/* Its answer is not there yet. */
+static void look_again(http_request *request) {
+    if (request->suspended || ++request->looks < LOOKS) return;
+    request->suspended = true;
+    request->server->looking--;
     MHD_suspend_connection(request->connection);
 }
 
@@ -192,7 +245,10 @@ static enum MHD_Result serve(http_request *request) {
     const http_server_options *options = &request->server->options;
     http_reply reply;
     if (request->answered || request->refused) return send_reply(request);
-    if (request->held) return MHD_YES;
+    if (request->held) {
+        look_again(request);
+        return MHD_YES;
+    }
     bool held = options->take(options->user, request, &reply);
     drop_body(request);
     if (held) {
@@ -222,11 +278,15 @@ static void end(void *user, struct MHD_Connection *connection, void **own, enum 
     (void)code;
     if (own_line) own_line->since = gale_context_now(server->context);
     if (!request) return;
-    if (request->answered) server->replying--;
-    drop_body(request);
-    free(request->target);
-    free(request);
     *own = NULL;
+    drop_body(request);
+    if (request->held && !request->answered) {
+        request->gone = true; /* who holds it answers it still */
+        if (!request->suspended) server->looking--;
+        return;
+    }
+    if (request->answered) server->replying--;
+    free_request(request);
 }
 
 const char *http_request_method(const http_request *request) {
@@ -333,17 +393,19 @@ static bool look_around(http_server *server, int64_t now) {
     return server->options.tick(server->options.user) || server->count;
 }
 
-/* All that can be done at once, but not for ever; then it waits for its descriptors, and for its next time. Where connections were too many it
- * listens again in the run behind the one that has closed some. */
+/* All that can be done at once, but not for ever; then it waits for its descriptors, and for its next time: at once where requests are looked at, as their answers
+ * come between two runs. Where connections were too many it listens again in the run behind the one that has closed some. */
 static int run(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     http_server *server = user;
     MHD_UNSIGNED_LONG_LONG wait = 0;
     enum MHD_Result timed = MHD_YES;
     uint32_t before = server->count;
     (void)events;
+    server->called = false;
     for (int i = 0; i < ROUNDS && timed == MHD_YES && wait == 0; i++) {
         if (MHD_run(server->daemon) != MHD_YES) return GALE_IO;
         timed = MHD_get_timeout(server->daemon, &wait);
+        if (server->looking) break;
     }
     int64_t now = gale_context_now(server->context);
     bool again = look_around(server, now) || before || server->count;
@@ -464,5 +526,6 @@ void http_server_free(http_server *server) {
     for (int i = 0; server->daemon && i < 64 * ROUNDS && server->replying; i++) (void)MHD_run(server->daemon);
     if (server->watch) (void)gale_watch_free(server->out, server->watch);
     if (server->daemon) MHD_stop_daemon(server->daemon);
+    if (server->well) MHD_destroy_response(server->well);
     free(server);
 }

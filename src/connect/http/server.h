@@ -3,8 +3,8 @@
  *      connection --head--> check --body--> take --+--> answered at once
  *                                                  '--> held --http_server_answer--> answered
  *
- * What:    a request that is held costs a suspended connection: libmicrohttpd looks at it again when it is answered, also when its client has gone
- *          meanwhile. One at a time is read of a connection.
+ * What:    a request that is held is looked at in the next turns of the executor, as most answers are there then; if it is not, its connection is suspended:
+ *          libmicrohttpd knows of it again when it is answered, also when its client has gone meanwhile. One at a time is read of a connection.
  * Hostile: a head has at most HTTP_HEAD_MAX bytes, a body `body_max`, all bodies that are being read `memory` with what `busy` says. A connection
  *          has `timeout` for a request, from its beginning or the answer before it on, however many bytes come meanwhile; when nearly all are taken,
  *          HTTP_HURRY. What is too large is read and thrown away where it is short, as who is cut off while he writes may not see the answer.
@@ -21,7 +21,7 @@
 
 enum {
     HTTP_HEAD_MAX = 16 << 10,
-    HTTP_CONNECTION_MEMORY = 32 << 10,
+    HTTP_CONNECTION_MEMORY = 24 << 10,
     HTTP_DRAINED = 64 << 10, /* so long a body is read to its end before it is refused */
     HTTP_IDLE_CONNECTIONS = 512
 };

@@ -128,24 +128,15 @@ static int bolt_flush(void *self, gale_collector *out) {
     return 0;
 }
 
-/* Until all is confirmed; nothing may stand still for longer than finishWait. */
+static void drive(void *self) {
+    redis_writer_drive(&((sink *)self)->writer, 50);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
-    sink *s = self;
+    const sink *s = self;
+    (void)out;
     if (s->once) return 0;
-    int64_t until = gale_context_now(s->context) + s->given->finish_wait;
-    uint64_t left = gale_dispatch_count(s->dispatch);
-    while (left && gale_context_now(s->context) < until) {
-        redis_writer_drive(&s->writer, 50);
-        uint64_t more = gale_dispatch_count(s->dispatch);
-        if (more < left) until = gale_context_now(s->context) + s->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[300];
-    snprintf(text, sizeof text, "%s: %" PRIu64 " commands were not answered within %g s (finishWait)",
-             s->given->redis.wire.where, left, (double)s->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->redis.wire.where, "answered", drive, self);
 }
 
 /* --- Checkpoints ------------------------------------------------------------------------------------------------------- */
@@ -166,6 +157,7 @@ static void bolt_committed(void *self, uint64_t checkpoint) {
 static const gale_durable_ops durable = {
     .size = sizeof durable,
     .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
     .save = bolt_save,
     .restore = bolt_restore,
     .committed = bolt_committed,

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ class Case(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def wait_for(self, condition, what="it did not come about", seconds=8):
+    def wait_for(self, condition, what="it did not come about", seconds=60):
         end = time.monotonic() + seconds
         while not condition():
             if self.process and self.process.poll() is not None:
@@ -202,6 +203,23 @@ class Takes(Server):
         self.wait_for(lambda: "gone" in self.lines())
         self.assertEqual(self.ask("last")[0], 200)
         self.end()
+
+    def test_clients_that_go_as_soon_as_they_have_asked(self):
+        """Some before they are read, some while their answer is looked for, some behind that."""
+        self.serve(sink="ExecSink", to=HELD)
+        first, reset = self.ask_later("first"), struct.pack("ii", 1, 0)
+        for n in range(600):
+            with socket.create_connection(("127.0.0.1", self.port)) as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone")
+                end = time.perf_counter() + n % 200 * 1e-6
+                while time.perf_counter() < end:
+                    pass
+        (self.path / "go").touch()
+        self.wait_for(lambda: first)
+        self.assertEqual((first[0][0], self.ask("last")[0]), (200, 200))
+        self.end()
+        self.assertEqual(set(self.lines()), {"first", "gone", "last"})
 
     def test_what_waits_when_the_run_ends_is_told_to_come_again(self):
         self.serve("--end-within", "1", sink="ExecSink", to="{name: command, value: 'sleep 100'}")

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What it costs to read a million messages of a real broker: gale, each acked, beside a plain loop in Java. By hand, on a machine with nothing else to do.
+"""What it costs to read a million messages of a real broker: gale, each acked, beside a plain loop in Java and, where there is Go, beside benthos, the engine of Redpanda
+Connect. By hand, on a machine with nothing else to do.
 
 usage: rates.py GALE PLUGINS CLUSTER JARS [COUNT]
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,13 @@ def run(command, folder):
     return time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
+def make_benthos(folder):
+    if not shutil.which("go"):
+        return None
+    subprocess.run(["go", "build", "-o", folder / "benthos", "."], cwd=Path(__file__).parent / "benthos", check=True)
+    return folder / "benthos"
+
+
 def main():
     folder = Path(tempfile.mkdtemp())
     broker = Broker()
@@ -47,11 +56,14 @@ def main():
     cluster.ask("topic", "in", 4)
     cluster.ask("produce", "in", 0, COUNT)
     subprocess.run(["javac", "-cp", f"{JARS}/*", "-d", folder, Path(__file__).parent / "broker" / "Consume.java"], check=True)
+    benthos = make_benthos(folder)
     print(f"{COUNT:,} messages   seconds   of the processor    kB at most")
     for turn in range(3):
         (folder / "t.yaml").write_text(READ.format(brokers=brokers, group=f"gale-{turn}"))
         print("gale                %8.2f %12.2f %14d" % run([GALE, "run", "t.yaml"], folder))
         print("a loop in Java      %8.2f %12.2f %14d" % run(["java", "-cp", f"{folder}:{JARS}/*", "Consume", brokers, "in", f"java-{turn}", str(COUNT)], folder))
+        if benthos:
+            print("benthos             %8.2f %12.2f %14d" % run([benthos, brokers, "in", f"benthos-{turn}", str(COUNT)], folder))
     broker.end()
 
 
