@@ -136,7 +136,8 @@ static int bolt_finish(void *self, gale_collector *out) {
     const sink *s = self;
     (void)out;
     if (s->once) return 0;
-    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->redis.wire.where, "answered", drive, self);
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->redis.wire.where, "answered", drive,
+                                self);
 }
 
 /* --- Checkpoints ------------------------------------------------------------------------------------------------------- */

@@ -33,15 +33,13 @@ void redis_source_settings_free(redis_source_settings *settings) {
 void redis_source_consumer(const redis_source_settings *given, const gale_context *context,
                            char name[REDIS_CONSUMER_MAX]) {
     char host[65] = "localhost";
-    gale_str member = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
     if (gethostname(host, sizeof host) != 0) snprintf(host, sizeof host, "localhost");
     host[sizeof host - 1] = '\0';
-    int size = given->consumer ? snprintf(name, REDIS_CONSUMER_MAX, "%s/%" PRIu32, given->consumer, context->task_index)
-                               : snprintf(name, REDIS_CONSUMER_MAX, "%s/%.100s/%.100s/%" PRIu32, host,
-                                          context->topology, context->component, context->task_index);
-    if (member.size)
-        snprintf(name + size, (size_t)(REDIS_CONSUMER_MAX - size), "/%.*s", (int)(member.size < 40 ? member.size : 40),
-                 member.data);
+    if (given->consumer)
+        snprintf(name, REDIS_CONSUMER_MAX, "%s/%" PRIu32, given->consumer, context->task_index);
+    else
+        snprintf(name, REDIS_CONSUMER_MAX, "%s/%.100s/%.100s/%" PRIu32, host, context->topology, context->component,
+                 context->task_index);
 }
 
 /* --- Telling ---------------------------------------------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ int redis_source_save(redis_source *source, const gale_value *about, size_t coun
 int redis_source_restore(redis_source *source, const gale_value *about, size_t count, gale_saved *from);
 void redis_source_committed(redis_source *source, uint64_t checkpoint);
 
-/* The name by which Redis knows the task, the same in each run: as given, or host/topology/component; then the task's number, and the member's (gale run --member). */
+/* The name by which Redis knows the task, the same in each run: as given, or host/topology/component; then the task's number. */
 void redis_source_consumer(const redis_source_settings *given, const gale_context *context,
                            char name[REDIS_CONSUMER_MAX]);
 
