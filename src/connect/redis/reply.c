@@ -114,7 +114,7 @@ int redis_reader_reset(redis_reader *reader) {
     forget(reader);
     reader->too_large = false;
     if (!reader->reader) return GALE_NO_MEMORY;
-    redisReaderSetPrivdata(reader->reader, reader);
+    reader->reader->privdata = reader;
     return 0;
 }
 
