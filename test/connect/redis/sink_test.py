@@ -216,7 +216,7 @@ class Words(Case):
 class Once(Case):
     """Durable runs."""
     SETTINGS = {"sure": True}
-    ROWS, KILLS = 20_000, KILLS
+    ROWS, KILLS = 2000 + 3000 * KILLS, KILLS
 
     def run_and_kill(self, rate, between=lambda: None):
         drawn = random.Random(7)

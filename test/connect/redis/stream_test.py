@@ -215,7 +215,7 @@ class Words(Reading):
 
 class Durable(Reading):
     SETTINGS = {"sure": True}
-    COUNT = 20_000
+    COUNT = 2000 + 3000 * KILLS
 
     def run_and_kill(self, between=lambda: None):
         drawn = random.Random(5)
