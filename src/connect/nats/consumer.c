@@ -395,8 +395,10 @@ int nats_consumer_open(nats_consumer *c, const nats_reading *reading, const gale
     return rc;
 }
 
-/* What has no answer goes back at once, so that it need not wait for ack_wait. In a durable run it is in the checkpoint. */
+/* What has no answer goes back at once, so that it need not wait for ack_wait; not to this one, which has perhaps asked for more. In a durable run it is
+ * in the checkpoint. */
 static void give_back(nats_consumer *c) {
+    nats_wire_deaf(c->link.wire);
     for (size_t i = 0; i < c->open.capacity; i++) {
         nats_post *post = c->open.rows[i].post;
         c->open.rows[i].post = NULL;

@@ -22,7 +22,7 @@ struct nats_wire {
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t wake;  /* the thread */
     nats_post *first, *last;
-    bool connect, look, lost, stop;
+    bool connect, look, lost, deaf, stop;
     char why[NATS_WORDS]; /* it is lost */
     nats_news news;
     bool rung;
@@ -77,7 +77,10 @@ static void ring(nats_wire *wire) {
     wire->rung = wrote == (ssize_t)sizeof one;
 }
 
+/* cnats' own begin with where it was: "(conn.c:1905): ". */
 static void set_words(char to[NATS_WORDS], const char *words) {
+    const char *behind = *words == '(' ? strstr(words, "): ") : NULL;
+    if (behind) words = behind + 3;
     size_t size = strnlen(words, NATS_WORDS - 1);
     memcpy(to, words, size);
     to[size] = '\0';
@@ -337,13 +340,17 @@ static nats_post *take_posts(nats_wire *wire) {
     return list;
 }
 
-typedef enum work { END, CONNECT, LOSE, LOOK, SEND } work;
+typedef enum work { END, CONNECT, LOSE, DEAF, LOOK, SEND } work;
 
 /* Waits for the next that is to be done. */
 static work next_work(nats_wire *wire, nats_post **ret_posts) {
     *ret_posts = NULL;
     for (;;) {
         if (wire->lost && wire->nc) return LOSE;
+        if (wire->nc && wire->deaf) {
+            wire->deaf = false;
+            return DEAF;
+        }
         if (wire->nc && wire->first) {
             *ret_posts = take_posts(wire);
             return SEND;
@@ -371,6 +378,7 @@ static void *run(void *user) {
         if (what == END) break;
         if (what == CONNECT) connect_now(wire);
         if (what == LOSE) lose_now(wire);
+        if (what == DEAF) (void)natsSubscription_Unsubscribe(wire->sub);
         if (what == LOOK) look_now(wire);
         if (what == SEND) send_all(wire, posts);
     }
@@ -450,6 +458,10 @@ void nats_wire_connect(nats_wire *wire) {
 
 void nats_wire_look(nats_wire *wire) {
     ask(wire, &wire->look);
+}
+
+void nats_wire_deaf(nats_wire *wire) {
+    ask(wire, &wire->deaf);
 }
 
 void nats_wire_lose(nats_wire *wire, const char *why) {

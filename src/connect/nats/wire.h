@@ -64,6 +64,7 @@ void nats_wire_look(nats_wire *wire);                  /* the setup is asked for
 void nats_wire_lose(nats_wire *wire, const char *why); /* the connection is ended; news: down */
 void nats_wire_post(nats_wire *wire, nats_post *post); /* takes it */
 void nats_wire_clear(nats_wire *wire);                 /* posts that were not sent are dropped */
+void nats_wire_deaf(nats_wire *wire);                  /* before what is not sent yet: nothing comes any more */
 
 /* A message that could not be sent, whatever one tries. */
 typedef struct nats_refusal {
