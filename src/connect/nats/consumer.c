@@ -396,14 +396,17 @@ int nats_consumer_open(nats_consumer *c, const nats_reading *reading, const gale
 }
 
 /* What has no answer goes back at once, so that it need not wait for ack_wait; not to this one, which has perhaps asked for more. In a durable run it is
- * in the checkpoint. */
+ * in the checkpoint. The first goes back twice: servers (2.9) have it ready for a request that nobody waits for any more, and then forget that it was given back. */
 static void give_back(nats_consumer *c) {
+    nats_post *first = NULL;
     nats_wire_deaf(c->link.wire);
     for (size_t i = 0; i < c->open.capacity; i++) {
         nats_post *post = c->open.rows[i].post;
         c->open.rows[i].post = NULL;
+        if (post && !first) first = nats_post_new(post->subject, NULL);
         if (post) send(c, post, "-NAK");
     }
+    if (first) send(c, first, "-NAK");
 }
 
 void nats_consumer_close(nats_consumer *c) {
