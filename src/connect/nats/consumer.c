@@ -51,9 +51,10 @@ static bool have_bytes(const nats_consumer *c) {
     return c->queued_bytes + nats_pulls_bytes(&c->pulls) + quarter <= 2 * quarter;
 }
 
-void nats_consumer_ask(nats_consumer *c) {
-    if (!c->link.up || c->over || c->at_end || now(c) < c->paused_until) return;
-    nats_pulls_expire(&c->pulls, now(c));
+static void ask(nats_consumer *c) {
+    int64_t at = now(c);
+    if (!c->link.up || c->over || c->at_end || at < c->paused_until) return;
+    nats_pulls_expire(&c->pulls, at);
     int64_t left = nats_pulls_left(&c->pulls), room = c->flight - (int64_t)c->open.count - left;
     int64_t batch = c->reading->batch < c->flight ? c->reading->batch : c->flight;
     bool worth = room >= (batch + 1) / 2 || (left == 0 && room > 0);
@@ -61,6 +62,11 @@ void nats_consumer_ask(nats_consumer *c) {
     bool full = c->durable && room <= 0 && left == 0 && c->at == c->count;
     if (full && !c->wished) gale_wish_checkpoint(c->link.out);
     c->wished = c->wished || full;
+}
+
+void nats_consumer_ask(nats_consumer *c) {
+    ask(c);
+    nats_wire_flush(c->link.wire);
 }
 
 /* --- Answers -------------------------------------------------------------------------------------------------------------- */
@@ -150,7 +156,7 @@ static void refresh(nats_consumer *c, nats_open_row *row, const nats_place *plac
     nats_post_free(row->post);
     row->post = post;
     row->delivered = place->delivered;
-    row->told = now(c);
+    row->told = c->link.heard_at;
 }
 
 static bool is_done(const nats_consumer *c, int64_t sequence) {

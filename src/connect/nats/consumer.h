@@ -60,7 +60,7 @@ void nats_consumer_close(nats_consumer *consumer);
 const nats_queued *nats_consumer_peek(const nats_consumer *consumer);
 void nats_consumer_pass(nats_consumer *consumer);
 
-/* Asks for more, if there is room. */
+/* Asks for more, if there is room; and what was answered goes out. */
 void nats_consumer_ask(nats_consumer *consumer);
 
 /* How often it was delivered; 0: it is not open. */

@@ -54,6 +54,7 @@ static void say_dropped(nats_link *link) {
 static void hear(nats_link *link) {
     nats_news *news = &link->news;
     nats_wire_hear(link->wire, news);
+    link->heard_at = gale_context_now(link->context);
     for (size_t i = 0; i < news->count; i++) link->ops->message(link->user, news->messages[i]);
     for (size_t i = 0; i < news->refusal_count; i++) link->ops->refused(link->user, &news->refusals[i]);
     news->count = news->refusal_count = news->bytes = 0;
@@ -62,6 +63,7 @@ static void hear(nats_link *link) {
     if (news->up) be_up(link);
     if (news->looked) link->ops->looked(link->user, &news->about);
     if (news->lame) be_lame(link);
+    nats_wire_flush(link->wire);
 }
 
 static void retry(nats_link *link) {

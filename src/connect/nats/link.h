@@ -31,6 +31,7 @@ typedef struct nats_link {
     gale_watch watch;
     gale_backoff backoff;
     int64_t retry_at; /* 0: nothing is to be tried */
+    int64_t heard_at; /* when the news that are being heard were */
     bool up, unwell;
     bool lame; /* its server ends soon, and until then nothing makes it well */
 } nats_link;

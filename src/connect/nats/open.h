@@ -3,7 +3,10 @@
 #ifndef GALE_CONNECT_NATS_OPEN_H
 #define GALE_CONNECT_NATS_OPEN_H
 
-#include "connect/nats/wire.h"
+#include "connect/nats/post.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 typedef struct nats_open_row {
     int64_t sequence; /* 0: there is none in this place */

@@ -79,6 +79,7 @@ static void send_all_again(sink *s) {
         else if (send(s, &m, sent) < 0)
             s->again_at = now(s) + GALE_SECOND;
     }
+    nats_wire_flush(s->link.wire);
 }
 
 /* --- Answers -------------------------------------------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void hear_answer(void *user, natsMsg *msg) {
     if (!natsMsg_IsNoResponders(msg))
         answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
     natsMsg_Destroy(msg);
-    s->heard = now(s);
+    s->heard = s->link.heard_at;
     if (!gale_dispatch_tuple(s->dispatch, id)) return; /* it was answered before */
     switch (answer) {
     case NATS_HAS_IT: be_taken(s, id); break;
@@ -263,6 +264,13 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return s->epochs ? take(s, tuple, &m, out) : hold(s, tuple, &m);
 }
 
+static int bolt_flush(void *self, gale_collector *out) {
+    sink *s = self;
+    (void)out;
+    if (!s->epochs) nats_wire_flush(s->link.wire);
+    return 0;
+}
+
 /* Until all is confirmed; nothing may stand still for longer than finishWait. */
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
@@ -313,6 +321,7 @@ static const gale_bolt_ops ops = {
     .kind = GALE_BOLT_MANUAL,
     .prepare = bolt_prepare,
     .execute = bolt_execute,
+    .flush = bolt_flush,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
     .durable = &durable,

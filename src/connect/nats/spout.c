@@ -140,7 +140,9 @@ static void spout_ack_batch(void *self, const uint64_t *message_ids, size_t coun
 }
 
 static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
-    gale_intake_fail(((spout *)self)->intake, message_id, failure);
+    spout *s = self;
+    gale_intake_fail(s->intake, message_id, failure);
+    if (s->reads) nats_consumer_ask(&s->consumer);
 }
 
 /* --- Checkpoints ------------------------------------------------------------------------------------------------------------- */

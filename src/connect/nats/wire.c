@@ -19,56 +19,23 @@ struct nats_wire {
     char *inbox; /* "_INBOX.abc." */
     pthread_t thread;
     bool running;
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t wake;  /* the thread */
-    nats_post *first, *last;
-    bool connect, look, lost, deaf, stop;
-    char why[NATS_WORDS]; /* it is lost */
-    nats_news news;
-    bool rung;
-    int callbacks;      /* of cnats' that may still come */
     natsConnection *nc; /* the thread's; NULL: there is none */
     natsSubscription *sub;
+    nats_posts fresh; /* the task's, until it flushes */
+
+    pthread_mutex_t lock; /* of these */
+    pthread_cond_t wake;  /* the thread */
+    nats_posts ready;
+    bool connect, look, lost, deaf, stop;
+    char why[NATS_WORDS]; /* it is lost */
+    int callbacks;        /* of cnats' that may still come */
+
+    pthread_mutex_t news_lock; /* of these; it is taken within no other one, and none within it */
+    nats_news news;
+    bool rung;
 };
 
-/* --- Posts -------------------------------------------------------------------------------------------------------------- */
-
-nats_post *nats_post_new(const char *subject, const char *reply) {
-    size_t size = strlen(subject), more = reply ? strlen(reply) + 1 : 0;
-    nats_post *post = malloc(sizeof *post + size + more);
-    if (!post) return NULL;
-    post->next = NULL;
-    post->msg = NULL;
-    post->id = 0;
-    *post->body = '\0';
-    memcpy(post->subject, subject, size + 1);
-    post->reply = reply ? post->subject + size + 1 : NULL;
-    if (reply) memcpy(post->reply, reply, more);
-    return post;
-}
-
-nats_post *nats_post_message(natsMsg *msg, uint64_t id) {
-    nats_post *post = nats_post_new("", NULL);
-    if (!post) return NULL;
-    post->msg = msg;
-    post->id = id;
-    return post;
-}
-
-void nats_post_free(nats_post *post) {
-    if (post) natsMsg_Destroy(post->msg);
-    free(post);
-}
-
-static void free_posts(nats_post *post) {
-    while (post) {
-        nats_post *next = post->next;
-        nats_post_free(post);
-        post = next;
-    }
-}
-
-/* --- News, under the lock ------------------------------------------------------------------------------------------------ */
+/* --- News, under their lock ------------------------------------------------------------------------------------------------ */
 
 static void ring(nats_wire *wire) {
     static const uint64_t one = 1;
@@ -118,11 +85,11 @@ static void keep_refusal(nats_news *news, uint64_t id, natsStatus status) {
 static void hear_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure) {
     nats_wire *wire = closure;
     (void)nc, (void)sub;
-    pthread_mutex_lock(&wire->lock);
+    pthread_mutex_lock(&wire->news_lock);
     bool kept = keep_message(&wire->news, msg);
     if (!kept) wire->news.dropped++;
     ring(wire);
-    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_unlock(&wire->news_lock);
     if (!kept) natsMsg_Destroy(msg);
 }
 
@@ -147,13 +114,17 @@ static void hear_closed(natsConnection *nc, void *closure) {
     pthread_mutex_unlock(&wire->lock);
 }
 
+static void tell(nats_wire *wire, bool *what) {
+    pthread_mutex_lock(&wire->news_lock);
+    *what = true;
+    ring(wire);
+    pthread_mutex_unlock(&wire->news_lock);
+}
+
 static void hear_lame(natsConnection *nc, void *closure) {
     nats_wire *wire = closure;
     (void)nc;
-    pthread_mutex_lock(&wire->lock);
-    wire->news.lame = true;
-    ring(wire);
-    pthread_mutex_unlock(&wire->lock);
+    tell(wire, &wire->news.lame);
 }
 
 /* What it says of a subscription that is too slow, or may not be, shows in what does not come. */
@@ -235,27 +206,22 @@ static int set_up(nats_wire *wire, gale_error *error) {
     nats_about about = { .stream_made = 0 };
     int rc = wire->setup(wire->user, wire->nc, &about, error);
     if (rc < 0) return rc;
-    pthread_mutex_lock(&wire->lock);
+    pthread_mutex_lock(&wire->news_lock);
     wire->news.about = about;
-    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_unlock(&wire->news_lock);
     return 0;
 }
 
 static void tell_down(nats_wire *wire, const char *words) {
     pthread_mutex_lock(&wire->lock);
+    wire->lost = wire->connect = wire->look = false;
+    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_lock(&wire->news_lock);
     wire->news.down = true;
     wire->news.up = wire->news.looked = wire->news.lame = false;
-    wire->lost = wire->connect = wire->look = false;
     set_words(wire->news.words, words);
     ring(wire);
-    pthread_mutex_unlock(&wire->lock);
-}
-
-static void tell(nats_wire *wire, bool *what) {
-    pthread_mutex_lock(&wire->lock);
-    *what = true;
-    ring(wire);
-    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_unlock(&wire->news_lock);
 }
 
 static void connect_now(nats_wire *wire) {
@@ -304,12 +270,11 @@ static bool is_refused(const nats_post *post, natsStatus status) {
 
 /* What is left when the connection is lost is the first again. */
 static void put_back(nats_wire *wire, nats_post *list) {
-    nats_post *last = list;
-    while (last->next) last = last->next;
+    nats_posts left = { list, list };
+    while (left.last->next) left.last = left.last->next;
     pthread_mutex_lock(&wire->lock);
-    last->next = wire->first;
-    if (!wire->first) wire->last = last;
-    wire->first = list;
+    nats_posts_append(&left, &wire->ready);
+    wire->ready = left;
     pthread_mutex_unlock(&wire->lock);
 }
 
@@ -323,10 +288,10 @@ static void send_all(nats_wire *wire, nats_post *list) {
             return;
         }
         if (refused) {
-            pthread_mutex_lock(&wire->lock);
+            pthread_mutex_lock(&wire->news_lock);
             keep_refusal(&wire->news, list->id, status);
             ring(wire);
-            pthread_mutex_unlock(&wire->lock);
+            pthread_mutex_unlock(&wire->news_lock);
         }
         nats_post *next = list->next;
         nats_post_free(list);
@@ -335,8 +300,8 @@ static void send_all(nats_wire *wire, nats_post *list) {
 }
 
 static nats_post *take_posts(nats_wire *wire) {
-    nats_post *list = wire->first;
-    wire->first = wire->last = NULL;
+    nats_post *list = wire->ready.first;
+    wire->ready = (nats_posts){ .first = NULL };
     return list;
 }
 
@@ -351,7 +316,7 @@ static work next_work(nats_wire *wire, nats_post **ret_posts) {
             wire->deaf = false;
             return DEAF;
         }
-        if (wire->nc && wire->first) {
+        if (wire->nc && wire->ready.first) {
             *ret_posts = take_posts(wire);
             return SEND;
         }
@@ -370,17 +335,17 @@ static work next_work(nats_wire *wire, nats_post **ret_posts) {
 
 static void *run(void *user) {
     nats_wire *wire = user;
-    nats_post *posts;
+    nats_post *list;
     for (;;) {
         pthread_mutex_lock(&wire->lock);
-        work what = next_work(wire, &posts);
+        work what = next_work(wire, &list);
         pthread_mutex_unlock(&wire->lock);
         if (what == END) break;
         if (what == CONNECT) connect_now(wire);
         if (what == LOSE) lose_now(wire);
         if (what == DEAF) (void)natsSubscription_Unsubscribe(wire->sub);
         if (what == LOOK) look_now(wire);
-        if (what == SEND) send_all(wire, posts);
+        if (what == SEND) send_all(wire, list);
     }
     if (wire->nc) (void)natsConnection_FlushTimeout(wire->nc, END_MS);
     hang_up(wire);
@@ -409,6 +374,7 @@ nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const
     wire->setup = setup;
     wire->user = user;
     pthread_mutex_init(&wire->lock, NULL);
+    pthread_mutex_init(&wire->news_lock, NULL);
     pthread_cond_init(&wire->wake, NULL);
     wire->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = wire->bell < 0 ? GALE_IO : make_inbox(wire);
@@ -422,16 +388,18 @@ nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const
 
 void nats_wire_free(nats_wire *wire) {
     if (!wire) return;
+    nats_wire_flush(wire);
     pthread_mutex_lock(&wire->lock);
     wire->stop = true;
     pthread_cond_broadcast(&wire->wake);
     pthread_mutex_unlock(&wire->lock);
     if (wire->running) pthread_join(wire->thread, NULL);
     if (wire->callbacks) return; /* one may still come */
-    free_posts(wire->first);
+    nats_posts_free(wire->ready.first);
     nats_news_fini(&wire->news);
     if (wire->bell >= 0) close(wire->bell);
     pthread_mutex_destroy(&wire->lock);
+    pthread_mutex_destroy(&wire->news_lock);
     pthread_cond_destroy(&wire->wake);
     free(wire->inbox);
     free(wire);
@@ -474,22 +442,25 @@ void nats_wire_lose(nats_wire *wire, const char *why) {
 
 void nats_wire_post(nats_wire *wire, nats_post *post) {
     post->next = NULL;
+    nats_posts one = { post, post };
+    nats_posts_append(&wire->fresh, &one);
+}
+
+void nats_wire_flush(nats_wire *wire) {
+    if (!wire->fresh.first) return;
     pthread_mutex_lock(&wire->lock);
-    if (wire->first) {
-        wire->last->next = post;
-    } else {
-        wire->first = post;
-        pthread_cond_broadcast(&wire->wake);
-    }
-    wire->last = post;
+    bool asleep = !wire->ready.first;
+    nats_posts_append(&wire->ready, &wire->fresh);
+    if (asleep) pthread_cond_broadcast(&wire->wake);
     pthread_mutex_unlock(&wire->lock);
 }
 
 void nats_wire_clear(nats_wire *wire) {
+    nats_wire_flush(wire);
     pthread_mutex_lock(&wire->lock);
     nats_post *list = take_posts(wire);
     pthread_mutex_unlock(&wire->lock);
-    free_posts(list);
+    nats_posts_free(list);
 }
 
 /* The arrays of the two change places, so that neither is made anew. */
@@ -499,12 +470,12 @@ void nats_wire_hear(nats_wire *wire, nats_news *news) {
                         .capacity = news->capacity,
                         .refusals = news->refusals,
                         .refusal_capacity = news->refusal_capacity };
-    pthread_mutex_lock(&wire->lock);
+    pthread_mutex_lock(&wire->news_lock);
     *news = wire->news;
     wire->news = empty;
     wire->rung = false;
     ssize_t got = read(wire->bell, &rung, sizeof rung);
-    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_unlock(&wire->news_lock);
     (void)got; /* it was silent already */
 }
 

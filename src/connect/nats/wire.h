@@ -13,24 +13,10 @@
 #ifndef GALE_CONNECT_NATS_WIRE_H
 #define GALE_CONNECT_NATS_WIRE_H
 
+#include "connect/nats/post.h"
 #include "connect/nats/settings.h"
 
-enum { NATS_WIRE_MAX = 1 << 20, NATS_WIRE_BYTES = 256 << 20, NATS_BODY_MAX = 48, NATS_WORDS = 400 };
-
-/* What is published: a message, or a short body to a subject. One block of malloc's. */
-typedef struct nats_post {
-    struct nats_post *next;
-    natsMsg *msg; /* NULL: there is none, but a body; else it is the post's */
-    uint64_t id;  /* of a message */
-    char body[NATS_BODY_MAX];
-    char *reply;     /* in the block; NULL: nobody answers */
-    char subject[1]; /* as long as it is */
-} nats_post;
-
-/* NULL: memory is out. */
-nats_post *nats_post_new(const char *subject, const char *reply);
-nats_post *nats_post_message(natsMsg *msg, uint64_t id);
-void nats_post_free(nats_post *post);
+enum { NATS_WIRE_MAX = 1 << 20, NATS_WIRE_BYTES = 256 << 20, NATS_WORDS = 400 };
 
 /* What a setup found; whose it is says what it means. */
 typedef struct nats_about {
@@ -62,9 +48,10 @@ const char *nats_wire_inbox(const nats_wire *wire);
 void nats_wire_connect(nats_wire *wire);               /* news: up, or down with words */
 void nats_wire_look(nats_wire *wire);                  /* the setup is asked for once more; news: looked */
 void nats_wire_lose(nats_wire *wire, const char *why); /* the connection is ended; news: down */
-void nats_wire_post(nats_wire *wire, nats_post *post); /* takes it */
-void nats_wire_clear(nats_wire *wire);                 /* posts that were not sent are dropped */
-void nats_wire_deaf(nats_wire *wire);                  /* before what is not sent yet: nothing comes any more */
+void nats_wire_post(nats_wire *wire, nats_post *post); /* takes it; it goes out with the next nats_wire_flush */
+void nats_wire_flush(nats_wire *wire);
+void nats_wire_clear(nats_wire *wire); /* posts that were not sent are dropped */
+void nats_wire_deaf(nats_wire *wire);  /* before what is not sent yet: nothing comes any more */
 
 /* A message that could not be sent, whatever one tries. */
 typedef struct nats_refusal {

@@ -1,6 +1,6 @@
 /* The plain loops that rates.py puts beside gale: cnats alone, which keeps nothing.
  *
- * usage: plain read URL STREAM CONSUMER COUNT      fetches, and acks each message
+ * usage: plain read URL SUBJECT CONSUMER COUNT     fetches, and acks each message
  *        plain write URL SUBJECT FILE              publishes each line, asynchronously, until all are acked */
 #include <nats/nats.h>
 #include <stdio.h>
@@ -29,9 +29,8 @@ static int read_all(natsConnection *nc, jsCtx *js, char **arguments) {
     natsSubscription *sub = NULL;
     jsSubOptions options;
     jsSubOptions_Init(&options);
-    options.Stream = arguments[3];
     options.Config.MaxAckPending = 10000;
-    natsStatus status = js_PullSubscribe(&sub, js, NULL, arguments[4], NULL, &options, NULL);
+    natsStatus status = js_PullSubscribe(&sub, js, arguments[3], arguments[4], NULL, &options, NULL);
     if (status == NATS_OK) status = fetch_all(sub, atol(arguments[5]));
     if (status == NATS_OK) status = natsConnection_Flush(nc);
     natsSubscription_Destroy(sub);
@@ -60,6 +59,7 @@ int main(int count, char **arguments) {
     if (count < 5) return 2;
     jsOptions_Init(&options);
     options.PublishAsync.MaxPending = PENDING;
+    options.PublishAsync.StallWait = 60000;
     natsStatus status = natsConnection_ConnectTo(&nc, arguments[2]);
     if (status == NATS_OK) status = natsConnection_JetStream(&js, nc, &options);
     if (status != NATS_OK) return fail("connect", status);

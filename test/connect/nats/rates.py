@@ -52,20 +52,25 @@ def run(what, command, folder):
     print("%-24s %8.2f %12.2f %14d" % (what, time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss), flush=True)
 
 
+def line(n):
+    return f"a message of about a hundred bytes, as many are, with its number in it: {n:>12} and a few more"
+
+
 def main():
     server = nats.Server()
     folder = Path(tempfile.mkdtemp())
-    (folder / "in.txt").write_text("".join(f"a message of about a hundred bytes, as many are, with its number in it: {n:>12} and a few more\n" for n in range(COUNT)))
+    with (folder / "in.txt").open("w") as file:
+        file.writelines(line(n) + "\n" for n in range(COUNT))
     with nats.Client(server, 120) as client:
         client.make_stream("OUT", "out.>")
         client.make_stream("IN", "in.>")
-        client.fill("in.a", (f"a message of about a hundred bytes, as many are, with its number in it: {n:>12} and a few more" for n in range(COUNT)))
+        client.fill("in.a", map(line, range(COUNT)))
         print(f"{COUNT:,} messages         seconds   of the processor    kB at most")
         for turn in range(TURNS):
             (folder / "r.yaml").write_text(READ.format(url=server.url, consumer=f"gale{turn}"))
             run("gale reads", [GALE, "run", "r.yaml"], folder)
             assert client.consumer("IN", f"gale{turn}")["num_ack_pending"] == 0
-            run("a loop reads", [PLAIN, "read", server.url, "IN", f"plain{turn}", str(COUNT)], folder)
+            run("a loop reads", [PLAIN, "read", server.url, "in.>", f"plain{turn}", str(COUNT)], folder)
         for turn in range(TURNS):
             for name, more in (("gale writes", ""), ("gale writes, no ids", ", {name: makeIds, value: false}")):
                 (folder / "w.yaml").write_text(WRITE.format(url=server.url, more=more))
