@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPIRES (5 * GALE_SECOND) /* a request */
+#define EXPIRES (2 * GALE_SECOND) /* a request */
 #define LATE (2 * GALE_SECOND)    /* its end may come so much later */
 #define PAUSE GALE_SECOND
 #define END_LOOK (GALE_SECOND / 20)
@@ -401,18 +401,18 @@ int nats_consumer_open(nats_consumer *c, const nats_reading *reading, const gale
     return rc;
 }
 
-/* What has no answer goes back at once, so that it need not wait for ack_wait; not to this one, which has perhaps asked for more. In a durable run it is
- * in the checkpoint. The first goes back twice: servers (2.9) have it ready for a request that nobody waits for any more, and then forget that it was given back. */
+/* What has no answer goes back, so that it need not wait for ack_wait; in a durable run it is in the checkpoint. Not before the requests that are out are over:
+ * servers (2.9) make one message ready for a request that nobody waits for any more, and then forget that it was given back. */
 static void give_back(nats_consumer *c) {
-    nats_post *first = NULL;
+    char body[NATS_BODY_MAX];
+    snprintf(body, sizeof body, "-NAK {\"delay\": %" PRId64 "}", (int64_t)EXPIRES);
+    bool at_once = nats_pulls_left(&c->pulls) == 0;
     nats_wire_deaf(c->link.wire);
     for (size_t i = 0; i < c->open.capacity; i++) {
         nats_post *post = c->open.rows[i].post;
         c->open.rows[i].post = NULL;
-        if (post && !first) first = nats_post_new(post->subject, NULL);
-        if (post) send(c, post, "-NAK");
+        if (post) send(c, post, at_once ? "-NAK" : body);
     }
-    if (first) send(c, first, "-NAK");
 }
 
 void nats_consumer_close(nats_consumer *c) {

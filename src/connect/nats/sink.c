@@ -271,25 +271,17 @@ static int bolt_flush(void *self, gale_collector *out) {
     return 0;
 }
 
+static void drive(void *user) {
+    sink *s = user;
+    nats_link_drive(&s->link, 50);
+    look_after(s);
+}
+
 /* Until all is confirmed; nothing may stand still for longer than finishWait. */
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
-    if (s->epochs) return 0;
-    int64_t until = now(s) + s->given->finish_wait;
-    uint64_t left = gale_dispatch_count(s->dispatch);
-    while (left && now(s) < until) {
-        nats_link_drive(&s->link, 50);
-        look_after(s);
-        uint64_t more = gale_dispatch_count(s->dispatch);
-        if (more < left) until = now(s) + s->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[NATS_WORDS];
-    snprintf(text, sizeof text, "%s: %" PRIu64 " messages were not confirmed within %g s (finishWait)",
-             s->given->nats.where, left, (double)s->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    (void)out;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->nats.where, "confirmed", drive, s);
 }
 
 /* --- Checkpoints ---------------------------------------------------------------------------------------------------------------------- */

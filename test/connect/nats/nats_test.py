@@ -245,8 +245,8 @@ class Reads(Case):
         self.gale("run", "t.yaml")
         self.assertEqual(sorted(row["payload"] for row in self.rows()), sorted(f"message {n}" for n in range(3000)))
 
-    def test_what_had_no_answer_at_the_end_comes_at_once_to_the_next(self):
-        """ackWait is an hour: only who was given back comes again."""
+    def test_what_had_no_answer_at_the_end_comes_soon_to_the_next(self):
+        """ackWait is an hour: only what was given back comes again."""
         self.make()
         self.fill(50)
         self.write(spout={"ackWait": 3600}, sink_class="ExecSink", sink={"command": "sleep 1000"})

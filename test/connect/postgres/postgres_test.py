@@ -49,6 +49,7 @@ class Case(unittest.TestCase):
         self.process = None
         (self.path / "password").write_text("sesame\n")
         self.given = {"connection": SERVER.connection(), "passwordFrom": "password"}
+        SERVER.go_on()
         for schema, in SERVER.sql("SELECT nspname FROM pg_namespace WHERE nspname IN ('public')", "shop"):
             self.sql(f"DROP SCHEMA {schema} CASCADE")
         self.sql("CREATE SCHEMA public")
@@ -70,7 +71,7 @@ class Case(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def wait_for(self, condition, seconds=30):
+    def wait_for(self, condition, seconds=120):
         end = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), end, self.log())
@@ -169,6 +170,14 @@ class Writes(Writing):
         self.assertEqual(self.sql("SELECT * FROM orders ORDER BY id"),
                          [[str(n), "old" if n == 1 else f"v{n}", str(n)] for n in range(10)])
 
+    def test_a_source_that_remembers_its_place_loses_nothing_by_a_sink_that_keeps_rows_outside(self):
+        self.table()
+        self.write([(n, "n", 1) for n in range(10)])
+        file = self.path / "t.yaml"
+        file.write_text(file.read_text().replace("value: in.tsv}", "value: in.tsv}, {name: state, value: place}"))
+        self.assertNotIn("WARN", self.gale("run", "t.yaml"))
+        self.assertTrue((self.path / "place").exists())
+
     def test_fields_may_be_columns_of_other_names_and_times(self):
         self.sql('CREATE SCHEMA s; CREATE TABLE s."Odd ""x" (n int, "at when" timestamptz, u timestamp)')
         self.write([(1, 1764072000123, 1764072000.5), (2, -1, 0)], fields="id int, t int, u float", table='s.Odd "x', columns=["n", "at when", "u"], times=["at when ms", "u s"])
@@ -256,7 +265,7 @@ class Faults(Writing):
                 SERVER.start()
             else:
                 SERVER.go_on()
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
 
     def test_a_server_that_is_killed_and_hung_under_load_has_each_row(self):
         self.table()
@@ -289,7 +298,7 @@ class Faults(Writing):
         self.start()
         self.wait_for(lambda: "No space left on device" in self.log())
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [["50000", "50000"]])
 
     def test_what_is_wrong_is_told_and_mended_while_it_runs(self):
@@ -426,7 +435,7 @@ class Lookup(Case):
                 SERVER.start()
             else:
                 SERVER.go_on()
-        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(self.process.wait(120), 0, self.log())
         self.assertEqual(sorted(self.rows(), key=lambda row: row["n"]), [self.expected(n, n % 50) for n in range(40_000)])
 
     def test_a_durable_run_that_is_killed_has_each_once(self):

@@ -31,6 +31,7 @@ class Server:
         self.data = f"{self.folder}/data"
         self.bin = programs()
         self.port = free_port()
+        self.hung = []
         self.as_user = []
         if os.geteuid() == 0:
             self.as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
@@ -77,15 +78,20 @@ class Server:
         return [self.process.pid, *map(int, pids)]
 
     def hang(self):
+        """The first of them stands before the others are looked for: it makes no more."""
+        self.process.send_signal(signal.SIGSTOP)
         self.hung = self.family()
-        for pid in self.hung:
-            os.kill(pid, signal.SIGSTOP)
+        self.tell(signal.SIGSTOP)
 
     def go_on(self):
+        self.tell(signal.SIGCONT)
+        self.hung = []
+
+    def tell(self, what):
         for pid in self.hung:
             try:
-                os.kill(pid, signal.SIGCONT)
-            except ProcessLookupError:
+                os.kill(pid, what)
+            except ProcessLookupError:  # a session that has ended meanwhile
                 pass
 
     def sql(self, text, database=None):
@@ -99,6 +105,7 @@ class Server:
         return " ".join(f"{name}={value}" for name, value in words.items())
 
     def close(self):
+        self.go_on()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait()
