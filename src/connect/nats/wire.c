@@ -178,13 +178,13 @@ static bool wait_for_callbacks(nats_wire *wire) {
     return over;
 }
 
-static void hang_up(nats_wire *wire) {
+static bool hang_up(nats_wire *wire) {
     natsSubscription_Destroy(wire->sub);
     natsConnection_Destroy(wire->nc);
     wire->sub = NULL;
     wire->nc = NULL;
-    (void)wait_for_callbacks(wire);
     nats_ReleaseThreadMemory();
+    return wait_for_callbacks(wire);
 }
 
 static int begin_connection(nats_wire *wire, gale_error *error) {
@@ -235,7 +235,7 @@ static void connect_now(nats_wire *wire) {
         tell(wire, &wire->news.up);
         return;
     }
-    if (wire->nc) hang_up(wire);
+    if (wire->nc) (void)hang_up(wire);
     tell_down(wire, *error.text ? error.text : gale_error_text(rc));
 }
 
@@ -244,7 +244,7 @@ static void lose_now(nats_wire *wire) {
     pthread_mutex_lock(&wire->lock);
     set_words(words, wire->why);
     pthread_mutex_unlock(&wire->lock);
-    hang_up(wire);
+    (void)hang_up(wire);
     tell_down(wire, words);
 }
 
@@ -348,8 +348,7 @@ static void *run(void *user) {
         if (what == SEND) send_all(wire, list);
     }
     if (wire->nc) (void)natsConnection_FlushTimeout(wire->nc, END_MS);
-    hang_up(wire);
-    return NULL;
+    return hang_up(wire) ? wire : NULL; /* NULL: one may still come */
 }
 
 /* --- The task's -------------------------------------------------------------------------------------------------------------- */
@@ -393,8 +392,9 @@ void nats_wire_free(nats_wire *wire) {
     wire->stop = true;
     pthread_cond_broadcast(&wire->wake);
     pthread_mutex_unlock(&wire->lock);
-    if (wire->running) pthread_join(wire->thread, NULL);
-    if (wire->callbacks) return; /* one may still come */
+    void *over = wire;
+    if (wire->running) pthread_join(wire->thread, &over);
+    if (!over) return;
     nats_posts_free(wire->ready.first);
     nats_news_fini(&wire->news);
     if (wire->bell >= 0) close(wire->bell);

@@ -217,11 +217,11 @@ class Reads(Case):
     def test_the_server_hears_of_what_takes_long_and_delivers_nothing_twice(self):
         """At 40 a second the last of them waits for much longer than the server would."""
         self.make()
-        self.fill(120)
-        self.write(spout={"untilEnd": True, "ackWait": 0.6, "emit": "payload, delivered"})
+        self.fill(60)
+        self.write(spout={"untilEnd": True, "ackWait": 0.5, "emit": "payload, delivered"})
         self.gale("run", "t.yaml", "--rate", "40")
         self.assertEqual({row["delivered"] for row in self.rows()}, {1})
-        self.assertEqual(self.consumer()["delivered"]["consumer_seq"], 120)
+        self.assertEqual(self.consumer()["delivered"]["consumer_seq"], 60)
 
     def test_no_more_is_open_than_is_told_nor_than_the_consumer_allows(self):
         self.make()
@@ -244,19 +244,6 @@ class Reads(Case):
         self.write(spout={"untilEnd": True}, tasks=3)
         self.gale("run", "t.yaml")
         self.assertEqual(sorted(row["payload"] for row in self.rows()), sorted(f"message {n}" for n in range(3000)))
-
-    def test_what_had_no_answer_at_the_end_comes_soon_to_the_next(self):
-        """ackWait is an hour: only what was given back comes again."""
-        self.make()
-        self.fill(50)
-        self.write(spout={"ackWait": 3600}, sink_class="ExecSink", sink={"command": "sleep 1000"})
-        self.start("--end-within", "1")
-        self.wait_for(lambda: self.consumer()["num_ack_pending"] == 50)
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
-        self.write(spout={"untilEnd": True})
-        self.gale("run", "t.yaml")
-        self.assertEqual(len({row["payload"] for row in self.rows()}), 50)
 
 
 class Writes(Case):
@@ -348,13 +335,13 @@ class Durable(Case):
         """Into a file, which takes part; other subjects are between its messages."""
         self.make()
         with self.client() as client:
-            client.fill(lambda n: "in.a" if n % 3 else "in.b", [f"message {n}" for n in range(9000)])
+            client.fill(lambda n: "in.a" if n % 3 else "in.b", [f"message {n}" for n in range(4500)])
         self.write(spout={"untilEnd": True, "subject": "in.a", "ackWait": 1, "inFlight": 500})
         drawn = random.Random(5)
         for life in range(40):
-            process = self.start("--state", "state", "--rate", "8000")
+            process = self.start("--state", "state", "--rate", "4000")
             try:
-                process.wait(drawn.uniform(0.2, 0.5) if life < 3 else 60)
+                process.wait(drawn.uniform(0.2, 0.4) if life < 2 else 60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -362,7 +349,7 @@ class Durable(Case):
             break
         self.assertEqual(process.returncode, 0, self.log())
         self.assertGreater(life, 1)
-        self.assertEqual(sorted(row["payload"] for row in self.rows()), sorted(f"message {n}" for n in range(9000) if n % 3))
+        self.assertEqual(sorted(row["payload"] for row in self.rows()), sorted(f"message {n}" for n in range(4500) if n % 3))
         self.assertEqual(self.consumer()["num_ack_pending"], 0)
 
     def test_the_server_is_told_of_what_a_checkpoint_has(self):
@@ -382,13 +369,13 @@ class Durable(Case):
     def test_from_stream_to_stream_once_while_killed(self):
         self.make()
         self.make("OUT")
-        self.fill(6000)
+        self.fill(3000)
         self.write(spout={"untilEnd": True, "ackWait": 1}, sink_class="NatsSink", sink={"stream": "OUT"})
         drawn = random.Random(6)
         for life in range(40):
-            process = self.start("--state", "state", "--rate", "6000")
+            process = self.start("--state", "state", "--rate", "3000")
             try:
-                process.wait(drawn.uniform(0.2, 0.5) if life < 3 else 60)
+                process.wait(drawn.uniform(0.2, 0.4) if life < 2 else 60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -397,8 +384,8 @@ class Durable(Case):
         self.assertEqual(process.returncode, 0, self.log())
         self.assertGreater(life, 1)
         found = self.payloads()
-        self.assertEqual(len(found), 6000)
-        self.assertEqual(len(set(found)), 6000)
+        self.assertEqual(len(found), 3000)
+        self.assertEqual(len(set(found)), 3000)
 
     def test_what_is_ended_is_ended_with_a_checkpoint(self):
         self.make()
@@ -477,6 +464,16 @@ class Words(Case):
         self.wait_for(lambda: "is not well: nats" in self.log())
         self.fill(5, begin=10)
         self.wait_for(lambda: {row["payload"] for row in self.rows()} == {f"message {n}" for n in range(15)})
+        self.end()
+
+    def test_a_message_that_is_too_large_for_the_memory_is_told_and_those_before_it_are_read(self):
+        self.make()
+        with self.client() as client:
+            client.fill("in.a", [*(f"message {n}" for n in range(200)), "x" * 20_000, "last"])
+        self.write(spout={"memory": "64 KiB", "batch": 7})
+        self.start()
+        self.wait_for(lambda: "the next message is larger than a quarter of `memory`" in self.log())
+        self.assertEqual([row["payload"] for row in self.rows()], [f"message {n}" for n in range(200)])
         self.end()
 
     def test_a_server_that_ends_soon_is_told(self):
@@ -704,6 +701,21 @@ class Faults(Case):
         self.assertEqual(self.process.wait(180), 0, self.log())
         found = self.payloads()
         self.assertEqual((len(found), len(set(found))), (self.COUNT, self.COUNT))
+
+
+class Ends(Case):
+    def test_what_had_no_answer_at_the_end_comes_soon_to_the_next(self):
+        """ackWait is an hour: only what was given back comes again."""
+        self.make()
+        self.fill(50)
+        self.write(spout={"ackWait": 3600}, sink_class="ExecSink", sink={"command": "sleep 1000"})
+        self.start("--end-within", "1")
+        self.wait_for(lambda: self.consumer()["num_ack_pending"] == 50)
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+        self.write(spout={"untilEnd": True})
+        self.gale("run", "t.yaml")
+        self.assertEqual(len({row["payload"] for row in self.rows()}), 50)
 
 
 class Example(unittest.TestCase):

@@ -204,8 +204,14 @@ static void an_answer_is_a_yes_or_never_or_not_now(void **state) {
     static const char *const yes[] = { "{\"stream\":\"S\",\"seq\":1}", "{\"stream\":\"S\", \"seq\":123456}",
                                        "{\"stream\":\"S\", \"seq\":5,\"duplicate\": true}",
                                        "{\"seq\":5,\"stream\":\"S\",\"domain\":\"hub\"}" };
-    static const char *const no_answer[] = { "", "{", "{}", "{\"stream\":\"S\",\"seq\":0}", "{\"stream\":\"S\",\"seq\":", "null",
-                                             "{\"stream\":\"S\\\"\",\"seq\":0}", "{\"stream\":\"S\",\"seq\":1" };
+    static const char *const no_answer[] = { "",
+                                             "{",
+                                             "{}",
+                                             "{\"stream\":\"S\",\"seq\":0}",
+                                             "{\"stream\":\"S\",\"seq\":",
+                                             "null",
+                                             "{\"stream\":\"S\\\"\",\"seq\":0}",
+                                             "{\"stream\":\"S\",\"seq\":1" };
     char why[200];
     (void)state;
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) assert_int_equal(answer_of(yes[i], why), NATS_HAS_IT);
@@ -217,8 +223,10 @@ static void an_answer_is_a_yes_or_never_or_not_now(void **state) {
                                why),
                      NATS_NEVER);
     assert_string_equal(why, "expected stream does not match (10060)");
-    assert_int_equal(answer_of("{\"error\":{\"code\":503,\"description\":\"maximum messages exceeded\"}}", why), NATS_NOT_NOW);
-    assert_int_equal(answer_of("{\"error\":{\"code\":400,\"err_code\":10002,\"description\":\"full\"}}", why), NATS_NOT_NOW);
+    assert_int_equal(answer_of("{\"error\":{\"code\":503,\"description\":\"maximum messages exceeded\"}}", why),
+                     NATS_NOT_NOW);
+    assert_int_equal(answer_of("{\"error\":{\"code\":400,\"err_code\":10002,\"description\":\"full\"}}", why),
+                     NATS_NOT_NOW);
 }
 
 int main(void) {
