@@ -1,0 +1,46 @@
+#include "connect/nats/post.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+nats_post *nats_post_new(const char *subject, const char *reply) {
+    size_t size = strlen(subject), more = reply ? strlen(reply) + 1 : 0;
+    nats_post *post = malloc(sizeof *post + size + more);
+    if (!post) return NULL;
+    post->next = NULL;
+    post->msg = NULL;
+    post->id = 0;
+    *post->body = '\0';
+    memcpy(post->subject, subject, size + 1);
+    post->reply = reply ? post->subject + size + 1 : NULL;
+    if (reply) memcpy(post->reply, reply, more);
+    return post;
+}
+
+nats_post *nats_post_message(natsMsg *msg, uint64_t id) {
+    nats_post *post = nats_post_new("", NULL);
+    if (!post) return NULL;
+    post->msg = msg;
+    post->id = id;
+    return post;
+}
+
+void nats_post_free(nats_post *post) {
+    if (post) natsMsg_Destroy(post->msg);
+    free(post);
+}
+
+void nats_posts_free(nats_post *post) {
+    while (post) {
+        nats_post *next = post->next;
+        nats_post_free(post);
+        post = next;
+    }
+}
+
+void nats_posts_append(nats_posts *to, nats_posts *from) {
+    if (!from->first) return;
+    *(to->first ? &to->last->next : &to->first) = from->first;
+    to->last = from->last;
+    *from = (nats_posts){ .first = NULL };
+}

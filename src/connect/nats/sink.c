@@ -1,0 +1,386 @@
+/* Tuples to messages of a JetStream stream: gale.bolt.NatsSink. A tuple is held until the stream has its message; in a durable run messages go out with
+ * checkpoints. */
+#include "connect/nats/answer.h"
+#include "connect/nats/flight.h"
+#include "connect/nats/link.h"
+#include "connect/nats/nats.h"
+#include "connect/nats/once.h"
+#include "connect/nats/setup.h"
+
+#include <gale/state.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TICK (GALE_SECOND / 4)
+
+/* A definition's block. */
+typedef struct settings {
+    nats_settings nats; /* first */
+    nats_fields fields;
+    uint64_t memory, most;
+    int64_t timeout, finish_wait;
+} settings;
+
+typedef struct sink {
+    const settings *given;
+    const gale_context *context;
+    gale_epochs *epochs; /* of a durable run; all below is of others */
+    nats_link link;
+    gale_dispatch *dispatch;
+    nats_flight flight;
+    uint64_t life,
+        numbers; /* a message's id is LIFE-NUMBER: however often this process sends it, the stream has it once */
+    uint64_t answers;
+    int64_t heard;    /* when, the last of them, or the beginning of a connection */
+    int64_t again_at; /* when all is sent again; 0: it is not */
+    gale_backoff backoff;
+    gale_watch tick;
+} sink;
+
+static int64_t now(const sink *s) {
+    return gale_context_now(s->context);
+}
+
+/* --- Out ------------------------------------------------------------------------------------------------------------------------------ */
+
+static int send(sink *s, const nats_message *m, const nats_sent *sent) {
+    char reply[NATS_NAME_MAX + 20], id[NATS_ID_MAX];
+    snprintf(reply, sizeof reply, "%s%" PRIx64, nats_wire_inbox(s->link.wire), sent->id);
+    snprintf(id, sizeof id, "%" PRIx64 "-%" PRIx64, s->life, sent->number);
+    natsMsg *msg = nats_message_new(&s->given->fields, m, reply, id);
+    nats_post *post = msg ? nats_post_message(msg, sent->id) : NULL;
+    if (!post) {
+        natsMsg_Destroy(msg);
+        return GALE_NO_MEMORY;
+    }
+    nats_wire_post(s->link.wire, post);
+    return 0;
+}
+
+/* In order, whatever was sent of them before: what the stream has it knows by its id. */
+static void send_all_again(sink *s) {
+    nats_message m;
+    char why[GALE_FAILURE_TEXT];
+    s->again_at = 0;
+    nats_wire_clear(s->link.wire);
+    s->heard = now(s);
+    for (size_t i = s->flight.at; s->link.up && i < s->flight.count; i++) {
+        nats_sent *sent = &s->flight.list[i];
+        const gale_tuple *tuple = gale_dispatch_tuple(s->dispatch, sent->id);
+        if (!tuple) continue;
+        sent->at = now(s);
+        sent->answers = s->answers;
+        bool formed = nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) == 0;
+        if (!formed)
+            (void)gale_dispatch_fail(s->dispatch, sent->id, GALE_REASON_REJECTED, why);
+        else if (send(s, &m, sent) < 0)
+            s->again_at = now(s) + GALE_SECOND;
+    }
+    nats_wire_flush(s->link.wire);
+}
+
+/* --- Answers -------------------------------------------------------------------------------------------------------------------------- */
+
+static void be_not_now(sink *s, const char *why) {
+    nats_link_unwell(&s->link, s->given->fields.stream, why);
+    if (!s->again_at) s->again_at = now(s) + gale_backoff_next(&s->backoff, s->context);
+}
+
+static void be_taken(sink *s, uint64_t id) {
+    s->answers++;
+    s->backoff.tries = 0;
+    if (!s->again_at) nats_link_well(&s->link);
+    (void)gale_dispatch_ack(s->dispatch, id);
+}
+
+static void hear_answer(void *user, natsMsg *msg) {
+    sink *s = user;
+    char why[NATS_WORDS] = "no stream takes the subject, or JetStream is not there";
+    nats_answer answer = NATS_NOT_NOW;
+    uint64_t id = strtoull(natsMsg_GetSubject(msg) + strlen(nats_wire_inbox(s->link.wire)), NULL, 16);
+    if (!natsMsg_IsNoResponders(msg))
+        answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
+    natsMsg_Destroy(msg);
+    s->heard = s->link.heard_at;
+    if (!gale_dispatch_tuple(s->dispatch, id)) return; /* it was answered before */
+    switch (answer) {
+    case NATS_HAS_IT: be_taken(s, id); break;
+    case NATS_NEVER: (void)gale_dispatch_fail(s->dispatch, id, GALE_REASON_REJECTED, why); break;
+    case NATS_NOT_NOW: be_not_now(s, why); break;
+    }
+}
+
+static void be_refused(void *user, const nats_refusal *refusal) {
+    sink *s = user;
+    (void)gale_dispatch_fail(s->dispatch, refusal->id, GALE_REASON_REJECTED, natsStatus_GetText(refusal->status));
+}
+
+static void be_up(void *user, const nats_about *about) {
+    (void)about;
+    send_all_again(user);
+}
+
+static void be_down(void *user) {
+    nats_wire_clear(((sink *)user)->link.wire);
+}
+
+static void be_looked(void *user, const nats_about *about) {
+    (void)user, (void)about;
+}
+
+static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_answer, be_refused };
+
+/* --- Time ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* Nothing was answered for long, or one was left out while so many others were answered that each before it must have been. */
+static bool is_late(sink *s) {
+    const nats_sent *oldest = nats_flight_oldest(&s->flight, s->dispatch);
+    int64_t since = now(s) - s->given->timeout;
+    if (!oldest || oldest->at > since) return false;
+    return s->heard <= since || s->answers - oldest->answers > 2 * s->given->most;
+}
+
+static void look_after(sink *s) {
+    if (!s->link.up) return;
+    if (s->again_at && now(s) >= s->again_at)
+        send_all_again(s);
+    else if (!s->again_at && is_late(s))
+        nats_wire_lose(s->link.wire, "what was sent is not confirmed in time");
+}
+
+static int hear_tick(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    sink *s = user;
+    (void)events;
+    look_after(s);
+    return gale_watch_set(out, watch, 0, now(s) + TICK);
+}
+
+/* --- A task --------------------------------------------------------------------------------------------------------------------------- */
+
+static void bolt_cleanup(void *self) {
+    sink *s = self;
+    if (s->tick) (void)gale_watch_free(s->link.out, s->tick);
+    if (!s->epochs) nats_link_close(&s->link);
+    gale_dispatch_free(s->dispatch);
+    gale_epochs_free(s->epochs);
+    nats_flight_free(&s->flight);
+    free(s);
+}
+
+/* The stream that messages are expected in is there. */
+static int find_stream(const void *user, natsConnection *nc, nats_about *about, gale_error *error) {
+    const settings *given = user;
+    jsCtx *js = NULL;
+    jsOptions options;
+    if (!given->fields.stream) return 0;
+    (void)jsOptions_Init(&options);
+    options.Wait = given->nats.timeout;
+    natsStatus status = natsConnection_JetStream(&js, nc, &options);
+    if (status != NATS_OK) return nats_setup_say(error, "stream", given->fields.stream, status);
+    int rc = nats_setup_stream(js, given->fields.stream, &about->stream_made, error);
+    jsCtx_Destroy(js);
+    return rc;
+}
+
+static int begin_tick(sink *s, gale_collector *out, gale_error *error) {
+    gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    options.at = now(s) + TICK;
+    options.always = true;
+    options.call = hear_tick;
+    options.user = s;
+    int rc = gale_watch_new(out, &options, &s->tick);
+    return rc < 0 ? gale_error_set(error, rc, "nats: its timer cannot be made: %s", gale_error_text(rc)) : 0;
+}
+
+static int begin(sink *s, gale_collector *out, gale_error *error) {
+    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
+    options.memory = s->given->memory;
+    options.most = s->given->most;
+    /* Not the context's: a run with the same seed must not have the same ids. */
+    if (getentropy(&s->life, sizeof s->life) != 0) return gale_error_set(error, GALE_IO, "nats: no random number");
+    int rc = gale_dispatch_new(s->context, out, &options, &s->dispatch, error);
+    if (rc == 0)
+        rc = nats_link_open(&s->link, &s->given->nats, find_stream, s->given, s->context, out, &link_ops, s, error);
+    return rc < 0 ? rc : begin_tick(s, out, error);
+}
+
+static int begin_once(sink *s, gale_collector *out, gale_error *error) {
+    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
+    options.memory = s->given->memory;
+    options.commit = nats_once_commit;
+    options.drop = nats_once_free;
+    options.user = nats_once_new(&s->given->nats, &s->given->fields);
+    if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int rc = gale_epochs_new(s->context, out, &options, &s->epochs, error);
+    if (rc < 0) nats_once_free(options.user);
+    return rc;
+}
+
+static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    gale_error error = GALE_ERROR_INIT;
+    sink *s = calloc(1, sizeof *s);
+    if (!s) return GALE_NO_MEMORY;
+    s->given = user;
+    s->context = context;
+    int rc = context->durable ? begin_once(s, out, &error) : begin(s, out, &error);
+    if (rc < 0) {
+        gale_report(out, error.text);
+        bolt_cleanup(s);
+        return rc;
+    }
+    *ret_self = s;
+    return 0;
+}
+
+/* Its answer reaches the outside with the checkpoint that has the row. */
+static int take(sink *s, const gale_tuple *tuple, const nats_message *m, gale_collector *out) {
+    gale_value values[NATS_MESSAGE_VALUES];
+    int rc = gale_epochs_take(s->epochs, values, nats_message_values(&s->given->fields, m, values));
+    return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
+}
+
+/* What cannot be sent now goes with all others when there is a connection. */
+static int hold(sink *s, const gale_tuple *tuple, const nats_message *m) {
+    nats_sent sent = { .number = s->numbers + 1, .at = now(s), .answers = s->answers };
+    int rc = gale_dispatch_hold(s->dispatch, tuple, nats_message_size(&s->given->fields, m), &sent.id);
+    if (rc < 0) return rc;
+    s->numbers++;
+    if (gale_dispatch_count(s->dispatch) == 1) s->heard = sent.at;
+    rc = nats_flight_add(&s->flight, s->dispatch, sent);
+    if (rc == 0 && s->link.up) rc = send(s, m, &sent);
+    return rc < 0 ? gale_dispatch_fail(s->dispatch, sent.id, GALE_REASON_NO_MEMORY, gale_error_text(rc)) : 0;
+}
+
+static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
+    sink *s = self;
+    nats_message m;
+    char why[GALE_FAILURE_TEXT];
+    if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
+    if (nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) < 0)
+        return gale_reject(out, gale_tuple_handle(tuple), why);
+    return s->epochs ? take(s, tuple, &m, out) : hold(s, tuple, &m);
+}
+
+static int bolt_flush(void *self, gale_collector *out) {
+    sink *s = self;
+    (void)out;
+    if (!s->epochs) nats_wire_flush(s->link.wire);
+    return 0;
+}
+
+static void drive(void *user) {
+    sink *s = user;
+    nats_link_drive(&s->link, 50);
+    look_after(s);
+}
+
+/* Until all is confirmed; nothing may stand still for longer than finishWait. */
+static int bolt_finish(void *self, gale_collector *out) {
+    sink *s = self;
+    (void)out;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->nats.where, "confirmed", drive, s);
+}
+
+/* --- Checkpoints ---------------------------------------------------------------------------------------------------------------------- */
+
+static int bolt_save(void *self, gale_saver *to) {
+    return gale_epochs_save(((sink *)self)->epochs, to);
+}
+
+static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
+    (void)out;
+    return gale_epochs_restore(((sink *)self)->epochs, from);
+}
+
+static void bolt_committed(void *self, uint64_t checkpoint) {
+    gale_epochs_committed(((sink *)self)->epochs, checkpoint);
+}
+
+static const gale_durable_ops durable = {
+    .size = sizeof durable,
+    .version = 1,
+    .save = bolt_save,
+    .restore = bolt_restore,
+    .committed = bolt_committed,
+};
+
+static const gale_bolt_ops ops = {
+    .size = sizeof ops,
+    .name = "nats sink",
+    .kind = GALE_BOLT_MANUAL,
+    .prepare = bolt_prepare,
+    .execute = bolt_execute,
+    .flush = bolt_flush,
+    .finish = bolt_finish,
+    .cleanup = bolt_cleanup,
+    .durable = &durable,
+};
+
+/* --- A definition --------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_header_name(const gale_str *name) {
+    for (size_t i = 0; i < name->size; i++)
+        if ((unsigned char)name->data[i] <= ' ' || name->data[i] == ':' || (unsigned char)name->data[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+static int read_headers(nats_fields *fields, const gale_args *args, gale_error *error) {
+    const char *text = gale_args_text(args, "headers");
+    gale_str name;
+    while (nats_next_name(&text, &name)) {
+        if (fields->header_count == NATS_SINK_HEADERS_MAX)
+            return gale_error_set(error, GALE_INVALID, "headers: there are at most %d", NATS_SINK_HEADERS_MAX);
+        if (!is_header_name(&name))
+            return gale_error_set(error, GALE_INVALID, "headers: %.*s can be no name of a header", (int)name.size,
+                                  name.data);
+        char *copy = strndup(name.data, name.size);
+        if (!copy) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+        fields->headers[fields->header_count++] = copy;
+    }
+    return 0;
+}
+
+static void free_settings(void *user) {
+    settings *made = user;
+    nats_settings_free(&made->nats);
+    free(made->fields.subject);
+    free(made->fields.payload);
+    free(made->fields.id);
+    free(made->fields.stream);
+    for (size_t i = 0; i < made->fields.header_count; i++) free(made->fields.headers[i]);
+    free(made);
+}
+
+static int fill(settings *made, const gale_args *args, gale_error *error) {
+    int rc = nats_settings_make(&made->nats, args, error);
+    if (rc == 0) rc = nats_copy(&made->fields.subject, args, "subject", error);
+    if (rc == 0) rc = nats_copy(&made->fields.payload, args, "payload", error);
+    if (rc == 0) rc = nats_copy(&made->fields.id, args, "id", error);
+    if (rc == 0) rc = nats_copy(&made->fields.stream, args, "stream", error);
+    if (rc == 0) rc = nats_subject_check(made->fields.subject, error);
+    if (rc == 0) rc = nats_check_name("stream", made->fields.stream, error);
+    if (rc == 0) rc = read_headers(&made->fields, args, error);
+    made->fields.makes_ids = gale_args_flag(args, "makeIds");
+    made->memory = (uint64_t)gale_args_whole(args, "memory");
+    made->most = (uint64_t)gale_args_whole(args, "inFlight");
+    made->timeout = made->nats.timeout * GALE_MILLISECOND;
+    made->finish_wait = (int64_t)(gale_args_number(args, "finishWait") * 1e9);
+    return rc;
+}
+
+int nats_make_sink(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_error *error) {
+    settings *made = calloc(1, sizeof *made);
+    (void)user;
+    if (!made) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    int rc = fill(made, args, error);
+    if (rc < 0) {
+        free_settings(made);
+        return rc;
+    }
+    *ret_bolt = (gale_bolt){ .size = sizeof *ret_bolt, .ops = &ops, .user = made, .free_user = free_settings };
+    return 0;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What it costs to read and to write a million messages: gale, each acked, beside a plain loop on cnats. By hand, on a machine with nothing else to do.
+
+usage: rates.py GALE PLUGINS PLAIN [COUNT [TURNS]]
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import server as nats
+
+GALE, PLUGINS, PLAIN = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
+COUNT = int(sys.argv[4]) if len(sys.argv) > 4 else 1_000_000
+TURNS = int(sys.argv[5]) if len(sys.argv) > 5 else 3
+READ = """
+name: read
+config: {{topology.message.timeout.secs: 3600}}
+spouts:
+  - id: messages
+    className: gale.spout.Nats
+    properties: [{{name: servers, value: ["{url}"]}}, {{name: stream, value: IN}}, {{name: consumer, value: {consumer}}}, {{name: untilEnd, value: true}}]
+bolts:
+  - {{id: none, className: gale.bolt.Null}}
+streams:
+  - {{from: messages, to: none, grouping: {{type: SHUFFLE}}}}
+"""
+WRITE = """
+name: write
+config: {{topology.message.timeout.secs: 3600}}
+spouts:
+  - {{id: lines, className: gale.spout.File, properties: [{{name: path, value: in.txt}}]}}
+bolts:
+  - id: sink
+    className: gale.bolt.NatsSink
+    properties: [{{name: servers, value: ["{url}"]}}, {{name: subject, value: out.a}}{more}]
+streams:
+  - {{from: lines, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+
+def run(what, command, folder):
+    """Seconds of the clock and of the processor, and kilobytes at the most."""
+    began = time.monotonic()
+    process = subprocess.Popen(command, cwd=folder, env={**os.environ, "GALE_PLUGIN_PATH": PLUGINS}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0, command
+    print("%-24s %8.2f %12.2f %14d" % (what, time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss), flush=True)
+
+
+def line(n):
+    return f"a message of about a hundred bytes, as many are, with its number in it: {n:>12} and a few more"
+
+
+def main():
+    server = nats.Server()
+    folder = Path(tempfile.mkdtemp())
+    with (folder / "in.txt").open("w") as file:
+        file.writelines(line(n) + "\n" for n in range(COUNT))
+    with nats.Client(server, 120) as client:
+        client.make_stream("OUT", "out.>")
+        client.make_stream("IN", "in.>")
+        client.fill("in.a", map(line, range(COUNT)))
+        print(f"{COUNT:,} messages         seconds   of the processor    kB at most")
+        for turn in range(TURNS):
+            (folder / "r.yaml").write_text(READ.format(url=server.url, consumer=f"gale{turn}"))
+            run("gale reads", [GALE, "run", "r.yaml"], folder)
+            assert client.consumer("IN", f"gale{turn}")["num_ack_pending"] == 0
+            run("a loop reads", [PLAIN, "read", server.url, "in.>", f"plain{turn}", str(COUNT)], folder)
+        for turn in range(TURNS):
+            for name, more in (("gale writes", ""), ("gale writes, no ids", ", {name: makeIds, value: false}")):
+                (folder / "w.yaml").write_text(WRITE.format(url=server.url, more=more))
+                run(name, [GALE, "run", "w.yaml"], folder)
+                assert client.state("OUT")["messages"] == COUNT
+                client.api("STREAM.PURGE.OUT")
+            run("a loop writes", [PLAIN, "write", server.url, "out.a", "in.txt"], folder)
+            assert client.state("OUT")["messages"] == COUNT
+            client.api("STREAM.PURGE.OUT")
+    server.close()
+
+
+if __name__ == "__main__":
+    main()
