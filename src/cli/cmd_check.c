@@ -14,6 +14,7 @@
 
 typedef struct choices {
     gx_flux_choices flux;
+    const char *member;
     bool json, strict, schema, quiet;
 } choices;
 
@@ -21,6 +22,7 @@ typedef struct choices {
 
 static const gx_option options[] = {
     GX_FLUX_ROWS,
+    { 0, "member", "I/N", GX_OPTION_TEXT, AT(member), 0, 0, "check what gale run --member I/N would run" },
     { 0, "strict", NULL, GX_OPTION_FLAG, AT(strict), 0, 0, "warnings make the exit code 1" },
     { 0, "json", NULL, GX_OPTION_FLAG, AT(json), 0, 0, "the problems as one JSON object" },
     { 0, "schema", NULL, GX_OPTION_FLAG, AT(schema), 0, 0,
@@ -88,7 +90,13 @@ static void check_file(checking *k, const char *path) {
     gx_properties properties = { .count = 0 };
     if (!problems) return (void)k->errors++;
     const gx_named_file files[] = { { .who = "gale", .verb = "reads the topology from", .path = path } };
-    gx_flux_options flux = { .files = files, .file_count = 1, .problems = problems };
+    const gale_setting member = { "gale.member", gale_text(k->chosen->member ? k->chosen->member : "") };
+    gx_flux_options flux = { .settings = &member,
+                             .setting_count = k->chosen->member ? 1 : 0,
+                             .files = files,
+                             .file_count = 1,
+                             .problems = problems,
+                             .settled = true };
     int rc = gx_flux_file_load(path, &k->chosen->flux, flux, &topology, &error);
     if (rc < 0 && error.code) {
         gx_position position = { path, 0, 0 };

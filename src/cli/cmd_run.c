@@ -103,14 +103,6 @@ static const char *events_path(const choices *c) {
     return c->events_file ? c->events_file : "events.jsonl";
 }
 
-/* It takes the topology when it fails. */
-static int set_state(gale_topology *topology, const char *folder, gale_error *error) {
-    int rc = gale_topology_set(topology, NULL, "topology.state.dir", gale_text(folder));
-    if (rc >= 0) return GALE_OK;
-    gale_topology_free(topology);
-    return gale_error_set(error, rc, "--state '%s': %s", folder, gale_error_text(rc));
-}
-
 static int load(const char *path, const choices *c, const gale_logger *logger, bool *ret_prints,
                 gale_topology **ret_topology, gale_error *error) {
     const gx_named_file files[] = {
@@ -135,9 +127,10 @@ static int load(const char *path, const choices *c, const gale_logger *logger, b
                              .ret_prints = ret_prints,
                              .logger = logger,
                              .files = files,
-                             .file_count = sizeof files / sizeof *files };
-    int rc = gx_flux_file_load(path, &c->flux, flux, ret_topology, error);
-    return rc < 0 || !c->state ? rc : set_state(*ret_topology, c->state, error);
+                             .file_count = sizeof files / sizeof *files,
+                             .settled = true,
+                             .state = c->state };
+    return gx_flux_file_load(path, &c->flux, flux, ret_topology, error);
 }
 
 /* With the event log that was asked for. */

@@ -268,6 +268,44 @@ static void config(writer *w) {
     close(w, '}');
 }
 
+/* A stream that goes through a topic (front/via.h). */
+static void via(writer *w) {
+    static const char *const texts[] = { "brokers", "topic", "markers", "group", "deadLetters" };
+    static const char *const others[] = { "from", "commitEvery", "finishWait", "maxAttempts", "memory" };
+    open_key(w, "via", '{');
+    text(w, "type", "object");
+    open_key(w, "required", '[');
+    gx_json_string(&w->json, gx_str("kafka"));
+    close(w, ']');
+    open_key(w, "properties", '{');
+    open_key(w, "kafka", '{');
+    text(w, "type", "object");
+    open_key(w, "required", '[');
+    for (size_t i = 0; i < 2; i++) gx_json_string(&w->json, gx_str(texts[i]));
+    close(w, ']');
+    open_key(w, "properties", '{');
+    for (size_t i = 0; i < 5; i++) {
+        open_key(w, texts[i], '{');
+        any_of(w, (const char *const[]){ "string", "null", NULL });
+        close(w, '}');
+    }
+    for (size_t i = 0; i < 5; i++) {
+        open_key(w, others[i], '{');
+        close(w, '}');
+    }
+    type(w, "properties", "object");
+    type(w, "propertiesFrom", "object");
+    close(w, '}');
+    gx_json_key(&w->json, gx_str("additionalProperties"));
+    gx_json_bool(&w->json, false);
+    close(w, '}');
+    type(w, "parallelism", "integer");
+    close(w, '}');
+    gx_json_key(&w->json, gx_str("additionalProperties"));
+    gx_json_bool(&w->json, false);
+    close(w, '}');
+}
+
 static void streams(writer *w) {
     open_key(w, "stream", '{');
     text(w, "type", "object");
@@ -298,6 +336,7 @@ static void streams(writer *w) {
     gx_json_key(&w->json, gx_str("additionalProperties"));
     gx_json_bool(&w->json, false);
     close(w, '}');
+    via(w);
     close(w, '}');
     gx_json_key(&w->json, gx_str("additionalProperties"));
     gx_json_bool(&w->json, false);

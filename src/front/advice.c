@@ -2,7 +2,6 @@
 
 #include "base/os/file.h"
 #include "base/str.h"
-#include "front/shared.h"
 
 #include <inttypes.h>
 
@@ -80,6 +79,7 @@ static void look_at_groupings(const gx_loading *l, const gx_vertex *v) {
     for (uint32_t i = 0; i < bolt->input_count; i++) {
         int32_t kind = bolt->inputs[i].grouping;
         if (kind != GALE_GROUPING_FIELDS && kind != GALE_GROUPING_PARTIAL_KEY) continue;
+        if (gx_via_of(l->vias, gx_str(bolt->inputs[i].source))) continue; /* it divides among members */
         gx_yaml_warn(l->doc, v->id, NULL,
                      "'%s' has one task, so that the grouping by fields of '%s' divides nothing "
                      "(parallelism: 2 would)",
@@ -154,9 +154,8 @@ void gx_advise(const gx_loading *l) {
         const gx_vertex *v = &l->vertices[i];
         if (!v->whole) continue;
         look_at_spout(l, v);
-        look_at_groupings(l, v);
+        if (!gx_via_of(l->vias, v->id->text)) look_at_groupings(l, v);
         look_at_memory(l, v);
-        gx_shared_advise(l, v);
         look_at_input(l, v);
         look_at_output(l, v);
     }

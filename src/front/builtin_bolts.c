@@ -198,7 +198,7 @@ static const gx_param window_params[] = {
     GX_ROW(SECONDS, "slide", "", "how long after the one before it the next window ends; by default its length",
            .example = "10s"),
     GX_ROW(FIELDS, "key", "", "the fields whose values have windows of their own; by default one window is for all",
-           .roles = GX_PARAM_KEY | GX_PARAM_INPUT, .example = "[path]"),
+           .roles = GX_PARAM_KEY | GX_PARAM_KEYLESS | GX_PARAM_INPUT, .example = "[path]"),
     GX_ROW(FIELD, "time", "", "the field of the tuples' own time, in whole seconds; by default windows go by the clock",
            .roles = GX_PARAM_INPUT | GX_PARAM_TIME, .example = "time"),
     GX_ROW(WORD, "emit", "close", "each window once when it has ended, or its row whenever it changes, at ticks",

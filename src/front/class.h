@@ -46,9 +46,10 @@ typedef enum gx_param_role {
     GX_PARAM_INPUT = 32,  /* names fields that what comes in must have */
     GX_PARAM_OUTPUT = 64, /* names the fields that go out */
     GX_PARAM_ABOVE = 128, /* a number must be above `min`, not at it */
-    GX_PARAM_TEMPLATE = 256,   /* a path that may name fields of what comes in (connect/file/template.h) */
-    GX_PARAM_TIME = 512,       /* names the field of the tuples' own time; none: it goes by the clock */
-    GX_PARAM_AGGREGATES = 1024 /* what is told of a window (kit/window_spec.h) */
+    GX_PARAM_TEMPLATE = 256,    /* a path that may name fields of what comes in (connect/file/template.h) */
+    GX_PARAM_TIME = 512,        /* names the field of the tuples' own time; none: it goes by the clock */
+    GX_PARAM_AGGREGATES = 1024, /* what is told of a window (kit/window_spec.h) */
+    GX_PARAM_KEYLESS = 2048     /* of a key: when it is not given, what it knows is one */
 } gx_param_role;
 
 typedef struct gx_param {

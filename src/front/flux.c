@@ -8,6 +8,7 @@
 #include "front/clocks.h"
 #include "front/plugin_key.h"
 #include "front/shape.h"
+#include "front/shared.h"
 #include "front/storm_kafka.h"
 #include "front/streams.h"
 #include "front/vertices.h"
@@ -55,6 +56,12 @@ static int set_typed(gx_loading *l, const gale_setting *setting) {
     return rc < 0 ? gx_loading_builder_error(l, NULL, rc) : 0;
 }
 
+static int set_state(const gx_loading *l) {
+    const char *folder = l->options->state;
+    int rc = folder ? gale_topology_set(l->topology, NULL, "topology.state.dir", gale_text(folder)) : 0;
+    return rc < 0 ? gale_error_set(l->error, rc, "--state '%s': %s", folder, gale_error_text(rc)) : 0;
+}
+
 /* Where components write that gale.output leads elsewhere, below the folder that is given for that. */
 static int lead_output_below(gx_loading *l) {
     char led[GX_SCRATCH_PATH];
@@ -72,6 +79,7 @@ static int overlay(gx_loading *l) {
     int rc = 0;
     for (size_t i = 0; i < o->assignment_count && rc == 0; i++) rc = gx_loading_keep(l, assign(l, o->assignments[i]));
     for (size_t i = 0; i < o->setting_count && rc == 0; i++) rc = gx_loading_keep(l, set_typed(l, &o->settings[i]));
+    if (rc == 0) rc = gx_loading_keep(l, set_state(l));
     return rc == 0 ? lead_output_below(l) : rc;
 }
 
@@ -167,6 +175,7 @@ static int build(gx_loading *l) {
     const gx_source source = { l->options->variables, l->options->problems, l->options->logger };
     int rc = gx_include_all(&source, l->doc, l->error);
     if (rc == 0) rc = gx_storm_kafka_map(l->doc, l->options->logger, l->error);
+    if (rc == 0) rc = gx_via_expand(l->doc, &l->vias, l->error);
     const gx_yaml *root = gx_yaml_root(l->doc);
     if (rc == 0) rc = begin(l, root);
     if (rc == 0) rc = gx_loading_config(l, gx_yaml_get(root, "config"), NULL);
@@ -178,6 +187,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = check_blind(l);
     if (rc == 0) rc = gx_clocks_check(l);
     if (rc == 0) rc = overlay(l);
+    if (rc == 0) rc = gx_shared_check(l);
     if (rc == 0) rc = check_overlap(l);
     if (rc == 0) rc = finish(l, root);
     if (rc == 0 && l->options->problems && !l->options->dry) gx_advise(l);

@@ -18,6 +18,8 @@ typedef struct gx_flux_options {
     const gx_named_file *files; /* that the command line names, to see whether they are in the way of others */
     size_t file_count;
     bool dry;                /* it is not to be run: its spouts neither go on with a state nor keep one */
+    bool settled;            /* it is run as it is: who reads what is fixed, or refused (front/shared.h) */
+    const char *state;       /* topology.state.dir, or NULL */
     const char *const *sets; /* "id.name=value", for a spout or bolt (front/set.h) */
     size_t set_count;
     const char *below; /* NULL, or a folder: what components write lies below it, the standard output as a file "-" */

@@ -7,6 +7,7 @@
 #include "front/keyed.h"
 #include "front/registry.h"
 #include "front/set.h"
+#include "front/via.h"
 #include "topology/builder.h"
 
 enum { GX_WARNED_MAX = 512 };
@@ -37,6 +38,7 @@ typedef struct gx_loading {
     size_t setting_count;
     gx_vertex *vertices; /* spouts, then bolts, in the file's order */
     size_t vertex_count, spout_count;
+    gx_via *vias;  /* streams that go through a topic */
     gx_used *used; /* the spouts and bolts */
     size_t used_count;
     const gx_vertex *blind; /* the first one of which it is not known what comes in; NULL: none */

@@ -11,6 +11,7 @@ static bool is_fixed(const gx_loading *l, const gx_vertex *source) {
     const gale_config *all = gale_topology_config(l->topology);
     gale_value value;
     if (gx_class_has(source->class_, "member") && gx_args_given(source->args, "member")) return true;
+    if (gx_class_has(source->class_, "fromAlways") && gx_args_flag(source->args, "fromAlways")) return true;
     if (spout && spout->config && gale_config_get(spout->config, member, &value)) return true;
     return gale_config_get(all, member, &value) || gale_config_text(all, "topology.state.dir", gx_str(NULL)).size;
 }
@@ -56,29 +57,63 @@ static bool is_grouped(const reach *r, const gx_component *bolt) {
     return false;
 }
 
-/* The first one; NULL: there is none. */
-static const gx_vertex *keeper(const gx_loading *l, const reach *r) {
-    for (size_t i = l->spout_count; i < l->vertex_count; i++) {
-        const gx_vertex *v = &l->vertices[i];
-        const gx_component *bolt = v->whole && v->class_->remembers ? gx_topology_find(l->topology, v->id->text.data)
-                                                                    : NULL;
-        if (bolt && is_grouped(r, bolt)) return v;
-    }
-    return NULL;
+/* Has it a key of its own, whatever it is grouped by? */
+static bool has_key(const gx_vertex *v) {
+    const gx_param *key = gx_class_param_with(v->class_, GX_PARAM_KEY);
+    return key && (!(key->roles & GX_PARAM_KEYLESS) || gx_args_text_with(v->args, GX_PARAM_KEY));
 }
 
-void gx_shared_advise(const gx_loading *l, const gx_vertex *source) {
-    reach r = { l->topology, NULL };
-    if (!gx_class_reads_key(source->class_, member) || is_fixed(l, source)) return;
-    if (!(r.behind = calloc(l->topology->component_count + 1, sizeof *r.behind))) return;
+static bool keeps(const gx_loading *l, const reach *r, const gx_vertex *v) {
+    const gx_component *bolt = v->whole && v->class_->remembers ? gx_topology_find(l->topology, v->id->text.data)
+                                                                : NULL;
+    return bolt && (is_grouped(r, bolt) || (has_key(v) && takes_from(r, bolt)));
+}
+
+/* The first bolt behind the source that keeps something by a key; NULL: there is none. */
+static int find_keeper(const gx_loading *l, const gx_vertex *source, const gx_vertex **ret_keeper) {
+    reach r = { l->topology, calloc(l->topology->component_count + 1, sizeof *r.behind) };
+    *ret_keeper = NULL;
+    if (!r.behind) return gx_loading_no_memory(l);
     follow(&r, source->id->text.data);
-    const gx_vertex *v = keeper(l, &r);
+    for (size_t i = l->spout_count; i < l->vertex_count && !*ret_keeper; i++)
+        if (keeps(l, &r, &l->vertices[i])) *ret_keeper = &l->vertices[i];
     free(r.behind);
-    if (!v) return;
-    gx_yaml_warn(
-        l->doc, source->id, NULL,
-        "'%.*s' is read by a group, and '%.*s' keeps what it knows by key: where processes that share the group "
-        "come and go, so do the keys; `member: 1/2` (gale run --member 1/2) fixes the share of each, and 1/1 "
-        "says that this process is alone",
-        GX_STR(source->id->text), GX_STR(v->id->text));
+    return 0;
+}
+
+/* What a stream by fields goes through keeps to them, whatever it leads to. */
+static int look_behind(const gx_loading *l, const gx_vertex *source, const gx_vertex **ret_keeper) {
+    const gx_via *via = gx_via_of(l->vias, source->id->text);
+    if (!via) return find_keeper(l, source, ret_keeper);
+    *ret_keeper = gx_loading_vertex(l, via->to->text);
+    return 0;
+}
+
+/* Where the file names the group. */
+static const gx_yaml *place_of(const gx_vertex *source) {
+    for (size_t i = 0; i < source->class_->param_count; i++)
+        if (strcmp(source->class_->params[i].name, "group") == 0 && source->args->places[i])
+            return source->args->places[i];
+    return source->id;
+}
+
+static int check(const gx_loading *l, const gx_vertex *source) {
+    const gx_vertex *keeper;
+    if (!source->whole || !gx_class_reads_key(source->class_, member) || is_fixed(l, source)) return 0;
+    int rc = look_behind(l, source, &keeper);
+    if (rc < 0 || !keeper) return rc;
+    return gx_yaml_error(
+        l->doc, place_of(source), l->error, GALE_TOPOLOGY,
+        "'%.*s' is read by a group, and '%.*s' %s by key: when a process of the group comes or goes, "
+        "keys go to one that knows nothing of them. Fix its share: `gale.member: 1/1` in the config of the file "
+        "(or gale run --member 1/1) says that this process is alone, 2/3 that it is the second of three",
+        GX_STR(source->id->text), GX_STR(keeper->id->text),
+        gx_via_of(l->vias, source->id->text) ? "is grouped" : "keeps what it knows");
+}
+
+int gx_shared_check(const gx_loading *l) {
+    int rc = 0;
+    for (size_t i = 0; l->options->settled && i < l->spout_count && rc == 0; i++)
+        rc = gx_loading_keep(l, check(l, &l->vertices[i]));
+    return rc;
 }

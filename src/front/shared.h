@@ -5,7 +5,8 @@
 
 #include "front/loading.h"
 
-/* Warns of it, unless the source's share is fixed: as a member by its number (gale.member), or by a durable run. */
-void gx_shared_advise(const gx_loading *l, const gx_vertex *source);
+/* Refuses it in what is run as it is, unless the source's share is fixed: as a member by its number (gale.member), by a
+ * durable run, or as each run begins anew (fromAlways). GALE_TOPOLOGY, GALE_NO_MEMORY. */
+int gx_shared_check(const gx_loading *l);
 
 #endif

@@ -234,6 +234,11 @@ static int add_spout(const gx_loading *l, const gx_vertex *v) {
     return added(l, v, gale_topology_add_spout(l->topology, v->id->text.data, spout, v->tasks));
 }
 
+static void note_blind(gx_loading *l, gx_vertex *v, const gale_error *why) {
+    if (!l->blind) l->blindness = *why, l->blind = v;
+    v->whole = false;
+}
+
 /* One of which it is not known what comes in is left out, as most often a stream is wrong, which is told later. */
 static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t input_count) {
     gale_error inner = GALE_ERROR_INIT;
@@ -243,8 +248,7 @@ static int make_bolt(gx_loading *l, gx_vertex *v, const gx_input *inputs, size_t
     int rc = lead_below(l, &args, &inner);
     if (rc == 0) rc = v->class_->make_bolt(&args, &v->bolt, &inner);
     if (rc == GALE_FIELDS) {
-        if (!l->blind) l->blindness = inner, l->blind = v;
-        v->whole = false;
+        note_blind(l, v, &inner);
         return 0;
     }
     if (rc < 0) return refused(l, v, &inner, rc);
@@ -264,6 +268,7 @@ static int add_bolt(const gx_loading *l, gx_vertex *v) {
 typedef struct link {
     gx_vertex *from, *to; /* `from` NULL: the system, or nobody */
     const char *source, *stream;
+    const gx_via *via; /* what goes in at `from` comes out at `to`, by a topic: it is no stream; NULL: it is one */
 } link;
 
 typedef struct links {
@@ -299,20 +304,27 @@ static void add_link(const gx_loading *l, links *all, size_t named, const gx_yam
     gx_vertex *target = to ? look_up(all, named, to->text) : NULL;
     if (!from || !target || target < l->vertices + l->spout_count) return;
     all->list[all->count++] = (link){ look_up(all, named, from->text), target, from->text.data,
-                                      stream ? stream->text.data : "default" };
+                                      stream ? stream->text.data : "default", NULL };
+}
+
+static void add_via(links *all, size_t named, const gx_via *via) {
+    gx_vertex *source = look_up(all, named, via->from->text), *target = look_up(all, named, via->unpack);
+    const char *stream = via->stream_id ? via->stream_id->text.data : "default";
+    if (source && target) all->list[all->count++] = (link){ source, target, via->from->text.data, stream, via };
 }
 
 static int find_links(const gx_loading *l, const gx_yaml *root, links *all) {
     const gx_yaml *list = gx_yaml_get(root, "streams");
     bool there = list && list->type == GALE_TYPE_LIST;
     size_t named = 0;
-    all->list = calloc((there ? list->count : 0) + 1, sizeof *all->list);
+    all->list = calloc((there ? 2 * (size_t)list->count : 0) + 1, sizeof *all->list);
     all->by_id = calloc(l->vertex_count + 1, sizeof *all->by_id);
     if (!all->list || !all->by_id) return gx_loading_no_memory(l);
     for (size_t i = 0; i < l->vertex_count; i++)
         if (l->vertices[i].id) all->by_id[named++] = &l->vertices[i];
     qsort(all->by_id, named, sizeof *all->by_id, by_id);
     for (const gx_yaml *item = there ? list->as.first : NULL; item; item = item->next) add_link(l, all, named, item);
+    for (const gx_via *via = l->vias; via; via = via->next) add_via(all, named, via);
     qsort(all->list, all->count, sizeof *all->list, by_target);
     return 0;
 }
@@ -359,16 +371,38 @@ static size_t first_link(const links *all, const gx_vertex *v) {
     return low;
 }
 
+/* What comes out of a topic has the fields of what goes in. With a wrong one, both ends are left out. */
+static int take_shape(gx_loading *l, const link *from) {
+    gale_error unknown = GALE_ERROR_INIT;
+    gx_vertex *pack = gx_loading_vertex(l, from->via->pack), *to = from->to;
+    const char *fields = fields_of(l, from);
+    if (!fields) {
+        gale_error_set(&unknown, GALE_FIELDS, "via: it is not known what '%s' emits", from->source);
+        return note_blind(l, to, &unknown), 0;
+    }
+    int rc = gx_via_shape(l->doc, from->via, fields, l->error);
+    for (size_t i = 0; rc == 0 && i < to->class_->param_count; i++)
+        if (strcmp(to->class_->params[i].name, "fields") == 0) to->args->values[i] = gale_text(fields);
+    if (rc == 0) return 0;
+    to->whole = false;
+    if (pack) pack->whole = false;
+    return gx_loading_keep(l, rc);
+}
+
 static int make_with_inputs(gx_loading *l, const links *all, gx_vertex *v) {
     size_t first = first_link(all, v), count = 0;
-    while (first + count < all->count && all->list[first + count].to == v) count++;
-    gx_input *inputs = calloc(count + 1, sizeof *inputs);
+    int rc = 0;
+    gx_input *inputs = calloc(all->count - first + 1, sizeof *inputs);
     if (!inputs) return gx_loading_no_memory(l);
-    for (size_t i = 0; i < count; i++) {
-        const link *from = &all->list[first + i];
-        inputs[i] = (gx_input){ from->source, from->stream, fields_of(l, from) };
+    for (size_t i = first; i < all->count && all->list[i].to == v && rc == 0; i++) {
+        const link *from = &all->list[i];
+        if (from->via)
+            rc = take_shape(l, from);
+        else
+            inputs[count++] = (gx_input){ from->source, from->stream, fields_of(l, from) };
     }
-    int rc = make_bolt(l, v, inputs, count);
+    if (rc < 0 || !v->whole) return free(inputs), rc;
+    rc = make_bolt(l, v, inputs, count);
     free(inputs);
     return rc;
 }

@@ -100,8 +100,9 @@ static int ack(gale_collector *out, gale_handle tuple) {
 }
 
 static int count_fail(gale_collector *out, gale_handle tuple, int32_t reason, const char *text) {
-    (void)tuple, (void)text;
+    (void)tuple;
     assert_true(gx_reason_is_valid(reason));
+    snprintf(of(out)->fail_text, sizeof of(out)->fail_text, "%s", text ? text : "");
     of(out)->fails++;
     return 0;
 }

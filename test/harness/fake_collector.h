@@ -44,6 +44,7 @@ typedef struct fake_collector {
     uint64_t acks;
     uint64_t fails;
     gale_handle last_acked;
+    char fail_text[GALE_FAILURE_TEXT]; /* of the last one */
     uint64_t last_message;
     bool resumed; /* a spout goes on from an earlier run; may be set before */
     int stop_code;

@@ -18,6 +18,15 @@ int kafka_member_parse(const char *text, kafka_member *member, gale_error *error
     return 0;
 }
 
+int kafka_member_of(const gale_context *context, kafka_member *member, gale_error *error) {
+    gale_str text = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
+    char copy[32];
+    *member = (kafka_member){ 0, 0 };
+    if (!text.size) return 0;
+    snprintf(copy, sizeof copy, "%.*s", (int)text.size, text.data);
+    return kafka_member_parse(copy, member, error);
+}
+
 /* --- Which they are ------------------------------------------------------------------------------------------------- */
 
 static int list_topic(kafka_fixed *fixed, const rd_kafka_metadata_topic_t *topic, kafka_member member,

@@ -21,6 +21,9 @@ enum { KAFKA_MEMBERS_MAX = 10000 };
 /* Of "2/3", which is 1 of 3; NULL: not given. GALE_INVALID with a sentence. */
 int kafka_member_parse(const char *text, kafka_member *member, gale_error *error);
 
+/* Of the run (gale.member); no member where it says nothing. */
+int kafka_member_of(const gale_context *context, kafka_member *member, gale_error *error);
+
 typedef struct kafka_fixed {
     rd_kafka_topic_partition_list_t *mine;
     bool begun;

@@ -79,8 +79,9 @@ static const gale_param sink_params[] = {
 static const gale_class classes[] = {
     { "gale.spout.Kafka", GALE_CLASS_SPOUT, 0, "emits messages of Kafka topics, tracked, as a member of a group",
       GALE_TABLE(spout_params), NULL, NULL, "gale.rate gale.member", kafka_make_spout, NULL, NULL },
-    GALE_BOLT_CLASS("gale.bolt.KafkaSink", "writes each tuple to a Kafka topic, and acks it when the brokers have it",
-                    sink_params, NULL, kafka_make_sink),
+    { "gale.bolt.KafkaSink", GALE_CLASS_BOLT, 0,
+      "writes each tuple to a Kafka topic, and acks it when the brokers have it", GALE_TABLE(sink_params), NULL, NULL,
+      "gale.member", NULL, kafka_make_sink, NULL },
 };
 
 static const gale_plugin plugin = GALE_PLUGIN_INIT("kafka", "1.0", "gale.", "Apache-2.0",

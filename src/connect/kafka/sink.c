@@ -1,5 +1,6 @@
 /* Tuples to messages of Kafka's: gale.bolt.KafkaSink. A tuple is held until the brokers have its message. */
 #include "connect/kafka/client.h"
+#include "connect/kafka/fixed.h"
 #include "connect/kafka/kafka.h"
 #include "connect/kafka/transactions.h"
 
@@ -88,17 +89,28 @@ static int begin(sink *s, const gale_context *context, gale_collector *out, gale
     return kafka_client_open(&s->client, RD_KAFKA_PRODUCER, conf, hear_bell, true, error);
 }
 
+/* Members of one file (gale run --member) are writers of their own. */
+static int name_writer(const gale_context *context, char id[KAFKA_ID_MAX], gale_error *error) {
+    kafka_member member;
+    char number[16] = "";
+    int rc = kafka_member_of(context, &member, error);
+    if (member.count > 1) snprintf(number, sizeof number, "%" PRIu32 "/", member.index + 1);
+    snprintf(id, KAFKA_ID_MAX, "%s/%s%s/%" PRIu32, context->topology, number, context->component, context->task_index);
+    return rc;
+}
+
 /* In a durable run: the epochs have no client of the task's. */
 static int begin_epochs(sink *s, const gale_context *context, gale_collector *out, gale_error *error) {
     char id[KAFKA_ID_MAX];
     gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
-    snprintf(id, sizeof id, "%s/%s/%" PRIu32, context->topology, context->component, context->task_index);
+    int rc = name_writer(context, id, error);
+    if (rc < 0) return rc;
     options.memory = s->given->memory;
     options.commit = kafka_transactions_commit;
     options.drop = kafka_transactions_free;
     options.user = kafka_transactions_new(&s->given->kafka, &s->given->fields, s->given->topic, s->given->markers, id);
     if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    int rc = gale_epochs_new(context, out, &options, &s->epochs, error);
+    rc = gale_epochs_new(context, out, &options, &s->epochs, error);
     if (rc < 0) kafka_transactions_free(options.user);
     return rc;
 }
@@ -226,7 +238,7 @@ static const kafka_property own[] = {
     { "queue.buffering.max.messages", "memory bounds what is on its way" },
     { "queue.buffering.max.kbytes", "memory bounds what is on its way" },
     { "delivery.report.only.error", "each message is confirmed" },
-    { "transactional.id", "topology, component and task are its transactional id" },
+    { "transactional.id", "topology, member, component and task are its transactional id" },
     { NULL, NULL },
 };
 

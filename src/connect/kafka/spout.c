@@ -82,12 +82,8 @@ static void lost(void *user, uint32_t source) {
 
 /* Its own, or else the run's (gale run --member). */
 static int take_member(spout *s, const gale_context *context, gale_error *error) {
-    gale_str text = gale_config_text(context->config, "gale.member", (gale_str){ NULL, 0 });
-    char member[32];
     s->reading = s->given->reading;
-    if (s->reading.member.count || !text.size) return 0;
-    snprintf(member, sizeof member, "%.*s", (int)text.size, text.data);
-    return kafka_member_parse(member, &s->reading.member, error);
+    return s->reading.member.count ? 0 : kafka_member_of(context, &s->reading.member, error);
 }
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {

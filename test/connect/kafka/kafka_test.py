@@ -5,8 +5,10 @@ usage: kafka_test.py GALE PLUGINS CLUSTER TIMES
 """
 
 import collections
+import itertools
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -58,6 +60,21 @@ bolts:
 streams:
 {streams}
   - {{from: {last}, to: sink, grouping: {{type: SHUFFLE}}}}
+"""
+
+VIA = """
+name: counts
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 100{config}}}
+spouts:
+  - {{id: lines, className: gale.spout.Kafka, properties: {{brokers: "{brokers}", topics: [lines], group: lines}}}}
+bolts:
+  - {{id: words, className: gale.bolt.Split}}
+  - {{id: count, className: gale.bolt.Count}}
+  - {{id: out, className: gale.bolt.FileSink, properties: {{path: counts.tsv}}}}
+streams:
+  - {{from: lines, to: words, grouping: {{type: SHUFFLE}}}}
+  - {{from: words, to: count, grouping: {{type: FIELDS, args: [word]}}, via: {{kafka: {{brokers: "{brokers}", topic: words{via}}}}}}}
+  - {{from: count, to: out, grouping: {{type: SHUFFLE}}}}
 """
 
 # A member that was killed is missed soon (the cluster's groups take three seconds to form), and brokers are asked again soon.
@@ -834,20 +851,175 @@ def murmur2(data):
     return (h ^ h >> 15) & 0x7FFFFFFF
 
 
+class Via(Case):
+    """A stream of a file that goes through a topic."""
+
+    def write(self, config=", gale.member: 1/1", via="", replaces=("", "")):
+        text = VIA.format(brokers=self.cluster.brokers, config=config, via=via)
+        (self.path / "topology.yaml").write_text(text.replace(*replaces))
+
+    def make_topics(self, count, partitions=4):
+        self.cluster.ask("topic", "lines", 3)
+        self.cluster.ask("topic", "words", partitions)
+        self.cluster.ask("produce", "lines", 0, count)
+        return {"message": count, **{str(n): 1 for n in range(count)}}
+
+    def counts(self, *names):
+        last = {}
+        for line in itertools.chain.from_iterable(map(self.lines, names or ["counts.tsv"])):
+            word, number = line.split("\t")
+            last[word] = max(last.get(word, 0), int(number))
+        return last
+
+    def test_what_goes_in_comes_out_by_key(self):
+        expected = self.make_topics(500)
+        self.write()
+        process = self.start()
+        self.wait_for(lambda: self.counts() == expected, process)
+        self.end(process)
+        messages = self.cluster.read("words")
+        self.assertEqual(len(messages), 1000)
+        for message in messages:
+            self.assertEqual(json.loads(message.value), {"word": message.key})
+            self.assertEqual(message.partition, murmur2(message.key.encode()) % 4)
+
+    def test_two_members_of_one_file_count_each_word_once_whoever_is_killed(self):
+        expected, drawn, running = self.make_topics(3000), random.Random(7), {}
+        self.write(config="")
+
+        def begin(n, *more):
+            log = open(self.path / f"log-{n}", "a")
+            self.addCleanup(log.close)
+            running[n] = subprocess.Popen([GALE, "run", "topology.yaml", "--member", f"{n}/2", "--state", f"state-{n}", "--output", f"counts-{n}.tsv", *more],
+                                          cwd=self.path, env=self.environment, stdout=log, stderr=log)
+            self.addCleanup(running[n].wait)
+            self.addCleanup(running[n].kill)
+        for n in (1, 2):
+            begin(n, "--rate", "1500")
+        for _ in range(6):
+            time.sleep(drawn.uniform(0.2, 0.6))
+            n = drawn.choice((1, 2))
+            self.assertIsNone(running[n].poll(), (self.path / f"log-{n}").read_text()[-2000:])
+            running[n].kill()
+            running[n].wait()
+            begin(n, "--rate", "1500")
+        self.wait_for(lambda: self.counts("counts-1.tsv", "counts-2.tsv") == expected, what="not all words were counted, or some twice")
+        for n in (1, 2):
+            self.end_quietly(running[n], n)
+        self.assertEqual(self.counts("counts-1.tsv", "counts-2.tsv"), expected)
+        self.assertFalse(set(self.counts("counts-1.tsv")) & set(self.counts("counts-2.tsv")))
+
+    def end_quietly(self, process, n):
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0, (self.path / f"log-{n}").read_text()[-2000:])
+
+    def test_a_message_that_is_none_is_told_and_costs_no_other(self):
+        expected = self.make_topics(50)
+        self.cluster.ask("produce", "words", 0, 1)
+        self.write(via=", deadLetters: dead")
+        self.cluster.ask("topic", "dead", 1)
+        process = self.start_logged()
+        self.wait_for(lambda: self.counts() == expected and self.cluster.read("dead"))
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        [letter] = self.cluster.read("dead")
+        self.assertEqual(letter.value, "message 0")
+        self.assertIn("the message is no object of JSON", letter.headers)
+        self.assertIn("words-count-unpack", letter.headers)
+
+    def test_its_components_are_seen_and_set(self):
+        self.write()
+        code, out, err = self.gale("graph", "topology.yaml", "--set", "words-count-unpack.parallelism=2")
+        self.assertEqual(code, 0, err)
+        for part in ("words-count-pack", "words-count-sink", "words-count-spout", "words-count-unpack", "gale.bolt.Unpack ×2"):
+            self.assertIn(part, out)
+
+    def refuses(self, words, **more):
+        self.write(**more)
+        code, out, err = self.gale("check", "topology.yaml")
+        self.assertEqual([line for line in out.splitlines() if ": error: " in line], [f"topology.yaml:{words}"], out + err)
+        self.assertEqual(code, 2)
+
+    def test_what_is_wrong_with_it_is_told_once_with_its_place(self):
+        self.write()
+        code, out, err = self.gale("check", "topology.yaml")
+        self.assertEqual((code, out), (0, "topology.yaml: nothing is wrong\n"), err)
+        self.refuses("12:62: error: 'words' has no field 'wrod' in stream 'default'; did you mean 'word'?", replaces=("[word]", "[wrod]"))
+        self.refuses("12:47: error: a stream with `via` is grouped by FIELDS, which become the messages' key: any other grouping needs no topic in between, or a "
+                     "stage of its own (docs/scaling.md)", replaces=("type: FIELDS, args: [word]", "type: SHUFFLE"))
+        column = 111 + len(self.cluster.brokers)
+        self.refuses(f"12:{column + 24}: error: properties fetch.min: librdkafka has no such property", via=", properties: {fetch.min: 1}")
+        self.refuses(f"12:{column}: error: unknown key 'grup' in a stream's `via: {{kafka: ...}}`; did you mean 'group'?", via=", grup: g")
+
+    def test_its_partitions_are_fixed_whatever_is_behind(self):
+        refused = ("12:83: error: 'words-count-spout' is read by a group, and 'count' is grouped by key: when a process of the group comes or goes, keys go "
+                   "to one that knows nothing of them. Fix its share: `gale.member: 1/1` in the config of the file (or gale run --member 1/1) says that this process "
+                   "is alone, 2/3 that it is the second of three")
+        self.refuses(refused, config="")
+        self.refuses(refused, config="", replaces=("gale.bolt.Count", "gale.bolt.Map, properties: {set: {n: word}}"))
+
+
 class Words(Case):
     """What is wrong with a file is told before it runs."""
 
-    def test_a_group_before_keyed_state_is_warned_of(self):
-        bolts = "  - {id: pass, className: gale.bolt.Map, properties: [{name: set, value: {n: value}}]}\n  - {id: count, className: gale.bolt.Count, parallelism: 2}"
-        streams = "  - {from: messages, to: pass, grouping: {type: SHUFFLE}}\n  - {from: pass, to: count, grouping: {type: FIELDS, args: [value]}}"
-        said = "'messages' is read by a group, and 'count' keeps what it knows by key: where processes that share the group come and go, so do the keys"
-        for spout, config, warns in (("", "", True), (properties(member="1/1"), "", False), ("", ", gale.member: 2/3", False),
-                                     ("", ", topology.state.dir: state", False)):
-            text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
-                               name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
-            (self.path / "topology.yaml").write_text(text)
-            code, out, err = self.gale("check", "topology.yaml")
-            self.assertEqual((code, said in out), (0, warns), out + err)
+    COUNT = ("{id: count, className: gale.bolt.Count, parallelism: 2}", "{type: FIELDS, args: [value]}")
+
+    def write_keeper(self, bolt=COUNT[0], grouping=COUNT[1], spout="", config=""):
+        """A group, and two bolts behind it the one that may keep something."""
+        bolts = f"  - {{id: pass, className: gale.bolt.Map, properties: [{{name: set, value: {{n: value}}}}]}}\n  - {bolt}"
+        streams = f"  - {{from: messages, to: pass, grouping: {{type: SHUFFLE}}}}\n  - {{from: pass, to: count, grouping: {grouping}}}"
+        text = READ.format(kafka="{}", brokers=self.cluster.brokers, spout=spout, bolts=bolts, streams=streams, last="count", timeout=30, tasks=1,
+                           name="read", sink="FileSink", to="{name: path, value: out.tsv}", config=config)
+        (self.path / "topology.yaml").write_text(text)
+
+    REFUSED = ("topology.yaml:11:30: {}'messages' is read by a group, and 'count' keeps what it knows by key: when a process of the group comes or goes, keys go to "
+               "one that knows nothing of them. Fix its share: `gale.member: 1/1` in the config of the file (or gale run --member 1/1) says that this process is "
+               "alone, 2/3 that it is the second of three\n")
+
+    def is_refused(self, *arguments):
+        code, out, err = self.gale("check", "topology.yaml", *arguments)
+        self.assertEqual(code, 2 if self.REFUSED.format("error: ") in out else 0, out + err)
+        return code == 2
+
+    def test_a_group_before_keyed_state_is_refused(self):
+        self.write_keeper()
+        self.assertTrue(self.is_refused())
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual((code, err), (2, "gale: " + self.REFUSED.format("")))
+
+    def test_what_keeps_something_by_key(self):
+        for bolt, grouping, refused in ((*self.COUNT, True),
+                                        ("{id: count, className: gale.bolt.Count}", "{type: SHUFFLE}", True),
+                                        ("{id: count, className: gale.bolt.Dedupe, properties: {key: value}}", "{type: GLOBAL}", True),
+                                        ("{id: count, className: gale.bolt.Window, properties: {key: value}}", "{type: GLOBAL}", True),
+                                        ("{id: count, className: gale.bolt.Window}", "{type: GLOBAL}", False),
+                                        ("{id: count, className: gale.bolt.Map, parallelism: 2, properties: {set: {m: value}}}", self.COUNT[1], False)):
+            with self.subTest(bolt, grouping=grouping):
+                self.write_keeper(bolt, grouping)
+                self.assertEqual(self.is_refused(), refused)
+
+    def test_what_fixes_a_share(self):
+        for fixed in (dict(spout=properties(member="1/1")), dict(spout=properties(fromAlways=True)), dict(config=", gale.member: 2/3"),
+                      dict(config=", topology.state.dir: state")):
+            with self.subTest(**fixed):
+                self.write_keeper(**fixed)
+                self.assertFalse(self.is_refused())
+        self.write_keeper()
+        self.assertFalse(self.is_refused("--member", "2/3"))
+        self.assertFalse(self.is_refused("-c", "gale.member=2/3"))
+
+    def test_a_state_and_a_member_fix_it_in_a_run(self):
+        self.cluster.ask("topic", "in", 2)
+        self.write_keeper(spout=properties(untilEnd=True))
+        for count, more in ((20, ["--state", "state"]), (5, ["--member", "1/1", "--overwrite"])):
+            self.cluster.ask("produce", "in", count, count)
+            code, _, err = self.gale("run", "topology.yaml", *more)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(len(self.lines()), count)
+
+    def test_what_runs_nothing_of_it_does_not_mind(self):
+        self.write_keeper()
+        self.assertEqual(self.gale("graph", "topology.yaml")[0], 0)
 
     def wrong(self, words, spout="", replaces=("", ""), kafka={}):
         text = READ.format(kafka=json.dumps(kafka), brokers=self.cluster.brokers, spout=spout, bolts="", streams="", last="messages", timeout=30, tasks=1,
