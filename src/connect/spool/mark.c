@@ -54,7 +54,8 @@ static int read_places(gx_spool_mark *mark, const char *path, uint64_t *ret_posi
     place places[PLACES] = { { .turn = 0 } };
     size_t have = 0;
     while (have < sizeof places) {
-        int64_t got = gx_file_read_at(mark->fd, (char *)places + have, sizeof places - have, (int64_t)have, path, error);
+        int64_t got = gx_file_read_at(mark->fd, (char *)places + have, sizeof places - have, (int64_t)have, path,
+                                      error);
         if (got < 0) return (int)got;
         if (got == 0) break;
         have += (size_t)got;

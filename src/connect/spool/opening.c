@@ -170,7 +170,7 @@ static int take(gx_spool_log *log, gale_error *error) {
     char name[GX_FILE_NAME_SIZE];
     uint64_t marked = 0;
     int rc = gx_spool_log_mark_name(log, name, error);
-    if (rc == 0) rc = gx_folder_make_way(name, true, error);
+    if (rc == 0 && gx_folder_look(log->path, NULL) < 0) rc = gx_folder_make_way(name, true, error);
     if (rc == 0) rc = gx_lock_take(&log->lock, log->path, error);
     if (rc == 0) rc = list_segments(log, error);
     if (rc == 0) rc = look_at_last(log, error);
@@ -213,7 +213,8 @@ void gx_spool_log_close(gx_spool_log *log) {
 
 static int refuse(const gx_spool_log *log, uint64_t last, const char *what, gale_error *error) {
     return gale_error_set(error, GALE_STATE,
-                          "disk buffer '%s': the checkpoint is of %" PRIu64 " records, and it %s: it is not what the run "
+                          "disk buffer '%s': the checkpoint is of %" PRIu64
+                          " records, and it %s: it is not what the run "
                           "wrote, or has gone on since; begin anew with another state folder",
                           log->path, last, what);
 }

@@ -27,8 +27,8 @@ typedef struct gx_spool_reader {
     int64_t offset;   /* in the file, of the first of `bytes` */
     char *bytes;
     size_t capacity, have, at;
-    int64_t bad; /* where what is no record begins; -1: nowhere */
-    bool zeros;  /* and it was nothing but zeros so far */
+    int64_t bad;   /* where what is no record begins; -1: nowhere */
+    bool zeros;    /* and it was nothing but zeros so far */
     uint64_t lost; /* records that could not be read, so far */
 } gx_spool_reader;
 

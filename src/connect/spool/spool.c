@@ -135,10 +135,11 @@ static int open_spool(const char *path, const gale_context *context, gx_spool **
 static int join(const char *path, const gale_context *context, gx_spool_role role, gx_spool **ret, gale_error *error) {
     gx_spool *s = find(path);
     if (s && (s->joined[role] || s->log.tasks != context->task_count || s->durable != context->durable))
-        return gale_error_set(error, GALE_STATE,
-                              "disk buffer '%s': %s; each buffer has a folder of its own, one bolt and one spout, with the "
-                              "same number of tasks",
-                              path, s->joined[role] ? "is in use by this process already" : "is shared by others");
+        return gale_error_set(
+            error, GALE_STATE,
+            "disk buffer '%s': %s; each buffer has a folder of its own, one bolt and one spout, with the "
+            "same number of tasks",
+            path, s->joined[role] ? "is in use by this process already" : "is shared by others");
     int rc = s ? 0 : open_spool(path, context, &s, error);
     if (rc < 0) return rc;
     s->joined[role] = true;

@@ -35,8 +35,8 @@ typedef struct gx_spool {
     gx_thread thread;
     bool ending;
     bool durable;
-    bool asleep;     /* guarded by the log's monitor, and so is what follows */
-    int failed;      /* what the thread ended with */
+    bool asleep; /* guarded by the log's monitor, and so is what follows */
+    int failed;  /* what the thread ended with */
     gale_error why;
 } gx_spool;
 

@@ -55,7 +55,8 @@ static void say(spout *s, const char *words) {
 static int refuse_record(spout *s, const gx_spool_record *record, uint32_t count) {
     gale_error error = GALE_ERROR_INIT;
     gale_error_set(&error, GALE_FIELDS,
-                   "%s '%s': record %" PRIu64 " has %u values, and there are %u fields ('%s'): the file was changed while "
+                   "%s '%s': record %" PRIu64
+                   " has %u values, and there are %u fields ('%s'): the file was changed while "
                    "records waited; run it as it was until they are through",
                    who, s->spool->path.data, record->number, count, s->given->fields.count, s->given->fields.text);
     s->broken = true;
@@ -128,8 +129,7 @@ static void spout_ack(void *self, const uint64_t *message_ids, size_t count) {
     gale_intake_ack(s->intake, message_ids, count);
     move_on(s);
     /* Perhaps it is done: `next` says so. */
-    if (!gale_intake_count(s->intake))
-        (void)gale_watch_set(s->out, s->timer, 0, gale_context_now(s->instance.context));
+    if (!gale_intake_count(s->intake)) (void)gale_watch_set(s->out, s->timer, 0, gale_context_now(s->instance.context));
 }
 
 static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
