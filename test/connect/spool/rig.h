@@ -146,11 +146,12 @@ static inline int64_t size_of(const char *name) {
     return about.st_size;
 }
 
-enum { SOME = 160 };
+enum { SOME = 50 };
 
 /* Three segments. */
 static inline void begin_with_some(rig *r) {
     begin_open(r);
+    r->log.segment_size = 1024;
     add_many(r, SOME, 5);
     make_safe(r);
     assert_int_equal(r->log.count, 3);
