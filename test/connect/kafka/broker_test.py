@@ -6,8 +6,10 @@ usage: broker_test.py GALE PLUGINS CLUSTER JARS [TEST...]
 
 import collections
 import itertools
+import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -43,6 +45,7 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.retention.ms=-1
+log.segment.bytes=1048576
 """
 
 COPY = """
@@ -117,6 +120,22 @@ streams:
   - {{from: words, to: count, grouping: {{type: FIELDS, args: [key]}}}}
   - {{from: count, to: out, grouping: {{type: SHUFFLE}}}}
 """)
+
+
+VIA = """
+name: through
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 200}}
+spouts:
+  - {{id: lines, className: gale.spout.Kafka, properties: {{brokers: "{brokers}", topics: [{lines}], group: through-{lines}}}}}
+bolts:
+  - {{id: words, className: gale.bolt.Split}}
+  - {{id: count, className: gale.bolt.Count, parallelism: 2}}
+  - {{id: out, className: gale.bolt.FileSink, properties: {{path: counts.tsv}}}}
+streams:
+  - {{from: lines, to: words, grouping: {{type: SHUFFLE}}}}
+  - {{from: words, to: count, grouping: {{type: FIELDS, args: [word]}}, via: {{kafka: {{brokers: "{brokers}", topic: {words}}}}}}}
+  - {{from: count, to: out, grouping: {{type: SHUFFLE}}}}
+"""
 
 
 class Broker:
@@ -264,51 +283,158 @@ class Real(Reader):
             self.end(one)
         self.assertEqual(sum(map(len, answered.values())), made)
 
-    def test_two_members_count_words_that_a_stage_before_keys_for_them_whoever_is_killed(self):
-        count, drawn = 100000, random.Random(41)
-        lines, words = self.new_topic(count), f"words-{next(self.names)}"
-        self.cluster.ask("topic", words, 4)
-        (self.path / "split.yaml").write_text(STAGES[0].format(brokers=self.cluster.brokers, lines=lines, words=words))
-        (self.path / "count.yaml").write_text(STAGES[1].format(brokers=self.cluster.brokers, words=words))
-        commands = {"split": ["split.yaml", "--state", "split"],
-                    **{f"count-{n}": ["count.yaml", "--member", f"{n}/2", "--state", f"count-{n}", "--output", f"count-{n}.tsv"] for n in (1, 2)}}
-        running = {}
+    def begin(self, name, *words):
+        log = open(self.path / f"{name}.log", "a")
+        self.addCleanup(log.close)
+        process = subprocess.Popen([GALE, "run", *words], cwd=self.path, env=self.environment, stdout=log, stderr=log)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
 
-        def begin(name, *more):
-            log = open(self.path / f"{name}.log", "a")
-            self.addCleanup(log.close)
-            running[name] = subprocess.Popen([GALE, "run", *commands[name], *more], cwd=self.path, env=self.environment, stdout=log, stderr=log)
-            self.addCleanup(running[name].wait)
-            self.addCleanup(running[name].kill)
-        for name in commands:
-            begin(name, "--rate", "10000")
-        for _ in range(15):
+    def end_well(self, name, process):
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0, (self.path / f"{name}.log").read_text()[-2000:])
+
+    def kill_again_and_again(self, commands, kills, seed):
+        """The processes by their names, killed one after the other, and ended at last."""
+        drawn = random.Random(seed)
+        running = {name: self.begin(name, *words, "--rate", "10000") for name, words in commands.items()}
+        for _ in range(kills):
             time.sleep(drawn.uniform(0.2, 1))
             name = drawn.choice(list(commands))
             if running[name].poll() is None:
                 running[name].kill()
                 running[name].wait()
-            begin(name, "--rate", "10000")
-        for name in commands:
-            if running[name].poll() is None:
-                running[name].send_signal(signal.SIGTERM)
-                self.assertEqual(running[name].wait(60), 0, (self.path / f"{name}.log").read_text()[-2000:])
-        for name in commands:
-            begin(name)
-        self.assertEqual(running["split"].wait(120), 0, (self.path / "split.log").read_text()[-2000:])
+            running[name] = self.begin(name, *commands[name], "--rate", "10000")
+        for name, process in running.items():
+            if process.poll() is None:
+                self.end_well(name, process)
 
-        def counts():
-            last = {}
-            for n in (1, 2):
-                path = self.path / f"count-{n}.tsv"
-                for line in path.read_text().splitlines() if path.exists() else []:
-                    word, number = line.split("\t")
-                    last[word] = max(last.get(word, 0), int(number))
-            return last
+    def counts(self):
+        """The last count of each word, in the files of both members."""
+        last = {}
+        for n in (1, 2):
+            path = self.path / f"count-{n}.tsv"
+            for line in path.read_text().splitlines() if path.exists() else []:
+                word, number = line.split("\t")
+                last[word] = max(last.get(word, 0), int(number))
+        return last
+
+    def members(self, file):
+        return {f"count-{n}": [file, "--member", f"{n}/2", "--state", f"count-{n}", "--output", f"count-{n}.tsv"] for n in (1, 2)}
+
+    def test_two_members_count_words_that_a_stage_before_keys_for_them_whoever_is_killed(self):
+        count = 100000
+        lines, words = self.new_topic(count), f"words-{next(self.names)}"
+        self.cluster.ask("topic", words, 4)
+        (self.path / "split.yaml").write_text(STAGES[0].format(brokers=self.cluster.brokers, lines=lines, words=words))
+        (self.path / "count.yaml").write_text(STAGES[1].format(brokers=self.cluster.brokers, words=words))
+        commands = {"split": ["split.yaml", "--state", "split"], **self.members("count.yaml")}
+        self.kill_again_and_again(commands, 15, 41)
+        running = {name: self.begin(name, *commands[name]) for name in commands}
+        self.assertEqual(running["split"].wait(120), 0, (self.path / "split.log").read_text()[-2000:])
         expected = {"message": count, **{str(n): 1 for n in range(count)}}
-        self.wait_for(lambda: counts() == expected)
+        self.wait_for(lambda: self.counts() == expected)
         for n in (1, 2):
             self.assertIsNone(running[f"count-{n}"].poll())
+
+    def test_two_members_of_one_file_count_words_through_a_topic_whoever_is_killed(self):
+        count = 100000
+        lines, words = self.new_topic(count), f"words-{next(self.names)}"
+        self.cluster.ask("topic", words, 4)
+        (self.path / "through.yaml").write_text(VIA.format(brokers=self.cluster.brokers, lines=lines, words=words))
+        commands = self.members("through.yaml")
+        self.kill_again_and_again(commands, 20, 43)
+        running = {name: self.begin(name, *commands[name]) for name in commands}
+        expected = {"message": count, **{str(n): 1 for n in range(count)}}
+        self.wait_for(lambda: self.counts() == expected)
+        for name, process in running.items():
+            self.end_well(name, process)
+        self.assertEqual(self.counts(), expected)
+
+    def test_reading_begins_at_a_time_in_whichever_segment_it_is(self):
+        """Message n is of millisecond 1000 + n of 1970, and those of each partition are in order."""
+        count = 120000
+        topic = self.new_topic(count, 2)
+        for partition in (0, 1):
+            self.assertGreater(len(list((self.broker.folder / "data" / f"{topic}-{partition}").glob("*.log"))), 1)
+        for run, first in enumerate((0, 1, 60000, 119999, 120000)):
+            with self.subTest(first=first):
+                time_of = f"1970-01-01T00:{(1000 + first) // 60000:02}:{(1000 + first) % 60000 / 1000:06.3f}Z"
+                self.write(topic, spout=properties(untilEnd=True, fromAlways=True, **{"from": time_of}), to=f"{{name: path, value: out-{run}.tsv}}")
+                code, _, err = self.gale("run", "topology.yaml")
+                self.assertEqual(code, 0, err)
+                lines = self.lines(f"out-{run}.tsv")
+                self.assertEqual(set(lines), {f"message {n}" for n in range(first, count)})
+                self.assertEqual(len(lines), count - first)
+
+    def limit(self, topic, size):
+        """What its messages may have."""
+        self.assertEqual(self.broker.java("kafka.admin.ConfigCommand", "--bootstrap-server", self.cluster.brokers, "--alter", "--entity-type", "topics",
+                                          "--entity-name", topic, "--add-config", f"max.message.bytes={size}").wait(), 0)
+
+    def make_letters(self, count):
+        """A topic, and one for its dead letters."""
+        topic = self.new_topic(count)
+        dead = f"dead-{topic}"
+        self.cluster.ask("topic", dead, 1)
+        return topic, dead
+
+    def run_rejecting(self, topic, dead):
+        """What is no object of JSON is rejected: all of it."""
+        self.write(topic, spout=properties(untilEnd=True, deadLetters=dead), bolts="  - {id: check, className: gale.bolt.Unpack, properties: {fields: [a]}}",
+                   streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}", last="check")
+        code, _, err = self.gale("run", "topology.yaml")
+        self.assertEqual(code, 1, err)
+        self.assertEqual(self.committed(topic), sum(self.cluster.ends(topic).values()))
+        return err
+
+    def test_what_is_rejected_is_a_dead_letter_with_its_key_and_headers(self):
+        topic, dead = self.make_letters(500)
+        self.run_rejecting(topic, dead)
+        sources = {message.value: message for message in self.cluster.read(topic)}
+        letters = self.cluster.read(dead)
+        self.assertEqual(sorted(letter.value for letter in letters), sorted(sources))
+        for letter in letters:
+            source, headers = sources[letter.value], dict(pair.split("=", 1) for pair in letter.headers.split(","))
+            self.assertEqual((letter.key, headers), (source.key, {
+                "n": letter.value.split()[1], "gale.reason": "rejected", "gale.words": "the message is no object of JSON", "gale.component": "check",
+                "gale.topic": topic, "gale.partition": str(source.partition), "gale.offset": str(source.offset)}))
+
+    def test_a_letter_that_is_too_large_for_its_topic_is_told_and_left_out(self):
+        topic, dead = self.make_letters(20)
+        self.limit(dead, 200)
+        err = self.run_rejecting(topic, dead)
+        told = re.findall(rf"the message at offset \d+ can be no dead letter of {dead}, and is left out: .*too large(?: \((\d+) times? more\))?", err)
+        self.assertEqual(sum(int(more or 1) for more in told), 20, err[-3000:])  # a line may stand for several
+        self.assertEqual(self.cluster.read(dead), [])
+
+    def test_a_topic_that_takes_little_is_written_in_batches_that_are_smaller(self):
+        """Brokers judge a batch, not its messages: docs/connectors/kafka.md says what to give."""
+        count = 2000
+        for batch, passes in ((None, False), (4000, True)):
+            with self.subTest(batch=batch):
+                topic = self.new_topic(count)
+                copy = f"copy-of-{topic}"
+                self.cluster.ask("topic", copy, 1)
+                self.limit(copy, 5000)
+                text = COPY.format(brokers=self.cluster.brokers, topic=topic)
+                text = text.replace("value: 0.2}", "value: 0.2}\n      - {name: untilEnd, value: true}")
+                sizes = {"linger.ms": 200, **({"batch.size": batch} if batch else {})}
+                (self.path / "topology.yaml").write_text(text.replace("{name: key, value: key}", f"{{name: key, value: key}}\n      - {{name: properties, value: {json.dumps(sizes)}}}"))
+                code, _, err = self.gale("run", "topology.yaml")
+                self.assertEqual(code, 0 if passes else 1, err)
+                arrived = {message.value for message in self.cluster.read(copy)}
+                self.assertEqual(arrived == {f"message {n}" for n in range(count)}, passes)
+                self.assertEqual("Message size too large" in err, not passes)
+
+    def test_the_example_counts_each_click_once(self):
+        example = Path(__file__).resolve().parents[3] / "examples" / "connectors" / "kafka" / "run"
+        done = subprocess.run([example, "6"], env={**self.environment, "GALE": GALE, "KAFKA_JARS": str(JARS)}, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        clicked, counted, late = map(int, re.search(r"clicked (\d+), counted (\d+), late (\d+); gale was killed once", done.stdout).groups())
+        self.assertGreater(clicked, 0)
+        self.assertEqual(counted + late, clicked)
 
     def test_a_killed_run_loses_nothing(self):
         count = 100000

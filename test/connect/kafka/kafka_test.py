@@ -425,6 +425,9 @@ class Letters(Reader):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
+        else:
+            process = self.start("--state", "state")
+            process.wait()
         self.assertIn(process.returncode, (0, 1), process.communicate())  # 0: it was killed behind its end, and had nothing to do any more
         self.assertEqual(set(self.letters()), {f"message {n}" for n in range(3, 3000, 10)})
         if process.returncode:
