@@ -106,10 +106,32 @@ static int reopen_last(gx_spool_log *log, gale_error *error) {
     return 0;
 }
 
+/* What found no room goes into a segment of its own, so that the one that is on the full disk can go when it is answered, and make room. Where even
+ * that cannot be made, it is tried again with the next write. */
+static void turn_aside(gx_spool_log *log) {
+    char name[GX_FILE_NAME_SIZE];
+    const gx_spool_segment_head head = { log->written, log->task, log->tasks };
+    int fd, rc = gx_spool_log_name(log, head.first, name, NULL);
+    if (rc < 0 || !gx_buf_reserve(&log->out, GX_SPOOL_SEGMENT_HEAD) || gx_file_create(name, true, &fd, NULL) < 0)
+        return;
+    gx_monitor_lock(&log->monitor);
+    bool done = gx_spool_log_push(log, (gx_spool_segment){ .first = head.first, .fd = fd });
+    log->unnamed |= done;
+    gx_monitor_unlock(&log->monitor);
+    if (!done) {
+        gx_file_close(fd);
+        return;
+    }
+    memmove(log->out.data + GX_SPOOL_SEGMENT_HEAD, log->out.data, log->out.size);
+    gx_spool_segment_head_write(log->out.data, &head);
+    log->out.size += GX_SPOOL_SEGMENT_HEAD;
+}
+
 static int take_back(gx_spool_log *log, const gx_spool_segment *last, const char *name, gale_error *error) {
     log->full = no_room();
     log->broken = gx_file_cut(last->fd, last->size, name, error) < 0;
     if (log->broken) log->full = false;
+    if (log->full && last->size > GX_SPOOL_SEGMENT_HEAD) turn_aside(log);
     return GALE_IO;
 }
 

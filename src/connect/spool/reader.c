@@ -52,7 +52,8 @@ static void tell(gx_spool_reader *r, int64_t offset, int64_t bytes, uint64_t beh
     if (r->fd < 0)
         snprintf(text, sizeof text, "'%s' is gone: %s", name, lost);
     else if (!bytes)
-        snprintf(text, sizeof text, "'%s' ends at byte %" PRId64 ", and did not: %s", name, offset, lost);
+        snprintf(text, sizeof text, "behind byte %" PRId64 " of '%s' there is nothing where more was: %s", offset, name,
+                 lost);
     else
         snprintf(text, sizeof text, "'%s' is damaged: of %" PRId64 " bytes from byte %" PRId64 " on, %s", name, bytes,
                  offset, lost);

@@ -109,6 +109,8 @@ static void face(sink *s, int rc, gale_error *error) {
         say_full(s);
     } else if (rc == GALE_NO_MEMORY || s->spool->log.full) {
         if (!s->unwell) say(s, error->text);
+        gale_wish_checkpoint(s->out);
+        gx_spool_stir(s->spool);
         try_again(s);
     } else {
         stop(s, rc, error);

@@ -101,6 +101,7 @@ static void a_full_disk_is_known_and_gone_on_with_when_there_is_room(void **stat
         assert_int_equal(gx_spool_log_write(&r.log, NULL), GALE_IO);
         assert_true(r.log.full && !r.log.broken);
     }
+    assert_int_equal(r.log.count, 1); /* no other file could be made */
     assert_true(faulty_disk_end() > 0);
     make_safe(&r);
     assert_int_equal(read_from(&r, 1), 6);
