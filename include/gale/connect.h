@@ -157,6 +157,12 @@ GALE_API int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t re
 /* How many are on their way. */
 GALE_API uint64_t gale_dispatch_count(const gale_dispatch *dispatch);
 
+/* In a sink's `finish`: calls `drive`, which lets what is on its way go on and waits a little for it, until nothing is held any more. Once `patience` (ns)
+ * has passed without an answer the rest is reported: "NAME: 3 tuples were not WHAT within 60 s (finishWait)", GALE_IO. Of NULL nothing is held. */
+typedef void gale_dispatch_drive_fn(void *user);
+GALE_API int gale_dispatch_finish(gale_dispatch *dispatch, int64_t patience, const char *name, const char *what,
+                                  gale_dispatch_drive_fn *drive, void *user);
+
 /* In a durable run's `save` and `restore` (gale/state.h): what is on its way, in order. `send` is called for each, and has it sent
  * again; a negative code of it ends the restoring. What gale_save says; GALE_DAMAGED with a report. */
 typedef int gale_dispatch_send_fn(void *user, uint64_t id, const gale_tuple *tuple);

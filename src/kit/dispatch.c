@@ -4,6 +4,8 @@
 #include "kit/renewal.h"
 
 #include <gale/connect.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #define NONE UINT32_MAX
 enum { MEMORY = 16 << 20, MOST = 100000 };
@@ -152,6 +154,26 @@ int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t reason, con
 
 uint64_t gale_dispatch_count(const gale_dispatch *dispatch) {
     return dispatch ? dispatch->count : 0;
+}
+
+int gale_dispatch_finish(gale_dispatch *dispatch, int64_t patience, const char *name, const char *what,
+                         gale_dispatch_drive_fn *drive, void *user) {
+    if (!dispatch) return 0;
+    if (!name || !what || !drive) return GALE_INVALID;
+    const gale_context *context = dispatch->instance.context;
+    int64_t moved = gale_context_now(context);
+    uint64_t left = dispatch->count;
+    while (dispatch->count && gale_context_now(context) - moved < patience) {
+        drive(user);
+        if (dispatch->count < left) moved = gale_context_now(context);
+        left = dispatch->count;
+    }
+    if (!left) return 0;
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "%s: %" PRIu64 " tuple%s not %s within %g s (finishWait)", name, left,
+             left == 1 ? " was" : "s were", what, (double)patience / 1e9);
+    gale_report(dispatch->out, text);
+    return GALE_IO;
 }
 
 /* --- What lasts ----------------------------------------------------------------------------------------------------- */

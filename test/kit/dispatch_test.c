@@ -50,6 +50,48 @@ static void a_tuple_is_held_until_it_is_answered(void **state) {
     assert_null(gale_dispatch_tuple(f->dispatch, id));
 }
 
+/* What moves, and how, when the end is waited for. */
+typedef struct ending {
+    fixture *f;
+    uint64_t ids[4];
+    uint32_t drives, answered;
+    uint32_t every; /* so many drives to an answer; 0: none comes */
+} ending;
+
+static void drive(void *user) {
+    ending *e = user;
+    gale_manual_clock_advance(e->f->fake.clock, GALE_SECOND);
+    if (e->every && ++e->drives % e->every == 0)
+        assert_int_equal(gale_dispatch_ack(e->f->dispatch, e->ids[e->answered++]), 0);
+}
+
+static int finish(ending *e, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) e->ids[i] = hold(e->f, 1);
+    return gale_dispatch_finish(e->f->dispatch, 3 * GALE_SECOND, "there", "taken", drive, e);
+}
+
+static void an_end_waits_as_long_as_something_moves(void **state) {
+    ending e = { .f = *state, .every = 3 };
+    assert_int_equal(finish(&e, 4), 0);
+    assert_int_equal(e.answered, 4);
+    assert_int_equal(e.drives, 12);
+    assert_int_equal(finish(&e, 0), 0);
+    assert_int_equal(e.drives, 12);
+    assert_int_equal(gale_dispatch_finish(NULL, 3 * GALE_SECOND, "there", "taken", drive, &e), 0);
+}
+
+static void what_an_end_has_waited_for_in_vain_is_reported(void **state) {
+    ending e = { .f = *state, .every = 4 };
+    assert_int_equal(finish(&e, 2), GALE_IO);
+    assert_string_equal(gx_buf_text(&e.f->fake.reports), "there: 2 tuples were not taken within 3 s (finishWait)\n");
+    assert_int_equal(gale_dispatch_ack(e.f->dispatch, e.ids[0]), 0);
+    gx_buf_reset(&e.f->fake.reports);
+    e.every = 0;
+    assert_int_equal(finish(&e, 0), GALE_IO);
+    assert_string_equal(gx_buf_text(&e.f->fake.reports), "there: 1 tuple was not taken within 3 s (finishWait)\n");
+    assert_int_equal(gale_dispatch_finish(e.f->dispatch, 1, NULL, "taken", drive, &e), GALE_INVALID);
+}
+
 static void one_that_was_answered_names_nothing_any_more(void **state) {
     fixture *f = *state;
     uint64_t first = hold(f, 1);
@@ -264,6 +306,8 @@ static void what_is_not_there_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_tuple_is_held_until_it_is_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_end_waits_as_long_as_something_moves, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_an_end_has_waited_for_in_vain_is_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_was_answered_names_nothing_any_more, setup, teardown),
         cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_tuples, setup, teardown),

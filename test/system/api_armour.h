@@ -134,6 +134,10 @@ static inline void close_connection(world *w, role by) {
     gale_epochs_free(w->epochs);
 }
 
+static inline void on_drive(void *user) {
+    (void)user;
+}
+
 static inline int on_send(void *user, uint64_t id, const gale_tuple *tuple) {
     (void)user, (void)id;
     return tuple ? 0 : -1;

@@ -201,6 +201,7 @@ POINTERS = {
     "gale_intake_each_fn *": [C("on_kept", "a function"), C("NULL", "NULL")],
     "const char *const *": [C("some_names", "names"), C("NULL", "NULL")],
     "gale_wait *": [C("memset(w->inputs[@], 0, ROOM)", "a wait"), C("NULL", "NULL")],
+    "gale_dispatch_drive_fn *": [C("on_drive", "a function"), C("NULL", "NULL")],
     "gale_dispatch_send_fn *": [C("on_send", "a function"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],
     "gale_watch_fn *": [C("on_watch", "a function"), C("NULL", "NULL")],
@@ -281,6 +282,7 @@ NAMED = {
     ("gale_runtime_free", "nanoseconds"): numbers("-1", "0", "1", "INT64_MAX", "INT64_MIN"),
     ("gale_runtime_step_for", "nanoseconds"): numbers("0", "1", "1000"),  # without a bound it steps for ever
     ("gale_runtime_open_trees", "nanoseconds"): numbers("0", "1", "-1", "INT64_MAX", "INT64_MIN"),
+    ("gale_dispatch_finish", "patience"): numbers("0", "1", "-1", "1000", "INT64_MIN"),  # it may hold something for ever
     ("gale_printer_bolt", "fd"): numbers("1", "0", "-1", "INT32_MAX", "INT32_MIN"),
 }
 

@@ -321,23 +321,14 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc < 0 ? rc : ask(l, id);
 }
 
-/* Until all are answered; nothing may stand still for longer than finishWait. */
+static void drive(void *self) {
+    pg_link_drive(&((lookup *)self)->asker.link, 50);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
-    lookup *l = self;
-    int64_t until = gale_context_now(l->context) + l->given->finish_wait;
-    uint64_t left = gale_dispatch_count(l->dispatch);
-    while (left && gale_context_now(l->context) < until) {
-        pg_link_drive(&l->asker.link, 50);
-        uint64_t more = gale_dispatch_count(l->dispatch);
-        if (more < left) until = gale_context_now(l->context) + l->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[256];
-    snprintf(text, sizeof text, "%s: %" PRIu64 " tuples were not answered within %g s (finishWait)",
-             l->given->postgres.where, left, (double)l->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    const lookup *l = self;
+    (void)out;
+    return gale_dispatch_finish(l->dispatch, l->given->finish_wait, l->given->postgres.where, "answered", drive, self);
 }
 
 /* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */

@@ -109,24 +109,15 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc == 0 && s->once ? gale_ack(out, handle) : rc;
 }
 
-/* Until all is confirmed; nothing may stand still for longer than finishWait. */
+static void drive(void *self) {
+    pg_writer_drive(&((sink *)self)->writer, 50);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
-    sink *s = self;
+    const sink *s = self;
+    (void)out;
     if (s->once) return 0;
-    int64_t until = gale_context_now(s->context) + s->given->finish_wait;
-    uint64_t left = gale_dispatch_count(s->dispatch);
-    while (left && gale_context_now(s->context) < until) {
-        pg_writer_drive(&s->writer, 50);
-        uint64_t more = gale_dispatch_count(s->dispatch);
-        if (more < left) until = gale_context_now(s->context) + s->given->finish_wait;
-        left = more;
-    }
-    if (!left) return 0;
-    char text[256];
-    snprintf(text, sizeof text, "%s: %" PRIu64 " rows were not confirmed within %g s (finishWait)",
-             s->given->postgres.where, left, (double)s->given->finish_wait / 1e9);
-    gale_report(out, text);
-    return GALE_IO;
+    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->postgres.where, "confirmed", drive, self);
 }
 
 /* --- Checkpoints ------------------------------------------------------------------------------------------------------- */
@@ -147,6 +138,7 @@ static void bolt_committed(void *self, uint64_t checkpoint) {
 static const gale_durable_ops durable = {
     .size = sizeof durable,
     .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
     .save = bolt_save,
     .restore = bolt_restore,
     .committed = bolt_committed,

@@ -570,4 +570,6 @@ class Real(Reader):
 
 
 if __name__ == "__main__":
+    if not list(Path(JARS).glob("*.jar")):
+        sys.exit(77)
     unittest.main(argv=sys.argv[:1] + (sys.argv[5:] or ["Real"]), verbosity=2)

@@ -170,6 +170,14 @@ class Writes(Writing):
         self.assertEqual(self.sql("SELECT * FROM orders ORDER BY id"),
                          [[str(n), "old" if n == 1 else f"v{n}", str(n)] for n in range(10)])
 
+    def test_a_source_that_remembers_its_place_loses_nothing_by_a_sink_that_keeps_rows_outside(self):
+        self.table()
+        self.write([(n, "n", 1) for n in range(10)])
+        file = self.path / "t.yaml"
+        file.write_text(file.read_text().replace("value: in.tsv}", "value: in.tsv}, {name: state, value: place}"))
+        self.assertNotIn("WARN", self.gale("run", "t.yaml"))
+        self.assertTrue((self.path / "place").exists())
+
     def test_fields_may_be_columns_of_other_names_and_times(self):
         self.sql('CREATE SCHEMA s; CREATE TABLE s."Odd ""x" (n int, "at when" timestamptz, u timestamp)')
         self.write([(1, 1764072000123, 1764072000.5), (2, -1, 0)], fields="id int, t int, u float", table='s.Odd "x', columns=["n", "at when", "u"], times=["at when ms", "u s"])

@@ -1,0 +1,188 @@
+#include "connect/sqlite/once.h"
+
+#include "connect/sqlite/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lite_once {
+    const lite_sink_settings *given;
+    char id[LITE_ONCE_ID_MAX];
+    lite_write write;
+    lite_text row; /* one that is refused, as JSON */
+    /* Statements. */
+    lite_text make, read_marker, write_marker, keep_refused;
+};
+
+/* --- Statements --------------------------------------------------------------------------------------------------------- */
+
+static void print(lite_text *to, const char *before, const char *name, const char *behind) {
+    lite_text_print(to, "%s", before);
+    lite_text_defined(to, (gale_str){ name, strlen(name) });
+    lite_text_print(to, "%s", behind);
+}
+
+static bool write_statements(lite_once *o) {
+    const char *markers = o->given->markers, *refused = o->given->refused;
+    print(&o->make, "CREATE TABLE IF NOT EXISTS ", markers,
+          " (id TEXT NOT NULL, run INTEGER NOT NULL, epoch INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (id, run))");
+    print(&o->read_marker, "SELECT epoch FROM ", markers, " WHERE id = ?1 AND run = ?2");
+    print(&o->write_marker, "INSERT OR REPLACE INTO ", markers,
+          " (id, run, epoch, at) VALUES (?1, ?2, ?3, (julianday('now') - 2440587.5) * 86400)");
+    if (refused) {
+        print(&o->make, "; CREATE TABLE IF NOT EXISTS ", refused,
+              " (at REAL NOT NULL, target TEXT NOT NULL, why TEXT NOT NULL, line TEXT NOT NULL)");
+        print(&o->keep_refused, "INSERT INTO ", refused,
+              " (at, target, why, line) VALUES ((julianday('now') - 2440587.5) * 86400, ?1, ?2, ?3)");
+        if (!lite_text_string(&o->keep_refused)) return false;
+    }
+    return lite_text_string(&o->make) && lite_text_string(&o->read_marker) && lite_text_string(&o->write_marker);
+}
+
+/* --- It ----------------------------------------------------------------------------------------------------------------- */
+
+lite_once *lite_once_new(const lite_sink_settings *given, const char *id) {
+    lite_once *o = calloc(1, sizeof *o);
+    if (!o) return NULL;
+    o->given = given;
+    o->write.table = &given->table;
+    o->write.base.given = &given->sqlite;
+    o->write.base.creates = given->creates;
+    snprintf(o->id, sizeof o->id, "%s", id);
+    if (write_statements(o)) return o;
+    lite_once_free(o);
+    return NULL;
+}
+
+void lite_once_free(void *once) {
+    lite_once *o = once;
+    if (!o) return;
+    lite_write_end(&o->write);
+    lite_text_free(&o->row);
+    lite_text_free(&o->make);
+    lite_text_free(&o->read_marker);
+    lite_text_free(&o->write_marker);
+    lite_text_free(&o->keep_refused);
+    free(o);
+}
+
+/* --- What goes wrong ----------------------------------------------------------------------------------------------------- */
+
+/* The next attempt begins anew: what this one began is undone. */
+static int not_now(lite_once *o, gale_error *error) {
+    lite_write_end(&o->write);
+    return gale_error_set(error, GALE_AGAIN, "%s: %s", o->given->sqlite.where, o->write.base.why);
+}
+
+static int refuse(lite_once *o, gale_error *error) {
+    lite_write_end(&o->write);
+    return gale_error_set(error, GALE_COMPONENT,
+                          "%s: a row is refused (a table in the property `refused` takes such): %s",
+                          o->given->sqlite.where, o->write.base.why);
+}
+
+/* --- Statements of its own ------------------------------------------------------------------------------------------------ */
+
+/* Runs one with these values; `ret_number` (may be NULL) is the first column of its row, where it has one. False: `why`. */
+static bool ask(lite_once *o, const char *text, const gale_value *values, int count, int64_t *ret_number) {
+    sqlite3_stmt *statement = lite_base_prepare(&o->write.base, text);
+    if (!statement) return false;
+    int rc = SQLITE_OK;
+    for (int i = 0; rc == SQLITE_OK && i < count; i++) rc = lite_bind(statement, i + 1, &values[i]);
+    if (rc == SQLITE_OK) rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW && ret_number) *ret_number = sqlite3_column_int64(statement, 0);
+    bool well = rc == SQLITE_ROW || rc == SQLITE_DONE;
+    if (!well) lite_base_note(&o->write.base);
+    (void)sqlite3_finalize(statement);
+    return well;
+}
+
+/* --- Rows ----------------------------------------------------------------------------------------------------------------- */
+
+static gale_value value_of(const void *user, size_t column) {
+    return ((const gale_value *)user)[1 + column];
+}
+
+/* As an object of its columns. */
+static const char *row_text(lite_once *o, const gale_value *values) {
+    const lite_table *table = &o->given->table;
+    o->row.size = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        gale_value name = gale_text(table->columns[i].name);
+        lite_text_print(&o->row, i ? "," : "{");
+        lite_text_json(&o->row, &name);
+        lite_text_print(&o->row, ":");
+        lite_text_json(&o->row, &values[1 + i]);
+    }
+    lite_text_print(&o->row, "}");
+    return lite_text_string(&o->row);
+}
+
+static bool keep_refused(lite_once *o, const gale_value *row) {
+    char why[LITE_WHY_MAX];
+    const char *line = row_text(o, row);
+    if (!line) {
+        o->row.failed = false;
+        snprintf(o->write.base.why, sizeof o->write.base.why, "out of memory");
+        return false;
+    }
+    memcpy(why, o->write.base.why, sizeof why);
+    const gale_value values[] = { gale_text(o->given->table.target), gale_text(why), gale_text(line) };
+    return ask(o, o->keep_refused.data, values, 3, NULL);
+}
+
+static int write_row(lite_once *o, const gale_value *values, size_t count, gale_error *error) {
+    const lite_table *table = &o->given->table;
+    bool fits = count == 1 + table->count && values[0].type == GALE_TYPE_I64 &&
+                (uint64_t)values[0].as.i64 == table->shape;
+    if (!fits)
+        return gale_error_set(
+            error, GALE_DAMAGED,
+            "%s: rows that the last run kept were made for another table or statement than %s, or other "
+            "columns: it goes on when `table`, `fields`, `columns`, `key` and `statement` are as they were",
+            o->given->sqlite.where, table->target);
+    const lite_row_source row = { value_of, values };
+    switch (lite_write_row(&o->write, &row)) {
+    case LITE_WRITTEN: return 0;
+    case LITE_NOT_NOW: return not_now(o, error);
+    case LITE_REFUSED:
+        if (!o->given->refused) return refuse(o, error);
+        return keep_refused(o, values) ? 0 : not_now(o, error);
+    default: return refuse(o, error);
+    }
+}
+
+/* --- An epoch ------------------------------------------------------------------------------------------------------------ */
+
+static int write_epoch(lite_once *o, gale_epoch *epoch, const gale_value *marker, gale_error *error) {
+    const gale_value *values;
+    size_t count;
+    int rc;
+    while ((rc = gale_epoch_next(epoch, &values, &count)) > 0) {
+        rc = write_row(o, values, count, error);
+        if (rc < 0) return rc;
+    }
+    if (rc < 0) return rc;
+    if (!ask(o, o->write_marker.data, marker, 3, NULL)) return not_now(o, error);
+    lite_written written = lite_write_commit(&o->write);
+    if (written == LITE_WRITTEN) return 0;
+    return written == LITE_NOT_NOW ? not_now(o, error) : refuse(o, error);
+}
+
+int lite_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
+    lite_once *o = once;
+    int64_t there = 0;
+    const gale_value marker[] = { gale_text(o->id), gale_i64((int64_t)gale_epoch_run(epoch)),
+                                  gale_i64((int64_t)gale_epoch_number(epoch)) };
+    if (!lite_write_begin(&o->write) || !lite_base_run(&o->write.base, o->make.data) ||
+        !ask(o, o->read_marker.data, marker, 2, &there))
+        return not_now(o, error);
+    if (there >= marker[2].as.i64) {
+        lite_write_undo(&o->write);
+        return 0;
+    }
+    int rc = write_epoch(o, epoch, marker, error);
+    if (rc < 0) lite_write_end(&o->write);
+    return rc;
+}
