@@ -306,6 +306,25 @@ static void via(writer *w) {
     close(w, '}');
 }
 
+/* One that goes through a folder (front/buffer.h). */
+static void buffer(writer *w) {
+    static const char *const keys[] = { "disk", "path", "parallelism", "memory", "maxAttempts" };
+    open_key(w, "buffer", '{');
+    text(w, "type", "object");
+    open_key(w, "required", '[');
+    for (size_t i = 0; i < 2; i++) gx_json_string(&w->json, gx_str(keys[i]));
+    close(w, ']');
+    open_key(w, "properties", '{');
+    for (size_t i = 0; i < 5; i++) {
+        open_key(w, keys[i], '{');
+        close(w, '}');
+    }
+    close(w, '}');
+    gx_json_key(&w->json, gx_str("additionalProperties"));
+    gx_json_bool(&w->json, false);
+    close(w, '}');
+}
+
 static void streams(writer *w) {
     open_key(w, "stream", '{');
     text(w, "type", "object");
@@ -337,6 +356,7 @@ static void streams(writer *w) {
     gx_json_bool(&w->json, false);
     close(w, '}');
     via(w);
+    buffer(w);
     close(w, '}');
     gx_json_key(&w->json, gx_str("additionalProperties"));
     gx_json_bool(&w->json, false);

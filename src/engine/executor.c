@@ -349,6 +349,10 @@ static void show_busy(gx_executor *ex) {
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
 }
 
+void gx_executor_not_quiet(gx_executor *ex) {
+    if (shows_quiet(ex)) show_busy(ex);
+}
+
 static bool has_news_for(const gx_executor *ex, uint32_t i) {
     const gx_outlet *data = &ex->outlets[i];
     const gx_ack_outlet *acks = &ex->ack_outlets[i];

@@ -322,6 +322,9 @@ GX_INLINE void gx_executor_dequeued(gx_executor *ex, gx_task *task, uint64_t wei
 /* Sends what is combined, shows others what was written to their rings, and lets batches go home: gx_turn_publish. */
 void gx_executor_publish(gx_executor *ex);
 
+/* It has something to do, before it tells anybody by other ways than the engine's: what it last showed does not say otherwise. */
+void gx_executor_not_quiet(gx_executor *ex);
+
 /* Within a step, of what was written to the ring of data to one executor. */
 void gx_executor_show_to(gx_executor *ex, uint32_t to);
 

@@ -65,8 +65,7 @@ static void back_off(gx_executor *ex, gx_task *task, int rc) {
 }
 
 static void set_done(gx_task *task, bool done) {
-    task->spout.done = done;
-    gx_store_relaxed(&task->done_seen, done);
+    gx_task_set_done(task, done);
     if (done)
         gx_bell_ring(&task->executor->shared->executors[0]->bell); /* a drain may have begun: it is watched there */
 }

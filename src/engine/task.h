@@ -44,7 +44,7 @@ typedef struct gx_timeout_warning {
  * An active spout that is not done, not waiting and not held is asked for more. */
 typedef struct gx_spout_life {
     bool active;
-    bool done;          /* said so; a failed tree asks it again */
+    bool done;          /* said so; a failed tree asks it again, and so does a watch */
     uint32_t readable;  /* its watch of the descriptor that `next` waits for, by its place plus 1; 0: none yet */
     int64_t not_before; /* ns; waits until then */
     uint32_t idle;      /* times in a row that it had nothing */
@@ -211,6 +211,12 @@ void gx_task_processed(gx_task *task, const gx_sample *sample, int64_t nanosecon
 /* Calls of execute, or messages to an acker task. */
 GX_INLINE uint64_t gx_task_executed(const gx_task *task) {
     return gx_load_relaxed(&((gx_task *)task)->counters.executed) + gx_edges_executed(&task->edges);
+}
+
+/* A spout has nothing more; or, once it was told something, perhaps has. */
+GX_INLINE void gx_task_set_done(gx_task *task, bool done) {
+    task->spout.done = done;
+    gx_store_relaxed(&task->done_seen, done);
 }
 
 /* Inputs of a bolt, trees of a spout. */

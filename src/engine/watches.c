@@ -197,6 +197,12 @@ static void call(gx_executor *ex, gx_task *task, const gx_watched *slot, int32_t
     gx_turn_end(ex);
 }
 
+/* It was done, and may have more since. That it is not quiet any more is shown before its function can tell anybody. */
+static void ask_again(gx_executor *ex, gx_task *task) {
+    gx_task_set_done(task, false);
+    gx_executor_not_quiet(ex);
+}
+
 /* Its function may free it, and make others, so that slots move. */
 static void tell(gx_executor *ex, gx_watched *slot) {
     gx_watches *w = &ex->watches;
@@ -206,6 +212,7 @@ static void tell(gx_executor *ex, gx_watched *slot) {
     slot->happened = 0;
     if (task->is_spout) task->spout.not_before = 0;
     if (!slot->call) return; /* armed when `next` says so */
+    if (task->is_spout && task->spout.done) ask_again(ex, task);
     call(ex, task, slot, events);
     slot = gx_watches_find(w, name);
     if (!slot || slot->fd < 0 || slot->armed || slot->happened) return;

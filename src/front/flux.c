@@ -176,6 +176,7 @@ static int build(gx_loading *l) {
     int rc = gx_include_all(&source, l->doc, l->error);
     if (rc == 0) rc = gx_storm_kafka_map(l->doc, l->options->logger, l->error);
     if (rc == 0) rc = gx_via_expand(l->doc, &l->vias, l->error);
+    if (rc == 0) rc = gx_buffer_expand(l->doc, &l->buffers, l->error);
     const gx_yaml *root = gx_yaml_root(l->doc);
     if (rc == 0) rc = begin(l, root);
     if (rc == 0) rc = gx_loading_config(l, gx_yaml_get(root, "config"), NULL);

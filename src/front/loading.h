@@ -3,6 +3,7 @@
 #define GX_FRONT_LOADING_H
 
 #include "front/arguments.h"
+#include "front/buffer.h"
 #include "front/flux_options.h"
 #include "front/keyed.h"
 #include "front/registry.h"
@@ -38,8 +39,9 @@ typedef struct gx_loading {
     size_t setting_count;
     gx_vertex *vertices; /* spouts, then bolts, in the file's order */
     size_t vertex_count, spout_count;
-    gx_via *vias;  /* streams that go through a topic */
-    gx_used *used; /* the spouts and bolts */
+    gx_via *vias;       /* streams that go through a topic */
+    gx_buffer *buffers; /* and through a folder */
+    gx_used *used;      /* the spouts and bolts */
     size_t used_count;
     const gx_vertex *blind; /* the first one of which it is not known what comes in; NULL: none */
     gale_error blindness;   /* what it says of that, where nothing else is wrong */

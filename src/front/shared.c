@@ -19,6 +19,7 @@ static bool is_fixed(const gx_loading *l, const gx_vertex *source) {
 /* Which components are behind the source, itself included, by their place in the topology. */
 typedef struct reach {
     const gale_topology *topology;
+    const gx_buffer *buffers;
     bool *behind;
 } reach;
 
@@ -28,9 +29,12 @@ static bool is_behind(const reach *r, const char *name) {
     return false;
 }
 
-static bool takes_from(const reach *r, const gx_component *bolt) {
-    for (uint32_t i = 0; !bolt->is_spout && i < bolt->input_count; i++)
-        if (is_behind(r, bolt->inputs[i].source)) return true;
+/* What goes into a buffer comes out of its spout. */
+static bool takes_from(const reach *r, const gx_component *one) {
+    const gx_buffer *buffer = one->is_spout ? gx_buffer_of_spout(r->buffers, gx_str(one->name)) : NULL;
+    if (buffer) return is_behind(r, buffer->bolt.data);
+    for (uint32_t i = 0; !one->is_spout && i < one->input_count; i++)
+        if (is_behind(r, one->inputs[i].source)) return true;
     return false;
 }
 
@@ -71,7 +75,7 @@ static bool keeps(const gx_loading *l, const reach *r, const gx_vertex *v) {
 
 /* The first bolt behind the source that keeps something by a key; NULL: there is none. */
 static int find_keeper(const gx_loading *l, const gx_vertex *source, const gx_vertex **ret_keeper) {
-    reach r = { l->topology, calloc(l->topology->component_count + 1, sizeof *r.behind) };
+    reach r = { l->topology, l->buffers, calloc(l->topology->component_count + 1, sizeof *r.behind) };
     *ret_keeper = NULL;
     if (!r.behind) return gx_loading_no_memory(l);
     follow(&r, source->id->text.data);

@@ -269,6 +269,7 @@ typedef struct link {
     gx_vertex *from, *to; /* `from` NULL: the system, or nobody */
     const char *source, *stream;
     const gx_via *via; /* what goes in at `from` comes out at `to`, by a topic: it is no stream; NULL: it is one */
+    const gx_buffer *buffer; /* the same, by a folder */
 } link;
 
 typedef struct links {
@@ -303,14 +304,21 @@ static void add_link(const gx_loading *l, links *all, size_t named, const gx_yam
     const gx_yaml *stream = text_of(gx_yaml_get(item, "grouping"), "streamId");
     gx_vertex *target = to ? look_up(all, named, to->text) : NULL;
     if (!from || !target || target < l->vertices + l->spout_count) return;
-    all->list[all->count++] = (link){ look_up(all, named, from->text), target, from->text.data,
-                                      stream ? stream->text.data : "default", NULL };
+    all->list[all->count++] = (link){ look_up(all, named, from->text),        target, from->text.data,
+                                      stream ? stream->text.data : "default", NULL,   NULL };
 }
 
 static void add_via(links *all, size_t named, const gx_via *via) {
     gx_vertex *source = look_up(all, named, via->from->text), *target = look_up(all, named, via->unpack);
     const char *stream = via->stream_id ? via->stream_id->text.data : "default";
-    if (source && target) all->list[all->count++] = (link){ source, target, via->from->text.data, stream, via };
+    if (source && target) all->list[all->count++] = (link){ source, target, via->from->text.data, stream, via, NULL };
+}
+
+static void add_buffer(links *all, size_t named, const gx_buffer *buffer) {
+    gx_vertex *source = look_up(all, named, buffer->from->text), *target = look_up(all, named, buffer->spout);
+    const char *stream = buffer->stream_id ? buffer->stream_id->text.data : "default";
+    if (source && target)
+        all->list[all->count++] = (link){ source, target, buffer->from->text.data, stream, NULL, buffer };
 }
 
 static int find_links(const gx_loading *l, const gx_yaml *root, links *all) {
@@ -325,6 +333,7 @@ static int find_links(const gx_loading *l, const gx_yaml *root, links *all) {
     qsort(all->by_id, named, sizeof *all->by_id, by_id);
     for (const gx_yaml *item = there ? list->as.first : NULL; item; item = item->next) add_link(l, all, named, item);
     for (const gx_via *via = l->vias; via; via = via->next) add_via(all, named, via);
+    for (const gx_buffer *buffer = l->buffers; buffer; buffer = buffer->next) add_buffer(all, named, buffer);
     qsort(all->list, all->count, sizeof *all->list, by_target);
     return 0;
 }
@@ -371,16 +380,17 @@ static size_t first_link(const links *all, const gx_vertex *v) {
     return low;
 }
 
-/* What comes out of a topic has the fields of what goes in. With a wrong one, both ends are left out. */
+/* What comes out of a topic, or of a folder, has the fields of what goes in. With a wrong one, both ends are left out. */
 static int take_shape(gx_loading *l, const link *from) {
     gale_error unknown = GALE_ERROR_INIT;
-    gx_vertex *pack = gx_loading_vertex(l, from->via->pack), *to = from->to;
+    gx_vertex *pack = from->via ? gx_loading_vertex(l, from->via->pack) : NULL, *to = from->to;
     const char *fields = fields_of(l, from);
     if (!fields) {
-        gale_error_set(&unknown, GALE_FIELDS, "via: it is not known what '%s' emits", from->source);
+        gale_error_set(&unknown, GALE_FIELDS, "%s: it is not known what '%s' emits", from->via ? "via" : "buffer",
+                       from->source);
         return note_blind(l, to, &unknown), 0;
     }
-    int rc = gx_via_shape(l->doc, from->via, fields, l->error);
+    int rc = from->via ? gx_via_shape(l->doc, from->via, fields, l->error) : 0;
     for (size_t i = 0; rc == 0 && i < to->class_->param_count; i++)
         if (strcmp(to->class_->params[i].name, "fields") == 0) to->args->values[i] = gale_text(fields);
     if (rc == 0) return 0;
@@ -407,83 +417,7 @@ static int make_with_inputs(gx_loading *l, const links *all, gx_vertex *v) {
     return rc;
 }
 
-/* --- In which order ----------------------------------------------------------------------------------------------- */
-
-/* Sources come first; where there is a cycle, the file's order decides. */
-typedef struct order {
-    const links *all;
-    size_t *waits;     /* by vertex: how many bolts lead to it that have not had their turn */
-    link **from;       /* the links, by source */
-    gx_vertex **ready; /* whose turn has come */
-    size_t ready_count;
-    bool *seen;
-} order;
-
-static int by_source(const void *a, const void *b) {
-    const link *x = *(link *const *)a, *y = *(link *const *)b;
-    return (x->from > y->from) - (x->from < y->from);
-}
-
-static void get_ready(const gx_loading *l, order *o, gx_vertex *v) {
-    if (o->seen[v - l->vertices]) return;
-    o->seen[v - l->vertices] = true;
-    o->ready[o->ready_count++] = v;
-}
-
-static void had_turn(const gx_loading *l, order *o, const gx_vertex *v, size_t from_count) {
-    size_t low = 0, high = from_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (o->from[middle]->from < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < from_count && o->from[low]->from == v; low++)
-        if (--o->waits[o->from[low]->to - l->vertices] == 0) get_ready(l, o, o->from[low]->to);
-}
-
-static bool is_bolt(const gx_loading *l, const gx_vertex *v) {
-    return v && v >= l->vertices + l->spout_count;
-}
-
-static int make_in_order(gx_loading *l, order *o) {
-    size_t next = l->spout_count, turn = 0, from_count = 0;
-    for (size_t i = 0; i < o->all->count; i++)
-        if (is_bolt(l, o->all->list[i].from)) {
-            o->from[from_count++] = &o->all->list[i];
-            o->waits[o->all->list[i].to - l->vertices]++;
-        }
-    qsort(o->from, from_count, sizeof *o->from, by_source);
-    for (size_t i = l->spout_count; i < l->vertex_count; i++)
-        if (o->waits[i] == 0) get_ready(l, o, &l->vertices[i]);
-    int rc = 0;
-    while (rc == 0) {
-        while (turn == o->ready_count && next < l->vertex_count) get_ready(l, o, &l->vertices[next++]);
-        if (turn == o->ready_count) break;
-        gx_vertex *v = o->ready[turn++];
-        if (v->whole) rc = gx_loading_keep(l, make_with_inputs(l, o->all, v));
-        had_turn(l, o, v, from_count);
-    }
-    return rc;
-}
-
-static int make_bolts(gx_loading *l, const links *all) {
-    size_t count = l->vertex_count + 1;
-    order o = { .all = all,
-                .waits = calloc(count, sizeof *o.waits),
-                .from = calloc(all->count + 1, sizeof *o.from),
-                .ready = calloc(count, sizeof *o.ready),
-                .seen = calloc(count, sizeof *o.seen) };
-    int rc = o.waits && o.from && o.ready && o.seen ? make_in_order(l, &o) : gx_loading_no_memory(l);
-    free(o.waits);
-    free(o.from);
-    free(o.ready);
-    free(o.seen);
-    return rc;
-}
-
-/* --- All of them -------------------------------------------------------------------------------------------------- */
+/* --- Adding one ---------------------------------------------------------------------------------------------------- */
 
 static void note_use(gx_loading *l, const gx_vertex *v) {
     bool prints = v->class_->prints && v->class_->prints(v->args);
@@ -532,18 +466,113 @@ static int add_vertex(gx_loading *l, gx_vertex *v) {
     return configure(l, v);
 }
 
-static int add_range(gx_loading *l, size_t from, size_t to) {
+/* --- In which order ----------------------------------------------------------------------------------------------- */
+
+/* Sources come first; where there is a cycle, the file's order decides. */
+typedef struct order {
+    const links *all;
+    size_t *waits;     /* by vertex: how many bolts lead to it that have not had their turn */
+    link **from;       /* the links, by source */
+    gx_vertex **ready; /* whose turn has come */
+    size_t ready_count;
+    bool *seen;
+} order;
+
+static int by_source(const void *a, const void *b) {
+    const link *x = *(link *const *)a, *y = *(link *const *)b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void get_ready(const gx_loading *l, order *o, gx_vertex *v) {
+    if (o->seen[v - l->vertices]) return;
+    o->seen[v - l->vertices] = true;
+    o->ready[o->ready_count++] = v;
+}
+
+static void had_turn(const gx_loading *l, order *o, const gx_vertex *v, size_t from_count) {
+    size_t low = 0, high = from_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->from[middle]->from < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < from_count && o->from[low]->from == v; low++)
+        if (--o->waits[o->from[low]->to - l->vertices] == 0) get_ready(l, o, o->from[low]->to);
+}
+
+/* Is it made when it is known what comes in: a bolt, or the spout of a buffer? */
+static bool is_late(const gx_loading *l, const gx_vertex *v) {
+    if (!v || !v->id) return v && v >= l->vertices + l->spout_count;
+    return v >= l->vertices + l->spout_count || gx_buffer_of_spout(l->buffers, v->id->text);
+}
+
+static int make_late(gx_loading *l, const links *all, gx_vertex *v) {
+    if (v >= l->vertices + l->spout_count) return make_with_inputs(l, all, v);
+    size_t first = first_link(all, v);
+    bool led = first < all->count && all->list[first].to == v;
+    int rc = led ? take_shape(l, &all->list[first]) : 0;
+    return rc == 0 ? add_vertex(l, v) : rc;
+}
+
+static int make_in_order(gx_loading *l, order *o) {
+    size_t next = l->spout_count, turn = 0, from_count = 0;
+    for (size_t i = 0; i < o->all->count; i++)
+        if (is_late(l, o->all->list[i].from)) {
+            o->from[from_count++] = &o->all->list[i];
+            o->waits[o->all->list[i].to - l->vertices]++;
+        }
+    qsort(o->from, from_count, sizeof *o->from, by_source);
+    for (size_t i = 0; i < l->vertex_count; i++)
+        if (o->waits[i] == 0 && is_late(l, &l->vertices[i])) get_ready(l, o, &l->vertices[i]);
     int rc = 0;
-    for (size_t i = from; i < to && rc == 0; i++) rc = add_vertex(l, &l->vertices[i]);
+    while (rc == 0) {
+        while (turn == o->ready_count && next < l->vertex_count) get_ready(l, o, &l->vertices[next++]);
+        if (turn == o->ready_count) break;
+        gx_vertex *v = o->ready[turn++];
+        if (v->whole) rc = gx_loading_keep(l, make_late(l, o->all, v));
+        had_turn(l, o, v, from_count);
+    }
+    return rc;
+}
+
+static int make_bolts(gx_loading *l, const links *all) {
+    size_t count = l->vertex_count + 1;
+    order o = { .all = all,
+                .waits = calloc(count, sizeof *o.waits),
+                .from = calloc(all->count + 1, sizeof *o.from),
+                .ready = calloc(count, sizeof *o.ready),
+                .seen = calloc(count, sizeof *o.seen) };
+    int rc = o.waits && o.from && o.ready && o.seen ? make_in_order(l, &o) : gx_loading_no_memory(l);
+    free(o.waits);
+    free(o.from);
+    free(o.ready);
+    free(o.seen);
+    return rc;
+}
+
+/* --- All of them -------------------------------------------------------------------------------------------------- */
+
+static int add_spouts(gx_loading *l) {
+    int rc = 0;
+    for (size_t i = 0; i < l->spout_count && rc == 0; i++)
+        if (!is_late(l, &l->vertices[i])) rc = add_vertex(l, &l->vertices[i]);
+    return rc;
+}
+
+static int add_bolts(gx_loading *l) {
+    int rc = 0;
+    for (size_t i = l->spout_count; i < l->vertex_count && rc == 0; i++) rc = add_vertex(l, &l->vertices[i]);
     return rc;
 }
 
 static int add_all(gx_loading *l, const gx_yaml *root) {
     links all = { .count = 0 };
-    int rc = add_range(l, 0, l->spout_count);
+    int rc = add_spouts(l);
     if (rc == 0) rc = find_links(l, root, &all);
     if (rc == 0) rc = make_bolts(l, &all);
-    if (rc == 0) rc = add_range(l, l->spout_count, l->vertex_count);
+    if (rc == 0) rc = add_bolts(l);
     free(all.list);
     free(all.by_id);
     return rc;
