@@ -30,8 +30,7 @@ class Server:
         """user: the one that it has. tls: a folder with ca.pem, server.pem and server.key, for the port tls_port."""
         self.folder = tempfile.mkdtemp(prefix="gale-rabbitmq-")
         self.bin, self.user, self.password = programs(), user, password
-        self.port, self.tls_port, distribution = free_port(), free_port(), free_port()
-        self.epmd_port = free_port()
+        self.port, self.tls_port, distribution, epmd_port = free_port(), free_port(), free_port(), free_port()
         self.node = f"gale{self.port}@localhost"
         config = [f"listeners.tcp.1 = 127.0.0.1:{self.port}", "log.file.level = info", "vm_memory_high_watermark.absolute = 2GB",
                   "disk_free_limit.absolute = 1MB", "collect_statistics_interval = 1000", f"default_user = {user}",
@@ -47,9 +46,11 @@ class Server:
             "RABBITMQ_MNESIA_BASE": f"{self.folder}/mnesia", "RABBITMQ_LOG_BASE": f"{self.folder}/log",
             "RABBITMQ_CONFIG_FILE": f"{self.folder}/rabbitmq.conf", "RABBITMQ_ENABLED_PLUGINS_FILE": f"{self.folder}/enabled_plugins",
             "RABBITMQ_CONF_ENV_FILE": f"{self.folder}/none", "RABBITMQ_DIST_PORT": str(distribution), "RABBITMQ_PID_FILE": f"{self.folder}/pid",
-            "ERL_EPMD_PORT": str(self.epmd_port), "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "ERL_EPMD_PORT": str(epmd_port), "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 2:2 -kernel inet_dist_use_interface {127,0,0,1}", "LC_ALL": "C.UTF-8",
         }
+        # Its own: one that a node starts stays behind when that is killed.
+        self.epmd = subprocess.Popen(["epmd"], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.start()
 
     def start(self):
@@ -96,5 +97,6 @@ class Server:
     def close(self):
         if self.process.poll() is None:
             self.kill()
-        subprocess.run(["epmd", "-port", str(self.epmd_port), "-kill"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.epmd.kill()
+        self.epmd.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
