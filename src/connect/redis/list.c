@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 1024 };
+enum { NAME_MAX_BYTES = 1024, QUESTION_MOST = 16 << 20 };
 
 /* A definition's block. */
 typedef struct settings {
@@ -241,7 +241,7 @@ static void name_processing(spout *s, const gale_context *context) {
 }
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
-    const redis_task task = { context, out, 1 << 20 };
+    const redis_task task = { context, out, QUESTION_MOST };
     name_processing(s, context);
     int rc = redis_source_open(&s->source, &s->given->source, 1, context, out, &of_source, s, error);
     return rc < 0 ? rc : redis_link_open(&s->link, &s->given->source.redis, &task, &of_link, s, error);

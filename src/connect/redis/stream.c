@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { QUESTION_MOST = 16 << 20 };
+
 typedef struct spout {
     redis_source source;
     const redis_stream_settings *given;
@@ -175,7 +177,7 @@ static void letter(void *user, const redis_page *page, const gale_answered *answ
 static const redis_source_ops of_source = { tell, letter };
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
-    const redis_task task = { context, out, 1 << 20 };
+    const redis_task task = { context, out, QUESTION_MOST };
     s->most = s->given->batch;
     s->turns.given = s->given;
     s->turns.claims = s->given->claim_after && (s->given->claims || !context->durable);
