@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What script/connectors found, as a table: from the file that ctest writes.
 
-usage: results.py RESULTS.xml
+usage: results.py RESULTS.xml...
 """
 
 import datetime
@@ -23,7 +23,8 @@ def result(test):
 
 
 def main():
-    tests = sorted(tree.parse(sys.argv[1]).getroot().iter("testcase"), key=lambda test: test.get("name"))
+    found = {test.get("name"): test for path in sys.argv[1:] for test in tree.parse(path).getroot().iter("testcase")}
+    tests = [found[name] for name in sorted(found)]
     packages = ("postgresql", "redis-server", "rabbitmq-server", "mosquitto", "nats-server")
     versions = [f"{name} {said('dpkg-query', '-W', '-f=${Version}', name)}" for name in packages if said("dpkg-query", "-W", "-f=${Version}", name)]
     print("# What script/connectors found\n")
