@@ -54,7 +54,7 @@ typedef struct mqtt_session {
     bool pinged;   /* and there is no PINGRESP */
     size_t suback; /* that are to come */
     uint16_t keep_alive;
-    uint8_t qos_max; /* what the broker takes */
+    uint8_t qos_max;                      /* what the broker takes */
     bool retain_available, ids_available; /* subscription ids */
     uint32_t packet_max;
 } mqtt_session;

@@ -18,6 +18,12 @@ int mqtt_copy_text(char **to, const gale_args *args, const char *parameter, gale
     return text && *text && !*to ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
 }
 
+uint32_t mqtt_whole_seconds(const gale_args *args, const char *parameter) {
+    double given = gale_args_number(args, parameter);
+    uint32_t whole = (uint32_t)given;
+    return whole + (given > whole);
+}
+
 /* --- The will --------------------------------------------------------------------------------------------------------- */
 
 static int refuse_will(const char *key, const char *words, gale_error *error) {
@@ -107,8 +113,8 @@ int mqtt_settings_make(mqtt_settings *settings, const gale_args *args, gale_erro
     *settings = (mqtt_settings){ .client = NULL };
     mqtt_identity *identity = &settings->identity;
     identity->version = strcmp(gale_args_text(args, "version"), "5") == 0 ? MQTT_5 : MQTT_3_1_1;
-    identity->expiry = (uint32_t)gale_args_number(args, "session");
-    identity->keep_alive = (uint16_t)gale_args_number(args, "keepAlive");
+    identity->expiry = mqtt_whole_seconds(args, "session");
+    identity->keep_alive = (uint16_t)mqtt_whole_seconds(args, "keepAlive");
     identity->receive_max = 1;
     identity->packet_max = (uint32_t)gale_args_whole(args, "maxMessage");
     identity->out_most = 1;

@@ -29,6 +29,9 @@ void mqtt_settings_client(const mqtt_settings *settings, const gale_context *con
 /* A copy of a parameter's text; NULL where there is none, or an empty one. GALE_NO_MEMORY. */
 int mqtt_copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error);
 
+/* What is less than a second is one: 0 means something else. */
+uint32_t mqtt_whole_seconds(const gale_args *args, const char *parameter);
+
 gale_str mqtt_text(const char *text);
 
 #endif

@@ -286,7 +286,7 @@ static int fill(settings *made, const gale_args *args, gale_error *error) {
     bool has_fields;
     made->qos = (uint8_t)gale_args_whole(args, "qos");
     made->retain = gale_args_flag(args, "retain");
-    made->expiry = (uint32_t)gale_args_number(args, "expiry");
+    made->expiry = mqtt_whole_seconds(args, "expiry");
     made->memory = (uint64_t)gale_args_whole(args, "memory");
     made->finish_wait = (int64_t)(gale_args_number(args, "finishWait") * 1e9);
     int rc = mqtt_settings_make(&made->mqtt, args, error);
