@@ -135,3 +135,14 @@ natsMsg *nats_message_new(const nats_fields *fields, const nats_message *m, cons
     natsMsg_Destroy(msg);
     return NULL;
 }
+
+/* Two a message: by hand, as a format costs more than all else of them. */
+size_t nats_number_write(char *to, const char *prefix, size_t size, uint64_t number) {
+    static const char digits[] = "0123456789abcdef";
+    int shift = 60;
+    memcpy(to, prefix, size);
+    while (shift && !(number >> shift)) shift -= 4;
+    for (; shift >= 0; shift -= 4) to[size++] = digits[number >> shift & 15];
+    to[size] = '\0';
+    return size;
+}

@@ -48,8 +48,11 @@ static int64_t now(const sink *s) {
 
 static int send(sink *s, const nats_message *m, const nats_sent *sent) {
     char reply[NATS_NAME_MAX + 20], id[NATS_ID_MAX];
-    snprintf(reply, sizeof reply, "%s%" PRIx64, nats_wire_inbox(s->link.wire), sent->id);
-    snprintf(id, sizeof id, "%" PRIx64 "-%" PRIx64, s->life, sent->number);
+    const char *inbox = nats_wire_inbox(s->link.wire);
+    (void)nats_number_write(reply, inbox, strlen(inbox), sent->id);
+    size_t size = nats_number_write(id, "", 0, s->life);
+    id[size++] = '-';
+    (void)nats_number_write(id + size, "", 0, sent->number);
     natsMsg *msg = nats_message_new(&s->given->fields, m, reply, id);
     nats_post *post = msg ? nats_post_message(msg, sent->id) : NULL;
     if (!post) {
