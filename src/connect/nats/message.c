@@ -128,6 +128,12 @@ static natsStatus set_headers(const nats_fields *fields, const nats_message *m, 
     return status;
 }
 
+bool nats_message_has_headers(const nats_fields *fields, const nats_message *m) {
+    bool has = m->id.data || fields->makes_ids || fields->stream;
+    for (size_t i = 0; !has && i < fields->header_count; i++) has = m->headers[i].data != NULL;
+    return has;
+}
+
 natsMsg *nats_message_new(const nats_fields *fields, const nats_message *m, const char *reply, const char *made) {
     natsMsg *msg = NULL;
     if (natsMsg_Create(&msg, m->subject, reply, m->payload.data, (int)m->payload.size) != NATS_OK) return NULL;

@@ -51,6 +51,9 @@ size_t nats_message_values(const nats_fields *fields, const nats_message *messag
                            gale_value values[NATS_MESSAGE_VALUES]);
 bool nats_message_from(const nats_fields *fields, const gale_value *values, size_t count, nats_message *message);
 
+/* Has it a header? */
+bool nats_message_has_headers(const nats_fields *fields, const nats_message *message);
+
 /* As cnats wants it, whose answer goes to `reply`; `made` is its id, where it has none of its own and is to have one. NULL: memory is out. */
 natsMsg *nats_message_new(const nats_fields *fields, const nats_message *message, const char *reply, const char *made);
 
