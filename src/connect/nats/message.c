@@ -128,10 +128,27 @@ static natsStatus set_headers(const nats_fields *fields, const nats_message *m, 
     return status;
 }
 
+bool nats_message_has_headers(const nats_fields *fields, const nats_message *m) {
+    bool has = m->id.data || fields->makes_ids || fields->stream;
+    for (size_t i = 0; !has && i < fields->header_count; i++) has = m->headers[i].data != NULL;
+    return has;
+}
+
 natsMsg *nats_message_new(const nats_fields *fields, const nats_message *m, const char *reply, const char *made) {
     natsMsg *msg = NULL;
     if (natsMsg_Create(&msg, m->subject, reply, m->payload.data, (int)m->payload.size) != NATS_OK) return NULL;
     if (set_headers(fields, m, made, msg) == NATS_OK) return msg;
     natsMsg_Destroy(msg);
     return NULL;
+}
+
+/* Two a message: by hand, as a format costs more than all else of them. */
+size_t nats_number_write(char *to, const char *prefix, size_t size, uint64_t number) {
+    static const char digits[] = "0123456789abcdef";
+    int shift = 60;
+    memcpy(to, prefix, size);
+    while (shift && !(number >> shift)) shift -= 4;
+    for (; shift >= 0; shift -= 4) to[size++] = digits[number >> shift & 15];
+    to[size] = '\0';
+    return size;
 }

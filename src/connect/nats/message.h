@@ -51,7 +51,13 @@ size_t nats_message_values(const nats_fields *fields, const nats_message *messag
                            gale_value values[NATS_MESSAGE_VALUES]);
 bool nats_message_from(const nats_fields *fields, const gale_value *values, size_t count, nats_message *message);
 
+/* Has it a header? */
+bool nats_message_has_headers(const nats_fields *fields, const nats_message *message);
+
 /* As cnats wants it, whose answer goes to `reply`; `made` is its id, where it has none of its own and is to have one. NULL: memory is out. */
 natsMsg *nats_message_new(const nats_fields *fields, const nats_message *message, const char *reply, const char *made);
+
+/* PREFIX, and the number in hexadecimal digits behind it: an inbox's subject, an id. Returns how long it is; `to` has room for it. */
+size_t nats_number_write(char *to, const char *prefix, size_t size, uint64_t number);
 
 #endif

@@ -3,17 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-nats_post *nats_post_new(const char *subject, const char *reply) {
-    size_t size = strlen(subject), more = reply ? strlen(reply) + 1 : 0;
-    nats_post *post = malloc(sizeof *post + size + more);
+/* With so many bytes behind its subjects. */
+static nats_post *make(const char *subject, const char *reply, size_t room) {
+    size_t size = strlen(subject) + 1, more = reply ? strlen(reply) + 1 : 0;
+    nats_post *post = malloc(sizeof *post + size + more + room);
     if (!post) return NULL;
     post->next = NULL;
     post->msg = NULL;
     post->id = 0;
+    post->data = NULL;
+    post->size = 0;
     *post->body = '\0';
-    memcpy(post->subject, subject, size + 1);
-    post->reply = reply ? post->subject + size + 1 : NULL;
+    memcpy(post->subject, subject, size);
+    post->reply = reply ? post->subject + size : NULL;
     if (reply) memcpy(post->reply, reply, more);
+    return post;
+}
+
+nats_post *nats_post_new(const char *subject, const char *reply) {
+    return make(subject, reply, 0);
+}
+
+nats_post *nats_post_plain(const char *subject, const char *reply, const void *data, size_t size, uint64_t id) {
+    nats_post *post = make(subject, reply, size);
+    if (!post) return NULL;
+    char *to = post->reply + strlen(reply) + 1;
+    if (size) memcpy(to, data, size);
+    post->data = to;
+    post->size = size;
+    post->id = id;
     return post;
 }
 

@@ -4,6 +4,7 @@
 #define GALE_CONNECT_NATS_POST_H
 
 #include <nats/nats.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { NATS_BODY_MAX = 48 };
@@ -11,8 +12,10 @@ enum { NATS_BODY_MAX = 48 };
 /* What is published: a message, or a short body to a subject. One block of malloc's. */
 typedef struct nats_post {
     struct nats_post *next;
-    natsMsg *msg; /* NULL: there is none, but a body; else it is the post's */
-    uint64_t id;  /* of a message */
+    natsMsg *msg;     /* NULL: there is none, but a body; else it is the post's */
+    uint64_t id;      /* of a message */
+    const char *data; /* in the block: the payload of a message without headers; NULL: the body is it */
+    size_t size;
     char body[NATS_BODY_MAX];
     char *reply;     /* in the block; NULL: nobody answers */
     char subject[1]; /* as long as it is */
@@ -21,6 +24,7 @@ typedef struct nats_post {
 /* NULL: memory is out. */
 nats_post *nats_post_new(const char *subject, const char *reply);
 nats_post *nats_post_message(natsMsg *msg, uint64_t id);
+nats_post *nats_post_plain(const char *subject, const char *reply, const void *data, size_t size, uint64_t id);
 void nats_post_free(nats_post *post);
 
 /* In order. Zero is empty. */

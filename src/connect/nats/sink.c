@@ -8,7 +8,6 @@
 #include "connect/nats/setup.h"
 
 #include <gale/state.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,24 @@ static int64_t now(const sink *s) {
 
 /* --- Out ------------------------------------------------------------------------------------------------------------------------------ */
 
-static int send(sink *s, const nats_message *m, const nats_sent *sent) {
+static nats_post *make_post(sink *s, const nats_message *m, const nats_sent *sent) {
     char reply[NATS_NAME_MAX + 20], id[NATS_ID_MAX];
-    snprintf(reply, sizeof reply, "%s%" PRIx64, nats_wire_inbox(s->link.wire), sent->id);
-    snprintf(id, sizeof id, "%" PRIx64 "-%" PRIx64, s->life, sent->number);
+    const char *inbox = nats_wire_inbox(s->link.wire);
+    (void)nats_number_write(reply, inbox, strlen(inbox), sent->id);
+    if (!nats_message_has_headers(&s->given->fields, m))
+        return nats_post_plain(m->subject, reply, m->payload.data, m->payload.size, sent->id);
+    size_t size = nats_number_write(id, "", 0, s->life);
+    id[size++] = '-';
+    (void)nats_number_write(id + size, "", 0, sent->number);
     natsMsg *msg = nats_message_new(&s->given->fields, m, reply, id);
     nats_post *post = msg ? nats_post_message(msg, sent->id) : NULL;
-    if (!post) {
-        natsMsg_Destroy(msg);
-        return GALE_NO_MEMORY;
-    }
+    if (!post) natsMsg_Destroy(msg);
+    return post;
+}
+
+static int send(sink *s, const nats_message *m, const nats_sent *sent) {
+    nats_post *post = make_post(s, m, sent);
+    if (!post) return GALE_NO_MEMORY;
     nats_wire_post(s->link.wire, post);
     return 0;
 }

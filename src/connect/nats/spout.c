@@ -128,7 +128,7 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     if (!s->reads) return GALE_NEXT_DONE;
     while (rc == 0 && gale_intake_wants(s->intake)) rc = take(s);
     if (rc < 0) return rc;
-    nats_consumer_ask(&s->consumer);
+    if (!nats_consumer_peek(&s->consumer)) nats_consumer_ask(&s->consumer);
     int next = gale_intake_next(s->intake, wait);
     return next == GALE_NEXT_WATCHED && s->consumer.at_end ? GALE_NEXT_DONE : next;
 }

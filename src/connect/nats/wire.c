@@ -257,14 +257,15 @@ static void look_now(nats_wire *wire) {
 }
 
 static natsStatus send_one(nats_wire *wire, const nats_post *post) {
+    const char *data = post->data ? post->data : post->body;
+    int size = (int)(post->data ? post->size : strlen(post->body));
     if (post->msg) return natsConnection_PublishMsg(wire->nc, post->msg);
-    if (post->reply)
-        return natsConnection_PublishRequest(wire->nc, post->subject, post->reply, post->body, (int)strlen(post->body));
-    return natsConnection_Publish(wire->nc, post->subject, post->body, (int)strlen(post->body));
+    return post->reply ? natsConnection_PublishRequest(wire->nc, post->subject, post->reply, data, size)
+                       : natsConnection_Publish(wire->nc, post->subject, data, size);
 }
 
 static bool is_refused(const nats_post *post, natsStatus status) {
-    return post->msg &&
+    return (post->msg || post->data) &&
            (status == NATS_MAX_PAYLOAD || status == NATS_INVALID_SUBJECT || status == NATS_NO_SERVER_SUPPORT);
 }
 

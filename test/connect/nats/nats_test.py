@@ -20,6 +20,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import nkeys
 import server as nats
 
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
@@ -539,6 +540,23 @@ class Access(Case):
         (self.path / "seed").write_text(seed + "\n")
         self.reads(nkey=public, nkeySeedFrom="seed")
         self.is_refused("is not well: .*nkeySeedFrom: missing cannot be read", nkey=public, nkeySeedFrom="missing")
+        self.is_refused("is not well: .*credentials: missing cannot be read", credentials="missing")
+
+    @unittest.skipUnless(shutil.which("openssl"), "no openssl")
+    def test_a_file_of_credentials(self):
+        operator, system, account, user, other = (nkeys.Key(self.path, name, kind) for name, kind in (
+            ("o", nkeys.OPERATOR), ("s", nkeys.ACCOUNT), ("a", nkeys.ACCOUNT), ("u", nkeys.USER), ("other", nkeys.USER)))
+        limits = {**dict.fromkeys(("subs", "data", "payload", "imports", "exports", "conn", "leaf"), -1), "wildcards": True}
+        stores = dict.fromkeys(("mem_storage", "disk_storage", "streams", "consumer"), -1)
+        of_user = account.claims(user, type="user", pub={}, sub={}, subs=-1, data=-1, payload=-1)
+        accounts = "".join(f"{one.public}: {operator.claims(one, type='account', limits=may)}\n" for one, may in ((system, limits), (account, {**limits, **stores})))
+        self.server_with(f"operator: {operator.claims(operator, type='operator')}\nsystem_account: {system.public}\nresolver: MEMORY\nresolver_preload: {{\n{accounts}}}",
+                         sign=lambda nonce: {"jwt": of_user, "sig": user.sign(nonce.encode())})
+        (self.path / "gale.creds").write_text(nkeys.credentials(of_user, user.seed()))
+        (self.path / "wrong.creds").write_text(nkeys.credentials(of_user, other.seed()))
+        self.reads(credentials="gale.creds")
+        self.is_refused("is not well: .*Authorization", credentials="wrong.creds")
+        self.assertNotIn(other.seed(), self.log())
 
     @unittest.skipUnless(shutil.which("openssl"), "no openssl")
     def test_tls_with_the_server_verified_and_a_certificate_of_ones_own(self):

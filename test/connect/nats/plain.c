@@ -1,7 +1,7 @@
 /* The plain loops that rates.py puts beside gale: cnats alone, which keeps nothing.
  *
  * usage: plain read URL SUBJECT CONSUMER COUNT     fetches, and acks each message
- *        plain write URL SUBJECT FILE              publishes each line, asynchronously, until all are acked */
+ *        plain write URL SUBJECT FILE [ids]        publishes each line, asynchronously, until all are acked; with an id for each */
 #include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,15 +37,20 @@ static int read_all(natsConnection *nc, jsCtx *js, char **arguments) {
     return status == NATS_OK ? 0 : fail("read", status);
 }
 
-static int write_all(jsCtx *js, char **arguments) {
-    char *line = NULL;
+static int write_all(jsCtx *js, char **arguments, int ids) {
+    char *line = NULL, id[40];
     size_t room = 0;
     ssize_t size;
+    jsPubOptions options;
+    jsPubOptions_Init(&options);
+    if (ids) options.MsgId = id;
     natsStatus status = NATS_OK;
     FILE *file = fopen(arguments[4], "r");
     if (!file) return 1;
-    while (status == NATS_OK && (size = getline(&line, &room, file)) > 0)
-        status = js_PublishAsync(js, arguments[3], line, (int)size - 1, NULL);
+    for (long n = 0; status == NATS_OK && (size = getline(&line, &room, file)) > 0; n++) {
+        snprintf(id, sizeof id, "plain-%ld", n);
+        status = js_PublishAsync(js, arguments[3], line, (int)size - 1, &options);
+    }
     if (status == NATS_OK) status = js_PublishAsyncComplete(js, NULL);
     fclose(file);
     free(line);
@@ -63,7 +68,7 @@ int main(int count, char **arguments) {
     natsStatus status = natsConnection_ConnectTo(&nc, arguments[2]);
     if (status == NATS_OK) status = natsConnection_JetStream(&js, nc, &options);
     if (status != NATS_OK) return fail("connect", status);
-    int rc = strcmp(arguments[1], "read") == 0 ? read_all(nc, js, arguments) : write_all(js, arguments);
+    int rc = strcmp(arguments[1], "read") == 0 ? read_all(nc, js, arguments) : write_all(js, arguments, count == 6);
     jsCtx_Destroy(js);
     natsConnection_Destroy(nc);
     return rc;

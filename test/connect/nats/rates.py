@@ -72,14 +72,13 @@ def main():
             assert client.consumer("IN", f"gale{turn}")["num_ack_pending"] == 0
             run("a loop reads", [PLAIN, "read", server.url, "in.>", f"plain{turn}", str(COUNT)], folder)
         for turn in range(TURNS):
-            for name, more in (("gale writes", ""), ("gale writes, no ids", ", {name: makeIds, value: false}")):
+            for name, more, ids in (("with ids", "", ["ids"]), ("without ids", ", {name: makeIds, value: false}", [])):
                 (folder / "w.yaml").write_text(WRITE.format(url=server.url, more=more))
-                run(name, [GALE, "run", "w.yaml"], folder)
-                assert client.state("OUT")["messages"] == COUNT
-                client.api("STREAM.PURGE.OUT")
-            run("a loop writes", [PLAIN, "write", server.url, "out.a", "in.txt"], folder)
-            assert client.state("OUT")["messages"] == COUNT
-            client.api("STREAM.PURGE.OUT")
+                for who, command in (("gale", [GALE, "run", "w.yaml"]), ("a loop", [PLAIN, "write", server.url, "out.a", "in.txt", *ids])):
+                    client.api("STREAM.DELETE.OUT")  # its ids, too
+                    client.make_stream("OUT", "out.>")
+                    run(f"{who} writes {name}", command, folder)
+                    assert client.state("OUT")["messages"] == COUNT
     server.close()
 
 

@@ -25,10 +25,11 @@ def free_port():
 
 class Server:
     def __init__(self, more="", **connect):
-        """`more` is of its configuration; `connect` what its own client says of itself, and `tls`, a context."""
+        """`more` is of its configuration; `connect` what its own client says of itself; `tls`, a context, and `sign`, which makes more of that of a nonce."""
         self.folder = tempfile.mkdtemp(prefix="gale-nats-")
         self.port = free_port()
         self.tls = connect.pop("tls", None)
+        self.sign = connect.pop("sign", None)
         self.connect = connect
         Path(f"{self.folder}/conf").write_text(f"""
 listen: "127.0.0.1:{self.port}"
@@ -82,10 +83,11 @@ class Client:
     def __init__(self, server, timeout=20):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
         self.left = b""
-        self.line()  # INFO
+        info = json.loads(self.line().removeprefix("INFO "))
         if server.tls:
             self.socket = server.tls.wrap_socket(self.socket, server_hostname="127.0.0.1")
-        self.send("CONNECT " + json.dumps({"verbose": False, "pedantic": False, "headers": True, "no_responders": True, **server.connect}))
+        self.send("CONNECT " + json.dumps({"verbose": False, "pedantic": False, "headers": True, "no_responders": True, **server.connect,
+                                            **(server.sign(info["nonce"]) if server.sign else {})}))
         self.inbox = f"_INBOX.{os.getpid()}.{id(self)}"
         self.send(f"SUB {self.inbox} 1", "PING")
         while self.line() != "PONG":
