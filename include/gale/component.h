@@ -331,7 +331,7 @@ typedef enum gale_next {
     GALE_NEXT_NOTHING,  /* nothing now; ask again soon */
     GALE_NEXT_UNTIL,    /* nothing before wait->until (the context's clock) */
     GALE_NEXT_READABLE, /* nothing before the descriptor wait->fd is readable, or, unless it is 0, before wait->until */
-    GALE_NEXT_DONE, /* nothing more, unless one of my tuples fails, or a watch of mine is told: then ask again */
+    GALE_NEXT_DONE,     /* nothing more, unless one of my tuples fails, or a watch of mine is told: then ask again */
     GALE_NEXT_WATCHED /* nothing before a watch of mine was told (gale/watch.h), or, unless it is 0, before wait->until */
 } gale_next;
 

@@ -685,6 +685,61 @@ static void each_of_a_hundred_spouts_is_woken_by_its_descriptor(void **state) {
     for (int i = 0; i < SPOUTS; i++) close(listeners[i].fds[0]), close(listeners[i].fds[1]);
 }
 
+/* One that is done until it hears of more. */
+typedef struct hearer {
+    int fds[2];
+    int asked;
+} hearer;
+
+static int hearer_told(void *user, gale_collector *out, gale_watch watch, int32_t events) {
+    hearer *h = user;
+    char byte;
+    (void)out, (void)watch, (void)events;
+    return read(h->fds[0], &byte, 1) == 1 ? 0 : GALE_IO;
+}
+
+static int hearer_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
+    hearer *h = user;
+    gale_watch_options options = GALE_WATCH_OPTIONS_INIT;
+    gale_watch watch;
+    (void)context;
+    options.fd = h->fds[0];
+    options.events = GALE_WATCH_READ;
+    options.call = hearer_told;
+    options.user = h;
+    *ret_self = h;
+    return gale_watch_new(out, &options, &watch);
+}
+
+static int hearer_next(void *self, gale_collector *out, gale_wait *wait) {
+    hearer *h = self;
+    (void)out, (void)wait;
+    h->asked++;
+    return GALE_NEXT_DONE;
+}
+
+static void a_spout_that_is_done_is_asked_again_when_its_watch_is_told(void **state) {
+    static const gale_spout_ops ops = {
+        .size = sizeof ops, .name = "hearer", .open = hearer_open, .next = hearer_next
+    };
+    static const gale_output outputs[] = { { NULL, "byte" } };
+    (void)state;
+    hearer h = { .asked = 0 };
+    rig r;
+    rig_init(&r);
+    assert_int_equal(pipe2(h.fds, O_NONBLOCK), 0);
+    gale_spout made = { .size = sizeof made, .ops = &ops, .user = &h, .outputs = outputs, .output_count = 1 };
+    gale_topology_add_spout(r.topology, "s", made, 1);
+    rig_make(&r, 1);
+    for (int wanted = 1; wanted <= 3; wanted++) {
+        for (int i = 0; i < 50; i++) step(&r);
+        assert_int_equal(h.asked, wanted); /* and not more often */
+        assert_int_equal(write(h.fds[1], "!", 1), 1);
+    }
+    rig_fini(&r);
+    close(h.fds[0]), close(h.fds[1]);
+}
+
 /* --- In a loop that is another's --- */
 
 /* Until what is waited for is there; how often something woke it. */
@@ -788,6 +843,7 @@ int main(void) {
         cmocka_unit_test(where_memory_is_out_none_is_made),
         cmocka_unit_test(a_parked_executor_is_woken_by_what_it_watches),
         cmocka_unit_test(each_of_a_hundred_spouts_is_woken_by_its_descriptor),
+        cmocka_unit_test(a_spout_that_is_done_is_asked_again_when_its_watch_is_told),
         cmocka_unit_test(a_foreign_loop_is_woken_by_what_components_watch),
         cmocka_unit_test(a_foreign_loop_is_woken_by_another_thread),
         cmocka_unit_test(a_foreign_loop_waits_until_the_next_time),
