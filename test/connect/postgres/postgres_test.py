@@ -270,14 +270,14 @@ class Faults(Writing):
     def test_a_server_that_is_killed_and_hung_under_load_has_each_row(self):
         self.table()
         self.write([(n, f"name {n}", n) for n in range(self.ROWS)], key=["id"], timeout="1s", batch=100)
-        self.start("--rate", "40000")
+        self.start("--rate", "15000")
         self.disturb()
         self.assertEqual(self.sql("SELECT count(*), sum(id) FROM orders"), [[str(self.ROWS), str(self.ROWS * (self.ROWS - 1) // 2)]])
 
     def test_in_a_durable_run_once(self):
         self.table(keyed=False)
         self.write([(n, f"name {n}", n) for n in range(self.ROWS)], timeout="1s")
-        self.start("--state", "state", "--rate", "40000")
+        self.start("--state", "state", "--rate", "15000")
         self.disturb()
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id) FROM orders"), [[str(self.ROWS)] * 2])
 
