@@ -735,6 +735,17 @@ class Ends(Case):
         self.gale("run", "t.yaml")
         self.assertEqual(len({row["payload"] for row in self.rows()}), 50)
 
+    def test_a_run_ends_while_the_server_hangs(self):
+        self.make()
+        self.make("OUT")
+        self.fill(5)
+        self.write(sink_class="NatsSink")
+        self.start()
+        self.wait_for(lambda: self.consumer()["ack_floor"]["stream_seq"] == 5)
+        self.server.hang()
+        self.addCleanup(self.server.go_on)
+        self.end()
+
 
 class Example(unittest.TestCase):
     def test_the_example_counts_all_orders(self):

@@ -4,6 +4,7 @@
 usage: rates.py GALE PLUGINS PLAIN [COUNT [TURNS]]
 """
 
+import atexit
 import os
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def line(n):
 
 def main():
     server = nats.Server()
+    atexit.register(server.close)
     folder = Path(tempfile.mkdtemp())
     with (folder / "in.txt").open("w") as file:
         file.writelines(line(n) + "\n" for n in range(COUNT))
@@ -79,7 +81,6 @@ def main():
                     client.make_stream("OUT", "out.>")
                     run(f"{who} writes {name}", command, folder)
                     assert client.state("OUT")["messages"] == COUNT
-    server.close()
 
 
 if __name__ == "__main__":
