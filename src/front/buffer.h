@@ -4,8 +4,8 @@
  *
  *              a -> a-b-buffer ~ folder ~ a-b-drain -> b
  *
- *          The stream's `id` stands for a-b where it has one. Its own grouping leads to b; to the buffer's tasks, where there are several, a
- *          grouping by fields does, too, and an even one otherwise. What `a` emits, and so what the spout does, is only known later. All
+ *          The stream's `id` stands for a-b where it has one. Its own grouping leads to b; to the buffer's tasks, where there are
+ *          several, a grouping by fields does, too, and an even one otherwise. What `a` emits, and so what the spout does, is only known later. All
  *          nodes have their places in the file.
  * Threads: one at a time. Owner: all belongs to the document.
  */

@@ -1,7 +1,7 @@
 /* A stream that is written as one, and is several components: what such an expansion is made of (front/via.h, front/buffer.h).
  *
- * What:    as a file is read, each stream that has a certain key is replaced by components and streams, whose nodes have the places of what they
- *          were made from: all that comes later, errors and warnings too, sees them as though the file had them.
+ * What:    as a file is read, each stream that has a certain key is replaced by components and streams, whose nodes have the places of
+ *          what they were made from: all that comes later, errors and warnings too, sees them as though the file had them.
  * Threads: one at a time. Owner: all belongs to the document. Errors: false, and NULL, when memory is out. */
 #ifndef GX_FRONT_EXPANSION_H
 #define GX_FRONT_EXPANSION_H

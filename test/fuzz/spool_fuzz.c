@@ -1,5 +1,5 @@
-/* A segment of a disk buffer, of records and whatever lies between them: each record that is whole comes, in order, and what is missing by the numbers
- * is counted. Then bytes as they are, which may hold nothing, and are read to their end. */
+/* A segment of a disk buffer, of records and whatever lies between them: each record that is whole comes, in order, and what is missing
+ * by the numbers is counted. Then bytes as they are, which may hold nothing, and are read to their end. */
 #include "fuzz.h"
 
 #include "connect/spool/reader.h"

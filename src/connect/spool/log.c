@@ -106,8 +106,8 @@ static int reopen_last(gx_spool_log *log, gale_error *error) {
     return 0;
 }
 
-/* What found no room goes into a segment of its own, so that the one that is on the full disk can go when it is answered, and make room. Where even
- * that cannot be made, it is tried again with the next write. */
+/* What found no room goes into a segment of its own, so that the one that fills the disk can go when it is answered. Where even that
+ * cannot be made, it is tried again with the next write. */
 static void turn_aside(gx_spool_log *log) {
     char name[GX_FILE_NAME_SIZE];
     const gx_spool_segment_head head = { log->written, log->task, log->tasks };
@@ -328,8 +328,11 @@ static int put_mark(gx_spool_log *log, uint64_t position, gale_error *error) {
     if (position == log->marked) return 0;
     int rc = gx_spool_log_mark_name(log, name, error);
     if (rc == 0) rc = gx_spool_mark_put(&log->mark, name, position, error);
-    if (rc == 0) log->marked = position;
-    return rc;
+    if (rc < 0) return rc;
+    gx_monitor_lock(&log->monitor);
+    log->marked = position;
+    gx_monitor_unlock(&log->monitor);
+    return 0;
 }
 
 /* The first of them, if it can go now: 1. */

@@ -46,6 +46,7 @@ typedef struct gx_spool_log {
     gx_spool_segment *segments;
     size_t capacity, count;
     uint64_t written, safe, position;
+    uint64_t marked; /* the position that the disk has */
     int64_t bytes;
     bool at_once;
     bool unnamed; /* a file was made whose name the disk does not have yet */
@@ -58,21 +59,20 @@ typedef struct gx_spool_log {
     bool broken; /* what a failed write left could not be taken back: nothing more is written */
     /* Of who forgets. */
     gx_spool_mark mark;
-    uint64_t marked; /* the position that it has */
 } gx_spool_log;
 
 /* How many bytes it may take: at least GX_SPOOL_LIMIT_LEAST. Before the first is added. */
 void gx_spool_log_limit(gx_spool_log *log, int64_t limit);
 
-/* Adds a record; `*ret_number` is its number. GALE_AGAIN: there is no room within the limit; GALE_TOO_LARGE: it is larger than that; GALE_IO and
- * `full`: the disk has no room; GALE_IO, GALE_NO_MEMORY. All is as it was then. */
+/* Adds a record; `*ret_number` is its number. GALE_AGAIN: there is no room within the limit; GALE_TOO_LARGE: it is larger than that;
+ * GALE_IO and `full`: the disk has no room; GALE_IO, GALE_NO_MEMORY. All is as it was then. */
 int gx_spool_log_add(gx_spool_log *log, const void *body, size_t size, uint64_t *ret_number, gale_error *error);
 
 /* Writes what waits in `out`, all or nothing. As above. */
 int gx_spool_log_write(gx_spool_log *log, gale_error *error);
 
-/* Waits until the disk has all that is written: from then on it is safe. After an error it may be called again, but nothing is known of what was written before:
- * who calls gives up. */
+/* Waits until the disk has all that is written: from then on it is safe. After an error it may be called again, but nothing is known of
+ * what was written before: who calls gives up. */
 int gx_spool_log_sync(gx_spool_log *log, gale_error *error);
 
 /* Would gx_spool_log_sync do something, and gx_spool_log_forget remove a segment? With the monitor held. */

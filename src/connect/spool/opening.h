@@ -15,7 +15,8 @@ int gx_spool_log_open(gx_spool_log *log, gx_heap *heap, const char *path, uint32
  * segment stays. */
 void gx_spool_log_close(gx_spool_log *log);
 
-/* Removes what is behind the record `last`, before anything is added. GALE_STATE, with a sentence: it is not there any more, or never was. */
+/* Removes what is behind the record `last`, before anything is added. GALE_STATE, with a sentence: it is not there any more, or never
+ * was. */
 int gx_spool_log_cut(gx_spool_log *log, uint64_t last, gale_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* Reads the records of a disk buffer in order (connect/spool/log.h), wherever it is damaged.
  *
- * What:    behind bytes that are no record the next one is looked for, at each multiple of 8, by a head whose sum fits and whose number can be
- *          right; what lies between is told once, with file, offset and how many records are missing, by their numbers. So is a body that
+ * What:    behind bytes that are no record the next one is looked for, at each multiple of 8, by a head whose sum fits and whose number
+ *          can be right; what lies between is told once, with file, offset and how many records are missing, by their numbers. So is a body that
  *          is damaged, a segment that is shorter than it was, and one that is gone. The rest goes on.
  * Threads: one at a time. Owner: memory comes from the log's heap; a record is good until the next call.
  * Limits:  a piece of 256 KiB is read at once, and what the largest record takes.
@@ -40,8 +40,9 @@ void gx_spool_reader_fini(gx_spool_reader *reader);
 /* The next record: 1; 0 when there is none now; GALE_IO when the disk does not give it, and it may be tried again; GALE_NO_MEMORY. */
 int gx_spool_reader_next(gx_spool_reader *reader, gx_spool_record *ret_record, gale_error *error);
 
-/* Reads one segment, which ends at `size`, and of which nothing more is known: to find its last record. 0: it is at the end, `number` is that of the next record,
- * and the last one ends at the returned `*ret_end`. Of what is behind it `*ret_torn` says whether it is a record that was not written to its end, rather than damage. */
+/* Reads one segment of `size` bytes, of which nothing more is known, up to the record `last` at the most. 0: `number` is that of the
+ * record that comes next, and `*ret_end` is where it would begin. Is what stands there a record that was not written to its end, rather
+ * than damage? */
 int gx_spool_reader_find_end(gx_spool_reader *reader, uint64_t first, int64_t size, uint64_t last, int64_t *ret_end,
                              bool *ret_torn, gale_error *error);
 

@@ -1,15 +1,16 @@
-/* One folder of a disk buffer, as the two components that share it have it: who writes (connect/spool/sink.h) and who reads (connect/spool/spout.h).
+/* One folder of a disk buffer, as the two components that share it have it: who writes (connect/spool/sink.h) and who reads
+ * (connect/spool/spout.h).
  *
  *     sink:   adds, writes ----wakes----> thread: syncs, writes down what is answered, removes segments
  *     thread: ----wakes----> sink (acks what is safe; there is room again) and spout (there is more)
  *     spout:  reads, answers
  *
- * What:    both join by path and task, in any order; who comes first opens it, who leaves last closes it. The thread does all that waits for the disk, so
- *          that no executor does: one sync covers what came while the one before lasted. In a durable run nothing is synced here: the sink's
- *          pledge is (gx_spool_keep, gx_spool_log_sync).
+ * What:    both join by path and task, in any order; who comes first opens it, who leaves last closes it. The thread does all that
+ *          waits for the disk, so that no executor does: one sync covers what came while the one before lasted. In a durable run
+ *          nothing is synced here: the sink's pledge does that (gx_spool_keep, gx_spool_log_sync).
  *
- *          A spout that has nothing more says so by `asleep`, and is done as far as the engine can know. So that no run ends between a record that
- *          is safe and a spout that has not heard of it, the sink wakes it first, and acks when it is awake:
+ *          A spout that has nothing more says so by `asleep`, and is done as far as the engine can know. So that no run ends between a
+ *          record that is safe and a spout that has not heard of it, the sink wakes it first, and acks when it is awake:
  *
  *              awake --gx_spool_sleep: all is read, nothing open--> asleep --gx_spool_woken, rung by the sink--> awake
  * Threads: the spool's functions are for the tasks' threads. Owner: by count; gx_spool_leave and gx_spool_drop end it.
@@ -40,7 +41,8 @@ typedef struct gx_spool {
     gale_error why;
 } gx_spool;
 
-/* `folder` has a folder for each task. GALE_STATE: it is joined in this role already, or as gx_spool_log_open says; and so are the others. GALE_AGAIN: the disk has no room for it now. */
+/* `folder` has a folder for each task. GALE_STATE: it is joined in this role already, or as gx_spool_log_open says; and so are the
+ * others. GALE_AGAIN: the disk has no room for it now. */
 int gx_spool_join(const char *folder, const gale_context *context, gx_spool_role role, gx_spool **ret_spool,
                   gale_error *error);
 void gx_spool_leave(gx_spool *spool, gx_spool_role role);
@@ -53,7 +55,8 @@ void gx_spool_drop(gx_spool *spool);
 void gx_spool_stir(gx_spool *spool);
 void gx_spool_ring(gx_spool *spool, gx_spool_role role);
 
-/* What the sink is to know: all records below `*ret_safe` may be acked, unless `*ret_asleep`: then the spout is woken first. Below 0: the thread failed, with why. */
+/* What the sink is to know: all records below `*ret_safe` may be acked, unless `*ret_asleep`: then the spout is woken first. Below 0:
+ * the thread failed, with why. */
 int gx_spool_safe(gx_spool *spool, uint64_t *ret_safe, bool *ret_asleep, gale_error *error);
 
 /* The spout has read all up to `number`, and nothing is open. True: it may say that it is done. */

@@ -1,5 +1,5 @@
-/* Records are read while the intake wants more, and are answered in whatever order; the position is the oldest that is not. In a durable run the intake
- * tells of an ack when a checkpoint has it, and so all that follows does. */
+/* Records are read while the intake wants more, and are answered in whatever order; the position is the oldest that is not. In a
+ * durable run the intake tells of an ack when a checkpoint has it, and so all that follows does. */
 #include "connect/spool/spout.h"
 
 #include "connect/spool/reader.h"

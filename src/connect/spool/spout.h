@@ -1,5 +1,5 @@
-/* Tuples out of a disk buffer: gale.spout.DiskBuffer. Each record is emitted in order, as a tree of its own; it is done when that is acked, and emitted again when it
- * fails.
+/* Tuples out of a disk buffer: gale.spout.DiskBuffer. Each record is emitted in order, as a tree of its own; it is done when that is
+ * acked, and emitted again when it fails.
  * Threads: any for the function here. Owner: arguments are copied. */
 #ifndef GX_CONNECT_SPOOL_SPOUT_H
 #define GX_CONNECT_SPOOL_SPOUT_H

@@ -187,12 +187,16 @@ class Away(Buffers):
         self.assertEqual(self.consumer.lines(), self.wanted())
 
     def test_a_key_has_one_of_several_tasks_and_keeps_its_order(self):
-        self.write(self.COUNT, grouping="FIELDS, args: [line]", more=", parallelism: 3")
-        (self.path / "in.txt").write_text("".join(f"key{i % 7}\n" for i in range(2_000)))
+        self.write(self.COUNT, grouping="FIELDS, args: [line]", more=", parallelism: 3", state=", emit: [line, number]")
+        (self.path / "in.txt").write_text("".join(f"key{i % 7}\n" for i in range(7_000)))
         self.consumer.begin()
         self.start()
         self.end()
-        self.assertEqual(sorted(self.consumer.lines()), sorted(self.wanted()))
+        numbers = {}
+        for line in self.consumer.lines():
+            key, number = line.split("\t")
+            numbers.setdefault(key, []).append(int(number))
+        self.assertEqual(numbers, {f"key{key}": list(range(key + 1, 7_001, 7)) for key in range(7)})
 
     def test_two_runs_do_not_share_a_folder(self):
         self.write(self.COUNT)
