@@ -236,8 +236,8 @@ Properties, in the order of constructorArgs:
                  "gale.bolt.Tcp": "; did you mean 'gale.bolt.TcpSink'?",
                  "gale.bolt.Stdin": "; did you mean 'gale.spout.Stdin'?",
                  "gale.spout.Carrier": "; `gale help classes` lists them",
-                 "gale.spout.Mqtt": "; `gale help classes` lists them",
-                 "gale.bolt.Redis": "; `gale help classes` lists them"}
+                 "gale.spout.Pulsar": "; `gale help classes` lists them",
+                 "gale.bolt.Cassandra": "; `gale help classes` lists them"}
         for name, hint in cases.items():
             result = self.gale("help", "classes", name)
             self.assertEqual((result.code, result.err), (2, f"gale: unknown class '{name}'{hint}\n"))

@@ -195,7 +195,19 @@ static void a_class_of_expressions_takes_the_fields_that_all_inputs_have(void **
     gx_yaml_free(doc);
 }
 
-/* Made with its defaults, and the one argument that some need. */
+/* Of a class that needs two arguments: its own examples, and one field. NULL: it does not. */
+static gx_yaml_doc *two_arguments(const gx_class *c) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_yaml_doc *doc = NULL;
+    char text[300];
+    if (c->param_count < 2 || c->params[0].fallback || c->params[1].fallback) return NULL;
+    snprintf(text, sizeof text, "{constructorArgs: ['%s', %s]}", c->params[0].example,
+             c->params[1].roles & GX_PARAM_OUTPUT ? "'-'" : c->params[1].example);
+    assert_int_equal(gx_yaml_parse("t.yaml", gx_str(text), NULL, &doc, &error), 0);
+    return doc;
+}
+
+/* Made with its defaults, and the arguments that some need. */
 static void every_class_can_be_made(void **state) {
     (void)state;
     static const gx_refs none = { NULL, 0 };
@@ -213,10 +225,13 @@ static void every_class_can_be_made(void **state) {
         if (is_of_expressions(c)) continue;
         if (c->param_count && (strcmp(c->params[0].name, "listen") == 0 || strcmp(c->params[0].name, "connect") == 0))
             doc = address;
+        gx_yaml_doc *two = two_arguments(c);
+        if (two) doc = two;
         assert_int_equal(gx_arguments_read(c, &none, doc, gx_yaml_root(doc), NULL, 0, &args, &error), 0);
         args.inputs = &input;
         args.input_count = 1;
         expect_made(&args);
+        gx_yaml_free(two);
     }
     gx_yaml_free(empty);
     gx_yaml_free(path);

@@ -385,6 +385,7 @@ class Sessions(Case):
             self.assertEqual([text for text in heard.texts() if text == f"gone {version}"], [])
             process.kill()
             process.wait()
+            self.process = None  # nobody's end is wrong from here on
             self.wait_for(lambda: f"gone {version}" in heard.texts())
 
     def test_a_session_that_the_broker_has_lost_is_told_of(self):
