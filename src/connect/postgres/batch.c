@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 void pg_batch_free(pg_batch *batch) {
-    pg_text_free(&batch->text);
+    sql_text_free(&batch->text);
     free(batch->rows);
     *batch = (pg_batch){ .rows = NULL };
 }

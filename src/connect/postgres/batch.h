@@ -15,7 +15,7 @@ typedef struct pg_batch_row {
 } pg_batch_row;
 
 typedef struct pg_batch {
-    pg_text text;
+    sql_text text;
     pg_batch_row *rows;
     size_t count, room;
     size_t next, part; /* rows [next, next + part) are to be sent */

@@ -15,7 +15,7 @@ static const char *const names[] = { "payload", "channel", "pid", NULL };
 /* A definition's block. */
 typedef struct settings {
     pg_settings postgres;
-    pg_text query; /* LISTEN "a"; LISTEN "b" */
+    sql_text query; /* LISTEN "a"; LISTEN "b" */
     gale_names emit;
     gale_output output;
     uint64_t memory;
@@ -196,17 +196,17 @@ static int read_channels(settings *made, const gale_args *args, gale_error *erro
     gale_value list = gale_args_value(args, "channels");
     for (size_t i = 0; i < list.size; i++) {
         gale_value name = gale_list_at(&list, i);
-        pg_text_print(&made->query, i ? "; LISTEN " : "LISTEN ");
+        sql_text_print(&made->query, i ? "; LISTEN " : "LISTEN ");
         pg_text_name(&made->query, (gale_str){ name.as.string, name.size });
     }
     if (!list.size) return gale_error_set(error, GALE_INVALID, "channels: it names none");
-    return pg_text_string(&made->query) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    return sql_text_string(&made->query) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 
 static void free_settings(void *user) {
     settings *made = user;
     pg_settings_free(&made->postgres);
-    pg_text_free(&made->query);
+    sql_text_free(&made->query);
     free(made);
 }
 

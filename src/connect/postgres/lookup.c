@@ -1,9 +1,10 @@
 /* Fields from a PostgreSQL table: gale.bolt.PostgresLookup. A tuple whose key was not asked for lately is held until the server has answered; others with the same
  * key wait for the same answer. */
+#include "sql/lookup.h"
 #include "connect/postgres/asker.h"
-#include "connect/postgres/found.h"
 #include "connect/postgres/lookup_settings.h"
 #include "connect/postgres/postgres.h"
+#include "connect/postgres/text.h"
 #include "connect/postgres/value.h"
 
 #include <gale/state.h>
@@ -17,10 +18,9 @@ enum { ROWS_MAX = 10000 }; /* of one key */
 /* A question, and who waits for its answer. */
 typedef struct asked {
     pg_question question; /* first */
-    const char *values[PG_LOOKUP_KEYS_MAX];
-    pg_text texts; /* the values, each with a NUL behind it */
-    uint64_t *ids;
-    size_t count, room;
+    const char *values[SQL_KEYS_MAX];
+    sql_text texts; /* the values, each with a NUL behind it */
+    sql_waiting waiting;
     size_t key_size;
     char key[]; /* as in the maps */
 } asked;
@@ -30,76 +30,17 @@ typedef struct lookup {
     const pg_lookup_settings *given;
     const gale_context *context;
     gale_collector *out;
-    gale_dispatch *dispatch;
-    gale_rotating_map *open; /* questions by their keys */
-    pg_found found;
-    pg_text key;
-    gale_value values[2 * PG_LOOKUP_FIELDS_MAX]; /* of what goes out */
-    gale_value row[PG_LOOKUP_FIELDS_MAX];
+    sql_lookup lookup;
+    sql_text key;
 } lookup;
-
-/* --- Out -------------------------------------------------------------------------------------------------------------- */
-
-static void pass_fields(lookup *l, const gale_tuple *tuple) {
-    for (size_t i = 0; i < l->given->field_count; i++)
-        if (!gale_tuple_get(tuple, l->given->fields[i], &l->values[i])) l->values[i] = gale_null();
-}
-
-static int emit(lookup *l, gale_handle tuple, uint32_t stream, size_t count) {
-    return gale_emit_anchored(l->out, stream, l->values, count, &tuple, 1);
-}
-
-static int emit_missing(lookup *l, gale_handle tuple) {
-    size_t count = l->given->field_count;
-    switch (l->given->missing) {
-    case PG_MISSING_NULL:
-        for (size_t i = 0; i < l->given->add_count; i++) l->values[count + i] = gale_null();
-        return emit(l, tuple, 0, count + l->given->add_count);
-    case PG_MISSING_STREAM: return emit(l, tuple, 1, count);
-    case PG_MISSING_FAIL: return GALE_NOT_FOUND;
-    default: return 0;
-    }
-}
-
-/* GALE_NOT_FOUND: there is no row, and the tuple is to fail for it. */
-static int emit_rows(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
-    gale_handle handle = gale_tuple_handle(tuple);
-    pass_fields(l, tuple);
-    if (!rows || !rows->size) return emit_missing(l, handle);
-    int rc = 0;
-    for (size_t i = 0; rc >= 0 && i < rows->size; i++) {
-        gale_value row = gale_list_at(rows, i);
-        for (size_t j = 0; j < l->given->add_count; j++) l->values[l->given->field_count + j] = gale_list_at(&row, j);
-        rc = emit(l, handle, 0, l->given->field_count + l->given->add_count);
-    }
-    return rc;
-}
-
-static const char no_row[] = "there is no row of its key";
-
-/* Of a tuple that was held. */
-static void answer(lookup *l, uint64_t id, const gale_value *rows) {
-    const gale_tuple *tuple = gale_dispatch_tuple(l->dispatch, id);
-    int rc = tuple ? emit_rows(l, tuple, rows) : 0;
-    if (rc == GALE_NOT_FOUND)
-        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, no_row);
-    else if (rc < 0)
-        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, gale_error_text(rc));
-    else
-        (void)gale_dispatch_ack(l->dispatch, id);
-}
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
 
 static void forget(lookup *l, asked *a) {
-    (void)gale_rotating_map_remove_bytes(l->open, a->key, a->key_size, NULL);
-    pg_text_free(&a->texts);
-    free(a->ids);
+    (void)gale_rotating_map_remove_bytes(l->lookup.open, a->key, a->key_size, NULL);
+    sql_text_free(&a->texts);
+    sql_waiting_free(&a->waiting);
     free(a);
-}
-
-static void fail_all(lookup *l, const asked *a, int32_t reason, const char *why) {
-    for (size_t i = 0; i < a->count; i++) (void)gale_dispatch_fail(l->dispatch, a->ids[i], reason, why);
 }
 
 static gale_value cell_of(PGresult *result, int row, int column) {
@@ -110,7 +51,7 @@ static gale_value cell_of(PGresult *result, int row, int column) {
 
 /* Its rows as a list of lists; `lists` and `cells` have room for them. */
 static gale_value list_of(const lookup *l, PGresult *result, gale_value *lists, gale_value *cells) {
-    size_t columns = l->given->add_count, rows = (size_t)PQntuples(result);
+    size_t columns = l->given->lookup.add_count, rows = (size_t)PQntuples(result);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) cells[i * columns + j] = cell_of(result, (int)i, (int)j);
         lists[i] = gale_list(cells + i * columns, columns);
@@ -118,41 +59,41 @@ static gale_value list_of(const lookup *l, PGresult *result, gale_value *lists, 
     return gale_list(lists, rows);
 }
 
-static pg_rows *keep_rows(lookup *l, const asked *a, PGresult *result) {
+static sql_rows *keep_rows(lookup *l, const asked *a, PGresult *result) {
     size_t rows = (size_t)PQntuples(result);
-    gale_value *room = calloc(rows * (1 + l->given->add_count) + 1, sizeof *room);
+    gale_value *room = calloc(rows * (1 + l->given->lookup.add_count) + 1, sizeof *room);
     if (!room) return NULL;
     gale_value list = list_of(l, result, room, room + rows);
-    pg_rows *kept = pg_found_put(&l->found, (gale_str){ a->key, a->key_size }, &list);
+    sql_rows *kept = sql_found_put(&l->lookup.found, (gale_str){ a->key, a->key_size }, &list);
     free(room);
     return kept;
 }
 
 static void answer_all(lookup *l, const asked *a, PGresult *result) {
-    pg_rows *rows = keep_rows(l, a, result);
+    sql_rows *rows = keep_rows(l, a, result);
     if (!rows) {
-        fail_all(l, a, GALE_REASON_FAILED, "out of memory");
+        sql_lookup_fail(&l->lookup, &a->waiting, GALE_REASON_FAILED, "out of memory");
         return;
     }
     gale_value list = gale_value_owned_view(rows->list);
-    for (size_t i = 0; i < a->count; i++) answer(l, a->ids[i], &list);
-    pg_rows_done(&l->found, rows);
+    sql_lookup_answer(&l->lookup, &a->waiting, &list);
+    sql_rows_done(&l->lookup.found, rows);
 }
 
 static void hear_answer(void *user, pg_question *question, PGresult *result, const char *why) {
     lookup *l = user;
     asked *a = (asked *)question;
     char text[120];
-    if (result && PQnfields(result) != (int)l->given->add_count) {
+    if (result && PQnfields(result) != (int)l->given->lookup.add_count) {
         snprintf(text, sizeof text, "the query has %d columns, and add names %zu", PQnfields(result),
-                 l->given->add_count);
+                 l->given->lookup.add_count);
         why = text;
     } else if (result && PQntuples(result) > ROWS_MAX) {
         snprintf(text, sizeof text, "its key has %d rows, and may have %d", PQntuples(result), ROWS_MAX);
         why = text;
     }
     if (why)
-        fail_all(l, a, GALE_REASON_REJECTED, why);
+        sql_lookup_fail(&l->lookup, &a->waiting, GALE_REASON_REJECTED, why);
     else
         answer_all(l, a, result);
     forget(l, a);
@@ -164,21 +105,21 @@ static const pg_asker_ops asker_ops = { hear_answer };
 
 /* The key's values, each with its size before it. 1: one is null, and no row has it. GALE_INVALID with a sentence. */
 static int write_key(lookup *l, const gale_tuple *tuple, char *why, size_t size) {
-    pg_text *key = &l->key;
+    sql_text *key = &l->key;
     key->size = 0;
-    for (size_t i = 0; i < l->given->key_count; i++) {
+    for (size_t i = 0; i < l->given->lookup.key_count; i++) {
         gale_value value;
-        bool is_there = gale_tuple_get(tuple, l->given->keys[i], &value);
+        bool is_there = gale_tuple_get(tuple, l->given->lookup.keys[i], &value);
         if (is_there && value.type == GALE_TYPE_NULL) return 1;
         uint32_t length = 0;
         size_t at = key->size;
-        pg_text_add(key, &length, sizeof length);
+        sql_text_add(key, &length, sizeof length);
         const char *wrong = is_there ? pg_text_value(key, &value) : "is not there";
         if (key->failed) break;
         length = (uint32_t)(key->size - at - sizeof length);
         if (!wrong && key->size > GALE_ROTATING_MAP_KEY_MAX) wrong = "is too long for a key";
         if (wrong) {
-            snprintf(why, size, "field %s %s", l->given->keys[i], wrong);
+            snprintf(why, size, "field %s %s", l->given->lookup.keys[i], wrong);
             return GALE_INVALID;
         }
         memcpy(key->data + at, &length, sizeof length);
@@ -190,30 +131,18 @@ static int write_key(lookup *l, const gale_tuple *tuple, char *why, size_t size)
 
 /* As libpq wants them. */
 static bool write_values(const lookup *l, asked *a) {
-    size_t at = 0, places[PG_LOOKUP_KEYS_MAX];
-    for (size_t i = 0; i < l->given->key_count; i++) {
+    size_t at = 0, places[SQL_KEYS_MAX];
+    for (size_t i = 0; i < l->given->lookup.key_count; i++) {
         uint32_t length;
         memcpy(&length, a->key + at, sizeof length);
         places[i] = a->texts.size;
-        pg_text_add(&a->texts, a->key + at + sizeof length, length);
-        pg_text_add(&a->texts, "", 1);
+        sql_text_add(&a->texts, a->key + at + sizeof length, length);
+        sql_text_add(&a->texts, "", 1);
         at += sizeof length + length;
     }
     if (a->texts.failed) return false;
-    for (size_t i = 0; i < l->given->key_count; i++) a->values[i] = a->texts.data + places[i];
+    for (size_t i = 0; i < l->given->lookup.key_count; i++) a->values[i] = a->texts.data + places[i];
     a->question.values = a->values;
-    return true;
-}
-
-static bool wait_for(asked *a, uint64_t id) {
-    if (a->count == a->room) {
-        size_t room = a->room ? 2 * a->room : 4;
-        uint64_t *ids = realloc(a->ids, room * sizeof *ids);
-        if (!ids) return false;
-        a->ids = ids;
-        a->room = room;
-    }
-    a->ids[a->count++] = id;
     return true;
 }
 
@@ -222,23 +151,26 @@ static asked *new_question(lookup *l) {
     if (!a) return NULL;
     a->key_size = l->key.size;
     memcpy(a->key, l->key.data, l->key.size);
-    if (write_values(l, a) && gale_rotating_map_put_bytes(l->open, a->key, a->key_size, &a, NULL) >= 0) return a;
-    pg_text_free(&a->texts);
+    if (write_values(l, a) && gale_rotating_map_put_bytes(l->lookup.open, a->key, a->key_size, &a, NULL) >= 0) return a;
+    sql_text_free(&a->texts);
     free(a);
     return NULL;
 }
 
 /* Of the key that was written last. */
 static int ask(lookup *l, uint64_t id) {
-    asked **open = gale_rotating_map_get_bytes(l->open, l->key.data, l->key.size);
-    if (open) return wait_for(*open, id) ? 0 : gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+    asked **open = gale_rotating_map_get_bytes(l->lookup.open, l->key.data, l->key.size);
+    if (open)
+        return sql_waiting_add(&(*open)->waiting, id)
+                   ? 0
+                   : gale_dispatch_fail(l->lookup.dispatch, id, GALE_REASON_FAILED, "out of memory");
     asked *a = new_question(l);
-    if (a && wait_for(a, id)) {
+    if (a && sql_waiting_add(&a->waiting, id)) {
         pg_asker_ask(&l->asker, &a->question);
         return 0;
     }
     if (a) forget(l, a);
-    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+    return gale_dispatch_fail(l->lookup.dispatch, id, GALE_REASON_FAILED, "out of memory");
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------ */
@@ -251,30 +183,16 @@ static void bolt_cleanup(void *self) {
         forget(l, a);
     }
     pg_asker_close(&l->asker);
-    gale_dispatch_free(l->dispatch);
-    pg_found_close(&l->found);
-    gale_rotating_map_free(l->open);
-    pg_text_free(&l->key);
+    sql_lookup_close(&l->lookup);
+    sql_text_free(&l->key);
     free(l);
 }
 
-static int make_map(lookup *l, gale_error *error) {
-    gale_rotating_map_options options = GALE_ROTATING_MAP_OPTIONS_INIT;
-    options.key_type = GALE_KEY_BYTES;
-    options.value_size = sizeof(asked *);
-    options.allocator = l->context->allocator;
-    return gale_rotating_map_new(&options, &l->open, error);
-}
-
 static int begin(lookup *l, gale_error *error) {
-    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
-    options.memory = l->given->memory;
-    int rc = gale_dispatch_new(l->context, l->out, &options, &l->dispatch, error);
-    if (rc == 0) rc = make_map(l, error);
-    if (rc == 0) rc = pg_found_open(&l->found, l->given->cache_for, l->given->cache_rows, l->context, error);
+    int rc = sql_lookup_open(&l->lookup, &l->given->lookup, l->context, l->out, error);
     if (rc < 0) return rc;
-    return pg_asker_open(&l->asker, &l->given->postgres, l->given->statement, (int)l->given->key_count, l->context,
-                         l->out, &asker_ops, l, error);
+    return pg_asker_open(&l->asker, &l->given->postgres, l->given->lookup.statement, (int)l->given->lookup.key_count,
+                         l->context, l->out, &asker_ops, l, error);
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -294,13 +212,6 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-/* What is known, or that there is nothing. */
-static int answer_at_once(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
-    int rc = emit_rows(l, tuple, rows);
-    if (rc == GALE_NOT_FOUND) return gale_fail(l->out, gale_tuple_handle(tuple), GALE_REASON_FAILED, no_row);
-    return rc < 0 ? rc : gale_ack(l->out, gale_tuple_handle(tuple));
-}
-
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     lookup *l = self;
     char why[GALE_FAILURE_TEXT];
@@ -309,15 +220,9 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     int rc = write_key(l, tuple, why, sizeof why);
     if (rc == GALE_INVALID) return gale_reject(out, gale_tuple_handle(tuple), why);
     if (rc < 0) return rc;
-    if (rc == 1) return answer_at_once(l, tuple, NULL);
-    pg_rows *rows = pg_found_get(&l->found, (gale_str){ l->key.data, l->key.size });
-    if (rows) {
-        gale_value list = gale_value_owned_view(rows->list);
-        rc = answer_at_once(l, tuple, &list);
-        pg_rows_done(&l->found, rows);
-        return rc;
-    }
-    rc = gale_dispatch_hold(l->dispatch, tuple, l->key.size + sizeof(asked), &id);
+    if (rc == 1) return sql_lookup_has_none(&l->lookup, tuple);
+    if (sql_lookup_knows(&l->lookup, tuple, (gale_str){ l->key.data, l->key.size }, &rc)) return rc;
+    rc = gale_dispatch_hold(l->lookup.dispatch, tuple, l->key.size + sizeof(asked), &id);
     return rc < 0 ? rc : ask(l, id);
 }
 
@@ -328,13 +233,14 @@ static void drive(void *self) {
 static int bolt_finish(void *self, gale_collector *out) {
     const lookup *l = self;
     (void)out;
-    return gale_dispatch_finish(l->dispatch, l->given->finish_wait, l->given->postgres.where, "answered", drive, self);
+    return gale_dispatch_finish(l->lookup.dispatch, l->given->lookup.finish_wait, l->given->postgres.where, "answered",
+                                drive, self);
 }
 
 /* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */
 
 static int bolt_save(void *self, gale_saver *to) {
-    return gale_dispatch_save(((lookup *)self)->dispatch, to);
+    return gale_dispatch_save(((lookup *)self)->lookup.dispatch, to);
 }
 
 static int ask_again(void *user, uint64_t id, const gale_tuple *tuple) {
@@ -342,12 +248,12 @@ static int ask_again(void *user, uint64_t id, const gale_tuple *tuple) {
     char why[GALE_FAILURE_TEXT];
     int rc = write_key(l, tuple, why, sizeof why);
     if (rc == 0) return ask(l, id);
-    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, rc < 0 ? gale_error_text(rc) : no_row);
+    return sql_lookup_refuse(&l->lookup, id, rc);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     (void)out;
-    return gale_dispatch_restore(((lookup *)self)->dispatch, from, ask_again, self);
+    return gale_dispatch_restore(((lookup *)self)->lookup.dispatch, from, ask_again, self);
 }
 
 static const gale_durable_ops durable = {
@@ -382,7 +288,7 @@ int pg_make_lookup(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_
                              .ops = &ops,
                              .user = made,
                              .free_user = pg_lookup_settings_free,
-                             .outputs = made->outputs,
-                             .output_count = made->missing == PG_MISSING_STREAM ? 2 : 1 };
+                             .outputs = made->lookup.outputs,
+                             .output_count = made->lookup.output_count };
     return 0;
 }

@@ -17,16 +17,16 @@ struct pg_once {
     bool ready; /* its tables are made */
     pg_batch batch;
     /* Statements. */
-    pg_text make_markers, make_refused, begin_marker, lock_marker, write_marker, keep_refused;
+    sql_text make_markers, make_refused, begin_marker, lock_marker, write_marker, keep_refused;
 };
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
 
-static void print(pg_text *to, const char *before, const char *name, const char *behind) {
-    pg_text_print(to, "%s", before);
+static void print(sql_text *to, const char *before, const char *name, const char *behind) {
+    sql_text_print(to, "%s", before);
     pg_text_name(to, (gale_str){ name, strlen(name) });
-    pg_text_print(to, "%s", behind);
-    (void)pg_text_string(to);
+    sql_text_print(to, "%s", behind);
+    (void)sql_text_string(to);
 }
 
 static bool write_statements(pg_once *o) {
@@ -64,16 +64,16 @@ void pg_once_free(void *once) {
     if (!o) return;
     pg_session_end(&o->session);
     pg_batch_free(&o->batch);
-    pg_text_free(&o->make_markers);
-    pg_text_free(&o->make_refused);
-    pg_text_free(&o->begin_marker);
-    pg_text_free(&o->lock_marker);
-    pg_text_free(&o->write_marker);
-    pg_text_free(&o->keep_refused);
+    sql_text_free(&o->make_markers);
+    sql_text_free(&o->make_refused);
+    sql_text_free(&o->begin_marker);
+    sql_text_free(&o->lock_marker);
+    sql_text_free(&o->write_marker);
+    sql_text_free(&o->keep_refused);
     free(o);
 }
 
-void pg_once_values(const pg_table *table, const pg_text *row, gale_value values[PG_ONCE_VALUES]) {
+void pg_once_values(const pg_table *table, const sql_text *row, gale_value values[PG_ONCE_VALUES]) {
     values[0] = gale_i64((int64_t)table->shape);
     values[1] = gale_bytes(row->data, row->size);
 }
@@ -101,7 +101,7 @@ static int refuse(pg_once *o, gale_error *error) {
 /* --- An epoch ------------------------------------------------------------------------------------------------------------ */
 
 /* Tables are asked for first: who may write to them need not be allowed to make them. */
-static bool make_table(pg_once *o, const char *name, const pg_text *statement) {
+static bool make_table(pg_once *o, const char *name, const sql_text *statement) {
     const char *const values[] = { name };
     PGresult *there = pg_session_ask(&o->session, "SELECT 1 WHERE to_regclass($1) IS NOT NULL", values, 1);
     bool missing = there && PQntuples(there) == 0;
@@ -150,7 +150,7 @@ static int load(pg_once *o, gale_epoch *epoch, gale_error *error) {
                 "%s: rows that the last run kept were made for other columns, keys, or another table than %s: "
                 "it goes on when `table`, `fields`, `columns` and `key` are as they were",
                 o->given->postgres.where, o->given->target);
-        pg_text_add(&o->batch.text, values[1].as.bytes, values[1].size);
+        sql_text_add(&o->batch.text, values[1].as.bytes, values[1].size);
         if (o->batch.text.failed) {
             o->batch.text.failed = false;
             return GALE_NO_MEMORY;

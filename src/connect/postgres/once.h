@@ -23,7 +23,7 @@ pg_once *pg_once_new(const pg_sink_settings *given, const char *id);
 void pg_once_free(void *once);
 
 /* What an epoch keeps of a row of the table; borrowed from it. */
-void pg_once_values(const pg_table *table, const pg_text *row, gale_value values[PG_ONCE_VALUES]);
+void pg_once_values(const pg_table *table, const sql_text *row, gale_value values[PG_ONCE_VALUES]);
 
 /* A gale_epoch_commit_fn. */
 int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error);

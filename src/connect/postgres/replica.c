@@ -12,12 +12,12 @@ static const int64_t EPOCH_US = INT64_C(946684800000000);
 
 /* --- What is asked ------------------------------------------------------------------------------------------------------- */
 
-static void ask(pg_replica *r, pg_replica_stage stage, pg_text *query) {
-    const char *text = pg_text_string(query);
+static void ask(pg_replica *r, pg_replica_stage stage, sql_text *query) {
+    const char *text = sql_text_string(query);
     r->stage = stage;
     r->asked_wrong = false;
     bool sent = text && PQsendQuery(r->link.conn, text);
-    pg_text_free(query);
+    sql_text_free(query);
     if (!sent) {
         pg_link_fail(&r->link, text ? PQerrorMessage(r->link.conn) : "out of memory");
         return;
@@ -28,53 +28,53 @@ static void ask(pg_replica *r, pg_replica_stage stage, pg_text *query) {
 
 /* What settings say is letters of names, and needs nothing in a literal; a publication may have more. */
 static void look(pg_replica *r) {
-    pg_text query = { .data = NULL };
+    sql_text query = { .data = NULL };
     char *publication = PQescapeLiteral(r->link.conn, r->given->publication, strlen(r->given->publication));
     if (publication)
-        pg_text_print(&query,
-                      "SELECT (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = '%s'), "
-                      "(SELECT count(*) FROM pg_publication WHERE pubname = %s)",
-                      r->given->slot, publication);
+        sql_text_print(&query,
+                       "SELECT (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = '%s'), "
+                       "(SELECT count(*) FROM pg_publication WHERE pubname = %s)",
+                       r->given->slot, publication);
     PQfreemem(publication);
     ask(r, PG_REPLICA_LOOKS, &query);
 }
 
 static void publish(pg_replica *r) {
-    pg_text query = { .data = NULL };
-    pg_text_print(&query, "CREATE PUBLICATION ");
+    sql_text query = { .data = NULL };
+    sql_text_print(&query, "CREATE PUBLICATION ");
     pg_text_name(&query, (gale_str){ r->given->publication, strlen(r->given->publication) });
-    pg_text_print(&query, " FOR TABLE %s", r->given->tables.data);
+    sql_text_print(&query, " FOR TABLE %s", r->given->tables.data);
     ask(r, PG_REPLICA_PUBLISHES, &query);
 }
 
 static void make_slot(pg_replica *r) {
-    pg_text query = { .data = NULL };
+    sql_text query = { .data = NULL };
     if (r->given->snapshot)
-        pg_text_print(&query, "CREATE_REPLICATION_SLOT %s%s TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT", r->given->slot,
-                      snapshot_slot);
+        sql_text_print(&query, "CREATE_REPLICATION_SLOT %s%s TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT",
+                       r->given->slot, snapshot_slot);
     else
-        pg_text_print(&query, "CREATE_REPLICATION_SLOT %s LOGICAL pgoutput NOEXPORT_SNAPSHOT", r->given->slot);
+        sql_text_print(&query, "CREATE_REPLICATION_SLOT %s LOGICAL pgoutput NOEXPORT_SNAPSHOT", r->given->slot);
     ask(r, PG_REPLICA_MAKES, &query);
 }
 
 static void keep_slot(pg_replica *r) {
-    pg_text query = { .data = NULL };
-    pg_text_print(&query, "SELECT pg_copy_logical_replication_slot('%s%s', '%s', false)", r->given->slot, snapshot_slot,
-                  r->given->slot);
+    sql_text query = { .data = NULL };
+    sql_text_print(&query, "SELECT pg_copy_logical_replication_slot('%s%s', '%s', false)", r->given->slot,
+                   snapshot_slot, r->given->slot);
     ask(r, PG_REPLICA_KEEPS, &query);
 }
 
 /* The name of a publication is an identifier in a literal. */
 static void start(pg_replica *r) {
-    pg_text query = { .data = NULL }, name = { .data = NULL };
+    sql_text query = { .data = NULL }, name = { .data = NULL };
     pg_text_name(&name, (gale_str){ r->given->publication, strlen(r->given->publication) });
-    const char *text = pg_text_string(&name);
+    const char *text = sql_text_string(&name);
     char *literal = text ? PQescapeLiteral(r->link.conn, text, strlen(text)) : NULL;
     if (literal)
-        pg_text_print(&query, "START_REPLICATION SLOT %s LOGICAL 0/0 (proto_version '1', publication_names %s)",
-                      r->given->slot, literal);
+        sql_text_print(&query, "START_REPLICATION SLOT %s LOGICAL 0/0 (proto_version '1', publication_names %s)",
+                       r->given->slot, literal);
     PQfreemem(literal);
-    pg_text_free(&name);
+    sql_text_free(&name);
     pg_output_begin(&r->output);
     r->commit = r->skip = 0;
     ask(r, PG_REPLICA_STARTS, &query);

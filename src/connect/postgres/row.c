@@ -13,8 +13,8 @@ static const char *const names[] = { "op", "schema", "table", "row", "old", "lsn
 /* --- Fields ------------------------------------------------------------------------------------------------------------ */
 
 static void add_name(pg_row *row, const char *name, size_t size) {
-    if (row->names.size) pg_text_add(&row->names, ", ", 2);
-    pg_text_add(&row->names, name, size);
+    if (row->names.size) sql_text_add(&row->names, ", ", 2);
+    sql_text_add(&row->names, name, size);
 }
 
 static int add_columns(pg_row *row, const gale_args *args, gale_error *error) {
@@ -39,12 +39,12 @@ int pg_row_make(pg_row *row, const gale_args *args, gale_error *error) {
     add_name(row, row->emit.text, strlen(row->emit.text));
     rc = add_columns(row, args, error);
     if (rc < 0) return rc;
-    return pg_text_string(&row->names) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    return sql_text_string(&row->names) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 
 void pg_row_free(pg_row *row) {
     for (size_t i = 0; i < row->column_count; i++) free(row->columns[i]);
-    pg_text_free(&row->names);
+    sql_text_free(&row->names);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------------ */

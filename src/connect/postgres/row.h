@@ -23,7 +23,7 @@ typedef struct pg_row {
     gale_names emit;
     char *columns[PG_ROW_COLUMNS_MAX];
     size_t column_count;
-    pg_text names; /* "op, table, row, id" */
+    sql_text names; /* "op, table, row, id" */
 } pg_row;
 
 /* Of the parameters `emit` and `columns`. GALE_INVALID with a sentence; GALE_NO_MEMORY. Freed by pg_row_free, also then. */

@@ -16,7 +16,7 @@ typedef struct sink {
     pg_writer writer; /* of these two pairs it has one */
     gale_dispatch *dispatch;
     gale_epochs *epochs;
-    pg_text row;
+    sql_text row;
     uint64_t number;
 } sink;
 
@@ -78,7 +78,7 @@ static void bolt_cleanup(void *self) {
     pg_writer_close(&s->writer);
     gale_dispatch_free(s->dispatch);
     gale_epochs_free(s->epochs);
-    pg_text_free(&s->row);
+    sql_text_free(&s->row);
     free(s);
 }
 

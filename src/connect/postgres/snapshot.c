@@ -9,13 +9,13 @@ static void be_lost(pg_snapshot *s, const char *why) {
     s->lost = true;
 }
 
-static void send(pg_snapshot *s, pg_text *query, bool row_by_row) {
-    const char *text = pg_text_string(query);
+static void send(pg_snapshot *s, sql_text *query, bool row_by_row) {
+    const char *text = sql_text_string(query);
     if (!text)
         be_lost(s, "out of memory");
     else if (!PQsendQuery(s->link.conn, text) || (row_by_row && !PQsetSingleRowMode(s->link.conn)))
         be_lost(s, PQerrorMessage(s->link.conn));
-    pg_text_free(query);
+    sql_text_free(query);
     if (s->lost) return;
     pg_link_expect(&s->link, true);
     pg_link_flush(&s->link);
@@ -24,22 +24,22 @@ static void send(pg_snapshot *s, pg_text *query, bool row_by_row) {
 /* Before version 15 a publication has all columns and rows of a table. */
 static void list_tables(void *user) {
     pg_snapshot *s = user;
-    pg_text query = { .data = NULL };
+    sql_text query = { .data = NULL };
     bool picks = PQserverVersion(s->link.conn) >= 150000;
     s->table = -1;
-    pg_text_print(&query,
-                  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '%s'; "
-                  "SELECT schemaname, tablename, %s, (SELECT relkind = 'p' FROM pg_class WHERE oid = format('%%I.%%I', "
-                  "schemaname, tablename)::regclass) FROM pg_publication_tables WHERE pubname = '%s' ORDER BY 1, 2",
-                  s->name,
-                  picks ? "(SELECT string_agg(quote_ident(name), ', ') FROM unnest(attnames) name), rowfilter"
-                        : "'*', NULL",
-                  s->given->publication);
+    sql_text_print(
+        &query,
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '%s'; "
+        "SELECT schemaname, tablename, %s, (SELECT relkind = 'p' FROM pg_class WHERE oid = format('%%I.%%I', "
+        "schemaname, tablename)::regclass) FROM pg_publication_tables WHERE pubname = '%s' ORDER BY 1, 2",
+        s->name,
+        picks ? "(SELECT string_agg(quote_ident(name), ', ') FROM unnest(attnames) name), rowfilter" : "'*', NULL",
+        s->given->publication);
     send(s, &query, false);
 }
 
 static void read_table(pg_snapshot *s) {
-    pg_text query = { .data = NULL };
+    sql_text query = { .data = NULL };
     if (++s->table >= PQntuples(s->tables)) {
         s->over = true;
         pg_link_expect(&s->link, false);
@@ -47,13 +47,13 @@ static void read_table(pg_snapshot *s) {
     }
     const char *schema = PQgetvalue(s->tables, s->table, 0), *name = PQgetvalue(s->tables, s->table, 1);
     bool is_divided = *PQgetvalue(s->tables, s->table, 4) == 't'; /* its rows are its partitions' */
-    pg_text_print(&query, "SELECT %s FROM %s", PQgetvalue(s->tables, s->table, 2), is_divided ? "" : "ONLY ");
+    sql_text_print(&query, "SELECT %s FROM %s", PQgetvalue(s->tables, s->table, 2), is_divided ? "" : "ONLY ");
     char *quoted_schema = PQescapeIdentifier(s->link.conn, schema, strlen(schema));
     char *quoted_name = PQescapeIdentifier(s->link.conn, name, strlen(name));
-    if (quoted_schema && quoted_name) pg_text_print(&query, "%s.%s", quoted_schema, quoted_name);
+    if (quoted_schema && quoted_name) sql_text_print(&query, "%s.%s", quoted_schema, quoted_name);
     PQfreemem(quoted_schema);
     PQfreemem(quoted_name);
-    if (!PQgetisnull(s->tables, s->table, 3)) pg_text_print(&query, " WHERE %s", PQgetvalue(s->tables, s->table, 3));
+    if (!PQgetisnull(s->tables, s->table, 3)) sql_text_print(&query, " WHERE %s", PQgetvalue(s->tables, s->table, 3));
     send(s, &query, true);
 }
 

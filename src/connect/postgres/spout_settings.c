@@ -17,10 +17,10 @@ static int read_tables(pg_spout_settings *made, const gale_args *args, gale_erro
     gale_value list = gale_args_value(args, "tables");
     for (size_t i = 0; list.type == GALE_TYPE_LIST && i < list.size; i++) {
         gale_value name = gale_list_at(&list, i);
-        if (i) pg_text_add(&made->tables, ", ", 2);
+        if (i) sql_text_add(&made->tables, ", ", 2);
         pg_text_name(&made->tables, (gale_str){ name.as.string, name.size });
     }
-    return pg_text_string(&made->tables) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    return sql_text_string(&made->tables) ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
 }
 
 int pg_spout_settings_make(pg_spout_settings *made, const gale_args *args, gale_error *error) {
@@ -45,6 +45,6 @@ void pg_spout_settings_free(void *settings) {
     pg_row_free(&made->row);
     free(made->slot);
     free(made->publication);
-    pg_text_free(&made->tables);
+    sql_text_free(&made->tables);
     free(made);
 }

@@ -10,7 +10,7 @@ typedef struct pg_spout_settings {
     pg_row row;
     gale_output output;
     char *slot, *publication;
-    pg_text tables; /* "a", "b": those of a publication that is missing; empty: none */
+    sql_text tables; /* "a", "b": those of a publication that is missing; empty: none */
     bool snapshot;
     int64_t confirm_every; /* ns */
     uint64_t memory;

@@ -108,11 +108,11 @@ static int mark_times(pg_table *table, const gale_args *args, gale_error *error)
 /* --- Statements ------------------------------------------------------------------------------------------------------- */
 
 /* "a", "b": of all, of the keys, or `form` with the name for both %s of each that is no key. */
-static void list_columns(const pg_table *table, pg_text *to, bool keys_only) {
+static void list_columns(const pg_table *table, sql_text *to, bool keys_only) {
     bool first = true;
     for (size_t i = 0; i < table->count; i++) {
         if (keys_only && !table->columns[i].is_key) continue;
-        pg_text_print(to, first ? "" : ", ");
+        sql_text_print(to, first ? "" : ", ");
         pg_text_name(to, str_of(table->columns[i].name));
         first = false;
     }
@@ -124,22 +124,22 @@ static bool has_others(const pg_table *table) {
     return false;
 }
 
-static void list_updates(const pg_table *table, pg_text *to) {
+static void list_updates(const pg_table *table, sql_text *to) {
     bool first = true;
     for (size_t i = 0; i < table->count; i++) {
         if (table->columns[i].is_key) continue;
-        pg_text_print(to, first ? "" : ", ");
+        sql_text_print(to, first ? "" : ", ");
         pg_text_name(to, str_of(table->columns[i].name));
-        pg_text_print(to, " = EXCLUDED.");
+        sql_text_print(to, " = EXCLUDED.");
         pg_text_name(to, str_of(table->columns[i].name));
         first = false;
     }
 }
 
 /* Takes the text. */
-static int keep(pg_text *text, char **ret, gale_error *error) {
-    if (!pg_text_string(text)) {
-        pg_text_free(text);
+static int keep(sql_text *text, char **ret, gale_error *error) {
+    if (!sql_text_string(text)) {
+        sql_text_free(text);
         return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     }
     *ret = text->data;
@@ -147,43 +147,43 @@ static int keep(pg_text *text, char **ret, gale_error *error) {
 }
 
 static int write_copy(pg_table *table, gale_str target, gale_error *error) {
-    pg_text text = { .data = NULL };
-    pg_text_print(&text, "COPY ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "COPY ");
     if (table->keyed)
-        pg_text_print(&text, "gale_batch");
+        sql_text_print(&text, "gale_batch");
     else
         pg_text_name(&text, target);
-    pg_text_print(&text, " (");
+    sql_text_print(&text, " (");
     list_columns(table, &text, false);
-    pg_text_print(&text, table->keyed ? ", gale_row) FROM STDIN" : ") FROM STDIN");
+    sql_text_print(&text, table->keyed ? ", gale_row) FROM STDIN" : ") FROM STDIN");
     return keep(&text, &table->copy, error);
 }
 
 static int write_stage(pg_table *table, gale_str target, gale_error *error) {
-    pg_text text = { .data = NULL };
-    pg_text_print(&text, "CREATE TEMP TABLE gale_batch ON COMMIT DELETE ROWS AS SELECT ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "CREATE TEMP TABLE gale_batch ON COMMIT DELETE ROWS AS SELECT ");
     list_columns(table, &text, false);
-    pg_text_print(&text, ", 0::bigint AS gale_row FROM ");
+    sql_text_print(&text, ", 0::bigint AS gale_row FROM ");
     pg_text_name(&text, target);
-    pg_text_print(&text, " WITH NO DATA");
+    sql_text_print(&text, " WITH NO DATA");
     return keep(&text, &table->stage, error);
 }
 
 static int write_merge(pg_table *table, gale_str target, bool stays, gale_error *error) {
-    pg_text text = { .data = NULL };
-    pg_text_print(&text, "INSERT INTO ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "INSERT INTO ");
     pg_text_name(&text, target);
-    pg_text_print(&text, " (");
+    sql_text_print(&text, " (");
     list_columns(table, &text, false);
-    pg_text_print(&text, ") SELECT DISTINCT ON (");
+    sql_text_print(&text, ") SELECT DISTINCT ON (");
     list_columns(table, &text, true);
-    pg_text_print(&text, ") ");
+    sql_text_print(&text, ") ");
     list_columns(table, &text, false);
-    pg_text_print(&text, " FROM gale_batch ORDER BY ");
+    sql_text_print(&text, " FROM gale_batch ORDER BY ");
     list_columns(table, &text, true);
-    pg_text_print(&text, stays ? ", gale_row ON CONFLICT (" : ", gale_row DESC ON CONFLICT (");
+    sql_text_print(&text, stays ? ", gale_row ON CONFLICT (" : ", gale_row DESC ON CONFLICT (");
     list_columns(table, &text, true);
-    pg_text_print(&text, stays || !has_others(table) ? ") DO NOTHING" : ") DO UPDATE SET ");
+    sql_text_print(&text, stays || !has_others(table) ? ") DO NOTHING" : ") DO UPDATE SET ");
     if (!stays) list_updates(table, &text);
     return keep(&text, &table->merge, error);
 }
@@ -224,25 +224,26 @@ void pg_table_free(pg_table *table) {
     free(table->merge);
 }
 
-static const char *add_field(const pg_column *column, const gale_tuple *tuple, pg_text *to) {
+static const char *add_field(const pg_column *column, const gale_tuple *tuple, sql_text *to) {
     gale_value value;
     if (!gale_tuple_get(tuple, column->field, &value)) return "is not there";
     if (column->is_key && value.type == GALE_TYPE_NULL) return "is null, and is a key";
     return pg_text_copy_value(to, &value, column->unit);
 }
 
-int pg_table_row(const pg_table *table, const gale_tuple *tuple, uint64_t number, pg_text *to, char *why, size_t size) {
+int pg_table_row(const pg_table *table, const gale_tuple *tuple, uint64_t number, sql_text *to, char *why,
+                 size_t size) {
     size_t before = to->size;
     for (size_t i = 0; i < table->count; i++) {
-        if (i) pg_text_add(to, "\t", 1);
+        if (i) sql_text_add(to, "\t", 1);
         const char *wrong = add_field(&table->columns[i], tuple, to);
         if (!wrong) continue;
         to->size = before;
         snprintf(why, size, "field %s %s", table->columns[i].field, wrong);
         return GALE_INVALID;
     }
-    if (table->keyed) pg_text_print(to, "\t%" PRIu64, number);
-    pg_text_add(to, "\n", 1);
+    if (table->keyed) sql_text_print(to, "\t%" PRIu64, number);
+    sql_text_add(to, "\n", 1);
     if (!to->failed) return 0;
     to->size = before;
     to->failed = false;

@@ -35,6 +35,6 @@ void pg_table_free(pg_table *table);
 
 /* Appends the row of a tuple, its end of line included. `number` grows with each row. 0; GALE_INVALID with a sentence in `why`: nothing was appended;
  * GALE_NO_MEMORY. */
-int pg_table_row(const pg_table *table, const gale_tuple *tuple, uint64_t number, pg_text *to, char *why, size_t size);
+int pg_table_row(const pg_table *table, const gale_tuple *tuple, uint64_t number, sql_text *to, char *why, size_t size);
 
 #endif

@@ -174,10 +174,10 @@ void pg_writer_drive(pg_writer *w, int milliseconds) {
 /* --- It --------------------------------------------------------------------------------------------------------------- */
 
 static char *query_of(const pg_table *table) {
-    pg_text text = { .data = NULL };
-    pg_text_print(&text, "%s%s%s", table->copy, table->merge ? "; " : "", table->merge ? table->merge : "");
-    if (pg_text_string(&text)) return text.data;
-    pg_text_free(&text);
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "%s%s%s", table->copy, table->merge ? "; " : "", table->merge ? table->merge : "");
+    if (sql_text_string(&text)) return text.data;
+    sql_text_free(&text);
     return NULL;
 }
 

@@ -1,9 +1,10 @@
 /* Fields from an SQLite file: gale.bolt.SqliteLookup. A tuple whose key was not asked for lately is held until a thread of the task's own has the answer; others with the
  * same key wait for the same answer. */
-#include "connect/sqlite/found.h"
+#include "sql/lookup.h"
 #include "connect/sqlite/hand.h"
 #include "connect/sqlite/questions.h"
 #include "connect/sqlite/sqlite.h"
+#include "connect/sqlite/text.h"
 
 #include <gale/connect.h>
 #include <gale/state.h>
@@ -22,90 +23,32 @@ typedef struct lookup {
     const lite_lookup_settings *given;
     const gale_context *context;
     gale_collector *to;
-    gale_dispatch *dispatch;
-    gale_rotating_map *open; /* questions by their keys */
-    lite_found found;
-    lite_text name, scratch;
+    sql_lookup lookup;
+    sql_text name, scratch;
     bool unwell;
     gale_backoff backoff;
     int64_t again; /* not before then; 0: at once */
     gale_watch timer;
-    gale_value keys[LITE_LOOKUP_KEYS_MAX];         /* of the tuple in execution */
-    gale_value values[2 * LITE_LOOKUP_FIELDS_MAX]; /* of what goes out */
+    gale_value keys[SQL_KEYS_MAX]; /* of the tuple in execution */
 } lookup;
-
-/* --- Out -------------------------------------------------------------------------------------------------------------- */
-
-static void pass_fields(lookup *l, const gale_tuple *tuple) {
-    for (size_t i = 0; i < l->given->field_count; i++)
-        if (!gale_tuple_get(tuple, l->given->fields[i], &l->values[i])) l->values[i] = gale_null();
-}
-
-static int emit(lookup *l, gale_handle tuple, uint32_t stream, size_t count) {
-    return gale_emit_anchored(l->to, stream, l->values, count, &tuple, 1);
-}
-
-static int emit_missing(lookup *l, gale_handle tuple) {
-    size_t count = l->given->field_count;
-    switch (l->given->missing) {
-    case LITE_MISSING_NULL:
-        for (size_t i = 0; i < l->given->add_count; i++) l->values[count + i] = gale_null();
-        return emit(l, tuple, 0, count + l->given->add_count);
-    case LITE_MISSING_STREAM: return emit(l, tuple, 1, count);
-    case LITE_MISSING_FAIL: return GALE_NOT_FOUND;
-    default: return 0;
-    }
-}
-
-/* GALE_NOT_FOUND: there is no row, and the tuple is to fail for it. */
-static int emit_rows(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
-    gale_handle handle = gale_tuple_handle(tuple);
-    pass_fields(l, tuple);
-    if (!rows || !rows->size) return emit_missing(l, handle);
-    int rc = 0;
-    for (size_t i = 0; rc >= 0 && i < rows->size; i++) {
-        gale_value row = gale_list_at(rows, i);
-        for (size_t j = 0; j < l->given->add_count; j++) l->values[l->given->field_count + j] = gale_list_at(&row, j);
-        rc = emit(l, handle, 0, l->given->field_count + l->given->add_count);
-    }
-    return rc;
-}
-
-static const char no_row[] = "there is no row of its key";
-
-/* Of a tuple that was held. */
-static void answer(lookup *l, uint64_t id, const gale_value *rows) {
-    const gale_tuple *tuple = gale_dispatch_tuple(l->dispatch, id);
-    int rc = tuple ? emit_rows(l, tuple, rows) : 0;
-    if (rc == GALE_NOT_FOUND)
-        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, no_row);
-    else if (rc < 0)
-        (void)gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, gale_error_text(rc));
-    else
-        (void)gale_dispatch_ack(l->dispatch, id);
-}
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
 
 static void forget(lookup *l, lite_question *q) {
-    (void)gale_rotating_map_remove_bytes(l->open, q->name, q->name_size, NULL);
+    (void)gale_rotating_map_remove_bytes(l->lookup.open, q->name, q->name_size, NULL);
     lite_question_free(q);
-}
-
-static void fail_all(lookup *l, const lite_question *q, int32_t reason, const char *why) {
-    for (size_t i = 0; i < q->count; i++) (void)gale_dispatch_fail(l->dispatch, q->ids[i], reason, why);
 }
 
 static void answer_all(lookup *l, const lite_question *q) {
     gale_value list = gale_value_owned_view(q->rows);
-    lite_answer *kept = lite_found_put(&l->found, (gale_str){ q->name, q->name_size }, &list);
-    if (kept) lite_answer_done(&l->found, kept); /* what is not remembered is asked for again */
-    for (size_t i = 0; i < q->count; i++) answer(l, q->ids[i], &list);
+    sql_rows *kept = sql_found_put(&l->lookup.found, (gale_str){ q->name, q->name_size }, &list);
+    if (kept) sql_rows_done(&l->lookup.found, kept); /* what is not remembered is asked for again */
+    sql_lookup_answer(&l->lookup, &q->waiting, &list);
 }
 
 static void hear_answer(lookup *l, lite_question *q) {
     if (*q->why)
-        fail_all(l, q, GALE_REASON_REJECTED, q->why);
+        sql_lookup_fail(&l->lookup, &q->waiting, GALE_REASON_REJECTED, q->why);
     else
         answer_all(l, q);
     forget(l, q);
@@ -196,16 +139,16 @@ static void name_value(lookup *l, gale_value *value) {
     int64_t number = value->type == GALE_TYPE_BOOL ? value->as.boolean : value->as.i64;
     head[0] = (char)value->type;
     memcpy(head + 1, &size, sizeof size);
-    lite_text_add(&l->name, head, sizeof head);
-    lite_text_add(&l->name, sized ? value->as.bytes : (const void *)&number, size);
+    sql_text_add(&l->name, head, sizeof head);
+    sql_text_add(&l->name, sized ? value->as.bytes : (const void *)&number, size);
 }
 
 /* The names of lists and maps are made one after the other in `scratch`, which may move: there is room for one alone. */
 static int take_keys(lookup *l, const gale_tuple *tuple, char *why, size_t size) {
     size_t nested = 0;
-    for (size_t i = 0; i < l->given->key_count; i++) {
-        if (!gale_tuple_get(tuple, l->given->keys[i], &l->keys[i])) {
-            snprintf(why, size, "field %s is not there", l->given->keys[i]);
+    for (size_t i = 0; i < l->given->lookup.key_count; i++) {
+        if (!gale_tuple_get(tuple, l->given->lookup.keys[i], &l->keys[i])) {
+            snprintf(why, size, "field %s is not there", l->given->lookup.keys[i]);
             return GALE_INVALID;
         }
         if (l->keys[i].type == GALE_TYPE_NULL) return 1;
@@ -221,7 +164,7 @@ static int write_key(lookup *l, const gale_tuple *tuple, char *why, size_t size)
     int rc = take_keys(l, tuple, why, size);
     if (rc) return rc;
     l->name.size = l->scratch.size = 0;
-    for (size_t i = 0; i < l->given->key_count; i++) name_value(l, &l->keys[i]);
+    for (size_t i = 0; i < l->given->lookup.key_count; i++) name_value(l, &l->keys[i]);
     bool failed = l->name.failed || l->scratch.failed;
     l->name.failed = l->scratch.failed = false;
     if (failed) return GALE_NO_MEMORY;
@@ -230,43 +173,34 @@ static int write_key(lookup *l, const gale_tuple *tuple, char *why, size_t size)
     return GALE_INVALID;
 }
 
-static bool wait_for(lite_question *q, uint64_t id) {
-    if (q->count == q->room) {
-        size_t room = q->room ? 2 * q->room : 4;
-        uint64_t *ids = realloc(q->ids, room * sizeof *ids);
-        if (!ids) return false;
-        q->ids = ids;
-        q->room = room;
-    }
-    q->ids[q->count++] = id;
-    return true;
-}
-
 static lite_question *new_question(lookup *l) {
     lite_question *q = calloc(1, sizeof *q + l->name.size);
-    gale_value key = gale_list(l->keys, l->given->key_count);
+    gale_value key = gale_list(l->keys, l->given->lookup.key_count);
     if (!q) return NULL;
     q->name_size = l->name.size;
     memcpy(q->name, l->name.data, l->name.size);
     q->key = gale_value_copy(&key);
-    if (q->key && gale_rotating_map_put_bytes(l->open, q->name, q->name_size, &q, NULL) >= 0) return q;
+    if (q->key && gale_rotating_map_put_bytes(l->lookup.open, q->name, q->name_size, &q, NULL) >= 0) return q;
     lite_question_free(q);
     return NULL;
 }
 
 /* Of the key that was written last. */
 static int ask(lookup *l, uint64_t id) {
-    lite_question **open = gale_rotating_map_get_bytes(l->open, l->name.data, l->name.size);
-    if (open) return wait_for(*open, id) ? 0 : gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+    lite_question **open = gale_rotating_map_get_bytes(l->lookup.open, l->name.data, l->name.size);
+    if (open)
+        return sql_waiting_add(&(*open)->waiting, id)
+                   ? 0
+                   : gale_dispatch_fail(l->lookup.dispatch, id, GALE_REASON_FAILED, "out of memory");
     lite_question *q = new_question(l);
-    if (q && wait_for(q, id)) {
+    if (q && sql_waiting_add(&q->waiting, id)) {
         *l->last = q;
         l->last = &q->next;
         send_next(l);
         return 0;
     }
     if (q) forget(l, q);
-    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, "out of memory");
+    return gale_dispatch_fail(l->lookup.dispatch, id, GALE_REASON_FAILED, "out of memory");
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------ */
@@ -285,20 +219,10 @@ static void bolt_cleanup(void *self) {
     lite_asking_end(&l->asking);
     free_questions(l->out);
     free_questions(l->first);
-    gale_dispatch_free(l->dispatch);
-    lite_found_close(&l->found);
-    gale_rotating_map_free(l->open);
-    lite_text_free(&l->name);
-    lite_text_free(&l->scratch);
+    sql_lookup_close(&l->lookup);
+    sql_text_free(&l->name);
+    sql_text_free(&l->scratch);
     free(l);
-}
-
-static int make_map(lookup *l, gale_error *error) {
-    gale_rotating_map_options options = GALE_ROTATING_MAP_OPTIONS_INIT;
-    options.key_type = GALE_KEY_BYTES;
-    options.value_size = sizeof(lite_question *);
-    options.allocator = l->context->allocator;
-    return gale_rotating_map_new(&options, &l->open, error);
 }
 
 static int make_timer(lookup *l, gale_error *error) {
@@ -311,11 +235,7 @@ static int make_timer(lookup *l, gale_error *error) {
 
 /* Nothing is heard while the task may not run, as who hears emits. */
 static int begin(lookup *l, gale_error *error) {
-    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
-    options.memory = l->given->memory;
-    int rc = gale_dispatch_new(l->context, l->to, &options, &l->dispatch, error);
-    if (rc == 0) rc = make_map(l, error);
-    if (rc == 0) rc = lite_found_open(&l->found, l->given->cache_for, l->given->cache_rows, l->context, error);
+    int rc = sql_lookup_open(&l->lookup, &l->given->lookup, l->context, l->to, error);
     if (rc == 0) rc = make_timer(l, error);
     return rc < 0 ? rc : lite_hand_open(&l->hand, false, l->to, &hand_ops, l, error);
 }
@@ -342,13 +262,6 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-/* What is known, or that there is nothing. */
-static int answer_at_once(lookup *l, const gale_tuple *tuple, const gale_value *rows) {
-    int rc = emit_rows(l, tuple, rows);
-    if (rc == GALE_NOT_FOUND) return gale_fail(l->to, gale_tuple_handle(tuple), GALE_REASON_FAILED, no_row);
-    return rc < 0 ? rc : gale_ack(l->to, gale_tuple_handle(tuple));
-}
-
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     lookup *l = self;
     char why[GALE_FAILURE_TEXT];
@@ -357,15 +270,9 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     int rc = write_key(l, tuple, why, sizeof why);
     if (rc == GALE_INVALID) return gale_reject(out, gale_tuple_handle(tuple), why);
     if (rc < 0) return rc;
-    if (rc == 1) return answer_at_once(l, tuple, NULL);
-    lite_answer *rows = lite_found_get(&l->found, (gale_str){ l->name.data, l->name.size });
-    if (rows) {
-        gale_value list = gale_value_owned_view(rows->list);
-        rc = answer_at_once(l, tuple, &list);
-        lite_answer_done(&l->found, rows);
-        return rc;
-    }
-    rc = gale_dispatch_hold(l->dispatch, tuple, l->name.size + sizeof(lite_question), &id);
+    if (rc == 1) return sql_lookup_has_none(&l->lookup, tuple);
+    if (sql_lookup_knows(&l->lookup, tuple, (gale_str){ l->name.data, l->name.size }, &rc)) return rc;
+    rc = gale_dispatch_hold(l->lookup.dispatch, tuple, l->name.size + sizeof(lite_question), &id);
     return rc < 0 ? rc : ask(l, id);
 }
 
@@ -378,13 +285,14 @@ static void drive(void *self) {
 static int bolt_finish(void *self, gale_collector *out) {
     const lookup *l = self;
     (void)out;
-    return gale_dispatch_finish(l->dispatch, l->given->finish_wait, l->given->sqlite.where, "answered", drive, self);
+    return gale_dispatch_finish(l->lookup.dispatch, l->given->lookup.finish_wait, l->given->sqlite.where, "answered",
+                                drive, self);
 }
 
 /* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */
 
 static int bolt_save(void *self, gale_saver *to) {
-    return gale_dispatch_save(((lookup *)self)->dispatch, to);
+    return gale_dispatch_save(((lookup *)self)->lookup.dispatch, to);
 }
 
 static int ask_again(void *user, uint64_t id, const gale_tuple *tuple) {
@@ -392,12 +300,12 @@ static int ask_again(void *user, uint64_t id, const gale_tuple *tuple) {
     char why[GALE_FAILURE_TEXT];
     int rc = write_key(l, tuple, why, sizeof why);
     if (rc == 0) return ask(l, id);
-    return gale_dispatch_fail(l->dispatch, id, GALE_REASON_FAILED, rc < 0 ? gale_error_text(rc) : no_row);
+    return sql_lookup_refuse(&l->lookup, id, rc);
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     (void)out;
-    return gale_dispatch_restore(((lookup *)self)->dispatch, from, ask_again, self);
+    return gale_dispatch_restore(((lookup *)self)->lookup.dispatch, from, ask_again, self);
 }
 
 static const gale_durable_ops durable = {
@@ -432,7 +340,7 @@ int lite_make_lookup(void *user, const gale_args *args, gale_bolt *ret_bolt, gal
                              .ops = &ops,
                              .user = made,
                              .free_user = lite_lookup_settings_free,
-                             .outputs = made->outputs,
-                             .output_count = made->missing == LITE_MISSING_STREAM ? 2 : 1 };
+                             .outputs = made->lookup.outputs,
+                             .output_count = made->lookup.output_count };
     return 0;
 }

@@ -10,17 +10,17 @@ struct lite_once {
     const lite_sink_settings *given;
     char id[LITE_ONCE_ID_MAX];
     lite_write write;
-    lite_text row; /* one that is refused, as JSON */
+    sql_text row; /* one that is refused, as JSON */
     /* Statements. */
-    lite_text make, read_marker, write_marker, keep_refused;
+    sql_text make, read_marker, write_marker, keep_refused;
 };
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
 
-static void print(lite_text *to, const char *before, const char *name, const char *behind) {
-    lite_text_print(to, "%s", before);
+static void print(sql_text *to, const char *before, const char *name, const char *behind) {
+    sql_text_print(to, "%s", before);
     lite_text_defined(to, (gale_str){ name, strlen(name) });
-    lite_text_print(to, "%s", behind);
+    sql_text_print(to, "%s", behind);
 }
 
 static bool write_statements(lite_once *o) {
@@ -35,9 +35,9 @@ static bool write_statements(lite_once *o) {
               " (at REAL NOT NULL, target TEXT NOT NULL, why TEXT NOT NULL, line TEXT NOT NULL)");
         print(&o->keep_refused, "INSERT INTO ", refused,
               " (at, target, why, line) VALUES ((julianday('now') - 2440587.5) * 86400, ?1, ?2, ?3)");
-        if (!lite_text_string(&o->keep_refused)) return false;
+        if (!sql_text_string(&o->keep_refused)) return false;
     }
-    return lite_text_string(&o->make) && lite_text_string(&o->read_marker) && lite_text_string(&o->write_marker);
+    return sql_text_string(&o->make) && sql_text_string(&o->read_marker) && sql_text_string(&o->write_marker);
 }
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
@@ -59,11 +59,11 @@ void lite_once_free(void *once) {
     lite_once *o = once;
     if (!o) return;
     lite_write_end(&o->write);
-    lite_text_free(&o->row);
-    lite_text_free(&o->make);
-    lite_text_free(&o->read_marker);
-    lite_text_free(&o->write_marker);
-    lite_text_free(&o->keep_refused);
+    sql_text_free(&o->row);
+    sql_text_free(&o->make);
+    sql_text_free(&o->read_marker);
+    sql_text_free(&o->write_marker);
+    sql_text_free(&o->keep_refused);
     free(o);
 }
 
@@ -110,13 +110,13 @@ static const char *row_text(lite_once *o, const gale_value *values) {
     o->row.size = 0;
     for (size_t i = 0; i < table->count; i++) {
         gale_value name = gale_text(table->columns[i].name);
-        lite_text_print(&o->row, i ? "," : "{");
+        sql_text_print(&o->row, i ? "," : "{");
         lite_text_json(&o->row, &name);
-        lite_text_print(&o->row, ":");
+        sql_text_print(&o->row, ":");
         lite_text_json(&o->row, &values[1 + i]);
     }
-    lite_text_print(&o->row, "}");
-    return lite_text_string(&o->row);
+    sql_text_print(&o->row, "}");
+    return sql_text_string(&o->row);
 }
 
 static bool keep_refused(lite_once *o, const gale_value *row) {

@@ -11,7 +11,7 @@ void lite_question_free(lite_question *question) {
     if (!question) return;
     gale_value_owned_free(question->key);
     gale_value_owned_free(question->rows);
-    free(question->ids);
+    sql_waiting_free(&question->waiting);
     free(question);
 }
 
@@ -36,8 +36,8 @@ static size_t key_of(const lite_asking *a, int index) {
     if (!parameter || *parameter == '?') return (size_t)index - 1;
     gale_str name = lite_parameter_name((gale_str){ parameter, strlen(parameter) });
     size_t key = 0;
-    while (key < a->given->key_count &&
-           (strlen(a->given->keys[key]) != name.size || memcmp(a->given->keys[key], name.data, name.size) != 0))
+    while (key < a->given->lookup.key_count && (strlen(a->given->lookup.keys[key]) != name.size ||
+                                                memcmp(a->given->lookup.keys[key], name.data, name.size) != 0))
         key++;
     return key;
 }
@@ -49,20 +49,20 @@ static bool say_unfit(lite_asking *a, const char *what) {
 
 static bool fits(lite_asking *a) {
     int columns = sqlite3_column_count(a->statement);
-    if (columns != (int)a->given->add_count) {
+    if (columns != (int)a->given->lookup.add_count) {
         snprintf(a->base.why, sizeof a->base.why, "the query has %d columns, and add names %zu", columns,
-                 a->given->add_count);
+                 a->given->lookup.add_count);
         return false;
     }
     for (int i = 1; i <= sqlite3_bind_parameter_count(a->statement); i++)
-        if (key_of(a, i) >= a->given->key_count) return say_unfit(a, "has more parameters than key names");
+        if (key_of(a, i) >= a->given->lookup.key_count) return say_unfit(a, "has more parameters than key names");
     return sqlite3_stmt_readonly(a->statement) || say_unfit(a, "writes, which a lookup does not");
 }
 
 static bool begin(lite_asking *a) {
     if (lite_base_is_moved(&a->base)) close_statement(a);
     if (!lite_base_open(&a->base)) return false;
-    if (!a->statement) a->statement = lite_base_prepare(&a->base, a->given->statement);
+    if (!a->statement) a->statement = lite_base_prepare(&a->base, a->given->lookup.statement);
     return a->statement && fits(a);
 }
 
@@ -90,9 +90,9 @@ static bool have_room(lite_asking *a, size_t wanted) {
 
 /* A row is copied at once: what SQLite lends goes with its next step. The row's list takes `cells[rows]`. */
 static bool keep_row(lite_asking *a, gale_value_owned **kept) {
-    gale_value row[LITE_LOOKUP_FIELDS_MAX];
-    for (size_t i = 0; i < a->given->add_count; i++) row[i] = lite_column_value(a->statement, (int)i);
-    gale_value list = gale_list(row, a->given->add_count);
+    gale_value row[SQL_FIELDS_MAX];
+    for (size_t i = 0; i < a->given->lookup.add_count; i++) row[i] = lite_column_value(a->statement, (int)i);
+    gale_value list = gale_list(row, a->given->lookup.add_count);
     *kept = gale_value_copy(&list);
     return *kept;
 }
@@ -138,7 +138,7 @@ static void free_rows(row_list *list) {
 /* What a function does not take, as malformed JSON, is of the question alone. */
 static bool is_of_question(lite_asking *a, int rc) {
     int primary = rc & 0xff;
-    if (primary == SQLITE_ERROR) return lite_base_still_takes(&a->base, a->given->statement);
+    if (primary == SQLITE_ERROR) return lite_base_still_takes(&a->base, a->given->lookup.statement);
     return primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
 }
 

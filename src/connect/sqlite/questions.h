@@ -9,6 +9,7 @@
 
 #include "connect/sqlite/base.h"
 #include "connect/sqlite/lookup_settings.h"
+#include "sql/lookup.h"
 
 enum { LITE_ROWS_MAX = 10000 }; /* of one key */
 
@@ -17,8 +18,7 @@ typedef struct lite_question {
     gale_value_owned *key;  /* a list of the key's values */
     gale_value_owned *rows; /* a list of lists; NULL: not answered, or refused */
     char why[LITE_WHY_MAX]; /* it is refused; empty: it is not */
-    uint64_t *ids;          /* who waits for it */
-    size_t count, room;
+    sql_waiting waiting;
     size_t name_size;
     char name[]; /* the key, as in maps */
 } lite_question;

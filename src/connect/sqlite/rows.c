@@ -11,7 +11,7 @@ void lite_rows_clear(lite_rows *rows) {
 
 void lite_rows_free(lite_rows *rows) {
     lite_rows_clear(rows);
-    lite_text_free(&rows->bytes);
+    sql_text_free(&rows->bytes);
     free(rows->cells);
     free(rows->rows);
     *rows = (lite_rows){ .width = rows->width };
@@ -42,7 +42,7 @@ static lite_cell cell_of(lite_rows *rows, const gale_value *value) {
     case GALE_TYPE_STRING:
     case GALE_TYPE_BYTES:
         cell.as.at = rows->bytes.size;
-        lite_text_add(&rows->bytes, value->as.bytes, value->size);
+        sql_text_add(&rows->bytes, value->as.bytes, value->size);
         break;
     default: cell = (lite_cell){ .type = GALE_TYPE_NULL };
     }

@@ -32,7 +32,7 @@ typedef struct lite_cell {
 } lite_cell;
 
 typedef struct lite_rows {
-    lite_text bytes;
+    sql_text bytes;
     lite_cell *cells;
     size_t cell_count, cell_room;
     lite_row *rows;

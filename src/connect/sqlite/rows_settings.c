@@ -10,9 +10,9 @@ static gale_str str_of(const char *text) {
 }
 
 /* Takes the text. */
-static int keep(lite_text *text, char **ret, gale_error *error) {
-    if (!lite_text_string(text)) {
-        lite_text_free(text);
+static int keep(sql_text *text, char **ret, gale_error *error) {
+    if (!sql_text_string(text)) {
+        sql_text_free(text);
         return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     }
     *ret = text->data;
@@ -31,22 +31,22 @@ static void cut_as(gale_str text, gale_str *ret_column, gale_str *ret_field) {
     *ret_field = (gale_str){ text.data + at + 4, text.size - at - 4 };
 }
 
-static int read_columns(lite_rows_settings *made, const gale_args *args, lite_text *columns, gale_error *error) {
+static int read_columns(lite_rows_settings *made, const gale_args *args, sql_text *columns, gale_error *error) {
     gale_value list = gale_args_value(args, "columns");
     for (size_t i = 0; i < list.size; i++) {
         gale_value one = gale_list_at(&list, i);
         gale_str column, field;
         cut_as((gale_str){ one.as.string, one.size }, &column, &field);
         if (!column.size || !field.size) return gale_error_set(error, GALE_INVALID, "columns: a name is empty");
-        if (i) lite_text_print(&made->fields, ", ");
-        lite_text_add(&made->fields, field.data, field.size);
-        lite_text_print(columns, ", ");
+        if (i) sql_text_print(&made->fields, ", ");
+        sql_text_add(&made->fields, field.data, field.size);
+        sql_text_print(columns, ", ");
         lite_text_name(columns, column);
     }
     made->count = list.size;
     if (!made->count || made->count > GALE_INTAKE_VALUES_MAX)
         return gale_error_set(error, GALE_INVALID, "columns: it names 1 to %d columns", GALE_INTAKE_VALUES_MAX);
-    if (!lite_text_string(&made->fields)) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+    if (!sql_text_string(&made->fields)) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     made->output = (gale_output){ NULL, made->fields.data };
     return 0;
 }
@@ -58,48 +58,48 @@ static const char *order_of(const gale_args *args) {
     return by ? by : "rowid";
 }
 
-static int write_select(lite_rows_settings *made, const gale_args *args, const lite_text *columns, gale_error *error) {
+static int write_select(lite_rows_settings *made, const gale_args *args, const sql_text *columns, gale_error *error) {
     const char *table = gale_args_text(args, "table"), *query = gale_args_text(args, "query");
     const char *where = gale_args_text(args, "where"), *mark = gale_args_text(args, "mark");
     gale_str by = str_of(order_of(args));
-    lite_text text = { .data = NULL };
-    lite_text_print(&text, "SELECT ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "SELECT ");
     lite_text_name(&text, by);
-    lite_text_add(&text, columns->data, columns->size);
-    lite_text_print(&text, " FROM ");
+    sql_text_add(&text, columns->data, columns->size);
+    sql_text_print(&text, " FROM ");
     if (table)
         lite_text_name(&text, str_of(table));
     else
-        lite_text_print(&text, "(%s\n)", query);
-    lite_text_print(&text, " WHERE ");
+        sql_text_print(&text, "(%s\n)", query);
+    sql_text_print(&text, " WHERE ");
     lite_text_name(&text, by);
-    lite_text_print(&text, " > ?1");
-    if (where) lite_text_print(&text, " AND (%s\n)", where);
+    sql_text_print(&text, " > ?1");
+    if (where) sql_text_print(&text, " AND (%s\n)", where);
     if (mark) {
-        lite_text_print(&text, " AND ");
+        sql_text_print(&text, " AND ");
         lite_text_name(&text, str_of(mark));
-        lite_text_print(&text, " IS NULL");
+        sql_text_print(&text, " IS NULL");
     }
-    lite_text_print(&text, " ORDER BY ");
+    sql_text_print(&text, " ORDER BY ");
     lite_text_name(&text, by);
-    lite_text_print(&text, " LIMIT ?2");
+    sql_text_print(&text, " LIMIT ?2");
     return keep(&text, &made->select, error);
 }
 
 static int write_answer(lite_rows_settings *made, const gale_args *args, gale_error *error) {
     const char *table = gale_args_text(args, "table"), *mark = gale_args_text(args, "mark");
-    lite_text text = { .data = NULL };
+    sql_text text = { .data = NULL };
     if (made->after == LITE_KEEP) return 0;
-    lite_text_print(&text, made->after == LITE_MARK ? "UPDATE " : "DELETE FROM ");
+    sql_text_print(&text, made->after == LITE_MARK ? "UPDATE " : "DELETE FROM ");
     lite_text_name(&text, str_of(table));
     if (made->after == LITE_MARK) {
-        lite_text_print(&text, " SET ");
+        sql_text_print(&text, " SET ");
         lite_text_name(&text, str_of(mark));
-        lite_text_print(&text, " = ?2");
+        sql_text_print(&text, " = ?2");
     }
-    lite_text_print(&text, " WHERE ");
+    sql_text_print(&text, " WHERE ");
     lite_text_name(&text, str_of(order_of(args)));
-    lite_text_print(&text, " = ?1");
+    sql_text_print(&text, " = ?1");
     return keep(&text, &made->answer, error);
 }
 
@@ -139,7 +139,7 @@ static int check(lite_rows_settings *made, const gale_args *args, gale_error *er
 }
 
 int lite_rows_settings_make(lite_rows_settings *made, const gale_args *args, gale_error *error) {
-    lite_text columns = { .data = NULL };
+    sql_text columns = { .data = NULL };
     made->after = gale_args_text(args, "mark") ? LITE_MARK : gale_args_flag(args, "delete") ? LITE_DELETE : LITE_KEEP;
     int rc = lite_settings_make(&made->sqlite, false, args, error);
     if (rc == 0) rc = check(made, args, error);
@@ -147,7 +147,7 @@ int lite_rows_settings_make(lite_rows_settings *made, const gale_args *args, gal
     if (rc == 0) rc = write_select(made, args, &columns, error);
     if (rc == 0) rc = write_answer(made, args, error);
     if (rc == 0) name_origin(made, args);
-    lite_text_free(&columns);
+    sql_text_free(&columns);
     made->follows = gale_args_flag(args, "follow");
     made->every = (int64_t)(gale_args_number(args, "every") * 1e9);
     made->memory = (uint64_t)gale_args_whole(args, "memory");
@@ -158,7 +158,7 @@ int lite_rows_settings_make(lite_rows_settings *made, const gale_args *args, gal
 void lite_rows_settings_free(void *settings) {
     lite_rows_settings *made = settings;
     lite_settings_free(&made->sqlite);
-    lite_text_free(&made->fields);
+    sql_text_free(&made->fields);
     free(made->select);
     free(made->answer);
     free(made);

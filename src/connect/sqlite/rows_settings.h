@@ -12,8 +12,8 @@ typedef enum lite_after { LITE_KEEP, LITE_DELETE, LITE_MARK } lite_after;
 
 typedef struct lite_rows_settings {
     lite_settings sqlite;
-    lite_text fields; /* that go out: "id, total" */
-    size_t count;     /* of them */
+    sql_text fields; /* that go out: "id, total" */
+    size_t count;    /* of them */
     gale_output output;
     char *select;    /* ?1: behind that place, ?2: at the most so many. The first column is the place */
     char *answer;    /* ?1: the place, ?2: words; NULL: nothing is done */

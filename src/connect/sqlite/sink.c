@@ -16,7 +16,7 @@ typedef struct sink {
     lite_writer writer; /* of these two pairs it has one */
     gale_dispatch *dispatch;
     gale_epochs *epochs;
-    lite_text scratch;
+    sql_text scratch;
     gale_value values[1 + LITE_COLUMNS_MAX]; /* the shape, and a row */
 } sink;
 
@@ -72,7 +72,7 @@ static void bolt_cleanup(void *self) {
     lite_writer_close(&s->writer);
     gale_dispatch_free(s->dispatch);
     gale_epochs_free(s->epochs);
-    lite_text_free(&s->scratch);
+    sql_text_free(&s->scratch);
     free(s);
 }
 

@@ -78,39 +78,39 @@ static int mark_keys(lite_table *table, const gale_args *args, gale_error *error
 
 /* --- Statements ------------------------------------------------------------------------------------------------------- */
 
-typedef void name_fn(lite_text *text, gale_str name);
+typedef void name_fn(sql_text *text, gale_str name);
 
-static void list_columns(const lite_table *table, lite_text *to, bool keys_only, name_fn *name) {
+static void list_columns(const lite_table *table, sql_text *to, bool keys_only, name_fn *name) {
     bool first = true;
     for (size_t i = 0; i < table->count; i++) {
         if (keys_only && !table->columns[i].is_key) continue;
-        if (!first) lite_text_print(to, ", ");
+        if (!first) sql_text_print(to, ", ");
         name(to, str_of(table->columns[i].name));
         first = false;
     }
 }
 
 /* What becomes of a row whose key is there. */
-static void write_conflict(const lite_table *table, lite_text *to, bool stays) {
+static void write_conflict(const lite_table *table, sql_text *to, bool stays) {
     bool first = true;
-    lite_text_print(to, " ON CONFLICT (");
+    sql_text_print(to, " ON CONFLICT (");
     list_columns(table, to, true, lite_text_name);
-    lite_text_print(to, ") DO ");
+    sql_text_print(to, ") DO ");
     for (size_t i = 0; !stays && i < table->count; i++) {
         if (table->columns[i].is_key) continue;
-        lite_text_print(to, first ? "UPDATE SET " : ", ");
+        sql_text_print(to, first ? "UPDATE SET " : ", ");
         lite_text_name(to, str_of(table->columns[i].name));
-        lite_text_print(to, " = excluded.");
+        sql_text_print(to, " = excluded.");
         lite_text_name(to, str_of(table->columns[i].name));
         first = false;
     }
-    if (first) lite_text_print(to, "NOTHING");
+    if (first) sql_text_print(to, "NOTHING");
 }
 
 /* Takes the text. */
-static int keep(lite_text *text, char **ret, gale_error *error) {
-    if (!lite_text_string(text)) {
-        lite_text_free(text);
+static int keep(sql_text *text, char **ret, gale_error *error) {
+    if (!sql_text_string(text)) {
+        sql_text_free(text);
         return no_memory(error);
     }
     *ret = text->data;
@@ -118,31 +118,31 @@ static int keep(lite_text *text, char **ret, gale_error *error) {
 }
 
 static int write_insert(lite_table *table, bool stays, gale_error *error) {
-    lite_text text = { .data = NULL };
-    lite_text_print(&text, "INSERT INTO ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "INSERT INTO ");
     lite_text_name(&text, str_of(table->target));
-    lite_text_print(&text, " (");
+    sql_text_print(&text, " (");
     list_columns(table, &text, false, lite_text_name);
-    lite_text_print(&text, ") VALUES (");
-    for (size_t i = 0; i < table->count; i++) lite_text_print(&text, i ? ", ?%zu" : "?%zu", i + 1);
-    lite_text_print(&text, ")");
+    sql_text_print(&text, ") VALUES (");
+    for (size_t i = 0; i < table->count; i++) sql_text_print(&text, i ? ", ?%zu" : "?%zu", i + 1);
+    sql_text_print(&text, ")");
     if (table->keyed) write_conflict(table, &text, stays);
     return keep(&text, &table->insert, error);
 }
 
 /* Columns without types: they keep what they are given as what it is. */
 static int write_make(lite_table *table, gale_error *error) {
-    lite_text text = { .data = NULL };
-    lite_text_print(&text, "CREATE TABLE IF NOT EXISTS ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "CREATE TABLE IF NOT EXISTS ");
     lite_text_defined(&text, str_of(table->target));
-    lite_text_print(&text, " (");
+    sql_text_print(&text, " (");
     list_columns(table, &text, false, lite_text_defined);
     if (table->keyed) {
-        lite_text_print(&text, ", PRIMARY KEY (");
+        sql_text_print(&text, ", PRIMARY KEY (");
         list_columns(table, &text, true, lite_text_defined);
-        lite_text_print(&text, ")");
+        sql_text_print(&text, ")");
     }
-    lite_text_print(&text, ")");
+    sql_text_print(&text, ")");
     return keep(&text, &table->make, error);
 }
 
@@ -221,33 +221,33 @@ static const struct {
     { "attempts", "attempts", LITE_FIELD },
 };
 
-static void defined(lite_text *text, const char *name, const char *behind) {
-    lite_text whole = { .data = NULL };
-    lite_text_print(&whole, "%s%s", name, behind);
+static void defined(sql_text *text, const char *name, const char *behind) {
+    sql_text whole = { .data = NULL };
+    sql_text_print(&whole, "%s%s", name, behind);
     lite_text_defined(text, (gale_str){ whole.data, whole.size });
     text->failed = text->failed || whole.failed;
-    lite_text_free(&whole);
+    sql_text_free(&whole);
 }
 
 /* The view has each letter as a line of a file of dead letters (docs/semantics/replay.md). */
 static int write_make_letters(lite_table *table, gale_error *error) {
-    lite_text text = { .data = NULL };
-    lite_text_print(&text, "CREATE TABLE IF NOT EXISTS ");
+    sql_text text = { .data = NULL };
+    sql_text_print(&text, "CREATE TABLE IF NOT EXISTS ");
     defined(&text, table->target, "");
-    lite_text_print(
+    sql_text_print(
         &text, " (id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, topology TEXT NOT NULL, component TEXT "
                "NOT NULL, stream TEXT NOT NULL, message_id INTEGER, tuple TEXT NOT NULL, reason TEXT NOT NULL, text "
                "TEXT NOT NULL, place TEXT, task INTEGER, attempts INTEGER NOT NULL, replayed TEXT);\n"
                "CREATE INDEX IF NOT EXISTS ");
     defined(&text, table->target, "_by_reason");
-    lite_text_print(&text, " ON ");
+    sql_text_print(&text, " ON ");
     defined(&text, table->target, "");
-    lite_text_print(&text, " (component, reason, time);\nCREATE VIEW IF NOT EXISTS ");
+    sql_text_print(&text, " (component, reason, time);\nCREATE VIEW IF NOT EXISTS ");
     defined(&text, table->target, "_lines");
-    lite_text_print(&text,
-                    " AS SELECT id, time, component, reason, replayed, json_object('component', component, 'stream', "
-                    "stream, 'message_id', message_id, 'tuple', json(tuple), 'reason', reason, 'text', text, 'place', "
-                    "place, 'task', task, 'attempts', attempts, 'time', time) AS line FROM ");
+    sql_text_print(&text,
+                   " AS SELECT id, time, component, reason, replayed, json_object('component', component, 'stream', "
+                   "stream, 'message_id', message_id, 'tuple', json(tuple), 'reason', reason, 'text', text, 'place', "
+                   "place, 'task', task, 'attempts', attempts, 'time', time) AS line FROM ");
     defined(&text, table->target, "");
     return keep(&text, &table->make, error);
 }
@@ -325,7 +325,7 @@ static const char *value_of(const lite_column *column, const gale_context *conte
 }
 
 /* Lists and maps become JSON; where in `scratch` is told by their sizes alone until it has stopped growing. */
-static bool write_json(const gale_value *values, size_t count, lite_text *scratch, size_t *ends) {
+static bool write_json(const gale_value *values, size_t count, sql_text *scratch, size_t *ends) {
     scratch->size = 0;
     for (size_t i = 0; i < count; i++) {
         if (values[i].type == GALE_TYPE_LIST || values[i].type == GALE_TYPE_MAP) lite_text_json(scratch, &values[i]);
@@ -336,7 +336,7 @@ static bool write_json(const gale_value *values, size_t count, lite_text *scratc
     return well;
 }
 
-static void take_json(gale_value *values, size_t count, const lite_text *scratch, const size_t *ends) {
+static void take_json(gale_value *values, size_t count, const sql_text *scratch, const size_t *ends) {
     size_t from = 0;
     for (size_t i = 0; i < count; i++) {
         if (ends[i] > from) values[i] = gale_string(scratch->data + from, ends[i] - from);
@@ -344,7 +344,7 @@ static void take_json(gale_value *values, size_t count, const lite_text *scratch
     }
 }
 
-int lite_table_row(const lite_table *table, const gale_context *context, const gale_tuple *tuple, lite_text *scratch,
+int lite_table_row(const lite_table *table, const gale_context *context, const gale_tuple *tuple, sql_text *scratch,
                    gale_value *values, char *why, size_t size) {
     size_t ends[LITE_COLUMNS_MAX];
     bool nested = false;

@@ -38,7 +38,7 @@ int lite_table_make_letters(lite_table *table, const gale_args *args, gale_error
 void lite_table_free(lite_table *table);
 
 /* The values of a tuple, one a column, plain; lists and maps are JSON, in `scratch`, from which they borrow. 0; GALE_INVALID with a sentence in `why`; GALE_NO_MEMORY. */
-int lite_table_row(const lite_table *table, const gale_context *context, const gale_tuple *tuple, lite_text *scratch,
+int lite_table_row(const lite_table *table, const gale_context *context, const gale_tuple *tuple, sql_text *scratch,
                    gale_value *values, char *why, size_t size);
 
 #endif

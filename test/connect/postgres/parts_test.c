@@ -65,7 +65,7 @@ static void rows_that_are_refused_are_found_alone_and_all_others_are_taken(void 
         uint32_t rarely = 1 + draw(&seed, 50);
         pg_batch_clear(&batch);
         for (size_t i = 0; i < count; i++) {
-            pg_text_print(&batch.text, "row %zu\n", i);
+            sql_text_print(&batch.text, "row %zu\n", i);
             assert_int_equal(pg_batch_add(&batch, i), 0);
             bad[i] = draw(&seed, rarely) == 0;
         }
@@ -77,16 +77,16 @@ static void rows_that_are_refused_are_found_alone_and_all_others_are_taken(void 
 /* --- Texts ------------------------------------------------------------------------------------------------------------ */
 
 static void copied(gale_value value, int64_t unit, const char *expected) {
-    pg_text text = { .data = NULL };
+    sql_text text = { .data = NULL };
     assert_null(pg_text_copy_value(&text, &value, unit));
-    assert_string_equal(pg_text_string(&text), expected);
-    pg_text_free(&text);
+    assert_string_equal(sql_text_string(&text), expected);
+    sql_text_free(&text);
 }
 
 static void wrong(gale_value value, int64_t unit, const char *expected) {
-    pg_text text = { .data = NULL };
+    sql_text text = { .data = NULL };
     assert_string_equal(pg_text_copy_value(&text, &value, unit), expected);
-    pg_text_free(&text);
+    sql_text_free(&text);
 }
 
 static void values_are_what_copy_reads(void **state) {

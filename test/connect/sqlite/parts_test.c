@@ -86,12 +86,12 @@ static void a_name_is_without_its_sign_and_a_number_has_none(void **state) {
 /* --- Texts -------------------------------------------------------------------------------------------------------------- */
 
 static void names_are_quoted_so_that_they_stay_names(void **state) {
-    lite_text text = { .data = NULL };
+    sql_text text = { .data = NULL };
     (void)state;
     lite_text_name(&text, (gale_str){ "a`b\"", 4 });
     lite_text_defined(&text, (gale_str){ "a`b\"", 4 });
-    assert_string_equal(lite_text_string(&text), "`a``b\"`\"a`b\"\"\"");
-    lite_text_free(&text);
+    assert_string_equal(sql_text_string(&text), "`a``b\"`\"a`b\"\"\"");
+    sql_text_free(&text);
 }
 
 static void values_are_json_as_in_dead_letters(void **state) {
@@ -109,13 +109,13 @@ static void values_are_json_as_in_dead_letters(void **state) {
                                  gale_list(NULL, 0) };
     const gale_value pairs[] = { gale_text("k\""), gale_list(items, sizeof items / sizeof *items) };
     gale_value map = gale_map(pairs, 1);
-    lite_text text = { .data = NULL };
+    sql_text text = { .data = NULL };
     (void)state;
     lite_text_json(&text, &map);
-    assert_string_equal(lite_text_string(&text),
+    assert_string_equal(sql_text_string(&text),
                         "{\"k\\\"\":[null,true,-9223372036854775808,0.1,3.0,null,null,\"a\\\"\\\\\\u000a\\u0001ü\","
                         "{\"base64\":\"AP8=\"},{\"base64\":\"YWJj\"},{\"base64\":\"\"},[]]}");
-    lite_text_free(&text);
+    sql_text_free(&text);
 }
 
 /* --- Rows --------------------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
-#include "connect/sqlite/found.h"
+#include "sql/found.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void lite_answer_done(lite_found *found, lite_answer *rows) {
+void sql_rows_done(sql_found *found, sql_rows *rows) {
     if (--rows->uses) return;
     if (rows->before)
         rows->before->behind = rows->behind;
@@ -15,18 +15,18 @@ void lite_answer_done(lite_found *found, lite_answer *rows) {
 }
 
 static void expire(void *user, const gale_rotating_map_entry *dead) {
-    lite_answer *rows;
+    sql_rows *rows;
     memcpy(&rows, dead->value, sizeof rows);
-    lite_answer_done(user, rows);
+    sql_rows_done(user, rows);
 }
 
-int lite_found_open(lite_found *found, double seconds, size_t most, const gale_context *context, gale_error *error) {
+int sql_found_open(sql_found *found, double seconds, size_t most, const gale_context *context, gale_error *error) {
     gale_time_cache_map_options options = GALE_TIME_CACHE_MAP_OPTIONS_INIT;
-    *found = (lite_found){ .context = context };
+    *found = (sql_found){ .context = context };
     if (!(seconds > 0)) return 0;
     options.expiration = gale_time_cache_map_seconds(seconds);
     options.key_type = GALE_KEY_BYTES;
-    options.value_size = sizeof(lite_answer *);
+    options.value_size = sizeof(sql_rows *);
     options.max_entries = most;
     options.shards = 1;
     options.clock = &context->clock;
@@ -36,24 +36,24 @@ int lite_found_open(lite_found *found, double seconds, size_t most, const gale_c
     return gale_time_cache_map_new(&options, &found->map, error);
 }
 
-void lite_found_close(lite_found *found) {
+void sql_found_close(sql_found *found) {
     gale_time_cache_map_free(found->map);
     while (found->first) {
         found->first->uses = 1;
-        lite_answer_done(found, found->first);
+        sql_rows_done(found, found->first);
     }
 }
 
-lite_answer *lite_found_get(lite_found *found, gale_str key) {
-    lite_answer *rows = NULL;
+sql_rows *sql_found_get(sql_found *found, gale_str key) {
+    sql_rows *rows = NULL;
     if (!found->map) return NULL;
     (void)!gale_time_cache_map_tick(found->map, gale_context_now(found->context));
     if (gale_time_cache_map_get_bytes(found->map, key.data, key.size, &rows)) rows->uses++;
     return rows;
 }
 
-lite_answer *lite_found_put(lite_found *found, gale_str key, const gale_value *list) {
-    lite_answer *rows = calloc(1, sizeof *rows);
+sql_rows *sql_found_put(sql_found *found, gale_str key, const gale_value *list) {
+    sql_rows *rows = calloc(1, sizeof *rows);
     if (rows) rows->list = gale_value_copy(list);
     if (!rows || !rows->list) {
         free(rows);

@@ -1,37 +1,37 @@
 /* What a database has said of a key, for some time: its rows, as values.
  *
  * What:    an expiring map (gale/time_cache_map.h) of keys. Who looks at rows holds them (`uses`) against an end meanwhile.
- * Threads: the task's. Owner: lite_found_close. */
-#ifndef GALE_CONNECT_SQLITE_FOUND_H
-#define GALE_CONNECT_SQLITE_FOUND_H
+ * Threads: the task's. Owner: sql_found_close. */
+#ifndef GALE_SQL_FOUND_H
+#define GALE_SQL_FOUND_H
 
 #include <gale/component.h>
 #include <gale/time_cache_map.h>
 
 /* The rows of a key: a list of lists. */
-typedef struct lite_answer {
-    struct lite_answer *before, *behind;
+typedef struct sql_rows {
+    struct sql_rows *before, *behind;
     gale_value_owned *list;
     uint32_t uses;
-} lite_answer;
+} sql_rows;
 
-typedef struct lite_found {
+typedef struct sql_found {
     gale_time_cache_map *map; /* NULL: nothing is remembered */
-    lite_answer *first;
+    sql_rows *first;
     const gale_context *context;
-} lite_found;
+} sql_found;
 
 /* `seconds` 0: nothing is remembered. */
-int lite_found_open(lite_found *found, double seconds, size_t most, const gale_context *context, gale_error *error);
-void lite_found_close(lite_found *found);
+int sql_found_open(sql_found *found, double seconds, size_t most, const gale_context *context, gale_error *error);
+void sql_found_close(sql_found *found);
 
 /* The rows of a key, held; NULL: they are not known. */
-lite_answer *lite_found_get(lite_found *found, gale_str key);
+sql_rows *sql_found_get(sql_found *found, gale_str key);
 
 /* Remembers the rows, which are copied, where there is room; they are held. NULL: memory is out. */
-lite_answer *lite_found_put(lite_found *found, gale_str key, const gale_value *list);
+sql_rows *sql_found_put(sql_found *found, gale_str key, const gale_value *list);
 
 /* Holds them no longer. */
-void lite_answer_done(lite_found *found, lite_answer *rows);
+void sql_rows_done(sql_found *found, sql_rows *rows);
 
 #endif
