@@ -49,9 +49,34 @@ void lite_reading_end(lite_reading *r) {
     lite_rows_free(&r->rows);
 }
 
+/* A durable run that goes on deletes once more what its checkpoint has as answered. */
+static bool check_numbers(lite_reading *r) {
+    const char *table = r->given->numbered;
+    int own = 0;
+    if (!r->durable || !table) return true;
+    if (sqlite3_table_column_metadata(r->base.db, NULL, table, "rowid", NULL, NULL, NULL, NULL, &own) != SQLITE_OK ||
+        own)
+        return true; /* what else is wrong with it, reading says */
+    snprintf(
+        r->base.why, sizeof r->base.why,
+        "table %.28s needs AUTOINCREMENT for delete in a durable run, or its numbers come again: add it, or use mark",
+        table);
+    return false;
+}
+
+bool lite_reading_may(lite_reading *r) {
+    bool may = true;
+    if (lite_base_open(&r->base)) {
+        (void)sqlite3_busy_handler(r->base.db, NULL, NULL);
+        may = check_numbers(r);
+    }
+    lite_base_close(&r->base);
+    return may;
+}
+
 static bool begin(lite_reading *r) {
     if (lite_base_is_moved(&r->base)) close_statements(r);
-    if (!lite_base_open(&r->base)) return false;
+    if (!lite_base_open(&r->base) || !check_numbers(r)) return false;
     if (!lite_base_run(&r->base, r->answered.count ? "BEGIN IMMEDIATE" : "BEGIN")) return false;
     if (!r->select) r->select = lite_base_prepare(&r->base, r->given->select);
     if (!r->answer && r->given->answer) r->answer = lite_base_prepare(&r->base, r->given->answer);

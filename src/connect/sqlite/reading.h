@@ -31,6 +31,7 @@ typedef struct lite_reading {
     lite_base base;
     const lite_rows_settings *given;
     sqlite3_stmt *select, *answer; /* NULL: closed */
+    bool durable;
     /* What is to be done: */
     lite_answered_list answered;
     bool wants;     /* rows */
@@ -39,6 +40,10 @@ typedef struct lite_reading {
     lite_rows rows; /* the id of each is its place */
     bool at_end;    /* there are no more now */
 } lite_reading;
+
+/* False: it never may, `base.why`: a durable run would delete rows by numbers that SQLite gives to new ones. This waits for no lock: what cannot be known
+ * now, lite_read says. */
+bool lite_reading_may(lite_reading *reading);
 
 /* All of it. False: not now, `base.why`; nothing was done. */
 bool lite_read(lite_reading *reading);

@@ -103,6 +103,12 @@ static int write_answer(lite_rows_settings *made, const gale_args *args, gale_er
     return keep(&text, &made->answer, error);
 }
 
+/* Who names the column that orders the rows says that its numbers never come again. */
+static int name_numbered(lite_rows_settings *made, const gale_args *args, gale_error *error) {
+    if (made->after != LITE_DELETE || gale_args_text(args, "by")) return 0;
+    return lite_copy(&made->numbered, args, "table", error);
+}
+
 /* Places in another table, or by another column, are others. */
 static void name_origin(lite_rows_settings *made, const gale_args *args) {
     const char *table = gale_args_text(args, "table");
@@ -146,6 +152,7 @@ int lite_rows_settings_make(lite_rows_settings *made, const gale_args *args, gal
     if (rc == 0) rc = read_columns(made, args, &columns, error);
     if (rc == 0) rc = write_select(made, args, &columns, error);
     if (rc == 0) rc = write_answer(made, args, error);
+    if (rc == 0) rc = name_numbered(made, args, error);
     if (rc == 0) name_origin(made, args);
     sql_text_free(&columns);
     made->follows = gale_args_flag(args, "follow");
@@ -161,5 +168,6 @@ void lite_rows_settings_free(void *settings) {
     sql_text_free(&made->fields);
     free(made->select);
     free(made->answer);
+    free(made->numbered);
     free(made);
 }

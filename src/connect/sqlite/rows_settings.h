@@ -17,6 +17,7 @@ typedef struct lite_rows_settings {
     gale_output output;
     char *select;    /* ?1: behind that place, ?2: at the most so many. The first column is the place */
     char *answer;    /* ?1: the place, ?2: words; NULL: nothing is done */
+    char *numbered;  /* the table whose rows are deleted by the numbers that SQLite gives them; NULL: there is none */
     uint64_t origin; /* of places: the table or query, and the column that orders it */
     lite_after after;
     bool follows;

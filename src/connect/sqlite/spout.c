@@ -200,6 +200,7 @@ static int begin(spout *s, gale_error *error) {
     s->idle = s->context->task_index != 0;
     s->place = s->floor = INT64_MIN;
     s->reading.given = s->given;
+    s->reading.durable = s->context->durable;
     s->reading.rows.width = s->given->count;
     s->reading.base.given = &s->given->sqlite;
     s->reading.base.reads = s->given->after == LITE_KEEP;
@@ -210,6 +211,8 @@ static int begin(spout *s, gale_error *error) {
     if (rc < 0 || s->idle) return rc;
     rc = gale_watch_new(s->out, &options, &s->timer);
     if (rc < 0) return gale_error_set(error, rc, "%s: no timer: %s", s->given->sqlite.where, gale_error_text(rc));
+    if (!lite_reading_may(&s->reading))
+        return gale_error_set(error, GALE_INVALID, "%s: %s", s->given->sqlite.where, s->reading.base.why);
     return lite_hand_open(&s->hand, true, s->out, &hand_ops, s, error);
 }
 

@@ -32,13 +32,17 @@ streams:
 """
 
 
+NEVER_AGAIN = "INTEGER PRIMARY KEY AUTOINCREMENT"
+LACKS = "table orders needs AUTOINCREMENT for delete in a durable run, or its numbers come again: add it, or use mark"
+
+
 class Reading(Case):
     def write(self, where="true", **rows):
         given = {"path": "shop.db", "table": "orders", "columns": ["id", "name as who"], **rows}
         (self.path / "t.yaml").write_text(READ.format(rows=properties(**given), where=where))
 
-    def orders(self, first, last, more=""):
-        self.script(f"CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, name, done TEXT{more});"
+    def orders(self, first, last, more="", key="INTEGER PRIMARY KEY"):
+        self.script(f"CREATE TABLE IF NOT EXISTS orders (id {key}, name, done TEXT{more});"
                     f"WITH RECURSIVE n(n) AS (VALUES ({first}) UNION ALL SELECT n + 1 FROM n WHERE n < {last}) INSERT INTO orders SELECT n, 'n' || n, NULL FROM n")
 
     def out(self):
@@ -99,10 +103,40 @@ class Rows(Reading):
     def test_the_run_ends_when_all_are_deleted(self):
         for state in ((), ("--state", "state")):
             with self.subTest(state=state):
-                self.orders(1, 3000)
+                self.orders(1, 3000, key=NEVER_AGAIN)
                 self.write(delete=True)
                 self.gale("run", "t.yaml", "--overwrite", *state)
                 self.assertEqual((len(self.ids()), self.sql("SELECT count(*) FROM orders")), (3000, [(0,)]))
+
+    def test_a_durable_run_does_not_delete_by_numbers_that_come_again(self):
+        for key in ("INTEGER PRIMARY KEY", "INTEGER"):
+            with self.subTest(key=key):
+                self.sql("DROP TABLE IF EXISTS orders")
+                self.orders(1, 10, key=key)
+                self.write(delete=True)
+                done = subprocess.run([GALE, "run", "t.yaml", "--state", "state"], cwd=self.path, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(LACKS, done.stderr)
+                self.assertEqual((self.out(), self.sql("SELECT count(*) FROM orders")), ([], [(10,)]))
+
+    def test_who_names_the_column_says_that_its_numbers_do_not_come_again(self):
+        self.orders(1, 10)
+        self.write(delete=True, by="id")
+        self.gale("run", "t.yaml", "--state", "state")
+        self.assertEqual((self.ids(), self.sql("SELECT count(*) FROM orders")), (list(range(1, 11)), [(0,)]))
+
+    def test_a_table_that_comes_later_and_is_none_to_delete_from_is_told(self):
+        self.write(delete=True, follow=True)
+        self.start("--state", "state")
+        self.wait_for(lambda: "sqlite shop.db" in self.log())
+        self.orders(1, 10)
+        self.wait_for(lambda: LACKS in self.log())
+        self.assertEqual((self.out(), self.sql("SELECT count(*) FROM orders")), ([], [(10,)]))
+        self.script(f"BEGIN; DROP TABLE orders; CREATE TABLE orders (id {NEVER_AGAIN}, name, done TEXT); COMMIT")
+        self.orders(1, 10)
+        self.wait_for(lambda: self.ids() == list(range(1, 11)) and self.sql("SELECT count(*) FROM orders") == [(0,)])
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(30), 0, self.log())
 
     def test_what_is_given_up_is_not_deleted_and_read_again_by_another_run(self):
         self.orders(1, 100)
@@ -181,7 +215,7 @@ class RowsOnce(Reading):
     KILLS, ROWS, MOST = 6, 13_000, 0.2
 
     def kill(self, **rows):
-        self.orders(1, self.ROWS)
+        self.orders(1, self.ROWS, key=NEVER_AGAIN)
         self.write(**rows)
         self.run_until_killed(self.KILLS, "--state", "state", "--rate", "10000", most=self.MOST)
         self.assertEqual(sorted(self.ids()), list(range(1, self.ROWS + 1)))
