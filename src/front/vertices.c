@@ -1,9 +1,9 @@
 #include "front/vertices.h"
 
-#include "base/buf.h"
 #include "base/os/scratch.h"
 #include "base/str.h"
 #include "front/connecting.h"
+#include "front/leading.h"
 #include "front/shape.h"
 #include "topology/config.h"
 
@@ -262,129 +262,13 @@ static int add_bolt(const gx_loading *l, gx_vertex *v) {
     return added(l, v, gale_topology_add_bolt(l->topology, v->id->text.data, v->bolt, v->tasks));
 }
 
-/* --- What leads to a bolt ----------------------------------------------------------------------------------------- */
-
-/* A stream between two vertices, as far as it can be told yet. */
-typedef struct link {
-    gx_vertex *from, *to; /* `from` NULL: the system, or nobody */
-    const char *source, *stream;
-    const gx_via *via; /* what goes in at `from` comes out at `to`, by a topic: it is no stream; NULL: it is one */
-    const gx_buffer *buffer; /* the same, by a folder */
-} link;
-
-typedef struct links {
-    link *list; /* by target */
-    size_t count;
-    gx_vertex **by_id;
-} links;
-
-static int by_id(const void *a, const void *b) {
-    return gx_str_compare((*(gx_vertex *const *)a)->id->text, (*(gx_vertex *const *)b)->id->text);
-}
-
-static int by_target(const void *a, const void *b) {
-    const link *x = a, *y = b;
-    return (x->to > y->to) - (x->to < y->to);
-}
-
-static gx_vertex *look_up(const links *all, size_t count, gale_str id) {
-    gx_yaml name = { .text = id };
-    gx_vertex wanted = { .id = &name }, *pointer = &wanted;
-    gx_vertex **found = count ? bsearch(&pointer, all->by_id, count, sizeof *all->by_id, by_id) : NULL;
-    return found ? *found : NULL;
-}
-
-static const gx_yaml *text_of(const gx_yaml *map, const char *key) {
-    const gx_yaml *text = gx_yaml_get(map, key);
-    return text && gx_yaml_is_scalar(text) && text->type != GALE_TYPE_NULL ? text : NULL;
-}
-
-static void add_link(const gx_loading *l, links *all, size_t named, const gx_yaml *item) {
-    const gx_yaml *from = text_of(item, "from"), *to = text_of(item, "to");
-    const gx_yaml *stream = text_of(gx_yaml_get(item, "grouping"), "streamId");
-    gx_vertex *target = to ? look_up(all, named, to->text) : NULL;
-    if (!from || !target || target < l->vertices + l->spout_count) return;
-    all->list[all->count++] = (link){ look_up(all, named, from->text),        target, from->text.data,
-                                      stream ? stream->text.data : "default", NULL,   NULL };
-}
-
-static void add_via(links *all, size_t named, const gx_via *via) {
-    gx_vertex *source = look_up(all, named, via->from->text), *target = look_up(all, named, via->unpack);
-    const char *stream = via->stream_id ? via->stream_id->text.data : "default";
-    if (source && target) all->list[all->count++] = (link){ source, target, via->from->text.data, stream, via, NULL };
-}
-
-static void add_buffer(links *all, size_t named, const gx_buffer *buffer) {
-    gx_vertex *source = look_up(all, named, buffer->from->text), *target = look_up(all, named, buffer->spout);
-    const char *stream = buffer->stream_id ? buffer->stream_id->text.data : "default";
-    if (source && target)
-        all->list[all->count++] = (link){ source, target, buffer->from->text.data, stream, NULL, buffer };
-}
-
-static int find_links(const gx_loading *l, const gx_yaml *root, links *all) {
-    const gx_yaml *list = gx_yaml_get(root, "streams");
-    bool there = list && list->type == GALE_TYPE_LIST;
-    size_t named = 0;
-    all->list = calloc((there ? 2 * (size_t)list->count : 0) + 1, sizeof *all->list);
-    all->by_id = calloc(l->vertex_count + 1, sizeof *all->by_id);
-    if (!all->list || !all->by_id) return gx_loading_no_memory(l);
-    for (size_t i = 0; i < l->vertex_count; i++)
-        if (l->vertices[i].id) all->by_id[named++] = &l->vertices[i];
-    qsort(all->by_id, named, sizeof *all->by_id, by_id);
-    for (const gx_yaml *item = there ? list->as.first : NULL; item; item = item->next) add_link(l, all, named, item);
-    for (const gx_via *via = l->vias; via; via = via->next) add_via(all, named, via);
-    for (const gx_buffer *buffer = l->buffers; buffer; buffer = buffer->next) add_buffer(all, named, buffer);
-    qsort(all->list, all->count, sizeof *all->list, by_target);
-    return 0;
-}
-
-/* "word, count" of a component that has been added. */
-static const char *added_fields(const gx_loading *l, const gx_component *component, const char *stream) {
-    int index = gx_component_stream(component, stream);
-    gx_buf names = GX_BUF_INIT(NULL);
-    if (index < 0) return NULL;
-    for (uint32_t i = 0; i < component->outputs[index].field_count; i++)
-        gx_buf_format(&names, "%s%s", i ? ", " : "", component->outputs[index].fields[i]);
-    const char *text = gx_buf_text(&names);
-    char *kept = text ? gx_yaml_take(l->doc, names.size + 1) : NULL;
-    if (kept) memcpy(kept, text, names.size + 1);
-    gx_buf_fini(&names);
-    return kept;
-}
-
-static const char *fields_of(const gx_loading *l, const link *from) {
-    if (!from->from) {
-        bool system = strcmp(from->source, GX_SYSTEM_COMPONENT) == 0;
-        return system ? added_fields(l, gx_topology_system(), from->stream) : NULL;
-    }
-    if (from->from < l->vertices + l->spout_count) {
-        const gx_component *spout = gx_topology_find(l->topology, from->source);
-        return spout ? added_fields(l, spout, from->stream) : NULL;
-    }
-    for (size_t i = 0; from->from->made && i < from->from->bolt.output_count; i++) {
-        const gale_output *output = &from->from->bolt.outputs[i];
-        if (strcmp(output->stream ? output->stream : "default", from->stream) == 0) return output->fields;
-    }
-    return NULL;
-}
-
-static size_t first_link(const links *all, const gx_vertex *v) {
-    size_t low = 0, high = all->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all->list[middle].to < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+/* --- Making one with what leads to it ---------------------------------------------------------------------------------- */
 
 /* What comes out of a topic, or of a folder, has the fields of what goes in. With a wrong one, both ends are left out. */
-static int take_shape(gx_loading *l, const link *from) {
+static int take_shape(gx_loading *l, const gx_link *from) {
     gale_error unknown = GALE_ERROR_INIT;
     gx_vertex *pack = from->via ? gx_loading_vertex(l, from->via->pack) : NULL, *to = from->to;
-    const char *fields = fields_of(l, from);
+    const char *fields = gx_link_fields(l, from);
     if (!fields) {
         gale_error_set(&unknown, GALE_FIELDS, "%s: it is not known what '%s' emits", from->via ? "via" : "buffer",
                        from->source);
@@ -399,17 +283,17 @@ static int take_shape(gx_loading *l, const link *from) {
     return gx_loading_keep(l, rc);
 }
 
-static int make_with_inputs(gx_loading *l, const links *all, gx_vertex *v) {
-    size_t first = first_link(all, v), count = 0;
+static int make_with_inputs(gx_loading *l, const gx_links *all, gx_vertex *v) {
+    size_t first = gx_links_first(all, v), count = 0;
     int rc = 0;
     gx_input *inputs = calloc(all->count - first + 1, sizeof *inputs);
     if (!inputs) return gx_loading_no_memory(l);
     for (size_t i = first; i < all->count && all->list[i].to == v && rc == 0; i++) {
-        const link *from = &all->list[i];
+        const gx_link *from = &all->list[i];
         if (from->via)
             rc = take_shape(l, from);
         else
-            inputs[count++] = (gx_input){ from->source, from->stream, fields_of(l, from) };
+            inputs[count++] = (gx_input){ from->source, from->stream, gx_link_fields(l, from) };
     }
     if (rc < 0 || !v->whole) return free(inputs), rc;
     rc = make_bolt(l, v, inputs, count);
@@ -470,16 +354,16 @@ static int add_vertex(gx_loading *l, gx_vertex *v) {
 
 /* Sources come first; where there is a cycle, the file's order decides. */
 typedef struct order {
-    const links *all;
+    const gx_links *all;
     size_t *waits;     /* by vertex: how many bolts lead to it that have not had their turn */
-    link **from;       /* the links, by source */
+    gx_link **from;    /* the links, by source */
     gx_vertex **ready; /* whose turn has come */
     size_t ready_count;
     bool *seen;
 } order;
 
 static int by_source(const void *a, const void *b) {
-    const link *x = *(link *const *)a, *y = *(link *const *)b;
+    const gx_link *x = *(gx_link *const *)a, *y = *(gx_link *const *)b;
     return (x->from > y->from) - (x->from < y->from);
 }
 
@@ -508,9 +392,9 @@ static bool is_late(const gx_loading *l, const gx_vertex *v) {
     return v >= l->vertices + l->spout_count || gx_buffer_of_spout(l->buffers, v->id->text);
 }
 
-static int make_late(gx_loading *l, const links *all, gx_vertex *v) {
+static int make_late(gx_loading *l, const gx_links *all, gx_vertex *v) {
     if (v >= l->vertices + l->spout_count) return make_with_inputs(l, all, v);
-    size_t first = first_link(all, v);
+    size_t first = gx_links_first(all, v);
     bool led = first < all->count && all->list[first].to == v;
     int rc = led ? take_shape(l, &all->list[first]) : 0;
     return rc == 0 ? add_vertex(l, v) : rc;
@@ -537,7 +421,7 @@ static int make_in_order(gx_loading *l, order *o) {
     return rc;
 }
 
-static int make_bolts(gx_loading *l, const links *all) {
+static int make_bolts(gx_loading *l, const gx_links *all) {
     size_t count = l->vertex_count + 1;
     order o = { .all = all,
                 .waits = calloc(count, sizeof *o.waits),
@@ -568,13 +452,12 @@ static int add_bolts(gx_loading *l) {
 }
 
 static int add_all(gx_loading *l, const gx_yaml *root) {
-    links all = { .count = 0 };
+    gx_links all = { .count = 0 };
     int rc = add_spouts(l);
-    if (rc == 0) rc = find_links(l, root, &all);
+    if (rc == 0) rc = gx_links_find(l, root, &all);
     if (rc == 0) rc = make_bolts(l, &all);
     if (rc == 0) rc = add_bolts(l);
-    free(all.list);
-    free(all.by_id);
+    gx_links_free(&all);
     return rc;
 }
 
