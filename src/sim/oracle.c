@@ -530,10 +530,10 @@ static void check_last_word(gx_oracle *oracle, uint64_t number, const gale_failu
     uint32_t attempt = oracle->trees[tree->latest].attempt;
     const char *wrong = NULL;
     if (!c->retains) return;
-    bool stopped =
-        failure && (failure->reason == GALE_REASON_STOPPED || failure->reason == GALE_REASON_SOURCE_LOST);
+    bool stopped = failure && (failure->reason == GALE_REASON_STOPPED || failure->reason == GALE_REASON_SOURCE_LOST);
     bool given_up = failure && !stopped && failure->final;
-    if (failure && !given_up && !oracle->ending && failure->reason != GALE_REASON_SOURCE_LOST) wrong = "that it failed, but not for good";
+    if (failure && !given_up && !oracle->ending && failure->reason != GALE_REASON_SOURCE_LOST)
+        wrong = "that it failed, but not for good";
     if (given_up && failure->reason != GALE_REASON_REJECTED && failure->attempts < c->attempts)
         wrong = "that it failed for good, with attempts left";
     if (failure && (failure->attempts < attempt || (failure->attempts > attempt && !oracle->scarce)))

@@ -116,8 +116,8 @@ static int next_eagerly(void *self_, gale_collector *out, gale_wait *wait) {
 #define EAGER(ack_, ack_batch_)                                                                                        \
     {                                                                                                                  \
         .size = sizeof(gale_spout_ops), .name = "eager", .open = open_eagerly, .activate = activate,                   \
-        .next = next_eagerly, .ack = (ack_), .fail = hear_fail, .deactivate = deactivate,                        \
-        .close = close_eagerly, .ack_batch = (ack_batch_)                                                              \
+        .next = next_eagerly, .ack = (ack_), .fail = hear_fail, .deactivate = deactivate, .close = close_eagerly,      \
+        .ack_batch = (ack_batch_)                                                                                      \
     }
 
 gale_spout gx_sim_eager_source(uint32_t energy, uint32_t direct) {

@@ -48,7 +48,7 @@ typedef struct fake_collector {
     uint64_t last_message;
     uint64_t messages[FAKE_MESSAGES_MAX]; /* the first that were emitted, of which gale_source_lost asks */
     size_t message_count;
-    gx_buf lost; /* those that were lost, " #7" each */
+    gx_buf lost;  /* those that were lost, " #7" each */
     bool resumed; /* a spout goes on from an earlier run; may be set before */
     int stop_code;
     char stop_text[GALE_ERROR_TEXT];

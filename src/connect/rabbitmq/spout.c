@@ -116,8 +116,8 @@ static void say_over(spout *s, const gale_answered *answered) {
     char text[GALE_FAILURE_TEXT + 120];
     int64_t attempts = attempt_of(answered);
     snprintf(text, sizeof text, "a message that was given %" PRId64 " time%s is rejected: %s%s%s", attempts,
-             attempts == 1 ? "" : "s", gale_reason_name(answered->failure->reason), *answered->failure->text ? ": " : "",
-             answered->failure->text);
+             attempts == 1 ? "" : "s", gale_reason_name(answered->failure->reason),
+             *answered->failure->text ? ": " : "", answered->failure->text);
     gale_report(s->out, text);
 }
 
