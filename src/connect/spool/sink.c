@@ -261,10 +261,10 @@ static void free_sink(sink *s) {
 static void bolt_cleanup(void *self) {
     sink *s = self;
     const gale_context *context = s->instance.context;
-    uint64_t rest = gx_spool_log_waiting(&s->spool->log);
-    if (rest)
+    gx_spool_fill_look(&s->fill, &s->spool->log);
+    if (s->fill.records_now)
         gale_log(context->logger, GALE_LOG_INFO, context->component, "'%s': %" PRIu64 " records stay for the next run",
-                 s->given->path, rest);
+                 s->given->path, s->fill.records_now);
     free_sink(s);
 }
 
