@@ -16,9 +16,10 @@ SCRAPED = {"instance", "job"}
 
 
 def metrics():
-    """{name: labels}, of the table in docs/metrics.md. A histogram has three names."""
+    """{name: labels}, of the tables in docs/metrics.md and of the disk buffer. A histogram has three names."""
     found = {}
-    for name, kind, labels in re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w, ]*?) *\|", (ROOT / "docs" / "metrics.md").read_text(), re.M):
+    pages = "".join((ROOT / "docs" / page).read_text() for page in ("metrics.md", "semantics/disk-buffer.md"))
+    for name, kind, labels in re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w, ]*?) *\|", pages, re.M):
         of = set(labels.replace(",", " ").split())
         for ending in ("_bucket", "_sum", "_count") if kind == "histogram" else ("",):
             found[name + ending] = of | ({"le"} if ending == "_bucket" else set())

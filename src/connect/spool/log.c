@@ -287,6 +287,14 @@ bool gx_spool_log_is_behind(const gx_spool_log *log) {
     return behind;
 }
 
+/* They are in the last segments. */
+int64_t gx_spool_log_unsafe(const gx_spool_log *log) {
+    int64_t bytes = 0;
+    for (size_t i = log->count; i > 0 && log->segments[i - 1].safe < log->segments[i - 1].size; i--)
+        bytes += log->segments[i - 1].size - log->segments[i - 1].safe;
+    return bytes;
+}
+
 int gx_spool_log_sync(gx_spool_log *log, gale_error *error) {
     bool more = true;
     int rc = 0;
@@ -369,4 +377,11 @@ uint64_t gx_spool_log_waiting(gx_spool_log *log) {
     uint64_t waiting = log->written > log->position ? log->written - log->position : 0;
     gx_monitor_unlock(&log->monitor);
     return waiting;
+}
+
+int64_t gx_spool_log_bytes(gx_spool_log *log) {
+    gx_monitor_lock(&log->monitor);
+    int64_t bytes = log->bytes;
+    gx_monitor_unlock(&log->monitor);
+    return bytes;
 }

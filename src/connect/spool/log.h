@@ -79,6 +79,9 @@ int gx_spool_log_sync(gx_spool_log *log, gale_error *error);
 bool gx_spool_log_is_behind(const gx_spool_log *log);
 bool gx_spool_log_can_forget(const gx_spool_log *log);
 
+/* How many bytes are written, and may not be read yet. With the monitor held. */
+int64_t gx_spool_log_unsafe(const gx_spool_log *log);
+
 /* All records below `position` are answered. True: gx_spool_log_forget has something to do now, and had not before, or gives room. */
 bool gx_spool_log_answered(gx_spool_log *log, uint64_t position);
 
@@ -87,6 +90,9 @@ int gx_spool_log_forget(gx_spool_log *log, gale_error *error);
 
 /* How many records wait: they are written, and not answered. */
 uint64_t gx_spool_log_waiting(gx_spool_log *log);
+
+/* How many bytes of the disk it takes. */
+int64_t gx_spool_log_bytes(gx_spool_log *log);
 
 /* --- For those who read and open it --- */
 

@@ -2,6 +2,7 @@
  * find no room wait, held, and those who feed the bolt with them. */
 #include "connect/spool/sink.h"
 
+#include "connect/spool/fill.h"
 #include "connect/spool/opening.h"
 #include "connect/spool/spool.h"
 #include "kit/define.h"
@@ -30,6 +31,13 @@ typedef struct waiting {
     uint64_t number; /* of its record; 0: it was not added */
 } waiting;
 
+/* Whether it is well. */
+typedef enum ail {
+    WELL,
+    NEARLY_FULL,
+    HELD, /* tuples find no room */
+} ail;
+
 typedef struct sink {
     gx_instance instance;
     const settings *given;
@@ -40,7 +48,8 @@ typedef struct sink {
     size_t capacity, first, count;
     size_t added; /* so many of them, the first */
     gale_watch news, timer;
-    bool unwell;
+    gx_spool_fill fill;
+    ail ails;
     bool broken; /* the run is to stop */
 } sink;
 
@@ -77,9 +86,17 @@ static void pop(sink *s) {
 
 /* --- Whether it is well ---------------------------------------------------------------------------------------------- */
 
-static void say(sink *s, const char *words) {
-    gale_health(s->out, words);
-    s->unwell = words != NULL;
+/* Words are said once: what changes meanwhile is in the figures. */
+static void say(sink *s, ail ails, const char *words) {
+    if (s->ails != ails) gale_health(s->out, words);
+    s->ails = ails;
+}
+
+/* Nothing finds no room. */
+static void say_fill(sink *s) {
+    char words[GALE_FAILURE_TEXT];
+    if (s->fill.nearly) gx_spool_fill_say(&s->fill, &s->spool->log, words);
+    say(s, s->fill.nearly ? NEARLY_FULL : WELL, s->fill.nearly ? words : NULL);
 }
 
 static void try_again(sink *s) {
@@ -93,28 +110,37 @@ static void stop(sink *s, int rc, gale_error *error) {
     gale_stop(s->out, rc, error->text);
 }
 
-/* In a durable run segments go when a checkpoint lasts. */
 static void say_full(sink *s) {
-    char words[200];
-    snprintf(words, sizeof words, "is full: %" PRIu64 " records wait in %" PRId64 " bytes (disk) of '%.60s'",
-             gx_spool_log_waiting(&s->spool->log), s->given->disk, s->given->path);
-    if (!s->unwell) say(s, words);
+    char words[GALE_FAILURE_TEXT];
+    snprintf(words, sizeof words,
+             "is full: %" PRIu64 " records wait in %" PRId64
+             " bytes (disk) of '%.60s', and those before it until some are answered",
+             s->fill.records_now, s->given->disk, s->given->path);
+    say(s, HELD, words);
+}
+
+/* The reason stands at the end of the system's words, behind a path that may be long. */
+static void say_no_room(sink *s, const char *why) {
+    enum { MOST = 150 };
+    char words[GALE_FAILURE_TEXT];
+    size_t size = strlen(why);
+    snprintf(words, sizeof words, "%s; it goes on when there is room", why + (size > MOST ? size - MOST : 0));
+    say(s, HELD, words);
+}
+
+/* In a durable run segments go when a checkpoint lasts. */
+static void face(sink *s, int rc, gale_error *error) {
+    if (rc != GALE_AGAIN && rc != GALE_NO_MEMORY && !s->spool->log.full) {
+        stop(s, rc, error);
+        return;
+    }
+    if (rc == GALE_AGAIN)
+        say_full(s);
+    else
+        say_no_room(s, error->text);
     gale_wish_checkpoint(s->out);
     gx_spool_stir(s->spool);
     try_again(s);
-}
-
-static void face(sink *s, int rc, gale_error *error) {
-    if (rc == GALE_AGAIN) {
-        say_full(s);
-    } else if (rc == GALE_NO_MEMORY || s->spool->log.full) {
-        if (!s->unwell) say(s, error->text);
-        gale_wish_checkpoint(s->out);
-        gx_spool_stir(s->spool);
-        try_again(s);
-    } else {
-        stop(s, rc, error);
-    }
 }
 
 /* --- Writing and answering ------------------------------------------------------------------------------------------- */
@@ -166,14 +192,12 @@ static void pump(sink *s) {
     uint64_t before = s->spool->log.written;
     int full = add_some(s, &error);
     int rc = gx_spool_log_write(&s->spool->log, full < 0 ? NULL : &error);
-    if (full < 0 || rc < 0) face(s, full < 0 ? full : rc, &error);
-    if (full == 0 && rc == 0 && s->unwell) say(s, NULL);
-    if (s->spool->log.written != before) {
-        if (s->spool->durable)
-            gx_spool_ring(s->spool, GX_SPOOL_SPOUT);
-        else
-            gx_spool_stir(s->spool);
-    }
+    gx_spool_fill_look(&s->fill, &s->spool->log);
+    if (full < 0 || rc < 0)
+        face(s, full < 0 ? full : rc, &error);
+    else
+        say_fill(s);
+    if (s->spool->log.written != before) gx_spool_wrote(s->spool);
     answer(s);
 }
 
@@ -237,10 +261,10 @@ static void free_sink(sink *s) {
 static void bolt_cleanup(void *self) {
     sink *s = self;
     const gale_context *context = s->instance.context;
-    uint64_t rest = gx_spool_log_waiting(&s->spool->log);
-    if (rest)
+    gx_spool_fill_look(&s->fill, &s->spool->log);
+    if (s->fill.records_now)
         gale_log(context->logger, GALE_LOG_INFO, context->component, "'%s': %" PRIu64 " records stay for the next run",
-                 s->given->path, rest);
+                 s->given->path, s->fill.records_now);
     free_sink(s);
 }
 
@@ -251,6 +275,8 @@ static int open_sink(sink *s, gale_error *error) {
     if (rc == 0) rc = gx_spool_join(s->given->path, s->instance.context, GX_SPOOL_SINK, &s->spool, error);
     if (rc < 0) return rc;
     gx_spool_log_limit(&s->spool->log, s->given->disk);
+    gx_spool_fill_begin(&s->fill, s->out);
+    gx_spool_fill_look(&s->fill, &s->spool->log);
     return watch(s);
 }
 

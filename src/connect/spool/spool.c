@@ -45,6 +45,23 @@ static void do_work(gx_spool *s, int (*work)(gx_spool_log *log, gale_error *erro
     gx_wake_ring(&s->wakes[GX_SPOOL_SINK]);
 }
 
+/* With the monitor held, and so is the next. */
+static void feed(gx_spool *s) {
+    if (s->hungry) gx_wake_ring(&s->wakes[GX_SPOOL_SPOUT]);
+    s->hungry = false;
+}
+
+/* Records that come closely share a sync. */
+static void gather(gx_spool *s) {
+    int64_t until = gx_os_monotonic() + GX_SPOOL_GATHER;
+    s->gathering = s->log.written - s->log.safe >= GX_SPOOL_FEW;
+    while (s->gathering && !s->ending && gx_spool_log_unsafe(&s->log) < GX_SPOOL_BATCH) {
+        int64_t left = until - gx_os_monotonic();
+        s->gathering = left > 0 && gx_monitor_wait(&s->log.monitor, left);
+    }
+    s->gathering = false;
+}
+
 static void *work(void *user) {
     gx_spool *s = user;
     int64_t due = gx_os_monotonic() + MARK_EVERY;
@@ -53,8 +70,9 @@ static void *work(void *user) {
         bool news = s->log.position != s->log.marked;
         int64_t now = gx_os_monotonic();
         if (!s->durable && gx_spool_log_is_behind(&s->log)) {
+            gather(s);
             do_work(s, gx_spool_log_sync);
-            gx_wake_ring(&s->wakes[GX_SPOOL_SPOUT]);
+            feed(s);
         } else if (gx_spool_log_can_forget(&s->log) || (news && now >= due)) {
             do_work(s, gx_spool_log_forget);
             due = gx_os_monotonic() + MARK_EVERY;
@@ -69,6 +87,15 @@ static void *work(void *user) {
 void gx_spool_stir(gx_spool *spool) {
     gx_monitor_lock(&spool->log.monitor);
     gx_monitor_notify(&spool->log.monitor);
+    gx_monitor_unlock(&spool->log.monitor);
+}
+
+void gx_spool_wrote(gx_spool *spool) {
+    gx_monitor_lock(&spool->log.monitor);
+    if (spool->durable)
+        feed(spool);
+    else if (!spool->gathering || gx_spool_log_unsafe(&spool->log) >= GX_SPOOL_BATCH)
+        gx_monitor_notify(&spool->log.monitor);
     gx_monitor_unlock(&spool->log.monitor);
 }
 
@@ -226,6 +253,12 @@ int gx_spool_safe(gx_spool *spool, uint64_t *ret_safe, bool *ret_asleep, gale_er
     *ret_asleep = spool->asleep;
     gx_monitor_unlock(&spool->log.monitor);
     return rc;
+}
+
+void gx_spool_hunger(gx_spool *spool) {
+    gx_monitor_lock(&spool->log.monitor);
+    spool->hungry = true;
+    gx_monitor_unlock(&spool->log.monitor);
 }
 
 bool gx_spool_sleep(gx_spool *spool, uint64_t number) {

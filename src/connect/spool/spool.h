@@ -6,8 +6,11 @@
  *     spout:  reads, answers
  *
  * What:    both join by path and task, in any order; who comes first opens it, who leaves last closes it. The thread does all that
- *          waits for the disk, so that no executor does: one sync covers what came while the one before lasted. In a durable run
- *          nothing is synced here: the sink's pledge does that (gx_spool_keep, gx_spool_log_sync).
+ *          waits for the disk, so that no executor does: one sync covers what came while the one before lasted, and what comes in
+ *          GX_SPOOL_GATHER more, as each costs a system call and a round of both executors. Where fewer than GX_SPOOL_FEW wait, whoever
+ *          sends them waits for their acks, and is not made to wait longer. In a durable run nothing is synced here: the sink's pledge does
+ *          that (gx_spool_keep, gx_spool_log_sync).
+ *          The spout is told of more when it has read all there was (`hungry`): while what it feeds is away, it sleeps.
  *
  *          A spout that has nothing more says so by `asleep`, and is done as far as the engine can know. So that no run ends between a
  *          record that is safe and a spout that has not heard of it, the sink wakes it first, and acks when it is awake:
@@ -23,6 +26,10 @@
 
 #include <gale/component.h>
 
+/* Records gather so long before a sync, or until there are GX_SPOOL_BATCH bytes of them. */
+#define GX_SPOOL_GATHER (2 * GALE_MILLISECOND)
+enum { GX_SPOOL_FEW = 4 };
+
 typedef enum gx_spool_role { GX_SPOOL_SINK, GX_SPOOL_SPOUT, GX_SPOOL_ROLES } gx_spool_role;
 
 typedef struct gx_spool {
@@ -36,8 +43,10 @@ typedef struct gx_spool {
     gx_thread thread;
     bool ending;
     bool durable;
-    bool asleep; /* guarded by the log's monitor, and so is what follows */
-    int failed;  /* what the thread ended with */
+    bool asleep;    /* guarded by the log's monitor, and so is what follows */
+    bool hungry;    /* the spout has read all, and is to be told of more */
+    bool gathering; /* the thread waits for more before it syncs */
+    int failed;     /* what the thread ended with */
     gale_error why;
 } gx_spool;
 
@@ -51,13 +60,19 @@ void gx_spool_leave(gx_spool *spool, gx_spool_role role);
 void gx_spool_keep(gx_spool *spool);
 void gx_spool_drop(gx_spool *spool);
 
-/* Something is to be synced, or let go: the thread looks. */
+/* Something is to be let go: the thread looks. */
 void gx_spool_stir(gx_spool *spool);
+
+/* Records were written: it is seen to that the disk has them, and that the spout hears of them. */
+void gx_spool_wrote(gx_spool *spool);
 void gx_spool_ring(gx_spool *spool, gx_spool_role role);
 
 /* What the sink is to know: all records below `*ret_safe` may be acked, unless `*ret_asleep`: then the spout is woken first. Below 0:
  * the thread failed, with why. */
 int gx_spool_safe(gx_spool *spool, uint64_t *ret_safe, bool *ret_asleep, gale_error *error);
+
+/* The spout has read all there was, looks once more behind this, and is told when there is more. */
+void gx_spool_hunger(gx_spool *spool);
 
 /* The spout has read all up to `number`, and nothing is open. True: it may say that it is done. */
 bool gx_spool_sleep(gx_spool *spool, uint64_t number);

@@ -81,12 +81,20 @@ static uint64_t next_number(const spout *s) {
     return s->record.body ? s->record.number : s->reader.number;
 }
 
+/* What comes between the two looks is not missed. */
+static int read_next(spout *s, gale_error *error) {
+    int rc = gx_spool_reader_next(&s->reader, &s->record, error);
+    if (rc != 0) return rc;
+    gx_spool_hunger(s->spool);
+    return gx_spool_reader_next(&s->reader, &s->record, error);
+}
+
 /* A record that cannot be taken now waits. */
 static int take_some(spout *s) {
     gale_error error = GALE_ERROR_INIT;
     int rc = 1;
     while (rc > 0 && gale_intake_wants(s->intake)) {
-        if (!s->record.body) rc = gx_spool_reader_next(&s->reader, &s->record, &error);
+        if (!s->record.body) rc = read_next(s, &error);
         int taken = rc > 0 ? take_record(s) : 0;
         if (taken < 0) return taken;
     }

@@ -4,6 +4,7 @@
 usage: spool_test.py GALE CLASS
 """
 
+import json
 import random
 import re
 import socket
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 from pathlib import Path
 
 GALE = str(Path(sys.argv[1]).resolve())
@@ -218,6 +220,76 @@ class Away(Buffers):
         self.start()
         self.assertNotEqual(self.process.wait(BOUND), 0)
         self.assertIn("run it with parallelism 1 until it is empty", self.said())
+
+
+class Seen(Buffers):
+    """What waits, and how much there is room for, is told wherever a run is looked at."""
+
+    COUNT = 10_000
+    TOKEN = "sesame-sesame-sesame-sesame"
+    NAMES = ("records", "bytes", "limit_bytes")
+
+    def listen(self):
+        (self.path / "token").write_text(self.TOKEN + "\n")
+        self.start("--listen", "127.0.0.1:0", "--listen-token-file", "token")
+        self.wait_for_words(r"http://127\.0\.0\.1:[0-9]+")
+        self.url = re.search(r"http://127\.0\.0\.1:[0-9]+", self.said()).group()
+
+    def ask(self, path):
+        request = urllib.request.Request(self.url + path, headers={"Authorization": f"Bearer {self.TOKEN}"})
+        return urllib.request.urlopen(request, timeout=30).read().decode()
+
+    def figures(self):
+        """-1: it is not open yet."""
+        found = dict(re.findall(r'^gale_metric_disk_buffer_(\w+)\{component="in-out-buffer",task="[0-9]+"\} (\S+)$', self.ask("/metrics"), re.M))
+        return [float(found.get(name, -1)) for name in self.NAMES]
+
+    def of_buffer(self, components, key):
+        metrics = next(each["metrics"] for each in components if each[key] == "in-out-buffer")
+        return {each["name"]: each["value"] for each in metrics}
+
+    def test_what_waits_is_in_the_metrics_in_now_and_in_the_next_run(self):
+        self.write(self.COUNT, disk="4 MB")
+        self.listen()
+        self.wait_for("all waits", lambda: self.figures()[0] == self.COUNT)
+        self.assertEqual(self.figures()[1:], [self.bytes_waiting(), 4_000_000])
+        now = json.loads(self.ask("/api/gale/v1/now"))
+        self.assertEqual(self.of_buffer(now["components"], "name"),
+                         {"disk_buffer_records": self.COUNT, "disk_buffer_bytes": self.bytes_waiting(), "disk_buffer_limit_bytes": 4_000_000})
+        self.kill()
+        (self.path / "in.txt").write_text("")
+        self.listen()
+        self.wait_for("it is open", lambda: self.figures()[2] >= 0)
+        self.assertEqual(self.figures(), [self.COUNT, self.bytes_waiting(), 4_000_000])
+
+    def test_a_run_that_is_over_says_that_nothing_waits(self):
+        self.write(self.COUNT)
+        self.consumer.begin()
+        done = subprocess.run([GALE, "run", "t.yaml", "--json"], cwd=self.path, capture_output=True, text=True, check=True, timeout=BOUND)
+        found = self.of_buffer(json.loads(done.stdout)["components"], "component")
+        self.assertEqual((found["disk_buffer_records"], found["disk_buffer_limit_bytes"]), (0, 64_000_000))
+
+    def test_a_buffer_that_is_nearly_full_is_not_well_until_there_is_room(self):
+        self.write(self.COUNT)
+        self.start()
+        self.wait_until_all_waits(self.COUNT)
+        self.kill()
+        size = self.bytes_waiting()
+        self.assertNotIn("nearly full", self.said())
+        self.write(0, disk=int(size / 0.95), folder="other", state=", follow: true")
+        self.listen()
+        self.wait_for_words(r"in-out-buffer.*is nearly full: [0-9]+ records wait in [0-9]+ of [0-9]+ bytes \(disk\) of 'other/0'")
+        self.wait_for("all waits", lambda: self.figures()[0] == self.COUNT)
+        self.assertGreater(self.figures()[1] / self.figures()[2], 0.9)
+        self.assertNotIn("is full", self.said())
+        health = json.loads(self.ask("/api/gale/v1/now"))
+        self.assertIn("is nearly full", json.dumps(health))
+        self.consumer.begin()
+        self.wait_for_words("in-out-buffer.*is well again")
+        self.wait_for("nothing waits", lambda: self.figures()[0] == 0)
+        self.assertEqual(self.said().count("is nearly full"), 1)
+        self.kill()
+        self.assertEqual(self.consumer.lines(), self.wanted())
 
 
 class Killed(Buffers):
