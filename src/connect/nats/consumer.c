@@ -203,9 +203,8 @@ static void hear_end(nats_consumer *c, nats_pull *pull, int code, const char *wo
     if (too_large && none && c->open.count == 0)
         pause_asking(c, "the next message is larger than a quarter of `memory`");
     if (too_large) return;
-    if (code == 503 || strstr(words, "Deleted"))
-        nats_wire_lose(c->link.wire,
-                       code == 503 ? "the consumer does not answer: it, or its stream, is not there" : words);
+    if (strstr(words, "Deleted"))
+        nats_wire_lose(c->link.wire, words);
     else if (!strstr(words, "Shutdown") && !strstr(words, "Leadership"))
         pause_asking(c, words);
 }
@@ -285,11 +284,16 @@ static void be_looked(void *user, const nats_about *about) {
     c->at_end = about->pending == 0 && about->ack_pending == 0 && c->open.count == 0;
 }
 
+static void be_nobody(void *user) {
+    nats_wire_lose(((nats_consumer *)user)->link.wire,
+                   "the consumer does not answer: it, or its stream, is not there");
+}
+
 static void be_refused(void *user, const nats_refusal *refusal) {
     nats_wire_lose(((nats_consumer *)user)->link.wire, natsStatus_GetText(refusal->status));
 }
 
-static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_message, be_refused };
+static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_message, be_refused, be_nobody };
 
 /* --- Time ----------------------------------------------------------------------------------------------------------------- */
 
@@ -418,8 +422,8 @@ static void give_back(nats_consumer *c) {
 void nats_consumer_close(nats_consumer *c) {
     if (c->link.wire && c->link.up && !c->durable) give_back(c);
     if (c->tick) (void)gale_watch_free(c->link.out, c->tick);
-    nats_link_close(&c->link);
     for (; c->at < c->count; c->at++) natsMsg_Destroy(c->queue[c->at].msg);
+    nats_link_close(&c->link);
     free(c->queue);
     nats_open_free(&c->open);
     nats_ranges_free(&c->taken);
