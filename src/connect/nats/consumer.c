@@ -72,7 +72,7 @@ void nats_consumer_ask(nats_consumer *c) {
 /* --- Answers -------------------------------------------------------------------------------------------------------------- */
 
 static void send(nats_consumer *c, nats_post *post, const char *body) {
-    snprintf(post->body, sizeof post->body, "%s", body);
+    memcpy(post->body, body, strlen(body) + 1);
     nats_wire_post(c->link.wire, post);
 }
 
@@ -231,7 +231,7 @@ static void hear_message(void *user, natsMsg *msg) {
     } else {
         hear_status(c, msg);
     }
-    if (!kept) natsMsg_Destroy(msg);
+    if (!kept) nats_spent_add(&c->link.spent, msg);
 }
 
 const nats_queued *nats_consumer_peek(const nats_consumer *c) {
@@ -242,7 +242,7 @@ void nats_consumer_pass(nats_consumer *c) {
     nats_queued *one = &c->queue[c->at++];
     c->queued_bytes -= natsMsg_GetDataLength(one->msg);
     if (c->durable) end_of_holes(c, nats_ranges_add(&c->taken, one->place.sequence, one->place.sequence));
-    natsMsg_Destroy(one->msg);
+    nats_spent_add(&c->link.spent, one->msg);
 }
 
 /* --- The connection ------------------------------------------------------------------------------------------------------- */

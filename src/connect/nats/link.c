@@ -119,6 +119,7 @@ void nats_link_close(nats_link *link) {
     if (link->watch) (void)gale_watch_free(link->out, link->watch);
     nats_wire_free(link->wire);
     nats_news_fini(&link->news);
+    nats_spent_free(&link->spent);
     if (link->held) nats_library_release();
     link->wire = NULL;
     link->watch = 0;

@@ -6,6 +6,7 @@
 #ifndef GALE_CONNECT_NATS_LINK_H
 #define GALE_CONNECT_NATS_LINK_H
 
+#include "connect/nats/spent.h"
 #include "connect/nats/wire.h"
 
 #include <gale/connect.h>
@@ -29,6 +30,7 @@ typedef struct nats_link {
     void *user;
     nats_wire *wire;
     nats_news news;
+    nats_spent spent; /* its user's, too */
     gale_watch watch;
     gale_backoff backoff;
     int64_t retry_at; /* 0: nothing is to be tried */

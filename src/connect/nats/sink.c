@@ -108,7 +108,7 @@ static void hear_answer(void *user, natsMsg *msg) {
     char why[NATS_WORDS];
     uint64_t id = strtoull(natsMsg_GetSubject(msg) + strlen(nats_wire_inbox(s->link.wire)), NULL, 16);
     nats_answer answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
-    natsMsg_Destroy(msg);
+    nats_spent_add(&s->link.spent, msg);
     s->heard = s->link.heard_at;
     if (!gale_dispatch_tuple(s->dispatch, id)) return; /* it was answered before */
     switch (answer) {
