@@ -629,7 +629,7 @@ class Relay:
 class Disturbed(Case):
     """Each fault strikes when so many more messages are there; there are some more than the faults need."""
 
-    STEP = 4000
+    STEP = 3000
 
     def setUp(self):
         super().setUp()
@@ -645,7 +645,7 @@ class Disturbed(Case):
             return 0
 
     def count_for(self, faults):
-        return self.STEP * (len(faults) + 2)
+        return 2 * self.STEP * (len(faults) + 1)
 
     def disturb(self, faults):
         for fault, repair, pause in faults:
@@ -660,8 +660,8 @@ class Disturbed(Case):
 
     def run_ends(self, faults):
         self.assertEqual(self.process.wait(180), 0, self.log())
-        self.assertGreaterEqual(self.struck, len(faults) - 1)
         print(f"{self.struck} faults", end=" ", flush=True)
+        self.assertGreater(self.struck, len(faults) // 2)
 
     def each_is_there_once(self, count):
         found = self.payloads()
@@ -733,8 +733,6 @@ class Cuts(Disturbed):
 
 class Kills(Disturbed):
     """gale is killed GALE_TEST_KILLS times."""
-
-    STEP = 3000
 
     def test_a_durable_run_that_is_killed_counts_each_message_once(self):
         count = self.STEP * (KILLS + 2)
