@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PING_MS = 2000, PINGS_OUT = 2 }; /* also pump.c's */
+enum { PING_MS = 2000, PINGS_OUT = 2 };
 
 static int no_memory(gale_error *error) {
     return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
