@@ -28,8 +28,8 @@ static size_t count_threads(void) {
 /* A thread that was joined may be seen for a moment longer. */
 static void wait_for_threads(size_t count) {
     const struct timespec moment = { .tv_nsec = 10000000 };
-    for (int i = 0; i < PATIENCE && count_threads() != count; i++) nanosleep(&moment, NULL);
-    assert_int_equal(count_threads(), count);
+    for (int i = 0; i < PATIENCE && count_threads() > count; i++) nanosleep(&moment, NULL);
+    assert_true(count_threads() <= count);
 }
 
 /* What opens cnats. */
@@ -60,7 +60,7 @@ static void a_hold_without_use_ends_as_well(void **state) {
     (void)state;
     nats_library_hold();
     nats_library_release();
-    assert_int_equal(count_threads(), before);
+    wait_for_threads(before);
 }
 
 static void *hold_and_use(void *failed) {
@@ -111,6 +111,17 @@ static void cnats_of_the_program_itself_stays_open(void **state) {
     wait_for_threads(before);
 }
 
+static void *do_nothing(void *user) {
+    return user;
+}
+
+/* A sanitizer has a thread of its own from the first other one on. */
+static int begin_threads(void **state) {
+    pthread_t first;
+    (void)state;
+    return pthread_create(&first, NULL, do_nothing, NULL) || pthread_join(first, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_release_ends_all_threads_and_the_next_hold_begins_anew),
@@ -118,5 +129,5 @@ int main(void) {
         cmocka_unit_test(whoever_holds_it_may_use_it_while_others_come_and_go),
         cmocka_unit_test(cnats_of_the_program_itself_stays_open),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin_threads, NULL);
 }
