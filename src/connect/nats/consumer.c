@@ -72,7 +72,7 @@ void nats_consumer_ask(nats_consumer *c) {
 /* --- Answers -------------------------------------------------------------------------------------------------------------- */
 
 static void send(nats_consumer *c, nats_post *post, const char *body) {
-    snprintf(post->body, sizeof post->body, "%s", body);
+    memcpy(post->body, body, strlen(body) + 1);
     nats_wire_post(c->link.wire, post);
 }
 
@@ -203,9 +203,8 @@ static void hear_end(nats_consumer *c, nats_pull *pull, int code, const char *wo
     if (too_large && none && c->open.count == 0)
         pause_asking(c, "the next message is larger than a quarter of `memory`");
     if (too_large) return;
-    if (code == 503 || strstr(words, "Deleted"))
-        nats_wire_lose(c->link.wire,
-                       code == 503 ? "the consumer does not answer: it, or its stream, is not there" : words);
+    if (strstr(words, "Deleted"))
+        nats_wire_lose(c->link.wire, words);
     else if (!strstr(words, "Shutdown") && !strstr(words, "Leadership"))
         pause_asking(c, words);
 }
@@ -232,7 +231,7 @@ static void hear_message(void *user, natsMsg *msg) {
     } else {
         hear_status(c, msg);
     }
-    if (!kept) natsMsg_Destroy(msg);
+    if (!kept) nats_spent_add(&c->link.spent, msg);
 }
 
 const nats_queued *nats_consumer_peek(const nats_consumer *c) {
@@ -243,7 +242,7 @@ void nats_consumer_pass(nats_consumer *c) {
     nats_queued *one = &c->queue[c->at++];
     c->queued_bytes -= natsMsg_GetDataLength(one->msg);
     if (c->durable) end_of_holes(c, nats_ranges_add(&c->taken, one->place.sequence, one->place.sequence));
-    natsMsg_Destroy(one->msg);
+    nats_spent_add(&c->link.spent, one->msg);
 }
 
 /* --- The connection ------------------------------------------------------------------------------------------------------- */
@@ -285,11 +284,16 @@ static void be_looked(void *user, const nats_about *about) {
     c->at_end = about->pending == 0 && about->ack_pending == 0 && c->open.count == 0;
 }
 
+static void be_nobody(void *user) {
+    nats_wire_lose(((nats_consumer *)user)->link.wire,
+                   "the consumer does not answer: it, or its stream, is not there");
+}
+
 static void be_refused(void *user, const nats_refusal *refusal) {
     nats_wire_lose(((nats_consumer *)user)->link.wire, natsStatus_GetText(refusal->status));
 }
 
-static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_message, be_refused };
+static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_message, be_refused, be_nobody };
 
 /* --- Time ----------------------------------------------------------------------------------------------------------------- */
 
@@ -418,8 +422,8 @@ static void give_back(nats_consumer *c) {
 void nats_consumer_close(nats_consumer *c) {
     if (c->link.wire && c->link.up && !c->durable) give_back(c);
     if (c->tick) (void)gale_watch_free(c->link.out, c->tick);
-    nats_link_close(&c->link);
     for (; c->at < c->count; c->at++) natsMsg_Destroy(c->queue[c->at].msg);
+    nats_link_close(&c->link);
     free(c->queue);
     nats_open_free(&c->open);
     nats_ranges_free(&c->taken);

@@ -1,5 +1,7 @@
 #include "connect/nats/link.h"
 
+#include "connect/nats/library.h"
+
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -58,6 +60,7 @@ static void hear(nats_link *link) {
     for (size_t i = 0; i < news->count; i++) link->ops->message(link->user, news->messages[i]);
     for (size_t i = 0; i < news->refusal_count; i++) link->ops->refused(link->user, &news->refusals[i]);
     news->count = news->refusal_count = news->bytes = 0;
+    if (news->nobody) link->ops->nobody(link->user);
     if (news->dropped) say_dropped(link);
     if (news->down) be_down(link);
     if (news->up) be_up(link);
@@ -104,6 +107,8 @@ int nats_link_open(nats_link *link, const nats_settings *given, nats_setup_fn *s
                    const gale_context *context, gale_collector *out, const nats_link_ops *ops, void *user,
                    gale_error *error) {
     *link = (nats_link){ .given = given, .context = context, .out = out, .ops = ops, .user = user };
+    nats_library_hold();
+    link->held = true;
     link->wire = nats_wire_new(given, setup, settings, error);
     int rc = link->wire ? hang_bell(link, error) : error->code;
     if (rc == 0) nats_wire_connect(link->wire);
@@ -114,6 +119,9 @@ void nats_link_close(nats_link *link) {
     if (link->watch) (void)gale_watch_free(link->out, link->watch);
     nats_wire_free(link->wire);
     nats_news_fini(&link->news);
+    nats_spent_free(&link->spent);
+    if (link->held) nats_library_release();
     link->wire = NULL;
     link->watch = 0;
+    link->held = false;
 }

@@ -6,6 +6,7 @@
 #ifndef GALE_CONNECT_NATS_LINK_H
 #define GALE_CONNECT_NATS_LINK_H
 
+#include "connect/nats/spent.h"
 #include "connect/nats/wire.h"
 
 #include <gale/connect.h>
@@ -18,6 +19,7 @@ typedef struct nats_link_ops {
     void (*looked)(void *user, const nats_about *about);
     void (*message)(void *user, natsMsg *msg); /* takes it */
     void (*refused)(void *user, const nats_refusal *refusal);
+    void (*nobody)(void *user); /* something was sent that nobody there takes */
 } nats_link_ops;
 
 typedef struct nats_link {
@@ -28,10 +30,12 @@ typedef struct nats_link {
     void *user;
     nats_wire *wire;
     nats_news news;
+    nats_spent spent; /* its user's, too */
     gale_watch watch;
     gale_backoff backoff;
     int64_t retry_at; /* 0: nothing is to be tried */
     int64_t heard_at; /* when the news that are being heard were */
+    bool held; /* the library */
     bool up, unwell;
     bool lame; /* its server ends soon, and until then nothing makes it well */
 } nats_link;
@@ -40,6 +44,7 @@ typedef struct nats_link {
 int nats_link_open(nats_link *link, const nats_settings *given, nats_setup_fn *setup, const void *settings,
                    const gale_context *context, gale_collector *out, const nats_link_ops *ops, void *user,
                    gale_error *error);
+/* Whoever took messages has destroyed them before. */
 void nats_link_close(nats_link *link);
 
 /* Says that it is not well: `about` (a stream; NULL: nothing) and why; and that it is. */

@@ -1,6 +1,7 @@
 #include "connect/nats/once.h"
 
 #include "connect/nats/answer.h"
+#include "connect/nats/library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ nats_once *nats_once_new(const nats_settings *given, const nats_fields *fields) 
     if (!once) return NULL;
     once->given = given;
     once->fields = fields;
+    nats_library_hold();
     return once;
 }
 
@@ -48,6 +50,7 @@ static void hang_up(nats_once *once) {
 void nats_once_free(void *once) {
     if (!once) return;
     hang_up(once);
+    nats_library_release();
     free(once);
 }
 

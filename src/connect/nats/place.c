@@ -2,46 +2,42 @@
 
 #include <string.h>
 
-enum { NUMBERS = 5, SHORT_AT = 4, LONG_AT = 6 };
+enum { NUMBERS = 5, SHORT_AT = 4, LONG_AT = 6, LEVELS = LONG_AT + NUMBERS, DIGITS = 19 };
 
 static const char prefix[] = "$JS.ACK.";
 
-/* A whole number between points; `*at` goes behind it. */
-static bool take_number(const char **at, int64_t *ret_number) {
-    int64_t number = 0;
-    const char *digit = *at;
-    for (; *digit >= '0' && *digit <= '9'; digit++) {
-        if (number > (INT64_MAX - (*digit - '0')) / 10) return false;
-        number = number * 10 + (*digit - '0');
-    }
-    if (digit == *at || (*digit && *digit != '.')) return false;
-    *at = *digit ? digit + 1 : digit;
-    *ret_number = number;
+/* A whole number that is a level. */
+static bool read_number(const char *at, int64_t *ret_number) {
+    uint64_t number = 0; /* so many digits fit */
+    const char *digit = at;
+    for (; *digit >= '0' && *digit <= '9' && digit - at < DIGITS; digit++)
+        number = number * 10 + (uint64_t)(*digit - '0');
+    if (digit == at || (*digit && *digit != '.') || number > INT64_MAX) return false;
+    *ret_number = (int64_t)number;
     return true;
 }
 
-static const char *skip(const char *at, size_t levels) {
-    for (; at && levels; levels--) {
-        at = strchr(at, '.');
-        if (at) at++;
+/* Where each of the first levels begins; how many there are, of these. */
+static size_t split(const char *subject, const char *levels[LEVELS]) {
+    size_t count = 0;
+    while (count < LEVELS) {
+        levels[count++] = subject;
+        while (*subject && *subject != '.') subject++;
+        if (!*subject++) break;
     }
-    return at;
-}
-
-static size_t count_levels(const char *subject) {
-    size_t count = 1;
-    for (; *subject; subject++) count += *subject == '.';
     return count;
 }
 
 bool nats_place_read(const char *subject, nats_place *ret_place) {
+    const char *levels[LEVELS];
     nats_place place;
-    if (!subject || strncmp(subject, prefix, strlen(prefix)) != 0) return false;
-    bool is_short = count_levels(subject) == SHORT_AT + NUMBERS;
-    const char *at = skip(subject, is_short ? SHORT_AT : LONG_AT);
-    bool is = at && take_number(&at, &place.delivered) && take_number(&at, &place.sequence) &&
-              take_number(&at, &place.number) && take_number(&at, &place.time) && take_number(&at, &place.pending) &&
-              place.sequence > 0 && place.sequence < INT64_MAX;
+    if (!subject || strncmp(subject, prefix, sizeof prefix - 1) != 0) return false;
+    size_t count = split(subject, levels);
+    if (count != LEVELS && count != SHORT_AT + NUMBERS) return false;
+    const char **at = &levels[count - NUMBERS];
+    bool is = read_number(at[0], &place.delivered) && read_number(at[1], &place.sequence) &&
+              read_number(at[2], &place.number) && read_number(at[3], &place.time) &&
+              read_number(at[4], &place.pending) && place.sequence > 0 && place.sequence < INT64_MAX;
     if (is) *ret_place = place;
     return is;
 }

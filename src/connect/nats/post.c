@@ -56,6 +56,12 @@ void nats_posts_free(nats_post *post) {
     }
 }
 
+nats_post *nats_posts_take(nats_posts *posts) {
+    nats_post *list = posts->first;
+    *posts = (nats_posts){ .first = NULL };
+    return list;
+}
+
 void nats_posts_append(nats_posts *to, nats_posts *from) {
     if (!from->first) return;
     *(to->first ? &to->last->next : &to->first) = from->first;

@@ -35,6 +35,9 @@ typedef struct nats_posts {
 /* All of `from` go behind those of `to`. */
 void nats_posts_append(nats_posts *to, nats_posts *from);
 
+/* All there are, of which none is left there. */
+nats_post *nats_posts_take(nats_posts *posts);
+
 /* It, and all that follow. */
 void nats_posts_free(nats_post *first);
 

@@ -105,12 +105,10 @@ static void be_taken(sink *s, uint64_t id) {
 
 static void hear_answer(void *user, natsMsg *msg) {
     sink *s = user;
-    char why[NATS_WORDS] = "no stream takes the subject, or JetStream is not there";
-    nats_answer answer = NATS_NOT_NOW;
+    char why[NATS_WORDS];
     uint64_t id = strtoull(natsMsg_GetSubject(msg) + strlen(nats_wire_inbox(s->link.wire)), NULL, 16);
-    if (!natsMsg_IsNoResponders(msg))
-        answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
-    natsMsg_Destroy(msg);
+    nats_answer answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
+    nats_spent_add(&s->link.spent, msg);
     s->heard = s->link.heard_at;
     if (!gale_dispatch_tuple(s->dispatch, id)) return; /* it was answered before */
     switch (answer) {
@@ -118,6 +116,14 @@ static void hear_answer(void *user, natsMsg *msg) {
     case NATS_NEVER: (void)gale_dispatch_fail(s->dispatch, id, GALE_REASON_REJECTED, why); break;
     case NATS_NOT_NOW: be_not_now(s, why); break;
     }
+}
+
+/* Of which message it is not said: all that have no answer go out again. */
+static void be_nobody(void *user) {
+    sink *s = user;
+    s->heard = s->link.heard_at;
+    if (nats_flight_oldest(&s->flight, s->dispatch))
+        be_not_now(s, "no stream takes the subject, or JetStream is not there");
 }
 
 static void be_refused(void *user, const nats_refusal *refusal) {
@@ -138,7 +144,7 @@ static void be_looked(void *user, const nats_about *about) {
     (void)user, (void)about;
 }
 
-static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_answer, be_refused };
+static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_answer, be_refused, be_nobody };
 
 /* --- Time ----------------------------------------------------------------------------------------------------------------------------- */
 
@@ -182,7 +188,6 @@ static int find_stream(const void *user, natsConnection *nc, nats_about *about, 
     const settings *given = user;
     jsCtx *js = NULL;
     jsOptions options;
-    if (!given->fields.stream) return 0;
     (void)jsOptions_Init(&options);
     options.Wait = given->nats.timeout;
     natsStatus status = natsConnection_JetStream(&js, nc, &options);
@@ -210,7 +215,8 @@ static int begin(sink *s, gale_collector *out, gale_error *error) {
     if (getentropy(&s->life, sizeof s->life) != 0) return gale_error_set(error, GALE_IO, "nats: no random number");
     int rc = gale_dispatch_new(s->context, out, &options, &s->dispatch, error);
     if (rc == 0)
-        rc = nats_link_open(&s->link, &s->given->nats, find_stream, s->given, s->context, out, &link_ops, s, error);
+        rc = nats_link_open(&s->link, &s->given->nats, s->given->fields.stream ? find_stream : NULL, s->given,
+                            s->context, out, &link_ops, s, error);
     return rc < 0 ? rc : begin_tick(s, out, error);
 }
 

@@ -1,5 +1,7 @@
 #include "connect/nats/wire.h"
 
+#include "connect/nats/pump.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,24 +11,30 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_MS = 3000, CALLBACKS_END_S = 20 };
+enum {
+    END_MS = 3000,
+    CALLBACKS_END_S = 20,
+    PART_BYTES = 64 << 10, /* published until it is written */
+    PART_MESSAGES = 256    /* taken until they are news */
+};
 
 struct nats_wire {
     const nats_settings *given;
     nats_setup_fn *setup;
     const void *user;
-    int bell;
-    char *inbox; /* "_INBOX.abc." */
+    int bell, wake; /* the task's, the thread's */
+    char *inbox;    /* "_INBOX.abc." */
     pthread_t thread;
     bool running;
-    natsConnection *nc; /* the thread's; NULL: there is none */
-    natsSubscription *sub;
-    nats_posts fresh; /* the task's, until it flushes */
+    nats_pump pump;     /* the thread's */
+    nats_post *sending; /* the thread's: the next that goes out */
+    nats_posts fresh;   /* the task's, until it flushes */
 
     pthread_mutex_t lock; /* of these */
-    pthread_cond_t wake;  /* the thread */
+    pthread_cond_t ended; /* a callback has */
     nats_posts ready;
     bool connect, look, lost, deaf, stop;
+    bool asleep;          /* the thread is, or falls asleep: it is to be woken */
     char why[NATS_WORDS]; /* it is lost */
     int callbacks;        /* of cnats' that may still come */
 
@@ -35,90 +43,90 @@ struct nats_wire {
     bool rung;
 };
 
-/* --- News, under their lock ------------------------------------------------------------------------------------------------ */
-
-static void ring(nats_wire *wire) {
+static void ring(int bell) {
     static const uint64_t one = 1;
-    if (wire->rung) return;
-    ssize_t wrote = write(wire->bell, &one, sizeof one);
-    wire->rung = wrote == (ssize_t)sizeof one;
+    ssize_t wrote = write(bell, &one, sizeof one);
+    (void)wrote; /* one that is full has rung */
 }
 
-/* cnats' own begin with where it was: "(conn.c:1905): ". */
-static void set_words(char to[NATS_WORDS], const char *words) {
-    const char *behind = *words == '(' ? strstr(words, "): ") : NULL;
-    if (behind) words = behind + 3;
-    size_t size = strnlen(words, NATS_WORDS - 1);
-    memcpy(to, words, size);
-    to[size] = '\0';
-}
+/* --- News ------------------------------------------------------------------------------------------------------------------- */
 
-static bool grow(void **list, size_t *capacity, size_t size) {
-    size_t wider = *capacity ? 2 * *capacity : 256;
-    void *made = realloc(*list, wider * size);
-    if (!made) return false;
-    *list = made;
-    *capacity = wider;
-    return true;
-}
-
-static bool keep_message(nats_news *news, natsMsg *msg) {
-    size_t size = (size_t)natsMsg_GetDataLength(msg);
-    if (news->count >= NATS_WIRE_MAX || news->bytes + size > NATS_WIRE_BYTES) return false;
-    if (news->count == news->capacity && !grow((void **)&news->messages, &news->capacity, sizeof(natsMsg *)))
-        return false;
-    news->messages[news->count++] = msg;
-    news->bytes += size;
-    return true;
-}
-
-/* Without memory it stays without an answer, and is sent again when that is late. */
-static void keep_refusal(nats_news *news, uint64_t id, natsStatus status) {
-    if (news->refusal_count == news->refusal_capacity &&
-        !grow((void **)&news->refusals, &news->refusal_capacity, sizeof(nats_refusal)))
-        return;
-    news->refusals[news->refusal_count++] = (nats_refusal){ id, status };
-}
-
-/* --- What cnats' threads say ----------------------------------------------------------------------------------------------- */
-
-static void hear_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure) {
-    nats_wire *wire = closure;
-    (void)nc, (void)sub;
-    pthread_mutex_lock(&wire->news_lock);
-    bool kept = keep_message(&wire->news, msg);
-    if (!kept) wire->news.dropped++;
-    ring(wire);
+/* There are some, under their lock, which this ends. */
+static void unlock_news(nats_wire *wire) {
+    bool first = !wire->rung;
+    wire->rung = true;
     pthread_mutex_unlock(&wire->news_lock);
-    if (!kept) natsMsg_Destroy(msg);
-}
-
-static void end_callbacks(void *closure) {
-    nats_wire *wire = closure;
-    pthread_mutex_lock(&wire->lock);
-    wire->callbacks--;
-    pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
-}
-
-static void hear_closed(natsConnection *nc, void *closure) {
-    nats_wire *wire = closure;
-    const char *words = NULL;
-    natsStatus status = natsConnection_GetLastError(nc, &words);
-    if (!words || !*words) words = status == NATS_OK ? "the connection is closed" : natsStatus_GetText(status);
-    pthread_mutex_lock(&wire->lock);
-    if (!wire->lost) set_words(wire->why, words);
-    wire->lost = true;
-    wire->callbacks--;
-    pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
+    if (first) ring(wire->bell);
 }
 
 static void tell(nats_wire *wire, bool *what) {
     pthread_mutex_lock(&wire->news_lock);
     *what = true;
-    ring(wire);
-    pthread_mutex_unlock(&wire->news_lock);
+    unlock_news(wire);
+}
+
+static void tell_refusal(nats_wire *wire, uint64_t id, natsStatus status) {
+    pthread_mutex_lock(&wire->news_lock);
+    nats_news_refusal(&wire->news, id, status);
+    unlock_news(wire);
+}
+
+static void tell_messages(nats_wire *wire, natsMsg **messages, size_t count) {
+    pthread_mutex_lock(&wire->news_lock);
+    for (size_t i = 0; i < count; i++) nats_news_message(&wire->news, messages[i]);
+    unlock_news(wire);
+}
+
+static void tell_down(nats_wire *wire, const char *words) {
+    pthread_mutex_lock(&wire->lock);
+    wire->lost = wire->connect = wire->look = false;
+    pthread_mutex_unlock(&wire->lock);
+    pthread_mutex_lock(&wire->news_lock);
+    wire->news.down = true;
+    wire->news.up = wire->news.looked = wire->news.lame = false;
+    nats_words_set(wire->news.words, words);
+    unlock_news(wire);
+}
+
+/* --- Waking ----------------------------------------------------------------------------------------------------------------- */
+
+/* Under the lock, which this ends: there is something for the thread to do. */
+static void unlock_and_wake(nats_wire *wire) {
+    bool asleep = wire->asleep;
+    wire->asleep = false;
+    pthread_mutex_unlock(&wire->lock);
+    if (asleep) ring(wire->wake);
+}
+
+static void ask(nats_wire *wire, bool *what) {
+    pthread_mutex_lock(&wire->lock);
+    *what = true;
+    unlock_and_wake(wire);
+}
+
+void nats_wire_lose(nats_wire *wire, const char *why) {
+    pthread_mutex_lock(&wire->lock);
+    if (!wire->lost) nats_words_set(wire->why, why);
+    wire->lost = true;
+    unlock_and_wake(wire);
+}
+
+/* --- What cnats' thread says ------------------------------------------------------------------------------------------------ */
+
+static const char *last_words(natsConnection *nc, natsStatus otherwise) {
+    const char *words = NULL;
+    natsStatus status = natsConnection_GetLastError(nc, &words);
+    if (words && *words) return words;
+    return status != NATS_OK ? natsStatus_GetText(status) : natsStatus_GetText(otherwise);
+}
+
+static void hear_closed(natsConnection *nc, void *closure) {
+    nats_wire *wire = closure;
+    nats_wire_lose(wire, last_words(nc, NATS_CONNECTION_CLOSED));
+    pthread_mutex_lock(&wire->lock);
+    wire->callbacks--;
+    pthread_cond_broadcast(&wire->ended);
+    pthread_mutex_unlock(&wire->lock);
 }
 
 static void hear_lame(natsConnection *nc, void *closure) {
@@ -132,7 +140,7 @@ static void hear_error(natsConnection *nc, natsSubscription *sub, natsStatus sta
     (void)nc, (void)sub, (void)status, (void)closure;
 }
 
-/* --- The thread ------------------------------------------------------------------------------------------------------------ */
+/* --- Connecting --------------------------------------------------------------------------------------------------------------- */
 
 static int say(gale_error *error, natsStatus status) {
     natsStatus last;
@@ -147,22 +155,18 @@ static natsStatus set_callbacks(nats_wire *wire, natsOptions *options) {
     return status == NATS_OK ? natsOptions_SetErrorHandler(options, hear_error, wire) : status;
 }
 
-static void add_callbacks(nats_wire *wire, int count) {
-    pthread_mutex_lock(&wire->lock);
-    wire->callbacks += count;
-    pthread_mutex_unlock(&wire->lock);
-}
-
-static natsStatus subscribe(nats_wire *wire) {
+static int open_pump(nats_wire *wire, gale_error *error) {
     char subject[NATS_NAME_MAX];
+    natsOptions *options = nats_settings_options(wire->given, error);
+    if (!options) return GALE_AGAIN;
     snprintf(subject, sizeof subject, "%s*", wire->inbox);
-    natsStatus status = natsConnection_Subscribe(&wire->sub, wire->nc, subject, hear_message, wire);
-    if (status != NATS_OK) return status;
-    add_callbacks(wire, 1);
-    status = natsSubscription_SetPendingLimits(wire->sub, NATS_WIRE_MAX, -1);
-    if (status == NATS_OK) status = natsSubscription_SetOnCompleteCB(wire->sub, end_callbacks, wire);
-    if (status != NATS_OK) end_callbacks(wire);
-    return status;
+    natsStatus status = set_callbacks(wire, options);
+    if (status == NATS_OK) status = nats_pump_open(&wire->pump, options, subject);
+    natsOptions_Destroy(options);
+    pthread_mutex_lock(&wire->lock);
+    wire->callbacks += wire->pump.nc != NULL; /* the closing one */
+    pthread_mutex_unlock(&wire->lock);
+    return status == NATS_OK ? 0 : say(error, status);
 }
 
 /* Until none of its callbacks can come any more. One that never does (a bug of the library's) must not find this memory freed: false. */
@@ -172,39 +176,35 @@ static bool wait_for_callbacks(nats_wire *wire) {
     end.tv_sec += CALLBACKS_END_S;
     pthread_mutex_lock(&wire->lock);
     int rc = 0;
-    while (wire->callbacks && rc == 0) rc = pthread_cond_timedwait(&wire->wake, &wire->lock, &end);
+    while (wire->callbacks && rc == 0) rc = pthread_cond_timedwait(&wire->ended, &wire->lock, &end);
     bool over = wire->callbacks == 0;
     pthread_mutex_unlock(&wire->lock);
     return over;
 }
 
 static bool hang_up(nats_wire *wire) {
-    natsSubscription_Destroy(wire->sub);
-    natsConnection_Destroy(wire->nc);
-    wire->sub = NULL;
-    wire->nc = NULL;
+    nats_pump_close(&wire->pump);
     nats_ReleaseThreadMemory();
     return wait_for_callbacks(wire);
 }
 
-static int begin_connection(nats_wire *wire, gale_error *error) {
+/* A thread of cnats' reads the answers: it, too, is at its end when this is. */
+static int ask_setup(nats_wire *wire, nats_about *about, gale_error *error) {
+    natsConnection *nc = NULL;
     natsOptions *options = nats_settings_options(wire->given, error);
     if (!options) return GALE_AGAIN;
-    natsStatus status = set_callbacks(wire, options);
-    if (status == NATS_OK) status = natsConnection_Connect(&wire->nc, options);
+    natsStatus status = natsOptions_UseOldRequestStyle(options, true);
+    if (status == NATS_OK) status = natsConnection_Connect(&nc, options);
     natsOptions_Destroy(options);
-    if (status != NATS_OK) {
-        wire->nc = NULL;
-        return say(error, status);
-    }
-    add_callbacks(wire, 1); /* the closing one */
-    status = subscribe(wire);
-    return status == NATS_OK ? 0 : say(error, status);
+    if (status != NATS_OK) return say(error, status);
+    int rc = wire->setup(wire->user, nc, about, error);
+    natsConnection_Destroy(nc);
+    return rc;
 }
 
 static int set_up(nats_wire *wire, gale_error *error) {
     nats_about about = { .stream_made = 0 };
-    int rc = wire->setup(wire->user, wire->nc, &about, error);
+    int rc = wire->setup ? ask_setup(wire, &about, error) : 0;
     if (rc < 0) return rc;
     pthread_mutex_lock(&wire->news_lock);
     wire->news.about = about;
@@ -212,37 +212,38 @@ static int set_up(nats_wire *wire, gale_error *error) {
     return 0;
 }
 
-static void tell_down(nats_wire *wire, const char *words) {
-    pthread_mutex_lock(&wire->lock);
-    wire->lost = wire->connect = wire->look = false;
-    pthread_mutex_unlock(&wire->lock);
-    pthread_mutex_lock(&wire->news_lock);
-    wire->news.down = true;
-    wire->news.up = wire->news.looked = wire->news.lame = false;
-    set_words(wire->news.words, words);
-    ring(wire);
-    pthread_mutex_unlock(&wire->news_lock);
-}
-
 static void connect_now(nats_wire *wire) {
     gale_error error = GALE_ERROR_INIT;
     pthread_mutex_lock(&wire->lock);
     wire->lost = false;
     pthread_mutex_unlock(&wire->lock);
-    int rc = begin_connection(wire, &error);
-    if (rc == 0) rc = set_up(wire, &error);
+    int rc = set_up(wire, &error);
+    if (rc == 0) rc = open_pump(wire, &error);
     if (rc == 0) {
         tell(wire, &wire->news.up);
         return;
     }
-    if (wire->nc) (void)hang_up(wire);
+    if (wire->pump.nc) (void)hang_up(wire);
     tell_down(wire, *error.text ? error.text : gale_error_text(rc));
+}
+
+/* What was not sent is the first again. */
+static void put_back(nats_wire *wire) {
+    nats_posts left = { wire->sending, wire->sending };
+    if (!left.first) return;
+    while (left.last->next) left.last = left.last->next;
+    wire->sending = NULL;
+    pthread_mutex_lock(&wire->lock);
+    nats_posts_append(&left, &wire->ready);
+    wire->ready = left;
+    pthread_mutex_unlock(&wire->lock);
 }
 
 static void lose_now(nats_wire *wire) {
     char words[NATS_WORDS];
+    put_back(wire);
     pthread_mutex_lock(&wire->lock);
-    set_words(words, wire->why);
+    nats_words_set(words, wire->why);
     pthread_mutex_unlock(&wire->lock);
     (void)hang_up(wire);
     tell_down(wire, words);
@@ -256,12 +257,15 @@ static void look_now(nats_wire *wire) {
         nats_wire_lose(wire, error.text);
 }
 
+/* --- Sending ------------------------------------------------------------------------------------------------------------------ */
+
 static natsStatus send_one(nats_wire *wire, const nats_post *post) {
+    natsConnection *nc = wire->pump.nc;
     const char *data = post->data ? post->data : post->body;
     int size = (int)(post->data ? post->size : strlen(post->body));
-    if (post->msg) return natsConnection_PublishMsg(wire->nc, post->msg);
-    return post->reply ? natsConnection_PublishRequest(wire->nc, post->subject, post->reply, data, size)
-                       : natsConnection_Publish(wire->nc, post->subject, data, size);
+    if (post->msg) return natsConnection_PublishMsg(nc, post->msg);
+    return post->reply ? natsConnection_PublishRequest(nc, post->subject, post->reply, data, size)
+                       : natsConnection_Publish(nc, post->subject, data, size);
 }
 
 static bool is_refused(const nats_post *post, natsStatus status) {
@@ -269,86 +273,98 @@ static bool is_refused(const nats_post *post, natsStatus status) {
            (status == NATS_MAX_PAYLOAD || status == NATS_INVALID_SUBJECT || status == NATS_NO_SERVER_SUPPORT);
 }
 
-/* What is left when the connection is lost is the first again. */
-static void put_back(nats_wire *wire, nats_post *list) {
-    nats_posts left = { list, list };
-    while (left.last->next) left.last = left.last->next;
-    pthread_mutex_lock(&wire->lock);
-    nats_posts_append(&left, &wire->ready);
-    wire->ready = left;
-    pthread_mutex_unlock(&wire->lock);
+static size_t size_of(const nats_post *post) {
+    return sizeof *post + post->size + (post->msg ? (size_t)natsMsg_GetDataLength(post->msg) : 0);
 }
 
-static void send_all(nats_wire *wire, nats_post *list) {
-    while (list) {
-        natsStatus status = send_one(wire, list);
-        bool refused = is_refused(list, status);
+/* As much as the socket takes; what is left goes on later. */
+static void send_some(nats_wire *wire) {
+    size_t size = 0;
+    while (wire->sending && !(size >= PART_BYTES && nats_pump_is_clogged(&wire->pump))) {
+        nats_post *post = wire->sending;
+        natsStatus status = send_one(wire, post);
+        bool refused = is_refused(post, status);
         if (status != NATS_OK && !refused) {
-            nats_wire_lose(wire, natsStatus_GetText(status));
-            put_back(wire, list);
+            nats_wire_lose(wire, last_words(wire->pump.nc, status));
             return;
         }
-        if (refused) {
-            pthread_mutex_lock(&wire->news_lock);
-            keep_refusal(&wire->news, list->id, status);
-            ring(wire);
-            pthread_mutex_unlock(&wire->news_lock);
-        }
-        nats_post *next = list->next;
-        nats_post_free(list);
-        list = next;
+        if (refused) tell_refusal(wire, post->id, status);
+        size += size_of(post);
+        wire->sending = post->next;
+        nats_post_free(post);
+        if (size < PART_BYTES) continue;
+        nats_pump_write(&wire->pump);
+        if (!nats_pump_is_clogged(&wire->pump)) size = 0;
+    }
+    nats_pump_write(&wire->pump);
+}
+
+/* --- Reading ------------------------------------------------------------------------------------------------------------------ */
+
+static void take_messages(nats_wire *wire) {
+    natsMsg *part[PART_MESSAGES];
+    size_t kept = 0;
+    for (int left = nats_pump_count(&wire->pump); left > 0; left--) {
+        natsStatus status = nats_pump_next(&wire->pump, &part[kept]);
+        if (status == NATS_NO_RESPONDERS) tell(wire, &wire->news.nobody);
+        kept += status == NATS_OK;
+        if (kept < PART_MESSAGES && left > 1) continue;
+        if (kept) tell_messages(wire, part, kept);
+        kept = 0;
     }
 }
 
-static nats_post *take_posts(nats_wire *wire) {
-    nats_post *list = wire->ready.first;
-    wire->ready = (nats_posts){ .first = NULL };
-    return list;
+/* --- The thread --------------------------------------------------------------------------------------------------------------- */
+
+typedef enum work { NOTHING, END, CONNECT, LOSE, DEAF, LOOK, SEND } work;
+
+static bool take_flag(bool *flag) {
+    bool was = *flag;
+    *flag = false;
+    return was;
 }
 
-typedef enum work { END, CONNECT, LOSE, DEAF, LOOK, SEND } work;
-
-/* Waits for the next that is to be done. */
-static work next_work(nats_wire *wire, nats_post **ret_posts) {
-    *ret_posts = NULL;
-    for (;;) {
-        if (wire->lost && wire->nc) return LOSE;
-        if (wire->nc && wire->deaf) {
-            wire->deaf = false;
-            return DEAF;
-        }
-        if (wire->nc && wire->ready.first) {
-            *ret_posts = take_posts(wire);
-            return SEND;
-        }
-        if (wire->stop) return END;
-        if (wire->connect && !wire->nc) {
-            wire->connect = false;
-            return CONNECT;
-        }
-        if (wire->look && wire->nc) {
-            wire->look = false;
-            return LOOK;
-        }
-        pthread_cond_wait(&wire->wake, &wire->lock);
+/* The next that is to be done, under the lock. */
+static work choose(nats_wire *wire) {
+    bool there = wire->pump.nc != NULL;
+    if (there && wire->lost) return LOSE;
+    if (there && take_flag(&wire->deaf)) return DEAF;
+    if (there && (wire->sending || wire->ready.first)) {
+        if (nats_pump_is_clogged(&wire->pump)) return NOTHING;
+        if (!wire->sending) wire->sending = nats_posts_take(&wire->ready);
+        return SEND;
     }
+    if (wire->stop) return END;
+    if (!there && take_flag(&wire->connect)) return CONNECT;
+    return there && take_flag(&wire->look) ? LOOK : NOTHING;
+}
+
+static work next_work(nats_wire *wire) {
+    pthread_mutex_lock(&wire->lock);
+    work what = choose(wire);
+    wire->asleep = what == NOTHING;
+    pthread_mutex_unlock(&wire->lock);
+    return what;
+}
+
+static void work_on(nats_wire *wire, work what) {
+    if (what == CONNECT) connect_now(wire);
+    if (what == LOSE) lose_now(wire);
+    if (what == DEAF) (void)natsSubscription_Unsubscribe(wire->pump.sub);
+    if (what == LOOK) look_now(wire);
+    if (what == SEND) send_some(wire);
 }
 
 static void *run(void *user) {
     nats_wire *wire = user;
-    nats_post *list;
-    for (;;) {
-        pthread_mutex_lock(&wire->lock);
-        work what = next_work(wire, &list);
-        pthread_mutex_unlock(&wire->lock);
-        if (what == END) break;
-        if (what == CONNECT) connect_now(wire);
-        if (what == LOSE) lose_now(wire);
-        if (what == DEAF) (void)natsSubscription_Unsubscribe(wire->sub);
-        if (what == LOOK) look_now(wire);
-        if (what == SEND) send_all(wire, list);
+    work what;
+    while ((what = next_work(wire)) != END) {
+        work_on(wire, what);
+        if (!nats_pump_turn(&wire->pump, wire->wake, what == NOTHING ? -1 : 0))
+            nats_wire_lose(wire, "the server does not answer");
+        take_messages(wire);
     }
-    if (wire->nc) (void)natsConnection_FlushTimeout(wire->nc, END_MS);
+    if (wire->pump.nc) nats_pump_finish(&wire->pump, END_MS);
     return hang_up(wire) ? wire : NULL; /* NULL: one may still come */
 }
 
@@ -356,12 +372,22 @@ static void *run(void *user) {
 
 static int make_inbox(nats_wire *wire) {
     natsInbox *inbox = NULL;
-    if (natsInbox_Create(&inbox) != NATS_OK) return GALE_NO_MEMORY;
+    natsStatus status = natsInbox_Create(&inbox);
+    if (status != NATS_OK) return status == NATS_NO_MEMORY ? GALE_NO_MEMORY : GALE_AGAIN;
     size_t size = strlen(inbox) + 2;
     wire->inbox = malloc(size);
     if (wire->inbox) snprintf(wire->inbox, size, "%s.", inbox);
     natsInbox_Destroy(inbox);
     return wire->inbox ? 0 : GALE_NO_MEMORY;
+}
+
+static int begin(nats_wire *wire) {
+    wire->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wire->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = wire->bell < 0 || wire->wake < 0 ? GALE_IO : make_inbox(wire);
+    if (rc < 0) return rc;
+    wire->running = pthread_create(&wire->thread, NULL, run, wire) == 0;
+    return wire->running ? 0 : GALE_IO;
 }
 
 nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const void *user, gale_error *error) {
@@ -373,15 +399,14 @@ nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const
     wire->given = given;
     wire->setup = setup;
     wire->user = user;
+    wire->pump.fd = -1;
     pthread_mutex_init(&wire->lock, NULL);
     pthread_mutex_init(&wire->news_lock, NULL);
-    pthread_cond_init(&wire->wake, NULL);
-    wire->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = wire->bell < 0 ? GALE_IO : make_inbox(wire);
-    wire->running = rc == 0 && pthread_create(&wire->thread, NULL, run, wire) == 0;
-    if (wire->running) return wire;
-    (void)gale_error_set(error, rc < 0 ? rc : GALE_IO, "%s: its thread cannot begin: %s", given->where,
-                         rc == GALE_NO_MEMORY ? "out of memory" : strerror(errno));
+    pthread_cond_init(&wire->ended, NULL);
+    int rc = begin(wire);
+    if (rc == 0) return wire;
+    (void)gale_error_set(error, rc, "%s: its thread cannot begin: %s", given->where,
+                         rc == GALE_IO ? strerror(errno) : gale_error_text(rc));
     nats_wire_free(wire);
     return NULL;
 }
@@ -389,19 +414,18 @@ nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const
 void nats_wire_free(nats_wire *wire) {
     if (!wire) return;
     nats_wire_flush(wire);
-    pthread_mutex_lock(&wire->lock);
-    wire->stop = true;
-    pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
+    ask(wire, &wire->stop);
     void *over = wire;
     if (wire->running) pthread_join(wire->thread, &over);
     if (!over) return;
+    nats_posts_free(wire->sending);
     nats_posts_free(wire->ready.first);
     nats_news_fini(&wire->news);
     if (wire->bell >= 0) close(wire->bell);
+    if (wire->wake >= 0) close(wire->wake);
     pthread_mutex_destroy(&wire->lock);
     pthread_mutex_destroy(&wire->news_lock);
-    pthread_cond_destroy(&wire->wake);
+    pthread_cond_destroy(&wire->ended);
     free(wire->inbox);
     free(wire);
 }
@@ -412,13 +436,6 @@ int nats_wire_bell(const nats_wire *wire) {
 
 const char *nats_wire_inbox(const nats_wire *wire) {
     return wire->inbox;
-}
-
-static void ask(nats_wire *wire, bool *what) {
-    pthread_mutex_lock(&wire->lock);
-    *what = true;
-    pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
 }
 
 void nats_wire_connect(nats_wire *wire) {
@@ -433,14 +450,6 @@ void nats_wire_deaf(nats_wire *wire) {
     ask(wire, &wire->deaf);
 }
 
-void nats_wire_lose(nats_wire *wire, const char *why) {
-    pthread_mutex_lock(&wire->lock);
-    if (!wire->lost) set_words(wire->why, why);
-    wire->lost = true;
-    pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
-}
-
 void nats_wire_post(nats_wire *wire, nats_post *post) {
     post->next = NULL;
     nats_posts one = { post, post };
@@ -450,39 +459,24 @@ void nats_wire_post(nats_wire *wire, nats_post *post) {
 void nats_wire_flush(nats_wire *wire) {
     if (!wire->fresh.first) return;
     pthread_mutex_lock(&wire->lock);
-    bool asleep = !wire->ready.first;
     nats_posts_append(&wire->ready, &wire->fresh);
-    if (asleep) pthread_cond_broadcast(&wire->wake);
-    pthread_mutex_unlock(&wire->lock);
+    unlock_and_wake(wire);
 }
 
 void nats_wire_clear(nats_wire *wire) {
     nats_wire_flush(wire);
     pthread_mutex_lock(&wire->lock);
-    nats_post *list = take_posts(wire);
+    nats_post *list = nats_posts_take(&wire->ready);
     pthread_mutex_unlock(&wire->lock);
     nats_posts_free(list);
 }
 
-/* The arrays of the two change places, so that neither is made anew. */
 void nats_wire_hear(nats_wire *wire, nats_news *news) {
     uint64_t rung;
-    nats_news empty = { .messages = news->messages,
-                        .capacity = news->capacity,
-                        .refusals = news->refusals,
-                        .refusal_capacity = news->refusal_capacity };
     pthread_mutex_lock(&wire->news_lock);
-    *news = wire->news;
-    wire->news = empty;
+    nats_news_move(&wire->news, news);
     wire->rung = false;
     ssize_t got = read(wire->bell, &rung, sizeof rung);
     pthread_mutex_unlock(&wire->news_lock);
     (void)got; /* it was silent already */
-}
-
-void nats_news_fini(nats_news *news) {
-    for (size_t i = 0; i < news->count; i++) natsMsg_Destroy(news->messages[i]);
-    free(news->messages);
-    free(news->refusals);
-    *news = (nats_news){ .messages = NULL };
 }

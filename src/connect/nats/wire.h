@@ -1,31 +1,21 @@
 /* A connection of cnats behind one descriptor: a thread that may wait does what waits, and what comes is put into one queue.
  *
- *      the task --posts--> queue --thread--> cnats' connection --> server
- *         ^--watch-- bell <--(first of some)-- queue <--cnats' threads--'
+ *      the task --posts--> queue --thread, its pump--> server
+ *         ^--watch-- bell <--(first of some)-- news <--'
  *
  *      away --connect--> set up --all is there--> up --lost--> away: the bell says so
  *
  * What:    each connection has one inbox, INBOX.*, whose last level is the sender's: the number of a request for messages, of a publication. cnats does not
  *          reconnect by itself: it would send what waited behind what is lost. Posts that were not sent stay in the queue, in order, until there is a
- *          connection, or nats_wire_clear.
+ *          connection, or nats_wire_clear. A setup, whose questions wait for their answers, has a connection of its own for as long as it takes.
  * Threads: the functions below are the task's; a nats_setup_fn is called on the wire's thread. Owner: nats_wire_free.
- * Limits:  posts are bounded by who posts, messages by what was asked for: from NATS_WIRE_MAX or NATS_WIRE_BYTES on what comes is dropped, counted, and comes again from the server. */
+ * Limits:  posts are bounded by who posts, messages by what was asked for, and by the news. */
 #ifndef GALE_CONNECT_NATS_WIRE_H
 #define GALE_CONNECT_NATS_WIRE_H
 
+#include "connect/nats/news.h"
 #include "connect/nats/post.h"
 #include "connect/nats/settings.h"
-
-enum { NATS_WIRE_MAX = 1 << 20, NATS_WIRE_BYTES = 256 << 20, NATS_WORDS = 400 };
-
-/* What a setup found; whose it is says what it means. */
-typedef struct nats_about {
-    int64_t stream_made; /* when, in nanoseconds since 1970 */
-    int64_t ack_wait;    /* ns */
-    int64_t max_ack_pending;
-    int64_t acked_to; /* all up to this sequence has its answer */
-    int64_t pending, ack_pending;
-} nats_about;
 
 /* Whatever is to be there before anything is sent, asked for on the wire's thread. GALE_AGAIN with words: it is tried again. May be called again
  * (nats_wire_look). */
@@ -33,7 +23,7 @@ typedef int nats_setup_fn(const void *user, natsConnection *nc, nats_about *abou
 
 typedef struct nats_wire nats_wire;
 
-/* `given` and `user` live longer. NULL with a sentence. */
+/* `given` and `user` live longer; without a setup nothing is asked for. NULL with a sentence. */
 nats_wire *nats_wire_new(const nats_settings *given, nats_setup_fn *setup, const void *user, gale_error *error);
 
 /* What is queued is sent, if there is a connection, and its end is waited for. */
@@ -53,26 +43,7 @@ void nats_wire_flush(nats_wire *wire);
 void nats_wire_clear(nats_wire *wire); /* posts that were not sent are dropped */
 void nats_wire_deaf(nats_wire *wire);  /* before what is not sent yet: nothing comes any more */
 
-/* A message that could not be sent, whatever one tries. */
-typedef struct nats_refusal {
-    uint64_t id;
-    natsStatus status;
-} nats_refusal;
-
-typedef struct nats_news {
-    natsMsg **messages; /* the reader destroys them */
-    size_t count, capacity, bytes;
-    nats_refusal *refusals;
-    size_t refusal_count, refusal_capacity;
-    nats_about about;       /* of the last setup */
-    bool up, looked;        /* a setup is done */
-    bool down, lame;        /* a connection is lost, or did not come about; or its server says that it ends soon */
-    uint64_t dropped;       /* messages, since the last news */
-    char words[NATS_WORDS]; /* of down */
-} nats_news;
-
 /* All there is, into `news`, whose arrays are the wire's then; the bell is silent. Begins with a zero; nats_news_fini at the end. */
 void nats_wire_hear(nats_wire *wire, nats_news *news);
-void nats_news_fini(nats_news *news);
 
 #endif

@@ -26,6 +26,7 @@ import server as nats
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 LONG = int(os.environ.get("GALE_TEST_FAULTS", "1"))  # so many times as many faults; script/connectors has more
+KILLS = int(os.environ.get("GALE_TEST_KILLS", 6 * LONG))
 
 TOPOLOGY = """
 name: {name}
@@ -625,100 +626,132 @@ class Relay:
         self.listening.close()
 
 
-class Faults(Case):
-    """The server is killed ten times, hung, and cut off; gale is killed twenty times."""
+class Disturbed(Case):
+    """Each fault strikes when so many more messages are there; there are some more than the faults need."""
 
-    COUNT = 60_000
+    STEP = 3000
 
     def setUp(self):
         super().setUp()
         self.make()
         self.make("OUT")
+        self.struck = 0
 
     def out_count(self):
-        def look(client):
-            return client.state("OUT")["messages"]
         try:
             with nats.Client(self.server, 5) as client:
-                return look(client)
+                return client.state("OUT")["messages"]
         except (OSError, KeyError):
             return 0
 
-    def disturb(self, faults, step):
+    def count_for(self, faults):
+        return 2 * self.STEP * (len(faults) + 1)
+
+    def disturb(self, faults):
         for fault, repair, pause in faults:
-            before = self.out_count()
-            self.wait_for(lambda: self.out_count() >= min(before + step, self.COUNT) or self.process.poll() is not None, 120)
+            want = self.out_count() + self.STEP
+            self.wait_for(lambda: self.out_count() >= want or self.process.poll() is not None, 120)
             if self.process.poll() is not None:
                 return
             fault()
+            self.struck += 1
             time.sleep(pause)
             repair()
 
-    def killed(self):
-        return self.server.kill, self.server.start, 0.2
+    def run_ends(self, faults):
+        self.assertEqual(self.process.wait(180), 0, self.log())
+        print(f"{self.struck} faults", end=" ", flush=True)
+        self.assertGreater(self.struck, len(faults) // 2)
 
-    def hung(self):
-        return self.server.hang, self.server.go_on, 7
+    def each_is_there_once(self, count):
+        found = self.payloads()
+        self.assertEqual((len(found), len(set(found))), (count, count))
+
+
+class Faults(Disturbed):
+    """The server is killed three times and hangs once, or as many times more often as GALE_TEST_FAULTS says: ten kills by 4."""
+
+    def faults(self):
+        killed, hung = (self.server.kill, self.server.start, 0.2), (self.server.hang, self.server.go_on, 7)
+        return [killed, hung, killed, killed] * LONG
 
     def test_writing_while_the_server_is_killed_and_hung_has_each_line_once(self):
         """Within the duplicate window: two minutes."""
-        lines = [f"line {n}" for n in range(self.COUNT)]
+        faults = self.faults()
+        lines = [f"line {n}" for n in range(self.count_for(faults))]
         self.write_lines(lines, sink={"stream": "OUT", "inFlight": 2000, "timeout": 3})
         self.start("--rate", "15000")
-        self.disturb([*[self.killed()] * 4, self.hung(), *[self.killed()] * 6] * LONG, 4000)
-        self.assertEqual(self.process.wait(180), 0, self.log())
+        self.disturb(faults)
+        self.run_ends(faults)
         self.assertEqual(self.payloads(), lines)
         self.assertIn("is not well: nats", self.log())
 
-    def test_reading_while_the_server_is_killed_and_hung_loses_nothing(self):
-        self.fill(self.COUNT)
+    def read(self, *arguments):
+        faults = self.faults()
+        count = self.count_for(faults)
+        self.fill(count)
         self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
-        self.start("--rate", "15000")
-        self.disturb([*[self.killed()] * 4, self.hung(), *[self.killed()] * 6] * LONG, 4000)
-        self.assertEqual(self.process.wait(180), 0, self.log())
-        self.assertEqual(set(self.payloads()), {f"message {n}" for n in range(self.COUNT)})
+        self.start("--rate", "15000", *arguments)
+        self.disturb(faults)
+        self.run_ends(faults)
+        return count
+
+    def test_reading_while_the_server_is_killed_and_hung_loses_nothing(self):
+        count = self.read()
+        self.assertEqual(set(self.payloads()), {f"message {n}" for n in range(count)})
 
     def test_a_durable_run_counts_each_message_once_while_the_server_is_killed_and_hung(self):
-        self.fill(self.COUNT)
-        self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
-        self.start("--state", "state", "--rate", "15000")
-        self.disturb([*[self.killed()] * 4, self.hung(), *[self.killed()] * 6] * LONG, 4000)
-        self.assertEqual(self.process.wait(180), 0, self.log())
-        found = self.payloads()
-        self.assertEqual((len(found), len(set(found))), (self.COUNT, self.COUNT))
+        self.each_is_there_once(self.read("--state", "state"))
 
-    def test_a_durable_run_that_is_killed_twenty_times_counts_each_message_once(self):
-        self.fill(self.COUNT)
-        self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
-        drawn = random.Random(11)
-        for life in range(21 * LONG):
-            self.start("--state", "state", "--rate", "8000")
-            if life == 21 * LONG - 1:
-                break
-            before = self.out_count()
-            if life < 20:
-                self.wait_for(lambda: self.out_count() > before or self.process.poll() is not None, 60)
-            time.sleep(drawn.uniform(0, 0.3))
-            self.process.kill()
-            self.process.wait()
-        self.assertEqual(self.process.wait(180), 0, self.log())
-        found = self.payloads()
-        self.assertEqual((len(found), len(set(found))), (self.COUNT, self.COUNT))
 
-    def test_a_durable_run_counts_each_message_once_while_it_is_cut_off(self):
+class Cuts(Disturbed):
+    """The connection is cut off twice, or as many times more often as GALE_TEST_FAULTS says."""
+
+    def cut_off(self, *arguments):
         relay = Relay(self.server.port)
         self.addCleanup(relay.close)
-        self.fill(self.COUNT)
-        self.url = f"nats://127.0.0.1:{relay.port}"
-        self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
-        self.start("--state", "state", "--rate", "15000")
 
         def mend():
             relay.open = True
-        self.disturb([(relay.cut, mend, 0.5)] * 6 * LONG, 5000)
+        faults = [(relay.cut, mend, 0.5)] * 2 * LONG
+        count = self.count_for(faults)
+        self.fill(count)
+        self.url = f"nats://127.0.0.1:{relay.port}"
+        self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
+        self.start("--rate", "15000", *arguments)
+        self.disturb(faults)
+        self.run_ends(faults)
+        return count
+
+    def test_reading_while_it_is_cut_off_loses_nothing(self):
+        count = self.cut_off()
+        self.assertEqual(set(self.payloads()), {f"message {n}" for n in range(count)})
+
+    def test_a_durable_run_counts_each_message_once_while_it_is_cut_off(self):
+        self.each_is_there_once(self.cut_off("--state", "state"))
+
+
+class Kills(Disturbed):
+    """gale is killed GALE_TEST_KILLS times."""
+
+    def test_a_durable_run_that_is_killed_counts_each_message_once(self):
+        count = self.STEP * (KILLS + 2)
+        self.fill(count)
+        self.write(spout={"untilEnd": True, "ackWait": 2}, sink_class="NatsSink", sink={"stream": "OUT"})
+        drawn = random.Random(11)
+        for _ in range(KILLS):
+            before = self.out_count()
+            self.start("--state", "state", "--rate", "6000")
+            self.wait_for(lambda: self.out_count() > before or self.process.poll() is not None, 60)
+            time.sleep(drawn.uniform(0, 0.3))
+            self.struck += self.process.poll() is None
+            self.process.kill()
+            self.process.wait()
+        self.start("--state", "state")
         self.assertEqual(self.process.wait(180), 0, self.log())
-        found = self.payloads()
-        self.assertEqual((len(found), len(set(found))), (self.COUNT, self.COUNT))
+        print(f"{self.struck} kills", end=" ", flush=True)
+        self.assertGreater(self.struck, KILLS // 2)
+        self.each_is_there_once(count)
 
 
 class Ends(Case):

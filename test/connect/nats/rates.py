@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What it costs to read and to write a million messages: gale, each acked, beside a plain loop on cnats. By hand, on a machine with nothing else to do.
+"""What it costs to read and to write a million messages: gale, each acked, beside a plain loop on cnats, in turn, and the medians. By hand.
 
 usage: rates.py GALE PLUGINS PLAIN [COUNT [TURNS]]
 """
 
 import atexit
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -44,13 +45,25 @@ streams:
 """
 
 
-def run(what, command, folder):
+spent = {}  # of what and who: seconds of the clock, and of the processor
+
+
+def run(what, who, command, folder):
     """Seconds of the clock and of the processor, and kilobytes at the most."""
     began = time.monotonic()
     process = subprocess.Popen(command, cwd=folder, env={**os.environ, "GALE_PLUGIN_PATH": PLUGINS}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0, command
-    print("%-24s %8.2f %12.2f %14d" % (what, time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss), flush=True)
+    took = time.monotonic() - began, used.ru_utime + used.ru_stime
+    spent.setdefault(what, {}).setdefault(who, []).append(took)
+    print("%-24s %8.2f %12.2f %14d" % (f"{who} {what}", *took, used.ru_maxrss), flush=True)
+
+
+def say_medians():
+    for what, both in spent.items():
+        (gale, gale_used), (loop, loop_used) = ([statistics.median(column) for column in zip(*both[who])] for who in ("gale", "a loop"))
+        print(f"{what}: {COUNT / gale:,.0f} a second by gale, {COUNT / loop:,.0f} by a loop: {100 * loop / gale:.0f} %; "
+              f"{1e6 * gale_used / COUNT:.2f} and {1e6 * loop_used / COUNT:.2f} us of the processor each")
 
 
 def line(n):
@@ -70,17 +83,18 @@ def main():
         print(f"{COUNT:,} messages         seconds   of the processor    kB at most")
         for turn in range(TURNS):
             (folder / "r.yaml").write_text(READ.format(url=server.url, consumer=f"gale{turn}"))
-            run("gale reads", [GALE, "run", "r.yaml"], folder)
+            run("reads", "gale", [GALE, "run", "r.yaml"], folder)
             assert client.consumer("IN", f"gale{turn}")["num_ack_pending"] == 0
-            run("a loop reads", [PLAIN, "read", server.url, "in.>", f"plain{turn}", str(COUNT)], folder)
+            run("reads", "a loop", [PLAIN, "read", server.url, "in.>", f"plain{turn}", str(COUNT)], folder)
         for turn in range(TURNS):
             for name, more, ids in (("with ids", "", ["ids"]), ("without ids", ", {name: makeIds, value: false}", [])):
                 (folder / "w.yaml").write_text(WRITE.format(url=server.url, more=more))
                 for who, command in (("gale", [GALE, "run", "w.yaml"]), ("a loop", [PLAIN, "write", server.url, "out.a", "in.txt", *ids])):
                     client.api("STREAM.DELETE.OUT")  # its ids, too
                     client.make_stream("OUT", "out.>")
-                    run(f"{who} writes {name}", command, folder)
+                    run(f"writes {name}", who, command, folder)
                     assert client.state("OUT")["messages"] == COUNT
+        say_medians()
 
 
 if __name__ == "__main__":
