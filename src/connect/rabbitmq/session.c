@@ -10,6 +10,8 @@
 /* librabbitmq looks for none by itself. */
 static const char system_ca[] = "/etc/ssl/certs/ca-certificates.crt";
 
+enum { RELEASE = 8 }; /* so many frames have the memory of librabbitmq that goes at once */
+
 static struct timeval time_of(int64_t ms) {
     return (struct timeval){ .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 }
@@ -126,7 +128,7 @@ bool rmq_session_publish(rmq_session *session, amqp_basic_publish_t *method, amq
 
 int rmq_session_frame(rmq_session *session, amqp_frame_t *ret_frame) {
     struct timeval none = { 0 };
-    amqp_maybe_release_buffers(session->state);
+    if (session->frames++ % RELEASE == 0) amqp_maybe_release_buffers(session->state);
     int status = amqp_simple_wait_frame_noblock(session->state, ret_frame, &none);
     if (status == AMQP_STATUS_OK) return 1;
     if (status == AMQP_STATUS_TIMEOUT) return 0;

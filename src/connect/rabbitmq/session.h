@@ -15,6 +15,7 @@ typedef struct rmq_session {
     const rmq_settings *given;
     amqp_connection_state_t state; /* NULL: there is none */
     rmq_frames out;                /* published, and not written yet */
+    uint32_t frames;               /* so many were read */
     bool tls;
     char why[RMQ_WORDS]; /* it is over, or did not come about */
 } rmq_session;

@@ -20,7 +20,7 @@ enum {
     GOODBYE = 3,       /* seconds: then the connection is cut */
     WAIT_MS = 5 * 1000 /* without heartbeats */
 };
-#define GATHER GALE_MILLISECOND /* so long news wait for others, behind those that were passed on last: each time the task wakes */
+#define GATHER (2 * GALE_MILLISECOND) /* so long news wait for others, behind those that were passed on last: each time the task wakes */
 
 struct rmq_worker {
     const rmq_settings *given;
