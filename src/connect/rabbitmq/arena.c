@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024, ALIGN = 16 };
+enum { BLOCK = 480, ALIGN = 16 }; /* with what stands before it: what malloc has at hand at once */
 
 struct rmq_block {
     rmq_block *next;

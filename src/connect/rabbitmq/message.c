@@ -149,9 +149,11 @@ static int take_header(rmq_message *m, const gale_tuple *tuple, const char *name
 }
 
 static int take_headers(rmq_message *m, const gale_tuple *tuple, char *why, size_t size) {
-    size_t before = m->size;
+    size_t before = m->size, count = m->fields->header_count;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < m->fields->header_count; i++)
+    if (count) m->headers = rmq_arena_take(&m->note.arena, count * sizeof *m->headers);
+    if (count && !m->headers) return GALE_NO_MEMORY;
+    for (size_t i = 0; rc == 0 && i < count; i++)
         rc = take_header(m, tuple, m->fields->headers[i], why, size);
     if (rc == 0 && m->size - before > RMQ_HEADERS_SIZE) {
         snprintf(why, size, "headers: they have more than %d bytes", RMQ_HEADERS_SIZE);
@@ -186,7 +188,7 @@ static void set_text(amqp_basic_properties_t *properties, amqp_flags_t flag, amq
     *to = amqp_cstring_bytes(text);
 }
 
-int rmq_message_publish(const rmq_message *m, amqp_connection_state_t state, amqp_channel_t channel) {
+bool rmq_message_publish(const rmq_message *m, rmq_session *session) {
     amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG };
     p.delivery_mode = m->fields->persistent ? AMQP_DELIVERY_PERSISTENT : AMQP_DELIVERY_NONPERSISTENT;
     set_text(&p, AMQP_BASIC_MESSAGE_ID_FLAG, &p.message_id, m->id.data);
@@ -198,9 +200,10 @@ int rmq_message_publish(const rmq_message *m, amqp_connection_state_t state, amq
     }
     if (m->header_count) {
         p._flags |= AMQP_BASIC_HEADERS_FLAG;
-        p.headers = (amqp_table_t){ m->header_count, (amqp_table_entry_t *)m->headers };
+        p.headers = (amqp_table_t){ m->header_count, m->headers };
     }
-    return amqp_basic_publish(state, channel, amqp_cstring_bytes(m->fields->exchange),
-                              rmq_bytes(m->key.data, m->key.size), m->fields->mandatory, false, &p,
-                              rmq_bytes(m->body.data, m->body.size));
+    amqp_basic_publish_t method = { .exchange = amqp_cstring_bytes(m->fields->exchange),
+                                    .routing_key = rmq_bytes(m->key.data, m->key.size),
+                                    .mandatory = m->fields->mandatory };
+    return rmq_session_publish(session, &method, &p, rmq_bytes(m->body.data, m->body.size));
 }

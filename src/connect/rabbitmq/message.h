@@ -5,6 +5,7 @@
 
 #include "connect/rabbitmq/address.h"
 #include "connect/rabbitmq/note.h"
+#include "connect/rabbitmq/session.h"
 
 #include <amqp.h>
 #include <gale/tuple.h>
@@ -33,7 +34,7 @@ typedef struct rmq_message {
     const rmq_fields *fields;
     gale_str key, id, body;
     int64_t time; /* seconds since 1970; -1: none */
-    amqp_table_entry_t headers[RMQ_HEADERS_MAX];
+    amqp_table_entry_t *headers; /* NULL: none */
     int header_count;
     size_t size; /* what it takes of its way, about */
 } rmq_message;
@@ -45,7 +46,7 @@ int rmq_message_form(const rmq_fields *fields, const gale_tuple *tuple, rmq_name
 /* The id that it has. False: it has none. */
 bool rmq_message_id(const rmq_fields *fields, const gale_tuple *tuple, rmq_name name, char id[RMQ_NAME]);
 
-/* On the worker's thread: librabbitmq's status. */
-int rmq_message_publish(const rmq_message *message, amqp_connection_state_t state, amqp_channel_t channel);
+/* On the worker's thread. False: the session is over. */
+bool rmq_message_publish(const rmq_message *message, rmq_session *session);
 
 #endif

@@ -36,7 +36,7 @@ static const gale_param spout_params[] = {
         "since 1970), id, redelivered, attempt, type, contentType, contentEncoding, correlationId, replyTo, "
         "priority",
         GALE_PARAM_OUTPUT, 0, 0, NULL, NULL, "[body, key]"),
-    GALE_PARAM_MORE("prefetch", GALE_PARAM_WHOLE, "500",
+    GALE_PARAM_MORE("prefetch", GALE_PARAM_WHOLE, "1000",
                     "so many messages the broker gives a task before it has answers to some", 0, 1, 65535, NULL, NULL,
                     NULL),
     GALE_PARAM_MORE("retry", GALE_PARAM_WORD, "here",

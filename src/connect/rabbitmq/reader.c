@@ -6,7 +6,7 @@
 
 static bool begin(void *user, rmq_worker *worker, rmq_session *session) {
     const rmq_reader *r = user;
-    (void)worker;
+    rmq_worker_enough(worker, r->prefetch / 8 + 1u);
     if (!rmq_declare_carry_out(r->declare, session->state, session->why)) return false;
     (void)amqp_basic_qos(session->state, RMQ_CHANNEL, 0, r->prefetch, false);
     if (!rmq_session_answered(session)) return false;

@@ -10,6 +10,8 @@
 /* librabbitmq looks for none by itself. */
 static const char system_ca[] = "/etc/ssl/certs/ca-certificates.crt";
 
+enum { RELEASE = 8 }; /* so many frames have the memory of librabbitmq that goes at once */
+
 static struct timeval time_of(int64_t ms) {
     return (struct timeval){ .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 }
@@ -53,6 +55,7 @@ static bool connect_to(rmq_session *session, const rmq_address *address) {
     rmq_words(session->why, "out of memory");
     amqp_socket_t *socket = address->tls ? make_tls(session) : amqp_tcp_socket_new(session->state);
     if (!socket) return false;
+    session->tls = address->tls;
     int status = amqp_socket_open_noblock(socket, address->host, address->port, &wait);
     return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
 }
@@ -80,7 +83,9 @@ bool rmq_session_open(rmq_session *session, const rmq_address *address, const ch
     if (!session->state) return rmq_session_fail(session, AMQP_STATUS_NO_MEMORY);
     (void)amqp_set_handshake_timeout(session->state, &wait);
     (void)amqp_set_rpc_timeout(session->state, &wait);
-    return connect_to(session, address) && log_in(session, address, password, name) && open_channel(session);
+    if (!connect_to(session, address) || !log_in(session, address, password, name)) return false;
+    session->out.largest = (size_t)amqp_get_frame_max(session->state);
+    return open_channel(session);
 }
 
 void rmq_session_goodbye(rmq_session *session) {
@@ -92,13 +97,38 @@ void rmq_session_goodbye(rmq_session *session) {
 void rmq_session_close(rmq_session *session) {
     if (session->state) (void)amqp_destroy_connection(session->state);
     session->state = NULL;
+    rmq_frames_free(&session->out);
+}
+
+/* --- Out -------------------------------------------------------------------------------------------------------------- */
+
+bool rmq_session_flush(rmq_session *session) {
+    if (!session->out.used) return true;
+    int silence_ms = 2 * 1000 * session->given->heartbeat;
+    int status = rmq_frames_write(&session->out, amqp_get_sockfd(session->state), silence_ms);
+    return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
+}
+
+static bool gather(rmq_session *session, amqp_basic_publish_t *method, amqp_basic_properties_t *properties,
+                   amqp_bytes_t body) {
+    return !session->tls && rmq_frames_add(&session->out, RMQ_CHANNEL, method, properties, body);
+}
+
+bool rmq_session_publish(rmq_session *session, amqp_basic_publish_t *method, amqp_basic_properties_t *properties,
+                         amqp_bytes_t body) {
+    if (gather(session, method, properties, body)) return true;
+    if (!rmq_session_flush(session)) return false;
+    if (gather(session, method, properties, body)) return true;
+    int status = amqp_basic_publish(session->state, RMQ_CHANNEL, method->exchange, method->routing_key,
+                                    method->mandatory, method->immediate, properties, body);
+    return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
 }
 
 /* --- Frames ----------------------------------------------------------------------------------------------------------- */
 
 int rmq_session_frame(rmq_session *session, amqp_frame_t *ret_frame) {
     struct timeval none = { 0 };
-    amqp_maybe_release_buffers(session->state);
+    if (session->frames++ % RELEASE == 0) amqp_maybe_release_buffers(session->state);
     int status = amqp_simple_wait_frame_noblock(session->state, ret_frame, &none);
     if (status == AMQP_STATUS_OK) return 1;
     if (status == AMQP_STATUS_TIMEOUT) return 0;

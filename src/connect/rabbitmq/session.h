@@ -6,6 +6,7 @@
 #ifndef GALE_CONNECT_RABBITMQ_SESSION_H
 #define GALE_CONNECT_RABBITMQ_SESSION_H
 
+#include "connect/rabbitmq/frames.h"
 #include "connect/rabbitmq/settings.h"
 
 enum { RMQ_CHANNEL = 1, RMQ_FRAME_MAX = 131072 };
@@ -13,11 +14,19 @@ enum { RMQ_CHANNEL = 1, RMQ_FRAME_MAX = 131072 };
 typedef struct rmq_session {
     const rmq_settings *given;
     amqp_connection_state_t state; /* NULL: there is none */
-    char why[RMQ_WORDS];           /* it is over, or did not come about */
+    rmq_frames out;                /* published, and not written yet */
+    uint32_t frames;               /* so many were read */
+    bool tls;
+    char why[RMQ_WORDS]; /* it is over, or did not come about */
 } rmq_session;
 
 /* `name` is what the broker shows of it. False: `why` says why. */
 bool rmq_session_open(rmq_session *session, const rmq_address *address, const char *password, const char *name);
+
+/* A message; what is small is gathered until rmq_session_flush, which is called before anything else is asked of librabbitmq. False: it is over. */
+bool rmq_session_publish(rmq_session *session, amqp_basic_publish_t *method, amqp_basic_properties_t *properties,
+                         amqp_bytes_t body);
+bool rmq_session_flush(rmq_session *session);
 
 /* A word to the broker, and its answer: all that was sent before has arrived then. */
 void rmq_session_goodbye(rmq_session *session);

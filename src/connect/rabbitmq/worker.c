@@ -16,9 +16,11 @@
 enum {
     STACK = 16 << 20,  /* librabbitmq reads tables within tables by recursion, as deep as a frame has room for */
     FRAMES = 1000,     /* so many are read between two looks at the orders */
+    ENOUGH = 100,      /* so many news are passed on at once */
     GOODBYE = 3,       /* seconds: then the connection is cut */
     WAIT_MS = 5 * 1000 /* without heartbeats */
 };
+#define GATHER (2 * GALE_MILLISECOND) /* so long news wait for others, behind those that were passed on last: each time the task wakes */
 
 struct rmq_worker {
     const rmq_settings *given;
@@ -38,6 +40,9 @@ struct rmq_worker {
     struct {
         rmq_session session;
         rmq_chain news; /* not told yet */
+        size_t count;   /* of them */
+        size_t enough;  /* of them are passed on at once */
+        int64_t passed; /* when some were, last */
         uint32_t number;
         size_t turn; /* which address is next */
         bool up;
@@ -87,11 +92,31 @@ uint32_t rmq_worker_session(const rmq_worker *w) {
 bool rmq_worker_tell(rmq_worker *w, rmq_session *session, rmq_note *news) {
     if (!news) return rmq_session_fail(session, AMQP_STATUS_NO_MEMORY);
     rmq_chain_add(&w->own.news, news);
+    w->own.count++;
     return true;
 }
 
+void rmq_worker_enough(rmq_worker *w, size_t news) {
+    w->own.enough = news < ENOUGH ? news : ENOUGH;
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * GALE_SECOND + time.tv_nsec;
+}
+
+/* How long what is not told yet waits for more. */
+static int64_t pause_of(const rmq_worker *w) {
+    if (!w->own.news.first || w->own.count >= w->own.enough) return 0;
+    int64_t left = w->own.passed + GATHER - now();
+    return left > 0 ? left : 0;
+}
+
 static void pass_news(rmq_worker *w) {
-    if (!w->own.news.first) return;
+    if (!w->own.news.first || pause_of(w)) return;
+    w->own.count = 0;
+    w->own.passed = now();
     pthread_mutex_lock(&w->shared.lock);
     bool first = !w->shared.news.first;
     rmq_chain_move(&w->own.news, &w->shared.news);
@@ -104,6 +129,7 @@ static void say(rmq_worker *w, rmq_kind kind, const char *text) {
     rmq_note *note;
     while (!(note = rmq_note_say(kind, w->own.number, text))) (void)poll(NULL, 0, 100);
     rmq_chain_add(&w->own.news, note);
+    w->own.count = w->own.enough;
 }
 
 /* --- Its own: the connection ------------------------------------------------------------------------------------------ */
@@ -222,6 +248,7 @@ static void carry_out_all(rmq_worker *w, rmq_chain *orders) {
         carry_out(w, order);
         rmq_note_free(order);
     }
+    if (w->own.up && !rmq_session_flush(&w->own.session)) go_down(w);
 }
 
 /* False: it is to end, and there are none. */
@@ -242,8 +269,13 @@ static int wait_ms(const rmq_worker *w) {
     return w->given->heartbeat ? w->given->heartbeat * 1000 / 4 : WAIT_MS;
 }
 
+/* For orders, and for what the socket has; while news wait for others, those gather there. */
 static void wait_for_news(rmq_worker *w) {
     struct pollfd list[2] = { { .fd = w->wake, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+    if (w->own.news.first) {
+        (void)poll(list, 1, (int)((pause_of(w) + GALE_MILLISECOND - 1) / GALE_MILLISECOND));
+        return;
+    }
     if (w->own.up) list[1].fd = amqp_get_sockfd(w->own.session.state);
     (void)poll(list, 2, wait_ms(w));
 }
@@ -305,6 +337,7 @@ int rmq_worker_start(const rmq_settings *given, const char *name, const rmq_work
     w->given = w->own.session.given = given;
     w->ops = ops;
     w->user = user;
+    w->own.enough = ENOUGH;
     snprintf(w->name, sizeof w->name, "%s", name);
     init_shared(w);
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -19,8 +19,7 @@ static void lose(void *user) {
 
 static bool carry_out(void *user, rmq_worker *worker, rmq_session *session, const rmq_note *order) {
     (void)user, (void)worker;
-    int status = rmq_message_publish((const rmq_message *)order, session->state, RMQ_CHANNEL);
-    return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
+    return rmq_message_publish((const rmq_message *)order, session);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */

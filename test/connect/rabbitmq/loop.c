@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREFETCH = 500, FLIGHT = 10000, BODY = 100 };
+enum { PREFETCH = 1000, FLIGHT = 10000, BODY = 100 };
 
 static void check(amqp_connection_state_t state, const char *what) {
     if (amqp_get_rpc_reply(state).reply_type == AMQP_RESPONSE_NORMAL) return;

@@ -26,7 +26,8 @@ import server as rabbitmq
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
 SERVER = CERTIFICATES = None
-LONG = int(os.environ.get("GALE_TEST_FAULTS", "1"))  # so many times as many faults; script/connectors has more
+LONG = int(os.environ.get("GALE_TEST_FAULTS", "1"))  # so many times as many faults of the server: 5 are ten kills; script/connectors has more
+KILLS = int(os.environ.get("GALE_TEST_KILLS", 4 * LONG))  # of gale, in each test that has some
 NUMBERS = itertools.count()
 
 
@@ -333,10 +334,10 @@ class Reads(Case):
     def test_a_run_that_is_killed_has_answered_nothing_that_it_had_not_done(self):
         self.fill(range(3000))
         self.copy(once=False)
-        for _ in range(4):
+        for _ in range(KILLS):
             before = self.depth(self.other)
             process = self.start("--rate", "1000")
-            self.wait_for(lambda: self.depth(self.other) > before + 300 or not self.depth())
+            self.wait_for(lambda: self.depth(self.other) > before + 3000 / (2 * KILLS) or not self.depth())
             process.kill()
             process.wait()
         self.copy(spout={"untilEmpty": True}, once=False)
@@ -610,8 +611,48 @@ class Lies(Case):
         self.believe(amqp.Connection.__new__(amqp.Connection).frame(3, 1, b"a body of nothing"), "is not well: rabbitmq")
 
 
+class Proxy:
+    """In front of the server: what goes through it is cut off, without a word of goodbye."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.open = self.listener.getsockname()[1], []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                one, _ = self.listener.accept()
+            except OSError:
+                return
+            other = socket.create_connection(("127.0.0.1", SERVER.port))
+            self.open += [one, other]
+            for pair in (one, other), (other, one):
+                threading.Thread(target=self.pass_on, args=pair, daemon=True).start()
+
+    def pass_on(self, one, other):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass
+
+    def cut(self):
+        for one in self.open:
+            try:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                one.shutdown(socket.SHUT_RDWR)  # who reads it goes on
+            except OSError:
+                pass  # it was closed from the other side
+            one.close()  # a reset
+        self.open.clear()
+
+    def close(self):
+        self.listener.close()
+
+
 class Faults(Case):
-    COUNT = 20_000 * LONG
+    COUNT = 10_000 * LONG
 
     def close_all(self):
         SERVER.control("close_all_connections", "a test")
@@ -683,6 +724,23 @@ class Faults(Case):
         self.assertNotIn("unknown delivery tag", self.log())
         self.assertEqual(set(self.numbers(self.other)), set(range(self.COUNT)))
 
+    def test_connections_that_are_cut_off_under_load_lose_nothing(self):
+        proxy = Proxy()
+        self.addCleanup(proxy.close)
+        self.fill(range(self.COUNT))
+        way = {"url": f"amqp://127.0.0.1:{proxy.port}"}
+        self.copy(spout=way, **way, once=False)
+        self.start("--rate", "3000")
+        for _ in range(4 * LONG):
+            before = self.depth(self.other)
+            self.wait_for(lambda: self.depth(self.other) > before + 500 or self.depth() == 0)
+            proxy.cut()
+        self.wait_for(lambda: self.depth() == 0)
+        self.end()
+        self.copy(spout={"untilEmpty": True}, once=False)
+        self.gale("run", "t.yaml")
+        self.assertEqual(set(self.numbers(self.other)), set(range(self.COUNT)))
+
     def disturb(self):
         for fault in [SERVER.kill, SERVER.hang, SERVER.kill] * LONG:
             before = self.depth(self.other)
@@ -722,7 +780,7 @@ class Durable(Case):
         """Without a condition it ends by itself."""
         for _ in range(count):
             process = self.start("--state", "state", "--rate", "2000")
-            time.sleep(random.uniform(0.2, 1.5))
+            time.sleep(random.uniform(0.2, 1.2))
             process.kill()
             process.wait()
         self.start("--state", "state")
@@ -733,9 +791,9 @@ class Durable(Case):
         self.end()
 
     def test_a_run_that_is_killed_has_published_each_under_one_id(self):
-        rows = 6000 * LONG
+        rows = 500 * KILLS + 1000
         self.write([(n, "n") for n in range(rows)])
-        self.lives(8 * LONG)
+        self.lives(KILLS)
         found = self.drain()
         by_id = {message.message_id: int(message.body) for message in found}
         self.assertEqual(sorted(by_id.values()), list(range(rows)))
@@ -779,14 +837,14 @@ class Durable(Case):
         self.assertEqual(set(self.bodies()), set(range(2000)))
 
     def test_a_copy_that_is_killed_at_any_moment_loses_nothing(self):
-        rows = 6000 * LONG
+        rows = 500 * KILLS + 1000
         self.fill(range(rows))
         self.copy()
-        self.lives(8 * LONG, lambda: self.depth() == 0 and self.depth(self.other) >= rows)
+        self.lives(KILLS, lambda: self.depth() == 0 and self.depth(self.other) >= rows)
         self.assertEqual(set(self.numbers(self.other)), set(range(rows)))
 
     def test_with_dedupe_by_id_a_copy_that_is_killed_has_each_once(self):
-        rows = 6000 * LONG
+        rows = 500 * KILLS + 1000
         with SERVER.connect() as c:
             for n in range(rows):
                 c.publish(self.queue, n, message_id=f"m{n}")
@@ -794,7 +852,7 @@ class Durable(Case):
         self.read(untilEmpty=False, emit=["body", "id"], last="once",
                   bolts='  - {id: once, className: gale.bolt.Dedupe, properties: [{name: key, value: id}, {name: output, value: "body"}]}\n',
                   streams="  - {from: in, to: once, grouping: {type: FIELDS, args: [id]}}\n")
-        self.lives(8 * LONG, lambda: self.depth() == 0 and len(self.rows()) >= rows)
+        self.lives(KILLS, lambda: self.depth() == 0 and len(self.rows()) >= rows)
         self.assertEqual(self.bodies(), list(range(rows)))
 
 
