@@ -322,8 +322,8 @@ class Order(Reading):
         while head := file.readline():
             words = [file.read(int(file.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
             if words[0] == b"XACK":
-                one.sendall(b":1\r\n")
-                self.acks += 1
+                one.sendall(b":%d\r\n" % (len(words) - 3))
+                self.acks += len(words) - 3
             elif words[0] == b"XREADGROUP" and words[-1] == b">":
                 self.asked += 1
                 if self.asked == 1:
