@@ -18,6 +18,7 @@ typedef struct redis_page {
     uint32_t source, number;
     uint32_t next; /* of its chain, or of the free ones; UINT32_MAX: none */
     uint32_t round;
+    int64_t with; /* its owner's: another place; 0: none */
     uint64_t hash;
     size_t size;
     char *bytes;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 1024, QUESTION_MOST = 16 << 20 };
+enum { NAME_MAX_BYTES = 1024 };
 
 /* A definition's block. */
 typedef struct settings {
@@ -24,9 +24,8 @@ typedef struct settings {
 typedef enum turn { SCAN, MOVE, WAIT, END } turn;
 
 typedef struct spout {
-    redis_source source;
+    redis_source source; /* first */
     const settings *given;
-    redis_link link;
     char processing[NAME_MAX_BYTES];
     turn turn;
     size_t asked;             /* replies that are to come */
@@ -34,18 +33,13 @@ typedef struct spout {
     size_t left;
     bool dry;         /* there was no element for one of the questions */
     int64_t again_at; /* what is in `processing` is read once more; 0: not */
-    redis_text question;
 } spout;
 
 /* --- Questions ---------------------------------------------------------------------------------------------------------------- */
 
-static int64_t now(const spout *s) {
-    return gale_context_now(s->source.context);
-}
-
 static void ask_for_left(spout *s) {
-    redis_text_command(&s->question, 4);
-    redis_text_words(&s->question, "LRANGE", s->processing, "0", "-1", NULL);
+    redis_text_command(&s->source.question, 4);
+    redis_text_words(&s->source.question, "LRANGE", s->processing, "0", "-1", NULL);
     s->asked = 1;
     redis_source_keep(&s->source, true);
 }
@@ -53,8 +47,8 @@ static void ask_for_left(spout *s) {
 static void ask_for_many(spout *s, size_t room) {
     s->asked = room < s->given->batch ? room : s->given->batch;
     for (size_t i = 0; i < s->asked; i++) {
-        redis_text_command(&s->question, 5);
-        redis_text_words(&s->question, "LMOVE", s->given->list, s->processing, s->given->from, "LEFT", NULL);
+        redis_text_command(&s->source.question, 5);
+        redis_text_words(&s->source.question, "LMOVE", s->given->list, s->processing, s->given->from, "LEFT", NULL);
     }
 }
 
@@ -62,18 +56,19 @@ static void ask_for_many(spout *s, size_t room) {
 static void ask_for_next(spout *s) {
     char seconds[32];
     int64_t block = s->given->source.redis.wire.timeout / 2;
-    if (s->again_at && s->again_at - now(s) < block) block = s->again_at - now(s);
+    if (s->again_at && s->again_at - redis_source_now(&s->source) < block)
+        block = s->again_at - redis_source_now(&s->source);
     if (block < 10 * GALE_MILLISECOND) block = 10 * GALE_MILLISECOND;
     snprintf(seconds, sizeof seconds, "%.3f", (double)block / (double)GALE_SECOND);
-    redis_text_command(&s->question, 6);
-    redis_text_words(&s->question, "BLMOVE", s->given->list, s->processing, s->given->from, "LEFT", seconds, NULL);
+    redis_text_command(&s->source.question, 6);
+    redis_text_words(&s->source.question, "BLMOVE", s->given->list, s->processing, s->given->from, "LEFT", seconds,
+                     NULL);
     s->asked = 1;
 }
 
 static void ask(spout *s, size_t room) {
-    s->question.size = 0;
     s->dry = false;
-    if (s->again_at && now(s) >= s->again_at) {
+    if (s->again_at && redis_source_now(&s->source) >= s->again_at) {
         s->again_at = 0;
         s->turn = SCAN;
     }
@@ -83,21 +78,10 @@ static void ask(spout *s, size_t room) {
         ask_for_many(s, room);
     else
         ask_for_next(s);
-    int rc = s->question.failed ? GALE_NO_MEMORY : 0;
-    s->question.failed = false;
-    if (rc == 0) rc = redis_link_ask(&s->link, s->question.data, s->question.size, s->asked);
-    if (rc < 0)
-        redis_link_fail(&s->link, gale_error_text(rc));
-    else
-        redis_link_flush(&s->link);
+    if (!redis_source_ask(&s->source, s->asked)) s->asked = 0;
 }
 
 /* --- The connection ----------------------------------------------------------------------------------------------------------- */
-
-/* `next`, which is called behind this, takes them. */
-static void hear(void *user) {
-    redis_link_pause(&((spout *)user)->link, true);
-}
 
 static void forget(void *user) {
     spout *s = user;
@@ -112,11 +96,9 @@ static void be_ready(void *user) {
     spout *s = user;
     forget(s);
     s->turn = SCAN;
-    s->again_at = now(s) + 2 * s->given->source.redis.wire.timeout;
-    hear(s);
+    s->again_at = redis_source_now(&s->source) + 2 * s->given->source.redis.wire.timeout;
+    redis_source_hear(s);
 }
-
-static const redis_link_ops of_link = { be_ready, hear, NULL, forget };
 
 /* --- Elements ----------------------------------------------------------------------------------------------------------------- */
 
@@ -125,7 +107,7 @@ static void take(spout *s, gale_str bytes) {
     gale_value value = gale_text_or_bytes(bytes.data, bytes.size);
     int rc = redis_source_take(&s->source, &value, 1, 0, bytes);
     if (rc < 0 && rc != GALE_NO_MEMORY) rc = redis_source_refuse(&s->source, 0, bytes, gale_error_text(rc));
-    if (rc < 0) redis_link_fail(&s->link, gale_error_text(rc));
+    if (rc < 0) redis_link_fail(&s->source.link, gale_error_text(rc));
 }
 
 /* The oldest is the last. */
@@ -144,7 +126,7 @@ static bool is_list_of_texts(const redis_reply *reply) {
 
 static void hear_left(spout *s, const redis_reply *reply) {
     if (!is_list_of_texts(reply)) {
-        redis_link_fail(&s->link, "it answers what was not asked for");
+        redis_source_nonsense(&s->source);
         return;
     }
     redis_book_begin_round(&s->source.book);
@@ -161,7 +143,7 @@ static void hear_moved(spout *s, const redis_reply *reply) {
     else if (reply->kind == REDIS_NIL)
         s->dry = true;
     else
-        redis_link_fail(&s->link, "it answers what was not asked for");
+        redis_source_nonsense(&s->source);
     if (s->asked || s->turn == SCAN) return;
     s->turn = !s->dry ? MOVE : s->given->source.until_end ? END : WAIT;
 }
@@ -169,10 +151,10 @@ static void hear_moved(spout *s, const redis_reply *reply) {
 static void hear_reply(spout *s, const redis_reply *reply) {
     s->asked--;
     if (reply->kind == REDIS_WRONG) {
-        redis_link_refuse(&s->link, reply);
+        redis_link_refuse(&s->source.link, reply);
         return;
     }
-    redis_link_well(&s->link);
+    redis_link_well(&s->source.link);
     if (s->turn == SCAN)
         hear_left(s, reply);
     else
@@ -180,47 +162,37 @@ static void hear_reply(spout *s, const redis_reply *reply) {
 }
 
 /* False: there is nothing to do before there is news. */
-static bool step(spout *s, size_t room) {
+static bool step(void *self, size_t room) {
+    spout *s = self;
     if (s->left) {
         take_found(s);
         return true;
     }
-    if (!s->link.ready || s->turn == END) return false;
+    if (!s->source.link.ready || s->turn == END) return false;
     if (!s->asked) {
         ask(s, room);
         return s->asked > 0;
     }
-    const redis_reply *reply = redis_link_reply(&s->link);
+    const redis_reply *reply = redis_link_reply(&s->source.link);
     if (reply) hear_reply(s, reply);
     return reply != NULL;
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------------- */
 
-static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
-    spout *s = self;
-    size_t room;
-    (void)out;
-    while ((room = redis_source_room(&s->source)) && step(s, room)) continue;
-    if (room && s->link.ready) redis_link_pause(&s->link, false);
-    redis_writer_flush(&s->source.teller);
-    int next = gale_intake_next(s->source.intake, wait);
-    return next == GALE_NEXT_WATCHED && s->turn == END && !s->left ? GALE_NEXT_DONE : next;
-}
-
 static void spout_close(void *self) {
     spout *s = self;
-    redis_link_close(&s->link);
     redis_source_close(&s->source);
-    redis_text_free(&s->question);
     free(s);
 }
 
-static void tell(void *user, const redis_page *page, redis_text *to) {
+/* LREM is of one. */
+static void tell(void *user, const redis_page *const *pages, size_t count, redis_text *to) {
     const spout *s = user;
+    (void)count;
     redis_text_command(to, 4);
     redis_text_words(to, "LREM", s->processing, "-1", NULL);
-    redis_text_word(to, page->bytes, page->size);
+    redis_text_word(to, pages[0]->bytes, pages[0]->size);
 }
 
 static void letter(void *user, const redis_page *page, const gale_answered *answered, redis_text *to) {
@@ -231,7 +203,17 @@ static void letter(void *user, const redis_page *page, const gale_answered *answ
     redis_text_word(to, page->bytes, page->size);
 }
 
-static const redis_source_ops of_source = { tell, letter };
+static bool is_over(const void *self) {
+    const spout *s = self;
+    return s->turn == END && !s->left;
+}
+
+static const redis_source_ops of_source = {
+    .link = { be_ready, redis_source_hear, NULL, forget },
+    .teller = { 1, tell, letter },
+    .step = step,
+    .is_over = is_over,
+};
 
 static void name_processing(spout *s, const gale_context *context) {
     char consumer[REDIS_CONSUMER_MAX];
@@ -241,10 +223,8 @@ static void name_processing(spout *s, const gale_context *context) {
 }
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
-    const redis_task task = { context, out, QUESTION_MOST };
     name_processing(s, context);
-    int rc = redis_source_open(&s->source, &s->given->source, 1, context, out, &of_source, s, error);
-    return rc < 0 ? rc : redis_link_open(&s->link, &s->given->source.redis, &task, &of_link, s, error);
+    return redis_source_open(&s->source, &s->given->source, 1, context, out, &of_source, error);
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -263,14 +243,6 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     return 0;
 }
 
-static void spout_ack_batch(void *self, const uint64_t *message_ids, size_t count) {
-    redis_source_ack(&((spout *)self)->source, message_ids, count);
-}
-
-static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
-    redis_source_fail(&((spout *)self)->source, message_id, failure);
-}
-
 /* --- Checkpoints -------------------------------------------------------------------------------------------------------------- */
 
 static int spout_save(void *self, gale_saver *to) {
@@ -286,25 +258,21 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     return redis_source_restore(&s->source, about, 2, from);
 }
 
-static void spout_committed(void *self, uint64_t checkpoint) {
-    redis_source_committed(&((spout *)self)->source, checkpoint);
-}
-
 static const gale_durable_ops durable = {
     .size = sizeof durable,
     .version = 1,
     .save = spout_save,
     .restore = spout_restore,
-    .committed = spout_committed,
+    .committed = redis_source_committed,
 };
 
 static const gale_spout_ops ops = {
     .size = sizeof ops,
     .name = "redis list",
     .open = spout_open,
-    .next = spout_next,
-    .ack_batch = spout_ack_batch,
-    .fail = spout_fail,
+    .next = redis_source_next,
+    .ack_batch = redis_source_ack,
+    .fail = redis_source_fail,
     .close = spout_close,
     .durable = &durable,
 };

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WINDOW = 10000, WAIT_MS = 50, SAID_MOST = 600 };
-#define CLOSING_WAIT (5 * GALE_SECOND)
+enum { QUESTION_MOST = 16 << 20, SAID_MOST = 600 };
 
 /* --- Settings --------------------------------------------------------------------------------------------------------------- */
 
@@ -42,94 +41,38 @@ void redis_source_consumer(const redis_source_settings *given, const gale_contex
                  context->task_index);
 }
 
-/* --- Telling ---------------------------------------------------------------------------------------------------------------- */
-
-static void say(redis_source *s, const char *what, const char *why) {
-    char text[SAID_MOST];
-    snprintf(text, sizeof text, "%s: %s: %s", s->given->redis.wire.where, what, why);
-    gale_report(s->out, text);
-}
-
-/* The command in `command` is to be sent for what is there. What memory is out for is told by the next run: it is in no checkpoint that it was. */
-static void send_command(redis_source *s, int64_t place) {
-    int rc = s->command.failed ? GALE_NO_MEMORY
-                               : redis_writer_add(&s->teller, (uint64_t)place, s->command.data, s->command.size);
-    s->command.failed = false;
-    if (rc < 0) say(s, "an end is not told", gale_error_text(rc));
-}
-
-static void tell(redis_source *s, int64_t place, redis_page *page) {
-    page->state = REDIS_ANSWERED;
-    s->command.size = 0;
-    s->ops->tell(s->user, page, &s->command);
-    send_command(s, place);
-}
-
-static void write_letter(redis_source *s, int64_t place, redis_page *page, const gale_answered *answered) {
-    page->state = REDIS_LETTER;
-    s->command.size = 0;
-    s->ops->letter(s->user, page, answered, &s->command);
-    send_command(s, place);
-}
+/* --- It --------------------------------------------------------------------------------------------------------------------- */
 
 static void answered(void *user, const gale_answered *answered) {
     redis_source *s = user;
-    redis_page *page = redis_book_at(&s->book, answered->place);
-    if (!page) return;
     if (answered->failure && s->given->letters)
-        write_letter(s, answered->place, page, answered);
+        redis_teller_letter(&s->teller, answered->place, answered);
     else
-        tell(s, answered->place, page);
+        redis_teller_end(&s->teller, answered->place);
 }
 
-static void be_taken(void *user, uint64_t id, const redis_reply *reply) {
-    redis_source *s = user;
-    redis_page *page = redis_book_at(&s->book, (int64_t)id);
-    (void)reply;
-    if (page && page->state == REDIS_LETTER) {
-        tell(s, (int64_t)id, page);
-    } else if (page && s->keeps) {
-        page->state = REDIS_TOLD;
-        s->told++;
-    } else
-        redis_book_remove(&s->book, (int64_t)id);
+static int open_teller(redis_source *s, gale_error *error) {
+    const redis_teller_options options = {
+        &s->given->redis, s->context, s->out, s->given->in_flight, &s->ops->teller, s
+    };
+    return redis_teller_open(&s->teller, &s->book, &options, error);
 }
 
-static void remove_told(void *user, int64_t place, const redis_page *page) {
-    redis_source *s = user;
-    (void)page;
-    redis_book_remove(&s->book, place);
+/* Each of the two may be lost alone: what is told of the one is not taken back by the other. */
+static int open_link(redis_source *s, gale_error *error) {
+    const redis_task task = { s->context, s->out, QUESTION_MOST };
+    int rc = redis_link_open(&s->link, &s->given->redis, &task, &s->ops->link, s, error);
+    if (rc == 0) wire_beside(&s->link.wire, &s->teller.writer.link.wire);
+    return rc;
 }
-
-void redis_source_keep(redis_source *s, bool keeps) {
-    s->keeps = keeps;
-    if (keeps || !s->told) return;
-    redis_book_each(&s->book, REDIS_TOLD, remove_told, s);
-    s->told = 0;
-}
-
-/* A letter that is not taken is not lost: Redis has what it is of, which the next run gets again. */
-static void be_refused(void *user, uint64_t id, const char *why) {
-    redis_source *s = user;
-    const redis_page *page = redis_book_at(&s->book, (int64_t)id);
-    bool letter = page && page->state == REDIS_LETTER;
-    say(s, letter ? "a dead letter is not taken (deadLetters)" : "an end is not taken", why);
-    if (!letter) redis_book_remove(&s->book, (int64_t)id);
-}
-
-static const redis_writer_ops of_teller = { be_taken, be_refused };
-
-/* --- It --------------------------------------------------------------------------------------------------------------------- */
 
 int redis_source_open(redis_source *s, const redis_source_settings *given, size_t emits, const gale_context *context,
-                      gale_collector *out, const redis_source_ops *ops, void *user, gale_error *error) {
+                      gale_collector *out, const redis_source_ops *ops, gale_error *error) {
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
-    const redis_window window = { WINDOW, 2 * given->redis.most + (1 << 20) };
     s->given = given;
     s->context = context;
     s->out = out;
     s->ops = ops;
-    s->user = user;
     options.what = given->what;
     options.memory = given->memory;
     options.attempts = given->attempts;
@@ -138,30 +81,67 @@ int redis_source_open(redis_source *s, const redis_source_settings *given, size_
     options.answered = answered;
     options.user = s;
     int rc = gale_intake_new(context, out, &options, &s->intake, error);
-    if (rc < 0) return rc;
-    return redis_writer_open(&s->teller, &given->redis, context, out, &window, &of_teller, s, error);
-}
-
-static void tell_rest(redis_source *s) {
-    int64_t until = gale_context_now(s->context) + CLOSING_WAIT;
-    while (s->teller.count && s->teller.link.ready && gale_context_now(s->context) < until)
-        redis_writer_drive(&s->teller, WAIT_MS);
+    if (rc == 0) rc = open_teller(s, error);
+    return rc == 0 ? open_link(s, error) : rc;
 }
 
 void redis_source_close(redis_source *s) {
-    if (s->context) tell_rest(s);
-    redis_writer_close(&s->teller);
+    redis_link_close(&s->link);
+    redis_teller_close(&s->teller);
     gale_intake_free(s->intake);
     redis_book_free(&s->book);
-    redis_text_free(&s->command);
+    redis_text_free(&s->question);
+}
+
+/* --- Asking ----------------------------------------------------------------------------------------------------------------- */
+
+int64_t redis_source_now(const redis_source *s) {
+    return gale_context_now(s->context);
+}
+
+bool redis_source_ask(redis_source *s, uint64_t replies) {
+    int rc = s->question.failed ? GALE_NO_MEMORY
+                                : redis_link_ask(&s->link, s->question.data, s->question.size, replies);
+    s->question.size = 0;
+    s->question.failed = false;
+    if (rc < 0)
+        redis_link_fail(&s->link, gale_error_text(rc));
+    else
+        redis_link_flush(&s->link);
+    return rc == 0;
+}
+
+void redis_source_nonsense(redis_source *s) {
+    redis_link_fail(&s->link, "it answers what was not asked for");
+}
+
+/* `next`, which is called behind this, takes the replies. */
+void redis_source_hear(void *self) {
+    redis_link_pause(&((redis_source *)self)->link, true);
+}
+
+/* How many more it wants now; 0: it is full. */
+static size_t room(const redis_source *s) {
+    size_t open = s->book.count - s->teller.told;
+    return gale_intake_wants(s->intake) && open < s->given->in_flight ? s->given->in_flight - open : 0;
+}
+
+int redis_source_next(void *self, gale_collector *out, gale_wait *wait) {
+    redis_source *s = self;
+    size_t more;
+    (void)out;
+    while ((more = room(s)) && s->ops->step(self, more)) continue;
+    if (more && s->link.ready) redis_link_pause(&s->link, false);
+    redis_teller_settle(&s->teller);
+    int next = gale_intake_next(s->intake, wait);
+    return next == GALE_NEXT_WATCHED && s->ops->is_over(self) ? GALE_NEXT_DONE : next;
+}
+
+void redis_source_keep(redis_source *s, bool keeps) {
+    redis_teller_keep(&s->teller, keeps);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------------------- */
-
-size_t redis_source_room(const redis_source *s) {
-    size_t open = s->book.count - s->told;
-    return gale_intake_wants(s->intake) && open < s->given->in_flight ? s->given->in_flight - open : 0;
-}
 
 int redis_source_take(redis_source *s, const gale_value *values, size_t count, uint32_t from, gale_str bytes) {
     int64_t place;
@@ -175,7 +155,7 @@ int redis_source_take(redis_source *s, const gale_value *values, size_t count, u
 int redis_source_pass(redis_source *s, uint32_t from, gale_str bytes) {
     int64_t place;
     int rc = redis_book_add(&s->book, from, bytes, &place);
-    if (rc == 0) tell(s, place, redis_book_at(&s->book, place));
+    if (rc == 0) redis_teller_end(&s->teller, place);
     return rc;
 }
 
@@ -187,14 +167,16 @@ int redis_source_refuse(redis_source *s, uint32_t from, gale_str bytes, const ch
     return redis_source_pass(s, from, bytes);
 }
 
-void redis_source_ack(redis_source *s, const uint64_t *message_ids, size_t count) {
+void redis_source_ack(void *self, const uint64_t *message_ids, size_t count) {
+    redis_source *s = self;
     gale_intake_ack(s->intake, message_ids, count);
-    redis_writer_flush(&s->teller);
+    redis_teller_settle(&s->teller);
 }
 
-void redis_source_fail(redis_source *s, uint64_t message_id, const gale_failure *failure) {
+void redis_source_fail(void *self, uint64_t message_id, const gale_failure *failure) {
+    redis_source *s = self;
     gale_intake_fail(s->intake, message_id, failure);
-    redis_writer_flush(&s->teller);
+    redis_teller_settle(&s->teller);
 }
 
 /* --- Checkpoints -------------------------------------------------------------------------------------------------------------- */
@@ -213,8 +195,8 @@ static int check_about(redis_source *s, const gale_value *about, size_t count, g
     bool same = found == count;
     for (size_t i = 0; same && i < count; i++) same = gale_value_equal(&values[i], &about[i]);
     if (same) return 0;
-    say(s, "what the last run kept is of another stream, list, group or consumer",
-        "it goes on when they are as they were");
+    redis_teller_say(&s->teller, "what the last run kept is of another stream, list, group or consumer",
+                     "it goes on when they are as they were");
     return GALE_INVALID;
 }
 
@@ -229,19 +211,21 @@ static void open_again(void *user, uint32_t source, int64_t place) {
 static void tell_again(void *user, int64_t place, const redis_page *page) {
     redis_source *s = user;
     (void)page;
-    tell(s, place, redis_book_at(&s->book, place));
+    redis_teller_end(&s->teller, place);
 }
 
 int redis_source_restore(redis_source *s, const gale_value *about, size_t count, gale_saved *from) {
     int rc = check_about(s, about, count, from);
     if (rc == 0) rc = redis_book_restore(&s->book, from);
     if (rc == 0) rc = gale_intake_restore(s->intake, from, open_again, s);
-    if (rc == GALE_DAMAGED) say(s, "what the last run kept is damaged", "it cannot go on from there");
+    if (rc == GALE_DAMAGED)
+        redis_teller_say(&s->teller, "what the last run kept is damaged", "it cannot go on from there");
     if (rc == 0) redis_book_each(&s->book, REDIS_ANSWERED, tell_again, s);
     return rc;
 }
 
-void redis_source_committed(redis_source *s, uint64_t checkpoint) {
+void redis_source_committed(void *self, uint64_t checkpoint) {
+    redis_source *s = self;
     gale_intake_committed(s->intake, checkpoint);
-    redis_writer_flush(&s->teller);
+    redis_teller_flush(&s->teller);
 }

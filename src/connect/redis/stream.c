@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUESTION_MOST = 16 << 20 };
-
 typedef struct spout {
-    redis_source source;
+    redis_source source; /* first */
     const redis_stream_settings *given;
-    redis_link link;
     redis_turns turns;
-    redis_text question;
     redis_entries entries; /* of the reply that is held: what is left of it */
     bool holds, asked;
     size_t most; /* entries of a reply: fewer where they were too large together */
@@ -22,43 +18,25 @@ typedef struct spout {
 
 /* --- The connection ----------------------------------------------------------------------------------------------------------- */
 
-static int64_t now(const spout *s) {
-    return gale_context_now(s->source.context);
-}
-
-/* `next`, which is called behind this, takes them. */
-static void hear(void *user) {
-    redis_link_pause(&((spout *)user)->link, true);
-}
-
 static void be_ready(void *user) {
     spout *s = user;
-    redis_turns_begin(&s->turns, now(s));
+    redis_turns_begin(&s->turns, redis_source_now(&s->source));
     s->asked = s->holds = false;
-    hear(s);
+    redis_source_hear(s);
 }
 
 static void lose(void *user) {
     spout *s = user;
     s->asked = s->holds = false;
     redis_source_keep(&s->source, false);
-    if (s->link.too_large) s->most = s->most > 4 ? s->most / 4 : 1;
+    if (s->source.link.too_large) s->most = s->most > 4 ? s->most / 4 : 1;
 }
 
-static const redis_link_ops of_link = { be_ready, hear, NULL, lose };
-
 static void ask(spout *s, size_t room) {
-    s->question.size = 0;
-    uint64_t replies = redis_turns_ask(&s->turns, room < s->most ? room : s->most, now(s), &s->question);
-    int rc = s->question.failed ? GALE_NO_MEMORY : 0;
-    s->question.failed = false;
-    if (rc == 0 && replies) rc = redis_link_ask(&s->link, s->question.data, s->question.size, replies);
-    s->asked = rc == 0 && replies;
+    uint64_t replies = redis_turns_ask(&s->turns, room < s->most ? room : s->most, redis_source_now(&s->source),
+                                       &s->source.question);
+    s->asked = replies && redis_source_ask(&s->source, replies);
     redis_source_keep(&s->source, s->asked && s->turns.turn != REDIS_NEW);
-    if (rc < 0)
-        redis_link_fail(&s->link, gale_error_text(rc));
-    else
-        redis_link_flush(&s->link);
 }
 
 /* --- Entries ------------------------------------------------------------------------------------------------------------------- */
@@ -88,70 +66,58 @@ static void take_held(spout *s) {
         s->holds = false;
         redis_source_keep(&s->source, false);
         redis_turns_end_reply(&s->turns);
-        redis_link_well(&s->link);
+        redis_link_well(&s->source.link);
     }
     if (rc == GALE_DAMAGED)
-        redis_link_fail(&s->link, "it answers what was not asked for");
+        redis_source_nonsense(&s->source);
     else if (rc < 0)
-        redis_link_fail(&s->link, gale_error_text(rc));
+        redis_link_fail(&s->source.link, gale_error_text(rc));
 }
 
 static void hear_reply(spout *s, const redis_reply *reply) {
     bool there = s->turns.turn == REDIS_GROUPS && redis_reply_is_wrong(reply, "BUSYGROUP");
-    s->asked = s->link.waiting > 0;
+    s->asked = s->source.link.waiting > 0;
     if (reply->kind == REDIS_WRONG && !there) {
-        redis_link_refuse(&s->link, reply);
+        redis_link_refuse(&s->source.link, reply);
         return;
     }
     int rc = redis_turns_heard(&s->turns, reply, &s->entries);
     s->holds = rc == 0;
-    if (rc < 0) redis_link_fail(&s->link, "it answers what was not asked for");
+    if (rc < 0) redis_source_nonsense(&s->source);
 }
 
 /* False: there is nothing to do before there is news. */
-static bool step(spout *s, size_t room) {
+static bool step(void *self, size_t room) {
+    spout *s = self;
     if (s->holds) {
         take_held(s);
         return true;
     }
-    if (!s->link.ready || s->turns.turn == REDIS_END) return false;
+    if (!s->source.link.ready || s->turns.turn == REDIS_END) return false;
     if (!s->asked) {
         ask(s, room);
         return s->asked;
     }
-    const redis_reply *reply = redis_link_reply(&s->link);
+    const redis_reply *reply = redis_link_reply(&s->source.link);
     if (reply) hear_reply(s, reply);
     return reply != NULL;
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------------- */
 
-static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
-    spout *s = self;
-    size_t room;
-    (void)out;
-    while ((room = redis_source_room(&s->source)) && step(s, room)) continue;
-    if (room && s->link.ready) redis_link_pause(&s->link, false);
-    redis_writer_flush(&s->source.teller);
-    int next = gale_intake_next(s->source.intake, wait);
-    return next == GALE_NEXT_WATCHED && s->turns.turn == REDIS_END && !s->holds ? GALE_NEXT_DONE : next;
-}
-
 static void spout_close(void *self) {
     spout *s = self;
-    redis_link_close(&s->link);
     redis_source_close(&s->source);
-    redis_text_free(&s->question);
     free(s);
 }
 
 /* --- What Redis is told ------------------------------------------------------------------------------------------------------- */
 
-static void tell(void *user, const redis_page *page, redis_text *to) {
+static void tell(void *user, const redis_page *const *pages, size_t count, redis_text *to) {
     const spout *s = user;
-    redis_text_command(to, 4);
-    redis_text_words(to, "XACK", s->given->streams.texts[page->source], s->given->group, NULL);
-    redis_text_word(to, page->bytes, page->size);
+    redis_text_command(to, 3 + count);
+    redis_text_words(to, "XACK", s->given->streams.texts[pages[0]->source], s->given->group, NULL);
+    for (size_t i = 0; i < count; i++) redis_text_word(to, pages[i]->bytes, pages[i]->size);
 }
 
 /* The entry with what became of it, as an entry. */
@@ -174,16 +140,24 @@ static void letter(void *user, const redis_page *page, const gale_answered *answ
     redis_text_words(to, "gale:why", why && *why ? why : gale_reason_name(answered->failure->reason), NULL);
 }
 
-static const redis_source_ops of_source = { tell, letter };
+static bool is_over(const void *self) {
+    const spout *s = self;
+    return s->turns.turn == REDIS_END && !s->holds;
+}
+
+static const redis_source_ops of_source = {
+    .link = { be_ready, redis_source_hear, NULL, lose },
+    .teller = { REDIS_TOGETHER, tell, letter },
+    .step = step,
+    .is_over = is_over,
+};
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
-    const redis_task task = { context, out, QUESTION_MOST };
     s->most = s->given->batch;
     s->turns.given = s->given;
     s->turns.claims = s->given->claim_after && (s->given->claims || !context->durable);
     redis_source_consumer(&s->given->source, context, s->turns.consumer);
-    int rc = redis_source_open(&s->source, &s->given->source, s->given->row.count, context, out, &of_source, s, error);
-    return rc < 0 ? rc : redis_link_open(&s->link, &s->given->source.redis, &task, &of_link, s, error);
+    return redis_source_open(&s->source, &s->given->source, s->given->row.count, context, out, &of_source, error);
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -200,14 +174,6 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     gale_remember(out);
     *ret_self = s;
     return 0;
-}
-
-static void spout_ack_batch(void *self, const uint64_t *message_ids, size_t count) {
-    redis_source_ack(&((spout *)self)->source, message_ids, count);
-}
-
-static void spout_fail(void *self, uint64_t message_id, const gale_failure *failure) {
-    redis_source_fail(&((spout *)self)->source, message_id, failure);
 }
 
 /* --- Checkpoints -------------------------------------------------------------------------------------------------------------- */
@@ -237,25 +203,21 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     return redis_source_restore(&s->source, about, ABOUT, from);
 }
 
-static void spout_committed(void *self, uint64_t checkpoint) {
-    redis_source_committed(&((spout *)self)->source, checkpoint);
-}
-
 static const gale_durable_ops durable = {
     .size = sizeof durable,
     .version = 1,
     .save = spout_save,
     .restore = spout_restore,
-    .committed = spout_committed,
+    .committed = redis_source_committed,
 };
 
 static const gale_spout_ops ops = {
     .size = sizeof ops,
     .name = "redis stream",
     .open = spout_open,
-    .next = spout_next,
-    .ack_batch = spout_ack_batch,
-    .fail = spout_fail,
+    .next = redis_source_next,
+    .ack_batch = redis_source_ack,
+    .fail = redis_source_fail,
     .close = spout_close,
     .durable = &durable,
 };

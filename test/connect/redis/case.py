@@ -15,7 +15,9 @@ import server as redis
 
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
-KILLS = int(os.environ.get("GALE_TEST_KILLS", "6"))
+FAULTS = int(os.environ.get("GALE_TEST_FAULTS", "1"))  # so many times as many; script/connectors has more
+KILLS = int(os.environ.get("GALE_TEST_KILLS", 6 * FAULTS))  # of gale
+SERVER_KILLS = 2 + FAULTS
 
 
 def properties(**values):

@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from case import KILLS, Case, main, properties, redis
+from case import KILLS, SERVER_KILLS, Case, main, properties, redis
 
 TOPOLOGY = """
 name: read
@@ -126,10 +126,11 @@ class Durable(Reading):
     SETTINGS = {"sure": True}
 
     def test_each_element_is_there_once_over_kills(self):
-        self.push(20_000)
+        count = 5000 + 3000 * KILLS
+        self.push(count)
         self.list(untilEnd=True)
         drawn = random.Random(8)
-        for life in range(100):
+        for life in range(KILLS + 1):
             process = self.start("--state", "state", "--rate", "5000")
             try:
                 process.wait(drawn.uniform(0.1, 0.9) if life < KILLS else 120)
@@ -138,8 +139,8 @@ class Durable(Reading):
                 process.kill()
                 process.wait()
         self.assertEqual(process.returncode, 0, self.log())
-        self.assertGreaterEqual(life, min(3, KILLS))
-        self.assertEqual(self.jobs(), list(range(20_000)))
+        self.assertEqual(life, KILLS)
+        self.assertEqual(self.jobs(), list(range(count)))
         self.assertEqual(self.left(), 0)
 
     def test_what_is_answered_while_its_own_are_listed_does_not_come_again(self):
@@ -159,7 +160,7 @@ class Durable(Reading):
         self.list(timeout=5)
         process = self.start("--rate", "5000")
         self.wait_for(lambda: len(self.out()) > 100)
-        for _ in range(4):
+        for _ in range(SERVER_KILLS):
             self.server.kill()
             self.server.start()
             time.sleep(0.2)

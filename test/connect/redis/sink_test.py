@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from case import KILLS, Case, main, redis
+from case import KILLS, SERVER_KILLS, Case, main, redis
 
 
 class Writes(Case):
@@ -216,11 +216,11 @@ class Words(Case):
 class Once(Case):
     """Durable runs."""
     SETTINGS = {"sure": True}
-    ROWS, KILLS = 2000 + 3000 * KILLS, KILLS
+    ROWS, KILLS = 5000 + 3000 * KILLS, KILLS
 
     def run_and_kill(self, rate, between=lambda: None):
         drawn = random.Random(7)
-        for life in range(100):
+        for life in range(self.KILLS + 1):
             process = self.start("--state", "state", "--rate", str(rate))
             try:
                 process.wait(drawn.uniform(0.1, 0.9) if life < self.KILLS else 120)
@@ -230,7 +230,7 @@ class Once(Case):
                 between()
                 continue
             self.assertEqual(process.returncode, 0, self.log())
-            self.assertGreaterEqual(life, min(3, self.KILLS))
+            self.assertEqual(life, self.KILLS)
             return
         self.fail(self.log())
 
@@ -260,7 +260,7 @@ class Once(Case):
         process = self.start("--state", "state", "--rate", "5000")
         drawn = random.Random(11)
         kills = 0
-        while process.poll() is None and kills < self.KILLS:
+        while process.poll() is None and kills < SERVER_KILLS:
             time.sleep(drawn.uniform(0.1, 0.5))
             self.server.kill()
             time.sleep(drawn.uniform(0, 0.1))
@@ -321,7 +321,7 @@ class Faults(Case):
         self.write([(n,) for n in range(20_000)], "id int", command="RPUSH", key="l", value="{id}", timeout=5)
         process = self.start("--rate", "5000")
         drawn = random.Random(1)
-        for _ in range(5):
+        for _ in range(SERVER_KILLS):
             time.sleep(drawn.uniform(0.1, 0.6))
             self.server.kill()
             self.server.start()
