@@ -29,19 +29,27 @@ static double timeout_of(const wire *w) {
 
 /* --- Words ------------------------------------------------------------------------------------------------------------ */
 
+static void tell_health(const wire *w, const char *words) {
+    if (w->options.health)
+        wire_health_say(w->options.health, w->options.out, w->options.who, words);
+    else
+        gale_health(w->options.out, words);
+}
+
 void wire_unwell(wire *w, const char *why) {
     char text[GALE_FAILURE_TEXT];
+    const char *what = w->options.what ? w->options.what : "";
     if (!w->options.out) return;
-    snprintf(text, sizeof text, "%s: %s", w->options.given->where, why);
+    snprintf(text, sizeof text, "%s%s: %s", w->options.given->where, what, why);
     w->unwell = true;
-    gale_health(w->options.out, text);
+    tell_health(w, text);
 }
 
 void wire_well(wire *w) {
     w->backoff = (gale_backoff){ 0 };
     if (!w->unwell) return;
     w->unwell = false;
-    gale_health(w->options.out, NULL);
+    tell_health(w, NULL);
 }
 
 /* --- Watches ---------------------------------------------------------------------------------------------------------- */
