@@ -29,34 +29,27 @@ static double timeout_of(const wire *w) {
 
 /* --- Words ------------------------------------------------------------------------------------------------------------ */
 
-/* Of two of one task the words of the first stand, until it is well. */
-static void speak(wire *w, bool speaks) {
-    w->speaks = speaks;
-    gale_health(w->options.out, speaks ? w->words : NULL);
+static void tell_health(const wire *w, const char *words) {
+    if (w->options.health)
+        wire_health_say(w->options.health, w->options.out, w->options.who, words);
+    else
+        gale_health(w->options.out, words);
 }
 
 void wire_unwell(wire *w, const char *why) {
+    char text[GALE_FAILURE_TEXT];
+    const char *what = w->options.what ? w->options.what : "";
     if (!w->options.out) return;
-    snprintf(w->words, sizeof w->words, "%s: %s", w->options.given->where, why);
+    snprintf(text, sizeof text, "%s%s: %s", w->options.given->where, what, why);
     w->unwell = true;
-    if (!w->beside || !w->beside->speaks) speak(w, true);
-}
-
-static void be_silent(wire *w) {
-    if (!w->speaks) return;
-    speak(w, false);
-    if (w->beside && w->beside->unwell) speak(w->beside, true);
+    tell_health(w, text);
 }
 
 void wire_well(wire *w) {
     w->backoff = (gale_backoff){ 0 };
+    if (!w->unwell) return;
     w->unwell = false;
-    be_silent(w);
-}
-
-void wire_beside(wire *w, wire *other) {
-    w->beside = other;
-    other->beside = w;
+    tell_health(w, NULL);
 }
 
 /* --- Watches ---------------------------------------------------------------------------------------------------------- */
@@ -457,7 +450,6 @@ int wire_open(wire *w, const wire_options *options, gale_error *error) {
 void wire_close(wire *w) {
     if (!w->options.given) return;
     disconnect(w, true);
-    if (w->beside) w->beside->beside = NULL;
     if (w->timer) (void)gale_watch_free(w->options.out, w->timer);
     wire_unsent_free(&w->unsent);
     *w = (wire){ .fd = -1 };

@@ -20,7 +20,7 @@
  * Writing: wire_write takes all bytes or none. They go out when 64 KiB are together, behind every callback of `ops`, and by wire_flush: who writes
  *          elsewhere than in a callback flushes when he is done. What a loss finds unsent is gone: it is the connector's to say again.
  * Health:  from the first loss on the task is not well, in words that begin with the settings' `where`, until wire_well. No word of an
- *          error is a secret's. Of a task's two wires (wire_beside) the words of the first that is not well stand, then those of the other.
+ *          error is a secret's. A task that has several says with `health` which this one is: else one would hide the other.
  * Blocks:  nothing waits for the network. The system's resolver does, and has a thread of its own (wire/finding.h); files of TLS are read when it
  *          begins, as quickly as their disk is.
  * Threads: one at a time: the task's. Owner: wire_close, in no callback of `ops`; `given` lives longer.
@@ -28,6 +28,7 @@
 #ifndef GALE_WIRE_WIRE_H
 #define GALE_WIRE_WIRE_H
 
+#include "wire/health.h"
 #include "wire/tls.h"
 #include "wire/unsent.h"
 
@@ -51,6 +52,9 @@ typedef struct wire_options {
     const gale_context *context; /* NULL: without a task */
     gale_collector *out;         /* the same */
     bool always;                 /* its watches are told also while the task may not run */
+    wire_health *health;         /* NULL: the task has no other connection */
+    unsigned who;                /* in `health` */
+    const char *what;            /* what `where` has behind it there: ", dead letters"; NULL: nothing */
     size_t most;                 /* bytes that are unsent; 0: 1 MiB */
     const wire_ops *ops;
     void *user;
@@ -61,9 +65,6 @@ struct wire {
     wire_state state;
     char why[WIRE_WHY_MAX]; /* of the last loss */
     bool unwell;
-    bool speaks; /* its words are the task's */
-    char words[GALE_FAILURE_TEXT];
-    wire *beside; /* the task's other one; NULL: there is none */
 
     /* Of the connection that there is. */
     wire_finding *finding;
@@ -120,9 +121,6 @@ void wire_well(wire *w);
 
 /* It cannot do what it is for, up or not. */
 void wire_unwell(wire *w, const char *why);
-
-/* Both are of one task, and share its health. */
-void wire_beside(wire *w, wire *other);
 
 /* Waits for news, at most so many milliseconds, and goes on with what there is. */
 void wire_drive(wire *w, int milliseconds);

@@ -1,6 +1,8 @@
 /* What a connection is made of, without one: which server is meant, where its name is, bytes that wait. */
 #include "harness/cm.h"
+#include "harness/fake_collector.h"
 #include "wire/finding.h"
+#include "wire/health.h"
 #include "wire/unsent.h"
 
 #include <netinet/in.h>
@@ -158,6 +160,47 @@ static void more_than_there_can_ever_be_room_for_is_too_large(void **state) {
     wire_unsent_free(&unsent);
 }
 
+/* --- Health of several ------------------------------------------------------------------------------------------------------ */
+
+static void the_words_of_one_connection_neither_hide_nor_clear_those_of_another(void **state) {
+    fake_collector fake;
+    wire_health health = { 0 };
+    (void)state;
+    fake_init(&fake);
+    wire_health_say(&health, &fake.collector, 1, "letters: refused");
+    assert_string_equal(fake.health, "letters: refused");
+    wire_health_say(&health, &fake.collector, 0, "broker: gone");
+    assert_string_equal(fake.health, "broker: gone; letters: refused");
+    wire_health_say(&health, &fake.collector, 0, NULL);
+    assert_string_equal(fake.health, "letters: refused");
+    wire_health_say(&health, &fake.collector, 0, "broker: silent");
+    wire_health_say(&health, &fake.collector, 1, NULL);
+    assert_string_equal(fake.health, "broker: silent");
+    wire_health_say(&health, &fake.collector, 0, NULL);
+    assert_string_equal(fake.health, "");
+    fake_fini(&fake);
+}
+
+static void long_words_leave_room_for_those_of_the_other(void **state) {
+    fake_collector fake;
+    wire_health health = { 0 };
+    char a[300], b[300];
+    (void)state;
+    fake_init(&fake);
+    memset(a, 'a', sizeof a - 1);
+    memset(b, 'b', sizeof b - 1);
+    a[sizeof a - 1] = b[sizeof b - 1] = 0;
+    wire_health_say(&health, &fake.collector, 0, a);
+    assert_int_equal(strlen(fake.health), GALE_FAILURE_TEXT - 1);
+    wire_health_say(&health, &fake.collector, 1, "short");
+    assert_int_equal(strlen(fake.health), GALE_FAILURE_TEXT - 1);
+    assert_string_equal(strchr(fake.health, ';'), "; short");
+    wire_health_say(&health, &fake.collector, 1, b);
+    assert_int_equal(strspn(fake.health, "a"), (GALE_FAILURE_TEXT - 3) / 2);
+    assert_int_equal(strspn(strchr(fake.health, 'b'), "b"), (GALE_FAILURE_TEXT - 3) / 2);
+    fake_fini(&fake);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_is_a_host_with_or_without_a_port_or_a_path),
@@ -169,6 +212,8 @@ int main(void) {
         cmocka_unit_test(nobody_needs_to_wait_for_a_name),
         cmocka_unit_test(bytes_come_out_as_they_went_in),
         cmocka_unit_test(more_than_there_can_ever_be_room_for_is_too_large),
+        cmocka_unit_test(the_words_of_one_connection_neither_hide_nor_clear_those_of_another),
+        cmocka_unit_test(long_words_leave_room_for_those_of_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

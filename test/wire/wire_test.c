@@ -1,7 +1,6 @@
 /* A connection, against a server that is a thread of the test: what it says of what goes wrong, and that bytes come through. Without a task: wire_drive
  * makes it go on. (With one: every test of the connectors that have it.) */
 #include "harness/cm.h"
-#include "harness/fake_collector.h"
 #include "wire/peer.h"
 #include "wire/wire.h"
 
@@ -609,30 +608,6 @@ static int make_folder(void **state) {
     return 0;
 }
 
-/* --- Health ----------------------------------------------------------------------------------------------------------------- */
-
-static void of_two_wires_the_first_that_is_not_well_speaks_until_it_is(void **state) {
-    static fake_collector out;
-    wire_settings settings = { .where = "redis at r:1" };
-    wire a = { .fd = -1, .options = { .given = &settings, .out = &out.collector } }, b = a;
-    (void)state;
-    fake_init(&out);
-    wire_beside(&a, &b);
-    wire_unwell(&a, "a is lost");
-    wire_unwell(&b, "b is refused");
-    assert_string_equal(out.health, "redis at r:1: a is lost");
-    wire_unwell(&a, "a is late");
-    assert_string_equal(out.health, "redis at r:1: a is late");
-    wire_well(&a);
-    assert_string_equal(out.health, "redis at r:1: b is refused");
-    wire_unwell(&a, "a is lost again");
-    wire_well(&a);
-    assert_string_equal(out.health, "redis at r:1: b is refused");
-    wire_well(&b);
-    assert_string_equal(out.health, "");
-    fake_fini(&out);
-}
-
 static int remove_folder(void **state) {
     char command[100];
     (void)state;
@@ -670,7 +645,6 @@ int main(void) {
         cmocka_unit_test(a_server_that_does_not_shake_hands_is_given_up),
         cmocka_unit_test(a_server_without_tls_is_told),
         cmocka_unit_test(a_connection_that_is_cut_off_is_no_orderly_end),
-        cmocka_unit_test(of_two_wires_the_first_that_is_not_well_speaks_until_it_is),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

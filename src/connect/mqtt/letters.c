@@ -25,8 +25,10 @@ static void hear_noted(void *user, const char *words) {
 
 static const mqtt_link_ops ops = { .session = { refuse_message, hear_confirmed, hear_noted } };
 
-int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const char *topic, const gale_context *context,
-                      gale_collector *out, mqtt_written_fn *written, void *user, gale_error *error) {
+int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const char *topic, wire_health *health,
+                      const gale_context *context, gale_collector *out, mqtt_written_fn *written, void *user,
+                      gale_error *error) {
+    const mqtt_role role = { .client = "-letters", .words = ", dead letters", .health = health, .who = 1 };
     mqtt_identity identity = given->identity;
     letters->topic = topic;
     letters->written = written;
@@ -37,7 +39,7 @@ int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const c
     identity.expiry = 0;
     identity.anew = true;
     identity.out_most = MQTT_LETTERS_OUT;
-    return mqtt_link_open(&letters->link, given, &identity, "-letters", context, out, &ops, letters, error);
+    return mqtt_link_open(&letters->link, given, &identity, &role, context, out, &ops, letters, error);
 }
 
 void mqtt_letters_close(mqtt_letters *letters) {

@@ -21,9 +21,10 @@ typedef struct mqtt_letters {
     void *user;
 } mqtt_letters;
 
-/* `topic` NULL: none are written. Closed by mqtt_letters_close, also after an error. */
-int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const char *topic, const gale_context *context,
-                      gale_collector *out, mqtt_written_fn *written, void *user, gale_error *error);
+/* `topic` NULL: none are written. In `health` they are the second. Closed by mqtt_letters_close, also after an error. */
+int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const char *topic, wire_health *health,
+                      const gale_context *context, gale_collector *out, mqtt_written_fn *written, void *user,
+                      gale_error *error);
 void mqtt_letters_close(mqtt_letters *letters);
 
 /* GALE_NO_MEMORY: there is no letter. */

@@ -168,13 +168,15 @@ static int open_watches(mqtt_link *link) {
     return rc < 0 ? rc : gale_watch_new(link->out, &options, &link->ping);
 }
 
-int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_identity *identity, const char *role,
+int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_identity *identity, const mqtt_role *role,
                    const gale_context *context, gale_collector *out, const mqtt_link_ops *ops, void *user,
                    gale_error *error) {
     *link = (mqtt_link){
         .given = given, .identity = *identity, .context = context, .out = out, .ops = ops, .user = user
     };
-    mqtt_settings_client(given, context, role, link->client);
+    static const mqtt_role alone = { .client = "" };
+    if (!role) role = &alone;
+    mqtt_settings_client(given, context, role->client, link->client);
     link->identity.client = mqtt_text(link->client);
     int rc = mqtt_session_init(&link->session, &link->identity, context->durable, &ops->session, user);
     if (rc == 0) rc = open_watches(link);
@@ -183,6 +185,9 @@ int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_ident
                                    .context = context,
                                    .out = out,
                                    .always = true,
+                                   .health = role->health,
+                                   .who = role->who,
+                                   .what = role->words,
                                    .most = (size_t)ROOM + identity->packet_max,
                                    .ops = &told,
                                    .user = link };

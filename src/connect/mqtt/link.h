@@ -17,6 +17,14 @@ typedef struct mqtt_link_ops {
     bool (*wants)(void *user); /* is there room for a message? NULL: always */
 } mqtt_link_ops;
 
+/* Which of a task's connections it is, where it has several. */
+typedef struct mqtt_role {
+    const char *client; /* behind the client id */
+    const char *words;  /* behind `where`, in what its health is told by */
+    wire_health *health;
+    unsigned who; /* in `health` */
+} mqtt_role;
+
 typedef struct mqtt_link {
     wire wire;
     mqtt_session session;
@@ -34,8 +42,8 @@ typedef struct mqtt_link {
     gale_watch ping, wake; /* the second has `next` called again */
 } mqtt_link;
 
-/* `identity` is copied, but for what it names; `role` is as of mqtt_settings_client. Closed by mqtt_link_close, also after an error. */
-int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_identity *identity, const char *role,
+/* `identity` is copied, but for what it names; `role` NULL: the task has no other. Closed by mqtt_link_close, also after an error. */
+int mqtt_link_open(mqtt_link *link, const mqtt_settings *given, const mqtt_identity *identity, const mqtt_role *role,
                    const gale_context *context, gale_collector *out, const mqtt_link_ops *ops, void *user,
                    gale_error *error);
 void mqtt_link_close(mqtt_link *link);

@@ -155,7 +155,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     options.memory = s->given->memory;
     int rc = gale_dispatch_new(context, out, &options, &s->dispatch, &error);
     if (rc == 0)
-        rc = mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, "", context, out, &link_ops, s,
+        rc = mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, NULL, context, out, &link_ops, s,
                             &error);
     if (rc < 0) {
         gale_report(out, error.text);

@@ -27,6 +27,7 @@ typedef struct spout {
     const settings *given;
     gale_intake *intake;
     mqtt_letters letters;
+    wire_health health; /* of the link, and of the letters' */
     mqtt_settled settled;
     mqtt_values values;
     bool wished; /* for a checkpoint */
@@ -139,6 +140,7 @@ static int check_tasks(const settings *given, const gale_context *context, gale_
 }
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {
+    const mqtt_role role = { .client = "", .health = &s->health, .who = 0 };
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
     options.memory = s->given->memory;
     options.attempts = s->given->attempts;
@@ -149,9 +151,11 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     int rc = check_tasks(s->given, context, error);
     if (rc == 0) rc = gale_intake_new(context, out, &options, &s->intake, error);
     if (rc == 0)
-        rc = mqtt_letters_open(&s->letters, &s->given->mqtt, s->given->dead_letters, context, out, settle, s, error);
+        rc = mqtt_letters_open(&s->letters, &s->given->mqtt, s->given->dead_letters, &s->health, context, out, settle,
+                               s, error);
     if (rc < 0) return rc;
-    return mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, "", context, out, &link_ops, s, error);
+    return mqtt_link_open(&s->link, &s->given->mqtt, &s->given->mqtt.identity, &role, context, out, &link_ops, s,
+                          error);
 }
 
 static int spout_open(void *user, const gale_context *context, gale_collector *out, void **ret_self) {

@@ -190,6 +190,9 @@ int redis_link_open(redis_link *l, const redis_settings *given, const redis_task
                                    .context = task->context,
                                    .out = task->out,
                                    .always = true,
+                                   .health = task->health,
+                                   .who = task->who,
+                                   .what = task->what,
                                    .most = task->most,
                                    .ops = &of_wire,
                                    .user = l };

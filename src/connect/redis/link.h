@@ -39,7 +39,10 @@ typedef struct redis_link {
 typedef struct redis_task {
     const gale_context *context; /* both NULL: without a task */
     gale_collector *out;
-    size_t most; /* bytes of commands that are not sent */
+    size_t most;         /* bytes of commands that are not sent */
+    wire_health *health; /* NULL: the task has no other connection */
+    unsigned who;        /* in `health` */
+    const char *what;    /* as of wire_options */
 } redis_task;
 
 /* What gale_watch_new says, GALE_NO_MEMORY, with a report; redis_link_close is called then, too. */

@@ -23,7 +23,7 @@ static bool fail(redis_session *s) {
 }
 
 bool redis_session_begin(redis_session *s, const redis_settings *given) {
-    const redis_task task = { NULL, NULL, UNSENT };
+    const redis_task task = { .most = UNSENT };
     gale_error error = GALE_ERROR_INIT;
     if (s->open) return true;
     s->open = true;

@@ -34,11 +34,11 @@ static const redis_writer_ops writer_ops = { be_taken, be_refused };
 
 static int begin(sink *s, gale_collector *out, gale_error *error) {
     gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
-    const redis_window window = { s->given->window, s->given->memory };
+    const redis_task task = { .context = s->context, .out = out, .most = s->given->memory };
     options.memory = s->given->memory;
     int rc = gale_dispatch_new(s->context, out, &options, &s->dispatch, error);
     if (rc < 0) return rc;
-    return redis_writer_open(&s->writer, &s->given->redis, s->context, out, &window, &writer_ops, s, error);
+    return redis_writer_open(&s->writer, &s->given->redis, &task, s->given->window, &writer_ops, s, error);
 }
 
 static int take(sink *s, const gale_tuple *tuple) {

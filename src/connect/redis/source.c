@@ -53,17 +53,14 @@ static void answered(void *user, const gale_answered *answered) {
 
 static int open_teller(redis_source *s, gale_error *error) {
     const redis_teller_options options = {
-        &s->given->redis, s->context, s->out, s->given->in_flight, &s->ops->teller, s
+        &s->given->redis, s->context, s->out, s->given->in_flight, &s->health, &s->ops->teller, s
     };
     return redis_teller_open(&s->teller, &s->book, &options, error);
 }
 
-/* Each of the two may be lost alone: what is told of the one is not taken back by the other. */
 static int open_link(redis_source *s, gale_error *error) {
-    const redis_task task = { s->context, s->out, QUESTION_MOST };
-    int rc = redis_link_open(&s->link, &s->given->redis, &task, &s->ops->link, s, error);
-    if (rc == 0) wire_beside(&s->link.wire, &s->teller.writer.link.wire);
-    return rc;
+    const redis_task task = { .context = s->context, .out = s->out, .most = QUESTION_MOST, .health = &s->health };
+    return redis_link_open(&s->link, &s->given->redis, &task, &s->ops->link, s, error);
 }
 
 int redis_source_open(redis_source *s, const redis_source_settings *given, size_t emits, const gale_context *context,

@@ -43,6 +43,7 @@ typedef struct redis_source {
     gale_collector *out;
     const redis_source_ops *ops;
     redis_link link;
+    wire_health health; /* of the link, and of the teller's */
     redis_text question;
     redis_book book;
     redis_teller teller;

@@ -171,7 +171,7 @@ static int open_timer(spout *s, gale_error *error) {
 
 static int begin(spout *s, gale_error *error) {
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
-    const redis_task task = { s->context, s->out, 1 << 20 };
+    const redis_task task = { .context = s->context, .out = s->out, .most = 1 << 20 };
     options.memory = s->given->memory;
     options.attempts = s->given->attempts;
     int rc = gale_intake_new(s->context, s->out, &options, &s->intake, error);

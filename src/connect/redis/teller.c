@@ -146,7 +146,12 @@ void redis_teller_keep(redis_teller *t, bool keeps) {
 /* --- It --------------------------------------------------------------------------------------------------------------------- */
 
 int redis_teller_open(redis_teller *t, redis_book *book, const redis_teller_options *options, gale_error *error) {
-    const redis_window window = { WINDOW, 2 * options->given->most + (1 << 20) };
+    const redis_task task = { .context = options->context,
+                              .out = options->out,
+                              .most = 2 * options->given->most + (1 << 20),
+                              .health = options->health,
+                              .who = 1,
+                              .what = ", answers" };
     gale_watch_options timer = GALE_WATCH_OPTIONS_INIT;
     t->options = *options;
     t->book = book;
@@ -155,7 +160,7 @@ int redis_teller_open(redis_teller *t, redis_book *book, const redis_teller_opti
     timer.user = t;
     int rc = gale_watch_new(options->out, &timer, &t->timer);
     if (rc < 0) return gale_error_set(error, rc, "redis: a timer cannot be made: %s", gale_error_text(rc));
-    return redis_writer_open(&t->writer, options->given, options->context, options->out, &window, &of_writer, t, error);
+    return redis_writer_open(&t->writer, options->given, &task, WINDOW, &of_writer, t, error);
 }
 
 static void tell_rest(redis_teller *t) {

@@ -25,7 +25,8 @@ typedef struct redis_teller_options {
     const redis_settings *given;
     const gale_context *context;
     gale_collector *out;
-    size_t in_flight; /* so many are open at the most */
+    size_t in_flight;    /* so many are open at the most */
+    wire_health *health; /* of the task, whose second connection it is */
     const redis_teller_ops *ops;
     void *user;
 } redis_teller_options;

@@ -104,14 +104,13 @@ void redis_writer_drive(redis_writer *w, int milliseconds) {
 
 /* --- It --------------------------------------------------------------------------------------------------------------------- */
 
-int redis_writer_open(redis_writer *w, const redis_settings *given, const gale_context *context, gale_collector *out,
-                      const redis_window *window, const redis_writer_ops *ops, void *user, gale_error *error) {
-    const redis_task task = { context, out, window->bytes };
+int redis_writer_open(redis_writer *w, const redis_settings *given, const redis_task *task, size_t window,
+                      const redis_writer_ops *ops, void *user, gale_error *error) {
     w->ops = ops;
     w->user = user;
-    w->window = window->commands;
+    w->window = window;
     w->bytes.most = SIZE_MAX / 2;
-    return redis_link_open(&w->link, given, &task, &of_link, w, error);
+    return redis_link_open(&w->link, given, task, &of_link, w, error);
 }
 
 void redis_writer_close(redis_writer *w) {

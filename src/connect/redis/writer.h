@@ -17,11 +17,6 @@ typedef struct redis_writer_ops {
     void (*refused)(void *user, uint64_t id, const char *why);
 } redis_writer_ops;
 
-/* How much is on its way at once; a command that is larger is never sent: who adds it sees to that. */
-typedef struct redis_window {
-    size_t commands, bytes;
-} redis_window;
-
 typedef struct redis_written {
     uint64_t id;
     size_t size;
@@ -38,9 +33,9 @@ typedef struct redis_writer {
     size_t sent, sent_size; /* so many of them, the first, are on their way */
 } redis_writer;
 
-int redis_writer_open(redis_writer *writer, const redis_settings *given, const gale_context *context,
-                      gale_collector *out, const redis_window *window, const redis_writer_ops *ops, void *user,
-                      gale_error *error);
+/* `window` commands are on their way at once; one that is larger than the task's `most` is never sent: who adds it sees to that. */
+int redis_writer_open(redis_writer *writer, const redis_settings *given, const redis_task *task, size_t window,
+                      const redis_writer_ops *ops, void *user, gale_error *error);
 void redis_writer_close(redis_writer *writer);
 
 /* A command, as a whole. GALE_NO_MEMORY: it is not kept. It is sent by redis_writer_flush, or with others. */

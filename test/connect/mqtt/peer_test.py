@@ -6,6 +6,7 @@ usage: peer_test.py GALE PLUGINS
 
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -49,6 +50,7 @@ class Peer:
         self.heard = []  # (type, tail) of all connections
         self.connections = []
         self.pongs = True
+        self.refuses = lambda connect: False  # which CONNECT
         self.connack = packet(0x20, b"\0\0\0")
         self.present = packet(0x20, b"\1\0\0")
         threading.Thread(target=self.serve, daemon=True).start()
@@ -89,8 +91,12 @@ class Peer:
             pass
 
     def answer(self, connection, kind, tail):
-        if kind == CONNECT:
-            connection.sendall(self.connack if len(self.connections) == 1 else self.present)
+        if kind == CONNECT and self.refuses(tail):
+            connection.sendall(packet(0x20, b"\0\x88\0"))
+            connection.close()
+        elif kind == CONNECT:
+            anew = tail[7] & 2  # no session is asked for
+            connection.sendall(self.connack if anew or len(self.connections) == 1 else self.present)
         elif kind == SUBSCRIBE:
             connection.sendall(packet(0x90, tail[:2] + b"\0\2"))
         elif kind == PINGREQ and self.pongs:
@@ -190,6 +196,13 @@ class Peers(unittest.TestCase):
         before = self.peer.count(SUBSCRIBE)
         self.wait_for(lambda: self.peer.count(SUBSCRIBE) > before, "it is up")
 
+    def health(self):
+        """What the task has said of itself."""
+        return [re.sub(r" \(\d+ times? more\)$", "", words) for words in re.findall("is not well: (.*)", self.log())]
+
+    def words(self, what):
+        return f"mqtt 127.0.0.1:{self.peer.port}{what}: the connection was refused: the server is not available"
+
     def lines(self):
         path = self.path / "out.tsv"
         return path.read_text().splitlines() if path.exists() else []
@@ -234,6 +247,23 @@ class Peers(unittest.TestCase):
         said = [tail[:1] for kind, tail, _ in self.peer.heard if kind == DISCONNECT]
         self.assertEqual((said.count(b"\x82"), said.count(b"\x95")), (len(MALFORMED) - 2, 1))
         self.assertIsNone(self.process.poll())
+
+    def test_the_words_of_two_connections_neither_hide_nor_clear_each_other(self):
+        """That of the dead letters and that of the messages are one task's."""
+        of_letters = lambda connect: b"gale-read-in-letters" in connect
+        self.peer.refuses = of_letters
+        self.start(READ, deadLetters="dead")
+        self.wait_for(lambda: self.peer.count(SUBSCRIBE) == 1 and self.health() == [self.words(", dead letters")])
+        self.peer.refuses = lambda connect: True
+        for connection in self.peer.connections:
+            if connection.fileno() >= 0:
+                connection.shutdown(socket.SHUT_RDWR)
+        self.wait_for(lambda: self.health()[-1] == f"{self.words('')}; {self.words(', dead letters')}")
+        self.peer.refuses = of_letters
+        self.wait_for(lambda: self.health()[-1] == self.words(", dead letters"))
+        self.assertNotIn("well again", self.log())
+        self.peer.refuses = lambda connect: False
+        self.wait_for(lambda: "well again" in self.log())
 
     def test_a_broker_that_says_nothing_is_given_up(self):
         self.peer.connack = self.peer.present = b""
