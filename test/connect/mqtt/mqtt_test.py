@@ -417,7 +417,7 @@ class Sessions(Case):
         self.end(process, code=1)  # something may be missing
 
 
-EACH = 300  # messages that come for a life, or between two faults
+EACH = 200  # messages that come for a life, or between two faults
 
 
 class Durable(Case):
