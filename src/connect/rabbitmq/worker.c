@@ -20,7 +20,9 @@ enum {
     GOODBYE = 3,       /* seconds: then the connection is cut */
     WAIT_MS = 5 * 1000 /* without heartbeats */
 };
-#define GATHER (2 * GALE_MILLISECOND) /* so long news wait for others, behind those that were passed on last: each time the task wakes */
+
+/* So long news wait for others, behind those that were passed on last: a task wakes for all of them, and the broker's next are read by one call. */
+#define GATHER (2 * GALE_MILLISECOND)
 
 struct rmq_worker {
     const rmq_settings *given;

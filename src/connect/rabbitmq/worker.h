@@ -38,7 +38,8 @@ void rmq_worker_take(rmq_worker *worker, rmq_chain *news);
 
 /* For its ops: of the session that is. A note that is NULL is memory that is out: false. */
 uint32_t rmq_worker_session(const rmq_worker *worker);
-void rmq_worker_enough(rmq_worker *worker, size_t news); /* so many are passed on at once; fewer wait a moment for others */
+void rmq_worker_enough(rmq_worker *worker,
+                       size_t news); /* so many are passed on at once; fewer wait a moment for others */
 bool rmq_worker_tell(rmq_worker *worker, rmq_session *session, rmq_note *news);
 
 #endif
