@@ -26,7 +26,7 @@ typedef struct rmq_worker_ops {
 int rmq_worker_start(const rmq_settings *given, const char *name, const rmq_worker_ops *ops, void *user,
                      rmq_worker **ret_worker, gale_error *error);
 
-/* Carries out what was ordered, says goodbye, and ends; after a few seconds it is made to. NULL is nothing. */
+/* Carries out what was ordered, says goodbye, and ends; after a second it is made to. NULL is nothing. */
 void rmq_worker_end(rmq_worker *worker);
 
 /* Readable when there may be news; what makes it silent is rmq_worker_take. */
