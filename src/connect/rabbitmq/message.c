@@ -153,8 +153,7 @@ static int take_headers(rmq_message *m, const gale_tuple *tuple, char *why, size
     int rc = 0;
     if (count) m->headers = rmq_arena_take(&m->note.arena, count * sizeof *m->headers);
     if (count && !m->headers) return GALE_NO_MEMORY;
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = take_header(m, tuple, m->fields->headers[i], why, size);
+    for (size_t i = 0; rc == 0 && i < count; i++) rc = take_header(m, tuple, m->fields->headers[i], why, size);
     if (rc == 0 && m->size - before > RMQ_HEADERS_SIZE) {
         snprintf(why, size, "headers: they have more than %d bytes", RMQ_HEADERS_SIZE);
         rc = GALE_INVALID;

@@ -33,7 +33,7 @@ typedef struct rmq_message {
     rmq_note note; /* first */
     const rmq_fields *fields;
     gale_str key, id, body;
-    int64_t time; /* seconds since 1970; -1: none */
+    int64_t time;                /* seconds since 1970; -1: none */
     amqp_table_entry_t *headers; /* NULL: none */
     int header_count;
     size_t size; /* what it takes of its way, about */

@@ -14,13 +14,16 @@
 #include <unistd.h>
 
 enum {
-    STACK = 16 << 20,  /* librabbitmq reads tables within tables by recursion, as deep as a frame has room for */
-    FRAMES = 1000,     /* so many are read between two looks at the orders */
-    ENOUGH = 100,      /* so many news are passed on at once */
-    GOODBYE = 3,       /* seconds: then the connection is cut */
+    STACK = 16 << 20, /* librabbitmq reads tables within tables by recursion, as deep as a frame has room for */
+    FRAMES = 1000,    /* so many are read between two looks at the orders */
+    ENOUGH = 100,     /* so many news are passed on at once */
+    GOODBYE_MS =
+        900, /* then the connection is cut: a run that has ended gives its tasks two seconds to close, all together */
     WAIT_MS = 5 * 1000 /* without heartbeats */
 };
-#define GATHER (2 * GALE_MILLISECOND) /* so long news wait for others, behind those that were passed on last: each time the task wakes */
+
+/* So long news wait for others, behind those that were passed on last: a task wakes for all of them, and the broker's next are read by one call. */
+#define GATHER (2 * GALE_MILLISECOND)
 
 struct rmq_worker {
     const rmq_settings *given;
@@ -356,7 +359,9 @@ int rmq_worker_start(const rmq_settings *given, const char *name, const rmq_work
 static void stop_thread(rmq_worker *w) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += GOODBYE;
+    until.tv_nsec += GOODBYE_MS * (long)GALE_MILLISECOND;
+    until.tv_sec += until.tv_nsec / (long)GALE_SECOND;
+    until.tv_nsec %= (long)GALE_SECOND;
     pthread_mutex_lock(&w->shared.lock);
     w->shared.stop = true;
     ring(w->wake);

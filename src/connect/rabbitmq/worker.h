@@ -26,7 +26,7 @@ typedef struct rmq_worker_ops {
 int rmq_worker_start(const rmq_settings *given, const char *name, const rmq_worker_ops *ops, void *user,
                      rmq_worker **ret_worker, gale_error *error);
 
-/* Carries out what was ordered, says goodbye, and ends; after a few seconds it is made to. NULL is nothing. */
+/* Carries out what was ordered, says goodbye, and ends; after a second it is made to. NULL is nothing. */
 void rmq_worker_end(rmq_worker *worker);
 
 /* Readable when there may be news; what makes it silent is rmq_worker_take. */
@@ -38,7 +38,8 @@ void rmq_worker_take(rmq_worker *worker, rmq_chain *news);
 
 /* For its ops: of the session that is. A note that is NULL is memory that is out: false. */
 uint32_t rmq_worker_session(const rmq_worker *worker);
-void rmq_worker_enough(rmq_worker *worker, size_t news); /* so many are passed on at once; fewer wait a moment for others */
+void rmq_worker_enough(rmq_worker *worker,
+                       size_t news); /* so many are passed on at once; fewer wait a moment for others */
 bool rmq_worker_tell(rmq_worker *worker, rmq_session *session, rmq_note *news);
 
 #endif

@@ -1,6 +1,7 @@
 /* Parts of the connector rabbitmq that need no server. */
 #include "connect/rabbitmq/address.h"
 #include "connect/rabbitmq/flight.h"
+#include "connect/rabbitmq/frames.h"
 #include "connect/rabbitmq/table.h"
 #include "connect/rabbitmq/tags.h"
 #include "connect/rabbitmq/template.h"
@@ -9,6 +10,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -329,6 +332,92 @@ static void a_table_that_does_not_fit_is_refused(void **state) {
     rmq_arena_free(&small);
 }
 
+/* --- Frames ----------------------------------------------------------------------------------------------------------- */
+
+static bool add_frames(rmq_frames *frames, const char *key, size_t size) {
+    static char body[RMQ_FRAMES_SIZE + 1];
+    amqp_basic_publish_t method = { .exchange = amqp_cstring_bytes("e"), .routing_key = amqp_cstring_bytes(key) };
+    amqp_basic_properties_t properties = { ._flags = AMQP_BASIC_MESSAGE_ID_FLAG };
+    properties.message_id = amqp_cstring_bytes("id");
+    memset(body, 'x', sizeof body);
+    return rmq_frames_add(frames, 1, &method, &properties, (amqp_bytes_t){ size, body });
+}
+
+/* The next frame of what stands there, as librabbitmq reads it. */
+static amqp_frame_t read_frame(amqp_connection_state_t connection, amqp_bytes_t *bytes) {
+    amqp_frame_t frame = { 0 };
+    while (!frame.frame_type && bytes->len) {
+        int taken = amqp_handle_input(connection, *bytes, &frame);
+        assert_true(taken > 0);
+        *bytes = (amqp_bytes_t){ bytes->len - (size_t)taken, (char *)bytes->bytes + taken };
+    }
+    return frame;
+}
+
+static void frames_that_are_gathered_are_what_librabbitmq_reads(void **state) {
+    rmq_frames frames = { .largest = 4096 };
+    amqp_connection_state_t connection = amqp_new_connection();
+    (void)state;
+    assert_true(add_frames(&frames, "one", 3) && add_frames(&frames, "two", 0) && add_frames(&frames, "three", 4088));
+    amqp_bytes_t bytes = { frames.used, frames.data };
+    static const struct {
+        const char *key;
+        size_t size;
+    } rows[] = { { "one", 3 }, { "two", 0 }, { "three", 4088 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        amqp_frame_t frame = read_frame(connection, &bytes);
+        assert_int_equal(frame.payload.method.id, AMQP_BASIC_PUBLISH_METHOD);
+        const amqp_basic_publish_t *method = frame.payload.method.decoded;
+        assert_int_equal(method->routing_key.len, strlen(rows[i].key));
+        assert_memory_equal(method->routing_key.bytes, rows[i].key, strlen(rows[i].key));
+        frame = read_frame(connection, &bytes);
+        assert_int_equal(frame.frame_type, AMQP_FRAME_HEADER);
+        assert_int_equal(frame.payload.properties.body_size, rows[i].size);
+        assert_memory_equal(((amqp_basic_properties_t *)frame.payload.properties.decoded)->message_id.bytes, "id", 2);
+        if (!rows[i].size) continue;
+        frame = read_frame(connection, &bytes);
+        assert_int_equal(frame.frame_type, AMQP_FRAME_BODY);
+        assert_int_equal(frame.payload.body_fragment.len, rows[i].size);
+    }
+    assert_int_equal(bytes.len, 0);
+    amqp_destroy_connection(connection);
+    rmq_frames_free(&frames);
+}
+
+static void what_has_no_room_leaves_what_was_gathered_as_it_was(void **state) {
+    rmq_frames frames = { .largest = 4096 };
+    (void)state;
+    assert_false(add_frames(&frames, "k", 4089)); /* more than a frame of the broker's */
+    assert_int_equal(frames.used, 0);
+    while (add_frames(&frames, "k", 1000)) continue;
+    size_t used = frames.used;
+    assert_in_range(used, RMQ_FRAMES_SIZE - 1100, RMQ_FRAMES_SIZE);
+    assert_false(add_frames(&frames, "k", 1000));
+    assert_int_equal(frames.used, used);
+    frames.largest = RMQ_FRAMES_SIZE * 2;
+    frames.used = 0;
+    assert_false(add_frames(&frames, "k", RMQ_FRAMES_SIZE));
+    rmq_frames_free(&frames);
+}
+
+static void who_takes_nothing_and_says_nothing_is_lost(void **state) {
+    rmq_frames frames = { .largest = 131072 };
+    int ends[2], rc = AMQP_STATUS_OK;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    for (int i = 0; i < 100 && rc == AMQP_STATUS_OK; i++) {
+        assert_true(add_frames(&frames, "k", 50000));
+        rc = rmq_frames_write(&frames, ends[0], 20);
+    }
+    assert_int_equal(rc, AMQP_STATUS_HEARTBEAT_TIMEOUT);
+    close(ends[1]);
+    assert_true(add_frames(&frames, "k", 10));
+    assert_int_equal(rmq_frames_write(&frames, ends[0], 20), AMQP_STATUS_SOCKET_ERROR);
+    assert_int_equal(frames.used, 0);
+    close(ends[0]);
+    rmq_frames_free(&frames);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_a_host_a_port_and_a_virtual_host),
@@ -343,6 +432,9 @@ int main(void) {
         cmocka_unit_test(what_waits_for_a_checkpoint_goes_when_that_lasts),
         cmocka_unit_test(of_two_headers_of_one_name_the_last_counts),
         cmocka_unit_test(a_table_that_does_not_fit_is_refused),
+        cmocka_unit_test(frames_that_are_gathered_are_what_librabbitmq_reads),
+        cmocka_unit_test(what_has_no_room_leaves_what_was_gathered_as_it_was),
+        cmocka_unit_test(who_takes_nothing_and_says_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
