@@ -36,6 +36,7 @@ typedef enum gale_reason {
     GALE_REASON_STOPPED,      /* the topology was stopped first */
     GALE_REASON_NO_MEMORY,    /* memory was out */
     GALE_REASON_CHILD_EXITED, /* the process that worked on it has gone */
+    GALE_REASON_SOURCE_LOST,  /* its spout said that where it came from is gone (gale_source_lost) */
     GALE_REASON_COUNT,
     GALE_REASON_USER = 1000
 } gale_reason;
@@ -140,6 +141,7 @@ typedef struct gale_collector_ops {
     int (*congest)(gale_collector *out, bool congested);
     int (*metric_new)(gale_collector *out, const struct gale_metric_options *options, struct gale_metric **ret_metric);
     void (*wish_checkpoint)(gale_collector *out); /* gale/state.h */
+    int64_t (*source_lost)(gale_collector *out, bool (*is_lost)(void *user, uint64_t message_id), void *user);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -226,7 +228,7 @@ GALE_INLINE int gale_ack(gale_collector *out, gale_handle tuple) {
 }
 
 /* `text` (may be NULL) is copied, up to GALE_FAILURE_TEXT bytes, and reaches the spout. `reason` is one of gale_reason but
- * GALE_REASON_STOPPED, which only the end of a run can be, or GALE_REASON_USER or above. Any other number (negative, or
+ * GALE_REASON_STOPPED and GALE_REASON_SOURCE_LOST, which are not a bolt's to say, or GALE_REASON_USER or above. Any other number (negative, or
  * between GALE_REASON_COUNT and GALE_REASON_USER) is GALE_INVALID, counted: the tuple is not answered, but marked like the
  * anchor of an emit that failed, so that its ack counts as a fail. */
 enum { GALE_FAILURE_TEXT = 200 };
@@ -290,6 +292,20 @@ GALE_INLINE void gale_health(gale_collector *out, const char *text) {
 GALE_INLINE uint64_t gale_pending(gale_collector *out) {
     GALE_ASSERT(out);
     return out->ops->pending(out);
+}
+
+/* For a spout whose tuples come from where each has an answer of its own, as a connection: what came from there is
+ * nothing's any more. Every open tree of this task for which `is_lost` says so, of its message id (NULL: every one), has
+ * failed for GALE_REASON_SOURCE_LOST, of which `fail` hears later. It is not emitted again and is no dead letter, whatever
+ * is configured: its source gives it again, or to somebody else. Its tuples go on, and their answers are of nothing. A
+ * tuple that waits to be emitted again is not open. `is_lost` may call nothing of the collector. Looks at all trees that
+ * are open on the executor. Returns how many are lost; GALE_STATE for a bolt, GALE_UNSUPPORTED where nothing does it. */
+typedef bool gale_is_lost_fn(void *user, uint64_t message_id);
+GALE_INLINE int64_t gale_source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, source_lost) + sizeof out->ops->source_lost;
+    if (!has || !out->ops->source_lost) return GALE_UNSUPPORTED;
+    return out->ops->source_lost(out, is_lost, user);
 }
 
 /* Asks the whole runtime to stop, because the work cannot go on (a full disk, a closed pipe): the first such call's

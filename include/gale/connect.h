@@ -46,6 +46,10 @@ typedef struct gale_answered {
 
 typedef void gale_answered_fn(void *user, const gale_answered *answered);
 
+/* Of a row that would be given up: true when the connector has given it back to its system, which gives it again or has words of its own: it has had its
+ * last word then, and is neither reported nor counted nor answered. */
+typedef bool gale_give_back_fn(void *user, const gale_answered *answered);
+
 typedef struct gale_intake_options {
     size_t size;
     const char *what;           /* what a report calls a row, kept: "message"; NULL: that */
@@ -57,10 +61,11 @@ typedef struct gale_intake_options {
     bool soon;        /* and it is asked for as soon as no row is open any more: somebody waits for each answer */
     size_t
         emits; /* so many of a row's values go out, the first; the others are kept with it for who gives it up; 0: all */
+    gale_give_back_fn *give_back; /* may be NULL; may take no rows */
 } gale_intake_options;
 
 #define GALE_INTAKE_OPTIONS_INIT                                                                                       \
-    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false, 0 }
+    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false, 0, NULL }
 
 enum { GALE_INTAKE_VALUES_MAX = 64 };
 
@@ -87,8 +92,8 @@ GALE_API int gale_intake_next(gale_intake *intake, gale_wait *wait);
 GALE_API void gale_intake_ack(gale_intake *intake, const uint64_t *message_ids, size_t count);
 GALE_API void gale_intake_fail(gale_intake *intake, uint64_t message_id, const gale_failure *failure);
 
-/* What a source gave is somebody else's now: rows that wait to be emitted leave without an answer, those that are out do when they
- * fail. */
+/* What a source gave is somebody else's now: rows that wait to be emitted leave without an answer, and the trees of those that are out fail as
+ * `source lost` (gale_source_lost), which they leave with. */
 GALE_API void gale_intake_drop(gale_intake *intake, uint32_t source);
 
 /* In a durable run's `save`, `restore` and `committed` (gale/state.h): its rows, those that are out under the message ids that they have. `each` (may

@@ -24,6 +24,7 @@ typedef enum gx_mutant {
     GX_MUTANT_rank_not_awaited,    /* the next component finishes, or all is closed, while tuples are on their way */
     GX_MUTANT_command_untold,      /* a remote's tracked tuple that waits at the end is never told of */
     GX_MUTANT_letter_lost,         /* a tuple is given up though its letter could not be kept in the file */
+    GX_MUTANT_lost_is_open,        /* a tree whose source is lost is as open as before */
     GX_MUTANT_row_lost,            /* the last row of a batch is lost when that is closed */
     GX_MUTANT_batch_freed_twice,   /* a batch that was read goes home twice */
     GX_MUTANT_position_early,      /* the checkpoint has a spout's position of the one before, with the states of now */

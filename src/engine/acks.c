@@ -94,7 +94,7 @@ void gx_acks_ack_many(gx_executor *ex, gx_roots roots, uint64_t ack) {
 }
 
 void gx_acks_fail(gx_executor *ex, const gx_task *task, gx_roots roots, int32_t reason, const char *text) {
-    GX_CHECK(gx_reason_is_valid(reason) || reason == GALE_REASON_STOPPED);
+    GX_CHECK(gx_reason_is_valid(reason) || reason == GALE_REASON_STOPPED || reason == GALE_REASON_SOURCE_LOST);
     gx_notice notice = { .kind = GX_NOTICE_FAIL, .reason = reason, .task = task->id };
     for (uint64_t i = 0; i < roots.count; i++) {
         notice.root = roots.pairs[i].root;

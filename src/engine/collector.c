@@ -5,6 +5,7 @@
 #include "engine/flush.h"
 #include "engine/health.h"
 #include "engine/hooks.h"
+#include "engine/lost.h"
 #include "engine/metrics.h"
 #include "engine/remote.h"
 #include "engine/short.h"
@@ -664,6 +665,13 @@ static void do_report(gale_collector *out, const char *text) {
     gx_task_report(task_of(out), text);
 }
 
+static int64_t do_source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
+    gx_task *task = task_of(out);
+    if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
+    if (!task->is_spout) return misuse(task, GALE_STATE);
+    return gx_lost_trees(task, is_lost, user);
+}
+
 static uint64_t do_pending(gale_collector *out) {
     return task_of(out)->spout.pending;
 }
@@ -722,6 +730,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .congest = do_congest,
         .metric_new = gx_metrics_new,
         .wish_checkpoint = gx_state_wish,
+        .source_lost = do_source_lost,
     };
     return &ops;
 }

@@ -121,7 +121,7 @@ bool gx_replay_takes(gx_executor *ex, gx_task *task, gx_answer *answer, const ga
         end_letter(ex, task, answer, kept, failure);
         return true;
     }
-    if (answer->state != GX_TREE_ACKED && answer->state != GX_TREE_STOPPED) end_failed(ex, task, answer, kept, failure);
+    if (answer->state != GX_TREE_ACKED && answer->state < GX_TREE_LOST) end_failed(ex, task, answer, kept, failure);
     gx_retention_drop(&ex->retention, answer->slot);
     return false;
 }

@@ -223,6 +223,9 @@ static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_fa
     } else if (answer->state == GX_TREE_STOPPED) {
         failure->reason = GALE_REASON_STOPPED;
         failure->text = "the run ended first";
+    } else if (answer->state == GX_TREE_LOST) {
+        failure->reason = GALE_REASON_SOURCE_LOST;
+        failure->text = "where it came from is gone";
     } else if (answer->state == GX_TREE_REJECTED) {
         failure->reason = GALE_REASON_REJECTED;
     }

@@ -58,21 +58,35 @@ static size_t values_of(const gx_retry_slot *slot, gale_value *values) {
     return count;
 }
 
-static void answer(gale_intake *intake, const gx_retry_slot *slot, const gale_failure *failure) {
-    gale_value values[GALE_INTAKE_VALUES_MAX];
-    gale_answered answered = {
-        .size = sizeof answered, .source = slot->source, .place = slot->place, .failure = failure
-    };
-    if (!intake->options.answered) return;
-    if (failure) {
-        answered.count = values_of(slot, values);
-        answered.values = values;
-    }
-    intake->options.answered(intake->options.user, &answered);
+static gale_answered answer_of(const gx_retry_slot *slot) {
+    return (gale_answered){ .size = sizeof(gale_answered), .source = slot->source, .place = slot->place };
+}
+
+/* One that failed, of which `values` has room for all. */
+static gale_answered failure_of(const gx_retry_slot *slot, const gale_failure *failure, gale_value *values) {
+    gale_answered answered = answer_of(slot);
+    answered.failure = failure;
+    answered.count = values_of(slot, values);
+    answered.values = values;
+    return answered;
+}
+
+static void answer(const gale_intake *intake, const gale_answered *answered) {
+    if (intake->options.answered) intake->options.answered(intake->options.user, answered);
 }
 
 static void given_up(void *user, const gx_retry_slot *slot, const gale_failure *failure) {
-    answer(user, slot, failure);
+    gale_value values[GALE_INTAKE_VALUES_MAX];
+    gale_answered answered = failure_of(slot, failure, values);
+    answer(user, &answered);
+}
+
+static bool give_back(void *user, const gx_retry_slot *slot, const gale_failure *failure) {
+    const gale_intake *intake = user;
+    gale_value values[GALE_INTAKE_VALUES_MAX];
+    if (!intake->options.give_back) return false;
+    gale_answered answered = failure_of(slot, failure, values);
+    return intake->options.give_back(intake->options.user, &answered);
 }
 
 int gale_intake_new(const gale_context *context, gale_collector *out, const gale_intake_options *options,
@@ -93,6 +107,7 @@ int gale_intake_new(const gale_context *context, gale_collector *out, const gale
     gx_retry_init(&intake->retry, &intake->instance.heap, out, given.attempts);
     intake->retry.what = given.what ? given.what : "message";
     intake->retry.given_up_call = given_up;
+    intake->retry.give_back_call = give_back;
     intake->retry.user = intake;
     rc = begin(intake, error);
     if (rc < 0) {
@@ -145,10 +160,11 @@ static void wish(gale_intake *intake) {
 
 static void acked(gale_intake *intake, const gx_retry_slot *slot) {
     gx_waiting *w = &intake->waiting;
+    const gale_answered answered = answer_of(slot);
     if (is_durable(intake))
         w->rows[w->count++] = (gx_wait_row){ slot->source, slot->place };
     else
-        answer(intake, slot, NULL);
+        answer(intake, &answered);
 }
 
 /* --- In ------------------------------------------------------------------------------------------------------------- */
@@ -223,9 +239,15 @@ void gale_intake_fail(gale_intake *intake, uint64_t message_id, const gale_failu
     look_for_room(intake);
 }
 
+static bool is_dropped(void *user, uint64_t message_id) {
+    const gale_intake *intake = user;
+    const gx_retry_slot *slot = gx_retry_open_slot(&intake->retry, message_id);
+    return slot && slot->dropped;
+}
+
 void gale_intake_drop(gale_intake *intake, uint32_t source) {
     if (!intake) return;
-    gx_retry_drop(&intake->retry, source);
+    if (gx_retry_drop(&intake->retry, source)) (void)gale_source_lost(intake->out, is_dropped, intake);
     look_for_room(intake);
 }
 
@@ -285,7 +307,7 @@ void gale_intake_committed(gale_intake *intake, uint64_t checkpoint) {
         const gale_answered answered = { .size = sizeof answered,
                                          .source = w->rows[i].source,
                                          .place = w->rows[i].place };
-        if (intake->options.answered) intake->options.answered(intake->options.user, &answered);
+        answer(intake, &answered);
     }
     w->count -= w->cut;
     if (w->count) memmove(w->rows, w->rows + w->cut, w->count * sizeof *w->rows);

@@ -144,16 +144,22 @@ bool gx_retry_take(gx_retry *retry, uint32_t *ret_id) {
     return true;
 }
 
-static void give_up(gx_retry *retry, uint32_t id, const gale_failure *failure) {
-    const gx_retry_slot *slot = &retry->slots[id];
+static void report_given_up(gx_retry *retry, const gx_retry_slot *slot, const gale_failure *failure) {
     const char *text = failure->text, *component = failure->component;
     bool said = text && *text;
     gx_define_report(retry->out, "%s %llu given up after %u attempt%s: %s%s%s%s%s%s", retry->what,
                      (unsigned long long)slot->number, (unsigned)slot->attempts, slot->attempts == 1 ? "" : "s",
                      gale_reason_name(failure->reason), said ? ": " : "", said ? text : "", component ? " (" : "",
                      component ? component : "", component ? ")" : "");
-    retry->given_up++;
-    if (retry->given_up_call) retry->given_up_call(retry->user, slot, failure);
+}
+
+static void give_up(gx_retry *retry, uint32_t id, const gale_failure *failure) {
+    const gx_retry_slot *slot = &retry->slots[id];
+    if (!retry->give_back_call || !retry->give_back_call(retry->user, slot, failure)) {
+        report_given_up(retry, slot, failure);
+        retry->given_up++;
+        if (retry->given_up_call) retry->given_up_call(retry->user, slot, failure);
+    }
     free_slot(retry, id);
 }
 
@@ -211,8 +217,9 @@ void gx_retry_fail(gx_retry *retry, uint64_t id, const gale_failure *failure) {
     settle_failed(retry, (uint32_t)(id ^ retry->tag), failure);
 }
 
-void gx_retry_drop(gx_retry *retry, uint32_t source) {
+uint64_t gx_retry_drop(gx_retry *retry, uint32_t source) {
     uint32_t id = retry->queue_first;
+    uint64_t open = 0;
     retry->queue_first = retry->queue_last = NONE;
     while (id != NONE) {
         uint32_t next = retry->slots[id].next;
@@ -222,8 +229,12 @@ void gx_retry_drop(gx_retry *retry, uint32_t source) {
             queue_last(retry, id);
         id = next;
     }
-    for (id = retry->oldest; id != NONE; id = retry->slots[id].newer)
-        if (retry->slots[id].source == source) retry->slots[id].dropped = true;
+    for (id = retry->oldest; id != NONE; id = retry->slots[id].newer) {
+        if (retry->slots[id].source != source) continue;
+        retry->slots[id].dropped = true;
+        open++;
+    }
+    return open;
 }
 
 /* --- Beyond the process ------------------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ typedef struct gx_retry_slot {
 } gx_retry_slot;
 
 typedef void gx_retry_given_up_fn(void *user, const gx_retry_slot *slot, const gale_failure *failure);
+typedef bool gx_retry_give_back_fn(void *user, const gx_retry_slot *slot, const gale_failure *failure);
 
 typedef struct gx_retry {
     gx_heap *heap;
@@ -59,6 +60,7 @@ typedef struct gx_retry {
     const char *what; /* what a report calls one: "line", unless it is set */
     gx_retry_given_up_fn
         *given_up_call; /* told of each line that is given up, while it is there; NULL, unless it is set */
+    gx_retry_give_back_fn *give_back_call; /* asked before: true, it goes without a word and is not counted; the same */
     void *user;
 } gx_retry;
 
@@ -114,8 +116,8 @@ GX_INLINE gx_retry_slot *gx_retry_open_slot(const gx_retry *retry, uint64_t id) 
 }
 
 /* The lines of a source are not to be emitted again: those in the queue leave at once, those that are out when they fail, and nothing is said of
- * them. */
-void gx_retry_drop(gx_retry *retry, uint32_t source);
+ * them. Returns how many are out. */
+uint64_t gx_retry_drop(gx_retry *retry, uint32_t source);
 
 /* Saves the lines that are neither acked nor given up, as records behind those that were saved before; between calls of
  * `next`. What gale_save says. */

@@ -101,6 +101,11 @@ static uint64_t end_pending(gale_collector *out) {
     return gx_collector_ops()->pending(out);
 }
 
+static int64_t end_source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
+    (void)out, (void)is_lost, (void)user;
+    return GALE_STOPPED;
+}
+
 static void end_resume(gale_collector *out) {
     gx_collector_ops()->resume(out);
 }
@@ -146,6 +151,7 @@ void gx_ended_collector_give(gx_task *task) {
         .congest = end_congest,
         .metric_new = end_metric_new,
         .wish_checkpoint = end_remember,
+        .source_lost = end_source_lost,
     };
     task->out.ops = &ended;
 }

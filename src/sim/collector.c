@@ -375,6 +375,28 @@ static void do_wish_checkpoint(gale_collector *out) {
     gx_sim_engine_ops(task)->wish_checkpoint(task->engine);
 }
 
+typedef struct lost_asked {
+    gx_sim_task *task;
+    gale_is_lost_fn *is_lost;
+    void *user;
+} lost_asked;
+
+/* The engine's message ids are the simulator's numbers; a remote's command is not asked of. */
+static bool is_tree_lost(void *user, uint64_t number) {
+    lost_asked *asked = user;
+    gx_oracle *oracle = &asked->task->sim->oracle;
+    if (number & GX_BOOK_ID || number >= oracle->tree_count) return false;
+    const gx_sim_tree *tree = &oracle->trees[number];
+    bool lost = !asked->is_lost || asked->is_lost(asked->user, tree->message_id);
+    if (lost) gx_oracle_lost(oracle, number);
+    return lost;
+}
+
+static int64_t do_source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
+    lost_asked asked = { (gx_sim_task *)out, is_lost, user };
+    return gx_sim_engine_ops(asked.task)->source_lost(asked.task->engine, is_tree_lost, &asked);
+}
+
 const gale_collector_ops *gx_sim_collector_ops(void) {
     static const gale_collector_ops ops = {
         .size = sizeof ops,
@@ -406,6 +428,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .congest = do_congest,
         .metric_new = do_metric_new,
         .wish_checkpoint = do_wish_checkpoint,
+        .source_lost = do_source_lost,
     };
     return &ops;
 }

@@ -468,6 +468,12 @@ void gx_oracle_forgotten(gx_oracle *oracle, uint16_t task, const gx_sim_delivery
     gx_oracle_kept(oracle, delivery, true);
 }
 
+void gx_oracle_lost(gx_oracle *oracle, uint64_t number) {
+    gx_sim_tree *tree = &oracle->trees[oracle->trees[number].latest];
+    tree->causes |= cause(GALE_REASON_SOURCE_LOST);
+    gx_oracle_trace(oracle, number << 8 | 3);
+}
+
 /* --- Answers --- */
 
 static void check_acked(gx_oracle *oracle, uint64_t number, const gx_sim_tree *tree) {
@@ -511,7 +517,8 @@ static void check_failed(gx_oracle *oracle, uint64_t number, const gx_sim_tree *
         gx_oracle_violated(oracle, "tree %llu of task %u failed for no cause: %s, %s (task %u)",
                            (unsigned long long)number, tree->task, gale_reason_name(failure->reason), failure->text,
                            failure->task);
-    if (explained && tree->failures == 1 && !oracle->scarce && failure->task != tree->failed_at && !dropped)
+    bool lost = failure->reason == GALE_REASON_SOURCE_LOST; /* it says nothing of a task */
+    if (explained && tree->failures == 1 && !oracle->scarce && failure->task != tree->failed_at && !dropped && !lost)
         gx_oracle_violated(oracle, "tree %llu failed at task %u, but its spout was told %u", (unsigned long long)number,
                            tree->failed_at, failure->task);
 }
@@ -523,9 +530,10 @@ static void check_last_word(gx_oracle *oracle, uint64_t number, const gale_failu
     uint32_t attempt = oracle->trees[tree->latest].attempt;
     const char *wrong = NULL;
     if (!c->retains) return;
-    bool stopped = failure && failure->reason == GALE_REASON_STOPPED;
+    bool stopped = failure && (failure->reason == GALE_REASON_STOPPED || failure->reason == GALE_REASON_SOURCE_LOST);
     bool given_up = failure && !stopped && failure->final;
-    if (failure && !given_up && !oracle->ending) wrong = "that it failed, but not for good";
+    if (failure && !given_up && !oracle->ending && failure->reason != GALE_REASON_SOURCE_LOST)
+        wrong = "that it failed, but not for good";
     if (given_up && failure->reason != GALE_REASON_REJECTED && failure->attempts < c->attempts)
         wrong = "that it failed for good, with attempts left";
     if (failure && (failure->attempts < attempt || (failure->attempts > attempt && !oracle->scarce)))

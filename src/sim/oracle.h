@@ -183,6 +183,9 @@ void gx_oracle_failed(gx_oracle *oracle, uint16_t task, const gx_sim_delivery *d
 void gx_oracle_kept(gx_oracle *oracle, const gx_sim_delivery *delivery, bool kept);
 void gx_oracle_forgotten(gx_oracle *oracle, uint16_t task, const gx_sim_delivery *delivery);
 
+/* The source of a tree is lost, says its spout. */
+void gx_oracle_lost(gx_oracle *oracle, uint64_t tree);
+
 /* --- Answers --- */
 
 /* A spout task heard of a tree: acked (`failure` NULL), or failed. Returns the tree, or NULL (the problem is noted). */

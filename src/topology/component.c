@@ -3,8 +3,8 @@
 #include "base/str.h"
 
 const char *gale_reason_name(int32_t reason) {
-    static const char *const names[] = { "failed",   "rejected", "timeout",   "deadline",
-                                         "overflow", "stopped",  "no memory", "child exited" };
+    static const char *const names[] = { "failed",  "rejected",  "timeout",      "deadline",   "overflow",
+                                         "stopped", "no memory", "child exited", "source lost" };
     static_assert(sizeof names / sizeof names[0] == GALE_REASON_COUNT, "a name for every reason");
     if (reason >= GALE_REASON_USER) return "user";
     return reason >= 0 && reason < GALE_REASON_COUNT ? names[reason] : "unknown";

@@ -18,9 +18,10 @@ struct gale_inputs {
     uint32_t count;
 };
 
-/* A reason that a component may give. */
+/* A reason that a bolt may give. */
 GX_INLINE bool gx_reason_is_valid(int32_t reason) {
-    bool named = reason >= 0 && reason < GALE_REASON_COUNT && reason != GALE_REASON_STOPPED;
+    bool named = reason >= 0 && reason < GALE_REASON_STOPPED;
+    named |= reason > GALE_REASON_STOPPED && reason < GALE_REASON_SOURCE_LOST;
     return named || reason >= GALE_REASON_USER;
 }
 

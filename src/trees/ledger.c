@@ -147,7 +147,8 @@ void gx_ledger_cancel(gx_ledger *ledger, uint64_t root) {
 /* How many ended so, of those that were not acked. */
 static uint64_t *count_of(gx_tree_counters *c, uint8_t state) {
     switch (state) {
-    case GX_TREE_FAILED: return &c->failed;
+    case GX_TREE_FAILED:
+    case GX_TREE_LOST: return &c->failed;
     case GX_TREE_REJECTED: return &c->rejected;
     case GX_TREE_LATE: return &c->timed_out;
     default: return &c->stopped;
@@ -188,6 +189,11 @@ void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t t
     bool rejected = reason == GALE_REASON_REJECTED && !GX_MUTANT(reject_is_failure);
     uint8_t state = rejected ? GX_TREE_REJECTED : GX_TREE_FAILED;
     answer_noted(ledger, root, state, (gx_failure_note){ .reason = reason, .task = task }, text);
+}
+
+void gx_ledger_lose(gx_ledger *ledger, uint64_t root) {
+    GX_CHECK(gx_ledger_peek(ledger, root) != NULL);
+    answer(ledger, gx_ledger_slot(root), GX_TREE_LOST);
 }
 
 void gx_ledger_done(gx_ledger *ledger, uint64_t root) {

@@ -20,6 +20,7 @@
  *
  *              free --open--> open --xor is 0--> acked -----+
  *                ^             |---fail---------> failed ---+
+ *                |             |---lose---------> lost -----+
  *                |             |---reject-------> rejected -+--> answered to the spout --> free
  *                |             |---stop---------> stopped --+                         \--> resting (generation wrapped)
  *                |             +-too old-> expiring -> late +                               |
@@ -70,6 +71,7 @@ typedef enum gx_tree_state {
     GX_TREE_FAILED,
     GX_TREE_REJECTED,
     GX_TREE_LATE,
+    GX_TREE_LOST,
     GX_TREE_STOPPED,
     GX_TREE_RESTING,
     GX_TREE_WAITING, /* to be emitted again; see trees/retention.h */
@@ -338,6 +340,9 @@ void gx_ledger_reset(gx_ledger *ledger, uint64_t root);
 /* A tuple of this tree failed, on `task`, for `reason`, of which GALE_REASON_REJECTED is an outcome of its own. The
  * first answer wins. */
 void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text);
+
+/* The source of an open tree is lost. */
+void gx_ledger_lose(gx_ledger *ledger, uint64_t root);
 
 /* Goes on sweeping, or begins: what is too old is expiring from then on, and in the list of those. Returns how many
  * entries were looked at. */

@@ -637,7 +637,7 @@ lines  default  2        3         failed   split (task 2)  no \u00fc  ["a2 b"]
             ("shwo",): (2, "dead-letters knows no 'shwo'; did you mean 'show'?"),
             ("show", "letters", "--reason", "foo"):
                 (2, "there is no reason 'foo'\n  the reasons are failed, rejected, timeout, deadline, overflow, stopped, "
-                    "no memory, child exited, user"),
+                    "no memory, child exited, source lost, user"),
             ("show", "letters", "--reason", "time out"): (2, "there is no reason 'time out'; did you mean 'timeout'?"),
             ("show", "nix"): (3, "cannot open 'nix': No such file or directory"),
         }

@@ -89,7 +89,9 @@ static int emit_tracked(gale_collector *out, uint32_t stream, const gale_value *
     if (rc < 0) return rc;
     record(of(out), "", values, count);
     gx_buf_format(&of(out)->emitted, " #%llu\n", (unsigned long long)message_id);
-    of(out)->last_message = message_id;
+    fake_collector *fake = of(out);
+    fake->last_message = message_id;
+    if (fake->message_count < FAKE_MESSAGES_MAX) fake->messages[fake->message_count++] = message_id;
     return 1;
 }
 
@@ -229,6 +231,17 @@ static void wish_checkpoint(gale_collector *out) {
     of(out)->wishes++;
 }
 
+static int64_t source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
+    fake_collector *fake = of(out);
+    int64_t lost = 0;
+    for (size_t i = 0; i < fake->message_count; i++) {
+        if (is_lost && !is_lost(user, fake->messages[i])) continue;
+        gx_buf_format(&fake->lost, " #%llu", (unsigned long long)fake->messages[i]);
+        lost++;
+    }
+    return lost;
+}
+
 static void health(gale_collector *out, const char *text) {
     snprintf(of(out)->health, sizeof of(out)->health, "%s", text ? text : "");
 }
@@ -250,6 +263,7 @@ static const gale_collector_ops ops = {
     .state = state,
     .metric_new = metric_new,
     .wish_checkpoint = wish_checkpoint,
+    .source_lost = source_lost,
     .health = health,
     .reset_timeout = reset_timeout,
     .congest = congest,
@@ -313,6 +327,7 @@ void fake_fini(fake_collector *fake) {
     gx_buf_fini(&fake->emitted);
     gx_buf_fini(&fake->reports);
     gx_buf_fini(&fake->logged);
+    gx_buf_fini(&fake->lost);
     gale_manual_clock_free(fake->clock);
     gale_config_free(fake->config);
     free(fake->field_text);

@@ -15,7 +15,7 @@
 #include <gale/metric.h>
 #include <gale/watch.h>
 
-enum { FAKE_FIELDS_MAX = 8, FAKE_METRICS_MAX = 8, FAKE_WATCHES_MAX = 8 };
+enum { FAKE_FIELDS_MAX = 8, FAKE_MESSAGES_MAX = 16, FAKE_METRICS_MAX = 8, FAKE_WATCHES_MAX = 8 };
 
 /* What a component noted. */
 typedef struct fake_metric {
@@ -46,6 +46,9 @@ typedef struct fake_collector {
     gale_handle last_acked;
     char fail_text[GALE_FAILURE_TEXT]; /* of the last one */
     uint64_t last_message;
+    uint64_t messages[FAKE_MESSAGES_MAX]; /* the first that were emitted, of which gale_source_lost asks */
+    size_t message_count;
+    gx_buf lost;  /* those that were lost, " #7" each */
     bool resumed; /* a spout goes on from an earlier run; may be set before */
     int stop_code;
     char stop_text[GALE_ERROR_TEXT];

@@ -208,8 +208,11 @@ static void rows_of_a_source_that_is_dropped_are_not_emitted_again(void **state)
     fail_for(f, kept, GALE_REASON_FAILED);
     gale_intake_drop(f->intake, 1);
     assert_int_equal(gale_intake_count(f->intake), 4);
-    fail_for(f, out, GALE_REASON_FAILED);
-    gale_intake_ack(f->intake, &acked, 1);
+    char lost[64];
+    snprintf(lost, sizeof lost, " #%" PRIu64 " #%" PRIu64, out, acked);
+    assert_string_equal(fake_text(&f->fake.lost), lost);
+    fail_for(f, out, GALE_REASON_SOURCE_LOST);
+    gale_intake_ack(f->intake, &acked, 1); /* it was on its way */
     fail_for(f, other, GALE_REASON_REJECTED);
     expect_answers(f, "1:2\n2:3 rejected other\n");
     fake_forget(&f->fake);
@@ -221,6 +224,50 @@ static void rows_of_a_source_that_is_dropped_are_not_emitted_again(void **state)
     uint64_t again = send(f, "again", 1, 6);
     fail_for(f, again, GALE_REASON_FAILED);
     assert_int_equal(next(f), GALE_NEXT_EMITTED);
+}
+
+/* What the connector says of rows that would be given up: those with an even place go back. */
+static bool give_back(void *user, const gale_answered *answered) {
+    fixture *f = user;
+    bool back = answered->place % 2 == 0;
+    assert_non_null(answered->failure);
+    assert_int_equal(answered->count, 2);
+    if (back) gx_buf_format(&f->answers, "back %u:%" PRId64 "\n", answered->source, answered->place);
+    return back;
+}
+
+static void a_row_that_is_given_back_is_neither_reported_nor_counted_nor_answered(void **state) {
+    fixture *f = *state;
+    gale_intake_free(f->intake);
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.attempts = 1;
+    options.answered = note;
+    options.give_back = give_back;
+    options.user = f;
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+    fail_for(f, send(f, "back", 1, 2), GALE_REASON_FAILED);
+    assert_string_equal(fake_text(&f->fake.reports), "");
+    assert_int_equal(gale_intake_given_up(f->intake), 0);
+    fail_for(f, send(f, "over", 1, 3), GALE_REASON_FAILED);
+    expect_answers(f, "back 1:2\n1:3 failed over\n");
+    assert_int_equal(gale_intake_given_up(f->intake), 1);
+    assert_non_null(strstr(fake_text(&f->fake.reports), "message 3 given up after 1 attempt"));
+    assert_int_equal(gale_intake_count(f->intake), 0);
+}
+
+static void a_row_with_attempts_left_is_not_given_back(void **state) {
+    fixture *f = *state;
+    gale_intake_free(f->intake);
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.attempts = 2;
+    options.give_back = give_back;
+    options.user = f;
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+    fail_for(f, send(f, "again", 1, 2), GALE_REASON_FAILED);
+    expect_answers(f, "");
+    assert_int_equal(next(f), GALE_NEXT_EMITTED);
+    fail_for(f, f->fake.last_message, GALE_REASON_FAILED);
+    expect_answers(f, "back 1:2\n");
 }
 
 static void without_memory_a_row_is_not_taken(void **state) {
@@ -403,6 +450,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(while_it_is_full_it_wants_nothing_and_says_when_that_is_over, setup, teardown),
         cmocka_unit_test_setup_teardown(it_keeps_the_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_of_a_source_that_is_dropped_are_not_emitted_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_row_that_is_given_back_is_neither_reported_nor_counted_nor_answered, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_row_with_attempts_left_is_not_given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_a_row_is_not_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(in_a_durable_run_an_answer_waits_for_its_checkpoint, setup, teardown),

@@ -47,6 +47,10 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
         gale_report(out, "not yet");
         return GALE_IO;
     }
+    if (s->lose_at && s->emitted == s->lose_at) {
+        s->lose_at = 0;
+        s->lost = gale_source_lost(out, s->is_lost, s);
+    }
     int rc;
     if (s->requeued < s->queued) {
         rc = emit_number(s, out, s->queue[s->requeued % RIG_TUPLES_MAX]);

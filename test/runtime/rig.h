@@ -31,7 +31,10 @@ typedef struct rig_spout {
     uint64_t queued, requeued;
     char log[RIG_LOG_MAX]; /* o(pen) a(ctivate) d(eactivate) c(lose) */
     int open_returns;
-    int next_fails; /* this many times */
+    int next_fails;   /* this many times */
+    uint64_t lose_at; /* once it has emitted so many, its source is lost; 0: never */
+    gale_is_lost_fn *is_lost;
+    int64_t lost; /* what it was told then */
     const gale_context *context;
 } rig_spout;
 

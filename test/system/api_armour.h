@@ -134,6 +134,11 @@ static inline void close_connection(world *w, role by) {
     gale_epochs_free(w->epochs);
 }
 
+static inline bool on_lost(void *user, uint64_t message_id) {
+    (void)user;
+    return message_id % 2;
+}
+
 static inline void on_drive(void *user) {
     (void)user;
 }

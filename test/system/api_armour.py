@@ -201,6 +201,7 @@ POINTERS = {
     "gale_intake_each_fn *": [C("on_kept", "a function"), C("NULL", "NULL")],
     "const char *const *": [C("some_names", "names"), C("NULL", "NULL")],
     "gale_wait *": [C("memset(w->inputs[@], 0, ROOM)", "a wait"), C("NULL", "NULL")],
+    "gale_is_lost_fn *": [C("on_lost", "a function"), C("NULL", "NULL")],
     "gale_dispatch_drive_fn *": [C("on_drive", "a function"), C("NULL", "NULL")],
     "gale_dispatch_send_fn *": [C("on_send", "a function"), C("NULL", "NULL")],
     "const gale_pledge_ops *": [C("&strange_pledge", "a table without a size"), C("NULL", "NULL")],

@@ -53,6 +53,7 @@ static const struct {
     { "a finish that is not awaited", "has not finished", { NULL } },
     { "a remote's tuple that nobody is told of", "never heard of command", { NULL } },
     { "a tuple given up without its letter", "its letter is not the one in the file", { NULL } },
+    { "a tree that is open though its source is lost", "something of it had failed", { NULL } },
     { "a row lost when its batch is closed", STUCK, { TOO_LATE, "delivered and dropped is" } },
     { "a batch that goes home twice",
       "a batch is in no place, or in two",

@@ -588,6 +588,7 @@ static void every_reason_has_a_name(void **state) {
     assert_string_equal(gale_reason_name(GALE_REASON_FAILED), "failed");
     assert_string_equal(gale_reason_name(GALE_REASON_TIMEOUT), "timeout");
     assert_string_equal(gale_reason_name(GALE_REASON_CHILD_EXITED), "child exited");
+    assert_string_equal(gale_reason_name(GALE_REASON_SOURCE_LOST), "source lost");
     assert_string_equal(gale_reason_name(GALE_REASON_COUNT), "unknown");
     assert_string_equal(gale_reason_name(-1), "unknown");
     assert_string_equal(gale_reason_name(GALE_REASON_USER + 5), "user");

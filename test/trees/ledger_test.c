@@ -186,6 +186,29 @@ static void a_failures_text_may_be_missing_and_is_cut_to_its_limit(void **state)
     teardown_early(&f); /* with an answer that was not given back */
 }
 
+static void a_tree_whose_source_is_lost_has_failed_whatever_comes_later(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f, GALE_SECOND);
+    uint64_t edge, root = begin(&f, 4, 0, &edge), other_edge, other = begin(&f, 5, 0, &other_edge);
+    gx_ledger_lose(&f.ledger, root);
+    gx_ledger_ack(&f.ledger, root, edge);
+    gx_ledger_fail(&f.ledger, root, GALE_REASON_REJECTED, 1, "too late");
+    assert_int_equal(f.ledger.counters.stale, 2);
+    gx_answer got = answer(&f, 0);
+    assert_int_equal(got.state, GX_TREE_LOST);
+    assert_int_equal(got.message_id, 4);
+    assert_null(got.note);
+    gx_ledger_answered(&f.ledger, &got, 0);
+    no_answer(&f);
+    assert_int_equal(gx_ledger_counters(&f.ledger).failed, 1);
+    assert_int_equal(gx_ledger_counters(&f.ledger).open, 1);
+    assert_null(gx_ledger_flaw(&f.ledger));
+    gx_ledger_ack(&f.ledger, other, other_edge);
+    hear(&f, 5, GX_TREE_ACKED);
+    teardown(&f);
+}
+
 static void notes_are_used_again(void **state) {
     (void)state;
     fixture f;
@@ -973,6 +996,7 @@ int main(void) {
         cmocka_unit_test(an_ack_of_the_only_edge_completes_and_tells_who_what_and_how_long),
         cmocka_unit_test(a_failure_carries_reason_task_and_text_and_later_acks_are_stale),
         cmocka_unit_test(a_failures_text_may_be_missing_and_is_cut_to_its_limit),
+        cmocka_unit_test(a_tree_whose_source_is_lost_has_failed_whatever_comes_later),
         cmocka_unit_test(notes_are_used_again),
         cmocka_unit_test(a_cancelled_tree_was_never_there),
         cmocka_unit_test(updates_for_slots_and_generations_that_do_not_exist_are_stale_and_harmless),

@@ -57,6 +57,7 @@ class Reason(enum.IntEnum):
     STOPPED = 5
     NO_MEMORY = 6
     CHILD_EXITED = 7
+    SOURCE_LOST = 8
     USER = 1000
 
 

@@ -54,12 +54,14 @@ static void give_up(spout *s, int64_t sequence, const gale_failure *failure) {
     }
 }
 
+static bool give_back(void *user, const gale_answered *answered) {
+    give_up(user, answered->place, answered->failure);
+    return true;
+}
+
 static void answered(void *user, const gale_answered *answered) {
     spout *s = user;
-    if (answered->failure)
-        give_up(s, answered->place, answered->failure);
-    else
-        nats_consumer_ack(&s->consumer, answered->place);
+    nats_consumer_ack(&s->consumer, answered->place);
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------------ */
@@ -78,6 +80,7 @@ static int begin(spout *s, gale_error *error) {
     options.attempts = 1;
     options.waiting = (uint64_t)s->given->reading.in_flight / 2 + 1;
     options.answered = answered;
+    options.give_back = give_back;
     options.user = s;
     int rc = gale_intake_new(s->context, s->out, &options, &s->intake, error);
     s->reads = rc == 0 && !(s->context->durable && s->context->task_index);

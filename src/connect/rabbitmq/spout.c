@@ -83,23 +83,52 @@ static int hear_gathered(void *user, gale_collector *out, gale_watch watch, int3
 }
 
 /* Behind what a row emits: how often its message was given. */
+static int64_t attempt_of(const gale_answered *answered) {
+    return answered->count ? answered->values[answered->count - 1].as.i64 : INT64_MAX;
+}
+
 static bool goes_back(const spout *s, const gale_answered *answered) {
-    if (!s->given->retries_at_queue || answered->failure->reason == GALE_REASON_REJECTED || answered->failure->final)
-        return false;
-    int64_t attempt = answered->count ? answered->values[answered->count - 1].as.i64 : INT64_MAX;
-    return attempt < s->given->attempts;
+    const gale_failure *failure = answered->failure;
+    bool over = failure->final || failure->reason == GALE_REASON_REJECTED;
+    return !over && attempt_of(answered) < s->given->attempts;
 }
 
 /* What is of a session that is over has no answer: its tag is another message's now. */
+static bool is_of_now(const spout *s, const gale_answered *answered) {
+    return s->link.up && answered->source == s->link.session;
+}
+
+static void reject(spout *s, const gale_answered *answered, bool requeue) {
+    uint64_t tag;
+    if (is_of_now(s, answered) && rmq_tags_take(&s->tags, (uint32_t)answered->place, &tag))
+        order(s, RMQ_REJECT, tag, requeue);
+}
+
 static void answered(void *user, const gale_answered *answered) {
     spout *s = user;
-    uint64_t tag;
-    uint32_t place = (uint32_t)answered->place;
-    if (!s->link.up || answered->source != s->link.session) return;
-    if (!answered->failure)
-        (void)rmq_tags_done(&s->tags, place);
-    else if (rmq_tags_take(&s->tags, place, &tag))
-        order(s, RMQ_REJECT, tag, goes_back(s, answered));
+    if (answered->failure)
+        reject(s, answered, false);
+    else if (is_of_now(s, answered))
+        (void)rmq_tags_done(&s->tags, (uint32_t)answered->place);
+}
+
+static void say_over(spout *s, const gale_answered *answered) {
+    char text[GALE_FAILURE_TEXT + 120];
+    int64_t attempts = attempt_of(answered);
+    snprintf(text, sizeof text, "a message that was given %" PRId64 " time%s is rejected: %s%s%s", attempts,
+             attempts == 1 ? "" : "s", gale_reason_name(answered->failure->reason),
+             *answered->failure->text ? ": " : "", answered->failure->text);
+    gale_report(s->out, text);
+}
+
+/* With `retry: queue` the queue gives it again, or it has been given often enough. */
+static bool give_back(void *user, const gale_answered *answered) {
+    spout *s = user;
+    if (!s->given->retries_at_queue) return false;
+    bool back = goes_back(s, answered);
+    if (!back) say_over(s, answered);
+    reject(s, answered, back);
+    return true;
 }
 
 /* --- The connection --------------------------------------------------------------------------------------------------- */
@@ -206,6 +235,7 @@ static int begin(spout *s, gale_error *error) {
     options.emits = given->row.emit.count;
     options.waiting = given->prefetch > 1 ? given->prefetch / 2 : 1;
     options.answered = answered;
+    options.give_back = give_back;
     options.user = s;
     s->reader = (rmq_reader){ .declare = &given->declare, .prefetch = given->prefetch };
     s->reader.assembly.most = given->largest;

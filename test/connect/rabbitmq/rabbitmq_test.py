@@ -274,6 +274,8 @@ class Reads(Case):
         self.wait_for(lambda: len(self.rows()) == 9 and self.depth(f"letters-{name}") == 1)
         self.end(code=1)
         self.assertIn("9 acked, 3 failed", self.log())
+        self.assertIn("a message that was given 3 times is rejected: failed", self.log())
+        self.assertNotIn("given up", self.log())
         letter, = self.drain(f"letters-{name}")
         self.assertEqual((letter.body, letter.headers["x-death"][0]["reason"]), (b"3", "rejected"))
         self.assertEqual(self.bodies(), [0, 1, 2, 4, 5, 6, 7, 8, 9])
@@ -634,6 +636,7 @@ class Faults(Case):
         self.assertNotIn("unknown delivery tag", self.log())
         self.assertEqual(self.depth(), 0)
         self.assertEqual(set(self.numbers(self.other)), set(range(200)))
+        self.assertRegex(self.log(), "200 acked, 150 failed")
 
     def test_what_ends_behind_a_lost_connection_answers_no_other_message(self):
         """While gale may not connect, somebody else takes what it had; its next messages have the same tags. Then what it had is published, and nothing else, as the
