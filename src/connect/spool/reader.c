@@ -57,6 +57,9 @@ static void tell(gx_spool_reader *r, int64_t offset, int64_t bytes, uint64_t beh
     else
         snprintf(text, sizeof text, "'%s' is damaged: of %" PRId64 " bytes from byte %" PRId64 " on, %s", name, bytes,
                  offset, lost);
+    size_t size = strlen(text);
+    snprintf(text + size, sizeof text - size, "%s",
+             "; the rest goes on. Look at the disk, and send them again if their source has them");
     r->tell(r->user, text);
 }
 

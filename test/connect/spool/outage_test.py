@@ -24,8 +24,8 @@ RATE = int(os.environ.get("GALE_TEST_OUTAGE_RATE", "20000"))
 AWAY = SECONDS * RATE  # so many messages wait at the end of it
 COUNT = AWAY + 3 * RATE  # and some come before, and some behind
 KEYS = 8
-TEXT = 1500 if AWAY < 1_000_000 else 60  # what waits is more than memory may have
-MEMORY = 128 << 20  # the bound: 16 MiB before and 8 behind the disk of each of two tasks, 16 of the sink, two copies of a batch, and the program itself
+TEXT = 1900 if AWAY < 1_000_000 else 60  # what waits is more than memory may have
+MEMORY = 160 << 20  # the bound: 16 MiB before and 8 behind the disk of each of two tasks, as much again for what is on the way, the sink, the program
 BOUND = 600  # seconds: longer than any of this takes on any machine
 
 TOPOLOGY = """\

@@ -461,7 +461,7 @@ class Durable(Buffers):
         self.assertNotIn("lost", self.said())
 
     def test_a_buffer_that_is_full_asks_for_checkpoints(self):
-        self.write(self.COUNT, out=self.OUT, disk="128 KB")
+        self.write(15_000, out=self.OUT, disk="128 KB")  # some dozen times as much
         self.start("--state", "state")
         self.end()
         self.assertEqual(self.output(), self.wanted())
