@@ -285,8 +285,7 @@ static void be_looked(void *user, const nats_about *about) {
 }
 
 static void be_nobody(void *user) {
-    nats_wire_lose(((nats_consumer *)user)->link.wire,
-                   "the consumer does not answer: it, or its stream, is not there");
+    nats_wire_lose(((nats_consumer *)user)->link.wire, "the consumer does not answer: it, or its stream, is not there");
 }
 
 static void be_refused(void *user, const nats_refusal *refusal) {

@@ -35,7 +35,7 @@ typedef struct nats_link {
     gale_backoff backoff;
     int64_t retry_at; /* 0: nothing is to be tried */
     int64_t heard_at; /* when the news that are being heard were */
-    bool held; /* the library */
+    bool held;        /* the library */
     bool up, unwell;
     bool lame; /* its server ends soon, and until then nothing makes it well */
 } nats_link;
