@@ -52,9 +52,8 @@ static void answered(void *user, const gale_answered *answered) {
 }
 
 static int open_teller(redis_source *s, gale_error *error) {
-    const redis_teller_options options = {
-        &s->given->redis, s->context, s->out, s->given->in_flight, &s->health, &s->ops->teller, s
-    };
+    const redis_teller_options options = { &s->given->redis, s->context,      s->out, s->given->in_flight,
+                                           &s->health,       &s->ops->teller, s };
     return redis_teller_open(&s->teller, &s->book, &options, error);
 }
 
