@@ -2,6 +2,7 @@
 
 #include "connect/postgres/batch.h"
 #include "connect/postgres/session.h"
+#include "sink/sink.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,15 +11,15 @@
 
 enum { NUMBER = 24 };
 
-struct pg_once {
+typedef struct pg_once {
     const pg_sink_settings *given;
-    char id[PG_ONCE_ID_MAX];
+    char id[SINK_ID_MAX];
     pg_session session;
     bool ready; /* its tables are made */
     pg_batch batch;
     /* Statements. */
     sql_text make_markers, make_refused, begin_marker, lock_marker, write_marker, keep_refused;
-};
+} pg_once;
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
 
@@ -48,7 +49,8 @@ static bool write_statements(pg_once *o) {
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
 
-pg_once *pg_once_new(const pg_sink_settings *given, const char *id) {
+void *pg_once_new(const void *given_, const char *id) {
+    const pg_sink_settings *given = given_;
     pg_once *o = calloc(1, sizeof *o);
     if (!o) return NULL;
     o->given = given;

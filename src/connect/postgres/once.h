@@ -14,12 +14,10 @@
 
 #include <gale/connect.h>
 
-enum { PG_ONCE_ID_MAX = 300, PG_ONCE_VALUES = 2 };
+enum { PG_ONCE_VALUES = 2 };
 
-typedef struct pg_once pg_once;
-
-/* `given` lives longer. NULL: memory is out. */
-pg_once *pg_once_new(const pg_sink_settings *given, const char *id);
+/* `given` is pg_sink_settings, and lives longer. NULL: memory is out. */
+void *pg_once_new(const void *given, const char *id);
 void pg_once_free(void *once);
 
 /* What an epoch keeps of a row of the table; borrowed from it. */

@@ -11,7 +11,7 @@ enum { MARKER = 64, TRIES = 3, REFUSED_MOST = 1000 };
 
 typedef enum outcome { DONE, BEATEN, FAILED } outcome;
 
-struct redis_once {
+typedef struct redis_once {
     const redis_sink_settings *given;
     char *key;
     redis_session session;
@@ -23,11 +23,12 @@ struct redis_once {
     outcome became;
     bool broken; /* why is said in `why` */
     char why[WIRE_WHY_MAX];
-};
+} redis_once;
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
 
-redis_once *redis_once_new(const redis_sink_settings *given, const char *id) {
+void *redis_once_new(const void *given_, const char *id) {
+    const redis_sink_settings *given = given_;
     redis_once *o = calloc(1, sizeof *o);
     size_t size = strlen(given->markers) + strlen(id) + 1;
     if (o) o->key = malloc(size);

@@ -16,12 +16,8 @@
 
 #include <gale/connect.h>
 
-enum { REDIS_ONCE_ID_MAX = 300 };
-
-typedef struct redis_once redis_once;
-
-/* `given` lives longer. NULL: memory is out. */
-redis_once *redis_once_new(const redis_sink_settings *given, const char *id);
+/* `given` is redis_sink_settings, and lives longer. NULL: memory is out. */
+void *redis_once_new(const void *given, const char *id);
 void redis_once_free(void *once);
 
 /* A gale_epoch_commit_fn: of rows that have one value, a command's bytes. */

@@ -1,21 +1,18 @@
 /* Tuples to commands of Redis's: gale.bolt.RedisSink. A tuple is held until the server has answered its command; in a durable run commands go out with
  * checkpoints. */
+#include "sink/sink.h"
 #include "connect/redis/once.h"
 #include "connect/redis/redis.h"
 #include "connect/redis/writer.h"
 
-#include <gale/state.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct sink {
+    sink_task task; /* first */
     const redis_sink_settings *given;
-    const gale_context *context;
-    bool once;
-    redis_writer writer; /* of these two pairs it has one */
-    gale_dispatch *dispatch;
-    gale_epochs *epochs;
+    redis_writer writer; /* as it is */
     redis_text command, scratch;
 } sink;
 
@@ -23,54 +20,32 @@ typedef struct sink {
 
 static void be_taken(void *user, uint64_t id, const redis_reply *reply) {
     (void)reply;
-    (void)gale_dispatch_ack(((sink *)user)->dispatch, id);
+    sink_be_taken(user, id);
 }
 
-static void be_refused(void *user, uint64_t id, const char *why) {
-    (void)gale_dispatch_fail(((sink *)user)->dispatch, id, GALE_REASON_REJECTED, why);
-}
-
-static const redis_writer_ops writer_ops = { be_taken, be_refused };
+static const redis_writer_ops writer_ops = { be_taken, sink_be_refused };
 
 static int begin(sink *s, gale_collector *out, gale_error *error) {
-    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
-    const redis_task task = { .context = s->context, .out = out, .most = s->given->memory };
-    options.memory = s->given->memory;
-    int rc = gale_dispatch_new(s->context, out, &options, &s->dispatch, error);
-    if (rc < 0) return rc;
+    const redis_task task = { .context = s->task.context, .out = out, .most = s->given->memory };
     return redis_writer_open(&s->writer, &s->given->redis, &task, s->given->window, &writer_ops, s, error);
 }
 
 static int take(sink *s, const gale_tuple *tuple) {
     uint64_t id;
-    int rc = gale_dispatch_hold(s->dispatch, tuple, s->command.size + sizeof(redis_written), &id);
+    int rc = gale_dispatch_hold(s->task.dispatch, tuple, s->command.size + sizeof(redis_written), &id);
     if (rc < 0) return rc;
     rc = redis_writer_add(&s->writer, id, s->command.data, s->command.size);
-    if (rc < 0) (void)gale_dispatch_fail(s->dispatch, id, GALE_REASON_NO_MEMORY, gale_error_text(rc));
+    if (rc < 0) (void)gale_dispatch_fail(s->task.dispatch, id, GALE_REASON_NO_MEMORY, gale_error_text(rc));
     return 0;
 }
 
 /* --- Once: with checkpoints -------------------------------------------------------------------------------------------- */
 
-static int begin_once(sink *s, gale_collector *out, gale_error *error) {
-    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
-    char id[REDIS_ONCE_ID_MAX];
-    snprintf(id, sizeof id, "%s/%s/%" PRIu32, s->context->topology, s->context->component, s->context->task_index);
-    options.memory = s->given->memory;
-    options.commit = redis_once_commit;
-    options.drop = redis_once_free;
-    options.user = redis_once_new(s->given, id);
-    if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    int rc = gale_epochs_new(s->context, out, &options, &s->epochs, error);
-    if (rc < 0) redis_once_free(options.user);
-    return rc;
-}
+static const sink_once once = { redis_once_new, redis_once_free, redis_once_commit };
 
-/* Its answer reaches the outside with the checkpoint that has the command. */
-static int take_once(sink *s, gale_handle handle, gale_collector *out) {
+static int take_once(sink *s, const gale_tuple *tuple, gale_collector *out) {
     gale_value row = gale_bytes(s->command.data, s->command.size);
-    int rc = gale_epochs_take(s->epochs, &row, 1);
-    return rc < 0 ? rc : gale_ack(out, handle);
+    return sink_take_once(&s->task, tuple, out, &row, 1);
 }
 
 /* --- A task ------------------------------------------------------------------------------------------------------------ */
@@ -78,8 +53,7 @@ static int take_once(sink *s, gale_handle handle, gale_collector *out) {
 static void bolt_cleanup(void *self) {
     sink *s = self;
     redis_writer_close(&s->writer);
-    gale_dispatch_free(s->dispatch);
-    gale_epochs_free(s->epochs);
+    sink_task_close(&s->task);
     redis_text_free(&s->command);
     redis_text_free(&s->scratch);
     free(s);
@@ -90,9 +64,8 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     sink *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
-    s->context = context;
-    s->once = context->durable;
-    int rc = s->once ? begin_once(s, out, &error) : begin(s, out, &error);
+    int rc = sink_task_open(&s->task, context, out, s->given->memory, &once, s->given, &error);
+    if (rc == 0 && !s->task.once) rc = begin(s, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);
         bolt_cleanup(s);
@@ -118,13 +91,13 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     int rc = write_command(s, tuple, why, sizeof why);
     if (rc == GALE_INVALID) return gale_reject(out, handle, why);
     if (rc < 0) return rc;
-    return s->once ? take_once(s, handle, out) : take(s, tuple);
+    return s->task.once ? take_once(s, tuple, out) : take(s, tuple);
 }
 
 static int bolt_flush(void *self, gale_collector *out) {
     sink *s = self;
     (void)out;
-    if (!s->once) redis_writer_flush(&s->writer);
+    if (!s->task.once) redis_writer_flush(&s->writer);
     return 0;
 }
 
@@ -133,36 +106,10 @@ static void drive(void *self) {
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
-    const sink *s = self;
+    sink *s = self;
     (void)out;
-    if (s->once) return 0;
-    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->redis.wire.where, "answered", drive,
-                                self);
+    return sink_finish(&s->task, s->given->finish_wait, s->given->redis.wire.where, "answered", drive);
 }
-
-/* --- Checkpoints ------------------------------------------------------------------------------------------------------- */
-
-static int bolt_save(void *self, gale_saver *to) {
-    return gale_epochs_save(((sink *)self)->epochs, to);
-}
-
-static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
-    (void)out;
-    return gale_epochs_restore(((sink *)self)->epochs, from);
-}
-
-static void bolt_committed(void *self, uint64_t checkpoint) {
-    gale_epochs_committed(((sink *)self)->epochs, checkpoint);
-}
-
-static const gale_durable_ops durable = {
-    .size = sizeof durable,
-    .version = 1,
-    .flags = GALE_DURABLE_OUTSIDE,
-    .save = bolt_save,
-    .restore = bolt_restore,
-    .committed = bolt_committed,
-};
 
 static const gale_bolt_ops ops = {
     .size = sizeof ops,
@@ -173,7 +120,7 @@ static const gale_bolt_ops ops = {
     .flush = bolt_flush,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
-    .durable = &durable,
+    .durable = &sink_durable,
 };
 
 int redis_make_sink(void *user, const gale_args *args, gale_bolt *ret_bolt, gale_error *error) {

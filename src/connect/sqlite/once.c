@@ -1,19 +1,20 @@
 #include "connect/sqlite/once.h"
 
 #include "connect/sqlite/write.h"
+#include "sink/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct lite_once {
+typedef struct lite_once {
     const lite_sink_settings *given;
-    char id[LITE_ONCE_ID_MAX];
+    char id[SINK_ID_MAX];
     lite_write write;
     sql_text row; /* one that is refused, as JSON */
     /* Statements. */
     sql_text make, read_marker, write_marker, keep_refused;
-};
+} lite_once;
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
 
@@ -42,7 +43,8 @@ static bool write_statements(lite_once *o) {
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
 
-lite_once *lite_once_new(const lite_sink_settings *given, const char *id) {
+void *lite_once_new(const void *given_, const char *id) {
+    const lite_sink_settings *given = given_;
     lite_once *o = calloc(1, sizeof *o);
     if (!o) return NULL;
     o->given = given;

@@ -13,12 +13,8 @@
 
 #include <gale/connect.h>
 
-enum { LITE_ONCE_ID_MAX = 300 };
-
-typedef struct lite_once lite_once;
-
-/* `given` lives longer. NULL: memory is out. */
-lite_once *lite_once_new(const lite_sink_settings *given, const char *id);
+/* `given` is lite_sink_settings, and lives longer. NULL: memory is out. */
+void *lite_once_new(const void *given, const char *id);
 void lite_once_free(void *once);
 
 /* A gale_epoch_commit_fn. Its rows: the table's shape, and then a value a column. */
