@@ -305,9 +305,15 @@ static bool may_go_on_after(gx_checkpoint *c, int64_t nanoseconds) {
     return !stops;
 }
 
-/* Several lines as one. */
+/* Several lines as one, as far as they fit. */
 static const char *one_line(gale_error *why) {
-    for (char *at = why->text; (at = strchr(at, '\n'));) *at = ';';
+    for (char *at = why->text; (at = strchr(at, '\n'));) {
+        size_t rest = strlen(at);
+        if (at + rest + 2 > why->text + sizeof why->text) rest--; /* the last letter */
+        memmove(at + 2, at + 1, rest);
+        memcpy(at, "; ", 2);
+        why->text[sizeof why->text - 1] = '\0';
+    }
     return why->text;
 }
 

@@ -75,6 +75,8 @@ def counted(client):
 def main():
     if not NATS:
         sys.exit("run.py: there is no NATS server: apt install nats-server")
+    if subprocess.run([GALE, "plugins", "nats"], stdout=subprocess.DEVNULL, check=False).returncode != 0:
+        sys.exit(1)  # it has said what lacks
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen([NATS, "-js", "-a", "127.0.0.1", "-p", str(port), "-sd", f"{folder}/js", "-l", f"{folder}/log"])

@@ -3,6 +3,7 @@
 #include <amqp_framing.h>
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -56,8 +57,15 @@ static bool connect_to(rmq_session *session, const rmq_address *address) {
     amqp_socket_t *socket = address->tls ? make_tls(session) : amqp_tcp_socket_new(session->state);
     if (!socket) return false;
     session->tls = address->tls;
+    errno = 0;
     int status = amqp_socket_open_noblock(socket, address->host, address->port, &wait);
-    return status == AMQP_STATUS_OK || rmq_session_fail(session, status);
+    int why = errno;
+    if (status == AMQP_STATUS_OK) return true;
+    (void)rmq_session_fail(session, status);
+    if (status != AMQP_STATUS_SOCKET_ERROR || !why) return false;
+    char said[80] = "";
+    if (strerror_r(why, said, sizeof said) == 0) rmq_words(session->why, "cannot connect: %s", said);
+    return false;
 }
 
 static bool log_in(rmq_session *session, const rmq_address *address, const char *password, const char *name) {

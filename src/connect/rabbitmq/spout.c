@@ -42,6 +42,7 @@ typedef struct spout {
     uint32_t empty; /* so often in a row there was nothing */
     uint32_t *dropped;
     size_t dropped_count;
+    uint64_t dropped_rows;
 } spout;
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
@@ -337,6 +338,7 @@ static int spout_save(void *self, gale_saver *to) {
 static void note_dropped(void *user, uint32_t source, int64_t place) {
     spout *s = user;
     (void)place;
+    s->dropped_rows++;
     if (s->dropped_count && s->dropped[s->dropped_count - 1] == source) return;
     uint32_t *list = realloc(s->dropped, (s->dropped_count + 1) * sizeof *list);
     if (!list) return; /* it is emitted again, and has no answer all the same */
@@ -356,6 +358,11 @@ static int spout_restore(void *self, gale_saved *from, gale_collector *out) {
     }
     s->link.session = (uint32_t)v[0].as.i64;
     rc = gale_intake_restore(s->intake, from, note_dropped, s);
+    if (rc == 0 && s->dropped_rows)
+        gale_log(s->context->logger, GALE_LOG_WARN, s->context->component,
+                 "rabbitmq: source lost: %" PRIu64
+                 " messages had no answer when the run before ended; the queue gives them again",
+                 s->dropped_rows);
     for (size_t i = 0; rc == 0 && i < s->dropped_count; i++) gale_intake_drop(s->intake, s->dropped[i]);
     return rc;
 }

@@ -22,7 +22,7 @@ void rmq_words_status(char to[RMQ_WORDS], int status) {
 }
 
 static void say_close(char to[RMQ_WORDS], unsigned code, amqp_bytes_t text) {
-    rmq_words(to, "%u %.*s", code, (int)(text.len < 150 ? text.len : 150), text.len ? (const char *)text.bytes : "");
+    rmq_words(to, "%u %.*s", code, (int)(text.len < 300 ? text.len : 300), text.len ? (const char *)text.bytes : "");
 }
 
 static void say_exception(char to[RMQ_WORDS], const amqp_method_t *method) {

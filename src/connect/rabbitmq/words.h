@@ -6,7 +6,7 @@
 #include <amqp.h>
 #include <gale/plugin.h>
 
-enum { RMQ_WORDS = 180 };
+enum { RMQ_WORDS = 400 };
 
 /* Writes a sentence; what is no printable ASCII of it is a '?'. */
 void rmq_words(char to[RMQ_WORDS], const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -47,7 +47,8 @@ struct rmq_worker {
         size_t enough;  /* of them are passed on at once */
         int64_t passed; /* when some were, last */
         uint32_t number;
-        size_t turn; /* which address is next */
+        size_t turn;                /* which address is next */
+        const rmq_address *address; /* the last one that was tried */
         bool up;
     } own;
 };
@@ -159,23 +160,22 @@ static void leave(rmq_worker *w) {
 }
 
 static void go_down(rmq_worker *w) {
+    const rmq_address *address = w->own.address;
+    char why[RMQ_WORDS];
+    rmq_words(why, "%.80s:%u: %.300s", address->host, (unsigned)address->port, w->own.session.why);
     leave(w);
-    say(w, RMQ_DOWN, w->own.session.why);
+    say(w, RMQ_DOWN, why);
 }
 
 static void connect_now(rmq_worker *w, const rmq_note *order) {
-    char why[RMQ_WORDS];
     leave(w);
-    const rmq_address *address = &w->given->addresses[w->own.turn++ % w->given->address_count];
+    w->own.address = &w->given->addresses[w->own.turn++ % w->given->address_count];
     w->own.number = order->session;
-    w->own.up = open_session(w, address, order->text);
-    if (w->own.up) {
+    w->own.up = open_session(w, w->own.address, order->text);
+    if (w->own.up)
         say(w, RMQ_UP, "");
-        return;
-    }
-    memcpy(why, w->own.session.why, sizeof why);
-    rmq_words(w->own.session.why, "%.80s:%u: %.90s", address->host, (unsigned)address->port, why);
-    go_down(w);
+    else
+        go_down(w);
 }
 
 static bool is_method(const amqp_frame_t *frame, amqp_method_number_t id) {
@@ -183,7 +183,7 @@ static bool is_method(const amqp_frame_t *frame, amqp_method_number_t id) {
 }
 
 static bool say_closed(rmq_session *session, unsigned code, amqp_bytes_t text) {
-    rmq_words(session->why, "%u %.*s", code, (int)(text.len < 150 ? text.len : 150),
+    rmq_words(session->why, "%u %.*s", code, (int)(text.len < 300 ? text.len : 300),
               text.len ? (char *)text.bytes : "");
     return false;
 }
