@@ -10,6 +10,7 @@ LOADING and STATIC are the program with a table of two connectors, probe and abs
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -120,6 +121,15 @@ class Missing(Case):
         self.only_wrong((3, 30, r"^class gale\.spout\.Probe is brought by the plugin gale-probe, which is not installed "
                                 r"\(no gale-probe\.so in /\S+, /\S+/gale/plugins\): " + TO_HAVE.format("probe") + "$"),
                         path=self.path)
+
+    def test_one_that_is_built_beside_the_program_is_named(self):
+        """As in a build folder."""
+        beside = self.path / "build"
+        (beside / "plugins").mkdir(parents=True)
+        program = shutil.copy(LOADING, beside / "gale")
+        shutil.copy(Path(HERE) / "gale-probe.so", beside / "plugins")
+        self.only_wrong((3, 30, rf"^class gale\.spout\.Probe is brought by the plugin gale-probe, which is not installed \(.*\): it is built, in "
+                                rf"{beside}/plugins: the environment's GALE_PLUGIN_PATH={beside}/plugins has gale find it$"), program=program)
 
     def test_in_a_program_that_can_load_none_it_says_how_one_is_linked(self):
         self.write(bolt="gale.bolt.Absent")
