@@ -3,7 +3,6 @@
 #include <amqp_framing.h>
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -57,15 +56,12 @@ static bool connect_to(rmq_session *session, const rmq_address *address) {
     amqp_socket_t *socket = address->tls ? make_tls(session) : amqp_tcp_socket_new(session->state);
     if (!socket) return false;
     session->tls = address->tls;
-    errno = 0;
     int status = amqp_socket_open_noblock(socket, address->host, address->port, &wait);
-    int why = errno;
-    if (status == AMQP_STATUS_OK) return true;
-    (void)rmq_session_fail(session, status);
-    if (status != AMQP_STATUS_SOCKET_ERROR || !why) return false;
-    char said[80] = "";
-    if (strerror_r(why, said, sizeof said) == 0) rmq_words(session->why, "cannot connect: %s", said);
-    return false;
+    if (status == AMQP_STATUS_SOCKET_ERROR) /* librabbitmq keeps the system's word for it to itself */
+        rmq_words(session->why, "cannot connect: nobody listens there, or it cannot be reached");
+    else if (status != AMQP_STATUS_OK)
+        (void)rmq_session_fail(session, status);
+    return status == AMQP_STATUS_OK;
 }
 
 static bool log_in(rmq_session *session, const rmq_address *address, const char *password, const char *name) {

@@ -437,6 +437,21 @@ class Words(Case):
             self.assertIn(words, err)
             self.assertRegex(err, r"t.yaml:\d+:\d+: ")
 
+    def test_a_port_where_nobody_is_and_a_declaration_that_does_not_fit_are_told_whole(self):
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            port = nobody.getsockname()[1]
+            self.read(url=f"amqp://127.0.0.1:{port}", untilEmpty=False)
+            self.start()
+            self.wait_for(lambda: f"is not well: rabbitmq 127.0.0.1:{port}: cannot connect: nobody listens there, or it" in self.log())
+            self.end()
+        with SERVER.connect() as c:
+            c.exchange(f"x{self.queue}", "topic")
+        self.read(untilEmpty=False, declare={"exchange": f"x{self.queue}", "type": "fanout"})
+        self.start()
+        self.wait_for(lambda: "received 'fanout' but current is 'topic'" in self.log())
+        self.end()
+
     def test_what_is_wrong_with_a_file_is_told_at_its_place(self):
         for wrong, words in [({"url": "http://a"}, "url: it begins with amqp:// or amqps://"),
                              ({"url": "amqp://u:p@a"}, "url: it has no user and no password: user and passwordFrom say them"),
