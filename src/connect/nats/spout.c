@@ -47,7 +47,11 @@ static void give_up(spout *s, int64_t sequence, const gale_failure *failure) {
     if (delivered < 1) delivered = 1; /* of a run before */
     bool over = failure->final || failure->reason == GALE_REASON_REJECTED || delivered >= s->given->attempts;
     if (over) {
-        say_end(s, sequence, delivered, gale_reason_name(failure->reason));
+        char why[NATS_WORDS];
+        snprintf(why, sizeof why, "%s%s%.150s%s%.60s%s", gale_reason_name(failure->reason), *failure->text ? ": " : "",
+                 failure->text, failure->component ? " (" : "", failure->component ? failure->component : "",
+                 failure->component ? ")" : "");
+        say_end(s, sequence, delivered, why);
         nats_consumer_term(&s->consumer, sequence);
     } else {
         nats_consumer_nak(&s->consumer, sequence, pause_after(s, delivered));

@@ -203,7 +203,7 @@ class Reads(Case):
         self.write(spout={"untilEnd": True, "maxAttempts": 3}, bolts=BAD)
         err = self.gale("run", "t.yaml", code=1)
         self.assertEqual(sorted(row["payload"] for row in self.rows()), sorted(f"message {n}" for n in range(10) if n != 3))
-        self.assertIn("message 4 of IN ends after 3 deliveries (+TERM): failed", err)
+        self.assertRegex(err, r"message 4 of IN ends after 3 deliveries \(\+TERM\): failed: .+ \(\w+\)")
         self.assertEqual(self.consumer()["delivered"]["consumer_seq"], 12)
         self.assertEqual(self.consumer()["num_ack_pending"], 0)
 
