@@ -1,5 +1,6 @@
 #include "cli/documents.h"
 
+#include "base/os/folder.h"
 #include "base/os/time.h"
 #include "base/str.h"
 
@@ -161,11 +162,7 @@ int gx_documents_find(const char *const *paths, size_t path_count, gx_documents 
 static void find_own(finder *f) {
     static const char *const places[] = { "../docs", "../README.md", "../share/doc/gale", "../../docs" };
     char program[2048], path[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n <= 0) return;
-    program[n] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash) *slash = 0;
+    if (!gx_folder_of_program(program, sizeof program)) return;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         struct stat about;
         snprintf(path, sizeof path, "%s/%s", program, places[i]);

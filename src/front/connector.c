@@ -1,10 +1,10 @@
 #include "front/connector.h"
 
+#include "base/os/folder.h"
 #include "base/os/library.h"
 #include "base/str.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PATH_ROOM = 2048 };
@@ -36,12 +36,7 @@ void gx_connector_classes(const gx_connector *connector, gx_buf *out) {
 /* In a build folder plugins are in a folder beside the program. */
 static bool is_built_beside(const char *name, char *folder, size_t size) {
     char program[PATH_ROOM], file[2 * PATH_ROOM];
-    ssize_t count = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (count <= 0) return false;
-    program[count] = '\0';
-    char *slash = strrchr(program, '/');
-    if (!slash) return false;
-    *slash = '\0';
+    if (!gx_folder_of_program(program, sizeof program)) return false;
     snprintf(folder, size, "%s/plugins", program);
     snprintf(file, sizeof file, "%s/gale-%s.so", folder, name);
     return access(file, R_OK) == 0;

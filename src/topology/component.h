@@ -20,9 +20,8 @@ struct gale_inputs {
 
 /* A reason that a bolt may give. */
 GX_INLINE bool gx_reason_is_valid(int32_t reason) {
-    bool named = reason >= 0 && reason < GALE_REASON_STOPPED;
-    named |= reason > GALE_REASON_STOPPED && reason < GALE_REASON_SOURCE_LOST;
-    return named || reason >= GALE_REASON_USER;
+    bool own = reason == GALE_REASON_STOPPED || reason == GALE_REASON_SOURCE_LOST; /* the engine's */
+    return (reason >= 0 && reason < GALE_REASON_COUNT && !own) || reason >= GALE_REASON_USER;
 }
 
 #endif

@@ -11,6 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool gx_folder_of_program(char *path, size_t size) {
+    ssize_t count = readlink("/proc/self/exe", path, size);
+    if (count <= 0 || (size_t)count == size) return false;
+    path[count] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = '\0';
+    return slash != NULL;
+}
+
 int gx_folder_look(const char *path, gale_error *error) {
     struct stat found;
     if (gx_disk_now()->about_path(path, &found) != 0) {

@@ -14,6 +14,9 @@ int gx_folder_look(const char *path, gale_error *error);
 /* The same of the folder that the file `path` is in, or would be. GALE_TOO_LARGE. */
 int gx_folder_look_beside(const char *path, gale_error *error);
 
+/* The folder that this program lies in, without a '/' behind it. False: that is not known, or it does not fit. */
+bool gx_folder_of_program(char *path, size_t size);
+
 /* Makes one, for its owner alone, and waits until the disk has its name. GALE_EXISTS when something is there already.
  * */
 int gx_folder_make(const char *path, gale_error *error);

@@ -21,7 +21,7 @@ void rmq_words_status(char to[RMQ_WORDS], int status) {
     rmq_words(to, "%s", amqp_error_string2(status));
 }
 
-static void say_close(char to[RMQ_WORDS], unsigned code, amqp_bytes_t text) {
+void rmq_words_closed(char to[RMQ_WORDS], unsigned code, amqp_bytes_t text) {
     rmq_words(to, "%u %.*s", code, (int)(text.len < 300 ? text.len : 300), text.len ? (const char *)text.bytes : "");
 }
 
@@ -29,9 +29,9 @@ static void say_exception(char to[RMQ_WORDS], const amqp_method_t *method) {
     const amqp_connection_close_t *connection = method->decoded;
     const amqp_channel_close_t *channel = method->decoded;
     if (method->id == AMQP_CONNECTION_CLOSE_METHOD)
-        say_close(to, connection->reply_code, connection->reply_text);
+        rmq_words_closed(to, connection->reply_code, connection->reply_text);
     else if (method->id == AMQP_CHANNEL_CLOSE_METHOD)
-        say_close(to, channel->reply_code, channel->reply_text);
+        rmq_words_closed(to, channel->reply_code, channel->reply_text);
     else
         rmq_words(to, "the broker answered something else than what was asked");
 }

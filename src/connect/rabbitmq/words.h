@@ -15,6 +15,9 @@ void rmq_words(char to[RMQ_WORDS], const char *format, ...) __attribute__((forma
 void rmq_words_of(char to[RMQ_WORDS], const amqp_rpc_reply_t *reply);
 void rmq_words_status(char to[RMQ_WORDS], int status);
 
+/* What a broker says as it closes a channel or a connection. */
+void rmq_words_closed(char to[RMQ_WORDS], unsigned code, amqp_bytes_t text);
+
 /* "; did you mean 'x'?" or nothing, of names that end with a NULL. */
 enum { RMQ_HINT = 80 };
 const char *rmq_hint(gale_str wanted, const char *const *names, char to[RMQ_HINT]);

@@ -182,26 +182,21 @@ static bool is_method(const amqp_frame_t *frame, amqp_method_number_t id) {
     return frame->frame_type == AMQP_FRAME_METHOD && frame->payload.method.id == id;
 }
 
-static bool say_closed(rmq_session *session, unsigned code, amqp_bytes_t text) {
-    rmq_words(session->why, "%u %.*s", code, (int)(text.len < 300 ? text.len : 300),
-              text.len ? (char *)text.bytes : "");
-    return false;
-}
-
 /* What is of the connection or its channel. False: it is over. */
 static bool hear_frame(rmq_worker *w, const amqp_frame_t *frame) {
     rmq_session *session = &w->own.session;
     const void *decoded = frame->frame_type == AMQP_FRAME_METHOD ? frame->payload.method.decoded : NULL;
     if (is_method(frame, AMQP_CONNECTION_CLOSE_METHOD)) {
         const amqp_connection_close_t *closed = decoded;
-        (void)say_closed(session, closed->reply_code, closed->reply_text);
+        rmq_words_closed(session->why, closed->reply_code, closed->reply_text);
         const amqp_connection_close_ok_t ok = { 0 };
         (void)amqp_send_method(session->state, 0, AMQP_CONNECTION_CLOSE_OK_METHOD, (void *)&ok);
         return false;
     }
     if (is_method(frame, AMQP_CHANNEL_CLOSE_METHOD)) {
         const amqp_channel_close_t *closed = decoded;
-        return say_closed(session, closed->reply_code, closed->reply_text);
+        rmq_words_closed(session->why, closed->reply_code, closed->reply_text);
+        return false;
     }
     if (is_method(frame, AMQP_BASIC_CANCEL_METHOD)) {
         rmq_words(session->why, "the broker gives nothing of the queue any more: it was deleted, or has no leader");
