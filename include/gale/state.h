@@ -72,18 +72,25 @@ GALE_API bool gale_saved_is_own(const gale_saved *from, const gale_value *key, s
 
 /* --- What a sink promises ------------------------------------------------------------------------------------------ */
 
-/* Called on the committer's thread, one after the other; what a pledge needs it brings along: the component goes on
- * meanwhile, on its own thread. An error of `prepare` or `commit` stops the run: GALE_IO and the like, with a report. But a `commit` may say
- * GALE_AGAIN, with a report, for "not now": it is called again after a pause that grows, and no other checkpoint is made meanwhile; when the run is to stop
- * it is not, and what the checkpoint has is committed by the run that goes on from it.
+/* Called one after the other, on the committer's thread; what a pledge needs it brings along: the component goes on
+ * meanwhile, on its own thread. An error of `prepare` or `commit` stops the run: GALE_IO and the like, with a report.
  * `prepare`: from its return on the promise can be kept whatever happens (data is synced, a transaction prepared).
  * `commit`: the checkpoint lasts. What a crash keeps from being committed is the component's to commit in `restore`, for
- * which it has what it saved. `drop`: the end of the pledge, in any case. Each may be NULL. */
+ * which it has what it saved. `drop`: the end of the pledge, in any case. Each may be NULL.
+ *
+ * No other checkpoint is cut before all is committed; but for pledges with GALE_PLEDGE_LATE, whose system may be slow, or away. Their `commit` is
+ * called on a thread of its own, may say GALE_AGAIN, with a report, for "not now", and is then called again after a pause that grows, while
+ * checkpoints go on. For that the component saves and pledges again, in each `save`, what it has pledged and not seen committed; once that checkpoint
+ * lasts, its pledges stand for those before, which are dropped. Of one component's pledges none is committed before those that it made earlier. A
+ * run that is suspended does not wait for "not now": the run that goes on commits it. One that has come to its end waits. */
+enum { GALE_PLEDGE_LATE = 1 };
+
 typedef struct gale_pledge_ops {
     size_t size;
     int (*prepare)(void *pledge, gale_error *error);
     int (*commit)(void *pledge, gale_error *error);
     void (*drop)(void *pledge);
+    uint32_t flags; /* GALE_PLEDGE_ */
 } gale_pledge_ops;
 
 /* In `save`: the checkpoint is not made to last before the pledge is prepared. `ops` lives as long as the program. On an

@@ -31,6 +31,8 @@ typedef enum gx_mutant {
     GX_MUTANT_held_not_saved,      /* the checkpoint forgets a tuple that is held */
     GX_MUTANT_sink_not_restored,   /* a sink that goes on does not cut back, or does not commit what was prepared */
     GX_MUTANT_edges_again,         /* a run that goes on draws the same edges as the one before */
+    GX_MUTANT_late_is_kept,        /* what a sink could not commit yet counts as committed */
+    GX_MUTANT_late_end,            /* a run ends while a sink has not committed all */
     GX_MUTANT_COUNT
 } gx_mutant;
 

@@ -1,10 +1,15 @@
 /* What a sink sends with a checkpoint: gale_epochs. Rows of an epoch are records in one buffer (topology/saver.h). The open epoch is the task's;
- * a cut makes a pledge of it, whose it is from then on: checkpoints come one at a time, so that at the next cut it was committed.
+ * a cut makes a pledge of it, and again of all that are not committed yet, as the system may be slow, or away (GALE_PLEDGE_LATE):
  *
- *      open --save--> pledged --commit--> forgotten
- *      restored --save--> pledged             (of the run before; of one that had come to its end at once: nothing is cut any more)
+ *      open --save--> waits --its turn--> tried --commit--> done
+ *                       '--save--> taken back: its rows go out with those that came since
+ *      restored: tried, as nobody knows what the run before came to; of a run that had come to its end it is committed at once
  *
- * What all of them need lies in a keeper that the last of them frees, as a pledge may outlive its task. */
+ * An epoch that was tried is never changed, as the system may have it, and its marker. Those behind it are one: so there are two, and those that were
+ * restored, however long the system is away.
+ *
+ * What all of them need lies in a keeper that the last of them frees, as a pledge may outlive its task. An epoch is held by its task and by
+ * pledges. */
 #include "base/os/entropy.h"
 #include "base/os/thread.h"
 #include "base/utf8.h"
@@ -14,7 +19,7 @@
 #include <gale/connect.h>
 #include <gale/watch.h>
 
-enum { MEMORY = 16 << 20, PIECE = 16 << 20 };
+enum { MEMORY = 16 << 20, PIECE = 32 << 10 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
 
 static const char who[] = "epochs";
@@ -29,9 +34,13 @@ typedef struct keeper {
     char words[GALE_FAILURE_TEXT]; /* why nothing is committed now; empty: all is well. Under the monitor's lock */
 } keeper;
 
+typedef enum epoch_state { WAITS, TRIED, DONE, TAKEN_BACK } epoch_state;
+
 struct gale_epoch {
     keeper *keeper;
-    gx_buf records;
+    gx_atomic32 holders;
+    epoch_state state; /* under the monitor's lock, from the pledge on */
+    gx_buf records;    /* the task's until then; nobody changes them behind it */
     uint64_t run, number, count;
     gale_str left; /* records that were not read yet */
     bool reading;
@@ -47,9 +56,8 @@ struct gale_epochs {
     keeper *keeper;
     uint64_t run;
     gale_epoch *open;
-    gale_epoch *restored; /* in order */
-    uint64_t pledged;     /* bytes that wait for `checkpoint` */
-    uint64_t checkpoint;
+    gale_epoch *owed;    /* not seen to be done, in order */
+    uint64_t owed_bytes; /* of all of them */
     gale_watch tick;
     bool full, wished, unwell;
 };
@@ -97,13 +105,14 @@ static gale_epoch *epoch_new(keeper *k) {
     gale_epoch *epoch = gx_alloc(&k->heap, GX_TAG_OTHER, sizeof *epoch);
     if (!epoch) return NULL;
     gx_add_relaxed(&k->holders, 1);
+    gx_store_relaxed(&epoch->holders, 1);
     epoch->keeper = k;
     epoch->records = (gx_buf)GX_BUF_INIT(&k->heap);
     return epoch;
 }
 
-static void epoch_free(gale_epoch *epoch) {
-    if (!epoch) return;
+static void epoch_let_go(gale_epoch *epoch) {
+    if (!epoch || gx_sub_acq_rel(&epoch->holders, 1) != 1) return;
     keeper *k = epoch->keeper;
     gx_buf_fini(&epoch->records);
     gx_free(&k->heap, GX_TAG_OTHER, epoch->values, epoch->capacity * sizeof *epoch->values);
@@ -143,14 +152,26 @@ int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *re
 
 /* --- Pledges ---------------------------------------------------------------------------------------------------------- */
 
+/* From `from` on to `to`, if it is that. Returns what it was. */
+static epoch_state move(gale_epoch *epoch, epoch_state from, epoch_state to) {
+    gx_monitor_lock(&epoch->keeper->monitor);
+    epoch_state was = epoch->state;
+    if (was == from) epoch->state = to;
+    gx_monitor_unlock(&epoch->keeper->monitor);
+    return was;
+}
+
 static int commit(void *pledge, gale_error *error) {
     gale_epoch *epoch = pledge;
     keeper *k = epoch->keeper;
     gale_error why = GALE_ERROR_INIT;
+    epoch_state was = move(epoch, WAITS, TRIED);
+    if (was == DONE || was == TAKEN_BACK) return 0;
     epoch->reading = false;
     int rc = k->commit(k->user, epoch, &why);
     if (rc >= 0) {
         say(k, "");
+        (void)move(epoch, TRIED, DONE);
         return 0;
     }
     const char *words = *why.text ? why.text : gale_error_text(rc);
@@ -159,17 +180,60 @@ static int commit(void *pledge, gale_error *error) {
 }
 
 static void drop(void *pledge) {
-    epoch_free(pledge);
+    epoch_let_go(pledge);
 }
 
-static const gale_pledge_ops pledge_ops = { .size = sizeof pledge_ops, .commit = commit, .drop = drop };
+static const gale_pledge_ops pledge_ops = {
+    .size = sizeof pledge_ops, .commit = commit, .drop = drop, .flags = GALE_PLEDGE_LATE
+};
+
+/* --- What is owed ----------------------------------------------------------------------------------------------------- */
+
+static void forget_done(gale_epochs *epochs) {
+    while (epochs->owed && move(epochs->owed, DONE, DONE) == DONE) {
+        gale_epoch *epoch = epochs->owed;
+        epochs->owed = epoch->next;
+        epochs->owed_bytes -= epoch->records.size;
+        epoch_let_go(epoch);
+    }
+}
+
+static void owe(gale_epochs *epochs, gale_epoch *epoch) {
+    gale_epoch **end = &epochs->owed;
+    while (*end) end = &(*end)->next;
+    *end = epoch;
+    epochs->owed_bytes += epoch->records.size;
+}
+
+/* What nobody was asked to send yet goes out with what came since. */
+static int take_back_last(gale_epochs *epochs) {
+    gale_epoch **at = &epochs->owed, *open = epochs->open;
+    while (*at && (*at)->next) at = &(*at)->next;
+    gale_epoch *last = *at;
+    if (!last || move(last, WAITS, TAKEN_BACK) != WAITS) return 0;
+    uint64_t before = last->records.size;
+    gx_buf_add(&last->records, open->records.data, open->records.size);
+    if (last->records.failed) {
+        last->records.failed = false;
+        (void)move(last, TAKEN_BACK, WAITS);
+        return GALE_NO_MEMORY;
+    }
+    gx_buf both = last->records;
+    last->records = open->records;
+    open->records = both;
+    open->count += last->count;
+    epochs->owed_bytes -= before;
+    *at = NULL;
+    epoch_let_go(last);
+    return 0;
+}
 
 /* --- Life ------------------------------------------------------------------------------------------------------------- */
 
 /* A task that waits for its committer says so, and takes it back. */
 static void tell(gale_epochs *epochs) {
     char words[GALE_FAILURE_TEXT];
-    bool unwell = hear(epochs->keeper, words) && epochs->pledged;
+    bool unwell = hear(epochs->keeper, words) && epochs->owed;
     if (unwell || epochs->unwell) gale_health(epochs->out, unwell ? words : NULL);
     epochs->unwell = unwell;
 }
@@ -178,11 +242,19 @@ static void look_again(gale_epochs *epochs) {
     (void)gale_watch_set(epochs->out, epochs->tick, 0, gale_context_now(epochs->instance.context) + LOOK);
 }
 
+static void hold_back(gale_epochs *epochs);
+
+static void look_after(gale_epochs *epochs) {
+    forget_done(epochs);
+    tell(epochs);
+    hold_back(epochs);
+}
+
 static int look(void *user, gale_collector *out, gale_watch watch, int32_t events) {
     gale_epochs *epochs = user;
     (void)out, (void)watch, (void)events;
-    tell(epochs);
-    if (epochs->pledged) look_again(epochs);
+    look_after(epochs);
+    if (epochs->owed) look_again(epochs);
     return 0;
 }
 
@@ -224,12 +296,12 @@ int gale_epochs_new(const gale_context *context, gale_collector *out, const gale
 void gale_epochs_free(gale_epochs *epochs) {
     if (!epochs) return;
     if (epochs->tick) (void)gale_watch_free(epochs->out, epochs->tick);
-    while (epochs->restored) {
-        gale_epoch *epoch = epochs->restored;
-        epochs->restored = epoch->next;
-        epoch_free(epoch);
+    while (epochs->owed) {
+        gale_epoch *epoch = epochs->owed;
+        epochs->owed = epoch->next;
+        epoch_let_go(epoch);
     }
-    epoch_free(epochs->open);
+    epoch_let_go(epochs->open);
     if (epochs->keeper) keeper_let_go(epochs->keeper);
     gx_define_instance_free(epochs);
 }
@@ -239,7 +311,7 @@ void gale_epochs_free(gale_epochs *epochs) {
 /* From the half of it on a checkpoint is asked for, once each; who feeds it waits while it is full. */
 static void hold_back(gale_epochs *epochs) {
     uint64_t bytes = epochs->open->records.size;
-    bool full = bytes + epochs->pledged >= epochs->memory;
+    bool full = bytes + epochs->owed_bytes >= epochs->memory;
     if (!epochs->wished && bytes >= epochs->memory / 2) {
         epochs->wished = true;
         gale_wish_checkpoint(epochs->out);
@@ -284,54 +356,54 @@ static int save_epoch(const gale_epoch *epoch, gale_saver *to) {
 }
 
 static int save_all(gale_epochs *epochs, gale_saver *to) {
-    uint64_t count = epochs->open->count > 0;
-    for (const gale_epoch *epoch = epochs->restored; epoch; epoch = epoch->next) count++;
-    const gale_value head[] = { gale_i64((int64_t)run_of(epochs)), gale_i64((int64_t)count) };
+    int64_t count = 0;
+    for (const gale_epoch *epoch = epochs->owed; epoch; epoch = epoch->next) count++;
+    const gale_value head[] = { gale_i64((int64_t)run_of(epochs)), gale_i64(count) };
     int rc = gale_save(to, head, 2);
-    for (const gale_epoch *epoch = epochs->restored; rc == 0 && epoch; epoch = epoch->next) rc = save_epoch(epoch, to);
-    return rc == 0 && epochs->open->count ? save_epoch(epochs->open, to) : rc;
-}
-
-/* It is dropped when it cannot be pledged; the checkpoint is not made then. */
-static int pledge(gale_epochs *epochs, gale_epoch *epoch, gale_saver *to) {
-    epochs->pledged += epoch->records.size;
-    return gale_save_pledge(to, &pledge_ops, epoch);
+    for (const gale_epoch *epoch = epochs->owed; rc == 0 && epoch; epoch = epoch->next) rc = save_epoch(epoch, to);
+    return rc;
 }
 
 static int pledge_all(gale_epochs *epochs, gale_saver *to) {
     int rc = 0;
-    while (rc == 0 && epochs->restored) {
-        gale_epoch *epoch = epochs->restored;
-        epochs->restored = epoch->next;
-        rc = pledge(epochs, epoch, to);
+    for (gale_epoch *epoch = epochs->owed; rc == 0 && epoch; epoch = epoch->next) {
+        gx_add_relaxed(&epoch->holders, 1);
+        rc = gale_save_pledge(to, &pledge_ops, epoch);
     }
-    if (rc < 0 || !epochs->open->count) return rc;
-    gale_epoch *fresh = epoch_new(epochs->keeper), *epoch = epochs->open;
+    return rc;
+}
+
+/* The open one is of this checkpoint. */
+static int close_open(gale_epochs *epochs, uint64_t checkpoint) {
+    if (!epochs->open->count) return 0;
+    gale_epoch *fresh = epoch_new(epochs->keeper);
     if (!fresh) return GALE_NO_MEMORY;
+    int rc = take_back_last(epochs);
+    if (rc < 0) {
+        epoch_let_go(fresh);
+        return rc;
+    }
+    epochs->open->run = run_of(epochs);
+    epochs->open->number = checkpoint;
+    owe(epochs, epochs->open);
     epochs->open = fresh;
-    return pledge(epochs, epoch, to);
+    return 0;
 }
 
 int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
     if (!epochs || !to) return GALE_INVALID;
-    epochs->checkpoint = gale_save_checkpoint(to);
-    epochs->open->run = run_of(epochs);
-    epochs->open->number = epochs->checkpoint;
-    epochs->pledged = 0;
     epochs->wished = false;
-    int rc = save_all(epochs, to);
+    forget_done(epochs);
+    int rc = close_open(epochs, gale_save_checkpoint(to));
+    if (rc == 0) rc = save_all(epochs, to);
     if (rc == 0) rc = pledge_all(epochs, to);
-    if (epochs->pledged) look_again(epochs);
+    if (epochs->owed) look_again(epochs);
     return rc;
 }
 
 void gale_epochs_committed(gale_epochs *epochs, uint64_t checkpoint) {
-    char words[GALE_FAILURE_TEXT];
-    if (!epochs || checkpoint < epochs->checkpoint) return;
-    if (hear(epochs->keeper, words)) return; /* it lasts, and the next run is to send it */
-    epochs->pledged = 0;
-    tell(epochs);
-    hold_back(epochs);
+    (void)checkpoint; /* what it promised may be owed still */
+    if (epochs) look_after(epochs);
 }
 
 /* --- Going on --------------------------------------------------------------------------------------------------------- */
@@ -354,36 +426,35 @@ static int read_pieces(gx_recall *recall, gale_epoch *epoch, uint64_t size) {
     return rows == epoch->count ? 0 : gx_recall_refuse(recall, "has other rows than its epoch");
 }
 
-static int read_epoch(gale_epochs *epochs, gx_recall *recall, gale_epoch **ret_epoch) {
+static int read_epoch(gale_epochs *epochs, gx_recall *recall) {
     const gale_value *v;
     int rc = gx_recall_one(recall, epoch_shape, &v);
     if (rc < 0) return rc;
     gale_epoch *epoch = epoch_new(epochs->keeper);
     if (!epoch) return GALE_NO_MEMORY;
+    epoch->state = TRIED;
     epoch->run = epochs->run;
     epoch->number = (uint64_t)v[0].as.i64;
     epoch->count = (uint64_t)v[1].as.i64;
     rc = epoch->count ? read_pieces(recall, epoch, (uint64_t)v[2].as.i64) : gx_recall_refuse(recall, "has no rows");
     if (rc < 0)
-        epoch_free(epoch);
+        epoch_let_go(epoch);
     else
-        *ret_epoch = epoch;
+        owe(epochs, epoch);
     return rc;
 }
 
 /* Of a run that had come to its end: no checkpoint is made any more. */
 static int commit_at_once(gale_epochs *epochs) {
-    while (epochs->restored) {
-        gale_epoch *epoch = epochs->restored;
+    for (gale_epoch *epoch = epochs->owed; epoch; epoch = epoch->next) {
         gale_error why = GALE_ERROR_INIT;
         int rc = commit(epoch, &why);
         if (rc < 0) {
             gale_report(epochs->out, why.text);
             return rc == GALE_AGAIN ? GALE_IO : rc;
         }
-        epochs->restored = epoch->next;
-        epoch_free(epoch);
     }
+    forget_done(epochs);
     return 0;
 }
 
@@ -396,11 +467,6 @@ int gale_epochs_restore(gale_epochs *epochs, gale_saved *from) {
     epochs->run = (uint64_t)v[0].as.i64;
     int64_t left = v[1].as.i64;
     if (!epochs->run) return gx_recall_refuse(&recall, "names no run");
-    gale_epoch **end = &epochs->restored;
-    while (*end) end = &(*end)->next;
-    for (; rc == 0 && left > 0; left--) {
-        rc = read_epoch(epochs, &recall, end);
-        if (rc == 0) end = &(*end)->next;
-    }
+    for (; rc == 0 && left > 0; left--) rc = read_epoch(epochs, &recall);
     return rc == 0 && gale_saved_is_end(from) ? commit_at_once(epochs) : rc;
 }

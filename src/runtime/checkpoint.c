@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "base/os/time.h"
 #include "engine/cut.h"
 
@@ -25,7 +26,9 @@ int gx_checkpoint_init(gx_checkpoint *c, gx_shared *shared, const gale_store *st
     if (!c->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
     c->times = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *c->times);
     if (!c->times) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the figures of checkpoints");
-    int rc = gx_restore_begin(&c->restore, shared, &c->store, words, error);
+    int rc = gx_keeper_init(&c->keeper, shared, &c->monitor, error);
+    if (rc < 0) return rc;
+    rc = gx_restore_begin(&c->restore, shared, &c->store, words, error);
     if (rc < 0) return rc;
     c->is = c->restore.head.image;
     c->stats.number = c->is.number;
@@ -35,6 +38,7 @@ int gx_checkpoint_init(gx_checkpoint *c, gx_shared *shared, const gale_store *st
     c->stats.complete = c->is.complete;
     c->stats.dropped = c->restore.dropped;
     c->stats.again = c->restore.again;
+    c->keeper.state.given = c->keeper.state.tried = c->keeper.state.kept = c->is.number;
     return GALE_OK;
 }
 
@@ -51,6 +55,7 @@ static void drop_image(gx_checkpoint *c) {
 void gx_checkpoint_fini(gx_checkpoint *c) {
     if (!c->shared) return;
     drop_image(c);
+    gx_keeper_fini(&c->keeper);
     gx_restore_end(&c->restore);
     gx_restore_fini(&c->restore);
     gx_changes_fini(&c->head);
@@ -290,66 +295,31 @@ static int commit_store(gx_checkpoint *c, gale_error *error) {
     return rc < 0 ? rc : GALE_OK;
 }
 
-/* Waits for a while, or until the run is to stop. False: it is. */
-static bool may_go_on_after(gx_checkpoint *c, int64_t nanoseconds) {
-    enum { LOOK = 50 * 1000 * 1000 };
-    int64_t until = gx_os_deadline(nanoseconds), left = nanoseconds;
-    bool stops = false;
-    gx_monitor_lock(&c->monitor);
-    while (!stops && left > 0) {
-        stops = (gx_load_relaxed(&c->wishes) & GX_CHECKPOINT_THEN_STOP) || !runs(gx_phase(c->shared)) || c->quits;
-        if (!stops) gx_monitor_wait(&c->monitor, left < LOOK ? left : LOOK);
-        left = until - gx_os_monotonic();
-    }
-    gx_monitor_unlock(&c->monitor);
-    return !stops;
-}
-
-/* Several lines as one, as far as they fit. */
-static const char *one_line(gale_error *why) {
-    for (char *at = why->text; (at = strchr(at, '\n'));) {
-        size_t rest = strlen(at);
-        if (at + rest + 2 > why->text + sizeof why->text) rest--; /* the last letter */
-        memmove(at + 2, at + 1, rest);
-        memcpy(at, "; ", 2);
-        why->text[sizeof why->text - 1] = '\0';
-    }
-    return why->text;
-}
-
-/* Who cannot commit now is asked again. Where the run is to stop it is not: what the checkpoint has lasts, and the run that goes on from it
- * commits it. No other checkpoint may come behind it then, in which what was not committed would be missing. */
-static int await_pledges(gx_checkpoint *c, gale_error *error) {
-    const gale_logger *logger = &c->shared->logger;
-    int64_t pause = GX_CHECKPOINT_PAUSE;
-    for (;;) {
-        gale_error why = GALE_ERROR_INIT;
-        int rc = commit_pledges(c, &why);
-        if (rc != GALE_AGAIN) return rc < 0 ? gale_error_set(error, rc, "%s", why.text) : rc;
-        if (pause == GX_CHECKPOINT_PAUSE || pause == GX_CHECKPOINT_PAUSE_MAX)
-            gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", one_line(&why));
-        if (!may_go_on_after(c, pause)) {
-            gale_log(logger, GALE_LOG_WARN, "checkpoint",
-                     "the run stops; one that goes on from checkpoint %llu commits it: %s",
-                     (unsigned long long)c->is.number, one_line(&why));
-            c->left = true;
-            return GALE_OK;
-        }
-        pause = pause < GX_CHECKPOINT_PAUSE_MAX / 2 ? 2 * pause : GX_CHECKPOINT_PAUSE_MAX;
-    }
-}
-
 static int make_last(gx_checkpoint *c, gale_error *error) {
     int rc = prepare_pledges(c, error);
     if (rc == GALE_OK) rc = commit_store(c, error);
-    if (rc == GALE_OK) rc = await_pledges(c, error);
+    if (rc == GALE_OK) rc = commit_pledges(c, error);
     return rc;
+}
+
+/* Nothing more is asked of who says "not now" when this is so. */
+static bool stops(const gx_checkpoint *c) {
+    return gx_load_relaxed(&((gx_checkpoint *)c)->wishes) & GX_CHECKPOINT_THEN_STOP;
+}
+
+/* With the lock held: was enough of what it promises kept, or asked for? */
+static bool may_be_told(const gx_checkpoint *c) {
+    const gx_keeper_state *state = &c->keeper.state;
+    if (state->kept >= c->is.number || state->failed || c->quits || !runs(gx_phase(c->shared))) return true;
+    bool asked = state->tried >= c->is.number || state->away;
+    if (stops(c)) return asked;
+    return (!c->is.complete || GX_MUTANT(late_end)) &&
+           (asked || c->was_owing || gx_os_monotonic() - c->commits_since > GX_CHECKPOINT_LATE);
 }
 
 static void note_lasting(gx_checkpoint *c, int64_t took) {
     gx_shared *shared = c->shared;
     uint32_t wished = c->wished;
-    if (c->left) gx_executors_close(shared); /* before another cut can begin */
     gx_changes_reset(&c->restore.stale);
     c->forgotten = true;
     gx_store_release(&shared->cut.lasting, c->is.number); /* R4 */
@@ -370,41 +340,92 @@ static void note_lasting(gx_checkpoint *c, int64_t took) {
     gx_executors_wake(shared);
 }
 
-static void note_failure(gx_checkpoint *c, const gale_error *error) {
-    gx_store_release(&c->image, GX_IMAGE_FAILED);
-    gx_executors_fail(c->shared, error);
+/* What is not kept when a run stops is the next one's. */
+static void tell_left(gx_checkpoint *c) {
     gx_monitor_lock(&c->monitor);
+    gx_keeper_state state = c->keeper.state;
+    gx_monitor_unlock(&c->monitor);
+    if (stops(c) && state.away && state.kept < state.given)
+        gale_log(&c->shared->logger, GALE_LOG_WARN, "checkpoint",
+                 "the run stops; one that goes on from checkpoint %llu commits it: %s", (unsigned long long)state.given,
+                 state.why.text);
+}
+
+static void set_image(gx_checkpoint *c, gx_image_state image) {
+    gx_monitor_lock(&c->monitor);
+    gx_store_release(&c->image, image);
     gx_monitor_notify(&c->monitor);
     gx_monitor_unlock(&c->monitor);
+}
+
+/* From the image to what the store has. */
+static int store_image(gx_checkpoint *c, gale_error *error) {
+    c->commits_since = gx_os_monotonic();
+    int rc = make_last(c, error);
+    if (rc == GALE_OK) {
+        c->was_owing = gx_keeper_owes(&c->keeper);
+        for (uint32_t i = 0; i < c->shared->executor_count; i++)
+            gx_pledges_drop_kept(&c->shared->executors[i]->cut.pledges);
+        gx_keeper_give(&c->keeper, c->is.number);
+    }
+    drop_image(c);
+    if (rc == GALE_OK) {
+        set_image(c, GX_IMAGE_STORED);
+        return rc;
+    }
+    if (error->code == 0) gale_error_set(error, rc, "%s", gale_error_text(rc));
+    gale_error_add(error, "checkpoint %llu could not be made to last; the run can go on from the one before",
+                   (unsigned long long)c->is.number);
+    gx_executors_fail(c->shared, error);
+    set_image(c, GX_IMAGE_FAILED);
+    return rc;
+}
+
+static bool is_to_be_told(gx_checkpoint *c) {
+    gx_monitor_lock(&c->monitor);
+    bool is = gx_load_acquire(&c->image) == GX_IMAGE_STORED && may_be_told(c);
+    gx_monitor_unlock(&c->monitor);
+    return is;
+}
+
+/* It lasts. */
+static int tell(gx_checkpoint *c, gale_error *error) {
+    tell_left(c);
+    note_lasting(c, gx_os_monotonic() - c->commits_since);
+    int rc = c->store.tidy(c->store.self, error);
+    if (rc < 0) gx_executors_fail(c->shared, error);
+    return rc < 0 ? rc : 1;
 }
 
 int gx_checkpoint_commit(gx_checkpoint *c, gale_error *error) {
     gale_error own = GALE_ERROR_INIT;
     if (!error) error = &own;
     uint32_t cut = GX_IMAGE_CUT;
-    if (!gx_cas_seq(&c->image, &cut, GX_IMAGE_COMMITTING)) return 0; /* A5 */
-    int64_t began = gx_os_monotonic();
-    int rc = make_last(c, error);
-    drop_image(c);
-    if (rc < 0) {
-        if (error->code == 0) gale_error_set(error, rc, "%s", gale_error_text(rc));
-        gale_error_add(error, "checkpoint %llu could not be made to last; the run can go on from the one before",
-                       (unsigned long long)c->is.number);
-        note_failure(c, error);
-        return rc;
-    }
-    note_lasting(c, gx_os_monotonic() - began);
-    rc = c->store.tidy(c->store.self, error);
-    if (rc < 0) gx_executors_fail(c->shared, error);
-    return rc < 0 ? rc : 1;
+    int rc = GALE_OK;
+    if (gx_cas_seq(&c->image, &cut, GX_IMAGE_COMMITTING)) rc = store_image(c, error); /* A5 */
+    if (rc == GALE_OK && !c->keeper.thread.started) rc = gx_keeper_try(&c->keeper, error);
+    if (rc < 0) return rc;
+    return is_to_be_told(c) ? tell(c, error) : 0;
 }
 
 /* --- The committer's thread --- */
 
+/* With the lock held. Until the phase is looked at again, too, which notifies nobody. */
+static void wait(gx_checkpoint *c) {
+    enum { LOOK = 50 * 1000 * 1000 };
+    gx_monitor_wait(&c->monitor, gx_load_acquire(&c->image) == GX_IMAGE_STORED ? LOOK : -1);
+}
+
+/* With the lock held: has the committer something to do? */
+static bool has_work(const gx_checkpoint *c) {
+    uint32_t image = gx_load_acquire(&((gx_checkpoint *)c)->image);
+    return image == GX_IMAGE_CUT || (image == GX_IMAGE_STORED && may_be_told(c));
+}
+
 static bool await(gx_checkpoint *c) {
     gx_monitor_lock(&c->monitor);
-    while (gx_load_acquire(&c->image) != GX_IMAGE_CUT && !c->quits) gx_monitor_wait(&c->monitor, -1);
-    bool more = gx_load_acquire(&c->image) == GX_IMAGE_CUT;
+    while (!has_work(c) && !c->quits) wait(c);
+    bool more = has_work(c);
     gx_monitor_unlock(&c->monitor);
     return more;
 }
@@ -416,7 +437,7 @@ static void *commit_body(void *user) {
 }
 
 bool gx_checkpoint_start(gx_checkpoint *c) {
-    return gx_thread_start(&c->thread, "gale-commit", commit_body, c);
+    return gx_keeper_start(&c->keeper) && gx_thread_start(&c->thread, "gale-commit", commit_body, c);
 }
 
 bool gx_checkpoint_join(gx_checkpoint *c, int64_t nanoseconds) {
@@ -424,7 +445,8 @@ bool gx_checkpoint_join(gx_checkpoint *c, int64_t nanoseconds) {
     c->quits = true;
     gx_monitor_notify(&c->monitor);
     gx_monitor_unlock(&c->monitor);
-    return !c->thread.started || gx_thread_join(&c->thread, nanoseconds);
+    if (c->thread.started && !gx_thread_join(&c->thread, nanoseconds)) return false;
+    return gx_keeper_join(&c->keeper, nanoseconds);
 }
 
 /* --- Wishes --- */

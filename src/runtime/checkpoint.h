@@ -1,12 +1,15 @@
 /* Checkpoints of a durable run: when one is cut, and how it comes to last.
  *
  *     cut:    idle --it is time--> (engine/cut.h: hold, stop, save) --all have saved--> cut
- *     image:  idle --cut--> cut --committer takes it--> committing --it lasts--> idle
+ *     image:  idle --cut--> cut --committer takes it--> committing --the store has it--> stored --it is told--> idle
  *                                                          +------ an error: the run stops
  *
  * What:    executor 0 moves the cut's stages on. What all have saved is the image, which belongs to the committer until it
  *          lasts: pledges are prepared, the store commits, pledges are committed, components are told. The run has gone on
  *          long since; the next cut waits for that.
+ *          Pledges that may come late have a keeper (runtime/keeper.h). That a checkpoint lasts is told when all of them were asked to commit; where
+ *          that takes longer than GX_CHECKPOINT_LATE, or some of the one before are owed still, it is told before. The checkpoint of the end waits
+ *          for all of them.
  *          The first is made before anything runs: what is outside (a file that lines go behind) is known from then on, and a
  *          run that dies before it has changed nothing. All stay in `save` until it lasts.
  *          A cut that takes longer than GX_CHECKPOINT_PATIENCE is put off; after GX_CHECKPOINT_TRIES of them the next
@@ -18,6 +21,7 @@
 #define GX_RUNTIME_CHECKPOINT_H
 
 #include "ds/histogram.h"
+#include "runtime/keeper.h"
 #include "runtime/restore.h"
 #include "runtime/shown.h"
 
@@ -27,11 +31,16 @@ enum {
     GX_CHECKPOINT_TRIES = 3,
 };
 
-/* ns, between two attempts of a sink to commit. */
-#define GX_CHECKPOINT_PAUSE (100 * GALE_MILLISECOND)
-#define GX_CHECKPOINT_PAUSE_MAX (10 * GALE_SECOND)
+/* ns that what is promised may take until a checkpoint is told to last without it. */
+#define GX_CHECKPOINT_LATE GALE_SECOND
 
-typedef enum gx_image_state { GX_IMAGE_IDLE, GX_IMAGE_CUT, GX_IMAGE_COMMITTING, GX_IMAGE_FAILED } gx_image_state;
+typedef enum gx_image_state {
+    GX_IMAGE_IDLE,
+    GX_IMAGE_CUT,
+    GX_IMAGE_COMMITTING,
+    GX_IMAGE_STORED,
+    GX_IMAGE_FAILED
+} gx_image_state;
 
 /* What somebody wants: one now; and then the end. */
 enum { GX_CHECKPOINT_ASKED = 1, GX_CHECKPOINT_THEN_STOP = 2 };
@@ -56,7 +65,11 @@ typedef struct gx_checkpoint {
     gx_changes head; /* the image's */
     gx_image is;
     uint32_t wished; /* the wishes that the cut is for */
-    bool left;       /* the committer's: what is promised for it is left to the run that goes on */
+
+    /* The committer's. */
+    gx_keeper keeper;
+    int64_t commits_since; /* ns, monotonic */
+    bool was_owing;        /* the keeper had not kept all of the one before */
 
     /* The control's. */
     int64_t due;
@@ -100,7 +113,7 @@ int64_t gx_checkpoint_pause(const gx_checkpoint *checkpoint);
 /* When all has finished: true when the checkpoint of the end lasts. */
 bool gx_checkpoint_is_over(gx_checkpoint *checkpoint);
 
-/* Makes an image last. 1; 0: there is none; or an error, with which the run stops. */
+/* Makes an image last, and commits what is owed where no thread does. 1: one lasts now; 0; or an error, with which the run stops. */
 int gx_checkpoint_commit(gx_checkpoint *checkpoint, gale_error *error);
 
 /* A thread that does so, until gx_checkpoint_join, which waits at most `nanoseconds`. */

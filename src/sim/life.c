@@ -105,7 +105,8 @@ static int32_t draw_from(gx_life *life, const gx_life_node *node) {
 static void add_bolt(gx_life *life, gx_life_kind kind) {
     static const char *const names[] = {
         [GX_LIFE_PASS] = "pass", [GX_LIFE_GATHER] = "gather", [GX_LIFE_COUNT] = "count", [GX_LIFE_KEYED] = "keyed",
-        [GX_LIFE_HOLD] = "hold", [GX_LIFE_HAND] = "hand",     [GX_LIFE_PARTS] = "parts", [GX_LIFE_FILE] = "file"
+        [GX_LIFE_HOLD] = "hold", [GX_LIFE_HAND] = "hand",     [GX_LIFE_PARTS] = "parts", [GX_LIFE_LATE] = "late",
+        [GX_LIFE_FILE] = "file"
     };
     gx_life_node *node = add(life, kind, names[kind]);
     node->by_key = true;
@@ -128,8 +129,8 @@ static void draw_nodes(gx_life *life) {
     for (uint32_t spouts = 1 + below(life, SPOUTS_MAX); spouts > 0; spouts--) add_source(life);
     for (uint32_t bolts = below(life, BOLTS_MAX); bolts > 0; bolts--)
         add_bolt(life, (gx_life_kind)(GX_LIFE_PASS + below(life, GX_LIFE_FILE - GX_LIFE_PASS + 1)));
-    static const gx_life_kind counting[] = { GX_LIFE_COUNT, GX_LIFE_KEYED, GX_LIFE_PARTS, GX_LIFE_FILE };
-    add_bolt(life, counting[below(life, 4)]);
+    static const gx_life_kind counting[] = { GX_LIFE_COUNT, GX_LIFE_KEYED, GX_LIFE_PARTS, GX_LIFE_LATE, GX_LIFE_FILE };
+    add_bolt(life, counting[below(life, 5)]);
 }
 
 static uint64_t cost(gx_life *life) {

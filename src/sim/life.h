@@ -24,6 +24,7 @@ typedef enum gx_life_kind {
     GX_LIFE_HOLD,   /* holds some, and emits anchored to all that it holds, or to one */
     GX_LIFE_HAND,   /* holds each, which a thread answers by a remote */
     GX_LIFE_PARTS,  /* a sink with pledges */
+    GX_LIFE_LATE,   /* a sink whose pledges may be kept late */
     GX_LIFE_FILE,   /* a sink that is cut back */
     GX_LIFE_BURY,   /* counts dead letters */
 } gx_life_kind;
@@ -87,10 +88,13 @@ GX_INLINE int64_t gx_life_key(uint64_t path) {
     return (int64_t)(path >> 7) % GX_LIFE_KEYS;
 }
 
+GX_INLINE bool gx_life_is_sink(const gx_life_node *node) {
+    return node->kind == GX_LIFE_PARTS || node->kind == GX_LIFE_LATE || node->kind == GX_LIFE_FILE;
+}
+
 /* Does what it executes count? */
 GX_INLINE bool gx_life_counts(const gx_life_node *node) {
-    return node->kind == GX_LIFE_COUNT || node->kind == GX_LIFE_KEYED || node->kind == GX_LIFE_PARTS ||
-           node->kind == GX_LIFE_FILE;
+    return node->kind == GX_LIFE_COUNT || node->kind == GX_LIFE_KEYED || gx_life_is_sink(node);
 }
 
 /* Does it keep a number of its tuples, so that their order can be seen? */
@@ -101,7 +105,7 @@ GX_INLINE bool gx_life_numbers(const gx_life_node *node) {
 
 /* Does it keep what came last of whom? */
 GX_INLINE bool gx_life_remembers(const gx_life_node *node) {
-    return gx_life_numbers(node) || node->kind == GX_LIFE_PARTS || node->kind == GX_LIFE_FILE;
+    return gx_life_numbers(node) || gx_life_is_sink(node);
 }
 
 /* Draws a topology, and what is expected of it. GALE_NO_MEMORY. */

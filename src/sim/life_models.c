@@ -10,10 +10,10 @@
 enum { FIELD_KEY, FIELD_MESSAGE, FIELD_PATH, FIELD_HOPS, FIELD_ORIGIN, FIELD_SEQUENCE, FIELDS };
 enum { ORIGINS = GX_LIFE_NODES * 16, LETTER_MESSAGE = 2 };
 
-enum { LATER_ODDS = 24 }; /* one in so many tries to open fails for now */
+enum { LATER_ODDS = 24, AWAY_ODDS = 3 }; /* one in so many tries to open, or to commit late, fails for now */
 
 /* Kinds of records. */
-enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD };
+enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD, RECORD_OWED };
 
 typedef struct held {
     gale_handle handle;
@@ -25,6 +25,12 @@ typedef struct count {
     uint64_t message, path;
     uint32_t times;
 } count;
+
+/* What a late sink has promised, and not seen committed. */
+typedef struct owed {
+    uint64_t checkpoint;
+    gx_buf effects;
+} owed;
 
 typedef struct gx_life_instance {
     gx_life_node *node;
@@ -39,6 +45,8 @@ typedef struct gx_life_instance {
     size_t count_count, count_capacity;
     gale_state *state;
     gx_buf effects; /* of a sink, since the last checkpoint */
+    owed *owed;     /* in order */
+    size_t owed_count, owed_capacity;
     bool placed;    /* a file is as long as it is to be */
     bool finished;
     gale_remote *remote;
@@ -77,6 +85,8 @@ static void unmake(instance *self) {
             break;
         }
     gx_buf_fini(&self->effects);
+    for (size_t i = 0; i < self->owed_count; i++) gx_buf_fini(&self->owed[i].effects);
+    gx_free(heap, GX_TAG_OTHER, self->owed, self->owed_capacity * sizeof *self->owed);
     gx_free(heap, GX_TAG_OTHER, self->held, self->held_capacity * sizeof *self->held);
     gx_free(heap, GX_TAG_OTHER, self->counts, self->count_capacity * sizeof *self->counts);
     gx_free(heap, GX_TAG_OTHER, self, sizeof *self);
@@ -651,6 +661,7 @@ typedef struct pledge {
     gx_life *life;
     uint32_t component, task;
     uint64_t checkpoint;
+    uint64_t behind; /* of a late one: the one of the task that must be committed before; 0: none */
     gx_buf effects;
 } pledge;
 
@@ -696,10 +707,16 @@ static int parts_execute(void *self_, const gale_tuple *input, gale_collector *o
 }
 
 static int promise(instance *self, gale_saver *to) {
-    static const gale_pledge_ops ops = { sizeof ops, pledge_prepare, pledge_commit, pledge_drop };
+    static const gale_pledge_ops ops = {
+        .size = sizeof ops, .prepare = pledge_prepare, .commit = pledge_commit, .drop = pledge_drop
+    };
     pledge *p = gx_alloc(heap_of(self), GX_TAG_OTHER, sizeof *p);
     if (!p) return no_memory(self);
-    *p = (pledge){ self->life, self->node->index, self->context->task_index, gale_save_checkpoint(to), self->effects };
+    *p = (pledge){ .life = self->life,
+                   .component = self->node->index,
+                   .task = self->context->task_index,
+                   .checkpoint = gale_save_checkpoint(to),
+                   .effects = self->effects };
     self->effects = (gx_buf)GX_BUF_INIT(NULL);
     return gale_save_pledge(to, &ops, p);
 }
@@ -747,6 +764,148 @@ static int parts_restore(void *self, gale_saved *from, gale_collector *out) {
 static const gale_durable_ops parts_durable = {
     .size = sizeof parts_durable, .version = 1, .save = parts_save, .restore = parts_restore, .committed = told
 };
+
+/* --- Sinks that are late --- */
+
+static gx_part *part_of(const instance *self, uint64_t checkpoint) {
+    return gx_outside_find(&self->life->outside, self->node->index, self->context->task_index, checkpoint);
+}
+
+/* All at once, if it is not there. */
+static int late_commit(void *self, gale_error *error) {
+    pledge *p = self;
+    gx_life *life = p->life;
+    if (gx_death_comes(&life->death, GX_PLACE_KEEP)) return die(error);
+    if (gx_random_below(&life->random, AWAY_ODDS) == 0) return gale_error_set(error, GALE_AGAIN, "it is away");
+    if (p->checkpoint > life->vault.commits)
+        gx_deeds_violated(&life->deeds, "a part is to be committed whose checkpoint does not last");
+    if (p->behind && !gx_outside_find(&life->outside, p->component, p->task, p->behind))
+        gx_deeds_violated(&life->deeds, "a part is to be committed before one that was promised earlier");
+    int rc = gx_outside_prepare(&life->outside, p->component, p->task, p->checkpoint, &p->effects);
+    if (rc == GALE_OK) gx_outside_find(&life->outside, p->component, p->task, p->checkpoint)->committed = true;
+    if (rc == GALE_NO_MEMORY) gx_deeds_violated(&life->deeds, "the simulator has no memory");
+    if (gx_death_comes(&life->death, GX_PLACE_KEPT)) return die(error);
+    return gx_random_below(&life->random, AWAY_ODDS) == 0 ? gale_error_set(error, GALE_AGAIN, "its answer is lost") : 0;
+}
+
+static owed *owe(instance *self, uint64_t checkpoint) {
+    if (!gx_grow(heap_of(self), GX_TAG_OTHER, &self->owed, &self->owed_capacity, self->owed_count + 1,
+                 sizeof *self->owed))
+        return NULL;
+    self->owed[self->owed_count] = (owed){ checkpoint, GX_BUF_INIT(NULL) };
+    return &self->owed[self->owed_count++];
+}
+
+/* What is outside is promised no more. */
+static void forget_committed(instance *self) {
+    size_t left = 0;
+    for (size_t i = 0; i < self->owed_count; i++) {
+        if (part_of(self, self->owed[i].checkpoint))
+            gx_buf_fini(&self->owed[i].effects);
+        else
+            self->owed[left++] = self->owed[i];
+    }
+    self->owed_count = left;
+}
+
+static void save_owed(const owed *o, gale_saver *to) {
+    for (size_t at = 0; at < o->effects.size; at += sizeof(gx_effect)) {
+        gx_effect effect;
+        memcpy(&effect, o->effects.data + at, sizeof effect);
+        gale_value v[] = { gale_i64(RECORD_OWED), gale_i64((int64_t)o->checkpoint), gale_i64((int64_t)effect.message),
+                           gale_i64((int64_t)effect.path) };
+        gale_save(to, v, 4);
+    }
+}
+
+static pledge pledge_of(const instance *self, size_t at) {
+    return (pledge){ .life = self->life,
+                     .component = self->node->index,
+                     .task = self->context->task_index,
+                     .checkpoint = self->owed[at].checkpoint,
+                     .behind = at ? self->owed[at - 1].checkpoint : 0,
+                     .effects = self->owed[at].effects };
+}
+
+static int promise_late(instance *self, size_t at, gale_saver *to) {
+    static const gale_pledge_ops ops = {
+        .size = sizeof ops, .commit = late_commit, .drop = pledge_drop, .flags = GALE_PLEDGE_LATE
+    };
+    pledge *p = gx_alloc(heap_of(self), GX_TAG_OTHER, sizeof *p);
+    if (!p) return no_memory(self);
+    *p = pledge_of(self, at);
+    p->effects = (gx_buf)GX_BUF_INIT(NULL);
+    gx_buf_add(&p->effects, self->owed[at].effects.data, self->owed[at].effects.size);
+    return p->effects.failed ? no_memory(self) : gale_save_pledge(to, &ops, p);
+}
+
+static int late_save(void *self_, gale_saver *to) {
+    instance *self = self_;
+    owed *o = NULL;
+    forget_committed(self);
+    if (self->effects.size && !(o = owe(self, gale_save_checkpoint(to)))) return no_memory(self);
+    if (o) o->effects = self->effects;
+    if (o) self->effects = (gx_buf)GX_BUF_INIT(NULL);
+    save_head(self, to, 0);
+    int rc = GALE_OK;
+    for (size_t i = 0; rc == GALE_OK && i < self->owed_count; i++) {
+        save_owed(&self->owed[i], to);
+        rc = promise_late(self, i, to);
+    }
+    return rc < 0 ? rc : come_by(self, GX_PLACE_SAVING);
+}
+
+static void take_owed(instance *self, const gale_value *v) {
+    uint64_t checkpoint = (uint64_t)v[1].as.i64;
+    gx_effect effect = { (uint64_t)v[2].as.i64, (uint64_t)v[3].as.i64 };
+    owed *o = self->owed_count ? &self->owed[self->owed_count - 1] : NULL;
+    if (!o || o->checkpoint != checkpoint) o = owe(self, checkpoint);
+    if (o) gx_buf_add(&o->effects, &effect, sizeof effect);
+    if (!o || o->effects.failed) (void)no_memory(self);
+}
+
+static void take_late(instance *self, gale_saved *from, const gale_value *v) {
+    (void)from;
+    if (v[0].as.i64 == RECORD_LAST) restore_last(self, v);
+    if (v[0].as.i64 == RECORD_HEAD) (void)restore_head(self, v);
+    if (v[0].as.i64 == RECORD_OWED) take_owed(self, v);
+}
+
+static void did_all(instance *self) {
+    const gx_outside *outside = &self->life->outside;
+    for (size_t i = 0; i < outside->count; i++)
+        if (outside->parts[i].component == self->node->index && outside->parts[i].task == self->context->task_index)
+            did_effects(self, &outside->parts[i].effects);
+    for (size_t i = 0; i < self->owed_count; i++) did_effects(self, &self->owed[i].effects);
+}
+
+/* Of a run that had come to its end: no checkpoint is made any more. */
+static int commit_at_once(instance *self) {
+    int rc = GALE_OK;
+    for (size_t i = 0; rc == GALE_OK && i < self->owed_count; i++) {
+        pledge p = pledge_of(self, i);
+        while ((rc = late_commit(&p, NULL)) == GALE_AGAIN) {
+        }
+    }
+    return rc;
+}
+
+static int late_restore(void *self_, gale_saved *from, gale_collector *out) {
+    instance *self = self_;
+    (void)out;
+    int rc = restore_with(self, from, take_late);
+    if (rc == GALE_OK && gale_saved_is_end(from)) rc = commit_at_once(self);
+    if (rc < 0 || self->life->death.dead) return rc;
+    forget_committed(self);
+    did_all(self);
+    return rc;
+}
+
+static const gale_durable_ops late_durable = {
+    .size = sizeof late_durable, .version = 1, .save = late_save, .restore = late_restore, .committed = told
+};
+
+/* --- Files --- */
 
 /* Its file, cut back to `size` when it is first used. */
 static gx_part *file_of(instance *self, size_t size) {
@@ -862,6 +1021,7 @@ gale_bolt gx_life_bolt(gx_life_node *node) {
         [GX_LIFE_HOLD] = OPS("hold", GALE_BOLT_MANUAL, prepare, hold_execute, hold_finish, NULL, &held_durable),
         [GX_LIFE_HAND] = OPS("hand", GALE_BOLT_MANUAL, hand_prepare, hand_execute, NULL, NULL, &held_durable),
         [GX_LIFE_PARTS] = OPS("parts", GALE_BOLT_SIMPLE, prepare, parts_execute, NULL, NULL, &parts_durable),
+        [GX_LIFE_LATE] = OPS("late", GALE_BOLT_SIMPLE, prepare, parts_execute, NULL, NULL, &late_durable),
         [GX_LIFE_FILE] = OPS("file", GALE_BOLT_SIMPLE, prepare, file_execute, NULL, NULL, &file_durable),
         [GX_LIFE_BURY] = OPS("bury", GALE_BOLT_SIMPLE, prepare, bury, bury_finish, NULL, &bury_durable),
     };

@@ -79,7 +79,7 @@ int gale_save_pledge(gale_saver *to, const gale_pledge_ops *ops, void *pledge) {
     gx_pledges *all = to ? to->pledges : NULL;
     bool room = all && gx_grow(all->heap, GX_TAG_OTHER, &all->list, &all->capacity, all->count + 1, sizeof *all->list);
     if (room) {
-        all->list[all->count++] = (gx_pledge){ ops, pledge, to->component };
+        all->list[all->count++] = (gx_pledge){ ops, pledge, to->component, false };
         return GALE_OK;
     }
     if (HAS(ops, drop)) ops->drop(pledge);
@@ -102,21 +102,71 @@ int gx_pledges_prepare(const gx_pledges *pledges, gale_error *error) {
     return rc;
 }
 
-int gx_pledges_commit(gx_pledges *pledges, gale_error *error) {
-    int rc = GALE_OK;
-    for (; rc == GALE_OK && pledges->committed < pledges->count; pledges->committed += rc == GALE_OK) {
-        const gx_pledge *pledge = &pledges->list[pledges->committed];
-        if (HAS(pledge->ops, commit)) rc = told(pledge->ops->commit(pledge->self, error), pledge, "commit", error);
-    }
+static bool may_be_late(const gx_pledge *pledge) {
+    return HAS(pledge->ops, commit) && HAS(pledge->ops, flags) && (pledge->ops->flags & GALE_PLEDGE_LATE);
+}
+
+static int commit(gx_pledge *pledge, gale_error *error) {
+    int rc = HAS(pledge->ops, commit) ? told(pledge->ops->commit(pledge->self, error), pledge, "commit", error) : 0;
+    pledge->kept = rc == GALE_OK;
     return rc;
 }
 
-void gx_pledges_drop(gx_pledges *pledges) {
-    for (size_t i = 0; i < pledges->count; i++) {
-        const gx_pledge *pledge = &pledges->list[i];
-        if (HAS(pledge->ops, drop)) pledge->ops->drop(pledge->self);
+int gx_pledges_commit(gx_pledges *pledges, gale_error *error) {
+    int rc = GALE_OK;
+    for (size_t i = 0; rc == GALE_OK && i < pledges->count; i++)
+        if (!may_be_late(&pledges->list[i])) rc = commit(&pledges->list[i], error);
+    return rc;
+}
+
+bool gx_pledges_are_owed(const gx_pledges *pledges) {
+    bool owed = false;
+    for (size_t i = 0; !owed && i < pledges->count; i++)
+        owed = may_be_late(&pledges->list[i]) && !pledges->list[i].kept;
+    return owed;
+}
+
+/* Does one that the same component made before wait? */
+static bool is_behind(const gx_pledges *pledges, size_t at) {
+    const gx_pledge *list = pledges->list;
+    for (size_t i = 0; i < at; i++)
+        if (may_be_late(&list[i]) && !list[i].kept && list[i].component == list[at].component) return true;
+    return false;
+}
+
+int gx_pledges_keep(gx_pledges *pledges, gale_error *error) {
+    int result = GALE_OK;
+    for (size_t i = 0; i < pledges->count && (result == GALE_OK || result == GALE_AGAIN); i++) {
+        gx_pledge *pledge = &pledges->list[i];
+        gale_error why = GALE_ERROR_INIT;
+        if (!may_be_late(pledge) || pledge->kept) continue;
+        if (result == GALE_AGAIN && is_behind(pledges, i)) continue;
+        int rc = commit(pledge, &why);
+        bool says_more = rc < 0 && (result == GALE_OK || rc != GALE_AGAIN);
+        if (says_more) result = rc;
+        if (says_more && error) *error = why;
     }
-    pledges->count = pledges->committed = 0;
+    return result;
+}
+
+static void drop(const gx_pledge *pledge) {
+    if (HAS(pledge->ops, drop)) pledge->ops->drop(pledge->self);
+}
+
+void gx_pledges_drop_kept(gx_pledges *pledges) {
+    size_t left = 0;
+    for (size_t i = 0; i < pledges->count; i++) {
+        if (pledges->list[i].kept)
+            drop(&pledges->list[i]);
+        else
+            pledges->list[left++] = pledges->list[i];
+    }
+    pledges->count = left;
+}
+
+void gx_pledges_drop(gx_pledges *pledges) {
+    for (size_t i = 0; i < pledges->count; i++) drop(&pledges->list[i]);
+    pledges->count = 0;
 }
 
 void gx_pledges_fini(gx_pledges *pledges) {

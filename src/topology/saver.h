@@ -17,20 +17,26 @@ typedef struct gx_pledge {
     const gale_pledge_ops *ops;
     void *self;
     const char *component; /* whose; lives as long as the plan */
+    bool kept;
 } gx_pledge;
 
 typedef struct gx_pledges {
     gx_heap *heap;
     gx_pledge *list;
     size_t count, capacity;
-    size_t committed; /* so many of them, the first ones */
 } gx_pledges;
 
-/* Each in turn; the first error ends it. A commit that is called again goes on with the one that ended it. */
+/* Each in turn, the commits but for those that may come late; the first error ends it. */
 int gx_pledges_prepare(const gx_pledges *pledges, gale_error *error);
 int gx_pledges_commit(gx_pledges *pledges, gale_error *error);
 
-/* Drops all, and forgets them; the memory stays. */
+/* Those that may come late: is one of them not kept? Commits them, each that was not; behind one that says GALE_AGAIN its component's others wait.
+ * GALE_OK: all are kept; GALE_AGAIN, with the first one's words; an error. */
+bool gx_pledges_are_owed(const gx_pledges *pledges);
+int gx_pledges_keep(gx_pledges *pledges, gale_error *error);
+
+/* Drops all, or those that are kept, and forgets them; the memory stays. */
+void gx_pledges_drop_kept(gx_pledges *pledges);
 void gx_pledges_drop(gx_pledges *pledges);
 
 /* The same, and frees it. */

@@ -49,7 +49,8 @@ int fake_prepare_pledges(fake_saver *saver) {
 
 int fake_commit_pledges(fake_saver *saver) {
     saver->error = (gale_error)GALE_ERROR_INIT;
-    return gx_pledges_commit(&saver->pledges, &saver->error);
+    int rc = gx_pledges_commit(&saver->pledges, &saver->error);
+    return rc < 0 ? rc : gx_pledges_keep(&saver->pledges, &saver->error);
 }
 
 void fake_drop_pledges(fake_saver *saver) {

@@ -19,7 +19,9 @@ static uint64_t occasions;
 /* One occasion in 16: a bug that always strikes would be easy to see. One in 4 of what has few. Edges that are drawn again
  * are always: seldom does one of them meet itself. */
 bool gx_mutant_strikes(gx_mutant mutant) {
-    uint64_t rate = mutant == GX_MUTANT_reset_revives ? 4 : mutant == GX_MUTANT_edges_again ? 1 : 16;
+    uint64_t rate = mutant == GX_MUTANT_reset_revives || mutant == GX_MUTANT_late_end    ? 4
+                    : mutant == GX_MUTANT_edges_again                                    ? 1
+                                                                                         : 16;
     return mutant == chosen && occasions++ % rate == rate - 1;
 }
 
@@ -62,6 +64,8 @@ static const struct {
     { "a held tuple forgotten by the checkpoint", "goes on without what it held", { TWICE, "does not end" } },
     { "a sink not cut back, or a prepared part not committed", TWICE, { "that is not prepared", "acked with" } },
     { "restored edges without the new number", "draws edges that were drawn before", { "was acked with" } },
+    { "what is late counted as committed", TWICE, { "before one that was promised" } },
+    { "an end that does not wait for what is late", "ended too soon", { NULL } },
 };
 
 static_assert(sizeof mutants / sizeof *mutants == GX_MUTANT_COUNT, "every mutant has a name");

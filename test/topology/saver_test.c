@@ -214,7 +214,7 @@ static void drop(void *pledge) {
     note(pledge, "d");
 }
 
-static const gale_pledge_ops ops = { sizeof ops, prepare, commit, drop };
+static const gale_pledge_ops ops = { .size = sizeof ops, .prepare = prepare, .commit = commit, .drop = drop };
 
 static void pledges_are_prepared_committed_and_dropped_in_their_order(void **state) {
     (void)state;

@@ -1,0 +1,207 @@
+#include "runtime/keeper.h"
+
+#include "base/log.h"
+#include "base/mutant.h"
+#include "base/str.h"
+
+enum { LOOK = 50 * 1000 * 1000 }; /* ns */
+
+static int64_t now_of(const gx_keeper *k) {
+    return k->shared->clock.now(k->shared->clock.user);
+}
+
+/* --- Life --- */
+
+static gx_pledges *lists_new(gx_shared *shared) {
+    gx_pledges *lists = gx_alloc_array(&shared->heap, GX_TAG_OTHER, shared->executor_count, sizeof *lists);
+    for (uint32_t i = 0; lists && i < shared->executor_count; i++)
+        lists[i] = (gx_pledges){ .heap = shared->executors[i]->heap };
+    return lists;
+}
+
+static void lists_free(gx_shared *shared, gx_pledges *lists) {
+    for (uint32_t i = 0; lists && i < shared->executor_count; i++) gx_pledges_fini(&lists[i]);
+    gx_free(&shared->heap, GX_TAG_OTHER, lists, shared->executor_count * sizeof *lists);
+}
+
+int gx_keeper_init(gx_keeper *k, gx_shared *shared, gx_monitor *monitor, gale_error *error) {
+    k->shared = shared;
+    k->monitor = monitor;
+    k->given = lists_new(shared);
+    k->held = lists_new(shared);
+    if (k->given && k->held) return GALE_OK;
+    return gale_error_set(error, GALE_NO_MEMORY, "no memory for what checkpoints promise");
+}
+
+void gx_keeper_fini(gx_keeper *k) {
+    if (!k->shared) return;
+    lists_free(k->shared, k->given);
+    lists_free(k->shared, k->held);
+}
+
+/* --- Given --- */
+
+static void swap(gx_pledges *a, gx_pledges *b) {
+    gx_pledges other = *a;
+    *a = *b;
+    *b = other;
+}
+
+static bool are_owed(const gx_shared *shared) {
+    bool owed = false;
+    for (uint32_t i = 0; !owed && i < shared->executor_count; i++)
+        owed = gx_pledges_are_owed(&shared->executors[i]->cut.pledges);
+    return owed;
+}
+
+void gx_keeper_give(gx_keeper *k, uint64_t number) {
+    bool owed = are_owed(k->shared);
+    gx_monitor_lock(k->monitor);
+    if (owed || k->state.kept < k->state.given) {
+        for (uint32_t i = 0; i < k->shared->executor_count; i++)
+            swap(&k->given[i], &k->shared->executors[i]->cut.pledges);
+        k->is_given = true;
+    } else {
+        k->state.tried = k->state.kept = number;
+    }
+    k->state.given = number;
+    gx_monitor_notify(k->monitor);
+    gx_monitor_unlock(k->monitor);
+}
+
+bool gx_keeper_owes(gx_keeper *k) {
+    gx_monitor_lock(k->monitor);
+    bool owes = k->state.kept < k->state.given;
+    gx_monitor_unlock(k->monitor);
+    return owes;
+}
+
+/* --- Kept --- */
+
+/* Is there something to do now? With the lock held. */
+static bool is_due(const gx_keeper *k) {
+    return !k->state.failed && k->state.kept < k->state.given && now_of(k) >= k->due;
+}
+
+static bool has_new(gx_keeper *k, bool *ret_due) {
+    gx_monitor_lock(k->monitor);
+    bool new = k->is_given;
+    *ret_due = is_due(k);
+    gx_monitor_unlock(k->monitor);
+    return new;
+}
+
+/* What was given takes the place of what is held. False: it is not time. */
+static bool take(gx_keeper *k) {
+    bool due;
+    bool new = has_new(k, &due);
+    if (!due || !new) return due;
+    for (uint32_t i = 0; i < k->shared->executor_count; i++) gx_pledges_drop(&k->held[i]);
+    gx_monitor_lock(k->monitor);
+    for (uint32_t i = 0; i < k->shared->executor_count; i++) swap(&k->given[i], &k->held[i]);
+    k->held_number = k->state.given;
+    k->is_given = false;
+    gx_monitor_unlock(k->monitor);
+    return true;
+}
+
+/* Of each executor; the first words of "not now", or those of an error. */
+static int commit_held(gx_keeper *k, gale_error *why) {
+    int result = GALE_OK;
+    for (uint32_t i = 0; i < k->shared->executor_count && (result == GALE_OK || result == GALE_AGAIN); i++) {
+        gale_error own = GALE_ERROR_INIT;
+        int rc = gx_pledges_keep(&k->held[i], &own);
+        if (rc == GALE_AGAIN && GX_MUTANT(late_is_kept)) rc = GALE_OK;
+        if (rc < 0 && (result == GALE_OK || rc != GALE_AGAIN)) *why = own;
+        if (rc < 0 && (result == GALE_OK || rc != GALE_AGAIN)) result = rc;
+        gx_pledges_drop_kept(&k->held[i]);
+    }
+    return result;
+}
+
+/* Several lines as one, as far as they fit. */
+static const char *one_line(gale_error *why) {
+    for (char *at = why->text; (at = strchr(at, '\n'));) {
+        size_t rest = strlen(at);
+        if (at + rest + 2 > why->text + sizeof why->text) rest--; /* the last letter */
+        memmove(at + 2, at + 1, rest);
+        memcpy(at, "; ", 2);
+        why->text[sizeof why->text - 1] = '\0';
+    }
+    return why->text;
+}
+
+/* Said at the first time, when pauses have grown to their longest, and when it is over. */
+static void tell(const gx_keeper *k, bool was_away) {
+    const gale_logger *logger = &k->shared->logger;
+    const gx_keeper_state *state = &k->state;
+    if (state->away && (k->pause == GX_KEEPER_PAUSE || k->pause == GX_KEEPER_PAUSE_MAX))
+        gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", state->why.text);
+    if (was_away && state->kept == state->given)
+        gale_log(logger, GALE_LOG_INFO, "checkpoint", "what was asked again is committed, with checkpoint %llu",
+                 (unsigned long long)state->kept);
+}
+
+static int64_t grown(int64_t pause) {
+    if (pause == 0) return GX_KEEPER_PAUSE;
+    return pause < GX_KEEPER_PAUSE_MAX / 2 ? 2 * pause : GX_KEEPER_PAUSE_MAX;
+}
+
+static void note(gx_keeper *k, int rc, gale_error *why) {
+    gx_monitor_lock(k->monitor);
+    gx_keeper_state *state = &k->state;
+    bool was_away = state->away;
+    state->away = rc == GALE_AGAIN;
+    state->failed = rc < 0 && rc != GALE_AGAIN ? rc : 0;
+    state->tried = k->held_number;
+    if (rc == GALE_OK) state->kept = k->held_number;
+    if (rc < 0) (void)one_line(why), state->why = *why;
+    k->pause = rc == GALE_AGAIN ? grown(k->pause) : 0;
+    k->due = k->pause ? now_of(k) + k->pause : 0;
+    tell(k, was_away);
+    gx_monitor_notify(k->monitor);
+    gx_monitor_unlock(k->monitor);
+}
+
+int gx_keeper_try(gx_keeper *k, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
+    if (!take(k)) return GALE_OK;
+    int rc = commit_held(k, &why);
+    if (rc < 0 && why.code == 0) gale_error_set(&why, rc, "%s", gale_error_text(rc));
+    note(k, rc, &why);
+    if (rc == GALE_OK || rc == GALE_AGAIN) return GALE_OK;
+    gale_error_add(&why, "what checkpoint %llu promises could not be kept; the run can go on from it",
+                   (unsigned long long)k->held_number);
+    gx_executors_fail(k->shared, &why);
+    if (error) *error = why;
+    return rc;
+}
+
+/* --- The thread --- */
+
+/* Until there is something to do. False: it is to end. */
+static bool await(gx_keeper *k) {
+    gx_monitor_lock(k->monitor);
+    while (!k->quits && !is_due(k)) gx_monitor_wait(k->monitor, k->state.kept < k->state.given ? LOOK : -1);
+    bool goes_on = !k->quits;
+    gx_monitor_unlock(k->monitor);
+    return goes_on;
+}
+
+static void *body(void *user) {
+    gx_keeper *k = user;
+    while (await(k)) (void)gx_keeper_try(k, NULL);
+    return NULL;
+}
+
+bool gx_keeper_start(gx_keeper *k) {
+    return gx_thread_start(&k->thread, "gale-keep", body, k);
+}
+
+bool gx_keeper_join(gx_keeper *k, int64_t nanoseconds) {
+    gx_monitor_lock(k->monitor);
+    k->quits = true;
+    gx_monitor_notify(k->monitor);
+    gx_monitor_unlock(k->monitor);
+    return !k->thread.started || gx_thread_join(&k->thread, nanoseconds);
+}

@@ -1,0 +1,61 @@
+/* What checkpoints that last have promised and may be late with (GALE_PLEDGE_LATE), and how it is kept.
+ *
+ *     kept --give--> owed --all are committed--> kept
+ *                     |---- some say "not now" --> away --the pause is over--> owed
+ *                     '---- an error --> failed: the run stops
+ *
+ * What:    the pledges of the newest checkpoint that lasts stand for those of all before it: what these have not kept is pledged again in each. So
+ *          there are never more than two lists of them, one that is worked on and one that waits for its turn, however long a system is away.
+ *          Pauses grow from GX_KEEPER_PAUSE to GX_KEEPER_PAUSE_MAX. They are of the run's clock.
+ * Threads: a thread of its own calls gx_keeper_try, or, without one, the committer; gx_keeper_give is the committer's. What `state` is, is under the
+ *          lock of the monitor, which is the checkpoint's and is notified of each change. */
+#ifndef GX_RUNTIME_KEEPER_H
+#define GX_RUNTIME_KEEPER_H
+
+#include "base/os/thread.h"
+#include "engine/executor.h"
+
+/* ns, between two attempts. */
+#define GX_KEEPER_PAUSE (100 * GALE_MILLISECOND)
+#define GX_KEEPER_PAUSE_MAX (10 * GALE_SECOND)
+
+typedef struct gx_keeper_state {
+    uint64_t given; /* the number of the newest checkpoint whose promises it has; of those of no other one they are kept, unless `kept` is the same */
+    uint64_t tried; /* the newest of which all were asked to commit */
+    uint64_t kept;  /* the newest of which all have */
+    bool away;      /* somebody said "not now" last, and this is why; or, when it has failed, that */
+    int failed;
+    gale_error why;
+} gx_keeper_state;
+
+typedef struct gx_keeper {
+    gx_shared *shared;
+    gx_monitor *monitor;
+    gx_thread thread;
+    gx_pledges *given; /* of each executor; under the lock */
+    gx_pledges *held;  /* whoever tries */
+    uint64_t held_number;
+    /* Under the lock. */
+    gx_keeper_state state;
+    bool is_given, quits;
+    int64_t pause, due;
+} gx_keeper;
+
+/* The plan is made, and the number of executors known. To be ended in any case. */
+int gx_keeper_init(gx_keeper *keeper, gx_shared *shared, gx_monitor *monitor, gale_error *error);
+void gx_keeper_fini(gx_keeper *keeper);
+
+/* Takes what is left of the executors' pledges: their checkpoint lasts. */
+void gx_keeper_give(gx_keeper *keeper, uint64_t number);
+
+/* Commits what is owed, if it is time. GALE_OK; an error, with which the run stops. */
+int gx_keeper_try(gx_keeper *keeper, gale_error *error);
+
+/* Is something not kept that was given? */
+bool gx_keeper_owes(gx_keeper *keeper);
+
+/* A thread that does so, until gx_keeper_join, which waits at most `nanoseconds`. */
+bool gx_keeper_start(gx_keeper *keeper);
+bool gx_keeper_join(gx_keeper *keeper, int64_t nanoseconds);
+
+#endif
