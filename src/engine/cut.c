@@ -9,8 +9,6 @@
 #include "engine/turn.h"
 #include "engine/waiting.h"
 
-enum { CHUNK = 1 << 20 }; /* bytes of records that one value of the store is given, about */
-
 bool gx_cut_move(gx_shared *shared, uint64_t from, gx_cut_stage stage) {
     uint64_t attempt = from / GX_CUT_STAGES + (stage == GX_CUT_HOLD);
     if (!gx_cas_seq(&shared->cut_stage, &from, attempt * GX_CUT_STAGES + (uint64_t)stage)) return false;
@@ -52,37 +50,9 @@ static void add_u32(char *to, uint32_t number) {
     for (int i = 0; i < 4; i++) to[i] = (char)(number >> (24 - 8 * i));
 }
 
-/* Records, in pieces, under keys that begin with `prefix`; what the last checkpoint had more of them goes. Returns how many
- * pieces. */
-static uint32_t put_chunks(gx_changes *changes, gx_buf *prefix, gale_str records, uint32_t before) {
-    uint32_t chunk = 0;
-    size_t size = prefix->size;
-    while (records.size) {
-        gale_str rest = records;
-        const gale_body *body;
-        while ((size_t)(rest.data - records.data) < CHUNK && gx_records_next(&rest, &body)) {
-        }
-        char number[4];
-        add_u32(number, chunk++);
-        gx_buf_add(prefix, number, sizeof number);
-        gx_changes_put(changes, (gale_str){ prefix->data, prefix->size },
-                       (gale_str){ records.data, (size_t)(rest.data - records.data) });
-        prefix->size = size;
-        records = rest;
-    }
-    for (uint32_t old = chunk; old < before; old++) {
-        char number[4];
-        add_u32(number, old);
-        gx_buf_add(prefix, number, sizeof number);
-        gx_changes_remove(changes, (gale_str){ prefix->data, prefix->size });
-        prefix->size = size;
-    }
-    return chunk;
-}
-
 /* What is in `cut->records`, under keys of this kind: of a component, unless `name` is NULL, and its task or executor
- * `index`. `chunks`: how many pieces the last checkpoint has of it, and then how many this one. */
-static int put_records(gx_executor *ex, char kind, const char *name, uint32_t index, uint32_t *chunks) {
+ * `index`. */
+static int put_records(gx_executor *ex, char kind, const char *name, uint32_t index, gx_chunks *chunks) {
     gx_cut_part *cut = &ex->cut;
     gx_buf prefix = GX_BUF_INIT(ex->heap);
     char number[4];
@@ -90,9 +60,9 @@ static int put_records(gx_executor *ex, char kind, const char *name, uint32_t in
     gx_buf_add_byte(&prefix, kind);
     if (name) gx_buf_add(&prefix, name, strlen(name) + 1);
     gx_buf_add(&prefix, number, sizeof number);
-    if (gx_buf_reserve(&prefix, sizeof number)) /* of a piece */
-        *chunks = put_chunks(&cut->changes, &prefix, (gale_str){ cut->records.data, cut->records.size }, *chunks);
-    int rc = prefix.failed ? GALE_NO_MEMORY : GALE_OK;
+    gale_str records = { cut->records.data, cut->records.size };
+    int rc = prefix.failed ? GALE_NO_MEMORY
+                           : gx_chunks_put(chunks, &prefix, records, ex->shared->cut.seed, &cut->changes);
     gx_buf_fini(&prefix);
     return rc;
 }
@@ -109,7 +79,7 @@ static int save_component(gx_executor *ex, gx_task *task, uint64_t checkpoint) {
     gx_turn_end(ex);
     if (rc >= 0) rc = saver.failed;
     if (rc < 0) return rc;
-    return put_records(ex, GX_CUT_TASKS, task->context.component, task->context.task_index, &task->saved_chunks);
+    return put_records(ex, GX_CUT_TASKS, task->context.component, task->context.task_index, &task->chunks);
 }
 
 static int save_rest(gx_executor *ex) {

@@ -241,6 +241,7 @@ void gx_executor_free(gx_executor *ex) {
     gx_changes_fini(&ex->cut.changes);
     gx_pledges_fini(&ex->cut.pledges);
     gx_buf_fini(&ex->cut.records);
+    gx_chunks_fini(&ex->cut.rest_chunks, ex->heap);
     if (ex->inbox) gx_inbox_close(ex->inbox);
     gx_inbox_release(ex->inbox);
     gx_watches_fini(&ex->watches);

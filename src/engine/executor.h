@@ -143,7 +143,7 @@ typedef struct gx_cut_part {
     gx_changes changes; /* the committer's from the cut to the end of the commit, and so are the pledges */
     gx_pledges pledges;
     gx_buf records;
-    uint32_t rest_chunks;  /* that the last checkpoint has of it */
+    gx_chunks rest_chunks; /* that the last checkpoint has of it */
     int rc;                /* of the last saving */
     const gx_task *failed; /* whose it is; NULL: nobody's */
 } gx_cut_part;

@@ -58,6 +58,7 @@ typedef struct gx_cut_shared {
     gale_str letters;                 /* records: what the checkpoint has of the file of dead letters */
     bool complete;                    /* the checkpoint that the run goes on from is of an end */
     uint64_t state_memory;
+    uint64_t seed;       /* of sums of what checkpoints have (engine/chunks.h) */
     gx_atomic64 until;   /* ns; a hold or a stop that lasts longer is put off; INT64_MAX: none is */
     gx_atomic64 number;  /* of the checkpoint that is being made */
     gx_atomic32 saved;   /* executors that have saved */

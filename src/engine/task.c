@@ -121,6 +121,7 @@ void gx_task_free(gx_task *task, gx_shared *shared) {
     if (task->is_acker) gx_acker_fini(&task->acker);
     gx_task_drop_states(task, shared);
     gx_metrics_free(&task->metrics, &shared->heap);
+    gx_chunks_fini(&task->chunks, &shared->heap);
     gx_edges_fini(&task->edges, &shared->heap);
     uint32_t streams = task->plan->stream_count;
     for (uint32_t i = 0; task->streams && i < streams; i++) gx_router_fini(&task->streams[i], &shared->heap);

@@ -3,6 +3,7 @@
 #define GX_ENGINE_TASK_H
 
 #include "ds/batch.h"
+#include "engine/chunks.h"
 #include "engine/edges.h"
 #include "engine/latencies.h"
 #include "engine/metric.h"
@@ -150,7 +151,7 @@ typedef struct gx_task {
 
     gx_held held;
     gx_owed owed;
-    uint32_t saved_chunks; /* that the last checkpoint has of it */
+    gx_chunks chunks; /* that the last checkpoint has of it */
     gx_spout_life spout;
     gx_tick_life tick;
     gx_watch_list kept; /* watches that are to be told when it may run */

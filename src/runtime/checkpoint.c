@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/mutant.h"
+#include "base/os/entropy.h"
 #include "base/os/time.h"
 #include "engine/cut.h"
 
@@ -24,6 +25,7 @@ int gx_checkpoint_init(gx_checkpoint *c, gx_shared *shared, const gale_store *st
     c->head = (gx_changes)GX_CHANGES_INIT(&shared->heap);
     c->has_monitor = gx_monitor_init(&c->monitor);
     if (!c->has_monitor) return gale_error_set(error, GALE_NO_MEMORY, "the system refuses a mutex");
+    shared->cut.seed = gx_os_entropy();
     c->times = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *c->times);
     if (!c->times) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the figures of checkpoints");
     int rc = gx_keeper_init(&c->keeper, shared, &c->monitor, error);

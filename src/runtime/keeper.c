@@ -119,16 +119,15 @@ static int commit_held(gx_keeper *k, gale_error *why) {
     return result;
 }
 
-/* Several lines as one, as far as they fit. */
-static const char *one_line(gale_error *why) {
-    for (char *at = why->text; (at = strchr(at, '\n'));) {
+/* Of several, as far as they fit. */
+static void make_one_line(char *text, size_t room) {
+    for (char *at = text; (at = strchr(at, '\n'));) {
         size_t rest = strlen(at);
-        if (at + rest + 2 > why->text + sizeof why->text) rest--; /* the last letter */
+        if (at + rest + 2 > text + room) rest--; /* the last letter */
         memmove(at + 2, at + 1, rest);
         memcpy(at, "; ", 2);
-        why->text[sizeof why->text - 1] = '\0';
+        text[room - 1] = '\0';
     }
-    return why->text;
 }
 
 /* Said at the first time, when pauses have grown to their longest, and when it is over. */
@@ -147,7 +146,7 @@ static int64_t grown(int64_t pause) {
     return pause < GX_KEEPER_PAUSE_MAX / 2 ? 2 * pause : GX_KEEPER_PAUSE_MAX;
 }
 
-static void note(gx_keeper *k, int rc, gale_error *why) {
+static void note(gx_keeper *k, int rc, const gale_error *why) {
     gx_monitor_lock(k->monitor);
     gx_keeper_state *state = &k->state;
     bool was_away = state->away;
@@ -155,7 +154,8 @@ static void note(gx_keeper *k, int rc, gale_error *why) {
     state->failed = rc < 0 && rc != GALE_AGAIN ? rc : 0;
     state->tried = k->held_number;
     if (rc == GALE_OK) state->kept = k->held_number;
-    if (rc < 0) (void)one_line(why), state->why = *why;
+    if (rc < 0) state->why = *why;
+    make_one_line(state->why.text, sizeof state->why.text);
     k->pause = rc == GALE_AGAIN ? grown(k->pause) : 0;
     k->due = k->pause ? now_of(k) + k->pause : 0;
     tell(k, was_away);

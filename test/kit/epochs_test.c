@@ -209,6 +209,100 @@ static void a_commit_whose_answer_was_lost_is_asked_again_and_comes_once(void **
     expect_rows(f, "a ");
 }
 
+static void while_the_system_is_away_what_nobody_was_asked_for_is_one_epoch(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    f->there.rc = GALE_AGAIN;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    for (int i = 0; i < 20; i++) {
+        take(f, "b");
+        cut(f);
+        assert_int_equal(f->saver.pledges.count, 2);
+        assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+        gale_epochs_committed(f->epochs, f->saver.checkpoint);
+    }
+    cut(f); /* nothing came since */
+    assert_int_equal(f->saver.pledges.count, 2);
+    f->there.rc = 0;
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    expect_rows(f, "a b b b b b b b b b b b b b b b b b b b b ");
+    assert_int_equal(f->there.number, 21);
+    make_checkpoint(f);
+    assert_int_equal(f->saver.pledges.count, 0);
+}
+
+/* It is not known what became of it. */
+static void what_was_tried_keeps_its_number_and_comes_once_though_its_answer_is_lost_again_and_again(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    f->there.lost = 1;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    assert_int_equal(f->there.number, 1);
+    take(f, "b");
+    cut(f);
+    f->there.lost = 1;
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN); /* b's */
+    take(f, "c");
+    make_checkpoint(f);
+    expect_rows(f, "a b c ");
+}
+
+static void a_pledge_whose_rows_were_taken_back_commits_nothing(void **state) {
+    fixture *f = *state;
+    fake_saver other;
+    fake_saver_init(&other, &f->fake);
+    take(f, "a");
+    cut(f);
+    take(f, "b");
+    other.checkpoint = f->saver.checkpoint;
+    assert_int_equal(fake_save(&other, &durable, f->epochs), 0);
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    assert_int_equal(f->there.calls, 0);
+    assert_int_equal(fake_commit_pledges(&other), 0);
+    expect_rows(f, "a b ");
+    assert_int_equal(f->there.number, 2);
+    fake_saver_fini(&other);
+}
+
+static void a_run_that_dies_while_the_system_is_away_sends_all_in_order(void **state) {
+    fixture *f = *state;
+    f->there.rc = GALE_AGAIN;
+    for (int life = 0; life < 4; life++) {
+        take(f, "a");
+        cut(f);
+        assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+        take(f, "b");
+        cut(f);
+        assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+        die_and_go_on(f);
+    }
+    f->there.rc = 0;
+    take(f, "c");
+    make_checkpoint(f);
+    expect_rows(f, "a b a b a b a b c ");
+    make_checkpoint(f);
+    assert_int_equal(f->saver.pledges.count, 0);
+}
+
+static void a_full_one_is_full_until_its_rows_are_committed_whatever_lasts(void **state) {
+    fixture *f = *state;
+    while (!f->fake.congested) take(f, "0123456789");
+    f->there.rc = GALE_AGAIN;
+    for (int i = 0; i < 3; i++) {
+        cut(f);
+        assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+        gale_epochs_committed(f->epochs, f->saver.checkpoint);
+        assert_true(f->fake.congested);
+    }
+    f->there.rc = 0;
+    assert_int_equal(fake_commit_pledges(&f->saver), 0);
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+    assert_int_equal(fake_tell_watches(&f->fake), 1);
+    assert_false(f->fake.congested);
+}
+
 static void while_the_system_is_away_the_task_says_so(void **state) {
     fixture *f = *state;
     take(f, "a");
@@ -307,7 +401,7 @@ static void misuse_is_refused(void **state) {
     assert_int_equal(gale_epoch_count(NULL), 0);
 }
 
-/* A row, a cut, another row; with the n-th allocation refused, for every n: nothing is lost and nothing leaks. */
+/* A row, a cut, another row and a cut; with the n-th allocation refused, for every n: nothing is lost and nothing leaks. */
 static void every_allocation_may_fail(void **state) {
     fixture *f = *state;
     gale_epochs_free(f->epochs);
@@ -317,6 +411,8 @@ static void every_allocation_may_fail(void **state) {
         gale_value row = gale_text("a");
         f->fake.fail_at = f->fake.allocations + n;
         int rc = gale_epochs_new(&f->fake.context, &f->fake.collector, &options, &f->epochs, NULL);
+        if (rc == 0) rc = gale_epochs_take(f->epochs, &row, 1);
+        if (rc == 0) rc = fake_save(&f->saver, &durable, f->epochs);
         if (rc == 0) rc = gale_epochs_take(f->epochs, &row, 1);
         if (rc == 0) rc = fake_save(&f->saver, &durable, f->epochs);
         bool failed = f->fake.allocations >= f->fake.fail_at;
@@ -340,6 +436,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(two_epochs_of_a_run_that_died_twice_go_out_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_begins_anew_is_another_run, setup, teardown),
         cmocka_unit_test_setup_teardown(a_commit_whose_answer_was_lost_is_asked_again_and_comes_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(while_the_system_is_away_what_nobody_was_asked_for_is_one_epoch, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            what_was_tried_keeps_its_number_and_comes_once_though_its_answer_is_lost_again_and_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pledge_whose_rows_were_taken_back_commits_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_run_that_dies_while_the_system_is_away_sends_all_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_one_is_full_until_its_rows_are_committed_whatever_lasts, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(while_the_system_is_away_the_task_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_one_asks_for_a_checkpoint_and_holds_back_who_feeds_it, setup, teardown),
         cmocka_unit_test_setup_teardown(what_had_come_to_its_end_goes_out_when_it_is_looked_at_again, setup, teardown),

@@ -248,6 +248,82 @@ static void the_first_that_fails_is_named_and_all_are_dropped(void **state) {
     assert_string_equal(b.log, "cd");
 }
 
+static const gale_pledge_ops late_ops = {
+    .size = sizeof late_ops, .prepare = prepare, .commit = commit, .drop = drop, .flags = GALE_PLEDGE_LATE
+};
+
+static void promise_late(const char *component, promise *p) {
+    saver.component = component;
+    assert_int_equal(gale_save_pledge(&saver, &late_ops, p), GALE_OK);
+}
+
+static void what_may_be_late_is_committed_apart_and_asked_again(void **state) {
+    (void)state;
+    promise now = { .prepared = 0 }, late = { .committed = GALE_AGAIN };
+    gale_error error = GALE_ERROR_INIT;
+    promise_late("database", &late);
+    assert_int_equal(gale_save_pledge(&saver, &ops, &now), GALE_OK);
+    assert_int_equal(gx_pledges_prepare(&pledges, &error), GALE_OK);
+    assert_int_equal(gx_pledges_commit(&pledges, &error), GALE_OK);
+    assert_true(gx_pledges_are_owed(&pledges));
+    gx_pledges_drop_kept(&pledges);
+    assert_string_equal(now.log, "pcd");
+    assert_string_equal(late.log, "p");
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_AGAIN);
+    assert_non_null(strstr(error.text, "the broker is away"));
+    assert_non_null(strstr(error.text, "'database' could not commit"));
+    late.committed = 0;
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_OK);
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_OK); /* not again */
+    assert_false(gx_pledges_are_owed(&pledges));
+    gx_pledges_drop_kept(&pledges);
+    assert_string_equal(late.log, "pccd");
+    assert_int_equal(pledges.count, 0);
+}
+
+static void behind_what_is_not_committed_yet_its_component_waits_and_others_do_not(void **state) {
+    (void)state;
+    static const char one[] = "one", two[] = "two";
+    promise first = { .committed = GALE_AGAIN }, second = { .prepared = 0 }, other = { .prepared = 0 };
+    gale_error error = GALE_ERROR_INIT;
+    promise_late(one, &first);
+    promise_late(two, &other);
+    promise_late(one, &second);
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_AGAIN);
+    assert_string_equal(second.log, "");
+    assert_string_equal(other.log, "c");
+    first.committed = 0;
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_OK);
+    assert_string_equal(first.log, "cc");
+    assert_string_equal(second.log, "c");
+    assert_string_equal(other.log, "c");
+}
+
+static void an_error_of_what_is_late_counts_more_than_not_now(void **state) {
+    (void)state;
+    promise away = { .committed = GALE_AGAIN }, wrong = { .committed = GALE_COMPONENT }, behind = { .prepared = 0 };
+    gale_error error = GALE_ERROR_INIT;
+    promise_late("away", &away);
+    promise_late("wrong", &wrong);
+    promise_late("behind", &behind);
+    assert_int_equal(gx_pledges_keep(&pledges, &error), GALE_COMPONENT);
+    assert_non_null(strstr(error.text, "'wrong' could not commit"));
+    assert_string_equal(behind.log, "");
+}
+
+/* As a component has it that was compiled with an earlier header. */
+static void operations_without_flags_are_never_late(void **state) {
+    (void)state;
+    static const gale_pledge_ops short_ops = {
+        .size = offsetof(gale_pledge_ops, flags), .commit = commit, .flags = GALE_PLEDGE_LATE
+    };
+    promise p = { .prepared = 0 };
+    assert_int_equal(gale_save_pledge(&saver, &short_ops, &p), GALE_OK);
+    assert_false(gx_pledges_are_owed(&pledges));
+    assert_int_equal(gx_pledges_commit(&pledges, NULL), GALE_OK);
+    assert_string_equal(p.log, "c");
+}
+
 static void a_pledge_that_cannot_be_kept_is_dropped_at_once(void **state) {
     (void)state;
     promise a = { .prepared = 0 };
@@ -279,6 +355,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(where_no_key_leads_to_a_task_everything_is_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(pledges_are_prepared_committed_and_dropped_in_their_order, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_that_fails_is_named_and_all_are_dropped, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_late_is_committed_apart_and_asked_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(behind_what_is_not_committed_yet_its_component_waits_and_others_do_not, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_error_of_what_is_late_counts_more_than_not_now, setup, teardown),
+        cmocka_unit_test_setup_teardown(operations_without_flags_are_never_late, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pledge_that_cannot_be_kept_is_dropped_at_once, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
