@@ -181,6 +181,7 @@ GALE_API int gale_dispatch_restore(gale_dispatch *dispatch, gale_saved *from, ga
  * marker:
  *
  *      take* --save--> epoch n --checkpoint n lasts--> commit: rows and marker (run, n) at once --> forgotten
+ *                                        |--- not now: checkpoints go on, and have it; what comes behind it is one epoch of the newest number
  *                                        '--- the process dies --> restore --> commit: nothing, if the marker is there
  *
  * A tuple may be acked when its row was taken: that reaches the outside with the same checkpoint. */
@@ -196,7 +197,7 @@ GALE_API uint64_t gale_epoch_count(const gale_epoch *epoch);
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
 
 /* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker is of the same run and this number or a higher one.
- * On the committer's thread, never two at once. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
+ * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
  * error stops it. Must end by itself, within seconds. */
 typedef int gale_epoch_commit_fn(void *user, gale_epoch *epoch, gale_error *error);
 

@@ -190,10 +190,11 @@ GALE_API int gale_runtime_tap_end(gale_runtime *runtime, gale_tap tap);
  * the first checkpoint lasts, the store has what it had. gale_runtime_start starts one thread more, which makes checkpoints
  * last: it alone waits for the disk.
  * Whoever uses gale_runtime_step calls gale_runtime_commit now and then, from that thread or another one: the first time
- * before anything runs, since the first checkpoint is made as soon as all is open, and nothing is done until it lasts. */
+ * before anything runs, since the first checkpoint is made as soon as all is open, and nothing is done until it lasts. What sinks could not commit
+ * yet is asked for again by the same call, after pauses of the run's clock. */
 
-/* Makes the checkpoint that was cut last: it is on the disk when this returns. 1; 0: none was cut since. An error stops the
- * run. GALE_STATE after gale_runtime_start, and in a run that is not durable. One call at a time. */
+/* Makes the checkpoint that was cut last: it is on the disk when this returns. 1; 0: none was cut since, or it is of the end, and sinks have not
+ * committed all. An error stops the run. GALE_STATE after gale_runtime_start, and in a run that is not durable. One call at a time. */
 GALE_API int gale_runtime_commit(gale_runtime *runtime, gale_error *error);
 
 /* Asks for a checkpoint now, and waits until one that was not there before lasts, at most `nanoseconds` (negative: as long
@@ -228,6 +229,8 @@ typedef struct gale_checkpoint_stats {
     int64_t took_p99;
     int64_t took_max;
     uint64_t bytes_max;
+    int64_t
+        owed; /* for so long a sink has not committed what a checkpoint that lasts has promised; 0: all is committed */
 } gale_checkpoint_stats;
 
 /* Reads them, at any time. `ret_stats->size` is the caller's sizeof, or 0 for that of this header. False when the run is not

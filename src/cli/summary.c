@@ -328,6 +328,7 @@ static void text_checkpoints(const gale_checkpoint_stats *c, gx_buf *out) {
     if (c->count)
         gx_buf_format(out, "; the last, %llu: %s old, %s, %s to make it last, spouts held for %s",
                       (unsigned long long)c->number, TIME(age_of(c)), BYTES(c->bytes), TIME(c->took), TIME(c->held));
+    if (c->owed) gx_buf_format(out, "; sinks have not committed all for %s", TIME(c->owed));
     gx_buf_add_text(out, "\n");
     if (c->count < 2) return;
     gx_buf_format(out, "spouts held p50 %s, p99 %s, max %s; to last p50 %s, p99 %s, max %s; at most %s\n",
@@ -529,6 +530,7 @@ static void json_checkpoints(const gx_summary *summary, gx_json *json) {
     gx_figure_seconds_member(json, "held_seconds_p50", c->held_p50);
     gx_figure_seconds_member(json, "held_seconds_p99", c->held_p99);
     gx_figure_seconds_member(json, "held_seconds_max", c->held_max);
+    gx_figure_seconds_member(json, "owed_seconds", c->owed);
     gx_json_key(json, gx_str("complete"));
     gx_json_bool(json, c->complete);
     gx_json_close(json, '}');

@@ -470,6 +470,7 @@ gale_checkpoint_stats gx_checkpoint_stats(gx_checkpoint *c) {
     gx_monitor_lock(&c->monitor);
     gale_checkpoint_stats stats = c->stats;
     gx_monitor_unlock(&c->monitor);
+    stats.owed = gx_keeper_owed(&c->keeper);
     read_quantiles(&c->times->held, &stats.held_p50, &stats.held_p99);
     read_quantiles(&c->times->took, &stats.took_p50, &stats.took_p99);
     return stats;

@@ -57,6 +57,7 @@ static bool are_owed(const gx_shared *shared) {
 void gx_keeper_give(gx_keeper *k, uint64_t number) {
     bool owed = are_owed(k->shared);
     gx_monitor_lock(k->monitor);
+    if (k->state.kept == k->state.given) k->owed_since = now_of(k);
     if (owed || k->state.kept < k->state.given) {
         for (uint32_t i = 0; i < k->shared->executor_count; i++)
             swap(&k->given[i], &k->shared->executors[i]->cut.pledges);
@@ -74,6 +75,13 @@ bool gx_keeper_owes(gx_keeper *k) {
     bool owes = k->state.kept < k->state.given;
     gx_monitor_unlock(k->monitor);
     return owes;
+}
+
+int64_t gx_keeper_owed(gx_keeper *k) {
+    gx_monitor_lock(k->monitor);
+    int64_t owed = k->state.kept < k->state.given ? now_of(k) - k->owed_since : 0;
+    gx_monitor_unlock(k->monitor);
+    return owed;
 }
 
 /* --- Kept --- */

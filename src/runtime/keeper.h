@@ -20,7 +20,8 @@
 #define GX_KEEPER_PAUSE_MAX (10 * GALE_SECOND)
 
 typedef struct gx_keeper_state {
-    uint64_t given; /* the number of the newest checkpoint whose promises it has; of those of no other one they are kept, unless `kept` is the same */
+    uint64_t
+        given; /* the number of the newest checkpoint whose promises it has; of those of no other one they are kept, unless `kept` is the same */
     uint64_t tried; /* the newest of which all were asked to commit */
     uint64_t kept;  /* the newest of which all have */
     bool away;      /* somebody said "not now" last, and this is why; or, when it has failed, that */
@@ -39,6 +40,7 @@ typedef struct gx_keeper {
     gx_keeper_state state;
     bool is_given, quits;
     int64_t pause, due;
+    int64_t owed_since; /* not all was kept from then on */
 } gx_keeper;
 
 /* The plan is made, and the number of executors known. To be ended in any case. */
@@ -51,8 +53,9 @@ void gx_keeper_give(gx_keeper *keeper, uint64_t number);
 /* Commits what is owed, if it is time. GALE_OK; an error, with which the run stops. */
 int gx_keeper_try(gx_keeper *keeper, gale_error *error);
 
-/* Is something not kept that was given? */
+/* Is something not kept that was given? For how long, ns; 0: all is kept. Any thread. */
 bool gx_keeper_owes(gx_keeper *keeper);
+int64_t gx_keeper_owed(gx_keeper *keeper);
 
 /* A thread that does so, until gx_keeper_join, which waits at most `nanoseconds`. */
 bool gx_keeper_start(gx_keeper *keeper);

@@ -358,6 +358,7 @@ void gx_gale_checkpoint_json(gx_json *json, const gx_snapshot *now) {
     gx_member_count(json, "bytes_max", c->bytes_max);
     gx_member_count(json, "dropped", c->dropped);
     gx_member_count(json, "again", c->again);
+    gx_member_seconds(json, "owed", c->owed);
     gx_member_bool(json, "complete", c->complete);
     gx_json_close(json, '}');
 }

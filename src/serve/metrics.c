@@ -315,6 +315,8 @@ static const metric table[] = {
     CHECKPOINT("gale_checkpoint_bytes", GAUGE, "bytes", bytes, 1, "What the last one wrote."),
     CHECKPOINT("gale_checkpoint_took_seconds", GAUGE, "seconds", took, 1e-9, "What it took to make it last."),
     CHECKPOINT("gale_checkpoint_held_seconds", GAUGE, "seconds", held, 1e-9, "How long it held the spouts."),
+    CHECKPOINT("gale_checkpoint_owed_seconds", GAUGE, "seconds", owed, 1e-9,
+               "For how long a sink has not committed what a checkpoint has; 0: all is committed."),
 };
 
 enum { METRICS = sizeof table / sizeof *table };

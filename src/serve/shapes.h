@@ -9,7 +9,7 @@
 #define GX_SHAPE_CHECKPOINT                                                                                            \
     "{number:i, resumed:i, count:i, put_off:i, age:n?, took:n, took_p50:n, took_p99:n, took_max:n, held:n, "           \
     "held_p50:n, "                                                                                                     \
-    "held_p99:n, held_max:n, bytes:i, bytes_max:i, dropped:i, again:i, complete:b}?"
+    "held_p99:n, held_max:n, bytes:i, bytes_max:i, dropped:i, again:i, owed:n, complete:b}?"
 
 #define GX_SHAPE_TOPOLOGY                                                                                              \
     "{name:s, version:s, pid:i, started:n, file:s?, durable:b, executors:i, "                                          \

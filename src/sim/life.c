@@ -104,9 +104,9 @@ static int32_t draw_from(gx_life *life, const gx_life_node *node) {
 
 static void add_bolt(gx_life *life, gx_life_kind kind) {
     static const char *const names[] = {
-        [GX_LIFE_PASS] = "pass", [GX_LIFE_GATHER] = "gather", [GX_LIFE_COUNT] = "count", [GX_LIFE_KEYED] = "keyed",
-        [GX_LIFE_HOLD] = "hold", [GX_LIFE_HAND] = "hand",     [GX_LIFE_PARTS] = "parts", [GX_LIFE_LATE] = "late",
-        [GX_LIFE_FILE] = "file"
+        [GX_LIFE_PASS] = "pass",   [GX_LIFE_GATHER] = "gather", [GX_LIFE_COUNT] = "count",
+        [GX_LIFE_KEYED] = "keyed", [GX_LIFE_HOLD] = "hold",     [GX_LIFE_HAND] = "hand",
+        [GX_LIFE_PARTS] = "parts", [GX_LIFE_LATE] = "late",     [GX_LIFE_FILE] = "file"
     };
     gx_life_node *node = add(life, kind, names[kind]);
     node->by_key = true;

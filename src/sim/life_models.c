@@ -47,7 +47,7 @@ typedef struct gx_life_instance {
     gx_buf effects; /* of a sink, since the last checkpoint */
     owed *owed;     /* in order */
     size_t owed_count, owed_capacity;
-    bool placed;    /* a file is as long as it is to be */
+    bool placed; /* a file is as long as it is to be */
     bool finished;
     gale_remote *remote;
     struct gx_life_instance *next;

@@ -19,9 +19,9 @@ static uint64_t occasions;
 /* One occasion in 16: a bug that always strikes would be easy to see. One in 4 of what has few. Edges that are drawn again
  * are always: seldom does one of them meet itself. */
 bool gx_mutant_strikes(gx_mutant mutant) {
-    uint64_t rate = mutant == GX_MUTANT_reset_revives || mutant == GX_MUTANT_late_end    ? 4
-                    : mutant == GX_MUTANT_edges_again                                    ? 1
-                                                                                         : 16;
+    uint64_t rate = mutant == GX_MUTANT_reset_revives || mutant == GX_MUTANT_late_end ? 4
+                    : mutant == GX_MUTANT_edges_again                                 ? 1
+                                                                                      : 16;
     return mutant == chosen && occasions++ % rate == rate - 1;
 }
 

@@ -314,9 +314,9 @@ static void an_error_of_what_is_late_counts_more_than_not_now(void **state) {
 /* As a component has it that was compiled with an earlier header. */
 static void operations_without_flags_are_never_late(void **state) {
     (void)state;
-    static const gale_pledge_ops short_ops = {
-        .size = offsetof(gale_pledge_ops, flags), .commit = commit, .flags = GALE_PLEDGE_LATE
-    };
+    static const gale_pledge_ops short_ops = { .size = offsetof(gale_pledge_ops, flags),
+                                               .commit = commit,
+                                               .flags = GALE_PLEDGE_LATE };
     promise p = { .prepared = 0 };
     assert_int_equal(gale_save_pledge(&saver, &short_ops, &p), GALE_OK);
     assert_false(gx_pledges_are_owed(&pledges));

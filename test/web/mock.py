@@ -287,7 +287,7 @@ class Mock:
         return {
             "number": int(self.time() - self.began), "resumed": 0, "count": int(self.time() - self.began), "put_off": 0, "age": 0.42,
             "took": 0.0041, "took_p50": 0.0038, "took_p99": 0.0093, "took_max": 0.021, "held": 0.00012, "held_p50": 0.0001,
-            "held_p99": 0.0006, "held_max": 0.002, "bytes": 38112, "bytes_max": 65536, "dropped": 0, "again": 0, "complete": True,
+            "held_p99": 0.0006, "held_max": 0.002, "bytes": 38112, "bytes_max": 65536, "dropped": 0, "again": 0, "owed": 0, "complete": True,
         }  # fmt: skip
 
     def post(self, path, body):

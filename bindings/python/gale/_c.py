@@ -372,7 +372,7 @@ class CheckpointStats(Sized):
     _fields_ = [("size", size), ("number", u64), ("resumed", u64), ("count", u64), ("put_off", u64), ("time", i64),
                 ("took", i64), ("held", i64), ("held_max", i64), ("bytes", u64), ("dropped", u64), ("again", u64),
                 ("wall", i64), ("complete", c.c_bool), ("held_p50", i64), ("held_p99", i64), ("took_p50", i64),
-                ("took_p99", i64), ("took_max", i64), ("bytes_max", u64)]
+                ("took_p99", i64), ("took_max", i64), ("bytes_max", u64), ("owed", i64)]
 
 
 class Unwell(c.Structure):

@@ -10,7 +10,7 @@ from .metrics import kind_name
 
 _SECONDS = {"complete_p50", "complete_p99", "complete_max", "elapsed", "age", "time", "took", "held_p50", "held_p99",
             "took_p50", "took_p99", "took_max", "wall", "since"}
-_CHECKPOINT_SECONDS = _SECONDS | {"held", "held_max"}
+_CHECKPOINT_SECONDS = _SECONDS | {"held", "held_max", "owed"}
 _ENUMS = {"phase": _c.Phase, "place": _c.Place}
 
 

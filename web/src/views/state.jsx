@@ -6,7 +6,7 @@ import { bytes, count, duration, share, span } from "../format.js";
 import { Answered, Panel, useAnswer } from "../parts/panel.jsx";
 import { Table } from "../parts/table.jsx";
 
-const times = /^(age|took|held)/;
+const times = /^(age|took|held|owed)/;
 
 // A figure of checkpoints, by what its name says it is.
 function shown(key, value) {
