@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKER = 64, TRIES = 3, REFUSED_MOST = 1000 };
+enum { MARKER = 64, RUN = 22, TRIES = 3, REFUSED_MOST = 1000 };
 
 typedef enum outcome { DONE, BEATEN, FAILED } outcome;
 
 typedef struct redis_once {
     const redis_sink_settings *given;
-    char *key;
+    char *key;      /* the marker of the run that is being committed */
+    size_t of_task; /* so much of it, which is the same in all runs */
     redis_session session;
     gale_epoch *epoch;      /* that is being committed */
     redis_text text, notes; /* of a transaction; of what is put into `refused` */
@@ -30,14 +31,13 @@ typedef struct redis_once {
 void *redis_once_new(const void *given_, const char *id) {
     const redis_sink_settings *given = given_;
     redis_once *o = calloc(1, sizeof *o);
-    size_t size = strlen(given->markers) + strlen(id) + 1;
-    if (o) o->key = malloc(size);
+    if (o) o->key = malloc(strlen(given->markers) + strlen(id) + RUN);
     if (!o || !o->key) {
         free(o);
         return NULL;
     }
     o->given = given;
-    snprintf(o->key, size, "%s%s", given->markers, id);
+    o->of_task = (size_t)sprintf(o->key, "%s%s", given->markers, id);
     return o;
 }
 
@@ -79,6 +79,11 @@ static void hear_marker(void *user, uint64_t index, const redis_reply *reply) {
         snprintf(o->there, sizeof o->there, "%.*s", MARKER - 1, reply->text.data);
 }
 
+/* Each run has its own: processes of one file, which have different ones, must not take the other's away. */
+static void name_marker(redis_once *o, const gale_epoch *epoch) {
+    snprintf(o->key + o->of_task, RUN, "/%" PRIu64, gale_epoch_run(epoch));
+}
+
 static bool watch_marker(redis_once *o) {
     o->text.size = 0;
     redis_text_command(&o->text, 2);
@@ -90,11 +95,10 @@ static bool watch_marker(redis_once *o) {
     return redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, 2, hear_marker, o) && !o->broken;
 }
 
-/* Has it this epoch of this run, or a later one? */
+/* Has it this epoch, or a later one? */
 static bool has_epoch(const redis_once *o, const gale_epoch *epoch) {
-    uint64_t run, number;
-    return sscanf(o->there, "%" SCNu64 " %" SCNu64, &run, &number) == 2 && run == gale_epoch_run(epoch) &&
-           number >= gale_epoch_number(epoch);
+    uint64_t number;
+    return sscanf(o->there, "%" SCNu64, &number) == 1 && number >= gale_epoch_number(epoch);
 }
 
 /* --- The transaction ------------------------------------------------------------------------------------------------------- */
@@ -114,7 +118,7 @@ static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error
         redis_text_add(&o->text, values[0].as.bytes, values[0].size);
         o->count++;
     }
-    snprintf(o->marker, sizeof o->marker, "%" PRIu64 " %" PRIu64, gale_epoch_run(epoch), gale_epoch_number(epoch));
+    snprintf(o->marker, sizeof o->marker, "%" PRIu64, gale_epoch_number(epoch));
     redis_text_command(&o->text, 3);
     redis_text_words(&o->text, "SET", o->key, o->marker, NULL);
     redis_text_command(&o->text, 1);
@@ -198,6 +202,7 @@ static int tell_refused(redis_once *o, gale_error *error) {
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     redis_once *o = once;
     o->epoch = epoch;
+    name_marker(o, epoch);
     for (int i = 0; i < TRIES; i++) {
         if (!redis_session_begin(&o->session, &o->given->redis) || !watch_marker(o)) return not_now(o, error);
         if (has_epoch(o, epoch)) return 0;
