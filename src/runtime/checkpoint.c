@@ -439,7 +439,7 @@ static void *commit_body(void *user) {
 }
 
 bool gx_checkpoint_start(gx_checkpoint *c) {
-    return gx_keeper_start(&c->keeper) && gx_thread_start(&c->thread, "gale-commit", commit_body, c);
+    return gx_thread_start(&c->thread, "gale-commit", commit_body, c) && gx_keeper_start(&c->keeper);
 }
 
 bool gx_checkpoint_join(gx_checkpoint *c, int64_t nanoseconds) {

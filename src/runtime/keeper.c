@@ -120,8 +120,9 @@ static int commit_held(gx_keeper *k, gale_error *why) {
         gale_error own = GALE_ERROR_INIT;
         int rc = gx_pledges_keep(&k->held[i], &own);
         if (rc == GALE_AGAIN && GX_MUTANT(late_is_kept)) rc = GALE_OK;
-        if (rc < 0 && (result == GALE_OK || rc != GALE_AGAIN)) *why = own;
-        if (rc < 0 && (result == GALE_OK || rc != GALE_AGAIN)) result = rc;
+        bool says_more = rc < 0 && (result == GALE_OK || rc != GALE_AGAIN);
+        if (says_more) *why = own;
+        if (says_more) result = rc;
         gx_pledges_drop_kept(&k->held[i]);
     }
     return result;
@@ -139,10 +140,9 @@ static void make_one_line(char *text, size_t room) {
 }
 
 /* Said at the first time, when pauses have grown to their longest, and when it is over. */
-static void tell(const gx_keeper *k, bool was_away) {
+static void tell(const gx_keeper *k, const gx_keeper_state *state, int64_t pause, bool was_away) {
     const gale_logger *logger = &k->shared->logger;
-    const gx_keeper_state *state = &k->state;
-    if (state->away && (k->pause == GX_KEEPER_PAUSE || k->pause == GX_KEEPER_PAUSE_MAX))
+    if (state->away && (pause == GX_KEEPER_PAUSE || pause == GX_KEEPER_PAUSE_MAX))
         gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", state->why.text);
     if (was_away && state->kept == state->given)
         gale_log(logger, GALE_LOG_INFO, "checkpoint", "what was asked again is committed, with checkpoint %llu",
@@ -166,9 +166,11 @@ static void note(gx_keeper *k, int rc, const gale_error *why) {
     make_one_line(state->why.text, sizeof state->why.text);
     k->pause = rc == GALE_AGAIN ? grown(k->pause) : 0;
     k->due = k->pause ? now_of(k) + k->pause : 0;
-    tell(k, was_away);
+    gx_keeper_state is = *state;
+    int64_t pause = k->pause;
     gx_monitor_notify(k->monitor);
     gx_monitor_unlock(k->monitor);
+    tell(k, &is, pause, was_away); /* a logger may ask for figures */
 }
 
 int gx_keeper_try(gx_keeper *k, gale_error *error) {

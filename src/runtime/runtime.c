@@ -692,13 +692,13 @@ int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *er
     gale_runtime_stop(runtime);
     if (runtime->threads_started) {
         if (!wait_closed(runtime, nanoseconds) || !join_all(runtime, nanoseconds)) return report_stuck(runtime, error);
-        if (runtime->shared.cut.store && !gx_checkpoint_join(&runtime->checkpoint, nanoseconds))
-            return gale_error_set(
-                error, GALE_TIMED_OUT,
-                "the thread that commits checkpoints has not ended: it waits for the disk, or for a server");
     } else {
         while (gx_phase(&runtime->shared) != GALE_PHASE_CLOSED) step_all(runtime);
     }
+    if (runtime->shared.cut.store && !gx_checkpoint_join(&runtime->checkpoint, nanoseconds))
+        return gale_error_set(error, GALE_TIMED_OUT,
+                              "the thread that commits checkpoints has not ended: it waits for the disk, or for a "
+                              "server");
     release(runtime);
     return GALE_OK;
 }

@@ -1,5 +1,6 @@
 /* Topologies on real threads: everything is answered, nothing is lost, and it all comes to an end. For the thread
  * sanitizer, too; times are only bounds after which something is wrong. */
+#include "harness/memory_store.h"
 #include "runtime/rig.h"
 
 #include <fcntl.h>
@@ -348,16 +349,17 @@ static void limit_memory(uint64_t more) {
 }
 
 /* In a process of its own. 0: the start was refused, and there was an end to wait for. */
-static int start_with(uint64_t more) {
+static int start_with(uint64_t more, const gale_store *store) {
     rig r;
     build(&r, 100, 1);
     gale_clock clock = gale_clock_monotonic();
     gale_runtime_options options = { .size = sizeof options, .executors = 8, .clock = &clock };
     gale_error error = GALE_ERROR_INIT;
+    options.store = store;
     rig_make_with(&r, options);
     limit_memory(more);
     if (gale_runtime_start(r.runtime, &error) != GALE_NO_MEMORY) return 4;
-    if (!strstr(error.text, "the system refuses thread")) return 5;
+    if (!strstr(error.text, store ? "the system refuses" : "the system refuses thread")) return 5;
     if (gale_runtime_wait(r.runtime, -1, &error) < 0) return 6;
     return gale_runtime_free(r.runtime, 10 * GALE_SECOND, &error) < 0 ? 7 : 0;
 }
@@ -368,7 +370,28 @@ static void a_start_without_memory_for_threads_comes_to_an_end(void **state) {
     for (uint64_t more = STACK / 2; more < 6 * STACK; more += 2 * STACK) { /* for none, two, four of eight */
         pid_t child = fork();
         int status = 0;
-        if (child == 0) _exit(start_with(more));
+        if (child == 0) _exit(start_with(more, NULL));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+static int start_durable_with(uint64_t more) {
+    memory_store disk;
+    memory_store_init(&disk);
+    gale_store store = memory_store_open(&disk);
+    return start_with(more, &store);
+}
+
+/* Those that commit come first: none, one, both, and some of the others. */
+static void a_durable_start_without_memory_for_threads_comes_to_an_end(void **state) {
+    (void)state;
+    if (SANITIZED) skip();
+    for (uint64_t more = STACK / 2; more < 5 * STACK; more += STACK) {
+        pid_t child = fork();
+        int status = 0;
+        if (child == 0) _exit(start_durable_with(more));
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
@@ -390,6 +413,7 @@ int main(void) {
         cmocka_unit_test(freeing_a_running_runtime_stops_it),
         cmocka_unit_test(the_longest_bound_is_no_bound),
         cmocka_unit_test(a_start_without_memory_for_threads_comes_to_an_end),
+        cmocka_unit_test(a_durable_start_without_memory_for_threads_comes_to_an_end),
         cmocka_unit_test(shuffle_shares_heavy_work_among_executors),
     };
     return rig_run_on_both_ledgers(tests);
