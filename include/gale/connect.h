@@ -193,10 +193,18 @@ GALE_API uint64_t gale_epoch_run(const gale_epoch *epoch);
 GALE_API uint64_t gale_epoch_number(const gale_epoch *epoch);
 GALE_API uint64_t gale_epoch_count(const gale_epoch *epoch);
 
+/* A number that was drawn for it: no other epoch has it, of no run, and it keeps it. For ids of messages, where there are no transactions. */
+GALE_API uint64_t gale_epoch_id(const gale_epoch *epoch);
+
+/* Does a marker with these two say that the system has it? It does where both are of one run, and its number is no lower than the epoch's; but of an
+ * epoch that nobody was asked to send before: then the run goes on from an older state than the one that the marker is of (a copy, a
+ * checkpoint with a name), its rows come again, and the task says so. In `commit`. */
+GALE_API bool gale_epoch_is_there(gale_epoch *epoch, uint64_t run, uint64_t number);
+
 /* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
 
-/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker is of the same run and this number or a higher one.
+/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system has its marker (gale_epoch_is_there).
  * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
  * error stops it. Must end by itself, within seconds. */
 typedef int gale_epoch_commit_fn(void *user, gale_epoch *epoch, gale_error *error);

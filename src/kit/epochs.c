@@ -32,6 +32,7 @@ typedef struct keeper {
     void *user;
     gx_monitor monitor;
     char words[GALE_FAILURE_TEXT]; /* why nothing is committed now; empty: all is well. Under the monitor's lock */
+    uint64_t ahead, behind; /* the system had this number, and an epoch that was new had that one; the same lock */
 } keeper;
 
 typedef enum epoch_state { WAITS, TRIED, DONE, TAKEN_BACK } epoch_state;
@@ -41,7 +42,8 @@ struct gale_epoch {
     gx_atomic32 holders;
     epoch_state state; /* under the monitor's lock, from the pledge on */
     gx_buf records;    /* the task's until then; nobody changes them behind it */
-    uint64_t run, number, count;
+    uint64_t run, number, count, id;
+    bool fresh;    /* it is committed for the first time */
     gale_str left; /* records that were not read yet */
     bool reading;
     gale_value *values; /* of the last that was */
@@ -59,7 +61,7 @@ struct gale_epochs {
     gale_epoch *owed;    /* not seen to be done, in order */
     uint64_t owed_bytes; /* of all of them */
     gale_watch tick;
-    bool full, wished, unwell;
+    bool full, wished, unwell, told;
 };
 
 /* --- The keeper ------------------------------------------------------------------------------------------------------- */
@@ -128,8 +130,23 @@ uint64_t gale_epoch_number(const gale_epoch *epoch) {
     return epoch ? epoch->number : 0;
 }
 
+uint64_t gale_epoch_id(const gale_epoch *epoch) {
+    return epoch ? epoch->id : 0;
+}
+
 uint64_t gale_epoch_count(const gale_epoch *epoch) {
     return epoch ? epoch->count : 0;
+}
+
+bool gale_epoch_is_there(gale_epoch *epoch, uint64_t run, uint64_t number) {
+    if (!epoch || run != epoch->run || number < epoch->number) return false;
+    if (!epoch->fresh) return true;
+    keeper *k = epoch->keeper;
+    gx_monitor_lock(&k->monitor);
+    k->ahead = number;
+    k->behind = epoch->number;
+    gx_monitor_unlock(&k->monitor);
+    return false;
 }
 
 int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count) {
@@ -167,6 +184,7 @@ static int commit(void *pledge, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
     epoch_state was = move(epoch, WAITS, TRIED);
     if (was == DONE || was == TAKEN_BACK) return 0;
+    epoch->fresh = was == WAITS;
     epoch->reading = false;
     int rc = k->commit(k->user, epoch, &why);
     if (rc >= 0) {
@@ -238,6 +256,21 @@ static void tell(gale_epochs *epochs) {
     epochs->unwell = unwell;
 }
 
+/* Once, of a run that goes on from an older state than what the system has. */
+static void tell_ahead(gale_epochs *epochs) {
+    const keeper *k = epochs->keeper;
+    gx_monitor_lock(&epochs->keeper->monitor);
+    uint64_t ahead = k->ahead, behind = k->behind;
+    gx_monitor_unlock(&epochs->keeper->monitor);
+    if (!ahead || epochs->told) return;
+    epochs->told = true;
+    gale_log(
+        epochs->instance.context->logger, GALE_LOG_WARN, epochs->instance.context->component,
+        "the system has what this run had sent up to checkpoint %llu, and the run goes on from an older state: rows "
+        "from checkpoint %llu on come again",
+        (unsigned long long)ahead, (unsigned long long)behind);
+}
+
 static void look_again(gale_epochs *epochs) {
     (void)gale_watch_set(epochs->out, epochs->tick, 0, gale_context_now(epochs->instance.context) + LOOK);
 }
@@ -247,6 +280,7 @@ static void hold_back(gale_epochs *epochs);
 static void look_after(gale_epochs *epochs) {
     forget_done(epochs);
     tell(epochs);
+    tell_ahead(epochs);
     hold_back(epochs);
 }
 
@@ -334,19 +368,25 @@ int gale_epochs_take(gale_epochs *epochs, const gale_value *values, size_t count
 
 /* --- What lasts ------------------------------------------------------------------------------------------------------- */
 
-/* The run, and epochs; of each its number, rows, bytes, and these in pieces. */
-static const char head_shape[] = "nn", epoch_shape[] = "nnn", piece_shape[] = "y";
+/* The run, and epochs; of each its number, rows, bytes, id, and the bytes in pieces. */
+static const char head_shape[] = "nn", epoch_shape[] = "nnnn", piece_shape[] = "y";
+
+/* Another one each time, whatever the run's seed is: it is compared, and changes nothing else. */
+static uint64_t draw(void) {
+    uint64_t drawn = 0;
+    while (!drawn) drawn = gx_os_entropy() & INT64_MAX;
+    return drawn;
+}
 
 static uint64_t run_of(gale_epochs *epochs) {
-    /* Another one for each run that begins anew, whatever its seed is: it is compared, and changes nothing else. */
-    while (!epochs->run) epochs->run = gx_os_entropy() & INT64_MAX;
+    if (!epochs->run) epochs->run = draw();
     return epochs->run;
 }
 
 static int save_epoch(const gale_epoch *epoch, gale_saver *to) {
     const gale_value head[] = { gale_i64((int64_t)epoch->number), gale_i64((int64_t)epoch->count),
-                                gale_i64((int64_t)epoch->records.size) };
-    int rc = gale_save(to, head, 3);
+                                gale_i64((int64_t)epoch->records.size), gale_i64((int64_t)epoch->id) };
+    int rc = gale_save(to, head, 4);
     for (size_t at = 0; rc == 0 && at < epoch->records.size; at += PIECE) {
         size_t left = epoch->records.size - at;
         gale_value piece = gale_bytes(epoch->records.data + at, left < PIECE ? left : PIECE);
@@ -385,6 +425,7 @@ static int close_open(gale_epochs *epochs, uint64_t checkpoint) {
     }
     epochs->open->run = run_of(epochs);
     epochs->open->number = checkpoint;
+    epochs->open->id = draw();
     owe(epochs, epochs->open);
     epochs->open = fresh;
     return 0;
@@ -436,6 +477,7 @@ static int read_epoch(gale_epochs *epochs, gx_recall *recall) {
     epoch->run = epochs->run;
     epoch->number = (uint64_t)v[0].as.i64;
     epoch->count = (uint64_t)v[1].as.i64;
+    epoch->id = (uint64_t)v[3].as.i64;
     rc = epoch->count ? read_pieces(recall, epoch, (uint64_t)v[2].as.i64) : gx_recall_refuse(recall, "has no rows");
     if (rc < 0)
         epoch_let_go(epoch);

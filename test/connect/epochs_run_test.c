@@ -57,7 +57,7 @@ static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     if (s.away && --s.away == 0) s.back_at = checkpoints();
     if (away) return gale_error_set(error, GALE_AGAIN, "the system is away");
     if (s.refuses) return gale_error_set(error, s.refuses, "a row is refused");
-    if (s.markers[task].run == gale_epoch_run(epoch) && s.markers[task].number >= gale_epoch_number(epoch)) return 0;
+    if (gale_epoch_is_there(epoch, s.markers[task].run, s.markers[task].number)) return 0;
     while (gale_epoch_next(epoch, &row, &count) > 0) s.rows[atoi(row[0].as.string)]++;
     s.markers[task].run = gale_epoch_run(epoch);
     s.markers[task].number = gale_epoch_number(epoch);

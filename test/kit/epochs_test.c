@@ -13,6 +13,7 @@ typedef struct outside {
     int rc;   /* of the next commits */
     int lost; /* so many answers are lost: it committed, and says GALE_AGAIN */
     uint64_t calls, drops;
+    uint64_t id; /* of the last epoch that it was asked for */
 } outside;
 
 typedef struct fixture {
@@ -27,9 +28,10 @@ static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     const gale_value *values;
     size_t count, rows = 0;
     there->calls++;
+    there->id = gale_epoch_id(epoch);
     assert_true(gale_epoch_count(epoch) > 0);
     if (there->rc < 0) return gale_error_set(error, there->rc, "the server is away");
-    if (there->run == gale_epoch_run(epoch) && there->number >= gale_epoch_number(epoch)) return 0;
+    if (gale_epoch_is_there(epoch, there->run, there->number)) return 0;
     while (gale_epoch_next(epoch, &values, &count) > 0) {
         assert_int_equal(count, 1);
         gx_buf_add(&there->rows, values[0].as.string, values[0].size);
@@ -137,6 +139,26 @@ static void rows_go_out_with_their_checkpoint_and_not_before(void **state) {
     assert_int_equal(f->there.number, 2);
 }
 
+/* For systems that know messages by their ids. */
+static void each_epoch_has_an_id_of_its_own_and_keeps_it(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    f->there.rc = GALE_AGAIN;
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    uint64_t first = f->there.id;
+    assert_true(first > 0);
+    die_and_go_on(f);
+    cut(f);
+    assert_int_equal(fake_commit_pledges(&f->saver), GALE_AGAIN);
+    assert_int_equal(f->there.id, first);
+    f->there.rc = 0;
+    make_checkpoint(f);
+    take(f, "b");
+    make_checkpoint(f);
+    assert_true(f->there.id != first);
+}
+
 static void an_epoch_without_rows_asks_nothing_of_the_system(void **state) {
     fixture *f = *state;
     make_checkpoint(f);
@@ -182,6 +204,35 @@ static void two_epochs_of_a_run_that_died_twice_go_out_in_order(void **state) {
     die_and_go_on(f);
     make_checkpoint(f);
     expect_rows(f, "a b ");
+}
+
+static void what_a_run_makes_that_goes_on_from_an_older_state_comes_again_and_is_told(void **state) {
+    fixture *f = *state;
+    take(f, "a");
+    make_checkpoint(f);
+    take(f, "b");
+    make_checkpoint(f);
+    gx_buf older = GX_BUF_INIT(NULL); /* b is owed in it, and there */
+    gx_buf_add(&older, f->saver.records.data, f->saver.records.size);
+    take(f, "c");
+    make_checkpoint(f);
+    take(f, "d");
+    make_checkpoint(f);
+    gx_buf_reset(&f->saver.records);
+    gx_buf_add(&f->saver.records, older.data, older.size);
+    gx_buf_fini(&older);
+    f->saver.checkpoint = 2;
+    die_and_go_on(f);
+    take(f, "C");
+    make_checkpoint(f);
+    expect_rows(f, "a b c d C ");
+    assert_non_null(strstr(fake_text(&f->fake.logged), "rows from checkpoint 3 on come again"));
+    f->fake.logged.size = 0;
+    take(f, "D");
+    make_checkpoint(f);
+    expect_rows(f, "a b c d C D ");
+    assert_int_equal(f->there.number, 4);
+    assert_int_equal(f->fake.logged.size, 0);
 }
 
 static void one_that_begins_anew_is_another_run(void **state) {
@@ -428,12 +479,15 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_go_out_with_their_checkpoint_and_not_before, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_epoch_has_an_id_of_its_own_and_keeps_it, setup, teardown),
         cmocka_unit_test_setup_teardown(an_epoch_without_rows_asks_nothing_of_the_system, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_crash_kept_goes_out_with_the_next_runs_first_checkpoint, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_the_system_has_is_not_sent_again_whenever_the_process_dies, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(two_epochs_of_a_run_that_died_twice_go_out_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_run_makes_that_goes_on_from_an_older_state_comes_again_and_is_told,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_begins_anew_is_another_run, setup, teardown),
         cmocka_unit_test_setup_teardown(a_commit_whose_answer_was_lost_is_asked_again_and_comes_once, setup, teardown),
         cmocka_unit_test_setup_teardown(while_the_system_is_away_what_nobody_was_asked_for_is_one_epoch, setup,

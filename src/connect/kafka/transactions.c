@@ -211,14 +211,10 @@ static int produce_marker(kafka_transactions *t, const gale_epoch *epoch, gale_e
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 
-static bool is_there(const kafka_transactions *t, const gale_epoch *epoch) {
-    return t->run == gale_epoch_run(epoch) && t->number >= gale_epoch_number(epoch);
-}
-
 int kafka_transactions_commit(void *transactions, gale_epoch *epoch, gale_error *error) {
     kafka_transactions *t = transactions;
     int rc = begin_producer(t, error);
-    if (rc < 0 || is_there(t, epoch)) return rc;
+    if (rc < 0 || gale_epoch_is_there(epoch, t->run, t->number)) return rc;
     rc = judge(t, "a transaction cannot begin", rd_kafka_begin_transaction(t->rk), error);
     if (rc == 0) rc = produce_rows(t, epoch, error);
     if (rc == 0) rc = produce_marker(t, epoch, error);

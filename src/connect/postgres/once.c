@@ -227,7 +227,7 @@ int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     snprintf(run, sizeof run, "%" PRIu64, gale_epoch_run(epoch));
     snprintf(number, sizeof number, "%" PRIu64, gale_epoch_number(epoch));
     if (!begin(o) || !lock_marker(o, marker, &there)) return not_now(o, error);
-    if (there >= gale_epoch_number(epoch))
+    if (gale_epoch_is_there(epoch, gale_epoch_run(epoch), there))
         return pg_session_run(&o->session, "ROLLBACK", NULL, 0) ? 0 : not_now(o, error);
     int rc = write_epoch(o, epoch, marker, error);
     if (rc < 0) end_session(o);

@@ -95,10 +95,9 @@ static bool watch_marker(redis_once *o) {
     return redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, 2, hear_marker, o) && !o->broken;
 }
 
-/* Has it this epoch, or a later one? */
-static bool has_epoch(const redis_once *o, const gale_epoch *epoch) {
+static bool has_epoch(const redis_once *o, gale_epoch *epoch) {
     uint64_t number;
-    return sscanf(o->there, "%" SCNu64, &number) == 1 && number >= gale_epoch_number(epoch);
+    return sscanf(o->there, "%" SCNu64, &number) == 1 && gale_epoch_is_there(epoch, gale_epoch_run(epoch), number);
 }
 
 /* --- The transaction ------------------------------------------------------------------------------------------------------- */

@@ -180,7 +180,7 @@ int lite_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     if (!lite_write_begin(&o->write) || !lite_base_run(&o->write.base, o->make.data) ||
         !ask(o, o->read_marker.data, marker, 2, &there))
         return not_now(o, error);
-    if (there >= marker[2].as.i64) {
+    if (gale_epoch_is_there(epoch, gale_epoch_run(epoch), (uint64_t)there)) {
         lite_write_undo(&o->write);
         return 0;
     }

@@ -112,6 +112,26 @@ class Once(Writing):
     def test_also_with_a_log_of_its_own_and_tables_that_are_made(self):
         self.kill(create=True, journal="wal")
 
+    def test_a_run_from_an_older_state_writes_again_what_came_since_and_says_so(self):
+        """The database is not set back with it."""
+        self.table(keyed=False)
+        self.write([(n, "n", 1) for n in range(3000)])
+        count = lambda: self.sql("SELECT count(*) FROM orders")[0][0]
+        self.start("--state", "state", "--rate", "2000")
+        self.wait_for(lambda: count() > 500)
+        self.gale("checkpoint", "older", "--state", "state")
+        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(count(), 3000)
+        self.gale("state", "reset", "state", "--yes")
+        self.start("--state", "state", "--from", "older", "--rate", "2000")
+        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertRegex(self.log(), r"sink: the system has what this run had sent up to checkpoint \d+, and the run goes on from an older state: rows from checkpoint \d+ on come again")
+        times = self.sql("SELECT id, count(*) FROM orders GROUP BY id ORDER BY id")
+        self.assertEqual([n for n, _ in times], list(range(3000)))
+        again = [n for n, times in times if times == 2]
+        self.assertEqual(again, list(range(again[0], 3000)))
+        self.assertGreater(again[0], 500)
+
     def test_a_row_that_is_refused_ends_the_run_in_words(self):
         self.table()
         self.write([(1, "a", 1), (2, "b", -1)])
