@@ -140,11 +140,11 @@ static void make_one_line(char *text, size_t room) {
 }
 
 /* Said at the first time, when pauses have grown to their longest, and when it is over. */
-static void tell(const gx_keeper *k, const gx_keeper_state *state, int64_t pause, bool was_away) {
+static void tell(const gx_keeper *k, const gx_keeper_state *state, int64_t pause, bool is_over) {
     const gale_logger *logger = &k->shared->logger;
     if (state->away && (pause == GX_KEEPER_PAUSE || pause == GX_KEEPER_PAUSE_MAX))
         gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", state->why.text);
-    if (was_away && state->kept == state->given)
+    if (is_over)
         gale_log(logger, GALE_LOG_INFO, "checkpoint", "what was asked again is committed, with checkpoint %llu",
                  (unsigned long long)state->kept);
 }
@@ -157,7 +157,6 @@ static int64_t grown(int64_t pause) {
 static void note(gx_keeper *k, int rc, const gale_error *why) {
     gx_monitor_lock(k->monitor);
     gx_keeper_state *state = &k->state;
-    bool was_away = state->away;
     state->away = rc == GALE_AGAIN;
     state->failed = rc < 0 && rc != GALE_AGAIN ? rc : 0;
     state->tried = k->held_number;
@@ -166,11 +165,13 @@ static void note(gx_keeper *k, int rc, const gale_error *why) {
     make_one_line(state->why.text, sizeof state->why.text);
     k->pause = rc == GALE_AGAIN ? grown(k->pause) : 0;
     k->due = k->pause ? now_of(k) + k->pause : 0;
+    bool is_over = k->said && state->kept == state->given;
+    k->said = (k->said || state->away) && !is_over;
     gx_keeper_state is = *state;
     int64_t pause = k->pause;
     gx_monitor_notify(k->monitor);
     gx_monitor_unlock(k->monitor);
-    tell(k, &is, pause, was_away); /* a logger may ask for figures */
+    tell(k, &is, pause, is_over); /* a logger may ask for figures */
 }
 
 int gx_keeper_try(gx_keeper *k, gale_error *error) {

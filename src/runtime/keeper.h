@@ -41,6 +41,7 @@ typedef struct gx_keeper {
     bool is_given, quits;
     int64_t pause, due;
     int64_t owed_since; /* not all was kept from then on */
+    bool said;          /* that somebody was away, and not yet that it is over */
 } gx_keeper;
 
 /* The plan is made, and the number of executors known. To be ended in any case. */
