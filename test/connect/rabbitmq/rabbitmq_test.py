@@ -373,6 +373,13 @@ class Writes(Case):
         self.assertIn("no queue takes it: 312 NO_ROUTE (exchange '', routing key 'nobody')", log)
         self.assertEqual(self.numbers(self.queue), [n for n in range(300) if n % 3])
 
+    def test_of_very_many_that_no_queue_takes_the_log_has_a_few_and_their_number(self):
+        self.write([(n, f"nobody.{n % 7}.{'abc'[n % 3]}") for n in range(2_000)], routingKey="{name}")
+        log = self.gale("run", "t.yaml", code=1)
+        self.assertLess(log.count("312 NO_ROUTE"), 100, log)
+        self.assertRegex(log, r"line \d+ given up after 1 attempt: rejected: .*\(exchange '', routing key 'nobody\.\d\.[abc]'\) \(out\) \(and \d+ more like it\)")
+        self.assertIn("2,000 rejected", log)
+
     def test_what_no_queue_takes_is_dropped_where_it_is_said_so(self):
         self.write([(n, self.queue if n % 3 else "nobody") for n in range(300)], routingKey="{name}", mandatory=False)
         self.gale("run", "t.yaml")
