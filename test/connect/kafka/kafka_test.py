@@ -299,7 +299,7 @@ class Reads(Reader):
                    streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}")
         code, _, err = self.gale("run", "topology.yaml")
         self.assertEqual(code, 1)
-        self.assertIn("message 3 given up after 2 attempts", err)
+        self.assertIn("message 3 of in[0] given up after 2 attempts: ", err)
         self.assertEqual(len(self.lines()), 9)
         self.assertEqual(self.cluster.committed(), {0: 10})
 

@@ -102,7 +102,7 @@ class Lists(Reading):
         self.server("RPUSH", "jobs", "1", "k", "2")
         self.server("SET", "k", "x")
         self.list(bolt="gale.bolt.RedisSink", sink={**self.given, "command": "INCRBY", "key": "{value}"}, untilEnd=True, deadLetters="dead", maxAttempts=2)
-        self.gale("run", "t.yaml", code=1)
+        self.assertIn("element k of jobs given up after 1 attempt: rejected: ERR value is not an integer", self.gale("run", "t.yaml", code=1))
         self.assertEqual(self.server("LRANGE", "dead", 0, -1), ["k"])
         self.assertEqual(self.left(), 0)
 
