@@ -313,6 +313,8 @@ static void what_a_command_line_cannot_set_is_refused(void **state) {
         { "cuont.parallelism=8", "--set cuont.parallelism: there is no spout or bolt 'cuont'; did you mean 'count'?" },
         { "split.minLetter=8",
           "--set split.minLetter: gale.bolt.Split has no property 'minLetter'; did you mean 'minLetters'?" },
+        { "split.paralelism=8",
+          "--set split.paralelism: gale.bolt.Split has no property 'paralelism'; did you mean 'parallelism'?" },
         { "split.minLetters=few",
           "--set split.minLetters: 'minLetters' of gale.bolt.Split must be a whole number, not a string (few)" },
         { "split.parallelism=0", "--set split.parallelism: 'parallelism' of a bolt must be in 1 to 32767, not 0" },
