@@ -504,7 +504,9 @@ static int override(filling *f, const gx_override *one) {
     int rc = find_param(f, "property", one->name, one->node, one->name, &index);
     f->beside = NULL;
     if (rc < 0) return rc;
-    f->args->given[index] = false;
+    f->args->given[index] = false; /* null is the class's own, not the file's */
+    f->args->values[index] = gx_param_fallback(&f->class_->params[index]);
+    f->args->places[index] = NULL;
     return set_param(f, index, one->node);
 }
 
