@@ -280,6 +280,19 @@ class Words(Writing):
         for state in ((), ("--state", "state")):
             self.is_refused_at_the_start(lambda path: self.write([(1, "n", 1)], path=path), *state)
 
+    def test_what_is_wrong_is_told_before_a_row_comes_and_when_it_is_over_too(self):
+        self.write([])
+        text = (self.path / "t.yaml").read_text()
+        (self.path / "t.yaml").write_text(text.replace("{name: path, value: in.tsv}", "{name: path, value: in.tsv}, {name: follow, value: true}"))
+        self.start()
+        self.wait_for(lambda: "is not well: sqlite shop.db: unable to open database file: No such file or directory" in self.log())
+        self.sql("CREATE TABLE other (x)")
+        self.wait_for(lambda: "no such table: orders" in self.log())
+        self.table()
+        self.wait_for(lambda: "is well again" in self.log())
+        self.assertEqual(self.ends_soon(), 0)
+        self.assertEqual(self.sql("SELECT count(*) FROM orders"), [(0,)])
+
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_so_is_one_that_may_not_be_written_to(self):
         self.table()
