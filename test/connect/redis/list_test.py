@@ -186,6 +186,13 @@ class Subscribes(Reading):
         self.assertEqual(self.out(), [{"channel": "a", "payload": "to a", "pattern": None}, {"channel": "b", "payload": "to b", "pattern": None},
                                       {"channel": "c.1", "payload": "to c.1", "pattern": "c.*"}])
 
+    def test_what_is_given_up_is_reported_by_its_channel(self):
+        self.read("RedisSubscribe", "gale.bolt.Map", {"set": {"line": "error('bad')"}}, channels=["news"], maxAttempts=2)
+        self.start()
+        self.wait_for(lambda: self.server("PUBSUB", "CHANNELS"))
+        self.server("PUBLISH", "news", "x")
+        self.wait_for(lambda: "message of news given up after 2 attempts: failed" in self.log())
+
     def test_many_come_in_order(self):
         process = self.listen(channels=["a"])
         self.server.many([("PUBLISH", "a", n) for n in range(20_000)])
