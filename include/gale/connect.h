@@ -50,6 +50,9 @@ typedef void gale_answered_fn(void *user, const gale_answered *answered);
  * last word then, and is neither reported nor counted nor answered. */
 typedef bool gale_give_back_fn(void *user, const gale_answered *answered);
 
+/* Writes how its system calls a row, so that a person finds it there: "entry 1526919030474-55 of orders". */
+typedef void gale_row_name_fn(void *user, const gale_answered *answered, char *to, size_t size);
+
 typedef struct gale_intake_options {
     size_t size;
     const char *what;           /* what a report calls a row, kept: "message"; NULL: that */
@@ -62,10 +65,11 @@ typedef struct gale_intake_options {
     size_t
         emits; /* so many of a row's values go out, the first; the others are kept with it for who gives it up; 0: all */
     gale_give_back_fn *give_back; /* may be NULL; may take no rows */
+    gale_row_name_fn *name;       /* what a report calls a row of its own; NULL: `what`, and its place */
 } gale_intake_options;
 
 #define GALE_INTAKE_OPTIONS_INIT                                                                                       \
-    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false, 0, NULL }
+    { sizeof(gale_intake_options), NULL, 0, 0, NULL, NULL, 0, false, 0, NULL, NULL }
 
 enum { GALE_INTAKE_VALUES_MAX = 64 };
 

@@ -75,19 +75,26 @@ static void add_text(gx_buf *body, int32_t level, const char *component, const c
     }
 }
 
-static void add_line(const gx_log_lines *lines, int64_t now, const gx_buf *body, uint64_t repeats, gx_buf *out) {
+/* How often a line came, or how many are like it, besides. */
+typedef struct besides {
+    uint64_t repeats, alike;
+} besides;
+
+static void add_line(const gx_log_lines *lines, int64_t now, const gx_buf *body, besides b, gx_buf *out) {
     char time[TIME_SIZE];
     (lines->json || lines->path ? format_utc : format_local)(now, time);
     if (lines->json) {
         gx_buf_format(out, "{\"time\":\"%s\",", time);
         gx_buf_add(out, body->data, body->size);
-        if (repeats) gx_buf_format(out, ",\"repeated\":%" PRIu64, repeats);
+        if (b.repeats) gx_buf_format(out, ",\"repeated\":%" PRIu64, b.repeats);
+        if (b.alike) gx_buf_format(out, ",\"alike\":%" PRIu64, b.alike);
         gx_buf_add_text(out, "}\n");
         return;
     }
     gx_buf_format(out, "%s ", time);
     gx_buf_add(out, body->data, body->size);
-    if (repeats) gx_buf_format(out, " (%" PRIu64 " time%s more)", repeats, repeats == 1 ? "" : "s");
+    if (b.repeats) gx_buf_format(out, " (%" PRIu64 " time%s more)", b.repeats, b.repeats == 1 ? "" : "s");
+    if (b.alike) gx_buf_format(out, " (and %" PRIu64 " more like it)", b.alike);
     gx_buf_add_text(out, "\n");
 }
 
@@ -128,7 +135,7 @@ static void tell_lost(gx_log_lines *lines, int64_t now, gx_buf *out) {
     snprintf(text, sizeof text, "%" PRIu64 " line%s of this log could not be written", lines->lost,
              lines->lost == 1 ? "" : "s");
     add_body(lines, GALE_LOG_WARN, NULL, text, &body);
-    if (!body.failed) add_line(lines, now, &body, 0, out);
+    if (!body.failed) add_line(lines, now, &body, (besides){ 0 }, out);
     gx_buf_fini(&body);
 }
 
@@ -149,6 +156,7 @@ static void hand_on(gx_log_lines *lines, int64_t now, gx_buf *made, gx_buf *out)
 void gx_log_lines_fini(gx_log_lines *lines) {
     if (lines->path) gx_file_close(lines->fd);
     for (size_t i = 0; i < GX_LOG_LINES_RECENT; i++) gx_buf_fini(&lines->recent[i].body);
+    gx_log_alike_fini(&lines->alike);
 }
 
 /* --- Lines that come again ------------------------------------------------------------------------------------------ */
@@ -171,12 +179,20 @@ static gx_log_recent *find_oldest(gx_log_lines *lines) {
 static void add_repeats(const gx_log_lines *lines, gx_log_recent *r, int64_t now, gx_buf *out) {
     uint64_t repeats = r->repeats;
     r->repeats = 0;
-    if (repeats && r->body.size) add_line(lines, now, &r->body, repeats, out);
+    if (repeats && r->body.size) add_line(lines, now, &r->body, (besides){ .repeats = repeats }, out);
+}
+
+/* The last of those that wait stands for all. */
+static void add_alike(const gx_log_lines *lines, gx_log_kind *kind, int64_t now, gx_buf *out) {
+    uint64_t more = kind->more;
+    kind->more = 0;
+    if (more && gx_buf_text(&kind->last)) add_line(lines, now, &kind->last, (besides){ .alike = more - 1 }, out);
 }
 
 void gx_log_lines_repeat(gx_log_lines *lines, int64_t now, gx_buf *out) {
     gx_buf made = GX_BUF_INIT(NULL);
     for (size_t i = 0; i < GX_LOG_LINES_RECENT; i++) add_repeats(lines, &lines->recent[i], now, &made);
+    for (size_t i = 0; i < GX_LOG_ALIKE_KINDS; i++) add_alike(lines, &lines->alike.kinds[i], now, &made);
     hand_on(lines, now, &made, out);
     gx_buf_fini(&made);
 }
@@ -185,7 +201,7 @@ void gx_log_lines_repeat(gx_log_lines *lines, int64_t now, gx_buf *out) {
 static void add_new(gx_log_lines *lines, gx_log_recent *place, int64_t now, const gx_buf *body, gx_buf *out) {
     gx_buf made = GX_BUF_INIT(NULL);
     add_repeats(lines, place, now, &made);
-    add_line(lines, now, body, 0, &made);
+    add_line(lines, now, body, (besides){ 0 }, &made);
     hand_on(lines, now, &made, out);
     gx_buf_fini(&made);
     gx_buf_reset(&place->body);
@@ -193,17 +209,32 @@ static void add_new(gx_log_lines *lines, gx_log_recent *place, int64_t now, cons
     place->time = now;
 }
 
+/* Of a source whose rows are refused, each with its number. */
+static bool is_of_many(gx_log_lines *lines, int64_t now, uint64_t shape, const gx_buf *body, gx_buf *out) {
+    gx_log_kind *kind = gx_log_alike_find(&lines->alike, shape);
+    gx_buf made = GX_BUF_INIT(NULL);
+    if (kind->shape != shape || now - kind->since >= GALE_SECOND) {
+        add_alike(lines, kind, now, &made);
+        hand_on(lines, now, &made, out);
+        gx_log_kind_begin(kind, shape, now);
+    }
+    gx_buf_fini(&made);
+    return gx_log_kind_waits(kind, body);
+}
+
 void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const char *component, const char *text,
                       gx_buf *out) {
     gx_buf body = GX_BUF_INIT(NULL), shown = GX_BUF_INIT(NULL);
     gx_buf_add_text(&shown, text);
     if (gx_buf_text(&shown)) gx_secret_mask(shown.data);
-    add_body(lines, level, component, gx_buf_text(&shown) ? shown.data : "no memory for a line", &body);
+    const char *words = gx_buf_text(&shown) ? shown.data : "no memory for a line";
+    uint64_t shape = gx_log_alike_shape(level, component, words);
+    add_body(lines, level, component, words, &body);
     gx_buf_fini(&shown);
     gx_log_recent *before = body.failed ? NULL : find(lines, &body);
     if (before && now - before->time < GALE_SECOND)
         before->repeats++;
-    else if (!body.failed)
+    else if (!body.failed && (level < GALE_LOG_WARN || !is_of_many(lines, now, shape, &body, out)))
         add_new(lines, before ? before : find_oldest(lines), now, &body, out);
     gx_buf_fini(&body);
 }

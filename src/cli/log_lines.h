@@ -5,7 +5,8 @@
  *
  * What:    a line that comes again within a second, whatever came between, is only counted; before it is shown anew, and when asked, it
  *          is repeated once with how often it came: "(3 times more)" behind it, or "repeated":3. So many different ones are known:
- *          GX_LOG_LINES_RECENT. What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
+ *          GX_LOG_LINES_RECENT. Of warnings that differ in numbers and names alone a few of a second are shown, and the last of the others with
+ *          how many there were: "(and 960 more like it)", or "alike":960 (cli/log_alike.h). What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
  *          in JSON so that it still means what it replaces. A file that takes no more lines (a full disk) does not stop who logs:
  *          they are counted, and when it takes lines again, the first one says how many are lacking.
  * Threads: one at a time. Owner: the path is borrowed.
@@ -14,6 +15,7 @@
 #define GX_CLI_LOG_LINES_H
 
 #include "base/buf.h"
+#include "cli/log_alike.h"
 
 #include <gale/error.h>
 #include <gale/log.h>
@@ -31,6 +33,7 @@ typedef struct gx_log_lines {
     const char *path; /* NULL: there is no file, and who asks for lines writes them */
     int fd;
     gx_log_recent recent[GX_LOG_LINES_RECENT];
+    gx_log_alike alike;
     uint64_t lost; /* lines that the file did not take, since the last one that it did */
 } gx_log_lines;
 

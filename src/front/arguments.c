@@ -19,6 +19,7 @@ typedef struct filling {
     gx_yaml_doc *doc;
     gale_error *error;
     gx_args *args;
+    const char *beside; /* words that may be meant where no parameter is; NULL: none */
 } filling;
 
 /* --- Reading values ----------------------------------------------------------------------------------------------- */
@@ -416,6 +417,8 @@ static int find_param(const filling *f, const char *what, gale_str name, const g
         if (same_but_first_case(param->name, name) || same_but_first_case(param->also, name)) return *ret_index = i, 0;
         gx_nearest_offer(&nearest, gx_str(param->name));
     }
+    gale_str rest = gx_str(f->beside ? f->beside : ""), word;
+    while (gx_str_next(&rest, ' ', &word)) gx_nearest_offer(&nearest, word);
     return gx_yaml_error(f->doc, place, f->error, GALE_NOT_FOUND, "%s has no %s '%.*s'%s", f->called, what,
                          GX_STR(said), param_hint(f, &nearest, hint, sizeof hint));
 }
@@ -497,9 +500,13 @@ static int config_methods(filling *f, const gx_yaml *object) {
 /* What the command line says goes over what the file says, however it says it. */
 static int override(filling *f, const gx_override *one) {
     size_t index;
+    f->beside = "parallelism numTasks"; /* which are set there, too */
     int rc = find_param(f, "property", one->name, one->node, one->name, &index);
+    f->beside = NULL;
     if (rc < 0) return rc;
-    f->args->given[index] = false;
+    f->args->given[index] = false; /* null is the class's own, not the file's */
+    f->args->values[index] = gx_param_fallback(&f->class_->params[index]);
+    f->args->places[index] = NULL;
     return set_param(f, index, one->node);
 }
 

@@ -32,7 +32,7 @@ static int read_buffer(const gx_expansion *e, gx_buffer *b, said *s) {
     static const char what[] = "a stream's `buffer`";
     const gx_yaml *text;
     *s = (said){ .buffer = gx_yaml_get(b->stream, "buffer") };
-    int rc = gx_shape_map(e->doc, b->stream, "a stream", "id name from to grouping buffer", e->error);
+    int rc = gx_shape_stream(e->doc, b->stream, GX_STREAM_KEYS " buffer", e->error);
     if (rc == 0) rc = gx_shape_text(e->doc, b->stream, "a stream", "from", &b->from, e->error);
     if (rc == 0) rc = gx_shape_text(e->doc, b->stream, "a stream", "to", &b->to, e->error);
     if (rc == 0) rc = gx_shape_map_with(e->doc, s->buffer, what, keys, "disk path", e->error);

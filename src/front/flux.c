@@ -189,6 +189,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = gx_clocks_check(l);
     if (rc == 0) rc = overlay(l);
     if (rc == 0) rc = gx_shared_check(l);
+    if (rc == 0) gx_shared_warn(l);
     if (rc == 0) rc = check_overlap(l);
     if (rc == 0) rc = finish(l, root);
     if (rc == 0 && l->options->problems && !l->options->dry) gx_advise(l);

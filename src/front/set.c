@@ -47,7 +47,8 @@ static int read_value(gx_yaml_doc *doc, gale_str key, gale_str text, const gx_ya
     if (rc < 0) return rc;
     gx_yaml_adopt(doc, other);
     const gx_yaml *root = gx_yaml_root(other);
-    gx_yaml *value = gx_yaml_open(other, root, root ? root->type : GALE_TYPE_NULL);
+    bool empty = !gx_str_trim(text).size;
+    gx_yaml *value = gx_yaml_open(other, root, root ? root->type : empty ? GALE_TYPE_STRING : GALE_TYPE_NULL);
     if (!value) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     if (!root) value->text = gx_str("");
     value->line = 0;

@@ -1,7 +1,7 @@
 /* What a command line sets in a file's spouts and bolts: "count.parallelism=8", "sink.path=out.tsv".
  *
  * What:    ID.NAME=VALUE: NAME is parallelism, numTasks, a property of the component's class, or a key of its
- *          configuration; VALUE is YAML (a list, too). The longest id that fits is meant.
+ *          configuration; VALUE is YAML (a list, too), and nothing behind the '=' an empty text. The longest id that fits is meant.
  * Threads: one at a time.
  * Owner:   values belong to the document.
  */

@@ -41,24 +41,41 @@ const char *gx_shape_hint(gale_str wanted, const char *known, char out[GX_HINT_S
     return gx_nearest_hint(&nearest, out, GX_HINT_SIZE);
 }
 
-int gx_shape_map(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known, gale_error *error) {
+static int refuse_key(const gx_yaml_doc *doc, const gx_yaml *key, const char *what, const char *offered,
+                      gale_error *error) {
+    char hint[GX_HINT_SIZE];
+    if (contains(offered, key->text)) /* only a stream has others */
+        return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "a stream has `via` or `buffer`, not both");
+    return gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
+                         gx_shape_hint(key->text, offered, hint));
+}
+
+/* `offered` are those that may be meant. */
+static int look_at_keys(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known,
+                        const char *offered, gale_error *error) {
     if (node->type != GALE_TYPE_MAP)
         return gx_yaml_error(doc, node, error, GALE_TYPE, "%s must be a map, not %s", what, gx_yaml_type_text(node));
     for (const gx_yaml *key = node->as.first; key; key = key->next->next) {
-        char hint[GX_HINT_SIZE];
         if (contains(known, key->text)) continue;
-        int rc = gx_yaml_error(doc, key, error, GALE_TOPOLOGY, "unknown key '%.*s' in %s%s", GX_STR(key->text), what,
-                               gx_shape_hint(key->text, known, hint));
+        int rc = refuse_key(doc, key, what, offered, error);
         if ((rc = gx_yaml_keep(doc, rc, error)) < 0) return rc;
     }
     return 0;
 }
 
-int gx_shape_map_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known,
-                      const char *needed, gale_error *error) {
-    size_t kept = gx_yaml_kept(doc);
-    int rc = gx_shape_map(doc, node, what, known, error);
+int gx_shape_map(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known, gale_error *error) {
+    return look_at_keys(doc, node, what, known, known, error);
+}
+
+int gx_shape_stream(const gx_yaml_doc *doc, const gx_yaml *node, const char *known, gale_error *error) {
+    static const char all[] = GX_STREAM_KEYS " via buffer";
+    return look_at_keys(doc, node, "a stream", known, all, error);
+}
+
+/* 1: an unknown key was kept since `kept`, and a needed one is not there. */
+static int look_for(const gx_yaml_doc *doc, const gx_yaml *node, const char *needed, size_t kept) {
     gale_str rest = gx_str(needed), word;
+    int rc = 0;
     while (rc == 0 && gx_yaml_kept(doc) != kept && gx_str_next(&rest, ' ', &word)) {
         bool there = false;
         for (const gx_yaml *key = node->as.first; key && !there; key = key->next->next)
@@ -66,6 +83,20 @@ int gx_shape_map_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *w
         if (!there) rc = 1;
     }
     return rc;
+}
+
+int gx_shape_map_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known,
+                      const char *needed, gale_error *error) {
+    size_t kept = gx_yaml_kept(doc);
+    int rc = gx_shape_map(doc, node, what, known, error);
+    return rc == 0 ? look_for(doc, node, needed, kept) : rc;
+}
+
+int gx_shape_stream_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *known, const char *needed,
+                         gale_error *error) {
+    size_t kept = gx_yaml_kept(doc);
+    int rc = gx_shape_stream(doc, node, known, error);
+    return rc == 0 ? look_for(doc, node, needed, kept) : rc;
 }
 
 int gx_shape_list(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key,

@@ -8,13 +8,21 @@
 
 #include "front/yaml.h"
 
+#define GX_STREAM_KEYS "id name from to grouping"
+
 /* `node` is a map that has no keys but `known` (words separated by blanks). Unknown ones are kept, where several errors
  * are wanted, and the map is read on. */
 int gx_shape_map(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known, gale_error *error);
 
-/* The same; 1 when an unknown key was kept and `needed` is not there, which may be what was meant by it. */
+/* A stream, in whatever form of it: `known` are the keys that this one has, and of an unknown one that of another form may be meant, too. */
+int gx_shape_stream(const gx_yaml_doc *doc, const gx_yaml *node, const char *known, gale_error *error);
+
+/* As gx_shape_map; 1 when an unknown key was kept and `needed` is not there, which may be what was meant by it. */
 int gx_shape_map_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, const char *known,
                       const char *needed, gale_error *error);
+
+int gx_shape_stream_with(const gx_yaml_doc *doc, const gx_yaml *node, const char *known, const char *needed,
+                         gale_error *error);
 
 /* The list under `key`; `*ret_list` is NULL when there is none, or when it is empty or null. */
 int gx_shape_list(const gx_yaml_doc *doc, const gx_yaml *map, const char *what, const char *key,

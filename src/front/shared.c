@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char member[] = "gale.member";
 
@@ -113,6 +114,27 @@ static int check(const gx_loading *l, const gx_vertex *source) {
         "(or gale run --member 1/1) says that this process is alone, 2/3 that it is the second of three",
         GX_STR(source->id->text), GX_STR(keeper->id->text),
         gx_via_of(l->vias, source->id->text) ? "is grouped" : "keeps what it knows");
+}
+
+static bool divides(const gx_vertex *source) {
+    bool own = gx_class_has(source->class_, "member") && gx_args_given(source->args, "member");
+    return source->class_ && gx_class_reads_key(source->class_, member) && !own;
+}
+
+/* A sink alone has it for the names of its transactions, as processes of one topology need. */
+void gx_shared_warn(const gx_loading *l) {
+    const gx_flux_options *o = l->options;
+    const gale_setting *given = NULL;
+    bool divided = false;
+    for (size_t i = 0; i < o->setting_count && !given; i++)
+        if (strcmp(o->settings[i].key, member) == 0) given = &o->settings[i];
+    for (size_t i = 0; i < l->spout_count; i++) divided |= !l->vertices[i].whole || divides(&l->vertices[i]);
+    if (!given || divided) return;
+    gx_yaml_warn(
+        l->doc, NULL, o->logger,
+        "--member %s: no source of this file takes a share by it: each process reads what it would read alone, all "
+        "of it or what its group gives it",
+        given->value.as.string);
 }
 
 int gx_shared_check(const gx_loading *l) {

@@ -9,4 +9,7 @@
  * durable run, or as each run begins anew (fromAlways). GALE_TOPOLOGY, GALE_NO_MEMORY. */
 int gx_shared_check(const gx_loading *l);
 
+/* Warns where a share was asked for beside the file (gale run --member), and no source takes one of its own from it. */
+void gx_shared_warn(const gx_loading *l);
+
 #endif

@@ -322,7 +322,7 @@ static int stream(gx_loading *l, const gx_yaml *item) {
     const gx_component *source = NULL;
     gx_component *bolt = NULL;
     said what;
-    int rc = gx_shape_map_with(l->doc, item, "a stream", "id name from to grouping", "from to grouping", l->error);
+    int rc = gx_shape_stream_with(l->doc, item, GX_STREAM_KEYS, "from to grouping", l->error);
     if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
     if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
     if (rc != 0) return l->lost = true, rc;

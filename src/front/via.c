@@ -94,7 +94,7 @@ static int read_kafka(const gx_expansion *e, const gx_yaml *kafka) {
 
 static int read_via(const gx_expansion *e, gx_via *v, said *ret) {
     *ret = (said){ .via = gx_yaml_get(v->stream, "via") };
-    int rc = gx_shape_map(e->doc, v->stream, "a stream", "id name from to grouping via", e->error);
+    int rc = gx_shape_stream(e->doc, v->stream, GX_STREAM_KEYS " via", e->error);
     if (rc == 0) rc = gx_shape_text(e->doc, v->stream, "a stream", "from", &v->from, e->error);
     if (rc == 0) rc = gx_shape_text(e->doc, v->stream, "a stream", "to", &v->to, e->error);
     if (rc == 0) rc = gx_shape_map_with(e->doc, ret->via, "a stream's `via`", "kafka parallelism", "kafka", e->error);

@@ -1,5 +1,6 @@
 #include "front/yaml.h"
 
+#include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/secret.h"
 #include "base/str.h"
@@ -420,6 +421,14 @@ static int add_scalar(builder *b, const yaml_event_t *event) {
     return remember(b, name, node);
 }
 
+static int unknown_anchor(const builder *b, const gx_yaml *node, gale_str name) {
+    char hint[160];
+    gx_nearest nearest = gx_nearest_to(name);
+    for (size_t i = 0; i < b->doc->anchor_count; i++) gx_nearest_offer(&nearest, b->doc->anchors[i].name);
+    return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "unknown anchor '%.*s'%s", GX_STR(name),
+                         gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
 /* An alias is a copy of the node with a place of its own; lists and maps share their children. An anchor is known only
  * when its node has ended, so that nothing can hold itself. */
 static int add_alias(builder *b, const yaml_event_t *event) {
@@ -429,7 +438,7 @@ static int add_alias(builder *b, const yaml_event_t *event) {
     const gx_yaml *target = NULL;
     for (size_t i = 0; i < b->doc->anchor_count; i++)
         if (gx_str_equal(b->doc->anchors[i].name, name)) target = b->doc->anchors[i].node;
-    if (!target) return gx_yaml_error(b->doc, node, b->error, GALE_SYNTAX, "unknown anchor '%.*s'", GX_STR(name));
+    if (!target) return unknown_anchor(b, node, name);
     uint32_t line = node->line, column = node->column;
     *node = *target;
     node->line = line;

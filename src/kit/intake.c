@@ -89,6 +89,13 @@ static bool give_back(void *user, const gx_retry_slot *slot, const gale_failure 
     return intake->options.give_back(intake->options.user, &answered);
 }
 
+static void name_row(void *user, const gx_retry_slot *slot, char *to, size_t size) {
+    const gale_intake *intake = user;
+    gale_value values[GALE_INTAKE_VALUES_MAX];
+    gale_answered answered = failure_of(slot, NULL, values);
+    intake->options.name(intake->options.user, &answered, to, size);
+}
+
 int gale_intake_new(const gale_context *context, gale_collector *out, const gale_intake_options *options,
                     gale_intake **ret_intake, gale_error *error) {
     gale_intake_options given;
@@ -108,6 +115,7 @@ int gale_intake_new(const gale_context *context, gale_collector *out, const gale
     intake->retry.what = given.what ? given.what : "message";
     intake->retry.given_up_call = given_up;
     intake->retry.give_back_call = give_back;
+    intake->retry.name_call = given.name ? name_row : NULL;
     intake->retry.user = intake;
     rc = begin(intake, error);
     if (rc < 0) {

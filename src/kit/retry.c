@@ -5,8 +5,10 @@
 #include "kit/define.h"
 #include "kit/record.h"
 
+#include <stdio.h>
+
 #define NONE UINT32_MAX
-enum { SMALLEST = 64 };
+enum { SMALLEST = 64, NAME = 200 };
 
 void gx_retry_init(gx_retry *retry, gx_heap *heap, gale_collector *out, uint32_t max_attempts) {
     *retry = (gx_retry){ .heap = heap,
@@ -147,10 +149,12 @@ bool gx_retry_take(gx_retry *retry, uint32_t *ret_id) {
 static void report_given_up(gx_retry *retry, const gx_retry_slot *slot, const gale_failure *failure) {
     const char *text = failure->text, *component = failure->component;
     bool said = text && *text;
-    gx_define_report(retry->out, "%s %llu given up after %u attempt%s: %s%s%s%s%s%s", retry->what,
-                     (unsigned long long)slot->number, (unsigned)slot->attempts, slot->attempts == 1 ? "" : "s",
-                     gale_reason_name(failure->reason), said ? ": " : "", said ? text : "", component ? " (" : "",
-                     component ? component : "", component ? ")" : "");
+    char name[NAME];
+    snprintf(name, sizeof name, "%s %llu", retry->what, (unsigned long long)slot->number);
+    if (retry->name_call) retry->name_call(retry->user, slot, name, sizeof name);
+    gx_define_report(retry->out, "%s given up after %u attempt%s: %s%s%s%s%s%s", name, (unsigned)slot->attempts,
+                     slot->attempts == 1 ? "" : "s", gale_reason_name(failure->reason), said ? ": " : "",
+                     said ? text : "", component ? " (" : "", component ? component : "", component ? ")" : "");
 }
 
 static void give_up(gx_retry *retry, uint32_t id, const gale_failure *failure) {

@@ -40,6 +40,7 @@ typedef struct gx_retry_slot {
 } gx_retry_slot;
 
 typedef void gx_retry_given_up_fn(void *user, const gx_retry_slot *slot, const gale_failure *failure);
+typedef void gx_retry_name_fn(void *user, const gx_retry_slot *slot, char *to, size_t size);
 typedef bool gx_retry_give_back_fn(void *user, const gx_retry_slot *slot, const gale_failure *failure);
 
 typedef struct gx_retry {
@@ -61,6 +62,7 @@ typedef struct gx_retry {
     gx_retry_given_up_fn
         *given_up_call; /* told of each line that is given up, while it is there; NULL, unless it is set */
     gx_retry_give_back_fn *give_back_call; /* asked before: true, it goes without a word and is not counted; the same */
+    gx_retry_name_fn *name_call;           /* what a report calls a line; NULL: `what` and its number */
     void *user;
 } gx_retry;
 

@@ -25,6 +25,12 @@ static void expect(gx_buf *out, const char *text) {
     gx_buf_reset(out);
 }
 
+static size_t count_lines(gx_buf *out) {
+    size_t count = 0;
+    for (const char *at = gx_buf_text(out); (at = strchr(at, '\n')); at++) count++;
+    return count;
+}
+
 static void a_line_of_json_has_time_level_component_and_message(void **state) {
     (void)state;
     gx_log_lines lines = json_lines();
@@ -83,9 +89,58 @@ static void lines_that_take_turns_are_counted_each(void **state) {
            "\"repeated\":2}\n"
            "{\"time\":\"2026-01-02T12:03:04.056Z\",\"level\":\"info\",\"component\":null,\"message\":\"one more\"}\n");
     gx_log_lines_repeat(&lines, noon, &out);
-    size_t count = 0;
-    for (const char *at = gx_buf_text(&out); (at = strchr(at, '\n')); at++) count++;
-    assert_int_equal(count, GX_LOG_LINES_RECENT - 1);
+    assert_int_equal(count_lines(&out), GX_LOG_LINES_RECENT - 1);
+    gx_log_lines_fini(&lines);
+    gx_buf_fini(&out);
+}
+
+static void refuse(gx_log_lines *lines, int64_t now, int number, gx_buf *out) {
+    char text[80];
+    snprintf(text, sizeof text, "line %d: no queue takes 'k.%c' (queue's)", number, 'a' + number % 26);
+    gx_log_lines_add(lines, now, GALE_LOG_WARN, "in", text, out);
+}
+
+static void of_many_warnings_that_are_alike_a_few_are_shown_and_the_last_with_their_number(void **state) {
+    (void)state;
+    gx_log_lines lines = GX_LOG_LINES_INIT;
+    gx_buf out = GX_BUF_INIT(NULL);
+    for (int i = 1; i <= 1000; i++) refuse(&lines, noon + i, i, &out);
+    assert_int_equal(count_lines(&out), GX_LOG_ALIKE_SHOWN);
+    gx_buf_reset(&out);
+    gx_log_lines_repeat(&lines, noon, &out);
+    assert_string_equal(gx_buf_text(&out) + strlen("12:00:00.000 "),
+                        "WARN in: line 1000: no queue takes 'k.m' (queue's) (and 989 more like it)\n");
+    gx_buf_reset(&out);
+    gx_log_lines_repeat(&lines, noon, &out);
+    expect(&out, "");
+    for (int i = 1; i <= 3; i++) refuse(&lines, noon + GALE_SECOND + i, 1000 + i, &out); /* they go on: one a second */
+    assert_int_equal(count_lines(&out), 1);
+    gx_buf_reset(&out);
+    refuse(&lines, noon + 3 * GALE_SECOND, 1004, &out);
+    assert_non_null(strstr(gx_buf_text(&out), "line 1003: no queue takes 'k.p' (queue's) (and 1 more like it)\n"));
+    assert_non_null(strstr(out.data, "line 1004"));
+    gx_log_lines_fini(&lines);
+    gx_buf_fini(&out);
+}
+
+static void lines_that_differ_in_words_or_are_no_warnings_are_shown_each(void **state) {
+    (void)state;
+    gx_log_lines lines = json_lines();
+    gx_buf out = GX_BUF_INIT(NULL);
+    char text[40];
+    for (int i = 0; i < 26; i++) {
+        snprintf(text, sizeof text, "NATS's word '%d %c", i, 'a' + i); /* an apostrophe, and quotes without an end */
+        gx_log_lines_add(&lines, noon, GALE_LOG_WARN, "in", text, &out);
+        snprintf(text, sizeof text, "checkpoint %d", i);
+        gx_log_lines_add(&lines, noon, GALE_LOG_INFO, "in", text, &out);
+    }
+    assert_int_equal(count_lines(&out), 52);
+    gx_buf_reset(&out);
+    for (int i = 0; i < 12; i++) refuse(&lines, noon, 26 * i, &out);
+    gx_buf_reset(&out);
+    gx_log_lines_repeat(&lines, noon, &out);
+    expect(&out, "{\"time\":\"2026-01-02T12:03:04.056Z\",\"level\":\"warn\",\"component\":\"in\","
+                 "\"message\":\"line 286: no queue takes 'k.a' (queue's)\",\"alike\":1}\n");
     gx_log_lines_fini(&lines);
     gx_buf_fini(&out);
 }
@@ -185,6 +240,8 @@ int main(void) {
         cmocka_unit_test(what_json_or_a_terminal_would_take_otherwise_is_escaped),
         cmocka_unit_test(a_line_that_comes_again_within_a_second_is_counted),
         cmocka_unit_test(lines_that_take_turns_are_counted_each),
+        cmocka_unit_test(of_many_warnings_that_are_alike_a_few_are_shown_and_the_last_with_their_number),
+        cmocka_unit_test(lines_that_differ_in_words_or_are_no_warnings_are_shown_each),
         cmocka_unit_test(further_lines_of_a_text_are_indented),
         cmocka_unit_test(lines_go_to_the_file_with_their_date_and_after_a_rotation_to_the_new_one),
         cmocka_unit_test(a_file_that_cannot_be_opened_again_is_gone_on_with),

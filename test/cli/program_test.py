@@ -195,6 +195,24 @@ class CommandLine(unittest.TestCase):
             result = self.gale("run", WORD_COUNT, *arguments)
             self.assertEqual((result.code, result.err), (2, f"gale: {message}\n"))
 
+    def test_an_empty_value_is_an_empty_text_and_null_the_classs_own(self):
+        text = """
+name: cut
+spouts:
+  - {id: lines, className: gale.spout.Stdin}
+bolts:
+  - {id: fields, className: gale.bolt.Csv, properties: {fields: "a, b", separator: ";"}}
+  - {id: out, className: gale.bolt.FileSink, properties: {path: "-"}}
+streams:
+  - {from: lines, to: fields, grouping: {type: SHUFFLE}}
+  - {from: fields, to: out, grouping: {type: SHUFFLE}}
+"""
+        self.assertEqual(self.run_text(text, "-q", stdin=b"1,2;3\n").out, b"1,2\t3\n")
+        self.assertEqual(self.run_text(text, "-q", "--set", "fields.separator=null", stdin=b"1,2;3\n").out, b"1\t2;3\n")
+        empty = self.run_text(text, "-q", "--set", "fields.separator=", stdin=b"1,2;3\n")
+        self.assertEqual((empty.code, empty.err),
+                         (2, "gale: --set fields.separator: csv bolt: separator must be one character of ASCII, and no end of a line\n"))
+
     def test_run_wants_one_file(self):
         for arguments in ([], ["a", "b"]):
             result = self.gale("run", *arguments)

@@ -255,6 +255,25 @@ static void a_row_that_is_given_back_is_neither_reported_nor_counted_nor_answere
     assert_int_equal(gale_intake_count(f->intake), 0);
 }
 
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    (void)user;
+    assert_int_equal(answered->count, 2);
+    snprintf(to, size, "entry %.*s-%" PRId64 " of %u", (int)answered->values[0].size, answered->values[0].as.string,
+             answered->place, answered->source);
+}
+
+static void a_row_that_is_given_up_is_reported_as_its_system_calls_it(void **state) {
+    fixture *f = *state;
+    gale_intake_free(f->intake);
+    gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
+    options.attempts = 1;
+    options.name = name_row;
+    options.user = f;
+    assert_int_equal(gale_intake_new(&f->fake.context, &f->fake.collector, &options, &f->intake, NULL), 0);
+    fail_for(f, send(f, "15269", 7, 55), GALE_REASON_FAILED);
+    assert_non_null(strstr(fake_text(&f->fake.reports), "entry 15269-55 of 7 given up after 1 attempt: failed"));
+}
+
 static void a_row_with_attempts_left_is_not_given_back(void **state) {
     fixture *f = *state;
     gale_intake_free(f->intake);
@@ -452,6 +471,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rows_of_a_source_that_is_dropped_are_not_emitted_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_row_that_is_given_back_is_neither_reported_nor_counted_nor_answered, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_row_that_is_given_up_is_reported_as_its_system_calls_it, setup, teardown),
         cmocka_unit_test_setup_teardown(a_row_with_attempts_left_is_not_given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_a_row_is_not_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_refused, setup, teardown),

@@ -75,6 +75,14 @@ static void answered(void *user, const gale_answered *answered) {
         kafka_consumer_answer(&s->consumer, answered->source, answered->place);
 }
 
+/* One whose partition is somebody else's now has no name any more but its offset. */
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    const spout *s = user;
+    const kafka_part *part = kafka_parts_at(&s->consumer.parts, answered->source);
+    if (part)
+        snprintf(to, size, "message %" PRId64 " of %.120s[%" PRId32 "]", answered->place, part->topic, part->partition);
+}
+
 static void lost(void *user, uint32_t source) {
     spout *s = user;
     gale_intake_drop(s->intake, source);
@@ -92,6 +100,7 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     options.attempts = s->given->attempts;
     options.emits = s->given->row.count;
     options.answered = answered;
+    options.name = name_row;
     options.user = s;
     s->consumer.lost = lost;
     s->consumer.user = s;

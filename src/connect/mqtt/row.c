@@ -124,9 +124,17 @@ int mqtt_row_values(const mqtt_row *row, const mqtt_packet *publish, mqtt_values
         values->list[count++] = gale_string(m->topic.data, m->topic.size);
         values->list[count++] = gale_bytes(m->payload.data, m->payload.size);
         values->list[count++] = gale_bytes(publish->properties.data, publish->properties.size);
+    } else {
+        values->list[count++] = gale_string(m->topic.data, m->topic.size);
     }
     values->count = count;
     return rc;
+}
+
+gale_str mqtt_row_topic(const mqtt_row *row, const gale_value *values, size_t count) {
+    size_t first = mqtt_row_count(row);
+    if (count <= first || values[first].type != GALE_TYPE_STRING) return (gale_str){ "", 0 };
+    return (gale_str){ values[first].as.string, values[first].size };
 }
 
 static gale_str bytes_of(const gale_value *value) {

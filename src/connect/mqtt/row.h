@@ -24,7 +24,7 @@ typedef struct mqtt_row {
     mqtt_levels levels;
     const mqtt_subscription *filters;
     size_t filter_count;
-    bool keeps;               /* what a dead letter needs stands behind what goes out */
+    bool keeps;               /* what a dead letter needs stands behind what goes out; else the topic alone */
     char text[MQTT_ROW_TEXT]; /* "payload, site" */
 } mqtt_row;
 
@@ -44,6 +44,9 @@ typedef struct mqtt_values {
 
 /* GALE_TOO_LARGE: it has more properties than MQTT_PAIRS_MAX. */
 int mqtt_row_values(const mqtt_row *row, const mqtt_packet *publish, mqtt_values *values);
+
+/* Of values that were kept; empty where it is not there. */
+gale_str mqtt_row_topic(const mqtt_row *row, const gale_value *values, size_t count);
 
 /* What a dead letter is made of, of a row that keeps it: topic, payload, properties. False: the values are none of such a row. */
 bool mqtt_row_letter(const mqtt_row *row, const gale_value *values, size_t count, mqtt_message *ret_message);

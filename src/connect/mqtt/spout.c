@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME = 160 };
+
 /* A definition's block. */
 typedef struct settings {
     mqtt_settings mqtt; /* first */
@@ -32,6 +34,27 @@ typedef struct spout {
     mqtt_values values;
     bool wished; /* for a checkpoint */
 } spout;
+
+/* --- Names ------------------------------------------------------------------------------------------------------------ */
+
+/* As the broker's log has it. One of QoS 0 has no id of a packet. */
+static void write_name(gale_str topic, int64_t place, char *to, size_t size) {
+    char packet[32] = "";
+    if (place) snprintf(packet, sizeof packet, ", packet %u", (unsigned)(uint16_t)place);
+    snprintf(to, size, "message of %.*s%s", topic.size < 100 ? (int)topic.size : 100, topic.data, packet);
+}
+
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    const spout *s = user;
+    write_name(mqtt_row_topic(&s->given->row, answered->values, answered->count), answered->place, to, size);
+}
+
+static void say(spout *s, const gale_answered *answered, const char *what) {
+    char text[GALE_FAILURE_TEXT + NAME], name[NAME];
+    name_row(s, answered, name, sizeof name);
+    snprintf(text, sizeof text, "%s %s", name, what);
+    gale_report(s->link.out, text);
+}
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
 
@@ -61,7 +84,7 @@ static void give_up(spout *s, const gale_answered *answered) {
         return;
     }
     if (!is_kept || mqtt_letters_add(&s->letters, &message, answered->place, answered->failure) < 0)
-        gale_report(s->link.out, "there is no dead letter of a message: the broker will send it again");
+        say(s, answered, "has no dead letter: the broker will send it again");
 }
 
 static void answered(void *user, const gale_answered *answered) {
@@ -74,11 +97,10 @@ static void answered(void *user, const gale_answered *answered) {
 
 /* --- Messages --------------------------------------------------------------------------------------------------------- */
 
-static void refuse(spout *s, const mqtt_packet *publish, int rc) {
-    char text[GALE_FAILURE_TEXT];
-    int size = publish->message.topic.size < 80 ? (int)publish->message.topic.size : 80;
-    snprintf(text, sizeof text, "a message of %.*s can be no tuple, and is left out: %s", size,
-             publish->message.topic.data, gale_error_text(rc));
+static void refuse(spout *s, const mqtt_packet *publish, int64_t place, int rc) {
+    char text[GALE_FAILURE_TEXT + NAME], name[NAME];
+    write_name(publish->message.topic, place, name, sizeof name);
+    snprintf(text, sizeof text, "%s can be no tuple, and is left out: %s", name, gale_error_text(rc));
     gale_report(s->link.out, text);
 }
 
@@ -92,7 +114,7 @@ static int hear_message(void *user, const mqtt_packet *publish, int64_t place) {
     if (rc == 0) rc = gale_intake_take(s->intake, s->values.list, s->values.count, 0, place);
     if (rc == GALE_NO_MEMORY) return rc;
     if (rc < 0) {
-        refuse(s, publish, rc);
+        refuse(s, publish, place, rc);
         settle(s, place);
     }
     return 0;
@@ -146,6 +168,7 @@ static int begin(spout *s, const gale_context *context, gale_collector *out, gal
     options.attempts = s->given->attempts;
     options.emits = mqtt_row_count(&s->given->row);
     options.answered = answered;
+    options.name = name_row;
     options.soon = true; /* the broker counts what has no answer */
     options.user = s;
     int rc = check_tasks(s->given, context, error);

@@ -106,3 +106,26 @@ bool pg_lsn_read(const char *text, uint64_t *ret_lsn) {
     *ret_lsn = (uint64_t)high << 32 | low;
     return true;
 }
+
+/* --- Its name --------------------------------------------------------------------------------------------------------- */
+
+size_t pg_row_count(const pg_row *row) {
+    return row->emit.count + row->column_count;
+}
+
+void pg_row_keep(const pg_row *row, const pg_event *event, pg_row_values *values) {
+    gale_value *kept = values->list + pg_row_count(row);
+    kept[0] = gale_text(event->op);
+    kept[1] = gale_text(event->relation->name);
+    kept[2] = gale_i64((int64_t)event->lsn);
+}
+
+void pg_row_name(const pg_row *row, const gale_value *values, size_t count, char *to, size_t size) {
+    const gale_value *kept = values + pg_row_count(row);
+    char lsn[20];
+    if (count < pg_row_count(row) + PG_ROW_KEPT) return; /* of a run before, which kept none */
+    pg_lsn_write((uint64_t)kept[2].as.i64, lsn);
+    snprintf(to, size, "%.*s of %.*s%s%s", (int)kept[0].size, kept[0].as.string,
+             kept[1].size < 60 ? (int)kept[1].size : 60, kept[1].as.string, kept[2].as.i64 ? " at " : "",
+             kept[2].as.i64 ? lsn : "");
+}

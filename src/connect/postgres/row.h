@@ -17,7 +17,7 @@
 #include <gale/connect.h>
 #include <gale/plugin.h>
 
-enum { PG_ROW_FIELDS = 8, PG_ROW_COLUMNS_MAX = 50 };
+enum { PG_ROW_FIELDS = 8, PG_ROW_COLUMNS_MAX = 50, PG_ROW_KEPT = 3 };
 
 typedef struct pg_row {
     gale_names emit;
@@ -42,13 +42,20 @@ typedef struct pg_event {
 
 /* Room for the values of one. */
 typedef struct pg_row_values {
-    gale_value list[PG_ROW_FIELDS + PG_ROW_COLUMNS_MAX];
+    gale_value list[PG_ROW_FIELDS + PG_ROW_COLUMNS_MAX + PG_ROW_KEPT];
     gale_value now[2 * PG_CELLS_MAX], before[2 * PG_CELLS_MAX];
     char lsn[20];
 } pg_row_values;
 
 /* The values of an event, borrowed from it and from `values`. Writes into the cells (pg_value_of). */
 void pg_row_fill(const pg_row *row, const pg_event *event, pg_row_values *values);
+
+/* How many values go out. */
+size_t pg_row_count(const pg_row *row);
+
+/* What stays behind them with a row: op, table, lsn; and of such values the name of its change: "update of orders at 16/B374D848". */
+void pg_row_keep(const pg_row *row, const pg_event *event, pg_row_values *values);
+void pg_row_name(const pg_row *row, const gale_value *values, size_t count, char *to, size_t size);
 
 /* "16/B374D848" */
 void pg_lsn_write(uint64_t lsn, char text[20]);

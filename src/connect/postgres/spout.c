@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { NAME = 120 };
+
 typedef struct spout {
     pg_replica replica;
     const pg_spout_settings *given;
@@ -28,13 +30,20 @@ static void answered(void *user, const gale_answered *answered) {
     pg_replica_answer(&((spout *)user)->replica, answered->place);
 }
 
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    const spout *s = user;
+    pg_row_name(&s->given->row, answered->values, answered->count, to, size);
+}
+
 /* One task reads a slot; the others have nothing to do. */
 static int begin(spout *s, const gale_context *context, gale_error *error) {
     gale_intake_options options = GALE_INTAKE_OPTIONS_INIT;
     options.what = "change";
     options.memory = s->given->memory;
     options.attempts = s->given->attempts;
+    options.emits = pg_row_count(&s->given->row);
     options.answered = answered;
+    options.name = name_row;
     options.user = s;
     int rc = gale_intake_new(context, s->out, &options, &s->intake, error);
     if (rc < 0 || context->task_index) return rc;
@@ -59,11 +68,10 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
 }
 
 /* An event that can be no tuple: it is told, and done. */
-static void refuse(spout *s, const pg_event *event, int64_t place, int rc) {
-    char text[GALE_FAILURE_TEXT], lsn[20];
-    pg_lsn_write(event->lsn, lsn);
-    snprintf(text, sizeof text, "%s of %.60s at %s can be no tuple, and is left out: %s", event->op,
-             event->relation->name, lsn, gale_error_text(rc));
+static void refuse(spout *s, int64_t place, int rc) {
+    char text[GALE_FAILURE_TEXT], name[NAME];
+    pg_row_name(&s->given->row, s->values.list, pg_row_count(&s->given->row) + PG_ROW_KEPT, name, sizeof name);
+    snprintf(text, sizeof text, "%s can be no tuple, and is left out: %s", name, gale_error_text(rc));
     gale_report(s->out, text);
     pg_places_done(&s->replica.places, place);
 }
@@ -74,11 +82,11 @@ static int take(spout *s) {
     int64_t place;
     if (!pg_replica_next(&s->replica, &event, &place)) return 1;
     if (!s->filled) pg_row_fill(&s->given->row, &event, &s->values);
-    size_t count = s->given->row.emit.count + s->given->row.column_count;
-    int rc = gale_intake_take(s->intake, s->values.list, count, 0, place);
+    pg_row_keep(&s->given->row, &event, &s->values);
+    int rc = gale_intake_take(s->intake, s->values.list, pg_row_count(&s->given->row) + PG_ROW_KEPT, 0, place);
     s->filled = rc == GALE_NO_MEMORY;
     if (s->filled) return rc;
-    if (rc < 0) refuse(s, &event, place, rc);
+    if (rc < 0) refuse(s, place, rc);
     pg_replica_pass(&s->replica);
     return 0;
 }

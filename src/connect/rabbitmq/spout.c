@@ -24,7 +24,8 @@
 #define GATHER                                                                                                         \
     (5 * GALE_MILLISECOND) /* so long an answer waits for others, which cost the broker as much together as it alone */
 
-enum { QUIET = 2 }; /* so often in a row the queue is to be empty */
+enum { KEPT = 2, NAME = 260, SHOWN = 80 }; /* values of a row that do not go out */
+enum { QUIET = 2 };                        /* so often in a row the queue is to be empty */
 
 typedef struct spout {
     rmq_link link;
@@ -94,6 +95,26 @@ static bool goes_back(const spout *s, const gale_answered *answered) {
     return !over && attempt_of(answered) < s->given->attempts;
 }
 
+/* Before that: its id as a text, or, where it has none, the routing key as bytes. */
+static gale_value label_of(const rmq_delivery *d) {
+    return d->id.size ? gale_string(d->id.data, d->id.size) : gale_bytes(d->key.size ? d->key.data : "", d->key.size);
+}
+
+/* As a person finds it: RabbitMQ itself gives messages no name. */
+static void write_name(const spout *s, const gale_value *label, char *to, size_t size) {
+    const char *queue = s->given->declare.queue;
+    int shown = label->size < SHOWN ? (int)label->size : SHOWN;
+    if (label->type == GALE_TYPE_STRING)
+        snprintf(to, size, "message %.*s of %.80s", shown, label->as.string, queue);
+    else
+        snprintf(to, size, "message of %.80s, without an id, of the routing key '%.*s'", queue, shown,
+                 (const char *)label->as.bytes);
+}
+
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    if (answered->count >= KEPT) write_name(user, &answered->values[answered->count - KEPT], to, size);
+}
+
 /* What is of a session that is over has no answer: its tag is another message's now. */
 static bool is_of_now(const spout *s, const gale_answered *answered) {
     return s->link.up && answered->source == s->link.session;
@@ -114,10 +135,12 @@ static void answered(void *user, const gale_answered *answered) {
 }
 
 static void say_over(spout *s, const gale_answered *answered) {
-    char text[GALE_FAILURE_TEXT + 120];
+    char text[GALE_FAILURE_TEXT + NAME + 120], name[NAME] = "a message", given[64] = "given again";
     int64_t attempts = attempt_of(answered);
-    snprintf(text, sizeof text, "a message that was given %" PRId64 " time%s is rejected: %s%s%s", attempts,
-             attempts == 1 ? "" : "s", gale_reason_name(answered->failure->reason),
+    name_row(s, answered, name, sizeof name);
+    if (attempts < INT64_MAX)
+        snprintf(given, sizeof given, "given %" PRId64 " time%s", attempts, attempts == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s, %s, is rejected: %s%s%s", name, given, gale_reason_name(answered->failure->reason),
              *answered->failure->text ? ": " : "", answered->failure->text);
     gale_report(s->out, text);
 }
@@ -236,6 +259,7 @@ static int begin(spout *s, gale_error *error) {
     options.emits = given->row.emit.count;
     options.waiting = given->prefetch > 1 ? given->prefetch / 2 : 1;
     options.answered = answered;
+    options.name = name_row;
     options.give_back = give_back;
     options.user = s;
     s->reader = (rmq_reader){ .declare = &given->declare, .prefetch = given->prefetch };
@@ -269,18 +293,19 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
 }
 
 /* A message that can be no tuple: it is told, and goes to the dead letters. */
-static void refuse(spout *s, uint32_t place, const char *why) {
-    char text[GALE_FAILURE_TEXT];
+static void refuse(spout *s, const rmq_delivery *d, uint32_t place, const char *why) {
+    char text[GALE_FAILURE_TEXT + NAME], name[NAME];
     uint64_t tag;
-    snprintf(text, sizeof text, "a message of %s can be no tuple, and is rejected: %.100s", s->given->declare.queue,
-             why);
+    const gale_value label = label_of(d);
+    write_name(s, &label, name, sizeof name);
+    snprintf(text, sizeof text, "%s can be no tuple, and is rejected: %.100s", name, why);
     gale_report(s->out, text);
     if (rmq_tags_take(&s->tags, place, &tag)) order(s, RMQ_REJECT, tag, false);
 }
 
 /* 0 when there was one, 1 when there is none; GALE_NO_MEMORY leaves it where it is. */
 static int take(spout *s) {
-    gale_value values[GALE_NAMES_MAX + 1];
+    gale_value values[GALE_NAMES_MAX + KEPT];
     rmq_delivery *d = (rmq_delivery *)s->stash.first;
     uint32_t place, count = s->given->row.emit.count;
     uint64_t tag;
@@ -288,12 +313,13 @@ static int take(spout *s) {
     int rc = rmq_tags_add(&s->tags, d->note.tag, &place);
     if (rc < 0) return rc;
     rmq_row_values(&s->given->row, d, values);
-    values[count] = gale_i64(rmq_row_attempt(d));
+    values[count] = label_of(d);
+    values[count + 1] = gale_i64(rmq_row_attempt(d));
     /* A classic queue says that it was given before, and not how often: that is the last time. */
-    if (d->count < 0 && d->redelivered) values[count] = gale_i64(INT64_MAX);
-    if (!d->note.text) rc = gale_intake_take(s->intake, values, count + 1, s->link.session, place);
+    if (d->count < 0 && d->redelivered) values[count + 1] = gale_i64(INT64_MAX);
+    if (!d->note.text) rc = gale_intake_take(s->intake, values, count + KEPT, s->link.session, place);
     if (rc == GALE_NO_MEMORY) return rmq_tags_take(&s->tags, place, &tag), rc;
-    if (rc < 0 || d->note.text) refuse(s, place, d->note.text ? d->note.text : gale_error_text(rc));
+    if (rc < 0 || d->note.text) refuse(s, d, place, d->note.text ? d->note.text : gale_error_text(rc));
     rmq_note_free(rmq_chain_take(&s->stash));
     s->stashed--;
     return 0;

@@ -208,11 +208,18 @@ static bool is_over(const void *self) {
     return s->turn == END && !s->left;
 }
 
+static const char *key_of(const void *self, uint32_t from) {
+    const spout *s = self;
+    (void)from;
+    return s->given->list;
+}
+
 static const redis_source_ops of_source = {
     .link = { be_ready, redis_source_hear, NULL, forget },
     .teller = { 1, tell, letter },
     .step = step,
     .is_over = is_over,
+    .key = key_of,
 };
 
 static void name_processing(spout *s, const gale_context *context) {

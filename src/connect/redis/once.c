@@ -127,10 +127,33 @@ static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error
     return rc < 0 ? rc : failed ? GALE_NO_MEMORY : 0;
 }
 
+/* The next word of a command, as it is sent: "$7\r\nHINCRBY\r\n". */
+static gale_str next_word(gale_str *rest) {
+    gale_str word = { "", 0 };
+    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
+    if (!end) return word;
+    size_t head = (size_t)(end + 1 - rest->data);
+    if (*rest->data == '$') word = (gale_str){ end + 1, strtoul(rest->data + 1, NULL, 10) };
+    if (word.size + 2 > rest->size - head) word.size = 0;
+    head += word.size ? word.size + 2 : 0;
+    rest->data += head;
+    rest->size -= head;
+    return word;
+}
+
+/* "HINCRBY h:7: WRONGTYPE ...": what a person looks for, without the values. */
+static void name_refused(redis_once *o, const gale_value *command, const char *why) {
+    gale_str rest = { command->as.bytes, command->size };
+    (void)next_word(&rest); /* how many there are */
+    gale_str name = next_word(&rest), key = next_word(&rest);
+    snprintf(o->why, sizeof o->why, "%.*s %.*s: %.250s", name.size < 20 ? (int)name.size : 20, name.data,
+             key.size < 100 ? (int)key.size : 100, key.data, why);
+}
+
 /* What it was, and why it is refused: as an entry of the stream `refused`. */
 static void note_refused(redis_once *o, const gale_value *command, const redis_reply *reply) {
     o->refused++;
-    if (o->refused == 1) snprintf(o->why, sizeof o->why, "%.300s", reply->text.data);
+    if (o->refused == 1) name_refused(o, command, reply->text.data);
     if (!o->given->refused || o->refused > REFUSED_MOST) return;
     redis_text_command(&o->notes, 9);
     redis_text_words(&o->notes, "XADD", o->given->refused, "*", "marker", o->key, "why", reply->text.data, "command",
@@ -193,9 +216,9 @@ static int tell_refused(redis_once *o, gale_error *error) {
     if (noted) return 0;
     redis_session_close(&o->session);
     return gale_error_set(error, GALE_COMPONENT,
-                          "%s: %" PRIu64 " of %" PRIu64 " commands of a checkpoint are refused, the others are in, and "
-                          "a run that goes on does so behind them (a stream in the property `refused` takes such): %s",
-                          o->given->redis.wire.where, o->refused, o->count, why);
+                          "%s: %s: %" PRIu64 " of %" PRIu64 " commands of a checkpoint %s refused, the others are in, "
+                          "and are not sent again (a stream in the property `refused` takes such)",
+                          o->given->redis.wire.where, why, o->refused, o->count, o->refused == 1 ? "is" : "are");
 }
 
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUESTION_MOST = 16 << 20, SAID_MOST = 600 };
+enum { QUESTION_MOST = 16 << 20, SAID_MOST = 600, NAME = 200 };
 
 /* --- Settings --------------------------------------------------------------------------------------------------------------- */
 
@@ -51,6 +51,13 @@ static void answered(void *user, const gale_answered *answered) {
         redis_teller_end(&s->teller, answered->place);
 }
 
+/* As Redis knows it. An element of a list has no name but itself. */
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    const redis_source *s = user;
+    const redis_page *page = redis_book_at(&s->book, answered->place);
+    if (page) redis_source_name(s, page->source, (gale_str){ page->bytes, page->size }, to, size);
+}
+
 static int open_teller(redis_source *s, gale_error *error) {
     const redis_teller_options options = { &s->given->redis, s->context,      s->out, s->given->in_flight,
                                            &s->health,       &s->ops->teller, s };
@@ -75,6 +82,7 @@ int redis_source_open(redis_source *s, const redis_source_settings *given, size_
     options.emits = emits;
     options.waiting = given->in_flight / 2 + 1;
     options.answered = answered;
+    options.name = name_row;
     options.user = s;
     int rc = gale_intake_new(context, out, &options, &s->intake, error);
     if (rc == 0) rc = open_teller(s, error);
@@ -155,10 +163,17 @@ int redis_source_pass(redis_source *s, uint32_t from, gale_str bytes) {
     return rc;
 }
 
+void redis_source_name(const redis_source *s, uint32_t from, gale_str bytes, char *to, size_t size) {
+    enum { SHOWN = 40 };
+    int shown = bytes.size < SHOWN ? (int)bytes.size : SHOWN;
+    snprintf(to, size, "%s %.*s%s of %.100s", s->given->what, shown, bytes.data, bytes.size > SHOWN ? "..." : "",
+             s->ops->key(s, from));
+}
+
 int redis_source_refuse(redis_source *s, uint32_t from, gale_str bytes, const char *why) {
-    char text[SAID_MOST];
-    snprintf(text, sizeof text, "%s: the %s %.*s can be no tuple, and is left out: %s", s->given->redis.wire.where,
-             s->given->what, (int)(bytes.size < 40 ? bytes.size : 40), bytes.data, why);
+    char text[SAID_MOST], name[NAME];
+    redis_source_name(s, from, bytes, name, sizeof name);
+    snprintf(text, sizeof text, "%s: %s can be no tuple, and is left out: %s", s->given->redis.wire.where, name, why);
     gale_report(s->out, text);
     return redis_source_pass(s, from, bytes);
 }

@@ -35,6 +35,7 @@ typedef struct redis_source_ops {
     redis_teller_ops teller;
     bool (*step)(void *self, size_t room); /* one step of asking and taking; false: nothing before there is news */
     bool (*is_over)(const void *self);     /* with untilEnd: there is no more */
+    const char *(*key)(const void *self, uint32_t from); /* the stream's or the list's */
 } redis_source_ops;
 
 typedef struct redis_source {
@@ -75,6 +76,9 @@ int redis_source_pass(redis_source *source, uint32_t from, gale_str bytes);
 
 /* One that can be no tuple: it is reported, and passed. GALE_NO_MEMORY. */
 int redis_source_refuse(redis_source *source, uint32_t from, gale_str bytes, const char *why);
+
+/* "entry 1526919030474-55 of orders" */
+void redis_source_name(const redis_source *source, uint32_t from, gale_str bytes, char *to, size_t size);
 
 /* What a spout's own are. */
 void redis_source_hear(void *self);

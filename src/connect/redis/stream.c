@@ -145,11 +145,17 @@ static bool is_over(const void *self) {
     return s->turns.turn == REDIS_END && !s->holds;
 }
 
+static const char *key_of(const void *self, uint32_t from) {
+    const spout *s = self;
+    return s->given->streams.texts[from];
+}
+
 static const redis_source_ops of_source = {
     .link = { be_ready, redis_source_hear, NULL, lose },
     .teller = { REDIS_TOGETHER, tell, letter },
     .step = step,
     .is_over = is_over,
+    .key = key_of,
 };
 
 static int begin(spout *s, const gale_context *context, gale_collector *out, gale_error *error) {

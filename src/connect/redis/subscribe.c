@@ -116,7 +116,7 @@ static gale_value text_of(const redis_reply *reply) {
 
 /* ["message", channel, payload], or ["pmessage", pattern, channel, payload]. */
 static int take(spout *s, const redis_reply *message) {
-    gale_value values[FIELDS_MAX];
+    gale_value values[FIELDS_MAX + 1];
     for (size_t i = 0; i < s->given->emit.count; i++) {
         switch (s->given->emit.places[i]) {
         case PAYLOAD: values[i] = text_of(&message->items[message->count - 1]); break;
@@ -124,7 +124,19 @@ static int take(spout *s, const redis_reply *message) {
         default: values[i] = message->count == 4 ? text_of(&message->items[1]) : gale_null(); break;
         }
     }
-    return gale_intake_take(s->intake, values, s->given->emit.count, 0, 0);
+    values[s->given->emit.count] = text_of(&message->items[message->count - 2]); /* for its name */
+    return gale_intake_take(s->intake, values, s->given->emit.count + 1, 0, 0);
+}
+
+/* Channels give messages no numbers. */
+static void name_row(void *user, const gale_answered *answered, char *to, size_t size) {
+    const spout *s = user;
+    size_t kept = s->given->emit.count;
+    gale_str channel = { "", 0 };
+    if (answered->count > kept && answered->values[kept].type != GALE_TYPE_NULL)
+        channel = (gale_str){ answered->values[kept].as.bytes, answered->values[kept].size };
+    snprintf(to, size, "message%s%.*s", channel.size ? " of " : "", channel.size < 100 ? (int)channel.size : 100,
+             channel.data);
 }
 
 /* False: memory is out for it, or the connection is. */
@@ -174,6 +186,9 @@ static int begin(spout *s, gale_error *error) {
     const redis_task task = { .context = s->context, .out = s->out, .most = 1 << 20 };
     options.memory = s->given->memory;
     options.attempts = s->given->attempts;
+    options.emits = s->given->emit.count;
+    options.name = name_row;
+    options.user = s;
     int rc = gale_intake_new(s->context, s->out, &options, &s->intake, error);
     if (rc < 0 || s->context->task_index) return rc;
     rc = open_timer(s, error);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t now(void) {
     struct timespec time;
@@ -18,9 +19,17 @@ static void say(lite_base *base, const char *what, const char *words) {
     snprintf(base->why, sizeof base->why, "%s%s", what, words);
 }
 
+static bool is_patient(const lite_base *base) {
+    return !base->patience || base->given->timeout <= base->patience;
+}
+
+static int64_t patience_of(const lite_base *base) {
+    return is_patient(base) ? base->given->timeout : base->patience;
+}
+
 static void say_locked(lite_base *base) {
-    snprintf(base->why, sizeof base->why, "it is locked: somebody else writes to it, for longer than %g s (timeout)",
-             (double)base->given->timeout / 1e9);
+    snprintf(base->why, sizeof base->why, "it is locked: somebody else writes to it, for longer than %g s%s",
+             (double)patience_of(base) / 1e9, is_patient(base) ? " (timeout)" : "");
 }
 
 void lite_base_note(lite_base *base) {
@@ -50,7 +59,7 @@ static bool is_stopped(const lite_base *base) {
 static int wait_for_lock(void *user, int tries) {
     lite_base *base = user;
     int64_t time = now();
-    if (!tries) base->until = time + base->given->timeout;
+    if (!tries) base->until = time + patience_of(base);
     if (is_stopped(base) || time >= base->until) return 0;
     (void)sqlite3_sleep(tries < 10 ? 2 : 20);
     return 1;
@@ -122,6 +131,48 @@ bool lite_base_open(lite_base *base) {
     if (base->db || open_file(base)) return true;
     lite_base_close(base);
     return false;
+}
+
+/* --- Before anything runs ---------------------------------------------------------------------------------------------- */
+
+static int refuse(const lite_base *base, const char *what, const char *why, gale_error *error) {
+    return gale_error_set(error, GALE_IO, "%s: %s%s%s (path)", base->given->where, what, *why ? ": " : "", why);
+}
+
+/* The folder that the file is in, which a long path has for its most part. */
+static int look_at_folder(const lite_base *base, bool written, gale_error *error) {
+    struct stat about;
+    const char *path = base->given->path, *slash = strrchr(path, '/');
+    char folder[4096], what[160];
+    int size = !slash ? 1 : slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, sizeof folder, "%.*s", size, slash ? path : ".");
+    const char *shown = size > 60 ? folder + strlen(folder) - 60 : folder;
+    if (stat(folder, &about) < 0) {
+        snprintf(what, sizeof what, "its folder '%s' cannot be used", shown);
+        return refuse(base, what, strerror(errno), error);
+    }
+    snprintf(what, sizeof what, "its folder '%s' may not be written to", shown);
+    return written && access(folder, W_OK | X_OK) < 0 ? refuse(base, what, strerror(errno), error) : 0;
+}
+
+/* By SQLite, which knows who else of this process has it open: a descriptor of ours that is closed would end their locks. */
+static int look_inside(const lite_base *base, gale_error *error) {
+    lite_base inside = { .given = base->given };
+    int rc = sqlite3_open_v2(base->given->path, &inside.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(inside.db, "PRAGMA schema_version", NULL, NULL, NULL);
+    lite_base_note(&inside);
+    lite_base_close(&inside);
+    return (rc & 0xff) == SQLITE_NOTADB ? refuse(base, inside.why, "", error) : 0;
+}
+
+int lite_base_look(const lite_base *base, gale_error *error) {
+    struct stat about;
+    const char *path = base->given->path;
+    if (stat(path, &about) < 0) return look_at_folder(base, base->creates, error);
+    if (!S_ISREG(about.st_mode)) return refuse(base, "it is no file", S_ISDIR(about.st_mode) ? "a folder" : "", error);
+    if (access(path, R_OK) < 0) return refuse(base, "it may not be read", strerror(errno), error);
+    if (!base->reads && access(path, W_OK) < 0) return refuse(base, "it may only be read", strerror(errno), error);
+    return look_inside(base, error);
 }
 
 /* --- Statements ------------------------------------------------------------------------------------------------------- */

@@ -23,12 +23,17 @@ typedef struct lite_base {
     sqlite3 *db;  /* NULL: closed */
     dev_t device;
     ino_t inode;
-    int64_t until;           /* another's lock is waited for */
+    int64_t patience; /* another's lock is waited for at once so long, where the settings say no less; 0: as they say */
+    int64_t until;
     const atomic_bool *stop; /* NULL: nobody stops it */
     char why[LITE_WHY_MAX];  /* what went wrong, of what returned false or NULL */
 } lite_base;
 
 bool lite_base_open(lite_base *base);
+
+/* Before anything runs: can there be a database at the path at all? One that is missing may come, and one that is locked will be free; but a folder that
+ * is not there or is closed, and a file that is none of SQLite's, want somebody to look. `creates`, `reads` and `given` are set. GALE_IO, with a sentence. Waits for no lock. */
+int lite_base_look(const lite_base *base, gale_error *error);
 
 /* All of its statements are finalized. */
 void lite_base_close(lite_base *base);

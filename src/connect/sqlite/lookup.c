@@ -56,7 +56,7 @@ static void hear_answer(lookup *l, lite_question *q) {
 
 /* --- Questions -------------------------------------------------------------------------------------------------------- */
 
-/* What is out comes before what waits. */
+/* What is out comes before what waits. While it is not well, nothing is asked, too, which says when it is again. */
 static void send_next(lookup *l) {
     if (!lite_hand_is_free(&l->hand)) return;
     if (l->again && gale_context_now(l->context) < l->again) {
@@ -72,7 +72,7 @@ static void send_next(lookup *l) {
         *end = NULL;
         if (!l->first) l->last = &l->first;
     }
-    if (l->out) lite_hand_give(&l->hand);
+    if (l->out || l->unwell) lite_hand_give(&l->hand);
 }
 
 static void work(void *user) {
@@ -233,11 +233,15 @@ static int make_timer(lookup *l, gale_error *error) {
     return rc < 0 ? gale_error_set(error, rc, "%s: no timer: %s", l->given->sqlite.where, gale_error_text(rc)) : 0;
 }
 
-/* Nothing is heard while the task may not run, as who hears emits. */
+/* Nothing is heard while the task may not run, as who hears emits. At once nothing is asked: what is wrong with the file or the query is told before a
+ * tuple waits for it. */
 static int begin(lookup *l, gale_error *error) {
-    int rc = sql_lookup_open(&l->lookup, &l->given->lookup, l->context, l->to, error);
+    int rc = lite_base_look(&l->asking.base, error);
+    if (rc == 0) rc = sql_lookup_open(&l->lookup, &l->given->lookup, l->context, l->to, error);
     if (rc == 0) rc = make_timer(l, error);
-    return rc < 0 ? rc : lite_hand_open(&l->hand, false, l->to, &hand_ops, l, error);
+    if (rc == 0) rc = lite_hand_open(&l->hand, false, l->to, &hand_ops, l, error);
+    if (rc == 0) lite_hand_give(&l->hand);
+    return rc;
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATIENCE                                                                                                       \
+    (GALE_SECOND) /* what is locked for longer is asked for again: an end of the run does not wait for it */
+
 typedef struct lite_once {
     const lite_sink_settings *given;
     char id[SINK_ID_MAX];
@@ -51,6 +54,7 @@ void *lite_once_new(const void *given_, const char *id) {
     o->write.table = &given->table;
     o->write.base.given = &given->sqlite;
     o->write.base.creates = given->creates;
+    o->write.base.patience = PATIENCE;
     snprintf(o->id, sizeof o->id, "%s", id);
     if (write_statements(o)) return o;
     lite_once_free(o);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define END_WAIT (GALE_SECOND) /* at the end: for another's lock */
+
 enum { ANSWERS_MAX = 1000 }; /* rows are done with together when so many are answered, or nothing else is to be done */
 
 typedef lite_spout spout;
@@ -52,6 +54,8 @@ static void give(spout *s, bool wants) {
     s->reading.wants = wants;
     s->next = 0;
     lite_rows_clear(&s->reading.rows);
+    s->gave = s->reading.answered.count;
+    s->failed = true; /* until it has worked */
     lite_hand_give(&s->hand);
 }
 
@@ -153,19 +157,27 @@ static bool has_answers(spout *s) {
     return !lite_hand_is_free(&s->hand) || s->answered.count || s->reading.answered.count;
 }
 
+/* Are there rows that are not done with? While it works, it may have some. */
+static bool is_owed(spout *s) {
+    return s->answered.count || (lite_hand_is_free(&s->hand) ? s->reading.answered.count : s->gave) > 0;
+}
+
 /* What is answered is done with, if that is possible now; otherwise the next run has the rows again. */
 static void finish_answers(spout *s) {
-    int64_t until = now(s) + s->given->sqlite.timeout;
+    int64_t patience = s->given->sqlite.timeout;
+    int64_t until = now(s) + (patience < END_WAIT ? patience : END_WAIT);
     s->at_end = true; /* nothing is read any more */
     s->look = INT64_MAX;
     s->next = lite_hand_is_free(&s->hand) ? s->reading.rows.count : s->next;
-    while (has_answers(s) && now(s) < until) {
+    while (is_owed(s) && now(s) < until) {
         s->again = s->failed ? s->again : 0;
         s->next = lite_hand_is_free(&s->hand) ? s->reading.rows.count : s->next;
         look(s);
         lite_hand_drive(&s->hand, 20);
     }
-    size_t left = s->answered.count + s->reading.answered.count;
+    bool untold = !lite_hand_is_free(&s->hand);
+    lite_hand_close(&s->hand);
+    size_t left = s->answered.count + (untold && !s->failed ? 0 : s->reading.answered.count);
     if (left)
         gale_log(s->context->logger, GALE_LOG_WARN, s->context->component,
                  "%s: %zu rows are answered, and neither marked nor deleted: the next run has them again",
@@ -211,6 +223,8 @@ static int begin(spout *s, gale_error *error) {
     if (rc < 0 || s->idle) return rc;
     rc = gale_watch_new(s->out, &options, &s->timer);
     if (rc < 0) return gale_error_set(error, rc, "%s: no timer: %s", s->given->sqlite.where, gale_error_text(rc));
+    rc = lite_base_look(&s->reading.base, error);
+    if (rc < 0) return rc;
     if (!lite_reading_may(&s->reading))
         return gale_error_set(error, GALE_INVALID, "%s: %s", s->given->sqlite.where, s->reading.base.why);
     return lite_hand_open(&s->hand, true, s->out, &hand_ops, s, error);

@@ -16,6 +16,7 @@ typedef struct lite_spout {
     lite_hand hand;
     lite_reading reading; /* the hand's, while it is not free */
     bool failed;          /* the hand's, and what it tells: not now */
+    size_t gave;          /* answered rows that the hand has, while it is not free */
     size_t next;          /* of the rows that were read: the next to be taken */
     bool at_end;          /* there were no more when it was looked last */
     int64_t place;        /* of the row that was taken last */

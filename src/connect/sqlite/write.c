@@ -56,6 +56,12 @@ bool lite_write_begin(lite_write *write) {
     return false;
 }
 
+bool lite_write_look(lite_write *write) {
+    bool may = lite_write_begin(write);
+    if (may) lite_write_undo(write);
+    return may;
+}
+
 /* --- A row ------------------------------------------------------------------------------------------------------------ */
 
 static int bind_row(lite_write *write, const lite_row_source *row) {

@@ -34,6 +34,9 @@ typedef struct lite_row_source {
 /* Opens the file, makes what is to be there, and begins a transaction that writes. False: `base.why`, and it is closed. */
 bool lite_write_begin(lite_write *write);
 
+/* Could rows be written? Changes nothing in the file but its journal. False: `base.why`. */
+bool lite_write_look(lite_write *write);
+
 /* One row of it. */
 lite_written lite_write_row(lite_write *write, const lite_row_source *row);
 

@@ -50,6 +50,7 @@ static void send_next(lite_writer *w) {
     }
     w->again = 0;
     if (!w->out.count) {
+        if (!w->filling.count && w->looks) lite_hand_give(&w->hand);
         if (!w->filling.count) return;
         if (!is_due(w)) {
             wake_at(w, w->since + w->given->linger);
@@ -62,7 +63,7 @@ static void send_next(lite_writer *w) {
 
 static void work(void *user) {
     lite_writer *w = user;
-    w->failed = !lite_write_rows(&w->write, &w->out, w->given->rows);
+    w->failed = w->out.count ? !lite_write_rows(&w->write, &w->out, w->given->rows) : !lite_write_look(&w->write);
 }
 
 /* --- What became of it ------------------------------------------------------------------------------------------------ */
@@ -85,6 +86,7 @@ static void be_told(void *user) {
         w->again = now(w) + gale_backoff_next(&w->backoff, w->context);
     } else {
         be_well(w);
+        w->looks = false;
         answer_rows(w);
     }
     send_next(w);
@@ -139,7 +141,10 @@ int lite_writer_open(lite_writer *w, const lite_sink_settings *given, const gale
     options.user = w;
     int rc = gale_watch_new(out, &options, &w->timer);
     if (rc < 0) return gale_error_set(error, rc, "%s: no timer: %s", given->sqlite.where, gale_error_text(rc));
-    return lite_hand_open(&w->hand, true, out, &hand_ops, w, error);
+    rc = lite_hand_open(&w->hand, true, out, &hand_ops, w, error);
+    w->looks = rc == 0 && !given->creates; /* what it makes, its first rows do */
+    if (w->looks) lite_hand_give(&w->hand);
+    return rc;
 }
 
 void lite_writer_close(lite_writer *w) {

@@ -34,6 +34,7 @@ typedef struct lite_writer {
     bool failed;      /* the hand's, and what it tells: not now */
     int64_t since;    /* the first row of `filling` came */
     int64_t again;    /* not before then; 0: at once */
+    bool looks;       /* whether rows could be written, before there are some */
     bool unwell, drains;
     gale_backoff backoff;
     gale_watch timer;

@@ -299,7 +299,7 @@ class Reads(Reader):
                    streams="  - {from: messages, to: check, grouping: {type: SHUFFLE}}")
         code, _, err = self.gale("run", "topology.yaml")
         self.assertEqual(code, 1)
-        self.assertIn("message 3 given up after 2 attempts", err)
+        self.assertIn("message 3 of in[0] given up after 2 attempts: ", err)
         self.assertEqual(len(self.lines()), 9)
         self.assertEqual(self.cluster.committed(), {0: 10})
 
@@ -672,6 +672,32 @@ class Durable(Reader):
         code, _, err = self.gale("run", "topology.yaml", "--member", "3/2", "--overwrite")
         self.assertNotEqual(code, 0)
         self.assertIn("member: '3/2' is none: 2/3 is the second of three", err)
+
+    def test_a_member_that_no_source_makes_use_of_is_told(self):
+        said = "--member 1/3: no source of this file takes a share by it: each process reads what it would read alone"
+        to = "gale.bolt.KafkaSink"
+        sink = properties(brokers="127.0.0.1:1", topic="out")
+        (self.path / "in.txt").write_text("a\n")
+        (self.path / "topology.yaml").write_text(f"""
+name: copy
+spouts:
+  - {{id: lines, className: gale.spout.File, properties: [{{name: path, value: in.txt}}]}}
+bolts:
+  - id: sink
+    className: {to}
+    properties:
+{sink}
+streams:
+  - {{from: lines, to: sink, grouping: {{type: SHUFFLE}}}}
+""")
+        code, out, err = self.gale("check", "topology.yaml", "--member", "1/3")
+        self.assertEqual(code, 0)
+        self.assertIn(said, out + err)
+        self.assertNotIn("share", "".join(map(str, self.gale("check", "topology.yaml")[1:])))
+        for given, told in ((dict(member="2/3"), True), ({}, False)):  # its own goes before
+            self.write(spout=properties(**given))
+            code, out, err = self.gale("check", "topology.yaml", "--member", "1/3")
+            self.assertEqual((code, said in out + err), (0, told), out + err)
 
     def test_a_member_that_is_none_is_refused(self):
         for member in ("0/2", "3/2", "2", "a/b", "1/2x", "1/20000"):

@@ -223,6 +223,7 @@ class Reads(Case):
         self.wait_for(lambda: self.broker.log().count("Received PUBACK from gale-read-in ") == 2)
         self.end(process, code=1)
         self.assertEqual(dead.texts(), ["no/level"])
+        self.assertRegex(self.log(), r"message of a/b, packet \d+ given up after 1 attempt: rejected: ")
         more = dict(dead.messages[0].properties.UserProperty)
         self.assertEqual((more["gale.topic"], more["gale.component"], more["gale.reason"], dead.messages[0].properties.ContentType), ("a/b", "judge", "rejected", "text/x"))
 

@@ -265,6 +265,40 @@ class Peers(unittest.TestCase):
         self.peer.refuses = lambda connect: False
         self.wait_for(lambda: "well again" in self.log())
 
+    def test_pauses_grow_until_a_session_came_about(self):
+        """Of a broker that hangs up as soon as it is connected to, and of one that refuses; not of one that serves."""
+        hangs_up = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(hangs_up.close)
+        count = 0
+
+        def accept():
+            nonlocal count
+            while True:
+                try:
+                    hangs_up.accept()[0].close()
+                except OSError:
+                    return
+                count += 1
+        threading.Thread(target=accept, daemon=True).start()
+        port, self.peer.port = self.peer.port, hangs_up.getsockname()[1]
+        self.start(READ)
+        time.sleep(3)
+        self.assertLess(count, 8)
+        self.assertGreater(count, 2)
+        self.process.kill()
+        self.peer.port = port
+        self.peer.refuses = lambda connect: True
+        self.start(READ)
+        time.sleep(3)
+        self.assertLess(len(self.peer.connections), 8)
+        self.peer.refuses = lambda connect: False
+        self.wait_for(lambda: self.peer.count(SUBSCRIBE) == 1)
+        for number in range(2, 7):  # a server that comes back is not waited for
+            begun = time.monotonic()
+            self.peer.connections[-1].shutdown(socket.SHUT_RDWR)
+            self.wait_for(lambda: self.peer.count(SUBSCRIBE) == number)
+            self.assertLess(time.monotonic() - begun, 1)
+
     def test_a_broker_that_says_nothing_is_given_up(self):
         self.peer.connack = self.peer.present = b""
         self.start(READ, timeout=0.3)

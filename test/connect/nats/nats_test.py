@@ -301,6 +301,15 @@ class Writes(Case):
         self.assertIn("expected stream does not match", self.gale("run", "t.yaml", code=1))
         self.assertEqual(self.payloads(), [])
 
+    def test_of_very_many_that_are_refused_the_log_has_a_few_and_their_number(self):
+        self.make("OUT")
+        self.make("OTHER")
+        self.write_lines([f"{n}" for n in range(2_000)], sink={"stream": "OTHER"})
+        log = self.gale("run", "t.yaml", "--log-level", "warn", code=1)
+        self.assertLess(log.count("expected stream does not match"), 100, log)
+        self.assertRegex(log, r"line \d+ given up after 1 attempt: rejected: expected stream does not match \(10060\) \(out\) \(and \d+ more like it\)")
+        self.assertIn("2,000 rejected", log)
+
     def test_without_a_stream_tuples_are_held_until_there_is_one(self):
         self.write_lines(["a", "b", "c"])
         self.start()

@@ -557,6 +557,16 @@ class Changes(Case):
         self.assertLess(abs(rows[0]["time"] / 1000 - before), 5)
         self.end()
 
+    def test_what_is_given_up_is_reported_by_its_place_in_the_log(self):
+        self.sql("INSERT INTO orders VALUES (1, 'there')")
+        self.write(emit="op, lsn, table", maxAttempts=2)
+        text = (self.path / "t.yaml").read_text()
+        (self.path / "t.yaml").write_text(text.replace("gale.bolt.Format, properties: [{name: format, value: json}]", "gale.bolt.Map, properties: {set: {line: \"error('bad')\"}}"))
+        self.start()
+        self.wait_for(lambda: "snapshot of orders given up after 2 attempts: " in self.log())
+        self.sql("INSERT INTO orders VALUES (2, 'new')")
+        self.wait_for(lambda: re.search(r"insert of orders at [0-9A-F]+/[0-9A-F]+ given up after 2 attempts: failed", self.log()))
+
     def test_the_slot_is_told_of_what_is_answered_alone(self):
         self.write(snapshot=False, confirmEvery="50ms")
         text = (self.path / "t.yaml").read_text().replace("className: gale.bolt.FileSink, properties: [{name: path, value: out.json}]",

@@ -257,10 +257,10 @@ class Reads(Case):
                   declare={"deadLetterExchange": f"dead-{name}", "deadLetterQueue": f"letters-{name}"})
         self.start()
         self.wait_for(lambda: name in SERVER.control("list_queues", "name", "-q"))
-        self.fill(range(10), queue=name)
+        self.fill(range(10), queue=name, message_id="4711")
         self.wait_for(lambda: len(self.rows()) == 9 and self.depth(f"letters-{name}") == 1)
         self.end(code=1)
-        self.assertIn("given up after 2 attempts", self.log())
+        self.assertIn(f"message 4711 of {name} given up after 2 attempts: ", self.log())
         self.assertEqual(self.bodies(), [0, 1, 2, 4, 5, 6, 7, 8, 9])
         letter, = self.drain(f"letters-{name}")
         self.assertEqual((letter.body, letter.headers["x-death"][0]["reason"], letter.headers["x-death"][0]["queue"]), (b"3", "rejected", name))
@@ -275,7 +275,7 @@ class Reads(Case):
         self.wait_for(lambda: len(self.rows()) == 9 and self.depth(f"letters-{name}") == 1)
         self.end(code=1)
         self.assertIn("9 acked, 3 failed", self.log())
-        self.assertIn("a message that was given 3 times is rejected: failed", self.log())
+        self.assertIn(f"message of {name}, without an id, of the routing key '{name}', given 3 times, is rejected: failed", self.log())
         self.assertNotIn("given up", self.log())
         letter, = self.drain(f"letters-{name}")
         self.assertEqual((letter.body, letter.headers["x-death"][0]["reason"]), (b"3", "rejected"))
@@ -284,7 +284,8 @@ class Reads(Case):
     def test_a_classic_queue_gives_it_once_again(self):
         self.fill([3])
         self.read(**CHECKED, retry="queue", maxAttempts=10)
-        self.gale("run", "t.yaml", code=1)
+        log = self.gale("run", "t.yaml", code=1)
+        self.assertIn(f"message of {self.queue}, without an id, of the routing key '{self.queue}', given again, is rejected: failed", log)
         self.assertEqual((self.depth(), self.rows()), (0, []))
 
     def test_a_message_that_is_too_long_or_has_too_many_headers_is_rejected_and_the_rest_goes_on(self):
@@ -372,6 +373,13 @@ class Writes(Case):
         log = self.gale("run", "t.yaml", code=1)
         self.assertIn("no queue takes it: 312 NO_ROUTE (exchange '', routing key 'nobody')", log)
         self.assertEqual(self.numbers(self.queue), [n for n in range(300) if n % 3])
+
+    def test_of_very_many_that_no_queue_takes_the_log_has_a_few_and_their_number(self):
+        self.write([(n, f"nobody.{n % 7}.{'abc'[n % 3]}") for n in range(2_000)], routingKey="{name}")
+        log = self.gale("run", "t.yaml", code=1)
+        self.assertLess(log.count("312 NO_ROUTE"), 100, log)
+        self.assertRegex(log, r"line \d+ given up after 1 attempt: rejected: .*\(exchange '', routing key 'nobody\.\d\.[abc]'\) \(out\) \(and \d+ more like it\)")
+        self.assertIn("2,000 rejected", log)
 
     def test_what_no_queue_takes_is_dropped_where_it_is_said_so(self):
         self.write([(n, self.queue if n % 3 else "nobody") for n in range(300)], routingKey="{name}", mandatory=False)

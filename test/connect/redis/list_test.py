@@ -102,7 +102,7 @@ class Lists(Reading):
         self.server("RPUSH", "jobs", "1", "k", "2")
         self.server("SET", "k", "x")
         self.list(bolt="gale.bolt.RedisSink", sink={**self.given, "command": "INCRBY", "key": "{value}"}, untilEnd=True, deadLetters="dead", maxAttempts=2)
-        self.gale("run", "t.yaml", code=1)
+        self.assertIn("element k of jobs given up after 1 attempt: rejected: ERR value is not an integer", self.gale("run", "t.yaml", code=1))
         self.assertEqual(self.server("LRANGE", "dead", 0, -1), ["k"])
         self.assertEqual(self.left(), 0)
 
@@ -185,6 +185,13 @@ class Subscribes(Reading):
         self.stop(process)
         self.assertEqual(self.out(), [{"channel": "a", "payload": "to a", "pattern": None}, {"channel": "b", "payload": "to b", "pattern": None},
                                       {"channel": "c.1", "payload": "to c.1", "pattern": "c.*"}])
+
+    def test_what_is_given_up_is_reported_by_its_channel(self):
+        self.read("RedisSubscribe", "gale.bolt.Map", {"set": {"line": "error('bad')"}}, channels=["news"], maxAttempts=2)
+        self.start()
+        self.wait_for(lambda: self.server("PUBSUB", "CHANNELS"))
+        self.server("PUBLISH", "news", "x")
+        self.wait_for(lambda: "message of news given up after 2 attempts: failed" in self.log())
 
     def test_many_come_in_order(self):
         process = self.listen(channels=["a"])

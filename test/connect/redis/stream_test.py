@@ -163,7 +163,9 @@ class Reads(Reading):
         self.server("SET", "k3", "x")
         self.server("LPUSH", "k5", "x")
         self.read(("out", "gale.bolt.RedisSink", {**self.given, "command": "INCRBY", "key": "k{n}"}), untilEnd=True, fields=["n", "name"], deadLetters="dead", maxAttempts=2)
-        self.gale("run", "t.yaml", code=1)
+        log = self.gale("run", "t.yaml", code=1)
+        ids = [entry[0] for entry in self.server("XRANGE", "s", "-", "+")]
+        self.assertIn(f"entry {ids[3]} of s given up after 1 attempt: rejected: ERR value is not an integer", log)
         letters = [dict(zip(fields[::2], fields[1::2])) for _, fields in self.server("XRANGE", "dead", "-", "+")]
         letters.sort(key=lambda one: one.get("n", "9"))
         self.assertEqual([(one.get("n"), one.get("name")) for one in letters], [("3", "name 3"), ("5", "name 5"), (None, None)])

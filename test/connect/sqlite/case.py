@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -47,6 +48,31 @@ class Case(unittest.TestCase):
         done = subprocess.run([GALE, *arguments], cwd=self.path, env=environment, capture_output=True, text=True, timeout=90, input=text)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
+
+    def is_refused_at_the_start(self, write, *arguments):
+        """`write` writes the topology with a path; nothing runs, and the words have the file, the cause and the property."""
+        (self.path / "text.db").write_text("this is a text, and no database at all " * 50)
+        (self.path / "folder.db").mkdir(exist_ok=True)
+        for path, words in (("nowhere/shop.db", "sqlite nowhere/shop.db: its folder 'nowhere' cannot be used: No such file or directory (path)"),
+                            ("text.db", "sqlite text.db: it is no database of SQLite's: file is not a database (path)"),
+                            ("folder.db", "sqlite folder.db: it is no file: a folder (path)")):
+            with self.subTest(path=path, arguments=arguments):
+                write(path)
+                self.gale("check", "t.yaml")
+                log = self.gale("run", "t.yaml", *arguments, code=3)
+                self.assertIn(words, log)
+                self.assertIn(" could not be ", log)
+
+    def ends_soon(self, words=None):
+        """Asked to, in less time than a lock is waited for."""
+        if words:
+            self.wait_for(lambda: words in self.log())
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(30)
+        self.assertLess(time.monotonic() - begun, 4, self.log())
+        self.assertNotIn("still in a call", self.log())
+        return code
 
     def start(self, *arguments):
         """Its words in 'log', while it runs."""

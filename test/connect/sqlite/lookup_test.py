@@ -73,6 +73,19 @@ class Lookup(Case):
                 self.assertEqual(self.process.wait(30), 0, self.log())
                 self.assertEqual(self.rows()[-1]["name"], "user 0" if known else "another")
 
+    def test_a_path_that_can_be_no_database_is_told_before_anything_runs(self):
+        self.is_refused_at_the_start(lambda path: self.write([(0, 0)], path=path))
+
+    def test_what_is_wrong_is_told_before_a_tuple_comes_and_when_it_is_over_too(self):
+        self.write([])
+        text = (self.path / "t.yaml").read_text()
+        (self.path / "t.yaml").write_text(text.replace("{name: path, value: in.tsv}", "{name: path, value: in.tsv}, {name: follow, value: true}"))
+        self.start()
+        self.wait_for(lambda: "is not well: sqlite shop.db: unable to open database file: No such file or directory" in self.log())
+        self.users()
+        self.wait_for(lambda: "is well again" in self.log())
+        self.assertEqual(self.ends_soon(), 0)
+
     def test_what_is_missing_goes_where_it_is_told_to(self):
         self.users(1)
         for missing, expected in (("drop", [self.expected(0, 0)]), ("null", [self.expected(0, 0), self.expected(1, 1, False)])):

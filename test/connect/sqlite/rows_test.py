@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -78,6 +79,31 @@ class Rows(Reading):
         self.write(table=None, query="select 100 - id as nr, id * 2 as id from orders -- all", by="nr", columns=["nr", "id"])
         self.gale("run", "t.yaml", "--overwrite")
         self.assertEqual(self.out(), [{"nr": n, "id": (100 - n) * 2} for n in range(100)])
+
+    def test_a_path_that_can_be_no_database_is_told_before_anything_runs(self):
+        self.is_refused_at_the_start(lambda path: self.write(path=path))
+
+    def test_it_ends_soon_while_somebody_has_the_lock(self):
+        self.orders(1, 5)
+        other = self.connect()
+        other.execute("BEGIN EXCLUSIVE")
+        for delete in (None, True):
+            with self.subTest(delete=delete):
+                self.write(delete=delete, timeout=60)
+                self.start()
+                time.sleep(0.5)
+                self.assertEqual(self.ends_soon(), 0)
+
+    def test_also_when_rows_are_answered_that_cannot_be_deleted(self):
+        self.orders(1, 5)
+        self.script("PRAGMA journal_mode = wal")
+        other = self.connect()
+        other.execute("BEGIN IMMEDIATE")
+        self.write(delete=True, follow=True, every="20ms", timeout=60)
+        self.start()
+        self.wait_for(lambda: self.ids() == [1, 2, 3, 4, 5])
+        self.assertEqual(self.ends_soon(), 0)
+        self.assertIn("5 rows are answered, and neither marked nor deleted: the next run has them again", self.log())
 
     def test_it_follows_a_table(self):
         self.orders(1, 10)

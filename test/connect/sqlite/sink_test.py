@@ -273,13 +273,21 @@ class Faults(Writing):
         self.table()
         self.write([(n, "n", 1) for n in range(100)], path=str(disk / "shop.db"))
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        self.assertIn("it may only be read: Read-only file system (path)", self.gale("run", "t.yaml", code=3))
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+        os.rename(disk / "shop.db", disk / "other.db")
         self.start()
+        self.wait_for(lambda: "unable to open database file" in self.log())
+        self.process.send_signal(signal.SIGSTOP) # while it has none open
+        os.rename(disk / "other.db", disk / "shop.db")
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        self.process.send_signal(signal.SIGCONT)
         self.wait_for(lambda: "it may only be read" in self.log())
         subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
         self.all_are_there(100)
 
     def test_what_could_not_be_written_is_answered_as_what_was_stopped(self):
-        self.write([(n, "n", 1) for n in range(100)], path="nowhere/shop.db")
+        self.write([(n, "n", 1) for n in range(100)], path="nothing.db")
         self.start("--end-within", "1")
         self.wait_for(lambda: "unable to open database file" in self.log())
         self.process.send_signal(signal.SIGTERM)
@@ -288,6 +296,45 @@ class Faults(Writing):
 
 
 class Words(Writing):
+    def test_a_path_that_can_be_no_database_is_told_before_anything_runs(self):
+        for state in ((), ("--state", "state")):
+            self.is_refused_at_the_start(lambda path: self.write([(1, "n", 1)], path=path), *state)
+
+    def test_what_is_wrong_is_told_before_a_row_comes_and_when_it_is_over_too(self):
+        self.write([])
+        text = (self.path / "t.yaml").read_text()
+        (self.path / "t.yaml").write_text(text.replace("{name: path, value: in.tsv}", "{name: path, value: in.tsv}, {name: follow, value: true}"))
+        self.start()
+        self.wait_for(lambda: "is not well: sqlite shop.db: unable to open database file: No such file or directory" in self.log())
+        self.sql("CREATE TABLE other (x)")
+        self.wait_for(lambda: "no such table: orders" in self.log())
+        self.table()
+        self.wait_for(lambda: "is well again" in self.log())
+        self.assertEqual(self.ends_soon(), 0)
+        self.assertEqual(self.sql("SELECT count(*) FROM orders"), [(0,)])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_so_is_one_that_may_not_be_written_to(self):
+        self.table()
+        (self.path / "closed").mkdir()
+        (self.path / "closed").chmod(0o500)
+        self.write([(1, "n", 1)], path="closed/shop.db", create=True)
+        self.assertIn("its folder 'closed' may not be written to: Permission denied (path)", self.gale("run", "t.yaml", code=3))
+        (self.path / "shop.db").chmod(0o400)
+        self.write([(1, "n", 1)])
+        self.assertIn("sqlite shop.db: it may only be read: Permission denied (path)", self.gale("run", "t.yaml", code=3))
+
+    def test_a_durable_run_ends_soon_while_it_is_locked(self):
+        self.table()
+        other = self.connect()
+        other.execute("BEGIN EXCLUSIVE")
+        self.write([(n, "n", 1) for n in range(10)], timeout=60)
+        self.start("--state", "state")
+        self.ends_soon("it is locked: somebody else writes to it, for longer than 1 s;")
+        other.execute("COMMIT")
+        self.gale("run", "t.yaml", "--state", "state")
+        self.assertEqual(self.sql("SELECT count(*) FROM orders"), [(10,)])
+
     def test_what_is_wrong_with_a_file_is_told_at_its_place(self):
         for wrong, words in [({"path": ":memory:"}, "path: ':memory:' is no file"),
                              ({"columns": ["a"]}, "columns: 1 are named, and there are 3 fields"),
