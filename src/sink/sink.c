@@ -6,9 +6,10 @@
 
 /* --- Life ------------------------------------------------------------------------------------------------------------- */
 
-static int begin(sink_task *task, gale_collector *out, uint64_t memory, gale_error *error) {
+static int begin(sink_task *task, gale_collector *out, uint64_t memory, uint64_t most, gale_error *error) {
     gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
     options.memory = memory;
+    if (most) options.most = most;
     return gale_dispatch_new(task->context, out, &options, &task->dispatch, error);
 }
 
@@ -28,11 +29,11 @@ static int begin_once(sink_task *task, gale_collector *out, uint64_t memory, con
     return rc;
 }
 
-int sink_task_open(sink_task *task, const gale_context *context, gale_collector *out, uint64_t memory,
+int sink_task_open(sink_task *task, const gale_context *context, gale_collector *out, uint64_t memory, uint64_t most,
                    const sink_once *once, const void *given, gale_error *error) {
     task->context = context;
     task->once = context->durable;
-    return task->once ? begin_once(task, out, memory, once, given, error) : begin(task, out, memory, error);
+    return task->once ? begin_once(task, out, memory, once, given, error) : begin(task, out, memory, most, error);
 }
 
 void sink_task_close(sink_task *task) {

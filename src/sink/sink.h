@@ -29,8 +29,8 @@ typedef struct sink_task {
     gale_epochs *epochs;
 } sink_task;
 
-/* Closed by sink_task_close, also after an error. */
-int sink_task_open(sink_task *task, const gale_context *context, gale_collector *out, uint64_t memory,
+/* It holds so many bytes, and at most so many tuples (0: no bound of its own). Closed by sink_task_close, also after an error. */
+int sink_task_open(sink_task *task, const gale_context *context, gale_collector *out, uint64_t memory, uint64_t most,
                    const sink_once *once, const void *given, gale_error *error);
 void sink_task_close(sink_task *task);
 

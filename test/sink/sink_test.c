@@ -63,7 +63,7 @@ static int teardown(void **state) {
 
 static int begin(sink *s, settings *given, bool durable) {
     s->fake.context.durable = durable;
-    return sink_task_open(&s->task, &s->fake.context, &s->fake.collector, 1000, &once, given, NULL);
+    return sink_task_open(&s->task, &s->fake.context, &s->fake.collector, 1000, 0, &once, given, NULL);
 }
 
 static void drive(void *self) {

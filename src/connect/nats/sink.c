@@ -6,6 +6,7 @@
 #include "connect/nats/nats.h"
 #include "connect/nats/once.h"
 #include "connect/nats/setup.h"
+#include "sink/sink.h"
 
 #include <gale/state.h>
 #include <stdio.h>
@@ -24,11 +25,9 @@ typedef struct settings {
 } settings;
 
 typedef struct sink {
+    sink_task task; /* first */
     const settings *given;
-    const gale_context *context;
-    gale_epochs *epochs; /* of a durable run; all below is of others */
-    nats_link link;
-    gale_dispatch *dispatch;
+    nats_link link; /* this and all below is of a run that is not durable */
     nats_flight flight;
     uint64_t life,
         numbers; /* a message's id is LIFE-NUMBER: however often this process sends it, the stream has it once */
@@ -40,7 +39,7 @@ typedef struct sink {
 } sink;
 
 static int64_t now(const sink *s) {
-    return gale_context_now(s->context);
+    return gale_context_now(s->task.context);
 }
 
 /* --- Out ------------------------------------------------------------------------------------------------------------------------------ */
@@ -76,13 +75,13 @@ static void send_all_again(sink *s) {
     s->heard = now(s);
     for (size_t i = s->flight.at; s->link.up && i < s->flight.count; i++) {
         nats_sent *sent = &s->flight.list[i];
-        const gale_tuple *tuple = gale_dispatch_tuple(s->dispatch, sent->id);
+        const gale_tuple *tuple = gale_dispatch_tuple(s->task.dispatch, sent->id);
         if (!tuple) continue;
         sent->at = now(s);
         sent->answers = s->answers;
         bool formed = nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) == 0;
         if (!formed)
-            (void)gale_dispatch_fail(s->dispatch, sent->id, GALE_REASON_REJECTED, why);
+            (void)gale_dispatch_fail(s->task.dispatch, sent->id, GALE_REASON_REJECTED, why);
         else if (send(s, &m, sent) < 0)
             s->again_at = now(s) + GALE_SECOND;
     }
@@ -93,14 +92,14 @@ static void send_all_again(sink *s) {
 
 static void be_not_now(sink *s, const char *why) {
     nats_link_unwell(&s->link, s->given->fields.stream, why);
-    if (!s->again_at) s->again_at = now(s) + gale_backoff_next(&s->backoff, s->context);
+    if (!s->again_at) s->again_at = now(s) + gale_backoff_next(&s->backoff, s->task.context);
 }
 
 static void be_taken(sink *s, uint64_t id) {
     s->answers++;
     s->backoff.tries = 0;
     if (!s->again_at) nats_link_well(&s->link);
-    (void)gale_dispatch_ack(s->dispatch, id);
+    (void)gale_dispatch_ack(s->task.dispatch, id);
 }
 
 static void hear_answer(void *user, natsMsg *msg) {
@@ -110,10 +109,10 @@ static void hear_answer(void *user, natsMsg *msg) {
     nats_answer answer = nats_answer_read(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), why, sizeof why);
     nats_spent_add(&s->link.spent, msg);
     s->heard = s->link.heard_at;
-    if (!gale_dispatch_tuple(s->dispatch, id)) return; /* it was answered before */
+    if (!gale_dispatch_tuple(s->task.dispatch, id)) return; /* it was answered before */
     switch (answer) {
     case NATS_HAS_IT: be_taken(s, id); break;
-    case NATS_NEVER: (void)gale_dispatch_fail(s->dispatch, id, GALE_REASON_REJECTED, why); break;
+    case NATS_NEVER: (void)gale_dispatch_fail(s->task.dispatch, id, GALE_REASON_REJECTED, why); break;
     case NATS_NOT_NOW: be_not_now(s, why); break;
     }
 }
@@ -122,13 +121,13 @@ static void hear_answer(void *user, natsMsg *msg) {
 static void be_nobody(void *user) {
     sink *s = user;
     s->heard = s->link.heard_at;
-    if (nats_flight_oldest(&s->flight, s->dispatch))
+    if (nats_flight_oldest(&s->flight, s->task.dispatch))
         be_not_now(s, "no stream takes the subject, or JetStream is not there");
 }
 
 static void be_refused(void *user, const nats_refusal *refusal) {
     sink *s = user;
-    (void)gale_dispatch_fail(s->dispatch, refusal->id, GALE_REASON_REJECTED, natsStatus_GetText(refusal->status));
+    (void)gale_dispatch_fail(s->task.dispatch, refusal->id, GALE_REASON_REJECTED, natsStatus_GetText(refusal->status));
 }
 
 static void be_up(void *user, const nats_about *about) {
@@ -150,7 +149,7 @@ static const nats_link_ops link_ops = { be_up, be_down, be_looked, hear_answer, 
 
 /* Nothing was answered for long, or one was left out while so many others were answered that each before it must have been. */
 static bool is_late(sink *s) {
-    const nats_sent *oldest = nats_flight_oldest(&s->flight, s->dispatch);
+    const nats_sent *oldest = nats_flight_oldest(&s->flight, s->task.dispatch);
     int64_t since = now(s) - s->given->timeout;
     if (!oldest || oldest->at > since) return false;
     return s->heard <= since || s->answers - oldest->answers > 2 * s->given->most;
@@ -176,9 +175,8 @@ static int hear_tick(void *user, gale_collector *out, gale_watch watch, int32_t 
 static void bolt_cleanup(void *self) {
     sink *s = self;
     if (s->tick) (void)gale_watch_free(s->link.out, s->tick);
-    if (!s->epochs) nats_link_close(&s->link);
-    gale_dispatch_free(s->dispatch);
-    gale_epochs_free(s->epochs);
+    if (!s->task.once) nats_link_close(&s->link);
+    sink_task_close(&s->task);
     nats_flight_free(&s->flight);
     free(s);
 }
@@ -207,29 +205,20 @@ static int begin_tick(sink *s, gale_collector *out, gale_error *error) {
     return rc < 0 ? gale_error_set(error, rc, "nats: its timer cannot be made: %s", gale_error_text(rc)) : 0;
 }
 
-static int begin(sink *s, gale_collector *out, gale_error *error) {
-    gale_dispatch_options options = GALE_DISPATCH_OPTIONS_INIT;
-    options.memory = s->given->memory;
-    options.most = s->given->most;
-    /* Not the context's: a run with the same seed must not have the same ids. */
-    if (getentropy(&s->life, sizeof s->life) != 0) return gale_error_set(error, GALE_IO, "nats: no random number");
-    int rc = gale_dispatch_new(s->context, out, &options, &s->dispatch, error);
-    if (rc == 0)
-        rc = nats_link_open(&s->link, &s->given->nats, s->given->fields.stream ? find_stream : NULL, s->given,
-                            s->context, out, &link_ops, s, error);
-    return rc < 0 ? rc : begin_tick(s, out, error);
+static void *make_once(const void *given_, const char *id) {
+    const settings *given = given_;
+    (void)id; /* messages have one that is drawn */
+    return nats_once_new(&given->nats, &given->fields);
 }
 
-static int begin_once(sink *s, gale_collector *out, gale_error *error) {
-    gale_epochs_options options = GALE_EPOCHS_OPTIONS_INIT;
-    options.memory = s->given->memory;
-    options.commit = nats_once_commit;
-    options.drop = nats_once_free;
-    options.user = nats_once_new(&s->given->nats, &s->given->fields);
-    if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    int rc = gale_epochs_new(s->context, out, &options, &s->epochs, error);
-    if (rc < 0) nats_once_free(options.user);
-    return rc;
+static const sink_once once = { make_once, nats_once_free, nats_once_commit };
+
+static int begin(sink *s, gale_collector *out, gale_error *error) {
+    /* Not the context's: a run with the same seed must not have the same ids. */
+    if (getentropy(&s->life, sizeof s->life) != 0) return gale_error_set(error, GALE_IO, "nats: no random number");
+    int rc = nats_link_open(&s->link, &s->given->nats, s->given->fields.stream ? find_stream : NULL, s->given,
+                            s->task.context, out, &link_ops, s, error);
+    return rc < 0 ? rc : begin_tick(s, out, error);
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -237,8 +226,8 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     sink *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
-    s->context = context;
-    int rc = context->durable ? begin_once(s, out, &error) : begin(s, out, &error);
+    int rc = sink_task_open(&s->task, context, out, s->given->memory, s->given->most, &once, s->given, &error);
+    if (rc == 0 && !s->task.once) rc = begin(s, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);
         bolt_cleanup(s);
@@ -248,23 +237,21 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     return 0;
 }
 
-/* Its answer reaches the outside with the checkpoint that has the row. */
 static int take(sink *s, const gale_tuple *tuple, const nats_message *m, gale_collector *out) {
     gale_value values[NATS_MESSAGE_VALUES];
-    int rc = gale_epochs_take(s->epochs, values, nats_message_values(&s->given->fields, m, values));
-    return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));
+    return sink_take_once(&s->task, tuple, out, values, nats_message_values(&s->given->fields, m, values));
 }
 
 /* What cannot be sent now goes with all others when there is a connection. */
 static int hold(sink *s, const gale_tuple *tuple, const nats_message *m) {
     nats_sent sent = { .number = s->numbers + 1, .at = now(s), .answers = s->answers };
-    int rc = gale_dispatch_hold(s->dispatch, tuple, nats_message_size(&s->given->fields, m), &sent.id);
+    int rc = gale_dispatch_hold(s->task.dispatch, tuple, nats_message_size(&s->given->fields, m), &sent.id);
     if (rc < 0) return rc;
     s->numbers++;
-    if (gale_dispatch_count(s->dispatch) == 1) s->heard = sent.at;
-    rc = nats_flight_add(&s->flight, s->dispatch, sent);
+    if (gale_dispatch_count(s->task.dispatch) == 1) s->heard = sent.at;
+    rc = nats_flight_add(&s->flight, s->task.dispatch, sent);
     if (rc == 0 && s->link.up) rc = send(s, m, &sent);
-    return rc < 0 ? gale_dispatch_fail(s->dispatch, sent.id, GALE_REASON_NO_MEMORY, gale_error_text(rc)) : 0;
+    return rc < 0 ? gale_dispatch_fail(s->task.dispatch, sent.id, GALE_REASON_NO_MEMORY, gale_error_text(rc)) : 0;
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -274,13 +261,13 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (gale_tuple_is_tick(tuple)) return gale_ack(out, gale_tuple_handle(tuple));
     if (nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) < 0)
         return gale_reject(out, gale_tuple_handle(tuple), why);
-    return s->epochs ? take(s, tuple, &m, out) : hold(s, tuple, &m);
+    return s->task.once ? take(s, tuple, &m, out) : hold(s, tuple, &m);
 }
 
 static int bolt_flush(void *self, gale_collector *out) {
     sink *s = self;
     (void)out;
-    if (!s->epochs) nats_wire_flush(s->link.wire);
+    if (!s->task.once) nats_wire_flush(s->link.wire);
     return 0;
 }
 
@@ -294,31 +281,8 @@ static void drive(void *user) {
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
     (void)out;
-    return gale_dispatch_finish(s->dispatch, s->given->finish_wait, s->given->nats.where, "confirmed", drive, s);
+    return sink_finish(&s->task, s->given->finish_wait, s->given->nats.where, "confirmed", drive);
 }
-
-/* --- Checkpoints ---------------------------------------------------------------------------------------------------------------------- */
-
-static int bolt_save(void *self, gale_saver *to) {
-    return gale_epochs_save(((sink *)self)->epochs, to);
-}
-
-static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
-    (void)out;
-    return gale_epochs_restore(((sink *)self)->epochs, from);
-}
-
-static void bolt_committed(void *self, uint64_t checkpoint) {
-    gale_epochs_committed(((sink *)self)->epochs, checkpoint);
-}
-
-static const gale_durable_ops durable = {
-    .size = sizeof durable,
-    .version = 1,
-    .save = bolt_save,
-    .restore = bolt_restore,
-    .committed = bolt_committed,
-};
 
 static const gale_bolt_ops ops = {
     .size = sizeof ops,
@@ -329,7 +293,7 @@ static const gale_bolt_ops ops = {
     .flush = bolt_flush,
     .finish = bolt_finish,
     .cleanup = bolt_cleanup,
-    .durable = &durable,
+    .durable = &sink_durable,
 };
 
 /* --- A definition --------------------------------------------------------------------------------------------------------------------- */

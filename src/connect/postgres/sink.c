@@ -59,7 +59,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     sink *s = calloc(1, sizeof *s);
     if (!s) return GALE_NO_MEMORY;
     s->given = user;
-    int rc = sink_task_open(&s->task, context, out, s->given->memory, &once, s->given, &error);
+    int rc = sink_task_open(&s->task, context, out, s->given->memory, 0, &once, s->given, &error);
     if (rc == 0 && !s->task.once) rc = begin(s, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);

@@ -57,7 +57,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->values[0] = gale_i64((int64_t)s->given->table.shape);
     const lite_base file = { .given = &s->given->sqlite, .creates = s->given->creates };
     int rc = lite_base_look(&file, &error);
-    if (rc == 0) rc = sink_task_open(&s->task, context, out, s->given->memory, &once, s->given, &error);
+    if (rc == 0) rc = sink_task_open(&s->task, context, out, s->given->memory, 0, &once, s->given, &error);
     if (rc == 0 && !s->task.once) rc = begin(s, out, &error);
     if (rc < 0) {
         gale_report(out, error.text);
