@@ -304,9 +304,10 @@ static int make_last(gx_checkpoint *c, gale_error *error) {
     return rc;
 }
 
-/* Nothing more is asked of who says "not now" when this is so. */
+/* Is it the one behind which the run stops, whatever is owed? That of the end is when somebody wishes it. */
 static bool stops(const gx_checkpoint *c) {
-    return gx_load_relaxed(&((gx_checkpoint *)c)->wishes) & GX_CHECKPOINT_THEN_STOP;
+    uint32_t wishes = c->is.complete ? gx_load_relaxed(&((gx_checkpoint *)c)->wishes) : c->wished;
+    return wishes & GX_CHECKPOINT_THEN_STOP;
 }
 
 /* With the lock held: was enough of what it promises kept, or asked for? */
