@@ -132,9 +132,9 @@ static gale_str next_word(gale_str *rest) {
     gale_str word = { "", 0 };
     const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
     if (!end) return word;
-    size_t head = (size_t)(end + 1 - rest->data);
+    size_t head = (size_t)(end + 1 - rest->data), left = rest->size - head;
     if (*rest->data == '$') word = (gale_str){ end + 1, strtoul(rest->data + 1, NULL, 10) };
-    if (word.size + 2 > rest->size - head) word.size = 0;
+    if (left < 2 || word.size > left - 2) word.size = 0;
     head += word.size ? word.size + 2 : 0;
     rest->data += head;
     rest->size -= head;
