@@ -5,6 +5,7 @@ commands and environments name. A build under a sanitizer takes minutes, and hal
 usage: needed.py BUILD [OPTION OF CTEST]...
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -36,15 +37,17 @@ def linked(build):
     return {target for target, rule in targets if "_LINKER__" in rule or rule == "CMAKE_SYMLINK_LIBRARY"}
 
 
+def is_wanted(target, paths):
+    """By its name or a folder that it is in; or as a library, beside one that is named: who loads that finds others there."""
+    beside = {os.path.dirname(path) for path in paths if ".so" in path}
+    return (target in paths or any(target.startswith(path + "/") for path in paths)
+            or ".so" in target and os.path.dirname(target) in beside)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     paths = mentioned(build, chosen(build, sys.argv[2:]))
-    if "" in paths:
-        print("all")
-        return
-    for target in sorted(linked(build)):
-        if target in paths or any(target.startswith(path + "/") for path in paths):
-            print(target)
+    print("all" if "" in paths else "\n".join(target for target in sorted(linked(build)) if is_wanted(target, paths)))
 
 
 main()
