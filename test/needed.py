@@ -17,7 +17,10 @@ def said(*command):
 
 
 def chosen(build, options):
-    names = set(re.findall(r"^ +Test +#\d+: (\S+)", said("ctest", "--test-dir", build, "-N", *options), re.M))
+    text = said("ctest", "--test-dir", build, "-N", *options)
+    if refused := re.search(r"^RegularExpression.*", text, re.M):  # ctest goes on, as if there were no pattern
+        sys.exit(f"needed.py: ctest does not take a pattern, which may have nine pairs of parentheses: {refused[0]}")
+    names = set(re.findall(r"^ +Test +#\d+: (\S+)", text, re.M))
     if not names:
         sys.exit(f"needed.py: no test is chosen by {' '.join(options)}")
     return names
