@@ -40,7 +40,17 @@ quietly() {
     return "$quiet_status"
 }
 
-# ctest in build directory $1 with further options, one line a test; fails when a test does. A test that has not ended
+# Of a build directory that has run no test yet, ctest does not know which ones take long, and would end with these, one after the other:
+# test/seconds says so.
+know_the_long() {
+    know_file=$1/Testing/Temporary/CTestCostData.txt
+    [ ! -e "$know_file" ] || return 0
+    mkdir -p "${know_file%/*}"
+    { sed -n 's/^\([^ #]*\) \([0-9]*\)$/\1 1 \2/p' test/seconds && echo ---; } >"$know_file"
+}
+
+# ctest in build directory $1 with further options, one line a test; fails when a test does. Twice as many at a time as there are cores: half of
+# a test's time is waiting. A test that has not ended
 # after $tests_seconds hangs: no test is near that. $tests_under is a command to run it under, or nothing. The status goes
 # round the pipe, which would swallow it.
 tests_under=
@@ -48,11 +58,12 @@ tests_seconds=600
 run_tests() {
     tests_dir=$1
     shift
+    know_the_long "$tests_dir"
     tests_status=$({
         {
             tests_ended=0
             # shellcheck disable=SC2086 # several words, or none
-            $tests_under ctest --test-dir "$tests_dir" --output-on-failure --no-tests=error -j "$cores" \
+            $tests_under ctest --test-dir "$tests_dir" --output-on-failure --no-tests=error -j $((cores * 2)) \
                 --timeout "$tests_seconds" "$@" 2>&1 || tests_ended=$?
             echo "$tests_ended" >&3
         } | grep --line-buffered -Ev '^ +Start +[0-9]+: ' >&4

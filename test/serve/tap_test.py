@@ -80,9 +80,11 @@ class Case(rig.Case):
             file.write("".join(line + "\n" for line in lines))
 
     def shown(self, run, reader, *lines):
-        """What is shown of lines that come one after another: the next when the one before has been shown."""
+        """What is shown of lines that come one after another: the next when the one before has been shown, and the executor has begun a step
+        since. A step that began right behind what was shown shows nothing more, and may last long on a busy machine."""
         tuples = []
         for line in lines:
+            reader.wait_for_executors(run)
             self.add(run, line)
             tuples.append(reader.next())
         return tuples
@@ -230,6 +232,7 @@ class Many(Case):
         run = self.run_words(lines=())
         readers = [self.reader(run, component="split", rate=10000) for _ in range(10)]
         for word in "north", "east", "south":
+            readers[0].wait_for_executors(run)
             self.add(run, word)
             self.assertEqual([reader.next()["values"]["word"] for reader in readers], [word] * 10)
 
@@ -249,6 +252,7 @@ class Many(Case):
         run.acked(count)
         seen, dropped = 0, 0
         while not dropped:
+            quick.wait_for_executors(run)
             self.add(run, "y")
             quick.next()
             one = slow.next()

@@ -233,8 +233,8 @@ class Faults(Writing):
     def test_a_file_that_is_moved_away_is_written_to_no_more(self):
         self.table()
         self.write([(n, "n", 1) for n in range(4000)], batch=100)
-        self.start("--rate", "2000")
-        self.wait_for(lambda: self.sql("SELECT count(*) FROM orders")[0][0] > 500)
+        self.start("--rate", "1000")  # four seconds, in whose first it is moved
+        self.wait_for(lambda: self.sql("SELECT count(*) FROM orders")[0][0] > 200)
         os.rename(self.path / "shop.db", self.path / "old.db")
         self.wait_for(lambda: "unable to open database file" in self.log())
         before = self.sql("SELECT count(*) FROM orders", "old.db")[0][0]
