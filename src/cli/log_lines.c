@@ -228,13 +228,13 @@ void gx_log_lines_add(gx_log_lines *lines, int64_t now, int32_t level, const cha
     gx_buf_add_text(&shown, text);
     if (gx_buf_text(&shown)) gx_secret_mask(shown.data);
     const char *words = gx_buf_text(&shown) ? shown.data : "no memory for a line";
-    uint64_t shape = gx_log_alike_shape(level, component, words);
     add_body(lines, level, component, words, &body);
-    gx_buf_fini(&shown);
     gx_log_recent *before = body.failed ? NULL : find(lines, &body);
     if (before && now - before->time < GALE_SECOND)
         before->repeats++;
-    else if (!body.failed && (level < GALE_LOG_WARN || !is_of_many(lines, now, shape, &body, out)))
+    else if (!body.failed && (level < GALE_LOG_WARN ||
+                              !is_of_many(lines, now, gx_log_alike_shape(level, component, words), &body, out)))
         add_new(lines, before ? before : find_oldest(lines), now, &body, out);
+    gx_buf_fini(&shown);
     gx_buf_fini(&body);
 }

@@ -14,6 +14,7 @@
 #include "front/vertices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- The command line --------------------------------------------------------------------------------------------- */
 
@@ -51,7 +52,8 @@ static int unread(const gx_loading *l, const char *key) {
 }
 
 static int set_typed(gx_loading *l, const gale_setting *setting) {
-    if (!is_read(l, setting->key)) return unread(l, setting->key);
+    bool member = strcmp(setting->key, "gale.member") == 0;
+    if (!is_read(l, setting->key)) return member ? gx_shared_refuse(l, setting) : unread(l, setting->key);
     int rc = gale_topology_set(l->topology, NULL, setting->key, setting->value);
     return rc < 0 ? gx_loading_builder_error(l, NULL, rc) : 0;
 }

@@ -116,6 +116,14 @@ static int check(const gx_loading *l, const gx_vertex *source) {
         gx_via_of(l->vias, source->id->text) ? "is grouped" : "keeps what it knows");
 }
 
+int gx_shared_refuse(const gx_loading *l, const gale_setting *given) {
+    return gale_error_set(
+        l->error, GALE_CONFIG,
+        "%s: --member %s: nothing in this file takes a share by it, as gale.spout.Kafka does: each process "
+        "would read all, or what its group gives it",
+        gx_yaml_name(l->doc), given->value.as.string);
+}
+
 static bool divides(const gx_vertex *source) {
     bool own = gx_class_has(source->class_, "member") && gx_args_given(source->args, "member");
     return source->class_ && gx_class_reads_key(source->class_, member) && !own;

@@ -9,6 +9,9 @@
  * durable run, or as each run begins anew (fromAlways). GALE_TOPOLOGY, GALE_NO_MEMORY. */
 int gx_shared_check(const gx_loading *l);
 
+/* Refuses a share that was asked for beside the file (gale run --member) where nothing in it knows what that is. GALE_CONFIG. */
+int gx_shared_refuse(const gx_loading *l, const gale_setting *given);
+
 /* Warns where a share was asked for beside the file (gale run --member), and no source takes one of its own from it. */
 void gx_shared_warn(const gx_loading *l);
 

@@ -655,6 +655,11 @@ static void setting_that_no_component_reads_is_an_error(void **state) {
     gale_setting setting = { "gale.output", gale_text("b.txt") };
     gx_flux_options options = { .settings = &setting, .setting_count = 1 };
     expect_error_with("", "", &options, "t.yaml: no component reads gale.output (gale.bolt.FileSink would)");
+    const gale_setting member = { "gale.member", gale_text("1/3") };
+    gx_flux_options shared = { .settings = &member, .setting_count = 1 };
+    expect_error_with("", "", &shared,
+                      "t.yaml: --member 1/3: nothing in this file takes a share by it, as gale.spout.Kafka does: each "
+                      "process would read all, or what its group gives it");
 }
 
 static void bad_assignments_are_refused(void **state) {

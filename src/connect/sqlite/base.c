@@ -148,10 +148,10 @@ static int look_at_folder(const lite_base *base, bool written, gale_error *error
     snprintf(folder, sizeof folder, "%.*s", size, slash ? path : ".");
     const char *shown = size > 60 ? folder + strlen(folder) - 60 : folder;
     if (stat(folder, &about) < 0) {
-        snprintf(what, sizeof what, "its folder '%.100s' cannot be used", shown);
+        snprintf(what, sizeof what, "its folder '%.60s' cannot be used", shown);
         return refuse(base, what, strerror(errno), error);
     }
-    snprintf(what, sizeof what, "its folder '%.100s' may not be written to", shown);
+    snprintf(what, sizeof what, "its folder '%.60s' may not be written to", shown);
     return written && access(folder, W_OK | X_OK) < 0 ? refuse(base, what, strerror(errno), error) : 0;
 }
 

@@ -52,7 +52,7 @@ static void set_state(lite_hand *hand, lite_hand_state state) {
 }
 
 bool lite_hand_is_free(lite_hand *hand) {
-    return state_of(hand) == LITE_HAND_FREE;
+    return hand->runs && state_of(hand) == LITE_HAND_FREE;
 }
 
 void lite_hand_give(lite_hand *hand) {
@@ -119,4 +119,5 @@ void lite_hand_close(lite_hand *hand) {
     (void)pthread_mutex_destroy(&hand->lock);
     (void)pthread_cond_destroy(&hand->given);
     hand->ops = NULL;
+    hand->runs = false;
 }

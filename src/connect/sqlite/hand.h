@@ -38,7 +38,7 @@ int lite_hand_open(lite_hand *hand, bool always, gale_collector *out, const lite
                    gale_error *error);
 void lite_hand_close(lite_hand *hand);
 
-/* Is there nothing that it works on, or that was not told? */
+/* Is there nothing that it works on, or that was not told? One that is closed is not. */
 bool lite_hand_is_free(lite_hand *hand);
 
 /* Only to one that is free. */

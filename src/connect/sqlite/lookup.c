@@ -1,6 +1,7 @@
 /* Fields from an SQLite file: gale.bolt.SqliteLookup. A tuple whose key was not asked for lately is held until a thread of the task's own has the answer; others with the
  * same key wait for the same answer. */
 #include "sql/lookup.h"
+#include "connect/sqlite/ending.h"
 #include "connect/sqlite/hand.h"
 #include "connect/sqlite/questions.h"
 #include "connect/sqlite/sqlite.h"
@@ -29,6 +30,7 @@ typedef struct lookup {
     gale_backoff backoff;
     int64_t again; /* not before then; 0: at once */
     gale_watch timer;
+    lite_ending ending;
     gale_value keys[SQL_KEYS_MAX]; /* of the tuple in execution */
 } lookup;
 
@@ -280,17 +282,34 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return rc < 0 ? rc : ask(l, id);
 }
 
-static void drive(void *self) {
+static void fail_questions(lookup *l, lite_question **list, const char *why) {
+    while (*list) {
+        lite_question *q = *list;
+        *list = q->next;
+        if (!q->rows && !*q->why) snprintf(q->why, sizeof q->why, "%s", why);
+        hear_answer(l, q);
+    }
+}
+
+static void give_up(void *self, const char *why) {
     lookup *l = self;
-    send_next(l);
-    lite_hand_drive(&l->hand, 50);
+    lite_hand_close(&l->hand);
+    fail_questions(l, &l->out, why);
+    fail_questions(l, &l->first, why);
+    l->last = &l->first;
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
-    const lookup *l = self;
-    (void)out;
-    return gale_dispatch_finish(l->lookup.dispatch, l->given->lookup.finish_wait, l->given->sqlite.where, "answered",
-                                drive, self);
+    lookup *l = self;
+    l->ending = (lite_ending){ .context = l->context,
+                               .out = out,
+                               .dispatch = l->lookup.dispatch,
+                               .name = l->given->sqlite.where,
+                               .what = "answered",
+                               .patience = l->given->lookup.finish_wait,
+                               .give_up = give_up,
+                               .user = l };
+    return lite_ending_begin(&l->ending);
 }
 
 /* --- Checkpoints: what has no answer is asked again --------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Tuples to rows of an SQLite file: gale.bolt.SqliteSink, and dead letters: gale.bolt.SqliteLetters. A tuple is held until its row is in; in a durable run rows go
  * out with checkpoints. */
 #include "sink/sink.h"
+#include "connect/sqlite/ending.h"
 #include "connect/sqlite/once.h"
 #include "connect/sqlite/sqlite.h"
 #include "connect/sqlite/writer.h"
@@ -13,6 +14,7 @@ typedef struct sink {
     sink_task task; /* first */
     const lite_sink_settings *given;
     lite_writer writer; /* as it is */
+    lite_ending ending;
     sql_text scratch;
     gale_value values[1 + LITE_COLUMNS_MAX]; /* the shape, and a row */
 } sink;
@@ -81,14 +83,23 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return sink_take_once(&s->task, tuple, out, s->values, 1 + table->count);
 }
 
-static void drive(void *self) {
-    lite_writer_drive(&((sink *)self)->writer, 50);
+static void give_up(void *self, const char *why) {
+    lite_writer_give_up(&((sink *)self)->writer, why);
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
-    (void)out;
-    return sink_finish(&s->task, s->given->finish_wait, s->given->sqlite.where, "written", drive);
+    if (s->task.once) return 0;
+    s->ending = (lite_ending){ .context = s->task.context,
+                               .out = out,
+                               .dispatch = s->task.dispatch,
+                               .name = s->given->sqlite.where,
+                               .what = "written",
+                               .patience = s->given->finish_wait,
+                               .give_up = give_up,
+                               .user = s };
+    lite_writer_drain(&s->writer);
+    return lite_ending_begin(&s->ending);
 }
 
 static const gale_bolt_ops ops = {

@@ -68,15 +68,16 @@ static void work(void *user) {
 
 /* --- What became of it ------------------------------------------------------------------------------------------------ */
 
-static void answer_rows(lite_writer *w) {
-    for (size_t i = 0; i < w->out.count; i++) {
-        const lite_row *row = &w->out.rows[i];
+/* Those that were not taken have words of their own, or else these. */
+static void answer_rows(const lite_writer *w, lite_rows *rows, const char *why) {
+    for (size_t i = 0; i < rows->count; i++) {
+        const lite_row *row = &rows->rows[i];
         if (row->state == LITE_ROW_TAKEN)
             w->ops->taken(w->user, row->id);
         else
-            w->ops->refused(w->user, row->id, row->why ? row->why : "it is refused");
+            w->ops->refused(w->user, row->id, row->why ? row->why : why);
     }
-    lite_rows_clear(&w->out);
+    lite_rows_clear(rows);
 }
 
 static void be_told(void *user) {
@@ -87,7 +88,7 @@ static void be_told(void *user) {
     } else {
         be_well(w);
         w->looks = false;
-        answer_rows(w);
+        answer_rows(w, &w->out, "it is refused");
     }
     send_next(w);
 }
@@ -119,10 +120,15 @@ int lite_writer_take(lite_writer *w, const gale_value *values, lite_writer_hold_
     return 0;
 }
 
-void lite_writer_drive(lite_writer *w, int milliseconds) {
+void lite_writer_drain(lite_writer *w) {
     w->drains = true;
     send_next(w);
-    lite_hand_drive(&w->hand, milliseconds);
+}
+
+void lite_writer_give_up(lite_writer *w, const char *why) {
+    lite_hand_close(&w->hand);
+    answer_rows(w, &w->out, why);
+    answer_rows(w, &w->filling, why);
 }
 
 /* --- It --------------------------------------------------------------------------------------------------------------- */

@@ -48,7 +48,10 @@ void lite_writer_close(lite_writer *writer);
 typedef int lite_writer_hold_fn(void *user, size_t size, uint64_t *ret_id);
 int lite_writer_take(lite_writer *writer, const gale_value *values, lite_writer_hold_fn *hold, void *hold_user);
 
-/* At the end: no row waits for others, and news are waited for, so many milliseconds at the most. */
-void lite_writer_drive(lite_writer *writer, int milliseconds);
+/* At the end: no row waits for others. */
+void lite_writer_drain(lite_writer *writer);
+
+/* What is not in by now is refused, for this; it takes no rows any more. */
+void lite_writer_give_up(lite_writer *writer, const char *why);
 
 #endif

@@ -657,6 +657,7 @@ class Proxy:
         try:
             while data := one.recv(65536):
                 other.sendall(data)
+            other.shutdown(socket.SHUT_RDWR)  # gale that ends may not wait for the server's goodbye, and the server is to know
         except OSError:
             pass
 
@@ -743,6 +744,7 @@ class Faults(Case):
         self.wait_for(lambda: self.depth() == 0)
         self.copy(spout={"untilEmpty": True}, once=False)
         self.end()
+        self.wait_for(lambda: self.unanswered() == 0)
         self.gale("run", "t.yaml")
         self.assertNotIn("unknown delivery tag", self.log())
         self.assertEqual(set(self.numbers(self.other)), set(range(self.COUNT)))
@@ -760,6 +762,7 @@ class Faults(Case):
             proxy.cut()
         self.wait_for(lambda: self.depth() == 0)
         self.end()
+        self.wait_for(lambda: self.unanswered() == 0)  # a connection that was lost has none any more
         self.copy(spout={"untilEmpty": True}, once=False)
         self.gale("run", "t.yaml")
         self.assertEqual(set(self.numbers(self.other)), set(range(self.COUNT)))
@@ -782,6 +785,7 @@ class Faults(Case):
         self.disturb()
         self.wait_for(lambda: self.depth() == 0)
         self.end()
+        self.wait_for(lambda: self.unanswered() == 0)  # a connection that was lost has none any more
         self.copy(spout={"untilEmpty": True}, once=False)
         self.gale("run", "t.yaml")
         self.assertEqual(set(self.numbers(self.other)), set(range(self.COUNT)))

@@ -49,6 +49,11 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
+    def belongs_to_no_tree(self):
+        """What the topology has is tracked no more: at its end `finish` waits for it."""
+        text = (self.path / "t.yaml").read_text()
+        (self.path / "t.yaml").write_text(text.replace("config: {", "config: {topology.acker.executors: 0, "))
+
     def is_refused_at_the_start(self, write, *arguments):
         """`write` writes the topology with a path; nothing runs, and the words have the file, the cause and the property."""
         (self.path / "text.db").write_text("this is a text, and no database at all " * 50)

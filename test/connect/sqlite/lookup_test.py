@@ -6,6 +6,7 @@ usage: lookup_test.py GALE PLUGINS [CLASS...]
 
 import json
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -85,6 +86,25 @@ class Lookup(Case):
         self.users()
         self.wait_for(lambda: "is well again" in self.log())
         self.assertEqual(self.ends_soon(), 0)
+
+    def test_at_the_end_what_belongs_to_no_tree_is_waited_for_and_given_up_in_words(self):
+        self.users()
+        other = self.connect()
+        other.execute("BEGIN EXCLUSIVE")
+        self.write([(n, n % 3) for n in range(10)], timeout=1, finishWait=2)
+        self.belongs_to_no_tree()
+        said = self.gale("run", "t.yaml", code=1)
+        self.assertIn("sqlite shop.db: 10 tuples were not answered within 2 s (finishWait)", said)
+        self.assertIn("10 rejected by enrich, of no tree", said)
+        self.write([(n, n % 3) for n in range(10)], timeout=1)
+        self.belongs_to_no_tree()
+        self.start("--overwrite", "--end-within", "1")
+        self.ends_soon("it is locked: somebody else writes to it, for longer than 1 s (timeout)")
+        self.start("--overwrite")
+        time.sleep(1)
+        other.execute("COMMIT")
+        self.assertEqual(self.process.wait(30), 0, self.log())
+        self.assertEqual(self.rows(), [self.expected(n, n % 3) for n in range(10)])
 
     def test_what_is_missing_goes_where_it_is_told_to(self):
         self.users(1)

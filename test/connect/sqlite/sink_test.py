@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -299,6 +300,25 @@ class Words(Writing):
     def test_a_path_that_can_be_no_database_is_told_before_anything_runs(self):
         for state in ((), ("--state", "state")):
             self.is_refused_at_the_start(lambda path: self.write([(1, "n", 1)], path=path), *state)
+
+    def test_at_the_end_what_belongs_to_no_tree_is_waited_for_and_given_up_in_words(self):
+        self.table()
+        other = self.connect()
+        other.execute("BEGIN EXCLUSIVE")
+        self.write([(n, "n", 1) for n in range(10)], timeout=1, finishWait=2)
+        self.belongs_to_no_tree()
+        said = self.gale("run", "t.yaml", code=1)
+        self.assertIn("sqlite shop.db: 10 tuples were not written within 2 s (finishWait)", said)
+        self.assertIn("10 rejected by sink, of no tree", said)
+        self.write([(n, "n", 1) for n in range(10)], timeout=1)
+        self.belongs_to_no_tree()
+        self.start("--end-within", "1")
+        self.ends_soon("it is locked: somebody else writes to it, for longer than 1 s (timeout)")
+        self.start()
+        time.sleep(1)
+        other.execute("COMMIT")
+        self.assertEqual(self.process.wait(30), 0, self.log())
+        self.assertEqual(self.sql("SELECT count(*) FROM orders"), [(10,)])
 
     def test_what_is_wrong_is_told_before_a_row_comes_and_when_it_is_over_too(self):
         self.write([])
