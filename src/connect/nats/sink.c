@@ -1,12 +1,12 @@
 /* Tuples to messages of a JetStream stream: gale.bolt.NatsSink. A tuple is held until the stream has its message; in a durable run messages go out with
  * checkpoints. */
+#include "sink/sink.h"
 #include "connect/nats/answer.h"
 #include "connect/nats/flight.h"
 #include "connect/nats/link.h"
 #include "connect/nats/nats.h"
 #include "connect/nats/once.h"
 #include "connect/nats/setup.h"
-#include "sink/sink.h"
 
 #include <gale/state.h>
 #include <stdio.h>
