@@ -91,7 +91,7 @@ static void look_behind(const gx_shared *shared, uint32_t spout) {
         gale_log(
             &shared->logger, GALE_LOG_WARN, plan->components[spout].schema.name,
             "remembers its place from one run to the next, and what %s kept is forgotten with each: results will lack "
-            "what earlier runs read; --state DIR (the option `store`) keeps both together",
+            "what earlier runs read; a durable run (--state DIR; in C the option `store`) keeps both together",
             text);
     gx_buf_fini(&names);
     gx_free(heap, GX_TAG_OTHER, marks, plan->component_count * sizeof *marks);
