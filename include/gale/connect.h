@@ -192,23 +192,20 @@ GALE_API int gale_dispatch_restore(gale_dispatch *dispatch, gale_saved *from, ga
 typedef struct gale_epochs gale_epochs;
 typedef struct gale_epoch gale_epoch;
 
-/* The number of a run that begins anew, which the runs that go on from it keep, and of the checkpoint; how many rows, never 0. */
+/* The number of the run that made the epoch, which is drawn for each that has rows to send, also where it goes on from another: so what a run makes that
+ * goes on from an older state (a copy, a checkpoint with a name) is never taken for what the system has. And that of the checkpoint; in a run these
+ * go up. How many rows, never 0. */
 GALE_API uint64_t gale_epoch_run(const gale_epoch *epoch);
 GALE_API uint64_t gale_epoch_number(const gale_epoch *epoch);
 GALE_API uint64_t gale_epoch_count(const gale_epoch *epoch);
 
-/* A number that was drawn for it: no other epoch has it, of no run, and it keeps it. For ids of messages, where there are no transactions. */
-GALE_API uint64_t gale_epoch_id(const gale_epoch *epoch);
-
-/* Does a marker with these two say that the system has it? It does where both are of one run, and its number is no lower than the epoch's; but of an
- * epoch that nobody was asked to send before: then the run goes on from an older state than the one that the marker is of (a copy, a
- * checkpoint with a name), its rows come again, and the task says so. In `commit`. */
-GALE_API bool gale_epoch_is_there(gale_epoch *epoch, uint64_t run, uint64_t number);
+/* A run before this one, whose marker nobody will ask for any more: it may go, in the same transaction. 0: there is none. */
+GALE_API uint64_t gale_epoch_forgets(const gale_epoch *epoch);
 
 /* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
 
-/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system has its marker (gale_epoch_is_there).
+/* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker of the same run has this number or a higher one.
  * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
  * error stops it. Must end by itself, within seconds. */
 typedef int gale_epoch_commit_fn(void *user, gale_epoch *epoch, gale_error *error);

@@ -5,6 +5,9 @@
  *                       '--save--> taken back: its rows go out with those that came since
  *      restored: tried, as nobody knows what the run before came to; of a run that had come to its end it is committed at once
  *
+ * Each run has a number of its own, which its epochs keep: where one goes on from a state that is older than what the system has, its epochs are new
+ * to the system whatever their checkpoints' numbers are.
+ *
  * An epoch that was tried is never changed, as the system may have it, and its marker. Those behind it are one: so there are two, and those that were
  * restored, however long the system is away.
  *
@@ -19,7 +22,7 @@
 #include <gale/connect.h>
 #include <gale/watch.h>
 
-enum { MEMORY = 16 << 20, PIECE = 32 << 10 };
+enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
 
 static const char who[] = "epochs";
@@ -42,9 +45,9 @@ struct gale_epoch {
     gx_atomic32 holders;
     epoch_state state; /* under the monitor's lock, from the pledge on */
     gx_buf records;    /* the task's until then; nobody changes them behind it */
-    uint64_t run, number, count, id;
-    bool fresh;    /* it is committed for the first time */
-    gale_str left; /* records that were not read yet */
+    uint64_t run, number, count;
+    uint64_t forgets; /* a run; 0: none */
+    gale_str left;    /* records that were not read yet */
     bool reading;
     gale_value *values; /* of the last that was */
     size_t capacity;
@@ -56,12 +59,14 @@ struct gale_epochs {
     gale_collector *out;
     uint64_t memory;
     keeper *keeper;
-    uint64_t run;
+    uint64_t run;        /* drawn with the first epoch that it closes; 0: none was */
+    uint64_t past[PAST]; /* those before it that closed one, and whose markers may be asked for, the oldest first */
+    uint32_t past_count;
     gale_epoch *open;
     gale_epoch *owed;    /* not seen to be done, in order */
     uint64_t owed_bytes; /* of all of them */
     gale_watch tick;
-    bool full, wished, unwell, told;
+    bool full, wished, unwell;
 };
 
 /* --- The keeper ------------------------------------------------------------------------------------------------------- */
@@ -130,23 +135,12 @@ uint64_t gale_epoch_number(const gale_epoch *epoch) {
     return epoch ? epoch->number : 0;
 }
 
-uint64_t gale_epoch_id(const gale_epoch *epoch) {
-    return epoch ? epoch->id : 0;
+uint64_t gale_epoch_forgets(const gale_epoch *epoch) {
+    return epoch ? epoch->forgets : 0;
 }
 
 uint64_t gale_epoch_count(const gale_epoch *epoch) {
     return epoch ? epoch->count : 0;
-}
-
-bool gale_epoch_is_there(gale_epoch *epoch, uint64_t run, uint64_t number) {
-    if (!epoch || run != epoch->run || number < epoch->number) return false;
-    if (!epoch->fresh) return true;
-    keeper *k = epoch->keeper;
-    gx_monitor_lock(&k->monitor);
-    k->ahead = number;
-    k->behind = epoch->number;
-    gx_monitor_unlock(&k->monitor);
-    return false;
 }
 
 int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count) {
@@ -184,7 +178,6 @@ static int commit(void *pledge, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
     epoch_state was = move(epoch, WAITS, TRIED);
     if (was == DONE || was == TAKEN_BACK) return 0;
-    epoch->fresh = was == WAITS;
     epoch->reading = false;
     int rc = k->commit(k->user, epoch, &why);
     if (rc >= 0) {
@@ -240,6 +233,7 @@ static int take_back_last(gale_epochs *epochs) {
     last->records = open->records;
     open->records = both;
     open->count += last->count;
+    open->forgets = last->forgets;
     epochs->owed_bytes -= before;
     *at = NULL;
     epoch_let_go(last);
@@ -256,21 +250,6 @@ static void tell(gale_epochs *epochs) {
     epochs->unwell = unwell;
 }
 
-/* Once, of a run that goes on from an older state than what the system has. */
-static void tell_ahead(gale_epochs *epochs) {
-    const keeper *k = epochs->keeper;
-    gx_monitor_lock(&epochs->keeper->monitor);
-    uint64_t ahead = k->ahead, behind = k->behind;
-    gx_monitor_unlock(&epochs->keeper->monitor);
-    if (!ahead || epochs->told) return;
-    epochs->told = true;
-    gale_log(
-        epochs->instance.context->logger, GALE_LOG_WARN, epochs->instance.context->component,
-        "the system has what this run had sent up to checkpoint %llu, and the run goes on from an older state: rows "
-        "from checkpoint %llu on come again",
-        (unsigned long long)ahead, (unsigned long long)behind);
-}
-
 static void look_again(gale_epochs *epochs) {
     (void)gale_watch_set(epochs->out, epochs->tick, 0, gale_context_now(epochs->instance.context) + LOOK);
 }
@@ -280,7 +259,6 @@ static void hold_back(gale_epochs *epochs);
 static void look_after(gale_epochs *epochs) {
     forget_done(epochs);
     tell(epochs);
-    tell_ahead(epochs);
     hold_back(epochs);
 }
 
@@ -368,8 +346,9 @@ int gale_epochs_take(gale_epochs *epochs, const gale_value *values, size_t count
 
 /* --- What lasts ------------------------------------------------------------------------------------------------------- */
 
-/* The run, and epochs; of each its number, rows, bytes, id, and the bytes in pieces. */
-static const char head_shape[] = "nn", epoch_shape[] = "nnnn", piece_shape[] = "y";
+/* How many runs have markers, and how many epochs there are; the runs; of each epoch its number, rows, bytes, run and what it forgets, and the bytes in
+ * pieces. */
+static const char head_shape[] = "nn", run_shape[] = "n", epoch_shape[] = "nnnnn", piece_shape[] = "y";
 
 /* Another one each time, whatever the run's seed is: it is compared, and changes nothing else. */
 static uint64_t draw(void) {
@@ -378,15 +357,11 @@ static uint64_t draw(void) {
     return drawn;
 }
 
-static uint64_t run_of(gale_epochs *epochs) {
-    if (!epochs->run) epochs->run = draw();
-    return epochs->run;
-}
-
 static int save_epoch(const gale_epoch *epoch, gale_saver *to) {
     const gale_value head[] = { gale_i64((int64_t)epoch->number), gale_i64((int64_t)epoch->count),
-                                gale_i64((int64_t)epoch->records.size), gale_i64((int64_t)epoch->id) };
-    int rc = gale_save(to, head, 4);
+                                gale_i64((int64_t)epoch->records.size), gale_i64((int64_t)epoch->run),
+                                gale_i64((int64_t)epoch->forgets) };
+    int rc = gale_save(to, head, 5);
     for (size_t at = 0; rc == 0 && at < epoch->records.size; at += PIECE) {
         size_t left = epoch->records.size - at;
         gale_value piece = gale_bytes(epoch->records.data + at, left < PIECE ? left : PIECE);
@@ -395,11 +370,23 @@ static int save_epoch(const gale_epoch *epoch, gale_saver *to) {
     return rc;
 }
 
+static int save_run(uint64_t run, gale_saver *to) {
+    gale_value value = gale_i64((int64_t)run);
+    return gale_save(to, &value, 1);
+}
+
+static int save_runs(const gale_epochs *epochs, gale_saver *to) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < epochs->past_count; i++) rc = save_run(epochs->past[i], to);
+    return rc == 0 && epochs->run ? save_run(epochs->run, to) : rc;
+}
+
 static int save_all(gale_epochs *epochs, gale_saver *to) {
     int64_t count = 0;
     for (const gale_epoch *epoch = epochs->owed; epoch; epoch = epoch->next) count++;
-    const gale_value head[] = { gale_i64((int64_t)run_of(epochs)), gale_i64(count) };
+    const gale_value head[] = { gale_i64(epochs->past_count + (epochs->run != 0)), gale_i64(count) };
     int rc = gale_save(to, head, 2);
+    if (rc == 0) rc = save_runs(epochs, to);
     for (const gale_epoch *epoch = epochs->owed; rc == 0 && epoch; epoch = epoch->next) rc = save_epoch(epoch, to);
     return rc;
 }
@@ -413,6 +400,23 @@ static int pledge_all(gale_epochs *epochs, gale_saver *to) {
     return rc;
 }
 
+/* Is nothing owed of a run before this one? */
+static bool is_past(const gale_epochs *epochs) {
+    const gale_epoch *epoch = epochs->owed;
+    while (epoch && epoch->run == epochs->run) epoch = epoch->next;
+    return !epoch;
+}
+
+static void sign(gale_epochs *epochs, uint64_t checkpoint) {
+    gale_epoch *open = epochs->open;
+    if (!epochs->run) epochs->run = draw();
+    open->run = epochs->run;
+    open->number = checkpoint;
+    if (open->forgets || !epochs->past_count || !is_past(epochs)) return;
+    open->forgets = epochs->past[0];
+    memmove(epochs->past, epochs->past + 1, --epochs->past_count * sizeof *epochs->past);
+}
+
 /* The open one is of this checkpoint. */
 static int close_open(gale_epochs *epochs, uint64_t checkpoint) {
     if (!epochs->open->count) return 0;
@@ -423,9 +427,7 @@ static int close_open(gale_epochs *epochs, uint64_t checkpoint) {
         epoch_let_go(fresh);
         return rc;
     }
-    epochs->open->run = run_of(epochs);
-    epochs->open->number = checkpoint;
-    epochs->open->id = draw();
+    sign(epochs, checkpoint);
     owe(epochs, epochs->open);
     epochs->open = fresh;
     return 0;
@@ -474,11 +476,13 @@ static int read_epoch(gale_epochs *epochs, gx_recall *recall) {
     gale_epoch *epoch = epoch_new(epochs->keeper);
     if (!epoch) return GALE_NO_MEMORY;
     epoch->state = TRIED;
-    epoch->run = epochs->run;
     epoch->number = (uint64_t)v[0].as.i64;
     epoch->count = (uint64_t)v[1].as.i64;
-    epoch->id = (uint64_t)v[3].as.i64;
-    rc = epoch->count ? read_pieces(recall, epoch, (uint64_t)v[2].as.i64) : gx_recall_refuse(recall, "has no rows");
+    epoch->run = (uint64_t)v[3].as.i64;
+    epoch->forgets = (uint64_t)v[4].as.i64;
+    rc = !epoch->run    ? gx_recall_refuse(recall, "names no run")
+         : epoch->count ? read_pieces(recall, epoch, (uint64_t)v[2].as.i64)
+                        : gx_recall_refuse(recall, "has no rows");
     if (rc < 0)
         epoch_let_go(epoch);
     else
@@ -500,15 +504,25 @@ static int commit_at_once(gale_epochs *epochs) {
     return 0;
 }
 
+/* Of more than are kept the marker of the oldest stays. */
+static int read_run(gale_epochs *epochs, gx_recall *recall) {
+    const gale_value *v;
+    int rc = gx_recall_one(recall, run_shape, &v);
+    if (rc < 0) return rc;
+    if (epochs->past_count == PAST)
+        memmove(epochs->past, epochs->past + 1, --epochs->past_count * sizeof *epochs->past);
+    epochs->past[epochs->past_count++] = (uint64_t)v[0].as.i64;
+    return 0;
+}
+
 int gale_epochs_restore(gale_epochs *epochs, gale_saved *from) {
     const gale_value *v;
     if (!epochs || !from) return GALE_INVALID;
     gx_recall recall = { from, epochs->out, who, epochs->instance.context, 0 };
     int rc = gx_recall_one(&recall, head_shape, &v);
     if (rc < 0) return rc;
-    epochs->run = (uint64_t)v[0].as.i64;
-    int64_t left = v[1].as.i64;
-    if (!epochs->run) return gx_recall_refuse(&recall, "names no run");
+    int64_t runs = v[0].as.i64, left = v[1].as.i64;
+    for (; rc == 0 && runs > 0; runs--) rc = read_run(epochs, &recall);
     for (; rc == 0 && left > 0; left--) rc = read_epoch(epochs, &recall);
     return rc == 0 && gale_saved_is_end(from) ? commit_at_once(epochs) : rc;
 }

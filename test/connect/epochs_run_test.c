@@ -4,7 +4,7 @@
 
 #include <gale/connect.h>
 
-enum { NUMBERS = 1000, TASKS = 2 };
+enum { NUMBERS = 1000, TASKS = 2, MARKERS = 1000 };
 
 static struct {
     numbers in;
@@ -12,7 +12,7 @@ static struct {
     uint32_t rows[NUMBERS];
     struct {
         uint64_t run, number;
-    } markers[TASKS];
+    } markers[TASKS][MARKERS];
     uint64_t away, lost; /* so many calls from now on */
     uint32_t away_odds;  /* one call in so many finds it away; 0: none */
     uint64_t hangs;      /* a call takes until so many checkpoints have lasted; 0: none does */
@@ -48,6 +48,15 @@ static uint64_t checkpoints(void) {
     return commits;
 }
 
+/* Of each run one. */
+static uint64_t *marker_of(uint32_t task, uint64_t run) {
+    for (int i = 0; i < MARKERS; i++) {
+        if (s.markers[task][i].run == 0) s.markers[task][i].run = run;
+        if (s.markers[task][i].run == run) return &s.markers[task][i].number;
+    }
+    abort();
+}
+
 static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     uint32_t task = *(uint32_t *)user;
     const gale_value *row;
@@ -57,10 +66,11 @@ static int commit(void *user, gale_epoch *epoch, gale_error *error) {
     if (s.away && --s.away == 0) s.back_at = checkpoints();
     if (away) return gale_error_set(error, GALE_AGAIN, "the system is away");
     if (s.refuses) return gale_error_set(error, s.refuses, "a row is refused");
-    if (gale_epoch_is_there(epoch, s.markers[task].run, s.markers[task].number)) return 0;
+    uint64_t *marker = marker_of(task, gale_epoch_run(epoch));
+    if (*marker >= gale_epoch_number(epoch)) return 0;
     while (gale_epoch_next(epoch, &row, &count) > 0) s.rows[atoi(row[0].as.string)]++;
-    s.markers[task].run = gale_epoch_run(epoch);
-    s.markers[task].number = gale_epoch_number(epoch);
+    *marker = gale_epoch_number(epoch);
+    if (gale_epoch_forgets(epoch)) *marker_of(task, gale_epoch_forgets(epoch)) = 0;
     s.commits++;
     return s.lost && s.lost-- ? gale_error_set(error, GALE_AGAIN, "its answer was lost") : 0;
 }

@@ -124,7 +124,8 @@ static int teardown(void **state) {
 
 #define WARNING(names)                                                                                                 \
     "source: remembers its place from one run to the next, and what " names                                            \
-    " kept is forgotten with each: results will lack what earlier runs read; a durable run (--state DIR; in C the option `store`) keeps "  \
+    " kept is forgotten with each: results will lack what earlier runs read; a durable run (--state DIR; in C the "    \
+    "option `store`) keeps "                                                                                           \
     "both together\n"
 
 static void who_remembers_its_place_is_told_who_forgets(void **state) {

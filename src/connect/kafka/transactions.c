@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MS = 10000, LOOK_MS = 100, REASON = 256, NAME = 250 };
+enum { WAIT_MS = 10000, LOOK_MS = 100, REASON = 256, NAME = 250, KEY = KAFKA_ID_MAX + 22 };
 
 struct kafka_transactions {
     const kafka_settings *given;
@@ -13,7 +13,7 @@ struct kafka_transactions {
     const char *topic;
     char markers[NAME], id[KAFKA_ID_MAX];
     rd_kafka_t *rk;       /* NULL: none */
-    uint64_t run, number; /* of the marker; 0: there is none */
+    uint64_t run, number; /* the marker of this run; 0: there is none */
 };
 
 kafka_transactions *kafka_transactions_new(const kafka_settings *given, const kafka_fields *fields, const char *topic,
@@ -69,14 +69,18 @@ static int judge(kafka_transactions *t, const char *what, rd_kafka_error_t *fail
 
 /* --- The marker ----------------------------------------------------------------------------------------------------- */
 
+/* Its key: each run has one of its own. */
+static size_t name_marker(const kafka_transactions *t, uint64_t run, char key[KEY]) {
+    return (size_t)snprintf(key, KEY, "%s/%" PRIu64, t->id, run);
+}
+
 static void take_marker(kafka_transactions *t, const rd_kafka_message_t *message) {
-    char text[64];
-    uint64_t run, number;
-    if (message->key_len != strlen(t->id) || memcmp(message->key, t->id, message->key_len) != 0) return;
+    char text[64], key[KEY];
+    size_t size = name_marker(t, t->run, key);
+    uint64_t number;
+    if (message->key_len != size || memcmp(message->key, key, size) != 0) return;
     snprintf(text, sizeof text, "%.*s", (int)message->len, (const char *)message->payload);
-    if (sscanf(text, "%" SCNu64 " %" SCNu64, &run, &number) != 2) return;
-    t->run = run;
-    t->number = number;
+    if (sscanf(text, "%" SCNu64, &number) == 1) t->number = number;
 }
 
 /* All there is, from the beginning. */
@@ -143,7 +147,7 @@ static void make_markers(kafka_transactions *t) {
     rd_kafka_NewTopic_destroy(topic);
 }
 
-static int read_marker(kafka_transactions *t, gale_error *error) {
+static int read_marker(kafka_transactions *t, uint64_t run, gale_error *error) {
     static const kafka_property properties[] = {
         { "group.id", "gale-markers" },
         { "isolation.level", "read_committed" },
@@ -154,26 +158,28 @@ static int read_marker(kafka_transactions *t, gale_error *error) {
     rd_kafka_t *consumer = make_client(t->given, RD_KAFKA_CONSUMER, properties, error);
     if (!consumer) return error->code;
     (void)rd_kafka_poll_set_consumer(consumer);
-    t->run = t->number = 0;
+    t->run = run;
+    t->number = 0;
     if (is_missing(t, consumer)) make_markers(t);
     rd_kafka_resp_err_t err = read_all(t, consumer);
     rd_kafka_destroy_flags(consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    if (err) t->run = 0;
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 
 /* --- The producer --------------------------------------------------------------------------------------------------- */
 
-static int begin_producer(kafka_transactions *t, gale_error *error) {
+static int begin_producer(kafka_transactions *t, uint64_t run, gale_error *error) {
     const kafka_property properties[] = {
         { "transactional.id", t->id },         { "enable.idempotence", "true" },
         { "message.timeout.ms", "30000" }, /* of a transaction; it is sent again as a whole */
         { "transaction.timeout.ms", "60000" }, { NULL, NULL },
     };
-    if (t->rk) return 0;
+    if (t->rk) return t->run == run ? 0 : read_marker(t, run, error);
     t->rk = make_client(t->given, RD_KAFKA_PRODUCER, properties, error);
     if (!t->rk) return error->code;
     int rc = judge(t, "transactions cannot begin", rd_kafka_init_transactions(t->rk, WAIT_MS), error);
-    return rc < 0 ? rc : read_marker(t, error);
+    return rc < 0 ? rc : read_marker(t, run, error);
 }
 
 /* As fast as librdkafka's queue takes them. */
@@ -203,24 +209,36 @@ static int produce_rows(kafka_transactions *t, gale_epoch *epoch, gale_error *er
 
 static int produce_marker(kafka_transactions *t, const gale_epoch *epoch, gale_error *error) {
     static const kafka_fields none = { .key = NULL };
-    char text[64];
-    kafka_message message = { .key = { .data = t->id, .size = strlen(t->id) } };
-    int length = snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64, gale_epoch_run(epoch), gale_epoch_number(epoch));
+    char text[64], key[KEY];
+    size_t size = name_marker(t, gale_epoch_run(epoch), key);
+    kafka_message message = { .key = { .data = key, .size = size } };
+    int length = snprintf(text, sizeof text, "%" PRIu64, gale_epoch_number(epoch));
     message.value = (kafka_bytes){ .data = text, .size = (size_t)length };
+    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers);
+    return err ? not_now(t, t->markers, err, error) : 0;
+}
+
+/* A tombstone, for the topic is compacted. */
+static int forget_marker(kafka_transactions *t, const gale_epoch *epoch, gale_error *error) {
+    static const kafka_fields none = { .key = NULL };
+    char key[KEY];
+    if (!gale_epoch_forgets(epoch)) return 0;
+    size_t size = name_marker(t, gale_epoch_forgets(epoch), key);
+    kafka_message message = { .key = { .data = key, .size = size } };
     rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers);
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 
 int kafka_transactions_commit(void *transactions, gale_epoch *epoch, gale_error *error) {
     kafka_transactions *t = transactions;
-    int rc = begin_producer(t, error);
-    if (rc < 0 || gale_epoch_is_there(epoch, t->run, t->number)) return rc;
+    int rc = begin_producer(t, gale_epoch_run(epoch), error);
+    if (rc < 0 || t->number >= gale_epoch_number(epoch)) return rc;
     rc = judge(t, "a transaction cannot begin", rd_kafka_begin_transaction(t->rk), error);
     if (rc == 0) rc = produce_rows(t, epoch, error);
     if (rc == 0) rc = produce_marker(t, epoch, error);
+    if (rc == 0) rc = forget_marker(t, epoch, error);
     if (rc == 0) rc = judge(t, "a transaction is not committed", rd_kafka_commit_transaction(t->rk, WAIT_MS), error);
     if (rc < 0) return rc;
-    t->run = gale_epoch_run(epoch);
     t->number = gale_epoch_number(epoch);
     return 0;
 }

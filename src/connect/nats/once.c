@@ -16,7 +16,7 @@ struct nats_once {
     natsConnection *nc; /* NULL: there is none */
     natsSubscription *sub;
     char inbox[NATS_NAME_MAX]; /* "_INBOX.abc." */
-    uint64_t id;               /* of the last epoch */
+    uint64_t run, number;      /* of the last epoch */
     uint64_t confirmed;        /* so many of its rows, the first */
 };
 
@@ -135,7 +135,7 @@ static int publish(sending *s, const nats_message *m) {
     char reply[NATS_NAME_MAX + 20], id[NATS_ID_MAX];
     nats_once *once = s->once;
     snprintf(reply, sizeof reply, "%s%" PRIx64, once->inbox, s->next);
-    snprintf(id, sizeof id, "%" PRIx64 "-%" PRIx64, once->id, s->next);
+    snprintf(id, sizeof id, "%" PRIx64 "-%" PRIx64 "-%" PRIx64, once->run, once->number, s->next);
     natsMsg *msg = nats_message_new(once->fields, m, reply, id);
     if (!msg) return gale_error_set(s->error, GALE_NO_MEMORY, "out of memory");
     natsStatus status = natsConnection_PublishMsg(once->nc, msg);
@@ -178,8 +178,9 @@ static int send_all(sending *s) {
 int nats_once_commit(void *user, gale_epoch *epoch, gale_error *error) {
     nats_once *once = user;
     sending s = { .once = once, .epoch = epoch, .error = error };
-    if (once->id != gale_epoch_id(epoch)) once->confirmed = 0;
-    once->id = gale_epoch_id(epoch);
+    if (once->run != gale_epoch_run(epoch) || once->number != gale_epoch_number(epoch)) once->confirmed = 0;
+    once->run = gale_epoch_run(epoch);
+    once->number = gale_epoch_number(epoch);
     int rc = connect_now(once, error);
     if (rc < 0) return rc;
     s.answered = calloc(gale_epoch_count(epoch), sizeof *s.answered);

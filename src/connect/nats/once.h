@@ -3,7 +3,7 @@
  *      none --connected--> ready --published, in order--> waiting --all confirmed--> ready
  *        ^------------------ whatever goes wrong -----------'
  *
- * What:    the id is that of the epoch, and the number of the row. What was confirmed is not sent again by this process; what a process before sent, and did not hear of, the stream knows, for as long as
+ * What:    the id is RUN-EPOCH-ROW. What was confirmed is not sent again by this process; what a process before sent, and did not hear of, the stream knows, for as long as
  *          its duplicate window is.
  * Threads: nats_once_commit the committer's; making and freeing any. Owner: the epochs. */
 #ifndef GALE_CONNECT_NATS_ONCE_H

@@ -18,7 +18,7 @@ typedef struct pg_once {
     bool ready; /* its tables are made */
     pg_batch batch;
     /* Statements. */
-    sql_text make_markers, make_refused, begin_marker, lock_marker, write_marker, keep_refused;
+    sql_text make_markers, make_refused, begin_marker, lock_marker, write_marker, forget_marker, keep_refused;
 } pg_once;
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
@@ -38,13 +38,14 @@ static bool write_statements(pg_once *o) {
     print(&o->begin_marker, "INSERT INTO ", markers, " (id, run, epoch) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING");
     print(&o->lock_marker, "SELECT epoch FROM ", markers, " WHERE id = $1 AND run = $2 FOR UPDATE");
     print(&o->write_marker, "UPDATE ", markers, " SET epoch = $3, at = now() WHERE id = $1 AND run = $2");
+    print(&o->forget_marker, "DELETE FROM ", markers, " WHERE id = $1 AND run = $2");
     if (refused) {
         print(&o->make_refused, "CREATE TABLE IF NOT EXISTS ", refused,
               " (at timestamptz NOT NULL DEFAULT now(), target text NOT NULL, why text NOT NULL, line text NOT NULL)");
         print(&o->keep_refused, "INSERT INTO ", refused, " (target, why, line) VALUES ($1, $2, $3)");
     }
     return !o->make_markers.failed && !o->begin_marker.failed && !o->lock_marker.failed && !o->write_marker.failed &&
-           !o->make_refused.failed && !o->keep_refused.failed;
+           !o->forget_marker.failed && !o->make_refused.failed && !o->keep_refused.failed;
 }
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
@@ -71,6 +72,7 @@ void pg_once_free(void *once) {
     sql_text_free(&o->begin_marker);
     sql_text_free(&o->lock_marker);
     sql_text_free(&o->write_marker);
+    sql_text_free(&o->forget_marker);
     sql_text_free(&o->keep_refused);
     free(o);
 }
@@ -210,11 +212,19 @@ static bool write_all(pg_once *o) {
     return true;
 }
 
+static bool forget_marker(pg_once *o, const gale_epoch *epoch) {
+    char run[NUMBER];
+    const char *const marker[] = { o->id, run };
+    snprintf(run, sizeof run, "%" PRIu64, gale_epoch_forgets(epoch));
+    return !gale_epoch_forgets(epoch) || pg_session_run(&o->session, o->forget_marker.data, marker, 2);
+}
+
 static int write_epoch(pg_once *o, gale_epoch *epoch, const char *const *marker, gale_error *error) {
     int rc = load(o, epoch, error);
     if (rc < 0) return rc;
     if (!write_all(o)) return o->session.refused ? refuse(o, error) : not_now(o, error);
-    if (!pg_session_run(&o->session, o->write_marker.data, marker, 3)) return not_now(o, error);
+    if (!pg_session_run(&o->session, o->write_marker.data, marker, 3) || !forget_marker(o, epoch))
+        return not_now(o, error);
     if (pg_session_run(&o->session, "COMMIT", NULL, 0)) return 0;
     return o->session.refused ? refuse(o, error) : not_now(o, error); /* a constraint that is checked at the end */
 }
@@ -227,7 +237,7 @@ int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     snprintf(run, sizeof run, "%" PRIu64, gale_epoch_run(epoch));
     snprintf(number, sizeof number, "%" PRIu64, gale_epoch_number(epoch));
     if (!begin(o) || !lock_marker(o, marker, &there)) return not_now(o, error);
-    if (gale_epoch_is_there(epoch, gale_epoch_run(epoch), there))
+    if (there >= gale_epoch_number(epoch))
         return pg_session_run(&o->session, "ROLLBACK", NULL, 0) ? 0 : not_now(o, error);
     int rc = write_epoch(o, epoch, marker, error);
     if (rc < 0) end_session(o);

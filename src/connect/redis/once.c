@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKER = 64, RUN = 22, TRIES = 3, REFUSED_MOST = 1000 };
+enum { MARKER = 64, MARKERS = 2, RUN = 22, TRIES = 3, REFUSED_MOST = 1000 };
 
 typedef enum outcome { DONE, BEATEN, FAILED } outcome;
 
@@ -18,7 +18,7 @@ typedef struct redis_once {
     redis_session session;
     gale_epoch *epoch;      /* that is being committed */
     redis_text text, notes; /* of a transaction; of what is put into `refused` */
-    char marker[MARKER], there[MARKER];
+    char there[MARKER];
     uint64_t count;   /* of its commands */
     uint64_t refused; /* of those */
     outcome became;
@@ -80,8 +80,8 @@ static void hear_marker(void *user, uint64_t index, const redis_reply *reply) {
 }
 
 /* Each run has its own: processes of one file, which have different ones, must not take the other's away. */
-static void name_marker(redis_once *o, const gale_epoch *epoch) {
-    snprintf(o->key + o->of_task, RUN, "/%" PRIu64, gale_epoch_run(epoch));
+static void name_marker(redis_once *o, uint64_t run) {
+    snprintf(o->key + o->of_task, RUN, "/%" PRIu64, run);
 }
 
 static bool watch_marker(redis_once *o) {
@@ -95,12 +95,24 @@ static bool watch_marker(redis_once *o) {
     return redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, 2, hear_marker, o) && !o->broken;
 }
 
-static bool has_epoch(const redis_once *o, gale_epoch *epoch) {
+static bool has_epoch(const redis_once *o, const gale_epoch *epoch) {
     uint64_t number;
-    return sscanf(o->there, "%" SCNu64, &number) == 1 && gale_epoch_is_there(epoch, gale_epoch_run(epoch), number);
+    return sscanf(o->there, "%" SCNu64, &number) == 1 && number >= gale_epoch_number(epoch);
 }
 
 /* --- The transaction ------------------------------------------------------------------------------------------------------- */
+
+/* Its own, and away with that of a run before. */
+static void write_markers(redis_once *o, const gale_epoch *epoch) {
+    char marker[MARKER];
+    snprintf(marker, sizeof marker, "%" PRIu64, gale_epoch_number(epoch));
+    redis_text_command(&o->text, 3);
+    redis_text_words(&o->text, "SET", o->key, marker, NULL);
+    name_marker(o, gale_epoch_forgets(epoch));
+    redis_text_command(&o->text, 2);
+    redis_text_words(&o->text, "DEL", o->key, NULL);
+    name_marker(o, gale_epoch_run(epoch));
+}
 
 static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error) {
     const gale_value *values;
@@ -117,9 +129,7 @@ static int write_transaction(redis_once *o, gale_epoch *epoch, gale_error *error
         redis_text_add(&o->text, values[0].as.bytes, values[0].size);
         o->count++;
     }
-    snprintf(o->marker, sizeof o->marker, "%" PRIu64, gale_epoch_number(epoch));
-    redis_text_command(&o->text, 3);
-    redis_text_words(&o->text, "SET", o->key, o->marker, NULL);
+    write_markers(o, epoch);
     redis_text_command(&o->text, 1);
     redis_text_words(&o->text, "EXEC", NULL);
     bool failed = o->text.failed;
@@ -179,8 +189,8 @@ static void take_results(redis_once *o, const redis_reply *reply) {
 
 static void hear_transaction(void *user, uint64_t index, const redis_reply *reply) {
     redis_once *o = user;
-    bool is_exec = index == o->count + 2;
-    if (is_exec && reply->kind == REDIS_LIST && reply->count == o->count + 1)
+    bool is_exec = index == o->count + 1 + MARKERS;
+    if (is_exec && reply->kind == REDIS_LIST && reply->count == o->count + MARKERS)
         take_results(o, reply);
     else if (is_exec && reply->kind == REDIS_NIL)
         o->became = BEATEN;
@@ -193,7 +203,8 @@ static outcome send_transaction(redis_once *o) {
     o->refused = 0;
     o->notes.size = 0;
     o->broken = false;
-    (void)redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, o->count + 3, hear_transaction, o);
+    (void)redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, o->count + 2 + MARKERS,
+                            hear_transaction, o);
     return o->became;
 }
 
@@ -224,7 +235,7 @@ static int tell_refused(redis_once *o, gale_error *error) {
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     redis_once *o = once;
     o->epoch = epoch;
-    name_marker(o, epoch);
+    name_marker(o, gale_epoch_run(epoch));
     for (int i = 0; i < TRIES; i++) {
         if (!redis_session_begin(&o->session, &o->given->redis) || !watch_marker(o)) return not_now(o, error);
         if (has_epoch(o, epoch)) return 0;

@@ -16,7 +16,7 @@ typedef struct lite_once {
     lite_write write;
     sql_text row; /* one that is refused, as JSON */
     /* Statements. */
-    sql_text make, read_marker, write_marker, keep_refused;
+    sql_text make, read_marker, write_marker, forget_marker, keep_refused;
 } lite_once;
 
 /* --- Statements --------------------------------------------------------------------------------------------------------- */
@@ -34,6 +34,7 @@ static bool write_statements(lite_once *o) {
     print(&o->read_marker, "SELECT epoch FROM ", markers, " WHERE id = ?1 AND run = ?2");
     print(&o->write_marker, "INSERT OR REPLACE INTO ", markers,
           " (id, run, epoch, at) VALUES (?1, ?2, ?3, (julianday('now') - 2440587.5) * 86400)");
+    print(&o->forget_marker, "DELETE FROM ", markers, " WHERE id = ?1 AND run = ?2");
     if (refused) {
         print(&o->make, "; CREATE TABLE IF NOT EXISTS ", refused,
               " (at REAL NOT NULL, target TEXT NOT NULL, why TEXT NOT NULL, line TEXT NOT NULL)");
@@ -41,7 +42,8 @@ static bool write_statements(lite_once *o) {
               " (at, target, why, line) VALUES ((julianday('now') - 2440587.5) * 86400, ?1, ?2, ?3)");
         if (!sql_text_string(&o->keep_refused)) return false;
     }
-    return sql_text_string(&o->make) && sql_text_string(&o->read_marker) && sql_text_string(&o->write_marker);
+    return sql_text_string(&o->make) && sql_text_string(&o->read_marker) && sql_text_string(&o->write_marker) &&
+           sql_text_string(&o->forget_marker);
 }
 
 /* --- It ----------------------------------------------------------------------------------------------------------------- */
@@ -69,6 +71,7 @@ void lite_once_free(void *once) {
     sql_text_free(&o->make);
     sql_text_free(&o->read_marker);
     sql_text_free(&o->write_marker);
+    sql_text_free(&o->forget_marker);
     sql_text_free(&o->keep_refused);
     free(o);
 }
@@ -170,7 +173,9 @@ static int write_epoch(lite_once *o, gale_epoch *epoch, const gale_value *marker
         if (rc < 0) return rc;
     }
     if (rc < 0) return rc;
-    if (!ask(o, o->write_marker.data, marker, 3, NULL)) return not_now(o, error);
+    const gale_value before[] = { marker[0], gale_i64((int64_t)gale_epoch_forgets(epoch)) };
+    if (!ask(o, o->write_marker.data, marker, 3, NULL) || !ask(o, o->forget_marker.data, before, 2, NULL))
+        return not_now(o, error);
     lite_written written = lite_write_commit(&o->write);
     if (written == LITE_WRITTEN) return 0;
     return written == LITE_NOT_NOW ? not_now(o, error) : refuse(o, error);
@@ -184,7 +189,7 @@ int lite_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     if (!lite_write_begin(&o->write) || !lite_base_run(&o->write.base, o->make.data) ||
         !ask(o, o->read_marker.data, marker, 2, &there))
         return not_now(o, error);
-    if (gale_epoch_is_there(epoch, gale_epoch_run(epoch), (uint64_t)there)) {
+    if (there >= marker[2].as.i64) {
         lite_write_undo(&o->write);
         return 0;
     }

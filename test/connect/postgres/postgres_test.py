@@ -215,7 +215,7 @@ class Once(Writing):
         self.assertEqual(process.returncode, 0, self.log())
         self.assertGreater(life, 1)
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), sum(id) FROM orders"), [["20000", "20000", "199990000"]])
-        self.assertEqual(self.sql("SELECT id, epoch > 0 FROM gale_markers"), [["write/sink/0", "t"]])
+        self.assertEqual(self.sql("SELECT DISTINCT id, epoch > 0 FROM gale_markers"), [["write/sink/0", "t"]])
 
     def test_a_row_that_is_refused_ends_the_run_in_words(self):
         self.table()

@@ -104,7 +104,9 @@ class Once(Writing):
         self.run_until_killed(self.KILLS, "--state", "state", "--rate", "10000", most=self.MOST)
         self.assertEqual(self.sql("SELECT count(*), count(DISTINCT id), sum(id) FROM orders"),
                          [(self.ROWS, self.ROWS, self.ROWS * (self.ROWS - 1) // 2)])
-        self.assertEqual(self.sql("SELECT id, epoch > 0, at > 1.7e9 FROM gale_markers"), [("write/sink/0", 1, 1)])
+        markers = self.sql("SELECT id, epoch > 0, at > 1.7e9 FROM gale_markers")  # of the last runs
+        self.assertEqual(set(markers), {("write/sink/0", 1, 1)})
+        self.assertLess(len(markers), 2 + self.KILLS // 2)
 
     def test_a_run_that_is_killed_again_and_again_has_each_row_once(self):
         self.table(keyed=False)
@@ -113,7 +115,7 @@ class Once(Writing):
     def test_also_with_a_log_of_its_own_and_tables_that_are_made(self):
         self.kill(create=True, journal="wal")
 
-    def test_a_run_from_an_older_state_writes_again_what_came_since_and_says_so(self):
+    def test_a_run_from_an_older_state_writes_again_what_came_since_whenever_it_is_killed(self):
         """The database is not set back with it."""
         self.table(keyed=False)
         self.write([(n, "n", 1) for n in range(3000)])
@@ -125,8 +127,12 @@ class Once(Writing):
         self.assertEqual(count(), 3000)
         self.gale("state", "reset", "state", "--yes")
         self.start("--state", "state", "--from", "older", "--rate", "2000")
+        for _ in range(4):
+            time.sleep(0.15)
+            self.process.kill()
+            self.process.wait()
+            self.start("--state", "state", "--rate", "2000")
         self.assertEqual(self.process.wait(60), 0, self.log())
-        self.assertRegex(self.log(), r"sink: the system has what this run had sent up to checkpoint \d+, and the run goes on from an older state: rows from checkpoint \d+ on come again")
         times = self.sql("SELECT id, count(*) FROM orders GROUP BY id ORDER BY id")
         self.assertEqual([n for n, _ in times], list(range(3000)))
         again = [n for n, times in times if times == 2]
