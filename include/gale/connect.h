@@ -217,10 +217,13 @@ typedef struct gale_epochs_options {
     void (*drop)(
         void *user); /* the last of its task and its pledges is gone: frees `user`; on any thread; may be NULL */
     void *user;
+    /* Is the system there, before there is anything to send? On the same thread as `commit`, until it says 0, or a row goes out; an error's words are
+     * why the task is not well. Must end by itself, within seconds. May be NULL. */
+    int (*look)(void *user, gale_error *error);
 } gale_epochs_options;
 
 #define GALE_EPOCHS_OPTIONS_INIT                                                                                       \
-    { sizeof(gale_epochs_options), 0, NULL, NULL, NULL }
+    { sizeof(gale_epochs_options), 0, NULL, NULL, NULL, NULL }
 
 /* In `prepare`. GALE_INVALID, GALE_NO_MEMORY: `drop` is not called. */
 GALE_API int gale_epochs_new(const gale_context *context, gale_collector *out, const gale_epochs_options *options,

@@ -31,6 +31,8 @@ typedef struct keeper {
     gx_heap heap;
     gx_atomic32 holders;
     gale_epoch_commit_fn *commit;
+    int (*look)(void *user, gale_error *error); /* NULL: nobody looks */
+    gx_atomic32 seen;                           /* the system was there, in this run */
     void (*drop)(void *user);
     void *user;
     gx_monitor monitor;
@@ -66,6 +68,8 @@ struct gale_epochs {
     gale_epoch *owed;    /* not seen to be done, in order */
     uint64_t owed_bytes; /* of all of them */
     gale_watch tick;
+    int64_t look_at; /* not before */
+    gale_backoff pauses;
     bool full, wished, unwell;
 };
 
@@ -78,6 +82,8 @@ static keeper *keeper_new(const gale_context *context, const gale_epochs_options
     if (!k) return NULL;
     k->heap = heap;
     k->commit = given->commit;
+    k->look = given->look;
+    gx_store_relaxed(&k->seen, given->look == NULL);
     k->user = given->user;
     gx_store_relaxed(&k->holders, 1);
     if (gx_monitor_init(&k->monitor)) return k;
@@ -182,6 +188,7 @@ static int commit(void *pledge, gale_error *error) {
     int rc = k->commit(k->user, epoch, &why);
     if (rc >= 0) {
         say(k, "");
+        gx_store_relaxed(&k->seen, 1);
         (void)move(epoch, TRIED, DONE);
         return 0;
     }
@@ -196,6 +203,28 @@ static void drop(void *pledge) {
 
 static const gale_pledge_ops pledge_ops = {
     .size = sizeof pledge_ops, .commit = commit, .drop = drop, .flags = GALE_PLEDGE_LATE
+};
+
+/* --- Is it there? ----------------------------------------------------------------------------------------------------- */
+
+/* Of a run that has nothing to send yet: who gave a wrong address is to hear of it before. Nothing is owed by that, so that nobody waits for it. */
+static int commit_look(void *pledge, gale_error *error) {
+    keeper *k = pledge;
+    gale_error why = GALE_ERROR_INIT;
+    (void)error;
+    if (gx_load_relaxed(&k->seen)) return 0;
+    int rc = k->look(k->user, &why);
+    if (rc >= 0) gx_store_relaxed(&k->seen, 1);
+    say(k, rc >= 0 ? "" : *why.text ? why.text : gale_error_text(rc));
+    return 0;
+}
+
+static void drop_look(void *pledge) {
+    keeper_let_go(pledge);
+}
+
+static const gale_pledge_ops look_ops = {
+    .size = sizeof look_ops, .commit = commit_look, .drop = drop_look, .flags = GALE_PLEDGE_LATE
 };
 
 /* --- What is owed ----------------------------------------------------------------------------------------------------- */
@@ -245,7 +274,7 @@ static int take_back_last(gale_epochs *epochs) {
 /* A task that waits for its committer says so, and takes it back. */
 static void tell(gale_epochs *epochs) {
     char words[GALE_FAILURE_TEXT];
-    bool unwell = hear(epochs->keeper, words) && epochs->owed;
+    bool unwell = hear(epochs->keeper, words) && (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen));
     if (unwell || epochs->unwell) gale_health(epochs->out, unwell ? words : NULL);
     epochs->unwell = unwell;
 }
@@ -266,7 +295,7 @@ static int look(void *user, gale_collector *out, gale_watch watch, int32_t event
     gale_epochs *epochs = user;
     (void)out, (void)watch, (void)events;
     look_after(epochs);
-    if (epochs->owed) look_again(epochs);
+    if (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen)) look_again(epochs);
     return 0;
 }
 
@@ -433,6 +462,19 @@ static int close_open(gale_epochs *epochs, uint64_t checkpoint) {
     return 0;
 }
 
+/* At the start, and after pauses that grow, with the next checkpoint. */
+static bool is_to_look(gale_epochs *epochs) {
+    int64_t now = gale_context_now(epochs->instance.context);
+    bool is = !epochs->owed && !gx_load_relaxed(&epochs->keeper->seen) && now >= epochs->look_at;
+    if (is) epochs->look_at = now + gale_backoff_next(&epochs->pauses, epochs->instance.context);
+    return is;
+}
+
+static int pledge_look(gale_epochs *epochs, gale_saver *to) {
+    gx_add_relaxed(&epochs->keeper->holders, 1);
+    return gale_save_pledge(to, &look_ops, epochs->keeper);
+}
+
 int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
     if (!epochs || !to) return GALE_INVALID;
     epochs->wished = false;
@@ -440,7 +482,8 @@ int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
     int rc = close_open(epochs, gale_save_checkpoint(to));
     if (rc == 0) rc = save_all(epochs, to);
     if (rc == 0) rc = pledge_all(epochs, to);
-    if (epochs->owed) look_again(epochs);
+    if (rc == 0 && is_to_look(epochs)) rc = pledge_look(epochs, to);
+    if (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen)) look_again(epochs);
     return rc;
 }
 

@@ -21,6 +21,7 @@ static int begin_once(sink_task *task, gale_collector *out, uint64_t memory, con
     snprintf(id, sizeof id, "%s/%s/%" PRIu32, c->topology, c->component, c->task_index);
     options.memory = memory;
     options.commit = once->commit;
+    options.look = once->look;
     options.drop = once->free;
     options.user = once->make(given, id);
     if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");

@@ -15,11 +15,13 @@
 
 enum { SINK_ID_MAX = 300 };
 
-/* What commits epochs: made for the settings of a sink, which live longer, and the id of a task. `make` returns NULL when memory is out. */
+/* What commits epochs: made for the settings of a sink, which live longer, and the id of a task. `make` returns NULL when memory is out; `look` may be
+ * NULL (gale_epochs_options). */
 typedef struct sink_once {
     void *(*make)(const void *given, const char *id);
     void (*free)(void *once);
     gale_epoch_commit_fn *commit;
+    int (*look)(void *once, gale_error *error);
 } sink_once;
 
 typedef struct sink_task {

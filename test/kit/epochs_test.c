@@ -17,7 +17,7 @@ typedef struct outside {
     uint64_t number;    /* of the last */
     int rc;             /* of the next commits */
     int lost;           /* so many answers are lost: it committed, and says GALE_AGAIN */
-    uint64_t calls, drops;
+    uint64_t calls, looks, drops;
     uint64_t run; /* of the last epoch that it was asked for */
 } outside;
 
@@ -401,6 +401,43 @@ static void a_full_one_is_full_until_its_rows_are_committed_whatever_lasts(void 
     assert_false(f->fake.congested);
 }
 
+static int look_for(void *user, gale_error *error) {
+    outside *there = user;
+    there->looks++;
+    return there->rc < 0 ? gale_error_set(error, there->rc, "the address is wrong") : 0;
+}
+
+/* Each step with a look at the clock, as the task has it. */
+static void tell_time(fixture *f, int64_t passed) {
+    gale_manual_clock_advance(f->fake.clock, passed);
+    (void)fake_tell_watches(&f->fake);
+}
+
+static void before_there_is_anything_to_send_it_is_told_that_the_system_is_away(void **state) {
+    fixture *f = *state;
+    gale_epochs_options options = options_of(f);
+    gale_epochs_free(f->epochs);
+    options.look = look_for;
+    assert_int_equal(gale_epochs_new(&f->fake.context, &f->fake.collector, &options, &f->epochs, NULL), 0);
+    f->there.rc = GALE_AGAIN;
+    make_checkpoint(f);
+    tell_time(f, GALE_SECOND);
+    assert_string_equal(f->fake.health, "the address is wrong");
+    for (int i = 0; i < 100; i++) make_checkpoint(f); /* pauses */
+    assert_true(f->there.looks <= 2);
+    f->there.rc = 0;
+    tell_time(f, 60 * GALE_SECOND);
+    make_checkpoint(f);
+    tell_time(f, GALE_SECOND);
+    assert_string_equal(f->fake.health, "");
+    uint64_t looks = f->there.looks;
+    tell_time(f, 60 * GALE_SECOND);
+    make_checkpoint(f);
+    assert_int_equal(f->there.looks, looks);
+    assert_int_equal(f->saver.pledges.count, 0);
+    assert_int_equal(f->there.calls, 0);
+}
+
 static void while_the_system_is_away_the_task_says_so(void **state) {
     fixture *f = *state;
     take(f, "a");
@@ -546,6 +583,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_pledge_whose_rows_were_taken_back_commits_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_run_that_dies_while_the_system_is_away_sends_all_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_one_is_full_until_its_rows_are_committed_whatever_lasts, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(before_there_is_anything_to_send_it_is_told_that_the_system_is_away, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(while_the_system_is_away_the_task_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_one_asks_for_a_checkpoint_and_holds_back_who_feeds_it, setup, teardown),

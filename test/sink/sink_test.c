@@ -42,7 +42,7 @@ static int commit(void *once, gale_epoch *epoch, gale_error *error) {
     return 0;
 }
 
-static const sink_once once = { make, release, commit };
+static const sink_once once = { make, release, commit, NULL };
 
 static int setup(void **state) {
     sink *s = test_calloc(1, sizeof *s);

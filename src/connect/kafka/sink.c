@@ -107,6 +107,7 @@ static int begin_epochs(sink *s, const gale_context *context, gale_collector *ou
     if (rc < 0) return rc;
     options.memory = s->given->memory;
     options.commit = kafka_transactions_commit;
+    options.look = kafka_transactions_look;
     options.drop = kafka_transactions_free;
     options.user = kafka_transactions_new(&s->given->kafka, &s->given->fields, s->given->topic, s->given->markers, id);
     if (!options.user) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");

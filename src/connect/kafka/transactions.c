@@ -242,3 +242,8 @@ int kafka_transactions_commit(void *transactions, gale_epoch *epoch, gale_error 
     t->number = gale_epoch_number(epoch);
     return 0;
 }
+
+int kafka_transactions_look(void *transactions, gale_error *error) {
+    kafka_transactions *t = transactions;
+    return begin_producer(t, t->run, error);
+}

@@ -27,4 +27,7 @@ void kafka_transactions_free(void *transactions);
 /* A gale_epoch_commit_fn. GALE_STATE: another process has taken its place. */
 int kafka_transactions_commit(void *transactions, gale_epoch *epoch, gale_error *error);
 
+/* Are the brokers there? As the member `look` of gale_epochs_options. */
+int kafka_transactions_look(void *transactions, gale_error *error);
+
 #endif

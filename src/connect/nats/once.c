@@ -189,3 +189,7 @@ int nats_once_commit(void *user, gale_epoch *epoch, gale_error *error) {
     if (rc < 0 && once->nc) hang_up(once);
     return rc;
 }
+
+int nats_once_look(void *once, gale_error *error) {
+    return connect_now(once, error);
+}

@@ -23,4 +23,7 @@ void nats_once_free(void *once);
 /* A gale_epoch_commit_fn. */
 int nats_once_commit(void *once, gale_epoch *epoch, gale_error *error);
 
+/* Is the server there? As the member `look` of gale_epochs_options. */
+int nats_once_look(void *once, gale_error *error);
+
 #endif

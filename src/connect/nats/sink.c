@@ -211,7 +211,7 @@ static void *make_once(const void *given_, const char *id) {
     return nats_once_new(&given->nats, &given->fields);
 }
 
-static const sink_once once = { make_once, nats_once_free, nats_once_commit };
+static const sink_once once = { make_once, nats_once_free, nats_once_commit, nats_once_look };
 
 static int begin(sink *s, gale_collector *out, gale_error *error) {
     /* Not the context's: a run with the same seed must not have the same ids. */

@@ -120,14 +120,18 @@ static bool limit_locks(pg_once *o) {
     return pg_session_run(&o->session, statement, NULL, 0);
 }
 
-static bool begin(pg_once *o) {
+static bool make_ready(pg_once *o) {
     const pg_table *table = &o->given->table;
     if (!pg_session_begin(&o->session)) return false;
     if (!o->ready)
         o->ready = limit_locks(o) && make_table(o, o->given->markers, &o->make_markers) &&
                    (!o->given->refused || make_table(o, o->given->refused, &o->make_refused)) &&
                    (!table->stage || pg_session_run(&o->session, table->stage, NULL, 0));
-    return o->ready && pg_session_run(&o->session, "BEGIN", NULL, 0);
+    return o->ready;
+}
+
+static bool begin(pg_once *o) {
+    return make_ready(o) && pg_session_run(&o->session, "BEGIN", NULL, 0);
 }
 
 static bool lock_marker(pg_once *o, const char *const *marker, uint64_t *ret_epoch) {
@@ -242,4 +246,9 @@ int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     int rc = write_epoch(o, epoch, marker, error);
     if (rc < 0) end_session(o);
     return rc;
+}
+
+int pg_once_look(void *once, gale_error *error) {
+    pg_once *o = once;
+    return make_ready(o) ? 0 : not_now(o, error);
 }

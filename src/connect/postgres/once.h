@@ -26,4 +26,7 @@ void pg_once_values(const pg_table *table, const sql_text *row, gale_value value
 /* A gale_epoch_commit_fn. */
 int pg_once_commit(void *once, gale_epoch *epoch, gale_error *error);
 
+/* Is the server there? As the member `look` of gale_epochs_options. */
+int pg_once_look(void *once, gale_error *error);
+
 #endif

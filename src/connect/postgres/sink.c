@@ -31,7 +31,7 @@ static int begin(sink *s, gale_collector *out, gale_error *error) {
 
 /* --- Once: with checkpoints -------------------------------------------------------------------------------------------- */
 
-static const sink_once once = { pg_once_new, pg_once_free, pg_once_commit };
+static const sink_once once = { pg_once_new, pg_once_free, pg_once_commit, pg_once_look };
 
 static int take_once(sink *s, const gale_tuple *tuple, gale_collector *out, char *why, size_t size) {
     s->row.size = 0;

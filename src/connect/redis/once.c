@@ -249,3 +249,9 @@ int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
     o->broken = true;
     return not_now(o, error);
 }
+
+int redis_once_look(void *once, gale_error *error) {
+    redis_once *o = once;
+    o->broken = false;
+    return redis_session_begin(&o->session, &o->given->redis) ? 0 : not_now(o, error);
+}

@@ -23,4 +23,7 @@ void redis_once_free(void *once);
 /* A gale_epoch_commit_fn: of rows that have one value, a command's bytes. */
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error);
 
+/* Is the server there? As the member `look` of gale_epochs_options. */
+int redis_once_look(void *once, gale_error *error);
+
 #endif

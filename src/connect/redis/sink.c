@@ -41,7 +41,7 @@ static int take(sink *s, const gale_tuple *tuple) {
 
 /* --- Once: with checkpoints -------------------------------------------------------------------------------------------- */
 
-static const sink_once once = { redis_once_new, redis_once_free, redis_once_commit };
+static const sink_once once = { redis_once_new, redis_once_free, redis_once_commit, redis_once_look };
 
 static int take_once(sink *s, const gale_tuple *tuple, gale_collector *out) {
     gale_value row = gale_bytes(s->command.data, s->command.size);

@@ -39,7 +39,7 @@ static int begin(sink *s, gale_collector *out, gale_error *error) {
 
 /* --- Once: with checkpoints -------------------------------------------------------------------------------------------- */
 
-static const sink_once once = { lite_once_new, lite_once_free, lite_once_commit };
+static const sink_once once = { lite_once_new, lite_once_free, lite_once_commit, NULL };
 
 /* --- A task ------------------------------------------------------------------------------------------------------------ */
 
