@@ -107,7 +107,14 @@ class Cluster:
                 for p, o, key, value, time, headers in self.ask("read", topic)]
 
     def committed(self, topic="in", group="readers"):
-        return {int(partition): int(offset) for partition, offset in self.ask("committed", group, topic)}
+        """A broker that has just begun is no coordinator yet."""
+        for tries in range(60):
+            try:
+                return {int(partition): int(offset) for partition, offset in self.ask("committed", group, topic)}
+            except AssertionError as error:
+                if "coordinator" not in str(error) or tries == 59:
+                    raise
+                time.sleep(1)
 
     def ends(self, topic="in"):
         """How many messages a partition has."""
