@@ -157,8 +157,15 @@ class Case(unittest.TestCase):
             c.fill(queue or self.queue, bodies, **given)
 
     def depth(self, queue=None):
-        with SERVER.connect() as c:
-            return c.depth(queue or self.queue)
+        """A server that was killed takes connections before it has found its queues again."""
+        for tries in range(60):
+            try:
+                with SERVER.connect() as c:
+                    return c.depth(queue or self.queue)
+            except amqp.Closed as closed:
+                if "404" not in str(closed) or tries == 59:
+                    raise
+                time.sleep(0.5)
 
     def drain(self, queue=None):
         with SERVER.connect() as c:
