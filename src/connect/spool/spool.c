@@ -140,7 +140,8 @@ static int open_spool(const char *path, const gale_context *context, gx_spool **
     gx_spool *s = make(path);
     if (!s) return no_memory(error);
     s->durable = context->durable;
-    int rc = gx_spool_log_open(&s->log, &s->heap, s->path.data, context->task_index, context->task_count, error);
+    const gx_spool_owner owner = { context->task_index, context->task_count, context->durable };
+    int rc = gx_spool_log_open(&s->log, &s->heap, s->path.data, &owner, error);
     bool full = rc < 0 && s->log.full;
     if (rc == 0) {
         s->log.at_once = context->durable;
@@ -208,6 +209,13 @@ int gx_spool_join(const char *folder, const gale_context *context, gx_spool_role
     pthread_mutex_unlock(&list_mutex);
     gx_buf_fini(&path);
     return rc;
+}
+
+void gx_spool_report(const gale_context *context, gale_collector *out, const gale_error *why) {
+    if (!why->length) return;
+    if (strlen(why->text) > GALE_FAILURE_TEXT)
+        gale_log(context->logger, GALE_LOG_ERROR, context->component, "%s", why->text);
+    gale_report(out, why->text);
 }
 
 void gx_spool_keep(gx_spool *spool) {

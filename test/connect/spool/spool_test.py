@@ -489,6 +489,52 @@ class Durable(Buffers):
         self.assertNotEqual(self.process.wait(BOUND), 0)
         self.assertIn("it is not what the run wrote, or has gone on since", self.said())
 
+    def test_a_run_without_the_state_is_refused_and_takes_nothing(self):
+        self.write(10)
+        self.start("--state", "state")
+        self.wait_until_all_waits(10)
+        self.process.terminate()
+        self.end()
+        self.assertIn("'buffer/0': 10 records stay for the next run", self.said())
+        kept = [segment.read_bytes() for segment in self.segments()]
+        letter = {"component": "in", "stream": "default", "message_id": 1, "tuple": ["again"], "reason": "rejected", "text": "", "place": "out", "task": 1, "attempts": 1}
+        (self.path / "letters").write_text(json.dumps(letter) + "\n")
+        for replay in [], ["--replay-dead-letters", "letters"]:
+            self.start(*replay)
+            self.assertNotEqual(self.process.wait(BOUND), 0)
+            self.assertIn("disk buffer 'buffer/0': durable runs have it", self.said())
+            self.assertIn("remove 'buffer/durable' where no state needs it", self.said())
+        self.assertEqual([segment.read_bytes() for segment in self.segments()], kept)
+        # Its ways out: another folder, and the state.
+        self.start("--set", "in-out-buffer.path=other", "--set", "in-out-drain.path=other")
+        self.wait_until_all_waits(10, "other/0")
+        self.kill()
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines(), self.wanted())
+
+    def test_one_record_that_stays_is_one(self):
+        self.write(1)
+        self.start("--state", "state")
+        self.wait_until_all_waits(1)
+        self.process.terminate()
+        self.end()
+        self.assertIn("'buffer/0': 1 record stays for the next run", self.said())
+
+    def test_a_durable_run_goes_on_with_what_a_run_without_a_state_left(self):
+        self.write(10)
+        self.start()
+        self.wait_until_all_waits(10)
+        self.kill()
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines()[:10], self.wanted())
+        self.start()
+        self.assertNotEqual(self.process.wait(BOUND), 0)
+        self.assertIn("durable runs have it", self.said())
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], sys.argv[2]], verbosity=2)
