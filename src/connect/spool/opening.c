@@ -216,10 +216,7 @@ void gx_spool_log_close(gx_spool_log *log) {
 
 static int refuse(const gx_spool_log *log, uint64_t last, const char *what, gale_error *error) {
     return gale_error_set(error, GALE_STATE,
-                          "disk buffer '%s': the checkpoint is of %" PRIu64
-                          " records, and it %s: it is not what the run "
-                          "wrote, or has gone on since; begin anew with another state folder",
-                          log->path, last, what);
+                          "disk buffer '%s': it %s than the checkpoint's %" PRIu64, log->path, what, last);
 }
 
 static int cut(gx_spool_log *log, uint64_t last, gale_error *error) {
@@ -236,8 +233,8 @@ static int cut(gx_spool_log *log, uint64_t last, gale_error *error) {
 }
 
 int gx_spool_log_cut(gx_spool_log *log, uint64_t last, gale_error *error) {
-    if (last >= log->next) return refuse(log, last, "has fewer", error);
-    if (last + 1 < log->position) return refuse(log, last, "has let go of more", error);
+    if (last >= log->next) return refuse(log, last, "has fewer records", error);
+    if (last + 1 < log->position) return refuse(log, last, "has let go of more records", error);
     if (last + 1 == log->next) return 0;
     gx_monitor_lock(&log->monitor);
     int rc = cut(log, last, error);

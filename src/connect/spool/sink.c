@@ -343,7 +343,10 @@ static int take_again(void *user, uint64_t id, const gale_tuple *tuple) {
 static int cut_back(sink *s, uint64_t last) {
     gale_error error = GALE_ERROR_INIT;
     int rc = gx_spool_log_cut(&s->spool->log, last, &error);
-    if (rc < 0) gx_spool_report(s->instance.context, s->out, &error);
+    if (rc == GALE_STATE)
+        gx_spool_report_apart(s->instance.context, s->out, &error);
+    else if (rc < 0)
+        gx_spool_report(s->instance.context, s->out, &error);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "base/os/time.h"
 #include "connect/spool/opening.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- Those that are open --------------------------------------------------------------------------------------------- */
@@ -216,6 +217,27 @@ void gx_spool_report(const gale_context *context, gale_collector *out, const gal
     if (strlen(why->text) > GALE_FAILURE_TEXT)
         gale_log(context->logger, GALE_LOG_ERROR, context->component, "%s", why->text);
     gale_report(out, why->text);
+}
+
+/* Those that a stream's `buffer` becomes have names that go together (front/buffer.c). */
+static const char *name_other(const char *id, char *other, size_t size) {
+    static const char ends[][8] = { "-buffer", "-drain" };
+    size_t length = strlen(id);
+    for (int i = 0; i < 2; i++) {
+        size_t end = strlen(ends[i]);
+        if (length <= end || strcmp(id + length - end, ends[i]) != 0) continue;
+        snprintf(other, size, "%.*s%s", (int)(length - end), id, ends[1 - i]);
+        return other;
+    }
+    return "THE-OTHER";
+}
+
+void gx_spool_report_apart(const gale_context *context, gale_collector *out, const gale_error *why) {
+    char other[256];
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, why->code, "%s; to go on: gale state reset DIR --component %s --component %s", why->text,
+                   context->component, name_other(context->component, other, sizeof other));
+    gx_spool_report(context, out, &error);
 }
 
 void gx_spool_keep(gx_spool *spool) {

@@ -246,12 +246,13 @@ static void take_again(void *user, uint32_t source, int64_t place) {
     (void)gale_positions_begin(s->positions, place);
 }
 
-static int refuse_number(spout *s, uint64_t number) {
-    gx_define_report(s->out,
-                     "%s '%s': the checkpoint goes on with record %" PRIu64 ", and those below %" PRIu64
-                     " were let go since; begin anew with another state folder",
-                     who, s->spool->log.path, number, s->spool->log.position);
-    return GALE_STATE;
+static int refuse_number(const spout *s, uint64_t number) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_STATE,
+                   "%s '%s': the checkpoint goes on with record %" PRIu64 ", and those below %" PRIu64 " were let go",
+                   who, s->spool->log.path, number, s->spool->log.position);
+    gx_spool_report_apart(s->instance.context, s->out, &error);
+    return error.code;
 }
 
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {

@@ -8,6 +8,7 @@ import json
 import random
 import re
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -487,7 +488,53 @@ class Durable(Buffers):
             segment.unlink()
         self.start("--state", "state")
         self.assertNotEqual(self.process.wait(BOUND), 0)
-        self.assertIn("it is not what the run wrote, or has gone on since", self.said())
+        self.assertIn("disk buffer 'buffer/0': it has fewer records than the checkpoint's ", self.said())
+        self.assertIn("to go on: gale state reset DIR --component in-out-buffer --component in-out-drain", self.said())
+        self.reset()
+        self.append(-1, -1)
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines()[-1], "-1")  # what stood in the folder is gone, and nothing else
+
+    def test_behind_an_older_checkpoint_the_buffer_begins_anew(self):
+        self.write(10, config=", topology.state.checkpoint.interval.ms: 50", state=", follow: true")
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.wait_for("ten are answered", lambda: self.position() == 11)
+        subprocess.run([GALE, "checkpoint", "old", "--state", "state"], cwd=self.path, check=True, capture_output=True, timeout=BOUND)
+        self.append(11, 20)
+        self.wait_for("twenty are answered", lambda: self.position() == 21)
+        self.process.terminate()
+        self.end()
+        subprocess.run([GALE, "state", "reset", "state", "--yes"], cwd=self.path, check=True, capture_output=True, timeout=BOUND)
+        self.start("--state", "state", "--from", "old")
+        self.assertNotEqual(self.process.wait(BOUND), 0)
+        self.assertIn("to go on: gale state reset DIR --component in-out-buffer --component in-out-drain", self.said())
+        self.reset()
+        self.start("--state", "state")
+        self.wait_for("ten are answered again", lambda: self.position() == 31)
+        self.process.terminate()
+        self.end()
+        lines = self.wanted()
+        self.assertEqual(self.consumer.lines(), lines + lines[10:])  # what came since the checkpoint comes again
+
+    def append(self, first, last):
+        with open(self.path / "in.txt", "a", encoding="utf-8") as lines:
+            lines.write("".join(f"{i}\n" for i in range(first, last + 1)))
+
+    def position(self):
+        """All records below it are answered: of two places, the newer."""
+        try:
+            places = struct.iter_unpack("<8sQQQ", (self.path / "buffer/0/position").read_bytes())
+            return max((turn, position) for _, turn, position, _ in places)[1]
+        except (OSError, ValueError, struct.error):
+            return 0
+
+    def reset(self):
+        """The buffer alone."""
+        components = ["--component", "in-out-buffer", "--component", "in-out-drain"]
+        subprocess.run([GALE, "state", "reset", "state", "--yes", *components], cwd=self.path, check=True, timeout=BOUND)
 
     def test_a_run_without_the_state_is_refused_and_takes_nothing(self):
         self.write(10)
