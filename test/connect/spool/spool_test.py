@@ -37,6 +37,10 @@ def durable():
     return "--state" in subprocess.run([GALE, "help", "run"], capture_output=True, text=True, check=True).stdout
 
 
+def has_class(name):
+    return name in subprocess.run([GALE, "help", "classes"], capture_output=True, text=True, check=True).stdout
+
+
 class Consumer:
     """A server of lines, which may begin late."""
 
@@ -221,6 +225,28 @@ class Away(Buffers):
         self.start()
         self.assertNotEqual(self.process.wait(BOUND), 0)
         self.assertIn("run it with parallelism 1 until it is empty", self.said())
+
+
+class Letters(Buffers):
+    @unittest.skipUnless(has_class("gale.bolt.Filter"), "a gale without expressions")
+    def test_what_is_rejected_behind_it_is_a_dead_letter_of_the_drain(self):
+        (self.path / "in.txt").write_text("one\n")
+        (self.path / "t.yaml").write_text("""\
+name: t
+config: {topology.dead_letters.file: dead.jsonl}
+spouts: [{id: in, className: gale.spout.File, properties: {path: in.txt}}]
+bolts:
+  - {id: out, className: gale.bolt.Filter, properties: {where: "error(line)"}}
+  - {id: letters, className: gale.bolt.FileSink, properties: {path: letters.txt}}
+streams:
+  - {from: in, to: out, grouping: {type: SHUFFLE}, buffer: {disk: 1 MB, path: buffer}}
+  - {from: in-out-drain, to: letters, grouping: {type: SHUFFLE, streamId: __dead_letter}}
+""")
+        self.start()
+        self.end(1)
+        letter = json.loads((self.path / "dead.jsonl").read_text())
+        self.assertEqual([letter["component"], letter["tuple"], letter["place"]], ["in-out-drain", ["one"], "out"])
+        self.assertEqual((self.path / "letters.txt").read_text().split("\t")[0], "in-out-drain")
 
 
 class Seen(Buffers):
