@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "front/advice.h"
 #include "front/assign.h"
+#include "front/buffer_paths.h"
 #include "front/clocks.h"
 #include "front/plugin_key.h"
 #include "front/shape.h"
@@ -191,6 +192,7 @@ static int build(gx_loading *l) {
     if (rc == 0) rc = gx_clocks_check(l);
     if (rc == 0) rc = overlay(l);
     if (rc == 0) rc = gx_shared_check(l);
+    if (rc == 0) rc = gx_buffer_paths_check(l);
     if (rc == 0) gx_shared_warn(l);
     if (rc == 0) rc = check_overlap(l);
     if (rc == 0) rc = finish(l, root);

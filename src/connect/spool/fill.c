@@ -1,5 +1,7 @@
 #include "connect/spool/fill.h"
 
+#include "base/str.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -34,6 +36,7 @@ void gx_spool_fill_look(gx_spool_fill *fill, gx_spool_log *log) {
 /* Figures first: a long path is cut. */
 void gx_spool_fill_say(const gx_spool_fill *fill, const gx_spool_log *log, char words[GALE_FAILURE_TEXT]) {
     snprintf(words, GALE_FAILURE_TEXT,
-             "is nearly full: %" PRIu64 " records wait in %" PRId64 " of %" PRId64 " bytes (disk) of '%.60s'",
-             fill->records_now, fill->bytes_now, log->limit, log->path);
+             "is nearly full: %" PRIu64 " record%s wait%s in %" PRId64 " of %" PRId64 " bytes (disk) of '%.60s'",
+             fill->records_now, gx_plural(fill->records_now), fill->records_now == 1 ? "s" : "", fill->bytes_now,
+             log->limit, log->path);
 }

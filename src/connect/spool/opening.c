@@ -1,6 +1,7 @@
 #include "connect/spool/opening.h"
 
 #include "base/os/folder.h"
+#include "connect/spool/owner.h"
 #include "connect/spool/reader.h"
 
 #include <errno.h>
@@ -166,29 +167,31 @@ static int settle_position(gx_spool_log *log, uint64_t marked) {
     return 0;
 }
 
-static int take(gx_spool_log *log, gale_error *error) {
+static int take(gx_spool_log *log, bool is_durable, gale_error *error) {
     char name[GX_FILE_NAME_SIZE];
     uint64_t marked = 0;
     int rc = gx_spool_log_mark_name(log, name, error);
     if (rc == 0 && gx_folder_look(log->path, NULL) < 0) rc = gx_folder_make_way(name, true, error);
     if (rc == 0) rc = gx_lock_take(&log->lock, log->path, error);
+    if (rc == 0 && !is_durable) rc = gx_spool_owner_check(log->path, error);
     if (rc == 0) rc = list_segments(log, error);
     if (rc == 0) rc = look_at_last(log, error);
     if (rc == 0) rc = gx_spool_mark_open(&log->mark, name, &marked, error);
     if (rc == 0) rc = settle_position(log, marked);
     if (rc == 0) rc = check_tasks(log, error);
+    if (rc == 0 && is_durable) rc = gx_spool_owner_mark(log->path, error);
     return rc == 0 ? gx_spool_log_forget(log, error) : rc;
 }
 
-int gx_spool_log_open(gx_spool_log *log, gx_heap *heap, const char *path, uint32_t task, uint32_t tasks,
+int gx_spool_log_open(gx_spool_log *log, gx_heap *heap, const char *path, const gx_spool_owner *owner,
                       gale_error *error) {
-    *log = (gx_spool_log){ .heap = heap, .path = path, .task = task, .tasks = tasks, .next = 1 };
+    *log = (gx_spool_log){ .heap = heap, .path = path, .task = owner->task, .tasks = owner->tasks, .next = 1 };
     log->out = (gx_buf)GX_BUF_INIT(heap);
     log->mark = GX_SPOOL_MARK_NONE;
     if (!gx_monitor_init(&log->monitor)) return gale_error_set(error, GALE_NO_MEMORY, "no monitor can be made");
     gx_spool_log_limit(log, GX_SPOOL_LIMIT_LEAST);
     errno = 0;
-    int rc = take(log, error);
+    int rc = take(log, owner->durable, error);
     bool full = rc == GALE_IO && (errno == ENOSPC || errno == EDQUOT);
     if (rc < 0) free_log(log);
     log->full = full;
@@ -213,10 +216,7 @@ void gx_spool_log_close(gx_spool_log *log) {
 
 static int refuse(const gx_spool_log *log, uint64_t last, const char *what, gale_error *error) {
     return gale_error_set(error, GALE_STATE,
-                          "disk buffer '%s': the checkpoint is of %" PRIu64
-                          " records, and it %s: it is not what the run "
-                          "wrote, or has gone on since; begin anew with another state folder",
-                          log->path, last, what);
+                          "disk buffer '%s': it %s than the checkpoint's %" PRIu64, log->path, what, last);
 }
 
 static int cut(gx_spool_log *log, uint64_t last, gale_error *error) {
@@ -233,8 +233,8 @@ static int cut(gx_spool_log *log, uint64_t last, gale_error *error) {
 }
 
 int gx_spool_log_cut(gx_spool_log *log, uint64_t last, gale_error *error) {
-    if (last >= log->next) return refuse(log, last, "has fewer", error);
-    if (last + 1 < log->position) return refuse(log, last, "has let go of more", error);
+    if (last >= log->next) return refuse(log, last, "has fewer records", error);
+    if (last + 1 < log->position) return refuse(log, last, "has let go of more records", error);
     if (last + 1 == log->next) return 0;
     gx_monitor_lock(&log->monitor);
     int rc = cut(log, last, error);

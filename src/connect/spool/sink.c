@@ -2,6 +2,7 @@
  * find no room wait, held, and those who feed the bolt with them. */
 #include "connect/spool/sink.h"
 
+#include "base/str.h"
 #include "connect/spool/fill.h"
 #include "connect/spool/opening.h"
 #include "connect/spool/spool.h"
@@ -112,10 +113,11 @@ static void stop(sink *s, int rc, gale_error *error) {
 
 static void say_full(sink *s) {
     char words[GALE_FAILURE_TEXT];
+    uint64_t n = s->fill.records_now;
     snprintf(words, sizeof words,
-             "is full: %" PRIu64 " records wait in %" PRId64
+             "is full: %" PRIu64 " record%s wait%s in %" PRId64
              " bytes (disk) of '%.60s', and those before it until some are answered",
-             s->fill.records_now, s->given->disk, s->given->path);
+             n, gx_plural(n), n == 1 ? "s" : "", s->given->disk, s->spool->log.path);
     say(s, HELD, words);
 }
 
@@ -262,9 +264,11 @@ static void bolt_cleanup(void *self) {
     sink *s = self;
     const gale_context *context = s->instance.context;
     gx_spool_fill_look(&s->fill, &s->spool->log);
-    if (s->fill.records_now)
-        gale_log(context->logger, GALE_LOG_INFO, context->component, "'%s': %" PRIu64 " records stay for the next run",
-                 s->given->path, s->fill.records_now);
+    uint64_t n = s->fill.records_now;
+    if (n)
+        gale_log(context->logger, GALE_LOG_INFO, context->component,
+                 "'%s': %" PRIu64 " record%s stay%s for the next run", s->spool->log.path, n, gx_plural(n),
+                 n == 1 ? "s" : "");
     free_sink(s);
 }
 
@@ -288,7 +292,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     s->out = out;
     int rc = open_sink(s, &error);
     if (rc < 0) {
-        if (error.length) gale_report(out, error.text);
+        gx_spool_report(context, out, &error);
         free_sink(s);
         return rc;
     }
@@ -339,7 +343,10 @@ static int take_again(void *user, uint64_t id, const gale_tuple *tuple) {
 static int cut_back(sink *s, uint64_t last) {
     gale_error error = GALE_ERROR_INIT;
     int rc = gx_spool_log_cut(&s->spool->log, last, &error);
-    if (rc < 0) gale_report(s->out, error.text);
+    if (rc == GALE_STATE)
+        gx_spool_report_apart(s->instance.context, s->out, &error);
+    else if (rc < 0)
+        gx_spool_report(s->instance.context, s->out, &error);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "base/os/time.h"
 #include "connect/spool/opening.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- Those that are open --------------------------------------------------------------------------------------------- */
@@ -140,7 +141,8 @@ static int open_spool(const char *path, const gale_context *context, gx_spool **
     gx_spool *s = make(path);
     if (!s) return no_memory(error);
     s->durable = context->durable;
-    int rc = gx_spool_log_open(&s->log, &s->heap, s->path.data, context->task_index, context->task_count, error);
+    const gx_spool_owner owner = { context->task_index, context->task_count, context->durable };
+    int rc = gx_spool_log_open(&s->log, &s->heap, s->path.data, &owner, error);
     bool full = rc < 0 && s->log.full;
     if (rc == 0) {
         s->log.at_once = context->durable;
@@ -208,6 +210,34 @@ int gx_spool_join(const char *folder, const gale_context *context, gx_spool_role
     pthread_mutex_unlock(&list_mutex);
     gx_buf_fini(&path);
     return rc;
+}
+
+void gx_spool_report(const gale_context *context, gale_collector *out, const gale_error *why) {
+    if (!why->length) return;
+    if (strlen(why->text) > GALE_FAILURE_TEXT)
+        gale_log(context->logger, GALE_LOG_ERROR, context->component, "%s", why->text);
+    gale_report(out, why->text);
+}
+
+/* Those that a stream's `buffer` becomes have names that go together (front/buffer.c). */
+static const char *name_other(const char *id, char *other, size_t size) {
+    static const char ends[][8] = { "-buffer", "-drain" };
+    size_t length = strlen(id);
+    for (int i = 0; i < 2; i++) {
+        size_t end = strlen(ends[i]);
+        if (length <= end || strcmp(id + length - end, ends[i]) != 0) continue;
+        snprintf(other, size, "%.*s%s", (int)(length - end), id, ends[1 - i]);
+        return other;
+    }
+    return "THE-OTHER";
+}
+
+void gx_spool_report_apart(const gale_context *context, gale_collector *out, const gale_error *why) {
+    char other[256];
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, why->code, "%s; to go on: gale state reset DIR --component %s --component %s", why->text,
+                   context->component, name_other(context->component, other, sizeof other));
+    gx_spool_report(context, out, &error);
 }
 
 void gx_spool_keep(gx_spool *spool) {

@@ -56,6 +56,12 @@ int gx_spool_join(const char *folder, const gale_context *context, gx_spool_role
                   gale_error *error);
 void gx_spool_leave(gx_spool *spool, gx_spool_role role);
 
+/* Says why a component does not open, or go on from a checkpoint: in the log, too, where that is more than a report holds. */
+void gx_spool_report(const gale_context *context, gale_collector *out, const gale_error *why);
+
+/* The same for a folder that is not as a checkpoint has it, with the command by which the two components begin anew. */
+void gx_spool_report_apart(const gale_context *context, gale_collector *out, const gale_error *why);
+
 /* One more that has it, and one less. */
 void gx_spool_keep(gx_spool *spool);
 void gx_spool_drop(gx_spool *spool);

@@ -190,7 +190,8 @@ static void spout_close(void *self) {
     const gale_context *context = s->instance.context;
     if (s->reader.lost)
         gale_log(context->logger, GALE_LOG_WARN, context->component,
-                 "'%s': %" PRIu64 " records were damaged and passed over in this run", s->given->path, s->reader.lost);
+                 "'%s': %" PRIu64 " record%s damaged and passed over in this run", s->spool->log.path, s->reader.lost,
+                 s->reader.lost == 1 ? " was" : "s were");
     free_spout(s);
 }
 
@@ -221,7 +222,7 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     s->out = out;
     int rc = open_spout(s, &error);
     if (rc < 0) {
-        if (error.length) gale_report(out, error.text);
+        gx_spool_report(context, out, &error);
         free_spout(s);
         return rc;
     }
@@ -245,12 +246,13 @@ static void take_again(void *user, uint32_t source, int64_t place) {
     (void)gale_positions_begin(s->positions, place);
 }
 
-static int refuse_number(spout *s, uint64_t number) {
-    gx_define_report(s->out,
-                     "%s '%s': the checkpoint goes on with record %" PRIu64 ", and those below %" PRIu64
-                     " were let go since; begin anew with another state folder",
-                     who, s->given->path, number, s->spool->log.position);
-    return GALE_STATE;
+static int refuse_number(const spout *s, uint64_t number) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_STATE,
+                   "%s '%s': the checkpoint goes on with record %" PRIu64 ", and those below %" PRIu64 " were let go",
+                   who, s->spool->log.path, number, s->spool->log.position);
+    gx_spool_report_apart(s->instance.context, s->out, &error);
+    return error.code;
 }
 
 static int spout_restore(void *self, gale_saved *from, gale_collector *out) {

@@ -112,7 +112,7 @@ static void a_folder_has_one_owner(void **state) {
     gx_spool_log other;
     gale_error error = GALE_ERROR_INIT;
     begin_open(&r);
-    assert_int_equal(gx_spool_log_open(&other, &r.heap, r.path, 0, 1, &error), GALE_STATE);
+    assert_int_equal(gx_spool_log_open(&other, &r.heap, r.path, &(gx_spool_owner){ 0, 1, false }, &error), GALE_STATE);
     assert_non_null(strstr(error.text, "is in use by this process already"));
     end(&r);
 }
@@ -125,13 +125,58 @@ static void records_of_another_number_of_tasks_are_refused_until_they_are_throug
     add_many(&r, 3, 0);
     make_safe(&r);
     close_log(&r);
-    assert_int_equal(gx_spool_log_open(&r.log, &r.heap, r.path, 0, 2, &error), GALE_STATE);
+    assert_int_equal(gx_spool_log_open(&r.log, &r.heap, r.path, &(gx_spool_owner){ 0, 2, false }, &error), GALE_STATE);
     assert_non_null(strstr(error.text, "has records that 1 task wrote, and there are 2 now"));
     assert_int_equal(open_log(&r, NULL), 0);
     answer(&r, 4);
     close_log(&r);
-    assert_int_equal(gx_spool_log_open(&r.log, &r.heap, r.path, 0, 2, NULL), 0);
+    assert_int_equal(gx_spool_log_open(&r.log, &r.heap, r.path, &(gx_spool_owner){ 0, 2, false }, NULL), 0);
     gx_spool_log_close(&r.log);
+    end(&r);
+}
+
+static void a_run_without_a_state_keeps_off_what_durable_runs_have(void **state) {
+    (void)state;
+    rig r;
+    gale_error error = GALE_ERROR_INIT;
+    begin_open(&r); /* of a run without a state: whoever has the folder first, a durable run may go on with it */
+    add_many(&r, 2, 0);
+    make_safe(&r);
+    close_log(&r);
+    r.durable = true;
+    assert_int_equal(open_log(&r, &error), 0);
+    assert_int_equal(read_from(&r, 1), 2);
+    close_log(&r);
+    r.durable = false;
+    assert_int_equal(open_log(&r, &error), GALE_STATE);
+    assert_non_null(strstr(error.text, "durable runs have it, and would cut off what this one adds"));
+    assert_non_null(strstr(error.text, "--state or another path (--set)"));
+    assert_non_null(strstr(error.text, "remove '/tmp/gale-spool-"));
+    assert_non_null(strstr(error.text, "/durable' where no state needs it"));
+    end(&r);
+}
+
+static void what_is_in_the_mark_of_durable_runs_does_not_matter(void **state) {
+    (void)state;
+    rig r;
+    char mark[100];
+    begin(&r);
+    r.durable = true;
+    assert_int_equal(open_log(&r, NULL), 0);
+    close_log(&r);
+    snprintf(mark, sizeof mark, "%s/durable", r.home);
+    assert_int_equal(truncate(mark, 0), 0);
+    assert_int_equal(open_log(&r, NULL), 0);
+    close_log(&r);
+    r.durable = false;
+    assert_int_equal(open_log(&r, NULL), GALE_STATE);
+    assert_int_equal(remove(mark), 0);
+    assert_int_equal(open_log(&r, NULL), 0);
+    close_log(&r);
+    assert_int_equal(mkdir(mark, 0700), 0);
+    assert_int_equal(open_log(&r, NULL), GALE_STATE);
+    r.durable = true;
+    assert_int_equal(open_log(&r, NULL), 0);
     end(&r);
 }
 
@@ -178,6 +223,8 @@ int main(void) {
         cmocka_unit_test(the_next_run_has_what_is_not_answered),
         cmocka_unit_test(a_folder_has_one_owner),
         cmocka_unit_test(records_of_another_number_of_tasks_are_refused_until_they_are_through),
+        cmocka_unit_test(a_run_without_a_state_keeps_off_what_durable_runs_have),
+        cmocka_unit_test(what_is_in_the_mark_of_durable_runs_does_not_matter),
         cmocka_unit_test(what_is_behind_a_record_is_cut_off),
         cmocka_unit_test(going_back_to_what_is_not_there_is_refused),
     };

@@ -30,6 +30,7 @@ typedef struct rig {
     gx_spool_log log;
     gx_spool_reader reader;
     bool open;
+    bool durable;
     gx_buf told; /* lines */
     uint64_t added;
 } rig;
@@ -45,7 +46,7 @@ static inline const char *told(rig *r) {
 }
 
 static inline int open_log(rig *r, gale_error *error) {
-    int rc = gx_spool_log_open(&r->log, &r->heap, r->path, 0, 1, error);
+    int rc = gx_spool_log_open(&r->log, &r->heap, r->path, &(gx_spool_owner){ 0, 1, r->durable }, error);
     if (rc < 0) return rc;
     r->open = true;
     gx_spool_log_limit(&r->log, GX_SPOOL_LIMIT_LEAST);

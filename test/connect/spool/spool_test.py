@@ -8,6 +8,7 @@ import json
 import random
 import re
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,10 @@ streams:
 
 def durable():
     return "--state" in subprocess.run([GALE, "help", "run"], capture_output=True, text=True, check=True).stdout
+
+
+def has_class(name):
+    return name in subprocess.run([GALE, "help", "classes"], capture_output=True, text=True, check=True).stdout
 
 
 class Consumer:
@@ -220,6 +225,28 @@ class Away(Buffers):
         self.start()
         self.assertNotEqual(self.process.wait(BOUND), 0)
         self.assertIn("run it with parallelism 1 until it is empty", self.said())
+
+
+class Letters(Buffers):
+    @unittest.skipUnless(has_class("gale.bolt.Filter"), "a gale without expressions")
+    def test_what_is_rejected_behind_it_is_a_dead_letter_of_the_drain(self):
+        (self.path / "in.txt").write_text("one\n")
+        (self.path / "t.yaml").write_text("""\
+name: t
+config: {topology.dead_letters.file: dead.jsonl}
+spouts: [{id: in, className: gale.spout.File, properties: {path: in.txt}}]
+bolts:
+  - {id: out, className: gale.bolt.Filter, properties: {where: "error(line)"}}
+  - {id: letters, className: gale.bolt.FileSink, properties: {path: letters.txt}}
+streams:
+  - {from: in, to: out, grouping: {type: SHUFFLE}, buffer: {disk: 1 MB, path: buffer}}
+  - {from: in-out-drain, to: letters, grouping: {type: SHUFFLE, streamId: __dead_letter}}
+""")
+        self.start()
+        self.end(1)
+        letter = json.loads((self.path / "dead.jsonl").read_text())
+        self.assertEqual([letter["component"], letter["tuple"], letter["place"]], ["in-out-drain", ["one"], "out"])
+        self.assertEqual((self.path / "letters.txt").read_text().split("\t")[0], "in-out-drain")
 
 
 class Seen(Buffers):
@@ -487,7 +514,99 @@ class Durable(Buffers):
             segment.unlink()
         self.start("--state", "state")
         self.assertNotEqual(self.process.wait(BOUND), 0)
-        self.assertIn("it is not what the run wrote, or has gone on since", self.said())
+        self.assertIn("disk buffer 'buffer/0': it has fewer records than the checkpoint's ", self.said())
+        self.assertIn("to go on: gale state reset DIR --component in-out-buffer --component in-out-drain", self.said())
+        self.reset()
+        self.append(-1, -1)
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines()[-1], "-1")  # what stood in the folder is gone, and nothing else
+
+    def test_behind_an_older_checkpoint_the_buffer_begins_anew(self):
+        self.write(10, config=", topology.state.checkpoint.interval.ms: 50", state=", follow: true")
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.wait_for("ten are answered", lambda: self.position() == 11)
+        subprocess.run([GALE, "checkpoint", "old", "--state", "state"], cwd=self.path, check=True, capture_output=True, timeout=BOUND)
+        self.append(11, 20)
+        self.wait_for("twenty are answered", lambda: self.position() == 21)
+        self.process.terminate()
+        self.end()
+        subprocess.run([GALE, "state", "reset", "state", "--yes"], cwd=self.path, check=True, capture_output=True, timeout=BOUND)
+        self.start("--state", "state", "--from", "old")
+        self.assertNotEqual(self.process.wait(BOUND), 0)
+        self.assertIn("to go on: gale state reset DIR --component in-out-buffer --component in-out-drain", self.said())
+        self.reset()
+        self.start("--state", "state")
+        self.wait_for("ten are answered again", lambda: self.position() == 31)
+        self.process.terminate()
+        self.end()
+        lines = self.wanted()
+        self.assertEqual(self.consumer.lines(), lines + lines[10:])  # what came since the checkpoint comes again
+
+    def append(self, first, last):
+        with open(self.path / "in.txt", "a", encoding="utf-8") as lines:
+            lines.write("".join(f"{i}\n" for i in range(first, last + 1)))
+
+    def position(self):
+        """All records below it are answered: of two places, the newer."""
+        try:
+            places = struct.iter_unpack("<8sQQQ", (self.path / "buffer/0/position").read_bytes())
+            return max((turn, position) for _, turn, position, _ in places)[1]
+        except (OSError, ValueError, struct.error):
+            return 0
+
+    def reset(self):
+        """The buffer alone."""
+        components = ["--component", "in-out-buffer", "--component", "in-out-drain"]
+        subprocess.run([GALE, "state", "reset", "state", "--yes", *components], cwd=self.path, check=True, timeout=BOUND)
+
+    def test_a_run_without_the_state_is_refused_and_takes_nothing(self):
+        self.write(10)
+        self.start("--state", "state")
+        self.wait_until_all_waits(10)
+        self.process.terminate()
+        self.end()
+        self.assertIn("'buffer/0': 10 records stay for the next run", self.said())
+        kept = [segment.read_bytes() for segment in self.segments()]
+        letter = {"component": "in", "stream": "default", "message_id": 1, "tuple": ["again"], "reason": "rejected", "text": "", "place": "out", "task": 1, "attempts": 1}
+        (self.path / "letters").write_text(json.dumps(letter) + "\n")
+        for replay in [], ["--replay-dead-letters", "letters"]:
+            self.start(*replay)
+            self.assertNotEqual(self.process.wait(BOUND), 0)
+            self.assertIn("disk buffer 'buffer/0': durable runs have it", self.said())
+            self.assertIn("remove 'buffer/durable' where no state needs it", self.said())
+        self.assertEqual([segment.read_bytes() for segment in self.segments()], kept)
+        # Its ways out: another folder, and the state.
+        self.start("--set", "in-out-buffer.path=other", "--set", "in-out-drain.path=other")
+        self.wait_until_all_waits(10, "other/0")
+        self.kill()
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines(), self.wanted())
+
+    def test_one_record_that_stays_is_one(self):
+        self.write(1)
+        self.start("--state", "state")
+        self.wait_until_all_waits(1)
+        self.process.terminate()
+        self.end()
+        self.assertIn("'buffer/0': 1 record stays for the next run", self.said())
+
+    def test_a_durable_run_goes_on_with_what_a_run_without_a_state_left(self):
+        self.write(10)
+        self.start()
+        self.wait_until_all_waits(10)
+        self.kill()
+        self.consumer.begin()
+        self.start("--state", "state")
+        self.end()
+        self.assertEqual(self.consumer.lines()[:10], self.wanted())
+        self.start()
+        self.assertNotEqual(self.process.wait(BOUND), 0)
+        self.assertIn("durable runs have it", self.said())
 
 
 if __name__ == "__main__":
