@@ -79,7 +79,7 @@ GALE_API bool gale_saved_is_own(const gale_saved *from, const gale_value *key, s
  * which it has what it saved. `drop`: the end of the pledge, in any case. Each may be NULL.
  *
  * No other checkpoint is cut before all is committed; but for pledges with GALE_PLEDGE_LATE, whose system may be slow, or away. Their `commit` is
- * called on a thread of its own, may say GALE_AGAIN, with a report, for "not now", and is then called again after a pause that grows, while
+ * called on a thread of the component's own, may say GALE_AGAIN, with a report, for "not now", and is then called again after a pause that grows, while
  * checkpoints go on. For that the component saves and pledges again, in each `save`, what it has pledged and not seen committed; once that checkpoint
  * lasts, its pledges stand for those before, which are dropped. Of one component's pledges none is committed before those that it made earlier. A
  * run that is suspended does not wait for "not now": the run that goes on commits it. One that has come to its end waits. */

@@ -28,9 +28,7 @@ int gx_checkpoint_init(gx_checkpoint *c, gx_shared *shared, const gale_store *st
     shared->cut.seed = gx_os_entropy();
     c->times = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *c->times);
     if (!c->times) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the figures of checkpoints");
-    int rc = gx_keeper_init(&c->keeper, shared, &c->monitor, error);
-    if (rc < 0) return rc;
-    rc = gx_restore_begin(&c->restore, shared, &c->store, words, error);
+    int rc = gx_restore_begin(&c->restore, shared, &c->store, words, error);
     if (rc < 0) return rc;
     c->is = c->restore.head.image;
     c->stats.number = c->is.number;
@@ -40,7 +38,7 @@ int gx_checkpoint_init(gx_checkpoint *c, gx_shared *shared, const gale_store *st
     c->stats.complete = c->is.complete;
     c->stats.dropped = c->restore.dropped;
     c->stats.again = c->restore.again;
-    c->keeper.state.given = c->keeper.state.tried = c->keeper.state.kept = c->is.number;
+    gx_keepers_init(&c->keepers, shared, &c->monitor, c->is.number);
     return GALE_OK;
 }
 
@@ -57,7 +55,7 @@ static void drop_image(gx_checkpoint *c) {
 void gx_checkpoint_fini(gx_checkpoint *c) {
     if (!c->shared) return;
     drop_image(c);
-    gx_keeper_fini(&c->keeper);
+    gx_keepers_fini(&c->keepers);
     gx_restore_end(&c->restore);
     gx_restore_fini(&c->restore);
     gx_changes_fini(&c->head);
@@ -298,7 +296,8 @@ static int commit_store(gx_checkpoint *c, gale_error *error) {
 }
 
 static int make_last(gx_checkpoint *c, gale_error *error) {
-    int rc = prepare_pledges(c, error);
+    int rc = gx_keepers_room(&c->keepers, error);
+    if (rc == GALE_OK) rc = prepare_pledges(c, error);
     if (rc == GALE_OK) rc = commit_store(c, error);
     if (rc == GALE_OK) rc = commit_pledges(c, error);
     return rc;
@@ -312,12 +311,12 @@ static bool stops(const gx_checkpoint *c) {
 
 /* With the lock held: was enough of what it promises kept, or asked for? */
 static bool may_be_told(const gx_checkpoint *c) {
-    const gx_keeper_state *state = &c->keeper.state;
-    if (state->kept >= c->is.number || state->failed || c->quits || !runs(gx_phase(c->shared))) return true;
-    bool asked = state->tried >= c->is.number || state->away;
-    if (stops(c)) return asked;
-    return (!c->is.complete || GX_MUTANT(late_end)) &&
-           (asked || c->was_owing || gx_os_monotonic() - c->commits_since > GX_CHECKPOINT_LATE);
+    const gx_keepers *keepers = &c->keepers;
+    bool is_over = gx_keepers_failed(keepers) || c->quits || !runs(gx_phase(c->shared));
+    if (is_over || gx_keepers_kept(keepers, c->is.number)) return true;
+    bool ends = c->is.complete && !stops(c) && !GX_MUTANT(late_end);
+    return !ends && (gx_keepers_asked(keepers, c->is.number, !stops(c)) ||
+                     gx_os_monotonic() - c->commits_since > GX_CHECKPOINT_LATE);
 }
 
 static void note_lasting(gx_checkpoint *c, int64_t took) {
@@ -343,17 +342,6 @@ static void note_lasting(gx_checkpoint *c, int64_t took) {
     gx_executors_wake(shared);
 }
 
-/* What is not kept when a run stops is the next one's. */
-static void tell_left(gx_checkpoint *c) {
-    gx_monitor_lock(&c->monitor);
-    gx_keeper_state state = c->keeper.state;
-    gx_monitor_unlock(&c->monitor);
-    if (stops(c) && state.away && state.kept < state.given)
-        gale_log(&c->shared->logger, GALE_LOG_WARN, "checkpoint",
-                 "the run stops; one that goes on from checkpoint %llu commits it: %s", (unsigned long long)state.given,
-                 state.why.text);
-}
-
 static void set_image(gx_checkpoint *c, gx_image_state image) {
     gx_monitor_lock(&c->monitor);
     gx_store_release(&c->image, image);
@@ -361,26 +349,27 @@ static void set_image(gx_checkpoint *c, gx_image_state image) {
     gx_monitor_unlock(&c->monitor);
 }
 
+static int give(gx_checkpoint *c, gale_error *error) {
+    int rc = gx_keepers_give(&c->keepers, c->is.number, error);
+    if (rc == GALE_OK) return rc;
+    return gale_error_add(error, "checkpoint %llu lasts, and the run can go on from it",
+                          (unsigned long long)c->is.number);
+}
+
+static int report_lost(const gx_checkpoint *c, int rc, gale_error *error) {
+    if (error->code == 0) gale_error_set(error, rc, "%s", gale_error_text(rc));
+    return gale_error_add(error, "checkpoint %llu could not be made to last; the run can go on from the one before",
+                          (unsigned long long)c->is.number);
+}
+
 /* From the image to what the store has. */
 static int store_image(gx_checkpoint *c, gale_error *error) {
     c->commits_since = gx_os_monotonic();
     int rc = make_last(c, error);
-    if (rc == GALE_OK) {
-        c->was_owing = gx_keeper_owes(&c->keeper);
-        for (uint32_t i = 0; i < c->shared->executor_count; i++)
-            gx_pledges_drop_kept(&c->shared->executors[i]->cut.pledges);
-        gx_keeper_give(&c->keeper, c->is.number);
-    }
+    rc = rc == GALE_OK ? give(c, error) : report_lost(c, rc, error);
     drop_image(c);
-    if (rc == GALE_OK) {
-        set_image(c, GX_IMAGE_STORED);
-        return rc;
-    }
-    if (error->code == 0) gale_error_set(error, rc, "%s", gale_error_text(rc));
-    gale_error_add(error, "checkpoint %llu could not be made to last; the run can go on from the one before",
-                   (unsigned long long)c->is.number);
-    gx_executors_fail(c->shared, error);
-    set_image(c, GX_IMAGE_FAILED);
+    if (rc < 0) gx_executors_fail(c->shared, error);
+    set_image(c, rc < 0 ? GX_IMAGE_FAILED : GX_IMAGE_STORED);
     return rc;
 }
 
@@ -393,7 +382,7 @@ static bool is_to_be_told(gx_checkpoint *c) {
 
 /* It lasts. */
 static int tell(gx_checkpoint *c, gale_error *error) {
-    tell_left(c);
+    if (stops(c)) gx_keepers_tell_left(&c->keepers); /* to the run that goes on */
     note_lasting(c, gx_os_monotonic() - c->commits_since);
     int rc = c->store.tidy(c->store.self, error);
     if (rc < 0) gx_executors_fail(c->shared, error);
@@ -406,7 +395,7 @@ int gx_checkpoint_commit(gx_checkpoint *c, gale_error *error) {
     uint32_t cut = GX_IMAGE_CUT;
     int rc = GALE_OK;
     if (gx_cas_seq(&c->image, &cut, GX_IMAGE_COMMITTING)) rc = store_image(c, error); /* A5 */
-    if (rc == GALE_OK && !c->keeper.thread.started) rc = gx_keeper_try(&c->keeper, error);
+    if (rc == GALE_OK && !c->keepers.threaded) rc = gx_keepers_try(&c->keepers, error);
     if (rc < 0) return rc;
     return is_to_be_told(c) ? tell(c, error) : 0;
 }
@@ -440,16 +429,25 @@ static void *commit_body(void *user) {
 }
 
 bool gx_checkpoint_start(gx_checkpoint *c) {
-    return gx_thread_start(&c->thread, "gale-commit", commit_body, c) && gx_keeper_start(&c->keeper);
+    c->keepers.threaded = true;
+    return gx_thread_start(&c->thread, "gale-commit", commit_body, c);
 }
 
-bool gx_checkpoint_join(gx_checkpoint *c, int64_t nanoseconds) {
+int gx_checkpoint_join(gx_checkpoint *c, int64_t nanoseconds, gale_error *error) {
     gx_monitor_lock(&c->monitor);
     c->quits = true;
     gx_monitor_notify(&c->monitor);
     gx_monitor_unlock(&c->monitor);
-    if (c->thread.started && !gx_thread_join(&c->thread, nanoseconds)) return false;
-    return gx_keeper_join(&c->keeper, nanoseconds);
+    if (c->thread.started && !gx_thread_join(&c->thread, nanoseconds))
+        return gale_error_set(error, GALE_TIMED_OUT,
+                              "the thread that commits checkpoints has not ended: it waits for the disk, or for a "
+                              "server");
+    const char *still = gx_keepers_join(&c->keepers, nanoseconds);
+    if (!still) return GALE_OK;
+    return gale_error_set(error, GALE_TIMED_OUT,
+                          "'%s' is still asked to commit, and does not answer: what it owes is in the state, and the "
+                          "run that goes on commits it",
+                          still);
 }
 
 /* --- Wishes --- */
@@ -470,8 +468,8 @@ static void read_quantiles(const gx_histogram *histogram, int64_t *ret_p50, int6
 gale_checkpoint_stats gx_checkpoint_stats(gx_checkpoint *c) {
     gx_monitor_lock(&c->monitor);
     gale_checkpoint_stats stats = c->stats;
+    stats.owed = gx_keepers_owed(&c->keepers);
     gx_monitor_unlock(&c->monitor);
-    stats.owed = gx_keeper_owed(&c->keeper);
     read_quantiles(&c->times->held, &stats.held_p50, &stats.held_p99);
     read_quantiles(&c->times->took, &stats.took_p50, &stats.took_p99);
     return stats;

@@ -7,9 +7,9 @@
  * What:    executor 0 moves the cut's stages on. What all have saved is the image, which belongs to the committer until it
  *          lasts: pledges are prepared, the store commits, pledges are committed, components are told. The run has gone on
  *          long since; the next cut waits for that.
- *          Pledges that may come late have a keeper (runtime/keeper.h). That a checkpoint lasts is told when all of them were asked to commit; where
- *          that takes longer than GX_CHECKPOINT_LATE, or some of the one before are owed still, it is told before. The checkpoint of the end waits
- *          for all of them.
+ *          Pledges that may come late have keepers (runtime/keepers.h), one for each component. That a checkpoint lasts is told when all of them were
+ *          asked to commit, but for components that owe some of the one before still; where that takes longer than GX_CHECKPOINT_LATE, it is told
+ *          before. The checkpoint of the end waits for all of them.
  *          The first is made before anything runs: what is outside (a file that lines go behind) is known from then on, and a
  *          run that dies before it has changed nothing. All stay in `save` until it lasts.
  *          A cut that takes longer than GX_CHECKPOINT_PATIENCE is put off; after GX_CHECKPOINT_TRIES of them the next
@@ -21,7 +21,7 @@
 #define GX_RUNTIME_CHECKPOINT_H
 
 #include "ds/histogram.h"
-#include "runtime/keeper.h"
+#include "runtime/keepers.h"
 #include "runtime/restore.h"
 #include "runtime/shown.h"
 
@@ -67,9 +67,8 @@ typedef struct gx_checkpoint {
     uint32_t wished; /* the wishes that the cut is for */
 
     /* The committer's. */
-    gx_keeper keeper;
+    gx_keepers keepers;
     int64_t commits_since; /* ns, monotonic */
-    bool was_owing;        /* the keeper had not kept all of the one before */
 
     /* The control's. */
     int64_t due;
@@ -116,9 +115,10 @@ bool gx_checkpoint_is_over(gx_checkpoint *checkpoint);
 /* Makes an image last, and commits what is owed where no thread does. 1: one lasts now; 0; or an error, with which the run stops. */
 int gx_checkpoint_commit(gx_checkpoint *checkpoint, gale_error *error);
 
-/* A thread that does so, until gx_checkpoint_join, which waits at most `nanoseconds`. */
+/* A thread that does so, and others that commit what is owed, until gx_checkpoint_join. That waits at most `nanoseconds`, and says who has not ended:
+ * GALE_TIMED_OUT. */
 bool gx_checkpoint_start(gx_checkpoint *checkpoint);
-bool gx_checkpoint_join(gx_checkpoint *checkpoint, int64_t nanoseconds);
+int gx_checkpoint_join(gx_checkpoint *checkpoint, int64_t nanoseconds, gale_error *error);
 
 /* Wishes. From any thread, also from a signal's handler. */
 void gx_checkpoint_wish(gx_checkpoint *checkpoint, uint32_t wishes);

@@ -12,31 +12,22 @@ static int64_t now_of(const gx_keeper *k) {
 
 /* --- Life --- */
 
-static gx_pledges *lists_new(gx_shared *shared) {
-    gx_pledges *lists = gx_alloc_array(&shared->heap, GX_TAG_OTHER, shared->executor_count, sizeof *lists);
-    for (uint32_t i = 0; lists && i < shared->executor_count; i++)
-        lists[i] = (gx_pledges){ .heap = shared->executors[i]->heap };
-    return lists;
-}
-
-static void lists_free(gx_shared *shared, gx_pledges *lists) {
-    for (uint32_t i = 0; lists && i < shared->executor_count; i++) gx_pledges_fini(&lists[i]);
-    gx_free(&shared->heap, GX_TAG_OTHER, lists, shared->executor_count * sizeof *lists);
-}
-
-int gx_keeper_init(gx_keeper *k, gx_shared *shared, gx_monitor *monitor, gale_error *error) {
+gx_keeper *gx_keeper_new(gx_shared *shared, gx_monitor *monitor, const char *component, uint64_t number) {
+    gx_keeper *k = gx_alloc(&shared->heap, GX_TAG_OTHER, sizeof *k);
+    if (!k) return NULL;
     k->shared = shared;
     k->monitor = monitor;
-    k->given = lists_new(shared);
-    k->held = lists_new(shared);
-    if (k->given && k->held) return GALE_OK;
-    return gale_error_set(error, GALE_NO_MEMORY, "no memory for what checkpoints promise");
+    k->component = component;
+    k->coming = k->given = k->held = (gx_pledges){ .heap = &shared->heap };
+    k->state.given = k->state.tried = k->state.kept = number;
+    return k;
 }
 
-void gx_keeper_fini(gx_keeper *k) {
-    if (!k->shared) return;
-    lists_free(k->shared, k->given);
-    lists_free(k->shared, k->held);
+void gx_keeper_free(gx_keeper *k) {
+    gx_pledges_fini(&k->coming);
+    gx_pledges_fini(&k->given);
+    gx_pledges_fini(&k->held);
+    gx_free(&k->shared->heap, GX_TAG_OTHER, k, sizeof *k);
 }
 
 /* --- Given --- */
@@ -47,48 +38,23 @@ static void swap(gx_pledges *a, gx_pledges *b) {
     *b = other;
 }
 
-static bool are_owed(const gx_shared *shared) {
-    bool owed = false;
-    for (uint32_t i = 0; !owed && i < shared->executor_count; i++)
-        owed = gx_pledges_are_owed(&shared->executors[i]->cut.pledges);
-    return owed;
-}
-
 void gx_keeper_give(gx_keeper *k, uint64_t number) {
-    bool owed = are_owed(k->shared);
-    gx_monitor_lock(k->monitor);
-    if (k->state.kept == k->state.given) k->owed_since = now_of(k);
-    if (owed || k->state.kept < k->state.given) {
-        for (uint32_t i = 0; i < k->shared->executor_count; i++)
-            swap(&k->given[i], &k->shared->executors[i]->cut.pledges);
+    k->state.was_owing = gx_keeper_owes(k);
+    if (!k->state.was_owing) k->owed_since = now_of(k);
+    if (k->coming.count || k->state.was_owing) {
+        swap(&k->given, &k->coming);
         k->is_given = true;
     } else {
         k->state.tried = k->state.kept = number;
     }
     k->state.given = number;
-    gx_monitor_notify(k->monitor);
-    gx_monitor_unlock(k->monitor);
-}
-
-bool gx_keeper_owes(gx_keeper *k) {
-    gx_monitor_lock(k->monitor);
-    bool owes = k->state.kept < k->state.given;
-    gx_monitor_unlock(k->monitor);
-    return owes;
-}
-
-int64_t gx_keeper_owed(gx_keeper *k) {
-    gx_monitor_lock(k->monitor);
-    int64_t owed = k->state.kept < k->state.given ? now_of(k) - k->owed_since : 0;
-    gx_monitor_unlock(k->monitor);
-    return owed;
 }
 
 /* --- Kept --- */
 
 /* Is there something to do now? With the lock held. */
 static bool is_due(const gx_keeper *k) {
-    return !k->state.failed && k->state.kept < k->state.given && now_of(k) >= k->due;
+    return !k->state.failed && gx_keeper_owes(k) && now_of(k) >= k->due;
 }
 
 static bool has_new(gx_keeper *k, bool *ret_due) {
@@ -104,28 +70,19 @@ static bool take(gx_keeper *k) {
     bool due;
     bool new = has_new(k, &due);
     if (!due || !new) return due;
-    for (uint32_t i = 0; i < k->shared->executor_count; i++) gx_pledges_drop(&k->held[i]);
+    gx_pledges_drop(&k->held);
     gx_monitor_lock(k->monitor);
-    for (uint32_t i = 0; i < k->shared->executor_count; i++) swap(&k->given[i], &k->held[i]);
+    swap(&k->given, &k->held);
     k->held_number = k->state.given;
     k->is_given = false;
     gx_monitor_unlock(k->monitor);
     return true;
 }
 
-/* Of each executor; the first words of "not now", or those of an error. */
 static int commit_held(gx_keeper *k, gale_error *why) {
-    int result = GALE_OK;
-    for (uint32_t i = 0; i < k->shared->executor_count && (result == GALE_OK || result == GALE_AGAIN); i++) {
-        gale_error own = GALE_ERROR_INIT;
-        int rc = gx_pledges_keep(&k->held[i], &own);
-        if (rc == GALE_AGAIN && GX_MUTANT(late_is_kept)) rc = GALE_OK;
-        bool says_more = rc < 0 && (result == GALE_OK || rc != GALE_AGAIN);
-        if (says_more) *why = own;
-        if (says_more) result = rc;
-        gx_pledges_drop_kept(&k->held[i]);
-    }
-    return result;
+    int rc = gx_pledges_keep(&k->held, why);
+    gx_pledges_drop_kept(&k->held);
+    return rc == GALE_AGAIN && GX_MUTANT(late_is_kept) ? GALE_OK : rc;
 }
 
 /* Of several, as far as they fit. */
@@ -145,8 +102,9 @@ static void tell(const gx_keeper *k, const gx_keeper_state *state, int64_t pause
     if (state->away && (pause == GX_KEEPER_PAUSE || pause == GX_KEEPER_PAUSE_MAX))
         gale_log(logger, GALE_LOG_WARN, "checkpoint", "not now, and asked again: %s", state->why.text);
     if (is_over)
-        gale_log(logger, GALE_LOG_INFO, "checkpoint", "what was asked again is committed, with checkpoint %llu",
-                 (unsigned long long)state->kept);
+        gale_log(logger, GALE_LOG_INFO, "checkpoint",
+                 "what was asked again is committed, with checkpoint %llu: all of '%s'",
+                 (unsigned long long)state->kept, k->component);
 }
 
 static int64_t grown(int64_t pause) {
@@ -193,7 +151,7 @@ int gx_keeper_try(gx_keeper *k, gale_error *error) {
 /* Until there is something to do. False: it is to end. */
 static bool await(gx_keeper *k) {
     gx_monitor_lock(k->monitor);
-    while (!k->quits && !is_due(k)) gx_monitor_wait(k->monitor, k->state.kept < k->state.given ? LOOK : -1);
+    while (!k->quits && !is_due(k)) gx_monitor_wait(k->monitor, gx_keeper_owes(k) ? LOOK : -1);
     bool goes_on = !k->quits;
     gx_monitor_unlock(k->monitor);
     return goes_on;
@@ -209,10 +167,13 @@ bool gx_keeper_start(gx_keeper *k) {
     return gx_thread_start(&k->thread, "gale-keep", body, k);
 }
 
-bool gx_keeper_join(gx_keeper *k, int64_t nanoseconds) {
+void gx_keeper_quit(gx_keeper *k) {
     gx_monitor_lock(k->monitor);
     k->quits = true;
     gx_monitor_notify(k->monitor);
     gx_monitor_unlock(k->monitor);
+}
+
+bool gx_keeper_join(gx_keeper *k, int64_t nanoseconds) {
     return !k->thread.started || gx_thread_join(&k->thread, nanoseconds);
 }

@@ -1,4 +1,4 @@
-/* What checkpoints that last have promised and may be late with (GALE_PLEDGE_LATE), and how it is kept.
+/* What one component has promised with checkpoints that last, and may be late with (GALE_PLEDGE_LATE), and how it is kept.
  *
  *     kept --give--> owed --all are committed--> kept
  *                     |---- some say "not now" --> away --the pause is over--> owed
@@ -6,8 +6,10 @@
  *
  * What:    the pledges of the newest checkpoint that lasts stand for those of all before it: what these have not kept is pledged again in each. So
  *          there are never more than two lists of them, one that is worked on and one that waits for its turn, however long a system is away.
+ *          They are in the order of executors, then of pledging; behind one that is not committed the others wait.
  *          Pauses grow from GX_KEEPER_PAUSE to GX_KEEPER_PAUSE_MAX. They are of the run's clock.
- * Threads: a thread of its own calls gx_keeper_try, or, without one, the committer; gx_keeper_give is the committer's. What `state` is, is under the
+ *          Each component has a keeper of its own (runtime/keepers.h): a system that is away, or hangs, is waited for by nobody else.
+ * Threads: a thread of its own calls gx_keeper_try, or, without one, the committer; what is given is the committer's. What `state` is, is under the
  *          lock of the monitor, which is the checkpoint's and is notified of each change. */
 #ifndef GX_RUNTIME_KEEPER_H
 #define GX_RUNTIME_KEEPER_H
@@ -24,17 +26,22 @@ typedef struct gx_keeper_state {
         given; /* the number of the newest checkpoint whose promises it has; of those of no other one they are kept, unless `kept` is the same */
     uint64_t tried; /* the newest of which all were asked to commit */
     uint64_t kept;  /* the newest of which all have */
+    bool was_owing; /* not all of the one before was kept when it was given the newest */
     bool away;      /* somebody said "not now" last, and this is why; or, when it has failed, that */
     int failed;
     gale_error why;
 } gx_keeper_state;
 
 typedef struct gx_keeper {
+    struct gx_keeper *next;
     gx_shared *shared;
     gx_monitor *monitor;
+    const char *component; /* lives as long as the plan */
     gx_thread thread;
-    gx_pledges *given; /* of each executor; under the lock */
-    gx_pledges *held;  /* whoever tries */
+    gx_pledges coming; /* the committer's: those of the checkpoint that is made to last */
+    size_t expected;   /* so many come, for which there is room */
+    gx_pledges given;  /* under the lock */
+    gx_pledges held;   /* whoever tries */
     uint64_t held_number;
     /* Under the lock. */
     gx_keeper_state state;
@@ -44,22 +51,26 @@ typedef struct gx_keeper {
     bool said;          /* that somebody was away, and not yet that it is over */
 } gx_keeper;
 
-/* The plan is made, and the number of executors known. To be ended in any case. */
-int gx_keeper_init(gx_keeper *keeper, gx_shared *shared, gx_monitor *monitor, gale_error *error);
-void gx_keeper_fini(gx_keeper *keeper);
+/* One that has kept all up to checkpoint `number`. NULL: no memory. */
+gx_keeper *gx_keeper_new(gx_shared *shared, gx_monitor *monitor, const char *component, uint64_t number);
 
-/* Takes what is left of the executors' pledges: their checkpoint lasts. */
+/* Drops all. Its thread does not run. */
+void gx_keeper_free(gx_keeper *keeper);
+
+/* Takes what is coming: its checkpoint lasts. With the lock held; what it no longer needs is then in `coming`, to be dropped without. */
 void gx_keeper_give(gx_keeper *keeper, uint64_t number);
 
 /* Commits what is owed, if it is time. GALE_OK; an error, with which the run stops. */
 int gx_keeper_try(gx_keeper *keeper, gale_error *error);
 
-/* Is something not kept that was given? For how long, ns; 0: all is kept. Any thread. */
-bool gx_keeper_owes(gx_keeper *keeper);
-int64_t gx_keeper_owed(gx_keeper *keeper);
+/* Is something not kept that was given? With the lock held. */
+GX_INLINE bool gx_keeper_owes(const gx_keeper *keeper) {
+    return keeper->state.kept < keeper->state.given;
+}
 
-/* A thread that does so, until gx_keeper_join, which waits at most `nanoseconds`. */
+/* A thread that tries, until gx_keeper_join, which waits at most `nanoseconds`. Before that, it is told to end. */
 bool gx_keeper_start(gx_keeper *keeper);
+void gx_keeper_quit(gx_keeper *keeper);
 bool gx_keeper_join(gx_keeper *keeper, int64_t nanoseconds);
 
 #endif

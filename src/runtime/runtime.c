@@ -695,10 +695,8 @@ int gale_runtime_free(gale_runtime *runtime, int64_t nanoseconds, gale_error *er
     } else {
         while (gx_phase(&runtime->shared) != GALE_PHASE_CLOSED) step_all(runtime);
     }
-    if (runtime->shared.cut.store && !gx_checkpoint_join(&runtime->checkpoint, nanoseconds))
-        return gale_error_set(error, GALE_TIMED_OUT,
-                              "the thread that commits checkpoints has not ended: it waits for the disk, or for a "
-                              "server");
+    int rc = runtime->shared.cut.store ? gx_checkpoint_join(&runtime->checkpoint, nanoseconds, error) : GALE_OK;
+    if (rc < 0) return rc;
     release(runtime);
     return GALE_OK;
 }

@@ -176,14 +176,14 @@ static void meanwhile(void *user) {
 
 static bool has_to_commit(const world *w) {
     const gx_checkpoint *c = &w->runtime->checkpoint;
-    return c->image == GX_IMAGE_CUT || c->image == GX_IMAGE_STORED || c->keeper.state.kept < c->keeper.state.given;
+    return c->image == GX_IMAGE_CUT || c->image == GX_IMAGE_STORED || gx_keepers_due(&c->keepers) != INT64_MAX;
 }
 
 static size_t commit(world *w) {
     gale_error error = GALE_ERROR_INIT;
     if (!has_to_commit(w) || below(w, w->eager)) return 0;
     const gx_checkpoint *c = &w->runtime->checkpoint;
-    int64_t due = c->keeper.due;
+    int64_t due = gx_keepers_due(&c->keepers);
     uint32_t image = c->image;
     w->life.death.user = w;
     w->life.death.meanwhile = meanwhile;
@@ -193,7 +193,7 @@ static size_t commit(world *w) {
         gx_deeds_violated(&w->life.deeds, "a checkpoint could not be committed: %s", error.text);
     if (rc == 1) w->result.checkpoints++;
     trace(w, (uint64_t)rc << 32);
-    return rc == 1 || image != c->image || due != c->keeper.due;
+    return rc == 1 || image != c->image || due != gx_keepers_due(&c->keepers);
 }
 
 /* Ends it by order, when its moment has come. */
@@ -205,10 +205,8 @@ static void order(world *w) {
 
 /* How long nothing happens: before all are open, or where only a late commit is waited for, until one is asked again. */
 static int64_t rest_of(const world *w) {
-    const gx_keeper *keeper = &w->runtime->checkpoint.keeper;
     bool opens = gx_phase(shared_of(w)) == GALE_PHASE_OPENING;
-    if (!opens && keeper->state.kept == keeper->state.given) return GALE_MILLISECOND / 4;
-    int64_t due = opens ? gale_runtime_next_due(w->runtime) : keeper->due;
+    int64_t due = opens ? gale_runtime_next_due(w->runtime) : gx_keepers_due(&w->runtime->checkpoint.keepers);
     int64_t now = gale_manual_clock_advance(w->life.clock, 0);
     return due != INT64_MAX && due > now ? due - now : GALE_MILLISECOND / 4;
 }
@@ -248,7 +246,7 @@ static void look_back(world *w) {
     if (w->life.death.dead || !holds(w)) return;
     if (shared->fatal.code) gx_deeds_violated(&w->life.deeds, "a life ended by an error: %s", shared->fatal.text);
     const gx_checkpoint *c = &w->runtime->checkpoint;
-    w->over = c->is.complete && stats.number == c->is.number && c->keeper.state.kept == c->is.number;
+    w->over = c->is.complete && stats.number == c->is.number && gx_keepers_kept(&c->keepers, c->is.number);
     if (!w->over && w->ending == ENDS_ITSELF) gx_deeds_violated(&w->life.deeds, "a life ended too soon");
 }
 

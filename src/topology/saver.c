@@ -119,34 +119,15 @@ int gx_pledges_commit(gx_pledges *pledges, gale_error *error) {
     return rc;
 }
 
-bool gx_pledges_are_owed(const gx_pledges *pledges) {
-    bool owed = false;
-    for (size_t i = 0; !owed && i < pledges->count; i++)
-        owed = may_be_late(&pledges->list[i]) && !pledges->list[i].kept;
-    return owed;
-}
-
-/* Does one that the same component made before wait? */
-static bool is_behind(const gx_pledges *pledges, size_t at) {
-    const gx_pledge *list = pledges->list;
-    for (size_t i = 0; i < at; i++)
-        if (may_be_late(&list[i]) && !list[i].kept && list[i].component == list[at].component) return true;
-    return false;
+bool gx_pledge_is_owed(const gx_pledge *pledge) {
+    return may_be_late(pledge) && !pledge->kept;
 }
 
 int gx_pledges_keep(gx_pledges *pledges, gale_error *error) {
-    int result = GALE_OK;
-    for (size_t i = 0; i < pledges->count && (result == GALE_OK || result == GALE_AGAIN); i++) {
-        gx_pledge *pledge = &pledges->list[i];
-        gale_error why = GALE_ERROR_INIT;
-        if (!may_be_late(pledge) || pledge->kept) continue;
-        if (result == GALE_AGAIN && is_behind(pledges, i)) continue;
-        int rc = commit(pledge, &why);
-        bool says_more = rc < 0 && (result == GALE_OK || rc != GALE_AGAIN);
-        if (says_more) result = rc;
-        if (says_more && error) *error = why;
-    }
-    return result;
+    int rc = GALE_OK;
+    for (size_t i = 0; rc == GALE_OK && i < pledges->count; i++)
+        if (gx_pledge_is_owed(&pledges->list[i])) rc = commit(&pledges->list[i], error);
+    return rc;
 }
 
 static void drop(const gx_pledge *pledge) {

@@ -30,9 +30,10 @@ typedef struct gx_pledges {
 int gx_pledges_prepare(const gx_pledges *pledges, gale_error *error);
 int gx_pledges_commit(gx_pledges *pledges, gale_error *error);
 
-/* Those that may come late: is one of them not kept? Commits them, each that was not; behind one that says GALE_AGAIN its component's others wait.
- * GALE_OK: all are kept; GALE_AGAIN, with the first one's words; an error. */
-bool gx_pledges_are_owed(const gx_pledges *pledges);
+/* May it come late, and is not kept yet? */
+bool gx_pledge_is_owed(const gx_pledge *pledge);
+
+/* Commits those that are owed, of one component; the first that is not committed ends it. GALE_OK: all are kept; GALE_AGAIN, with words; an error. */
 int gx_pledges_keep(gx_pledges *pledges, gale_error *error);
 
 /* Drops all, or those that are kept, and forgets them; the memory stays. */
