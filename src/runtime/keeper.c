@@ -132,18 +132,23 @@ static void note(gx_keeper *k, int rc, const gale_error *why) {
     tell(k, &is, pause, is_over); /* a logger may ask for figures */
 }
 
-int gx_keeper_try(gx_keeper *k, gale_error *error) {
-    gale_error why = GALE_ERROR_INIT;
-    if (!take(k)) return GALE_OK;
-    int rc = commit_held(k, &why);
-    if (rc < 0 && why.code == 0) gale_error_set(&why, rc, "%s", gale_error_text(rc));
-    note(k, rc, &why);
-    if (rc == GALE_OK || rc == GALE_AGAIN) return GALE_OK;
+static void fail(gx_keeper *k, gale_error why, gale_error *error) {
     gale_error_add(&why, "what checkpoint %llu promises could not be kept; the run can go on from it",
                    (unsigned long long)k->held_number);
     gx_executors_fail(k->shared, &why);
     if (error) *error = why;
-    return rc;
+}
+
+/* The run has failed before anybody sees that its end is not waited for any more. */
+int gx_keeper_try(gx_keeper *k, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
+    if (!take(k)) return GALE_OK;
+    int rc = commit_held(k, &why);
+    bool fails = rc < 0 && rc != GALE_AGAIN;
+    if (rc < 0 && why.code == 0) gale_error_set(&why, rc, "%s", gale_error_text(rc));
+    if (fails) fail(k, why, error);
+    note(k, rc, &why);
+    return fails ? rc : GALE_OK;
 }
 
 /* --- The thread --- */

@@ -55,7 +55,7 @@ static int send(outside *to, gale_epoch *epoch) {
     const gale_value *row;
     size_t count;
     pthread_mutex_lock(&s.mutex);
-    bool is_new = !gale_epoch_is_there(epoch, to->run, to->number);
+    bool is_new = to->run != gale_epoch_run(epoch) || to->number < gale_epoch_number(epoch);
     for (; is_new && gale_epoch_next(epoch, &row, &count) > 0; to->count++) to->rows[atoi(row[0].as.string)]++;
     to->run = gale_epoch_run(epoch);
     to->number = gale_epoch_number(epoch);

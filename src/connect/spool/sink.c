@@ -51,7 +51,8 @@ typedef struct sink {
     gale_watch news, timer;
     gx_spool_fill fill;
     ail ails;
-    bool broken; /* the run is to stop */
+    int64_t wish_at; /* not before */
+    bool broken;     /* the run is to stop */
 } sink;
 
 /* --- Tuples that wait ------------------------------------------------------------------------------------------------ */
@@ -130,7 +131,14 @@ static void say_no_room(sink *s, const char *why) {
     say(s, HELD, words);
 }
 
-/* In a durable run segments go when a checkpoint lasts. */
+/* In a durable run segments go when a checkpoint lasts; in an outage none do, and wishes would be all that the run does. */
+static void wish(sink *s) {
+    int64_t now = gale_context_now(s->instance.context);
+    if (now < s->wish_at) return;
+    s->wish_at = now + GALE_SECOND;
+    gale_wish_checkpoint(s->out);
+}
+
 static void face(sink *s, int rc, gale_error *error) {
     if (rc != GALE_AGAIN && rc != GALE_NO_MEMORY && !s->spool->log.full) {
         stop(s, rc, error);
@@ -140,7 +148,7 @@ static void face(sink *s, int rc, gale_error *error) {
         say_full(s);
     else
         say_no_room(s, error->text);
-    gale_wish_checkpoint(s->out);
+    wish(s);
     gx_spool_stir(s->spool);
     try_again(s);
 }
