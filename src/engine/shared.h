@@ -64,6 +64,8 @@ typedef struct gx_cut_shared {
     gx_atomic32 saved;   /* executors that have saved */
     gx_atomic64 lasting; /* the number of the last checkpoint that lasts; 0: none */
     gx_atomic32 soon;    /* a component wishes that one is made now */
+    _Atomic(const char *)
+        owing; /* a component that has not committed what a checkpoint promises; NULL: none is known */
 } gx_cut_shared;
 
 /* What may be set of a component while it runs (engine/tune.h). */

@@ -123,6 +123,8 @@ static void say(gx_shared *shared, int64_t now, int64_t idle) {
     look_at_calls(shared, now, &f);
     look_at_health(shared, &f);
     look_at_tasks(shared, &f, open);
+    const char *owing = gx_load_relaxed(&shared->cut.owing);
+    if (owing && !f.size) add(&f, NULL, "'%s' has not committed what it took: its system does not answer", owing);
     if (open) add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are", open_until(shared));
     gale_log(&shared->logger, GALE_LOG_WARN, f.component, "the drain has waited for %.1f s: %s", (double)idle / 1e9,
              f.size ? f.text : "an executor is busy, or commands of a remote wait");

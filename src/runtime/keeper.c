@@ -38,6 +38,15 @@ static void swap(gx_pledges *a, gx_pledges *b) {
     *b = other;
 }
 
+/* For who says what an end waits for. With the lock held. */
+static void show_owing(const gx_keeper *k) {
+    gx_cut_shared *cut = &k->shared->cut;
+    if (gx_keeper_owes(k))
+        gx_store_relaxed(&cut->owing, k->component);
+    else if (gx_load_relaxed(&cut->owing) == k->component)
+        gx_store_relaxed(&cut->owing, NULL);
+}
+
 void gx_keeper_give(gx_keeper *k, uint64_t number) {
     k->state.was_owing = gx_keeper_owes(k);
     if (!k->state.was_owing) k->owed_since = now_of(k);
@@ -48,6 +57,7 @@ void gx_keeper_give(gx_keeper *k, uint64_t number) {
         k->state.tried = k->state.kept = number;
     }
     k->state.given = number;
+    show_owing(k);
 }
 
 /* --- Kept --- */
@@ -119,6 +129,7 @@ static void note(gx_keeper *k, int rc, const gale_error *why) {
     state->failed = rc < 0 && rc != GALE_AGAIN ? rc : 0;
     state->tried = k->held_number;
     if (rc == GALE_OK) state->kept = k->held_number;
+    show_owing(k);
     if (rc < 0) state->why = *why;
     make_one_line(state->why.text, sizeof state->why.text);
     k->pause = rc == GALE_AGAIN ? grown(k->pause) : 0;
