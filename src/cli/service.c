@@ -182,6 +182,13 @@ static void let_go(line *l, gale_runtime *runtime, bool stuck, int exit_code) {
     if (!gx_watching_let_go(l->session, runtime, stuck)) _exit(exit_code < 0 ? GX_EXIT_FAILED : exit_code);
 }
 
+/* The state has all: who sends a signal meanwhile has suspended it. */
+static void let_go_on(line *l, gx_watching *r) {
+    gx_server_pause(l->server);
+    if (gx_watching_let_go_on(r) == GALE_TIMED_OUT)
+        _exit(l->session->exit_by_signal ? GX_EXIT_SIGNAL + r->signal : GX_EXIT_OK);
+}
+
 /* Until it has ended, or is to be changed. */
 static int wait(line *l, gx_watching *r) {
     gale_error error = GALE_ERROR_INIT;
@@ -190,7 +197,10 @@ static int wait(line *l, gx_watching *r) {
     int rc = gx_watching_wait(r, &error);
     if (r->signal || (rc < 0 && rc != GALE_TIMED_OUT)) forget_next(l, r);
     int exit_code = r->next ? go_on(l, r) : gx_watching_conclude(r, l->now, rc, &error);
-    let_go(l, r->runtime, rc == GALE_TIMED_OUT, exit_code);
+    if (exit_code == GOES_ON && rc >= 0)
+        let_go_on(l, r);
+    else
+        let_go(l, r->runtime, rc == GALE_TIMED_OUT, exit_code);
     return exit_code;
 }
 

@@ -388,8 +388,24 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
 bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck) {
     gale_error error = GALE_ERROR_INIT;
     if (gale_runtime_free(runtime, stuck ? 0 : free_bound, &error) >= 0) return true;
-    gx_session_refuse(session->terminal, &error, 0);
+    if (is_closed(runtime)) /* all but a commit, and what that owes is in the state */
+        gx_terminal_say(session->terminal, GALE_LOG_WARN, error.text);
+    else
+        gx_session_refuse(session->terminal, &error, 0);
     return false;
+}
+
+int gx_watching_let_go_on(gx_watching *r) {
+    if (gx_watching_let_go(r->session, r->runtime, false)) return GALE_OK;
+    int rc = GALE_TIMED_OUT;
+    while (rc == GALE_TIMED_OUT && !r->signal) {
+        int64_t now = gx_os_monotonic();
+        look_at_signals(r, now);
+        look_at_ending(r, now);
+        look_at_manager(r, now);
+        rc = gale_runtime_free(r->runtime, slice, NULL);
+    }
+    return rc;
 }
 
 /* --- The start ---------------------------------------------------------------------------------------------------- */

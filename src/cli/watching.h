@@ -51,4 +51,8 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
  * the topology and the session's logger. */
 bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck);
 
+/* The same of a run that goes on, which waits for a system that is asked to commit and does not answer: it has a timeout. GALE_TIMED_OUT: a signal
+ * came first. */
+int gx_watching_let_go_on(gx_watching *r);
+
 #endif

@@ -1,4 +1,5 @@
 /* Two sinks that send with checkpoints (gale_epochs), in one run: what one of them owes, and is asked for without an answer, keeps the other from nothing. */
+#include "harness/counting_allocator.h"
 #include "harness/numbers.h"
 
 #include <gale/connect.h>
@@ -207,11 +208,63 @@ static void a_run_that_is_suspended_says_who_does_not_answer_and_the_next_one_se
     assert_each_came_once();
 }
 
+/* Of a process that its memory fails, at the n-th time that a commit asks for some. True: it came to its end. */
+static bool run_without_memory(size_t nth, gale_error *error) {
+    counting_allocator counting = { .fail_at = 0 };
+    gale_allocator allocator = counting_handle(&counting);
+    gale_clock clock = gale_manual_clock_handle(s.in.clock);
+    gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
+    options.clock = &clock;
+    options.allocator = &allocator;
+    options.executors = 2;
+    options.until_drained = true;
+    options.store = &s.in.store;
+    options.checkpoint_interval = 5 * GALE_MILLISECOND;
+    gale_topology *topology = build();
+    gale_runtime *runtime = NULL;
+    if (gale_runtime_new(topology, &options, &runtime, error) < 0) fail_msg("%s", error->text);
+    gale_topology_free(topology);
+    int rc = 0;
+    size_t left = nth;
+    bool closed = false;
+    while (rc >= 0 && !closed) {
+        closed = gale_runtime_step(runtime) == GALE_STOPPED;
+        gale_manual_clock_advance(s.in.clock, 100000);
+        size_t before = counting.calls;
+        counting.fail_at = left ? before + left : 0;
+        rc = gale_runtime_commit(runtime, error);
+        left -= left < counting.calls - before ? left : counting.calls - before;
+        counting.fail_at = 0;
+    }
+    if (rc < 0) assert_int_equal(rc, GALE_NO_MEMORY);
+    assert_int_equal(gale_runtime_free(runtime, -1, NULL), 0);
+    assert_int_equal(counting.blocks, 0);
+    s.in.store.abandon(s.in.store.self);
+    return rc >= 0;
+}
+
+/* A keeper and its list, of each of the two. */
+static void without_memory_for_what_is_promised_the_checkpoint_fails_and_nothing_is_lost(void **state) {
+    (void)state;
+    for (size_t nth = 1; nth <= 4; nth++) {
+        gale_error error = GALE_ERROR_INIT;
+        assert_false(run_without_memory(nth, &error));
+        assert_non_null(strstr(error.text, "no memory for what a checkpoint promises"));
+        assert_non_null(strstr(error.text, "could not be made to last; the run can go on from the one before"));
+        assert_true(run_without_memory(0, &error));
+        assert_each_came_once();
+        teardown(NULL);
+        setup(NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_system_that_does_not_answer_keeps_the_other_from_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_system_that_is_away_keeps_the_other_from_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_run_that_is_suspended_says_who_does_not_answer_and_the_next_one_sends_it,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_for_what_is_promised_the_checkpoint_fails_and_nothing_is_lost,
                                         setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

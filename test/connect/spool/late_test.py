@@ -61,10 +61,13 @@ class Case(unittest.TestCase):
         text = TOPOLOGY.format(spout=spout, given=json.dumps(given), sink=sink, taken=json.dumps(taken), buffer=buffer)
         (self.path / "t.yaml").write_text(text, encoding="utf-8")
 
+    def environment(self):
+        return {**os.environ, "GALE_PLUGIN_PATH": PLUGINS, "XDG_RUNTIME_DIR": str(self.path)}
+
     def start(self):
         log = open(self.path / "log", "a", encoding="utf-8")
         self.addCleanup(log.close)
-        self.process = subprocess.Popen([GALE, "run", "t.yaml", "--state", "state"], cwd=self.path, env={**os.environ, "GALE_PLUGIN_PATH": PLUGINS}, stdout=log, stderr=log)
+        self.process = subprocess.Popen([GALE, "run", "t.yaml", "--state", "state"], cwd=self.path, env=self.environment(), stdout=log, stderr=log)
         self.addCleanup(self.process.wait)
         self.addCleanup(self.process.kill)
 
@@ -178,8 +181,47 @@ class Stream(Case):
         self.assertEqual(self.rows(), list(range(10 + 4 * self.COUNT)))
 
 
+class Hang(Case):
+    """A file that is followed into a list of Redis, which is stopped while it is asked to commit, and asked longer than a run takes to end."""
+
+    def setUp(self):
+        super().setUp()
+        self.redis = self.open(REDIS.Server(sure=True))
+        self.write("gale.spout.File", {"path": "in", "follow": True}, "gale.bolt.RedisSink",
+                   {"server": f"127.0.0.1:{self.redis.port}", "command": "RPUSH", "key": "all", "value": "{line}", "timeout": 15}, "")
+        self.add(0, 10)
+        self.start()
+        self.wait_for("some arrive", lambda: self.redis("LLEN", "all") == 10)
+        self.redis.hang()
+        self.add(10, 10)
+        time.sleep(1)
+
+    def add(self, first, count):
+        with open(self.path / "in", "a", encoding="utf-8") as file:
+            file.writelines(f"{number}\n" for number in range(first, first + count))
+
+    def check(self, count):
+        self.wait_for("all arrives", lambda: self.redis("LLEN", "all") >= count)
+        self.end()
+        self.assertEqual(list(map(int, self.redis("LRANGE", "all", 0, -1))), list(range(count)))
+
+    def test_a_run_that_is_suspended_meanwhile_ends_well_and_the_next_one_commits(self):
+        self.end()
+        self.assertIn("gale: 'out' is still asked to commit, and does not answer", self.log())
+        self.redis.go_on()
+        self.start()
+        self.check(20)
+
+    def test_a_reload_waits_for_its_end(self):
+        subprocess.run([GALE, "reload", "late"], cwd=self.path, env=self.environment(), check=True, timeout=BOUND)
+        self.assertIn("is still asked to commit, and does not answer", self.log())
+        self.add(20, 10)
+        self.redis.go_on()
+        self.check(30)
+
+
 def main():
-    needed = {"Queue": [RABBITMQ.programs, REDIS.program], "Stream": [REDIS.program, POSTGRES.programs]}
+    needed = {"Queue": [RABBITMQ.programs, REDIS.program], "Stream": [REDIS.program, POSTGRES.programs], "Hang": [REDIS.program]}
     if not all(is_there() for name in sys.argv[3:] for is_there in needed[name]):
         print("there is no server: left out")
         sys.exit(77)
