@@ -215,8 +215,8 @@ void gx_spool_log_close(gx_spool_log *log) {
 /* --- Going back ------------------------------------------------------------------------------------------------------ */
 
 static int refuse(const gx_spool_log *log, uint64_t last, const char *what, gale_error *error) {
-    return gale_error_set(error, GALE_STATE,
-                          "disk buffer '%s': it %s than the checkpoint's %" PRIu64, log->path, what, last);
+    return gale_error_set(error, GALE_STATE, "disk buffer '%s': it %s than the checkpoint's %" PRIu64, log->path, what,
+                          last);
 }
 
 static int cut(gx_spool_log *log, uint64_t last, gale_error *error) {
