@@ -51,7 +51,8 @@ typedef enum gale_param_role {
     GALE_PARAM_INPUT = 8,   /* names fields that what comes in must have */
     GALE_PARAM_OUTPUT = 16, /* names the fields that go out */
     GALE_PARAM_TIME = 32,   /* names the field of the tuples' own time; not given: the clock is meant */
-    GALE_PARAM_ABOVE = 64   /* a number must be above `min`, not at it */
+    GALE_PARAM_ABOVE = 64,  /* a number must be above `min`, not at it */
+    GALE_PARAM_BRACES = 128 /* a text: {name} and {+name} stand for fields that what comes in must have */
 } gale_param_role;
 
 /* `name`, `type` and `text` must be there. `fallback` is text as it would stand in a file ("10", "true"): NULL says that the
@@ -63,7 +64,7 @@ typedef struct gale_param {
     const char *fallback;
     const char *text;    /* a sentence, without a point: "the most tuples a second" */
     int64_t min, max;    /* of numbers, when min < max */
-    const char *words;   /* of GALE_PARAM_WORD, separated by blanks */
+    const char *words;   /* of GALE_PARAM_WORD, separated by blanks; with GALE_PARAM_BRACES, what is no field */
     const char *unit;    /* "lines", "a second"; NULL: none */
     const char *example; /* a value, as it stands in a file; NULL: none worth showing */
     const char *also;    /* another name that files may use, or NULL */

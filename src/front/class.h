@@ -49,7 +49,8 @@ typedef enum gx_param_role {
     GX_PARAM_TEMPLATE = 256,    /* a path that may name fields of what comes in (connect/file/template.h) */
     GX_PARAM_TIME = 512,        /* names the field of the tuples' own time; none: it goes by the clock */
     GX_PARAM_AGGREGATES = 1024, /* what is told of a window (kit/window_spec.h) */
-    GX_PARAM_KEYLESS = 2048     /* of a key: when it is not given, what it knows is one */
+    GX_PARAM_KEYLESS = 2048,    /* of a key: when it is not given, what it knows is one */
+    GX_PARAM_BRACES = 4096      /* a text with fields of what comes in, {name} or {+name}; `words` are none */
 } gx_param_role;
 
 typedef struct gx_param {
@@ -59,7 +60,7 @@ typedef struct gx_param {
     uint32_t roles;       /* GX_PARAM_READS | ... */
     const char *fallback; /* as text; NULL: the parameter must be given; "": null */
     int64_t min, max;     /* of numbers and seconds, when min < max */
-    const char *words;    /* of GX_PARAM_WORD, separated by blanks */
+    const char *words;    /* of GX_PARAM_WORD, and perhaps with GX_PARAM_BRACES, separated by blanks */
     const char *unit;     /* "lines", "a second"; NULL: none. That of GX_PARAM_SECONDS needs no saying */
     const char *text;     /* a sentence */
     const char *example;  /* a value, as it stands in a file; NULL: none worth showing */

@@ -91,7 +91,7 @@ static const struct {
 } roles[] = {
     { GALE_PARAM_READS, GX_PARAM_READS }, { GALE_PARAM_WRITES, GX_PARAM_WRITES }, { GALE_PARAM_KEY, GX_PARAM_KEY },
     { GALE_PARAM_INPUT, GX_PARAM_INPUT }, { GALE_PARAM_OUTPUT, GX_PARAM_OUTPUT }, { GALE_PARAM_TIME, GX_PARAM_TIME },
-    { GALE_PARAM_ABOVE, GX_PARAM_ABOVE },
+    { GALE_PARAM_ABOVE, GX_PARAM_ABOVE }, { GALE_PARAM_BRACES, GX_PARAM_BRACES },
 };
 
 static bool take_roles(uint32_t theirs, uint32_t *ret_ours) {
@@ -135,6 +135,11 @@ static bool fallback_fits(const gx_param *param) {
     }
 }
 
+static bool words_fit(const gale_param *theirs) {
+    bool has = theirs->words && *theirs->words, may = theirs->roles & GALE_PARAM_BRACES;
+    return (has == (theirs->type == GALE_PARAM_WORD) || (has && may)) && is_text_if_any(theirs->words);
+}
+
 static int check_param(const taking *t, const char *class_, const gale_param *theirs, gx_param *ours) {
     if (!is_name(theirs->name)) return refuse(t, GALE_INVALID, "has a parameter of %s without a name", class_);
     if (!is_text(theirs->text))
@@ -142,7 +147,7 @@ static int check_param(const taking *t, const char *class_, const gale_param *th
     if (theirs->type < 0 || theirs->type >= GALE_PARAM_TYPE_COUNT || !take_roles(theirs->roles, &ours->roles))
         return refuse(t, GALE_UNSUPPORTED, "has a parameter '%s' of %s of a type or a role that gale %s does not know",
                       theirs->name, class_, GALE_VERSION_TEXT);
-    if ((theirs->type == GALE_PARAM_WORD) != (theirs->words && *theirs->words) || !is_text_if_any(theirs->words))
+    if (!words_fit(theirs))
         return refuse(t, GALE_INVALID, "has a parameter '%s' of %s whose type and words do not fit", theirs->name,
                       class_);
     if (!is_text_if_any(theirs->unit) || !is_text_if_any(theirs->example) || !is_text_if_any(theirs->fallback) ||

@@ -34,7 +34,7 @@ static int check_param(const gx_class *class_, const gx_param *param, gale_error
     if (!param->text || !*param->text) return refuse(class_, error, "has a parameter that nothing is said of");
     if (param->type < 0 || param->type >= GX_PARAM_TYPE_COUNT)
         return refuse(class_, error, "has a parameter of no known type");
-    if ((param->type == GX_PARAM_WORD) != (param->words != NULL))
+    if ((param->type == GX_PARAM_WORD) != (param->words && !(param->roles & GX_PARAM_BRACES)))
         return refuse(class_, error, "has a parameter whose type and words do not fit");
     for (const gx_param *other = class_->params; other != param; other++)
         if (strcmp(other->name, param->name) == 0) return refuse(class_, error, "has a parameter twice");

@@ -215,10 +215,10 @@ static int check_field(const gx_loading *l, const gx_yaml *place, const gx_verte
         if (gx_str_is(field, output->fields[i])) return 0;
         gx_nearest_offer(&nearest, gx_str(output->fields[i]));
     }
-    return gx_yaml_error(l->doc, place, l->error, GALE_NOT_FOUND,
-                         "'%s' of '%.*s' %s '%.*s', which '%s' does not have in stream '%s'%s", param->name,
-                         GX_STR(bolt->id->text), param->roles & GX_PARAM_AGGREGATES ? "names" : "is", GX_STR(field),
-                         source->name, output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
+    return gx_yaml_error(
+        l->doc, place, l->error, GALE_NOT_FOUND, "'%s' of '%.*s' %s '%.*s', which '%s' does not have in stream '%s'%s",
+        param->name, GX_STR(bolt->id->text), param->roles & (GX_PARAM_AGGREGATES | GX_PARAM_BRACES) ? "names" : "is",
+        GX_STR(field), source->name, output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
 /* What a path names between braces. One that is none has been told of. */
@@ -250,6 +250,34 @@ static int check_aggregates(const gx_loading *l, const gx_yaml *place, const gx_
     return rc < 0 ? rc : 0;
 }
 
+static bool is_among(const char *words, gale_str wanted) {
+    gale_str rest = gx_str(words ? words : ""), word;
+    while (gx_str_next(&rest, ' ', &word))
+        if (gx_str_equal(word, wanted)) return true;
+    return false;
+}
+
+/* The next name in braces; false: there is none, or the class refuses the rest. */
+static bool next_in_braces(gale_str *text, gale_str *ret_name) {
+    const char *open = memchr(text->data, '{', text->size);
+    const char *end = open ? memchr(open, '}', text->size - (size_t)(open - text->data)) : NULL;
+    if (!end) return false;
+    const char *name = open[1] == '+' ? open + 2 : open + 1;
+    *ret_name = (gale_str){ name, (size_t)(end - name) };
+    *text = (gale_str){ end + 1, text->size - (size_t)(end + 1 - text->data) };
+    return ret_name->size > 0;
+}
+
+static int check_braces(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                        const gx_component *source, const gx_output *output, gale_str text) {
+    gale_str field;
+    int rc = 0;
+    while (rc == 0 && next_in_braces(&text, &field))
+        if (!is_among(param->words, field))
+            rc = gx_loading_keep(l, check_field(l, place, bolt, param, source, output, field));
+    return rc;
+}
+
 static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_vertex *bolt, const gx_component *source,
                         const gx_output *output) {
     int rc = 0;
@@ -262,6 +290,7 @@ static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_verte
         gale_str text = { value->as.string, value->size };
         if (param->roles & GX_PARAM_INPUT) rc = check_names(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_AGGREGATES) rc = check_aggregates(l, place, bolt, param, source, output, text);
+        if (param->roles & GX_PARAM_BRACES) rc = check_braces(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_TEMPLATE) rc = check_template(l, place, bolt, param, source, output, text);
     }
     return rc;

@@ -16,7 +16,7 @@ CHANGES = [
      "    const gale_setting *settings;\n    size_t setting_count;\n    void *more;\n} gale_bolt;"),
     ("a function of a table appended", True, "plugin.h", "gale_input *ret_input);\n} gale_args_ops;",
      "gale_input *ret_input);\n    int (*more)(const gale_args *args);\n} gale_args_ops;"),
-    ("an enumerator appended", True, "plugin.h", "    GALE_PARAM_ABOVE = 64 ", "    GALE_PARAM_ABOVE = 64, GALE_PARAM_MORE_ = 128 "),
+    ("an enumerator appended", True, "plugin.h", "    GALE_PARAM_BRACES = 128 ", "    GALE_PARAM_BRACES = 128, GALE_PARAM_MORE_ = 256 "),
     ("a function added", True, "alloc.h", "GALE_END", "GALE_API int gale_more(int a);\nGALE_END"),
     ("a field in the middle", False, "component.h", "    const char *name;\n    int32_t kind;\n", "    const char *name;\n    void *more;\n    int32_t kind;\n"),
     ("a field of another size", False, "plugin.h", "    uint32_t roles;", "    uint64_t roles;"),

@@ -62,9 +62,10 @@ static const gale_param spout_params[] = {
                         GALE_PARAM_ABOVE, 0, 3600, NULL, NULL, NULL)
 
 static const gale_param sink_params[] = {
-    MORE("url", GALE_PARAM_TEXT, NULL,
-         "where requests go, http:// or https://; {field} stands for a field's value, {request} for the request's name",
-         "https://hooks.example.org/gale"),
+    GALE_PARAM_MORE(
+        "url", GALE_PARAM_TEXT, NULL,
+        "where requests go, http:// or https://; {field} stands for a field's value, {request} for the request's name",
+        GALE_PARAM_BRACES, 0, 0, "request", NULL, "https://hooks.example.org/gale"),
     GALE_PARAM_MORE("method", GALE_PARAM_WORD, "POST", "the method", 0, 0, 0, "POST PUT PATCH DELETE", NULL, NULL),
     GALE_PARAM_MORE("format", GALE_PARAM_WORD, "json",
                     "what a body is: an object of JSON, lines of them, an array of them, Elasticsearch's _bulk, or a "

@@ -57,8 +57,9 @@ static const gale_param spout_params[] = {
 };
 
 static const gale_param sink_params[] = {
-    MORE("topic", GALE_PARAM_TEXT, NULL, "where messages go; {field} stands for a field's value, {+field} for levels",
-         "alerts/{site}"),
+    GALE_PARAM_MORE("topic", GALE_PARAM_TEXT, NULL,
+                    "where messages go; {field} stands for a field's value, {+field} for levels", GALE_PARAM_BRACES, 0,
+                    0, NULL, NULL, "alerts/{site}"),
     GALE_PARAM_MORE("payload", GALE_PARAM_FIELD, "", "the field that is the payload; not given: the first",
                     GALE_PARAM_INPUT, 0, 0, NULL, NULL, "line"),
     GALE_PARAM_MORE("qos", GALE_PARAM_WHOLE, "1", "the QoS", 0, 0, 2, NULL, NULL, NULL),

@@ -77,8 +77,8 @@ static const gale_param spout_params[] = {
 static const gale_param sink_params[] = {
     SERVERS_ROW,
     GALE_PARAM_MORE("subject", GALE_PARAM_TEXT, NULL,
-                    "where the messages go; fields stand in braces, each one level, {+name} perhaps several", 0, 0, 0,
-                    NULL, NULL, "orders.{region}.{id}"),
+                    "where the messages go; fields stand in braces, each one level, {+name} perhaps several",
+                    GALE_PARAM_BRACES, 0, 0, NULL, NULL, "orders.{region}.{id}"),
     GALE_PARAM_MORE("payload", GALE_PARAM_FIELD, "", "the field that is the payload; not given: the first",
                     GALE_PARAM_INPUT, 0, 0, NULL, NULL, "line"),
     GALE_PARAM_MORE("headers", GALE_PARAM_FIELDS, "", "fields that are headers, under their names", GALE_PARAM_INPUT, 0,

@@ -62,7 +62,8 @@ static const gale_param sink_params[] = {
          "the exchange that is published to; not given: the one without a name, which leads to the queue that "
          "routingKey names",
          "shop"),
-    MORE("routingKey", GALE_PARAM_TEXT, "", "the routing key; {field} stands for a field's value", "order.{country}"),
+    GALE_PARAM_MORE("routingKey", GALE_PARAM_TEXT, "", "the routing key; {field} stands for a field's value",
+                    GALE_PARAM_BRACES, 0, 0, NULL, NULL, "order.{country}"),
     GALE_PARAM_MORE("body", GALE_PARAM_FIELD, "", "the field that is the body; not given: the first", GALE_PARAM_INPUT,
                     0, 0, NULL, NULL, "line"),
     GALE_PARAM_MORE("headers", GALE_PARAM_FIELDS, "", "fields that are headers, under their names", GALE_PARAM_INPUT, 0,

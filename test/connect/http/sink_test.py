@@ -500,6 +500,7 @@ class Words(Sink):
         self.wrong("user and passwordFrom say them", url="http://me:secret@x/")
         self.wrong("url: fields stand behind the host", url="http://{line}/")
         self.wrong("url: a field stands in braces: {name}", url="http://x/{line")
+        self.wrong("names 'lin', which 'lines' does not have in stream 'default'; did you mean 'line'?", url="http://x/{line}/{request}/{+lin}")
         self.wrong("batch: a request of json has one tuple", batch=2)
         self.wrong("batch: url has fields", url="http://x/{line}", format="lines", batch=2)
         self.wrong("index: it is of format: bulk", index="x")

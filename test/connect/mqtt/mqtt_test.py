@@ -306,6 +306,7 @@ class Words(Case):
 
     def test_wrong_settings_of_the_sink_are_told_at_their_place(self):
         for words, given in (("topic: it has no wildcards", {"topic": "a/#"}), ("topic: a field stands in braces", {"topic": "a/{b"}),
+                             ("' names 'nowhere', which '", {"topic": "a/{+nowhere}"}),
                              ("expiry: it is of MQTT 5", {"version": "3.1.1", "expiry": 5}), ("properties: it is of MQTT 5", {"version": "3.1.1", "properties": ["topic"]})):
             self.write(["a\tb"], **given)
             told = self.gale("check", "t.yaml", code=2)

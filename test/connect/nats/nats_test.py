@@ -443,6 +443,7 @@ class Words(Case):
         self.refused("user: passwordFrom belongs to it", {"user": "me"})
         self.refused("key: certificate belongs to it", {"key": "x"})
         self.refused("subject: a field stands in braces", sink={"subject": "out.{a"})
+        self.refused("'subject' of 'out' names 'payloud', which 'in' does not have in stream 'default'; did you mean 'payload'?", sink={"subject": "a.{payloud}"})
         self.refused("subject: levels with points between them", sink={"subject": "out..a"})
         self.refused("subject: those that begin with $", sink={"subject": "$JS.ACK"})
         self.refused("headers: a:b can be no name of a header", sink={"headers": "a:b"})

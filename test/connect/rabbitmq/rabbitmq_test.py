@@ -487,6 +487,7 @@ class Words(Case):
             self.read(**wrong)
             self.check(words, **wrong)
         for wrong, words in [({"routingKey": ""}, "routingKey: without an exchange it is the queue's name"),
+                             ({"routingKey": "a.{nowhere}"}, "'routingKey' of 'out' names 'nowhere', which 'fields' does not have in stream 'default'"),
                              ({"routingKey": "a{b"}, "routingKey: a field stands in braces: {name}"),
                              ({"declare": {"type": "topic"}}, "declare: the exchange without a name is there always"),
                              ({"exchange": "a", "declare": {"bindings": []}}, "declare: bindings is none of its names")]:
