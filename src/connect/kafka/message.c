@@ -131,10 +131,11 @@ bool kafka_message_is_refused(rd_kafka_resp_err_t err) {
 }
 
 rd_kafka_resp_err_t kafka_message_produce(const kafka_fields *fields, const kafka_message *m, rd_kafka_t *rk,
-                                          const char *topic, void *opaque) {
+                                          const char *topic, int32_t partition, void *opaque) {
     rd_kafka_headers_t *headers = headers_of(fields, m);
     rd_kafka_vu_t parts[] = {
         { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic },
+        { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition },
         { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
         { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)m->key.data, m->key.size } },
         { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)m->value.data, m->value.size } },

@@ -45,6 +45,6 @@ bool kafka_message_is_refused(rd_kafka_resp_err_t err);
 
 /* librdkafka copies it. `opaque` comes with its confirmation. */
 rd_kafka_resp_err_t kafka_message_produce(const kafka_fields *fields, const kafka_message *message, rd_kafka_t *rk,
-                                          const char *topic, void *opaque);
+                                          const char *topic, int32_t partition, void *opaque);
 
 #endif

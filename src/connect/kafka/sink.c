@@ -31,7 +31,8 @@ typedef struct sink {
 /* --- Out ------------------------------------------------------------------------------------------------------------- */
 
 static rd_kafka_resp_err_t produce(sink *s, const kafka_message *m, uint64_t id) {
-    return kafka_message_produce(&s->given->fields, m, s->client.rk, s->given->topic, (void *)(uintptr_t)id);
+    return kafka_message_produce(&s->given->fields, m, s->client.rk, s->given->topic, RD_KAFKA_PARTITION_UA,
+                                 (void *)(uintptr_t)id);
 }
 
 static void fail(sink *s, uint64_t id, rd_kafka_resp_err_t err) {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Markers are in the first partition, however many their topic has. */
+enum { MARKERS = 0 };
+
 enum { WAIT_MS = 10000, LOOK_MS = 100, REASON = 256, NAME = 250, KEY = KAFKA_ID_MAX + 22 };
 
 struct kafka_transactions {
@@ -86,7 +89,7 @@ static void take_marker(kafka_transactions *t, const rd_kafka_message_t *message
 /* All there is, from the beginning. */
 static rd_kafka_resp_err_t read_all(kafka_transactions *t, rd_kafka_t *consumer) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, t->markers, 0)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_topic_partition_list_add(list, t->markers, MARKERS)->offset = RD_KAFKA_OFFSET_BEGINNING;
     rd_kafka_resp_err_t err = rd_kafka_assign(consumer, list);
     rd_kafka_topic_partition_list_destroy(list);
     int quiet = 0;
@@ -184,9 +187,10 @@ static int begin_producer(kafka_transactions *t, uint64_t run, gale_error *error
 
 /* As fast as librdkafka's queue takes them. */
 static rd_kafka_resp_err_t produce(kafka_transactions *t, const kafka_message *message, const kafka_fields *fields,
-                                   const char *topic) {
+                                   const char *topic, int32_t partition) {
     rd_kafka_resp_err_t err;
-    while ((err = kafka_message_produce(fields, message, t->rk, topic, NULL)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+    while ((err = kafka_message_produce(fields, message, t->rk, topic, partition, NULL)) ==
+           RD_KAFKA_RESP_ERR__QUEUE_FULL)
         (void)rd_kafka_poll(t->rk, LOOK_MS);
     return err;
 }
@@ -199,7 +203,7 @@ static int produce_rows(kafka_transactions *t, gale_epoch *epoch, gale_error *er
         kafka_message message;
         if (!kafka_message_from(t->fields, values, count, &message))
             return gale_error_set(error, GALE_DAMAGED, "kafka: the headers of the sink are not those that were saved");
-        rd_kafka_resp_err_t err = produce(t, &message, t->fields, t->topic);
+        rd_kafka_resp_err_t err = produce(t, &message, t->fields, t->topic, RD_KAFKA_PARTITION_UA);
         if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
             return gale_error_set(error, GALE_TOO_LARGE, "kafka %s: %s", t->topic, rd_kafka_err2str(err));
         if (err) return not_now(t, t->topic, err, error);
@@ -214,7 +218,7 @@ static int produce_marker(kafka_transactions *t, const gale_epoch *epoch, gale_e
     kafka_message message = { .key = { .data = key, .size = size } };
     int length = snprintf(text, sizeof text, "%" PRIu64, gale_epoch_number(epoch));
     message.value = (kafka_bytes){ .data = text, .size = (size_t)length };
-    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers);
+    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers, MARKERS);
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 
@@ -225,7 +229,7 @@ static int forget_marker(kafka_transactions *t, const gale_epoch *epoch, gale_er
     if (!gale_epoch_forgets(epoch)) return 0;
     size_t size = name_marker(t, gale_epoch_forgets(epoch), key);
     kafka_message message = { .key = { .data = key, .size = size } };
-    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers);
+    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers, MARKERS);
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 

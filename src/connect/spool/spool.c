@@ -280,7 +280,7 @@ int gx_spool_safe(gx_spool *spool, uint64_t *ret_safe, bool *ret_asleep, gale_er
     int rc = spool->failed;
     if (rc < 0 && error) *error = spool->why;
     *ret_safe = spool->log.safe;
-    *ret_asleep = spool->asleep;
+    *ret_asleep = spool->asleep && spool->slept < spool->log.safe;
     gx_monitor_unlock(&spool->log.monitor);
     return rc;
 }
@@ -294,6 +294,7 @@ void gx_spool_hunger(gx_spool *spool) {
 bool gx_spool_sleep(gx_spool *spool, uint64_t number) {
     gx_monitor_lock(&spool->log.monitor);
     spool->asleep = number >= spool->log.safe;
+    spool->slept = number;
     bool asleep = spool->asleep;
     gx_monitor_unlock(&spool->log.monitor);
     return asleep;

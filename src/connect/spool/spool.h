@@ -44,6 +44,7 @@ typedef struct gx_spool {
     bool ending;
     bool durable;
     bool asleep;    /* guarded by the log's monitor, and so is what follows */
+    uint64_t slept; /* it has read all below this one, when it went to sleep last */
     bool hungry;    /* the spout has read all, and is to be told of more */
     bool gathering; /* the thread waits for more before it syncs */
     int failed;     /* what the thread ended with */

@@ -841,7 +841,7 @@ class Writes(Case):
     def test_a_durable_run_with_markers_sends_with_its_checkpoints(self):
         """Stopped and started again: each line once, in order. (The mock shows what is not committed, too: kills are tried with a real broker.)"""
         self.cluster.ask("topic", "out", 1)
-        self.cluster.ask("topic", "marks", 1)
+        self.cluster.ask("topic", "marks", 4)
         lines = [f"line {n}" for n in range(20000)]
         self.write(lines, sink=properties(markers="marks"))
         for life in range(3):
