@@ -1,5 +1,6 @@
 /* Whole runs of numbers through a disk buffer, to a bolt that may fail, on two executors. */
 #include "connect/spool/sink.h"
+#include "connect/spool/spool.h"
 #include "connect/spool/spout.h"
 #include "harness/cm.h"
 
@@ -156,12 +157,33 @@ static void what_is_rejected_leaves_and_is_not_in_the_next_run(void **state) {
     end(&r);
 }
 
+/* It was woken all the same, slept again before the sink looked, and so on for seconds. */
+static void a_spout_that_sleeps_holds_up_what_it_has_not_read_and_nothing_else(void **state) {
+    (void)state;
+    gx_spool *spool = test_calloc(1, sizeof *spool);
+    uint64_t safe;
+    bool asleep;
+    assert_true(gx_monitor_init(&spool->log.monitor));
+    spool->log.safe = 5;
+    assert_false(gx_spool_sleep(spool, 4));
+    assert_true(gx_spool_sleep(spool, 5));
+    assert_int_equal(gx_spool_safe(spool, &safe, &asleep, NULL), 0);
+    assert_int_equal(safe, 5);
+    assert_false(asleep);
+    spool->log.safe = 6;
+    assert_int_equal(gx_spool_safe(spool, &safe, &asleep, NULL), 0);
+    assert_true(asleep);
+    gx_monitor_fini(&spool->log.monitor);
+    test_free(spool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_ends_by_itself_when_all_is_through),
         cmocka_unit_test(what_fails_comes_again_until_it_is_taken),
         cmocka_unit_test(what_has_its_last_attempt_is_given_up),
         cmocka_unit_test(what_is_rejected_leaves_and_is_not_in_the_next_run),
+        cmocka_unit_test(a_spout_that_sleeps_holds_up_what_it_has_not_read_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
