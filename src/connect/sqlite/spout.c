@@ -170,8 +170,9 @@ static void finish_answers(spout *s) {
     s->look = INT64_MAX;
     s->next = lite_hand_is_free(&s->hand) ? s->reading.rows.count : s->next;
     while (is_owed(s) && now(s) < until) {
-        s->again = s->failed ? s->again : 0;
-        s->next = lite_hand_is_free(&s->hand) ? s->reading.rows.count : s->next;
+        bool is_free = lite_hand_is_free(&s->hand); /* what it has is the thread's otherwise */
+        s->again = is_free && s->failed ? s->again : 0;
+        s->next = is_free ? s->reading.rows.count : s->next;
         look(s);
         lite_hand_drive(&s->hand, 20);
     }
