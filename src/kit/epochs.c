@@ -37,7 +37,6 @@ typedef struct keeper {
     void *user;
     gx_monitor monitor;
     char words[GALE_FAILURE_TEXT]; /* why nothing is committed now; empty: all is well. Under the monitor's lock */
-    uint64_t ahead, behind; /* the system had this number, and an epoch that was new had that one; the same lock */
 } keeper;
 
 typedef enum epoch_state { WAITS, TRIED, DONE, TAKEN_BACK } epoch_state;
@@ -271,10 +270,15 @@ static int take_back_last(gale_epochs *epochs) {
 
 /* --- Life ------------------------------------------------------------------------------------------------------------- */
 
+/* For a commit, or for the system to be seen. */
+static bool waits(const gale_epochs *epochs) {
+    return epochs->owed || !gx_load_relaxed(&epochs->keeper->seen);
+}
+
 /* A task that waits for its committer says so, and takes it back. */
 static void tell(gale_epochs *epochs) {
     char words[GALE_FAILURE_TEXT];
-    bool unwell = hear(epochs->keeper, words) && (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen));
+    bool unwell = hear(epochs->keeper, words) && waits(epochs);
     if (unwell || epochs->unwell) gale_health(epochs->out, unwell ? words : NULL);
     epochs->unwell = unwell;
 }
@@ -295,7 +299,7 @@ static int look(void *user, gale_collector *out, gale_watch watch, int32_t event
     gale_epochs *epochs = user;
     (void)out, (void)watch, (void)events;
     look_after(epochs);
-    if (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen)) look_again(epochs);
+    if (waits(epochs)) look_again(epochs);
     return 0;
 }
 
@@ -429,6 +433,12 @@ static int pledge_all(gale_epochs *epochs, gale_saver *to) {
     return rc;
 }
 
+static uint64_t take_oldest(gale_epochs *epochs) {
+    uint64_t run = epochs->past[0];
+    memmove(epochs->past, epochs->past + 1, --epochs->past_count * sizeof *epochs->past);
+    return run;
+}
+
 /* Is nothing owed of a run before this one? */
 static bool is_past(const gale_epochs *epochs) {
     const gale_epoch *epoch = epochs->owed;
@@ -442,8 +452,7 @@ static void sign(gale_epochs *epochs, uint64_t checkpoint) {
     open->run = epochs->run;
     open->number = checkpoint;
     if (open->forgets || !epochs->past_count || !is_past(epochs)) return;
-    open->forgets = epochs->past[0];
-    memmove(epochs->past, epochs->past + 1, --epochs->past_count * sizeof *epochs->past);
+    open->forgets = take_oldest(epochs);
 }
 
 /* The open one is of this checkpoint. */
@@ -483,7 +492,7 @@ int gale_epochs_save(gale_epochs *epochs, gale_saver *to) {
     if (rc == 0) rc = save_all(epochs, to);
     if (rc == 0) rc = pledge_all(epochs, to);
     if (rc == 0 && is_to_look(epochs)) rc = pledge_look(epochs, to);
-    if (epochs->owed || !gx_load_relaxed(&epochs->keeper->seen)) look_again(epochs);
+    if (waits(epochs)) look_again(epochs);
     return rc;
 }
 
@@ -552,8 +561,7 @@ static int read_run(gale_epochs *epochs, gx_recall *recall) {
     const gale_value *v;
     int rc = gx_recall_one(recall, run_shape, &v);
     if (rc < 0) return rc;
-    if (epochs->past_count == PAST)
-        memmove(epochs->past, epochs->past + 1, --epochs->past_count * sizeof *epochs->past);
+    if (epochs->past_count == PAST) (void)take_oldest(epochs);
     epochs->past[epochs->past_count++] = (uint64_t)v[0].as.i64;
     return 0;
 }

@@ -211,26 +211,25 @@ static int produce_rows(kafka_transactions *t, gale_epoch *epoch, gale_error *er
     return rc;
 }
 
-static int produce_marker(kafka_transactions *t, const gale_epoch *epoch, gale_error *error) {
+static int put_marker(kafka_transactions *t, uint64_t run, kafka_bytes value, gale_error *error) {
     static const kafka_fields none = { .key = NULL };
-    char text[64], key[KEY];
-    size_t size = name_marker(t, gale_epoch_run(epoch), key);
-    kafka_message message = { .key = { .data = key, .size = size } };
-    int length = snprintf(text, sizeof text, "%" PRIu64, gale_epoch_number(epoch));
-    message.value = (kafka_bytes){ .data = text, .size = (size_t)length };
+    char key[KEY];
+    size_t size = name_marker(t, run, key);
+    kafka_message message = { .key = { .data = key, .size = size }, .value = value };
     rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers, MARKERS);
     return err ? not_now(t, t->markers, err, error) : 0;
 }
 
+static int produce_marker(kafka_transactions *t, const gale_epoch *epoch, gale_error *error) {
+    char text[64];
+    int length = snprintf(text, sizeof text, "%" PRIu64, gale_epoch_number(epoch));
+    return put_marker(t, gale_epoch_run(epoch), (kafka_bytes){ .data = text, .size = (size_t)length }, error);
+}
+
 /* A tombstone, for the topic is compacted. */
 static int forget_marker(kafka_transactions *t, const gale_epoch *epoch, gale_error *error) {
-    static const kafka_fields none = { .key = NULL };
-    char key[KEY];
-    if (!gale_epoch_forgets(epoch)) return 0;
-    size_t size = name_marker(t, gale_epoch_forgets(epoch), key);
-    kafka_message message = { .key = { .data = key, .size = size } };
-    rd_kafka_resp_err_t err = produce(t, &message, &none, t->markers, MARKERS);
-    return err ? not_now(t, t->markers, err, error) : 0;
+    uint64_t run = gale_epoch_forgets(epoch);
+    return run ? put_marker(t, run, (kafka_bytes){ .data = NULL }, error) : 0;
 }
 
 int kafka_transactions_commit(void *transactions, gale_epoch *epoch, gale_error *error) {
