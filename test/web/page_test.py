@@ -50,9 +50,9 @@ class Figures(Page):
         expect(self.figure(page, "memory").locator("b")).to_have_text("18.0 MiB")
         expect(page.locator("[data-health]")).to_have_text("live, ready")
 
-    def test_what_hurts_is_said_before_all_else(self):
+    def test_problems_are_said_before_all_else(self):
         page = self.show()
-        expect(page.locator("main > :first-child h2")).to_have_text("What hurts")
+        expect(page.locator("main > :first-child h2")).to_have_text("Problems")
         expect(page.locator("#hurts li")).to_contain_text("parse fails 0.03 % of its tuples")
 
     def test_a_component_s_row_has_its_figures(self):
@@ -217,7 +217,7 @@ class Trouble(Page):
     def test_a_stuck_bolt_is_found_in_two_clicks(self):
         self.mock.stuck = True
         page = self.show()
-        expect(page.locator("#hurts .verdict")).to_have_text("It hurts")
+        expect(page.locator("#hurts .verdict")).to_have_text("In trouble")
         page.locator("#hurts a").first.click()
         expect(page.locator("h2").first).to_have_text("alerts")
         expect(page.locator("tr.stuck")).to_have_count(1)
@@ -243,7 +243,7 @@ class Trouble(Page):
         self.mock.stuck = True
         expect(said).to_contain_text("alerts[1] has been in a call")
         self.mock.stuck = False
-        expect(said).to_have_text("Nothing hurts any more.")
+        expect(said).to_have_text("There is no problem any more.")
 
     def test_dead_letters_are_replayed(self):
         page = self.show("failures")
