@@ -195,15 +195,22 @@ static void warn_replaced(const gx_loading *l, const gx_yaml *from, const gx_com
                  output->name, GX_STR(from->text));
 }
 
-/* It may be meant: a field may decide the other one, as a city decides its country. */
-static void warn_of_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
-                        const gx_output *output, const char *fields) {
+/* A key that the file names may be meant to differ: a field may decide the other one, as a city decides its country. A key that nobody named is the
+ * first field that comes in, and a bolt that is grouped by another one counts what was not asked for. */
+static int check_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
+                     const gx_output *output, const char *fields) {
     gale_error inner = GALE_ERROR_INIT;
-    for (size_t i = 0; i < l->keyed_count; i++) {
+    int rc = 0;
+    for (size_t i = 0; i < l->keyed_count && rc == 0; i++) {
         const gx_keyed *keyed = &l->keyed[i];
-        if (strcmp(keyed->id, bolt->name) == 0 && gx_keyed_check(keyed, source->name, output, fields, &inner) < 0)
+        if (strcmp(keyed->id, bolt->name) != 0 || gx_keyed_check(keyed, source->name, output, fields, &inner) == 0)
+            continue;
+        if (keyed->fields)
             gx_yaml_warn(l->doc, node, l->options->logger, "%s", inner.text);
+        else
+            rc = gx_loading_keep(l, gx_yaml_error_at(l->doc, node, l->error, &inner));
     }
+    return rc;
 }
 
 /* The fields that a bolt's own parameters name must come in. */
@@ -326,7 +333,7 @@ static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const
     size_t kept = gx_yaml_kept(l->doc);
     if (rc == 0) rc = check_fields(l, from, gx_loading_vertex(l, gx_str(bolt->name)), source, output);
     if (rc == 0 && names.size && gx_yaml_kept(l->doc) == kept)
-        warn_of_key(l, node, source, bolt, output, gx_buf_text(&names));
+        rc = check_key(l, node, source, bolt, output, gx_buf_text(&names));
     if (rc == 0) {
         gale_grouping taken = gale_grouping_of(what->kind, what->fields ? gx_buf_text(&names) : NULL);
         taken.drop = what->drop;
