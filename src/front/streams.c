@@ -264,9 +264,16 @@ static bool is_among(const char *words, gale_str wanted) {
     return false;
 }
 
+/* The next brace that does not stand twice, as one of the text's own does. */
+static const char *next_brace(gale_str text) {
+    const char *open = memchr(text.data, '{', text.size), *end = text.data + text.size;
+    while (open && open + 1 < end && open[1] == '{') open = memchr(open + 2, '{', (size_t)(end - open - 2));
+    return open;
+}
+
 /* The next name in braces; false: there is none, or the class refuses the rest. */
 static bool next_in_braces(gale_str *text, gale_str *ret_name) {
-    const char *open = memchr(text->data, '{', text->size);
+    const char *open = next_brace(*text);
     const char *end = open ? memchr(open, '}', text->size - (size_t)(open - text->data)) : NULL;
     if (!end) return false;
     const char *name = open[1] == '+' ? open + 2 : open + 1;
@@ -285,6 +292,16 @@ static int check_braces(const gx_loading *l, const gx_yaml *place, const gx_vert
     return rc;
 }
 
+/* A text without braces that is a field's name is the same for every tuple. */
+static void look_at_bare_name(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                              const gx_output *output, gale_str text) {
+    for (uint32_t i = 0; i < output->field_count; i++)
+        if (gx_str_is(text, output->fields[i]))
+            gx_yaml_warn(l->doc, place, l->options->logger,
+                         "'%s' of '%.*s' is the text '%.*s' for every tuple; '{%.*s}' is the field of this name",
+                         param->name, GX_STR(bolt->id->text), GX_STR(text), GX_STR(text));
+}
+
 static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_vertex *bolt, const gx_component *source,
                         const gx_output *output) {
     int rc = 0;
@@ -299,6 +316,8 @@ static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_verte
         if (param->roles & GX_PARAM_AGGREGATES) rc = check_aggregates(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_BRACES) rc = check_braces(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_TEMPLATE) rc = check_template(l, place, bolt, param, source, output, text);
+        if (param->roles & (GX_PARAM_BRACES | GX_PARAM_TEMPLATE))
+            look_at_bare_name(l, place, bolt, param, output, text);
     }
     return rc;
 }

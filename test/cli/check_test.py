@@ -208,6 +208,16 @@ class Check(unittest.TestCase):
     def test_a_window_for_all_has_no_key_that_a_grouping_could_miss(self):
         self.warns(self.CLOCK.replace("time: time, key: path", "time: time").replace("parallelism: 2, ", ""))
 
+    def test_a_template_that_is_only_the_name_of_a_field(self):
+        """It is one text for every tuple: a field stands in braces. Fields come in by one place, so all sinks have it."""
+        sink = WHOLE.replace("streams:", "  - {id: out, %s}\nstreams:") + "  - {from: count, to: out, grouping: {type: SHUFFLE}}\n"
+        for class_, name, place in ("gale.bolt.FileSink", "path", "7:65"), ("gale.bolt.Format", "template", "7:67"):
+            text = sink % f"className: {class_}, properties: {{{name}: %s}}"
+            self.warns(text % "word", f"{place}: warning: '{name}' of 'out' is the text 'word' for every tuple; '{{word}}' is the field of "
+                                      "this name")
+            for right in "'{word}'", "words", "'{{word}}'" if name == "template" else "x":
+                self.warns(text % right)
+
     CLOCK = """\
 name: t
 spouts:
