@@ -195,6 +195,13 @@ static void warn_replaced(const gx_loading *l, const gx_yaml *from, const gx_com
                  output->name, GX_STR(from->text));
 }
 
+/* Is the class called by a name of Storm's? There the same counts come out, in parts. */
+static bool has_storms_name(const gx_loading *l, const gx_keyed *keyed) {
+    const gx_vertex *v = gx_loading_vertex(l, gx_str(keyed->id));
+    const gx_yaml *name = v ? gx_yaml_get(v->item, "className") : NULL;
+    return name && !gx_str_is(name->text, keyed->class_->name);
+}
+
 /* A key that the file names may be meant to differ: a field may decide the other one, as a city decides its country. A key that nobody named is the
  * first field that comes in, and a bolt that is grouped by another one counts what was not asked for. */
 static int check_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
@@ -205,7 +212,7 @@ static int check_key(const gx_loading *l, const gx_yaml *node, const gx_componen
         const gx_keyed *keyed = &l->keyed[i];
         if (strcmp(keyed->id, bolt->name) != 0 || gx_keyed_check(keyed, source->name, output, fields, &inner) == 0)
             continue;
-        if (keyed->fields)
+        if (keyed->fields || has_storms_name(l, keyed))
             gx_yaml_warn(l->doc, node, l->options->logger, "%s", inner.text);
         else
             rc = gx_loading_keep(l, gx_yaml_error_at(l->doc, node, l->error, &inner));

@@ -200,6 +200,12 @@ class Check(unittest.TestCase):
             self.assertIn("9:40: error: 'count' is grouped by 'status', but counts 'host', the first field of 'split': give it the "
                           "property 'key' with the value status, or group it by host", result.stdout)
 
+    def test_under_storm_s_name_it_counts_as_it_does_there(self):
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]")
+        self.warns(text.replace("gale.bolt.Count", "org.apache.storm.testing.TestWordCounter"),
+                   "9:40: warning: 'count' is grouped by 'status', but counts 'host', the first field of 'split': give it the "
+                   "property 'key' with the value status, or group it by host")
+
     def test_a_key_that_the_file_names_may_differ_from_the_grouping(self):
         text = WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]")
         self.warns(text.replace("className: gale.bolt.Count,", "className: gale.bolt.Count, properties: {key: path},"),
