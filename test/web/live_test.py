@@ -7,6 +7,7 @@ usage: live_test.py        (script/web test builds and fetches what it needs; GA
 import collections
 import os
 import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -274,6 +275,21 @@ class Trouble(Live):
             call = next(item["in_call"] for item in self.now(run)["executors"] if item["in_call"])
             self.assertEqual(call["component"], "sink")
             run.process.kill()
+
+
+class Pictures(Live):
+    """Those of a run; page_test.py has those that show what a run seldom does."""
+
+    @unittest.skipUnless(os.environ.get("GALE_PICTURES"), "script/web pictures")
+    def test_the_first_screen_of_an_access_log_that_is_followed(self):
+        example = ROOT / "examples" / "access-log"
+        run = self.start((example / "topology.yaml").read_text(), "-q", before=lambda path: (path / "access.log").touch())
+        server = subprocess.Popen([sys.executable, example / "server.py", "access.log"], cwd=run.path)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        page = self.open(run.url, color_scheme="light")
+        run.acked(2000 * 100)
+        page.screenshot(path=Path(os.environ["GALE_PICTURES"]) / "page-running.png")
 
 
 if __name__ == "__main__":
