@@ -70,8 +70,9 @@ function(gale_connector name text)
   endif()
   gale_check_classes(${name} ${of_CLASSES})
   foreach(line IN LISTS of_STANDS_FOR)
-    if(NOT line MATCHES "^[A-Za-z0-9_.$]+ (- .+|([A-Za-z0-9_.]+) [{] .+ [}])$" OR
-       (CMAKE_MATCH_2 AND NOT CMAKE_MATCH_2 IN_LIST of_CLASSES))
+    string(REGEX MATCH "^[A-Za-z0-9_.$]+ (- .+|([A-Za-z0-9_.]+) [{] .+ [}])$" right "${line}")
+    set(class "${CMAKE_MATCH_2}")
+    if(NOT right OR (class AND NOT class IN_LIST of_CLASSES))
       message(FATAL_ERROR "gale_connector(${name}): STANDS_FOR wants lines 'CLASS GALES-CLASS { properties }', of a class that it brings, or "
                           "'CLASS - sentence', without a semicolon, not '${line}'")
     endif()
