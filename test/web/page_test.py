@@ -420,7 +420,6 @@ class Pictures(Page):
         page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
 
     def test_the_pictures_of_the_documents(self):
-        self.take("page-light")
         self.take("page-phone", size=NARROW, color_scheme="dark")
         self.take("page-components", "components", color_scheme="dark")
         self.mock.stuck = True
