@@ -8,10 +8,12 @@
 #
 # gale_piece(NAME [NEEDS PC...] [PACKAGES DEBIAN...])
 #   a floor of src/LAYERS that is no part of libgale, and of each connector that asks for it: it goes into the plugin, and brings its needs along
-# gale_connector(NAME TEXT CLASSES NAME... SOURCES FILE... [PIECES NAME...] [NEEDS PC...] [PACKAGES DEBIAN...])
+# gale_connector(NAME TEXT CLASSES NAME... SOURCES FILE... [STANDS_FOR LINE...] [PIECES NAME...] [NEEDS PC...] [PACKAGES DEBIAN...])
 #   what the folder's CMakeLists.txt says of it, and nothing else:
 #   TEXT      what it does, "reads and writes Kafka topics"
 #   CLASSES   the names that it brings, aliases of Storm's too: a file that has one of them loads it, and no other plugin may bring them
+#   STANDS_FOR  Storm's classes that it takes the place of, and how that is written: "CLASS GALES-CLASS { properties }", or "CLASS - sentence" where
+#             no class does the same. A file that has one of them is refused with that text; a CLASS that ends with a point is all that begin with it
 #   NEEDS     libraries by their names in pkg-config, "rdkafka>=2.0"; PACKAGES: Debian's, which have them for who builds
 #
 # Of the rest, the tests make use: gale_connector_plugin(NAME) builds the plugin, gale_write_connectors(FILE NAME...) the table that
@@ -49,7 +51,7 @@ function(gale_piece name)
 endfunction()
 
 function(gale_connector name text)
-  cmake_parse_arguments(PARSE_ARGV 2 of "" "" "CLASSES;SOURCES;PIECES;NEEDS;PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 2 of "" "" "CLASSES;SOURCES;STANDS_FOR;PIECES;NEEDS;PACKAGES")
   foreach(piece ${of_PIECES})
     foreach(what NEEDS PACKAGES)
       get_property(more GLOBAL PROPERTY GALE_PIECE_${piece}_${what})
@@ -64,12 +66,20 @@ function(gale_connector name text)
     set(what "; what is ${of_UNPARSED_ARGUMENTS}?")
   endif()
   if(NOT of_CLASSES OR NOT of_SOURCES OR of_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gale_connector(${name}): it has CLASSES and SOURCES, and may have PIECES, NEEDS and PACKAGES${what}")
+    message(FATAL_ERROR "gale_connector(${name}): it has CLASSES and SOURCES, and may have STANDS_FOR, PIECES, NEEDS and PACKAGES${what}")
   endif()
   gale_check_classes(${name} ${of_CLASSES})
+  foreach(line IN LISTS of_STANDS_FOR)
+    string(REGEX MATCH "^[A-Za-z0-9_.$]+ (- .+|([A-Za-z0-9_.]+) [{] .+ [}])$" right "${line}")
+    set(class "${CMAKE_MATCH_2}")
+    if(NOT right OR (class AND NOT class IN_LIST of_CLASSES))
+      message(FATAL_ERROR "gale_connector(${name}): STANDS_FOR wants lines 'CLASS GALES-CLASS { properties }', of a class that it brings, or "
+                          "'CLASS - sentence', without a semicolon, not '${line}'")
+    endif()
+  endforeach()
   list(TRANSFORM of_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL PROPERTY GALE_CONNECTOR_${name}_TEXT "${text}")
-  foreach(what CLASSES SOURCES PIECES NEEDS PACKAGES)
+  foreach(what CLASSES SOURCES STANDS_FOR PIECES NEEDS PACKAGES)
     set_property(GLOBAL PROPERTY GALE_CONNECTOR_${name}_${what} ${of_${what}})
   endforeach()
   set_property(GLOBAL APPEND PROPERTY GALE_KNOWN_CONNECTORS ${name})
@@ -259,12 +269,17 @@ function(gale_write_connectors file)
   foreach(name ${ARGN})
     gale_connector_get(${name} TEXT text)
     gale_connector_get(${name} CLASSES classes)
+    gale_connector_get(${name} STANDS_FOR stands_for)
     list(JOIN classes " " classes)
-    string(APPEND rows "    { \"${name}\", \"${text}\", \"${classes}\" },\n")
+    set(lines "\"\"")
+    foreach(line IN LISTS stands_for)
+      string(APPEND lines "\n      \"${line}\\n\"")
+    endforeach()
+    string(APPEND rows "    { \"${name}\", \"${text}\", \"${classes}\", ${lines} },\n")
   endforeach()
   list(LENGTH ARGN count)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
-       "/* What gale_connector() says in src/connect; cmake/connectors.cmake writes it. */\n#include \"front/connector.h\"\n\nconst size_t gx_connector_count = @count@;\nconst gx_connector gx_connectors[] = {\n@rows@    { NULL, NULL, NULL },\n};\n")
+       "/* What gale_connector() says in src/connect; cmake/connectors.cmake writes it. */\n#include \"front/connector.h\"\n\nconst size_t gx_connector_count = @count@;\nconst gx_connector gx_connectors[] = {\n@rows@    { NULL, NULL, NULL, NULL },\n};\n")
 endfunction()
 
 # The Debian packages that have what these are linked with, a line each, for who hands out the program (script/package).

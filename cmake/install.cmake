@@ -112,8 +112,10 @@ if(TARGET gale)
           COMPONENT gale)
   install(FILES ${completion}/_gale DESTINATION ${GALE_ZSH_DIR} COMPONENT gale)
   install(FILES ${completion}/gale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT gale)
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
-          COMPONENT gale)
+  # README and docs/, whose links hold where they are installed.
+  install(CODE "execute_process(COMMAND \${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR} -DTO=${PROJECT_BINARY_DIR}/install/documents
+                                        -P ${PROJECT_SOURCE_DIR}/cmake/documents.cmake COMMAND_ERROR_IS_FATAL ANY)" COMPONENT gale)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/install/documents/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT gale)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT gale
           REGEX "/examples/CMakeLists.txt$" EXCLUDE PATTERN build EXCLUDE)
 endif()

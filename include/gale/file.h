@@ -162,6 +162,9 @@ typedef struct gale_file_sink_options {
     const gale_file_codec
         *codec; /* packs the files, whose names end with its ending, which is added where it lacks; borrowed for ever.
                                      `rotate_bytes` are before it. NULL: none */
+    bool
+        header; /* the first line of each file names its columns, of formats csv and tsv: the fields that are written. Without `fields`, all
+                    inputs must have the same. A file that holds something is given none */
 } gale_file_sink_options;
 GALE_API GALE_MUST_USE int gale_file_sink_bolt(const gale_file_sink_options *options, gale_bolt *ret_bolt,
                                                gale_error *error);

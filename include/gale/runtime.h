@@ -305,11 +305,11 @@ typedef struct gale_task_stats {
     uint64_t emitted;     /* calls of emit */
     uint64_t transferred; /* deliveries they made */
     uint64_t acked;       /* bolt: inputs acked; spout: trees acked */
-    uint64_t failed;      /* bolt: inputs failed; spout: trees failed, timeouts apart */
-    uint64_t timed_out;   /* spout: trees; bolt: 0 */
-    uint64_t forgotten;   /* inputs neither answered nor held when execute returned */
-    uint64_t misused;     /* second answers, late emits, emits that do not fit the stream */
-    uint64_t errors;      /* errors returned or reported */
+    uint64_t failed; /* bolt: inputs failed; spout: trees failed, of which the next, `rejected` and `stopped` are not */
+    uint64_t timed_out; /* spout: trees; bolt: inputs failed with GALE_REASON_TIMEOUT */
+    uint64_t forgotten; /* inputs neither answered nor held when execute returned */
+    uint64_t misused;   /* second answers, late emits, emits that do not fit the stream */
+    uint64_t errors;    /* errors returned or reported */
     uint64_t ticks;
     uint64_t held;         /* tuples held now */
     uint64_t queued_bytes; /* waiting for this task now, rings apart. Whole batches: 576 or 4,608 bytes each, full or
@@ -334,6 +334,7 @@ typedef struct gale_task_stats {
     uint32_t hold_by;                 /* by flow control: the task that does; 0: none in particular */
     int64_t hold_since;               /* ns, the runtime's clock (gale_runtime_now) */
     double rate;                      /* spout: gale.rate, or what gale_runtime_set says; 0: none */
+    uint64_t stopped;                 /* spout: trees that the end of the run cut off; bolt: 0 */
 } gale_task_stats;
 
 /* Tasks are numbered from 1 to this. */

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/visible.h"
 #include "cli/figures.h"
+#include "serve/outcomes.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static void add_state(const gale_value *now, gx_buf *out) {
 
 /* What hurts most, or what its socket says instead of an answer. */
 static void add_row(const gx_running *one, const gale_value *now, const char *error, gx_buf *out) {
-    char up[64], acked[GX_FIGURE_SIZE], failed[GX_FIGURE_SIZE];
+    char up[64], count[GX_FIGURE_SIZE];
+    gale_value trees = gx_heard_at(now, "trees");
     gx_buf_format(out, "%10llu  ", (unsigned long long)one->pid);
     gx_visible_add(out, gx_str(one->name), "");
     for (size_t used = strlen(one->name); used < 20; used++) gx_buf_add_byte(out, ' ');
@@ -47,8 +49,9 @@ static void add_row(const gx_running *one, const gale_value *now, const char *er
     }
     gx_buf_format(out, "  %12s", gx_look_duration(gx_heard_number(now, "uptime", 0), up, sizeof up));
     add_state(now, out);
-    gx_buf_format(out, "  %14s", gx_figure_count(gx_heard_count(now, "trees.acked"), acked));
-    gx_buf_format(out, "  %10s", gx_figure_count(gx_heard_count(now, "trees.failed"), failed));
+    gx_buf_format(out, "  %14s", gx_figure_count(gx_heard_count(&trees, "acked"), count));
+    for (size_t i = 0; i < GX_OUTCOMES; i++)
+        gx_buf_format(out, "  %10s", gx_figure_count(gx_heard_count(&trees, gx_outcomes[i].key), count));
     gale_value hurt = gx_heard_item(now, "hurts", 0);
     gale_str text = gx_heard_text(&hurt, "text");
     if (text.size) gx_buf_add_text(out, "  ");
@@ -76,8 +79,10 @@ static void add_object(const gx_running *one, const gale_value *now, const char 
         gx_json_bool(json, gx_heard_is(now, "active"));
         gx_json_key(json, gx_str("uptime"));
         gx_json_f64(json, gx_heard_number(now, "uptime", 0));
-        gx_figure_count_member(json, "acked", gx_heard_count(now, "trees.acked"));
-        gx_figure_count_member(json, "failed", gx_heard_count(now, "trees.failed"));
+        gale_value trees = gx_heard_at(now, "trees");
+        gx_figure_count_member(json, "acked", gx_heard_count(&trees, "acked"));
+        for (size_t i = 0; i < GX_OUTCOMES; i++)
+            gx_figure_count_member(json, gx_outcomes[i].key, gx_heard_count(&trees, gx_outcomes[i].key));
     }
     gx_json_close(json, '}');
 }
@@ -106,7 +111,9 @@ static void tell_all(const choices *c, const gx_runnings *all, gx_buf *out) {
         gx_json_key(&json, gx_str("running"));
         gx_json_open(&json, '[');
     } else if (all->count) {
-        gx_buf_format(out, "%10s  %-20s  %12s  %-8s  %14s  %10s\n", "PID", "NAME", "UP", "STATE", "ACKED", "FAILED");
+        gx_buf_format(out, "%10s  %-20s  %12s  %-8s  %14s", "PID", "NAME", "UP", "STATE", "ACKED");
+        for (size_t i = 0; i < GX_OUTCOMES; i++) gx_buf_format(out, "  %10s", gx_outcomes[i].head);
+        gx_buf_add_text(out, "  PROBLEM\n");
     } else {
         gx_buf_add_text(out, "you run no topology that can be reached\n");
     }
@@ -138,8 +145,9 @@ const gx_command gx_cmd_ps = {
     .name = "ps",
     .usage = "ps [options]",
     .text = "list the topologies that you run",
-    .more = "UP is how long the process runs; ACKED and FAILED count since it began, or since it was last changed\n"
-            "(gale reload, restart).\n"
+    .more = "UP is how long the process runs. ACKED, FAILED, TIMED OUT, REJECTED and STOPPED count trees since it "
+            "began, or\n"
+            "since it was last changed (gale reload, restart). PROBLEM is the worst one; gale stats has all.\n"
             "Those that were started with --no-control cannot be reached, and are not listed.\n",
     .options = options,
     .option_count = 1,

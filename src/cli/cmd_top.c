@@ -191,7 +191,7 @@ static int run_top(int argc, char **argv, gx_terminal *errors) {
 const gx_command gx_cmd_top = {
     .name = "top",
     .usage = "top [TOPOLOGY] [options]",
-    .text = "watch a running topology: what hurts, and each component's figures a second",
+    .text = "watch a running topology: its problems, and each component's figures a second",
     .more = "q quits, up and down move through components that the window has no room for. Where the output is no "
             "terminal, a line each time.\n" WHICH,
     .options = top_options,

@@ -2,6 +2,7 @@
 
 #include "base/visible.h"
 #include "cli/figures.h"
+#include "serve/outcomes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,8 +170,9 @@ static void figures(const gx_demo_view *view, const gale_run_stats *now, const s
                   (long long)((now->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND), gx_figure_count(now->trees, lines),
                   rate_of(now->trees, before->trees, elapsed, rate),
                   rate_of(now->executed, before->executed, elapsed, tuples), gx_figure_count(now->open, open));
-    if (now->failed + now->timed_out)
-        gx_buf_format(out, "  %s failed", gx_figure_count(now->failed + now->timed_out, lines));
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(now, outcomes);
+    if (gx_outcomes_sum(outcomes)) gx_buf_format(out, "  %s failed", gx_figure_count(gx_outcomes_sum(outcomes), lines));
     if (what->late) gx_buf_format(out, "  %s late", gx_figure_count((uint64_t)what->late, lines));
     if (what->bad) gx_buf_format(out, "  %s bad", gx_figure_count((uint64_t)what->bad, lines));
 }

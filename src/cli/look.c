@@ -5,6 +5,7 @@
 #include "cli/figures.h"
 #include "cli/terminal.h"
 #include "draw/labels.h"
+#include "serve/outcomes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -116,12 +117,13 @@ static void fill_acked(const row *r, cell *c) {
 }
 
 /* Since the start, always: one an hour matters, too. */
-static void fill_failed(const row *r, cell *c) {
-    uint64_t failed = gx_heard_count(&r->now, "failed");
-    uint64_t before = r->look->before ? gx_heard_count(&r->before, "failed") : failed;
+static void fill_outcome(const row *r, size_t outcome, cell *c) {
+    const char *key = gx_outcomes[outcome].key;
+    uint64_t count = gx_heard_count(&r->now, key);
+    uint64_t before = r->look->before ? gx_heard_count(&r->before, key) : count;
     char text[GX_FIGURE_SIZE];
-    snprintf(c->text, CELL, "%s", gx_figure_count(failed, text));
-    c->mark = failed > before ? GX_MARK_RED : failed ? GX_MARK_YELLOW : NULL;
+    snprintf(c->text, CELL, "%s", gx_figure_count(count, text));
+    c->mark = count > before ? GX_MARK_RED : count ? GX_MARK_YELLOW : NULL;
 }
 
 static void fill_queue(const row *r, cell *c) {
@@ -132,7 +134,7 @@ static void fill_queue(const row *r, cell *c) {
 typedef struct column {
     const char *total, *rate; /* its head */
     int importance;           /* the least is the first to go */
-    column_fn *fill;
+    column_fn *fill;          /* NULL: an outcome's */
 } column;
 
 static const column columns[] = {
@@ -144,11 +146,28 @@ static const column columns[] = {
     { "EXECUTE", "EXECUTE", 6, fill_execute },
     { "PROCESS", "PROCESS", 4, fill_process },
     { "ACKED", "ACKED/s", 2, fill_acked },
-    { "FAILED", "FAILED", 7, fill_failed },
     { "QUEUE", "QUEUE", 3, fill_queue },
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+/* Outcomes stand before the last column. */
+enum { COLUMNS = sizeof columns / sizeof *columns + GX_OUTCOMES, OUTCOME = COLUMNS - GX_OUTCOMES - 1 };
+
+static bool is_outcome(size_t k) {
+    return k >= OUTCOME && k < OUTCOME + GX_OUTCOMES;
+}
+
+static column column_at(size_t k) {
+    if (is_outcome(k)) return (column){ gx_outcomes[k - OUTCOME].head, gx_outcomes[k - OUTCOME].head, 7, NULL };
+    return columns[k < OUTCOME ? k : k - GX_OUTCOMES];
+}
+
+static void fill(const row *r, size_t k, cell *c) {
+    if (is_outcome(k))
+        fill_outcome(r, k - OUTCOME, c);
+    else
+        column_at(k).fill(r, c);
+    if (!*c->text) snprintf(c->text, CELL, "-");
+}
 
 /* --- The table ----------------------------------------------------------------------------------------------------- */
 
@@ -171,8 +190,8 @@ static row row_of(const gx_look *look, size_t index) {
 static void measure(table *t) {
     t->name = strlen("COMPONENT");
     for (size_t k = 0; k < COLUMNS; k++) {
-        t->widths[k] = strlen(t->look->before ? columns[k].rate : columns[k].total);
-        t->shown[k] = true;
+        t->widths[k] = strlen(t->look->before ? column_at(k).rate : column_at(k).total);
+        t->shown[k] = !is_outcome(k) || k == OUTCOME; /* the others once they count something */
     }
     for (size_t i = 0; i < t->count; i++) {
         row r = row_of(t->look, i);
@@ -180,8 +199,8 @@ static void measure(table *t) {
         if (name > t->name) t->name = name < NAME_MOST ? name : NAME_MOST;
         for (size_t k = 0; k < COLUMNS; k++) {
             cell *c = &t->cells[i][k];
-            columns[k].fill(&r, c);
-            if (!*c->text) snprintf(c->text, CELL, "-");
+            fill(&r, k, c);
+            t->shown[k] |= is_outcome(k) && strcmp(c->text, "0") != 0;
             if (strlen(c->text) > t->widths[k]) t->widths[k] = strlen(c->text);
         }
     }
@@ -203,7 +222,7 @@ static void fit(table *t) {
             return;
         }
         for (size_t k = 0; k < COLUMNS; k++)
-            if (t->shown[k] && (least == COLUMNS || columns[k].importance < columns[least].importance)) least = k;
+            if (t->shown[k] && (least == COLUMNS || column_at(k).importance < column_at(least).importance)) least = k;
         if (least == COLUMNS) return;
         t->shown[least] = false;
     }
@@ -225,7 +244,8 @@ static void add_head(const table *t, gx_buf *out) {
     gx_buf_format(out, "%-*s", (int)t->name, "COMPONENT");
     for (size_t k = 0; k < COLUMNS; k++)
         if (t->shown[k])
-            gx_buf_format(out, "%*s", (int)t->widths[k] + GAP, t->look->before ? columns[k].rate : columns[k].total);
+            gx_buf_format(out, "%*s", (int)t->widths[k] + GAP,
+                          t->look->before ? column_at(k).rate : column_at(k).total);
     gx_buf_add_text(out, t->look->marks ? GX_MARK_END "\n" : "\n");
 }
 
@@ -288,17 +308,25 @@ static void add_losses(const gale_value *trees, gx_buf *out) {
     }
 }
 
+/* `failed` always, the others once they count something. */
+static void add_outcomes(const gx_look *look, const gale_value *now, const gale_value *before, gx_buf *out) {
+    char count[CELL], text[CELL + 32];
+    for (size_t i = 0; i < GX_OUTCOMES; i++) {
+        count_text(look, now, before, gx_outcomes[i].key, count);
+        if (i > 0 && gx_heard_count(now, gx_outcomes[i].key) == 0) continue;
+        snprintf(text, sizeof text, "%s %s%s", count, gx_outcomes[i].title, look->before ? " a second" : "");
+        gx_buf_add_text(out, ", ");
+        add_marked(look, out, strcmp(count, "0") != 0 ? GX_MARK_RED : NULL, text);
+    }
+}
+
 static void add_trees(const gx_look *look, gx_buf *out) {
-    char acked[CELL], failed[CELL], open[GX_FIGURE_SIZE], mean[CELL], p99[CELL];
+    char acked[CELL], open[GX_FIGURE_SIZE], mean[CELL], p99[CELL];
     gale_value now = gx_heard_at(look->now, "trees"), before = gale_null();
     if (look->before) before = gx_heard_at(look->before, "trees");
     count_text(look, &now, &before, "acked", acked);
-    count_text(look, &now, &before, "failed", failed);
-    const char *each = look->before ? " a second" : "";
-    gx_buf_format(out, "trees: %s acked%s, ", acked, each);
-    char text[CELL + 32];
-    snprintf(text, sizeof text, "%s failed%s", failed, each);
-    add_marked(look, out, strcmp(failed, "0") != 0 ? GX_MARK_RED : NULL, text);
+    gx_buf_format(out, "trees: %s acked%s", acked, look->before ? " a second" : "");
+    add_outcomes(look, &now, &before, out);
     gx_buf_format(out, ", %s open", gx_figure_count(gx_heard_count(&now, "open"), open));
     add_losses(&now, out);
     if (gx_heard_number(look->now, "complete.mean", -1) < 0) return;

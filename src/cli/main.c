@@ -66,9 +66,12 @@ static int find_class(gx_plugins *plugins, gale_str name, const gx_class **ret_c
     if (rc < 0 || (*ret_class = gx_registry_find(registry, name))) return rc;
     gx_plugin_path_each(load_quietly, plugins);
     if ((*ret_class = gx_registry_find(registry, name))) return 0;
-    const char *stranger = gx_stranger(name);
+    gx_buf text = GX_BUF_INIT(NULL);
+    const char *stranger = gx_stranger(name, &text);
     if (stranger)
-        return gale_error_set(error, GALE_NOT_FOUND, "gale has no counterpart of '%.*s': %s", GX_STR(name), stranger);
+        gale_error_set(error, GALE_NOT_FOUND, "gale has no counterpart of '%.*s': %s", GX_STR(name), stranger);
+    gx_buf_fini(&text);
+    if (stranger) return GALE_NOT_FOUND;
     return gale_error_set(error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name),
                           gx_registry_hint(registry, name, GX_CLASS_KIND_COUNT, hint));
 }

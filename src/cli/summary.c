@@ -28,9 +28,9 @@ static void add_task(gx_summary_row *row, const gale_task_stats *task) {
     row->emitted += task->emitted;
     row->transferred += task->transferred;
     row->acked += task->acked;
-    row->failed += task->failed;
-    row->timed_out += task->timed_out;
-    row->rejected += task->rejected;
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_task(task, outcomes);
+    for (size_t i = 0; i < GX_OUTCOMES; i++) row->outcomes[i] += outcomes[i];
     row->errors += task->errors;
     row->execute_samples += task->execute_samples;
     row->execute_nanoseconds += task->execute_nanoseconds;
@@ -156,13 +156,20 @@ void gx_summary_fini(gx_summary *summary) {
     summary->noted = (gx_noted){ 0 };
 }
 
+/* Inputs; 0 for a spout, whose trees some bolt has rejected. */
+static uint64_t rejected_by(const gx_summary_row *row) {
+    return row->spout ? 0 : row->outcomes[gx_outcome_of(GALE_REASON_REJECTED)];
+}
+
 bool gx_summary_lost(const gx_summary *summary) {
     const gale_run_stats *run = &summary->total.run;
     if (run->given_up || run->rejected || run->dead_letters_lost) return true;
     for (size_t i = 0; i < summary->row_count; i++) {
         const gx_summary_row *row = &summary->rows[i];
-        if (row->shed || (!row->spout && row->rejected)) return true;
-        if (row->spout ? row->errors : summary->total.run.trees == 0 && row->failed) return true;
+        if (row->shed || rejected_by(row)) return true;
+        if (row->spout ? row->errors
+                       : summary->total.run.trees == 0 && row->outcomes[gx_outcome_of(GALE_REASON_FAILED)])
+            return true;
     }
     return false;
 }
@@ -171,10 +178,9 @@ void gx_summary_carry(const gx_summary *summary, gx_carried *carried) {
     const gale_run_stats *run = &summary->total.run;
     carried->changes++;
     carried->acked += run->acked;
-    carried->failed += run->failed;
-    carried->timed_out += run->timed_out;
-    carried->rejected += run->rejected;
-    carried->stopped += run->stopped;
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(run, outcomes);
+    for (size_t i = 0; i < GX_OUTCOMES; i++) carried->outcomes[i] += outcomes[i];
     carried->replayed += run->replayed;
     carried->given_up += run->given_up;
     carried->dead_letters += run->dead_letters;
@@ -184,11 +190,13 @@ void gx_summary_carry(const gx_summary *summary, gx_carried *carried) {
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-enum { TASKS, EXECUTED, EMITTED, ACKED, FAILED, TIMED_OUT, EXECUTE, COLUMNS };
+enum { TASKS, EXECUTED, EMITTED, ACKED, OUTCOME, EXECUTE = OUTCOME + GX_OUTCOMES, COLUMNS };
 
-static const char *const headers[COLUMNS] = {
-    "tasks", "executed", "emitted", "acked", "failed", "timed out", "execute"
-};
+static const char *header(int column) {
+    static const char *const before[OUTCOME] = { "tasks", "executed", "emitted", "acked" };
+    if (column == EXECUTE) return "execute";
+    return column < OUTCOME ? before[column] : gx_outcomes[column - OUTCOME].title;
+}
 
 static const char *dash_or_count(bool dash, uint64_t count, char out[GX_FIGURE_SIZE]) {
     if (!dash) return gx_figure_count(count, out);
@@ -201,9 +209,8 @@ static const char *cell(const gx_summary_row *row, int column, char out[GX_FIGUR
     case EXECUTED: return dash_or_count(row->spout, row->executed, out);
     case EMITTED: return gx_figure_count(row->emitted, out);
     case ACKED: return gx_figure_count(row->acked, out);
-    case FAILED: return gx_figure_count(row->failed, out);
-    case TIMED_OUT: return dash_or_count(!row->spout, row->timed_out, out);
-    default: break;
+    case EXECUTE: break;
+    default: return gx_figure_count(row->outcomes[column - OUTCOME], out);
     }
     if (row->spout || !row->execute_samples) return dash_or_count(true, 0, out);
     return gx_figure_time((double)row->execute_nanoseconds / (double)row->execute_samples, out);
@@ -212,7 +219,7 @@ static const char *cell(const gx_summary_row *row, int column, char out[GX_FIGUR
 /* 0 for a column that says nothing: it is left out. */
 static int width_of(const gx_summary *summary, int column) {
     char text[GX_FIGURE_SIZE];
-    int width = (int)strlen(headers[column]);
+    int width = (int)strlen(header(column));
     bool says = false;
     for (size_t i = 0; i < summary->row_count; i++) {
         int own = (int)strlen(cell(&summary->rows[i], column, text));
@@ -230,7 +237,7 @@ static void text_table(const gx_summary *summary, gx_buf *out) {
     }
     gx_buf_format(out, "%-*s", first, "component");
     for (int c = 0; c < COLUMNS; c++)
-        if ((widths[c] = width_of(summary, c)) > 0) gx_buf_format(out, "  %*s", widths[c], headers[c]);
+        if ((widths[c] = width_of(summary, c)) > 0) gx_buf_format(out, "  %*s", widths[c], header(c));
     gx_buf_add_text(out, "\n");
     for (size_t i = 0; i < summary->row_count; i++) {
         char text[GX_FIGURE_SIZE];
@@ -245,17 +252,20 @@ static void text_table(const gx_summary *summary, gx_buf *out) {
 static void text_rejected(const gx_summary *summary, gx_buf *out) {
     for (size_t i = 0; i < summary->row_count && !summary->total.run.rejected; i++) {
         const gx_summary_row *row = &summary->rows[i];
-        if (!row->spout && row->rejected)
-            gx_buf_format(out, "%s rejected by %s, of no tree\n", COUNT(row->rejected), row->component);
+        if (rejected_by(row))
+            gx_buf_format(out, "%s rejected by %s, of no tree\n", COUNT(rejected_by(row)), row->component);
     }
 }
 
 static void text_trees(const gx_reading *total, gx_buf *out) {
     const gale_run_stats *run = &total->run;
-    gx_buf_format(out, "%s tree%s: %s acked, %s failed, %s timed out, %s stopped, %s open\n", COUNT(run->trees),
-                  gx_plural(run->trees), COUNT(run->acked), COUNT(run->failed), COUNT(run->timed_out),
-                  COUNT(run->stopped), COUNT(run->open));
-    if (run->rejected) gx_buf_format(out, "%s rejected\n", COUNT(run->rejected));
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(run, outcomes);
+    gx_buf_format(out, "%s tree%s: %s acked", COUNT(run->trees), gx_plural(run->trees), COUNT(run->acked));
+    for (size_t i = 0; i < GX_OUTCOMES; i++)
+        if (outcomes[i] || i != gx_outcome_of(GALE_REASON_REJECTED))
+            gx_buf_format(out, ", %s %s", COUNT(outcomes[i]), gx_outcomes[i].title);
+    gx_buf_format(out, ", %s open\n", COUNT(run->open));
     if (run->replayed || run->given_up)
         gx_buf_format(out, "%s emitted again, %s given up, dead letters: %s", COUNT(run->replayed),
                       COUNT(run->given_up), COUNT(run->dead_letters));
@@ -339,10 +349,10 @@ static void text_checkpoints(const gale_checkpoint_stats *c, gx_buf *out) {
 /* The rest of the summary is of the time since the last change. */
 static void text_carried(const gx_carried *carried, gx_buf *out) {
     if (!carried || !carried->changes) return;
-    uint64_t failed = carried->failed + carried->timed_out + carried->rejected + carried->stopped;
     gx_buf_format(out, "before %s change%s: %s acked, %s failed, %s replayed, %s given up, %s dead letters\n",
-                  COUNT(carried->changes), carried->changes == 1 ? "" : "s", COUNT(carried->acked), COUNT(failed),
-                  COUNT(carried->replayed), COUNT(carried->given_up), COUNT(carried->dead_letters));
+                  COUNT(carried->changes), carried->changes == 1 ? "" : "s", COUNT(carried->acked),
+                  COUNT(gx_outcomes_sum(carried->outcomes)), COUNT(carried->replayed), COUNT(carried->given_up),
+                  COUNT(carried->dead_letters));
 }
 
 void gx_summary_text(const gx_summary *summary, gx_buf *out) {
@@ -377,15 +387,17 @@ void gx_summary_line(const gx_reading *now, const gx_reading *before, gx_buf *ou
     gx_buf_format(out, "%4lld s  ", (long long)((run->elapsed + 50 * GALE_MILLISECOND) / GALE_SECOND));
     line_spouts(now, before, out);
     gx_buf_format(out, "  %s tuples/s", RATE(run->executed - before->run.executed, run->elapsed - before->run.elapsed));
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(run, outcomes);
     if (run->trees || !now->emitted)
-        gx_buf_format(out, "  %s open  %s failed", COUNT(run->open), COUNT(run->failed + run->timed_out));
+        gx_buf_format(out, "  %s open  %s failed", COUNT(run->open), COUNT(gx_outcomes_sum(outcomes)));
     if (now->durable && now->checkpoint.number)
         gx_buf_format(out, "  checkpoint %llu, %s ago", (unsigned long long)now->checkpoint.number,
                       TIME(age_of(&now->checkpoint)));
     if (now->held) gx_buf_format(out, "  %s held by %s[%u]", now->held, now->held_by, now->held_by_index);
-    if (now->unwell_count == 1) gx_buf_format(out, "  %s is not well", now->unwell);
+    if (now->unwell_count == 1) gx_buf_format(out, "  %s is unhealthy", now->unwell);
     if (now->unwell_count > 1)
-        gx_buf_format(out, "  %s and %s more not well", now->unwell, COUNT(now->unwell_count - 1));
+        gx_buf_format(out, "  %s and %s more unhealthy", now->unwell, COUNT(now->unwell_count - 1));
     gx_buf_add_text(out, "\n");
 }
 
@@ -428,6 +440,10 @@ static void json_drop(const gx_summary_drop *drop, gx_json *json) {
     gx_json_close(json, '}');
 }
 
+static void outcome_members(const uint64_t counts[GX_OUTCOMES], gx_json *json) {
+    for (size_t i = 0; i < GX_OUTCOMES; i++) gx_figure_count_member(json, gx_outcomes[i].key, counts[i]);
+}
+
 static void json_row(const gx_summary *summary, const gx_summary_row *row, gx_json *json) {
     gx_json_open(json, '{');
     gx_json_key(json, gx_str("component"));
@@ -439,8 +455,7 @@ static void json_row(const gx_summary *summary, const gx_summary_row *row, gx_js
     gx_figure_count_member(json, "emitted", row->emitted);
     gx_figure_count_member(json, "transferred", row->transferred);
     gx_figure_count_member(json, "acked", row->acked);
-    gx_figure_count_member(json, "failed", row->failed);
-    gx_figure_count_member(json, "timed_out", row->timed_out);
+    outcome_members(row->outcomes, json);
     gx_figure_count_member(json, "errors", row->errors);
     gx_figure_count_member(json, "expired", row->expired);
     gx_figure_count_member(json, "shed", row->shed);
@@ -457,13 +472,12 @@ static void json_row(const gx_summary *summary, const gx_summary_row *row, gx_js
 
 static void json_run(const gx_reading *total, gx_json *json) {
     const gale_run_stats *run = &total->run;
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(run, outcomes);
     gx_figure_count_member(json, "trees", run->trees);
     gx_figure_count_member(json, "untracked", untracked(total));
     gx_figure_count_member(json, "acked", run->acked);
-    gx_figure_count_member(json, "failed", run->failed);
-    gx_figure_count_member(json, "timed_out", run->timed_out);
-    gx_figure_count_member(json, "rejected", run->rejected);
-    gx_figure_count_member(json, "stopped", run->stopped);
+    outcome_members(outcomes, json);
     gx_figure_count_member(json, "open", run->open);
     gx_figure_count_member(json, "replayed", run->replayed);
     gx_figure_count_member(json, "given_up", run->given_up);
@@ -490,10 +504,7 @@ static void json_carried(const gx_carried *carried, gx_json *json) {
     gx_json_open(json, '{');
     gx_figure_count_member(json, "changes", carried->changes);
     gx_figure_count_member(json, "acked", carried->acked);
-    gx_figure_count_member(json, "failed", carried->failed);
-    gx_figure_count_member(json, "timed_out", carried->timed_out);
-    gx_figure_count_member(json, "rejected", carried->rejected);
-    gx_figure_count_member(json, "stopped", carried->stopped);
+    outcome_members(carried->outcomes, json);
     gx_figure_count_member(json, "replayed", carried->replayed);
     gx_figure_count_member(json, "given_up", carried->given_up);
     gx_figure_count_member(json, "dead_letters", carried->dead_letters);

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "serve/noted.h"
+#include "serve/outcomes.h"
 
 #include <gale/runtime.h>
 
@@ -16,7 +17,8 @@ typedef struct gx_summary_row {
     const char *component;
     bool spout;
     uint32_t tasks;
-    uint64_t executed, emitted, transferred, acked, failed, timed_out, rejected, errors;
+    uint64_t executed, emitted, transferred, acked, errors;
+    uint64_t outcomes[GX_OUTCOMES];
     uint64_t execute_samples, execute_nanoseconds;
     uint64_t expired;            /* over their deadline, not executed */
     uint64_t shed;               /* of no tree, lost at a full queue */
@@ -52,7 +54,8 @@ typedef struct gx_reading {
 /* What a session's runtimes have done before the one that is told of: it was changed while it ran. */
 typedef struct gx_carried {
     uint64_t changes;
-    uint64_t acked, failed, timed_out, rejected, stopped, replayed, given_up, dead_letters, dead_letters_lost;
+    uint64_t outcomes[GX_OUTCOMES];
+    uint64_t acked, replayed, given_up, dead_letters, dead_letters_lost;
     bool lost; /* one of them, by gx_summary_lost */
 } gx_carried;
 

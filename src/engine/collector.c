@@ -551,8 +551,9 @@ static int do_emit_direct_tracked(gale_collector *out, uint32_t to, uint32_t str
 
 static void fail_anchor(gx_task *task, gale_handle handle, const gx_anchor *anchor, int32_t reason, const char *text) {
     gx_acks_fail(task->executor, task, anchor->roots, reason, text);
-    bool rejected = reason == GALE_REASON_REJECTED;
-    gx_count(rejected ? &task->counters.rejected : &task->counters.failed, 1);
+    bool rejected = reason == GALE_REASON_REJECTED, late = reason == GALE_REASON_TIMEOUT;
+    gx_task_counters *c = &task->counters;
+    gx_count(rejected ? &c->rejected : late ? &c->timed_out : &c->failed, 1);
     gx_count(rejected ? &anchor->edge->rejected : &anchor->edge->failed, 1);
     if (!anchor->roots.count) gx_task_report(task, text); /* no spout hears of it */
     if (!gx_hooks_any(task)) return;

@@ -1,5 +1,6 @@
 #include "engine/health.h"
 
+#include "base/alike.h"
 #include "base/log.h"
 #include "base/utf8.h"
 
@@ -20,12 +21,13 @@ static void set(gx_task *task, gx_health_state state, const char *text) {
     if (text) gx_utf8_copy(said, sizeof said, text);
     if (health->state == state && strcmp(health->text, said) == 0) return;
     int64_t since = health->since;
+    bool same = health->state == state && gx_alike(health->text, said);
     gx_monitor_lock(monitor);
     if (health->state == GX_HEALTH_WELL) health->since = gx_executor_tell_time(task->executor);
     health->state = state;
     memcpy(health->text, said, sizeof said);
     gx_monitor_unlock(monitor);
-    log_change(task, since, state != GX_HEALTH_WELL);
+    if (!same) log_change(task, since, state != GX_HEALTH_WELL);
 }
 
 void gx_health_tell(gale_collector *out, const char *text) {

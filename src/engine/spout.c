@@ -239,7 +239,12 @@ static void fill_failure(const gx_executor *ex, const gx_answer *answer, gale_fa
 static void count_failure(gx_task *task, uint8_t state) {
     GX_CHECK(state > GX_TREE_ACKED && state <= GX_TREE_STOPPED);
     gx_task_counters *c = &task->counters;
-    gx_count(state == GX_TREE_LATE ? &c->timed_out : state == GX_TREE_REJECTED ? &c->rejected : &c->failed, 1);
+    switch (state) {
+    case GX_TREE_LATE: gx_count(&c->timed_out, 1); break;
+    case GX_TREE_REJECTED: gx_count(&c->rejected, 1); break;
+    case GX_TREE_STOPPED: gx_count(&c->stopped, 1); break;
+    default: gx_count(&c->failed, 1); break;
+    }
 }
 
 /* Is it not the spout's to hear? */

@@ -2,6 +2,7 @@
 
 #include "base/os/file.h"
 #include "base/str.h"
+#include "front/spread.h"
 
 #include <inttypes.h>
 
@@ -72,20 +73,28 @@ static void look_at_spout(const gx_loading *l, const gx_vertex *v) {
     look_at_pending(l, v, spout);
 }
 
-/* A grouping by fields is there to divide keys among tasks. */
-static void look_at_groupings(const gx_loading *l, const gx_vertex *v) {
-    const gx_component *bolt = gx_topology_find(l->topology, v->id->text.data);
-    if (!bolt || bolt->is_spout || gx_component_tasks(l->topology, bolt) != 1) return;
+/* The input that is grouped by fields; NULL: none. A stream through a topic divides among members. */
+static const gx_subscription *grouped_input(const gx_loading *l, const gx_component *bolt) {
     for (uint32_t i = 0; i < bolt->input_count; i++) {
         int32_t kind = bolt->inputs[i].grouping;
-        if (kind != GALE_GROUPING_FIELDS && kind != GALE_GROUPING_PARTIAL_KEY) continue;
-        if (gx_via_of(l->vias, gx_str(bolt->inputs[i].source))) continue; /* it divides among members */
-        gx_yaml_warn(l->doc, v->id, NULL,
-                     "'%s' has one task, so that the grouping by fields of '%s' divides nothing "
-                     "(parallelism: 2 would)",
-                     bolt->name, bolt->inputs[i].source);
-        return;
+        bool by_fields = kind == GALE_GROUPING_FIELDS || kind == GALE_GROUPING_PARTIAL_KEY;
+        if (by_fields && !gx_via_of(l->vias, gx_str(bolt->inputs[i].source))) return &bolt->inputs[i];
     }
+    return NULL;
+}
+
+/* One task is right for most files, and for what goes by event time: there, one assigner is before it. Where several tasks feed one, the file
+ * asks for parallel work that ends here. */
+static void look_at_groupings(const gx_loading *l, const gx_vertex *v) {
+    const gx_component *bolt = gx_topology_find(l->topology, v->id->text.data), *before = NULL;
+    const char *time = gx_args_text_with(v->args, GX_PARAM_TIME);
+    if (!bolt || bolt->is_spout || gx_component_tasks(l->topology, bolt) != 1 || (time && *time)) return;
+    const gx_subscription *input = grouped_input(l, bolt);
+    if (!input || gx_spread_before(l, bolt, &before) < 0 || !before) return;
+    gx_yaml_warn(l->doc, v->id, NULL,
+                 "'%s' has one task, so that the grouping by fields of '%s' divides nothing, and %u tasks of '%s' feed "
+                 "it (parallelism: 2 would divide)",
+                 bolt->name, input->source, gx_component_tasks(l->topology, before), before->name);
 }
 
 /* A source that goes on, and behind it something that does not. */

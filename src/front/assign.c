@@ -6,27 +6,9 @@
 #include "topology/builder.h"
 #include "topology/config.h"
 
-/* What the keys of Storm's daemons begin with: they say how a cluster runs. */
-#define DAEMONS                                                                                                        \
-    "blobstore cgroup client drpc executor java logs logviewer nimbus pacemaker resource scheduler storm supervisor "  \
-    "task transactional ui worker zmq"
-
 gale_str gx_assign_key(const char *assignment) {
     const char *equals = strchr(assignment, '=');
     return gx_str_trim((gale_str){ assignment, equals ? (size_t)(equals - assignment) : strlen(assignment) });
-}
-
-/* The part before the first dot, or all of it. */
-static gale_str first_word(gale_str key) {
-    const char *dot = memchr(key.data, '.', key.size);
-    return (gale_str){ key.data, dot ? (size_t)(dot - key.data) : key.size };
-}
-
-static bool is_daemons(gale_str key) {
-    gale_str rest = gx_str(DAEMONS), word, first = first_word(key);
-    while (first.size < key.size && gx_str_next(&rest, ' ', &word))
-        if (gx_str_equal(first, word)) return true;
-    return false;
 }
 
 /* Does the file give this key a value, for the topology or one of its components? */
@@ -72,7 +54,7 @@ static int check_key(const gx_yaml_doc *doc, const gale_topology *topology, cons
     gale_str name = gx_str(key);
     if (gx_config_find(name) || is_files(topology, key)) return 0;
     if (find_vertex(doc, name, &id)) return refuse_vertex(doc, name, id, error);
-    return is_daemons(name) ? 1 : gx_config_refuse(name, error);
+    return gx_config_is_daemons(name) ? 1 : gx_config_refuse(name, error);
 }
 
 /* --- Setting ------------------------------------------------------------------------------------------------------ */

@@ -103,7 +103,7 @@ static int make_timestamp(const gx_args *args, gale_bolt *ret, gale_error *error
 
 static const gx_param format_params[] = {
     GX_ROW(TEXT, "template", "", "the text, with names of fields in braces; {{ and }} are braces. Of format text only",
-           .example = "'{path} had {errors} errors'"),
+           .roles = GX_PARAM_BRACES, .example = "'{path} had {errors} errors'"),
     GX_ROW(WORD, "format", "",
            "'text': the template; 'json': an object of the fields; 'csv': a record of them; by default text where "
            "there is a "

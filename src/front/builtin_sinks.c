@@ -32,6 +32,9 @@ static const gx_param file_params[] = {
            GX_RANGE(0, 1000000000), .example = "1d"),
     GX_ROW(WHOLE, "keep", "0", "so many files with numbers stay, the last ones; 0: all", GX_RANGE(0, UINT32_MAX),
            .unit = "files"),
+    GX_ROW(
+        BOOL, "header", "false",
+        "of formats csv and tsv: the first line of each file names its columns; a file that holds something gets none"),
     GX_ROW(BOOL, "gzip", "false", "files are packed, and their names end with .gz"),
     GX_ROW(WHOLE, "maxOpen", "64", "how many files a task has open at once", GX_RANGE(1, 10000), .unit = "files"),
 };
@@ -56,6 +59,7 @@ static int make_file(const gx_args *args, gale_bolt *ret, gale_error *error) {
                                        .rotate_bytes = (uint64_t)gx_args_whole(args, "rotateBytes"),
                                        .rotate_every = gx_args_number(args, "rotateEvery"),
                                        .keep = (uint32_t)gx_args_whole(args, "keep"),
+                                       .header = gx_args_flag(args, "header"),
                                        .codec = gx_args_flag(args, "gzip") ? gale_gzip() : NULL };
     return gale_file_sink_bolt(&options, ret, error);
 }

@@ -1,8 +1,7 @@
 #include "front/clocks.h"
 
 #include "base/str.h"
-
-#include <stdlib.h>
+#include "front/spread.h"
 
 static const char watermark[] = "watermark";
 
@@ -50,40 +49,6 @@ static int look_at_window(const gx_loading *l, const gx_vertex *v, const gx_comp
 
 /* --- What clocks are told ----------------------------------------------------------------------------------------- */
 
-/* What leads to a bolt, perhaps through others, each once: there may be cycles, and more ways than anybody can go. */
-typedef struct ways {
-    bool *seen;                   /* by vertex */
-    const gx_component **reached; /* the bolt, then what leads to it */
-} ways;
-
-/* A component with several tasks from which tuples come to the bolt; NULL: none. */
-static const gx_component *spread_before(const gx_loading *l, const gx_component *bolt, const ways *w) {
-    size_t count = 0;
-    w->reached[count++] = bolt;
-    for (size_t n = 0; n < count; n++) {
-        for (uint32_t i = 0; i < w->reached[n]->input_count; i++) {
-            const gx_vertex *from = gx_loading_vertex(l, gx_str(w->reached[n]->inputs[i].source));
-            const gx_component *source = from ? gx_topology_find(l->topology, from->id->text.data) : NULL;
-            if (!source || w->seen[from - l->vertices]) continue;
-            if (gx_component_tasks(l->topology, source) > 1) return source;
-            w->seen[from - l->vertices] = true;
-            w->reached[count++] = source;
-        }
-    }
-    return NULL;
-}
-
-/* GALE_NO_MEMORY, with a report. */
-static int find_spread(const gx_loading *l, const gx_component *bolt, const gx_component **ret_before) {
-    ways w = { .seen = calloc(l->vertex_count, sizeof *w.seen),
-               .reached = calloc(l->vertex_count + 1, sizeof *w.reached) };
-    bool made = w.seen && w.reached;
-    if (made) *ret_before = spread_before(l, bolt, &w);
-    free(w.seen);
-    free(w.reached);
-    return made ? 0 : gx_loading_no_memory(l);
-}
-
 static int look_at_clock(const gx_loading *l, const gx_vertex *v, const gx_component *bolt) {
     if (!time_of(v) || v->class_->apart) return 0;
     uint32_t tasks = gx_component_tasks(l->topology, bolt);
@@ -91,7 +56,7 @@ static int look_at_clock(const gx_loading *l, const gx_vertex *v, const gx_compo
         return gx_yaml_error(l->doc, v->id, l->error, GALE_TOPOLOGY,
                              "%u tasks of '%s' would each see a part of the times; it must be one", tasks, bolt->name);
     const gx_component *before = NULL;
-    int rc = find_spread(l, bolt, &before);
+    int rc = gx_spread_before(l, bolt, &before);
     if (before)
         gx_yaml_warn(l->doc, v->id, l->options->logger,
                      "'%s' decides by the order of tuples what is late, and they come through %u tasks of '%s', in an "

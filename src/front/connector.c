@@ -28,6 +28,18 @@ const gx_connector *gx_connector_of(gale_str class_) {
     return NULL;
 }
 
+void gx_connector_stand_ins(void (*each)(void *user, const gx_stand_in *one), void *user) {
+    for (size_t i = 0; i < gx_connector_count; i++) {
+        gale_str rest = gx_str(gx_connectors[i].stands_for), line;
+        while (gx_str_next(&rest, '\n', &line)) {
+            gx_stand_in one = { .connector = &gx_connectors[i], .text = line };
+            if (!gx_str_next(&one.text, ' ', &one.name) || !gx_str_next(&one.text, ' ', &one.class_)) continue;
+            if (gx_str_is(one.class_, "-")) one.class_.size = 0;
+            each(user, &one);
+        }
+    }
+}
+
 void gx_connector_classes(const gx_connector *connector, gx_buf *out) {
     gale_str rest = gx_str(connector->classes), name;
     for (int i = 0; gx_str_next(&rest, ' ', &name); i++) gx_buf_format(out, "%s%.*s", i ? ", " : "", GX_STR(name));

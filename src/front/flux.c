@@ -13,6 +13,7 @@
 #include "front/storm_kafka.h"
 #include "front/streams.h"
 #include "front/vertices.h"
+#include "topology/config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static int assign(gx_loading *l, const char *assignment) {
     int rc = gx_assign(l->doc, l->topology, assignment, &inner);
     gale_str key = gx_assign_key(assignment);
     if (rc > 0 && gx_loading_first_time(l, key))
-        gx_yaml_warn(l->doc, NULL, l->options->logger, "%.*s has no effect here", GX_STR(key));
+        gx_yaml_warn(l->doc, NULL, l->options->logger, "%.*s has no effect here%s", GX_STR(key),
+                     gx_config_why(key, (char[GX_CONFIG_WHY]){ 0 }));
     if (rc >= 0) return 0;
     return gale_error_set(l->error, rc, "%s", inner.length ? inner.text : gale_error_text(rc));
 }

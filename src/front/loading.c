@@ -41,7 +41,8 @@ static int set_key(gx_loading *l, const gx_yaml *key, const char *component) {
     if (rc < 0) return gx_loading_builder_error(l, key, rc);
     if (!component && gx_yaml_has_secret(key->next)) gx_config_hide(l->topology->config, key->text);
     if (rc > 0 && gx_loading_first_time(l, key->text))
-        gx_yaml_warn(l->doc, key, l->options->logger, "%s has no effect here", key->text.data);
+        gx_yaml_warn(l->doc, key, l->options->logger, "%s has no effect here%s", key->text.data,
+                     gx_config_why(key->text, (char[GX_CONFIG_WHY]){ 0 }));
     return 0;
 }
 

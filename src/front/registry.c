@@ -95,6 +95,11 @@ static gale_str last_part(gale_str name) {
 static const char *plugin_hint(gale_str wanted, char out[GX_HINT_SIZE]) {
     const char *point = memchr(wanted.data, '.', wanted.size);
     gale_str name = { wanted.data, point ? (size_t)(point - wanted.data) : 0 };
+    bool own = strncmp(wanted.data, "gale.", strlen("gale.")) != 0 &&
+               strncmp(wanted.data, "org.apache.storm.", strlen("org.apache.storm.")) != 0;
+    if (!gx_plugin_path_has(name) && point && own)
+        return "; `gale help classes` lists them, and a plugin may bring a class of your own under this name "
+               "(`aliases`, docs/plugins.md)";
     if (!gx_plugin_path_has(name)) return "; `gale help classes` lists them";
     snprintf(out, GX_HINT_SIZE, "; is it of the plugin '%.*s'? Then `plugins: [%.*s]`, or --plugin %.*s", GX_STR(name),
              GX_STR(name), GX_STR(name));
@@ -146,6 +151,17 @@ const char *gx_registry_hint(const gx_registry *registry, gale_str wanted, int32
     return out;
 }
 
+/* Is it one of Storm's that gale has not? */
+static bool refuse_stranger(const gx_yaml_doc *doc, const gx_yaml *name, gale_error *error) {
+    gx_buf text = GX_BUF_INIT(NULL);
+    const char *stranger = gx_stranger(name->text, &text);
+    if (stranger)
+        gx_yaml_error(doc, name, error, GALE_NOT_FOUND, "gale has no counterpart of '%.*s': %s", GX_STR(name->text),
+                      stranger);
+    gx_buf_fini(&text);
+    return stranger;
+}
+
 int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const gx_yaml *object, const char *what,
                       int32_t kind, const gx_class **ret_class, gale_error *error) {
     const gx_yaml *name;
@@ -153,10 +169,7 @@ int gx_registry_class(const gx_registry *registry, const gx_yaml_doc *doc, const
     int rc = gx_shape_text(doc, object, what, "className", &name, error);
     if (rc < 0) return rc;
     const gx_class *class_ = gx_registry_find(registry, name->text);
-    const char *stranger = class_ ? NULL : gx_stranger(name->text);
-    if (stranger)
-        return gx_yaml_error(doc, name, error, GALE_NOT_FOUND, "gale has no counterpart of '%.*s': %s",
-                             GX_STR(name->text), stranger);
+    if (!class_ && refuse_stranger(doc, name, error)) return GALE_NOT_FOUND;
     if (!class_)
         return gx_yaml_error(doc, name, error, GALE_NOT_FOUND, "unknown class '%.*s'%s", GX_STR(name->text),
                              gx_registry_hint(registry, name->text, kind, hint));

@@ -1,22 +1,27 @@
 #include "front/strangers.h"
 
 #include "base/str.h"
+#include "front/connector.h"
+
+#include <stdio.h>
 
 #define NO_MULTILANG                                                                                                   \
-    "components in other languages (multilang) are not there yet; what it does is to be done by gale's classes, or "   \
-    "by a "                                                                                                            \
-    "component in C"
+    "Storm's protocol for other languages (multilang) is missing; in Python a spout or bolt is a class or a function " \
+    "of a program that runs the topology (docs/python.md), in C or C++ one of a plugin (docs/plugins.md)"
 #define NO_WINDOWS                                                                                                     \
     "gale.bolt.Window tells aggregates of tumbling and sliding windows, by the clock or by the tuples' own time; "     \
     "what "                                                                                                            \
     "else a window's tuples are to be made into is to be done by a component in C"
 #define NO_HDFS "gale.bolt.FileSink writes to files of this machine, by templates and rotated; what is missing is HDFS"
 #define NO_STORE                                                                                                       \
-    "there is no connector yet; gale.bolt.FileSink with `format: json` writes lines that a loader of that store can "  \
-    "take"
+    "there is no connector; gale.bolt.FileSink with `format: json` writes lines that a loader of that store can take"
 #define NO_QUEUE                                                                                                       \
-    "there is no connector yet; gale.spout.Stdin reads what a client of that queue prints (its acks do not reach the " \
+    "there is no connector; gale.spout.Stdin reads what a client of that queue prints (its acks do not reach the "     \
     "queue)"
+#define METRICS                                                                                                        \
+    "metrics are at `/metrics` of a run with --listen, as Prometheus reads them (docs/metrics.md), in its summary "    \
+    "and "                                                                                                             \
+    "in `--json`"
 #define NO_TRIDENT "Trident and the Streams API are missing; spouts, bolts and streams say the same"
 #define NO_STATE                                                                                                       \
     "its state and checkpoints are those of a durable run (gale run --state DIR), in which gale's own bolts take part"
@@ -29,27 +34,14 @@ static const struct {
     { "org.apache.storm.flux.wrappers.spouts.FluxShellSpout", NO_MULTILANG },
     { "org.apache.storm.task.ShellBolt", NO_MULTILANG },
     { "org.apache.storm.spout.ShellSpout", NO_MULTILANG },
-    { "org.apache.storm.kafka.", "with a KafkaSpoutConfig$Builder in the file a KafkaSpout is read as gale.spout.Kafka "
-                                 "(`gale help gale.spout.Kafka`)" },
-    { "org.apache.storm.kafka.bolt.", "gale.bolt.KafkaSink writes to a topic (`gale help gale.bolt.KafkaSink`)" },
-    { "kafka.", "gale.spout.Kafka reads topics, and gale.bolt.KafkaSink writes to one" },
-    { "storm.kafka.",
-      "gale.spout.Kafka reads topics, with properties instead of a builder (`gale help gale.spout.Kafka`)" },
     { "org.apache.storm.hdfs.", NO_HDFS },
     { "org.apache.storm.hdfs.spout.", "gale.spout.File reads a file of this machine; what is missing is HDFS" },
     { "org.apache.storm.hbase.", NO_STORE },
     { "org.apache.storm.cassandra.", NO_STORE },
-    { "org.apache.storm.jdbc.", NO_STORE },
-    { "org.apache.storm.redis.", NO_STORE },
     { "org.apache.storm.mongodb.", NO_STORE },
-    { "org.apache.storm.elasticsearch.", NO_STORE },
-    { "org.apache.storm.solr.", NO_STORE },
     { "org.apache.storm.hive.", NO_STORE },
-    { "org.apache.storm.opentsdb.", NO_STORE },
-    { "org.apache.storm.influxdb.", NO_STORE },
     { "org.apache.storm.druid.", NO_STORE },
     { "org.apache.storm.jms.", NO_QUEUE },
-    { "org.apache.storm.mqtt.", NO_QUEUE },
     { "org.apache.storm.kinesis.", NO_QUEUE },
     { "org.apache.storm.pulsar.", NO_QUEUE },
     { "org.apache.storm.rocketmq.", NO_QUEUE },
@@ -75,7 +67,12 @@ static const struct {
     { "org.apache.storm.trident.", NO_TRIDENT },
     { "org.apache.storm.streams.", NO_TRIDENT },
     { "org.apache.storm.drpc.", "DRPC is missing" },
-    { "org.apache.storm.metric.", "figures are in the summary of a run, and in `--json`" },
+    { "org.apache.storm.metric.", METRICS },
+    { "org.apache.storm.metrics2.", METRICS },
+    { "org.apache.storm.tuple.Fields",
+      "names of fields are a list, as in `args: [word, count]`, and need no component" },
+    { "java.time.Duration", "a length of time is a text, as 10s, 5m or 2h, and needs no component" },
+    { "java.", "it is an object of Java's; properties of gale's classes are texts, numbers, lists and maps" },
     { "org.apache.storm.blobstore.", "there are no worker processes that files are to be brought to" },
     { "org.apache.storm.flux.test.", "it is a class of Storm's own tests" },
     { "org.apache.storm.flux.examples.", "it is a Java class of Storm's examples" },
@@ -87,13 +84,38 @@ static bool fits(gale_str name, const char *row) {
     return all_below ? name.size > size && memcmp(name.data, row, size) == 0 : gx_str_is(name, row);
 }
 
-const char *gx_stranger(gale_str name) {
-    const char *best = NULL;
-    size_t length = 0;
+/* What is known of a name: the longest row that fits, here or of connectors, of which several may stand for the same. */
+typedef struct known {
+    gale_str name;
+    size_t length; /* of the row */
+    uint32_t count;
+    gx_buf *out;
+} known;
+
+static void take_stand_in(void *user, const gx_stand_in *one) {
+    known *k = user;
+    char row[200];
+    snprintf(row, sizeof row, "%.*s", GX_STR(one->name));
+    if (one->name.size < k->length || !fits(k->name, row)) return;
+    if (one->name.size > k->length) gx_buf_reset(k->out), k->count = 0;
+    k->length = one->name.size;
+    if (k->count++) gx_buf_add_text(k->out, "; or ");
+    if (one->class_.size)
+        gx_buf_format(k->out, "write it as `className: %.*s, properties: %.*s` (docs/connectors/%s.md)",
+                      GX_STR(one->class_), GX_STR(one->text), one->connector->name);
+    else
+        gx_buf_add(k->out, one->text.data, one->text.size);
+}
+
+const char *gx_stranger(gale_str name, gx_buf *out) {
+    known k = { .name = name, .out = out };
+    gx_buf_reset(out);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strlen(rows[i].name) <= length || !fits(name, rows[i].name)) continue;
-        best = rows[i].text;
-        length = strlen(rows[i].name);
+        if (strlen(rows[i].name) <= k.length || !fits(name, rows[i].name)) continue;
+        gx_buf_reset(out);
+        gx_buf_add_text(out, rows[i].text);
+        k.length = strlen(rows[i].name);
     }
-    return best;
+    gx_connector_stand_ins(take_stand_in, &k);
+    return k.length ? gx_buf_text(out) : NULL;
 }

@@ -195,15 +195,29 @@ static void warn_replaced(const gx_loading *l, const gx_yaml *from, const gx_com
                  output->name, GX_STR(from->text));
 }
 
-/* It may be meant: a field may decide the other one, as a city decides its country. */
-static void warn_of_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
-                        const gx_output *output, const char *fields) {
+/* Is the class called by a name of Storm's? There the same counts come out, in parts. */
+static bool has_storms_name(const gx_loading *l, const gx_keyed *keyed) {
+    const gx_vertex *v = gx_loading_vertex(l, gx_str(keyed->id));
+    const gx_yaml *name = v ? gx_yaml_get(v->item, "className") : NULL;
+    return name && !gx_str_is(name->text, keyed->class_->name);
+}
+
+/* A key that the file names may be meant to differ: a field may decide the other one, as a city decides its country. A key that nobody named is the
+ * first field that comes in, and a bolt that is grouped by another one counts what was not asked for. */
+static int check_key(const gx_loading *l, const gx_yaml *node, const gx_component *source, const gx_component *bolt,
+                     const gx_output *output, const char *fields) {
     gale_error inner = GALE_ERROR_INIT;
-    for (size_t i = 0; i < l->keyed_count; i++) {
+    int rc = 0;
+    for (size_t i = 0; i < l->keyed_count && rc == 0; i++) {
         const gx_keyed *keyed = &l->keyed[i];
-        if (strcmp(keyed->id, bolt->name) == 0 && gx_keyed_check(keyed, source->name, output, fields, &inner) < 0)
+        if (strcmp(keyed->id, bolt->name) != 0 || gx_keyed_check(keyed, source->name, output, fields, &inner) == 0)
+            continue;
+        if (keyed->fields || has_storms_name(l, keyed))
             gx_yaml_warn(l->doc, node, l->options->logger, "%s", inner.text);
+        else
+            rc = gx_loading_keep(l, gx_yaml_error_at(l->doc, node, l->error, &inner));
     }
+    return rc;
 }
 
 /* The fields that a bolt's own parameters name must come in. */
@@ -257,9 +271,16 @@ static bool is_among(const char *words, gale_str wanted) {
     return false;
 }
 
+/* The next brace that does not stand twice, as one of the text's own does. */
+static const char *next_brace(gale_str text) {
+    const char *open = memchr(text.data, '{', text.size), *end = text.data + text.size;
+    while (open && open + 1 < end && open[1] == '{') open = memchr(open + 2, '{', (size_t)(end - open - 2));
+    return open;
+}
+
 /* The next name in braces; false: there is none, or the class refuses the rest. */
 static bool next_in_braces(gale_str *text, gale_str *ret_name) {
-    const char *open = memchr(text->data, '{', text->size);
+    const char *open = next_brace(*text);
     const char *end = open ? memchr(open, '}', text->size - (size_t)(open - text->data)) : NULL;
     if (!end) return false;
     const char *name = open[1] == '+' ? open + 2 : open + 1;
@@ -278,6 +299,16 @@ static int check_braces(const gx_loading *l, const gx_yaml *place, const gx_vert
     return rc;
 }
 
+/* A text without braces that is a field's name is the same for every tuple. */
+static void look_at_bare_name(const gx_loading *l, const gx_yaml *place, const gx_vertex *bolt, const gx_param *param,
+                              const gx_output *output, gale_str text) {
+    for (uint32_t i = 0; i < output->field_count; i++)
+        if (gx_str_is(text, output->fields[i]))
+            gx_yaml_warn(l->doc, place, l->options->logger,
+                         "'%s' of '%.*s' is the text '%.*s' for every tuple; '{%.*s}' is the field of this name",
+                         param->name, GX_STR(bolt->id->text), GX_STR(text), GX_STR(text));
+}
+
 static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_vertex *bolt, const gx_component *source,
                         const gx_output *output) {
     int rc = 0;
@@ -292,6 +323,8 @@ static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_verte
         if (param->roles & GX_PARAM_AGGREGATES) rc = check_aggregates(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_BRACES) rc = check_braces(l, place, bolt, param, source, output, text);
         if (param->roles & GX_PARAM_TEMPLATE) rc = check_template(l, place, bolt, param, source, output, text);
+        if (param->roles & (GX_PARAM_BRACES | GX_PARAM_TEMPLATE))
+            look_at_bare_name(l, place, bolt, param, output, text);
     }
     return rc;
 }
@@ -326,7 +359,7 @@ static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const
     size_t kept = gx_yaml_kept(l->doc);
     if (rc == 0) rc = check_fields(l, from, gx_loading_vertex(l, gx_str(bolt->name)), source, output);
     if (rc == 0 && names.size && gx_yaml_kept(l->doc) == kept)
-        warn_of_key(l, node, source, bolt, output, gx_buf_text(&names));
+        rc = check_key(l, node, source, bolt, output, gx_buf_text(&names));
     if (rc == 0) {
         gale_grouping taken = gale_grouping_of(what->kind, what->fields ? gx_buf_text(&names) : NULL);
         taken.drop = what->drop;

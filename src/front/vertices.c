@@ -316,6 +316,7 @@ static void note_key(gx_loading *l, const gx_vertex *v) {
     const gale_value *key = gx_args_with(v->args, GX_PARAM_KEY);
     if (!key) return;
     bool given = key->type == GALE_TYPE_STRING && key->size;
+    if (!given && gx_class_param_with(v->class_, GX_PARAM_KEY)->roles & GX_PARAM_KEYLESS) return; /* one for all */
     l->keyed[l->keyed_count++] = (gx_keyed){ v->id->text.data, v->class_, given ? key->as.string : NULL };
 }
 

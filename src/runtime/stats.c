@@ -190,6 +190,7 @@ static void read_task(const gx_task *task, gale_task_stats *stats) {
         .failed = gx_load_relaxed(&c->failed),
         .timed_out = gx_load_relaxed(&c->timed_out),
         .rejected = gx_load_relaxed(&c->rejected),
+        .stopped = gx_load_relaxed(&c->stopped),
         .forgotten = gx_load_relaxed(&c->forgotten),
         .misused = gx_load_relaxed(&c->misused),
         .errors = gx_load_relaxed(&c->errors),

@@ -6,6 +6,7 @@
 #include "serve/hurts.h"
 #include "serve/member.h"
 #include "serve/noted.h"
+#include "serve/outcomes.h"
 
 /* What is read now, and about ten seconds ago. */
 typedef struct reading {
@@ -45,14 +46,17 @@ static void task_execute_member(gx_json *json, const gale_task_stats *task) {
 
 /* --- Trees --------------------------------------------------------------------------------------------------------- */
 
+static void outcome_members(gx_json *json, const uint64_t counts[GX_OUTCOMES]) {
+    for (size_t i = 0; i < GX_OUTCOMES; i++) gx_member_count(json, gx_outcomes[i].key, counts[i]);
+}
+
 static void trees_member(gx_json *json, const gale_run_stats *run) {
+    uint64_t outcomes[GX_OUTCOMES];
     gx_member_open(json, "trees", '{');
     gx_member_count(json, "trees", run->trees);
     gx_member_count(json, "acked", run->acked);
-    gx_member_count(json, "failed", run->failed);
-    gx_member_count(json, "timed_out", run->timed_out);
-    gx_member_count(json, "rejected", run->rejected);
-    gx_member_count(json, "stopped", run->stopped);
+    gx_outcomes_of_run(run, outcomes);
+    outcome_members(json, outcomes);
     gx_member_count(json, "open", run->open);
     gx_member_count(json, "replayed", run->replayed);
     gx_member_count(json, "given_up", run->given_up);
@@ -128,16 +132,16 @@ static void unwell_member(gx_json *json, const reading *r, const gx_part *part) 
 }
 
 static void counts_members(gx_json *json, const gale_task_stats *stats) {
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_task(stats, outcomes);
     gx_member_count(json, "executed", stats->executed);
     gx_member_count(json, "emitted", stats->emitted);
     gx_member_count(json, "transferred", stats->transferred);
     gx_member_count(json, "acked", stats->acked);
-    gx_member_count(json, "failed", stats->failed);
-    gx_member_count(json, "timed_out", stats->timed_out);
+    outcome_members(json, outcomes);
 }
 
 static void loss_members(gx_json *json, const gale_task_stats *stats) {
-    gx_member_count(json, "rejected", stats->rejected);
     gx_member_count(json, "expired", stats->expired);
     gx_member_count(json, "shed", stats->shed);
     gx_member_count(json, "overflowed", stats->overflowed);
@@ -304,6 +308,7 @@ static void hurts_member(gx_json *json, const reading *r) {
         else
             gx_json_null(json);
         gx_member_text(json, "text", one->text);
+        gx_member_seconds(json, "since", one->since);
         gx_json_close(json, '}');
     }
     gx_json_close(json, ']');
@@ -316,6 +321,7 @@ void gx_gale_health_members(gx_json *json, const gx_healthy *healthy) {
     gx_member_open(json, "problems", '[');
     for (uint32_t i = 0; i < kept; i++) {
         gx_json_open(json, '{');
+        gx_member_text(json, "component", healthy->problems[i].component);
         gx_member_text(json, "text", healthy->problems[i].text);
         gx_member_seconds(json, "since", healthy->problems[i].since);
         gx_json_close(json, '}');

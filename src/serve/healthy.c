@@ -6,7 +6,8 @@
 /* So many intervals without a checkpoint, and at least so long, are late: one that is big or waits for a slow call takes its time. */
 enum { LATE_INTERVALS = 10, LATE_SECONDS = 30 };
 
-GALE_PRINTF(3, 4) static void add(gx_healthy *healthy, int64_t since, const char *format, ...) {
+GALE_PRINTF(4, 5)
+static void add(gx_healthy *healthy, const char *component, int64_t since, const char *format, ...) {
     uint32_t at = healthy->count++;
     if (at >= GX_HEALTHY_PROBLEMS) return;
     va_list arguments;
@@ -14,13 +15,14 @@ GALE_PRINTF(3, 4) static void add(gx_healthy *healthy, int64_t since, const char
     vsnprintf(healthy->problems[at].text, sizeof healthy->problems[at].text, format, arguments);
     va_end(arguments);
     healthy->problems[at].since = since;
+    healthy->problems[at].component = component;
 }
 
 static void look_at_phase(const gx_snapshot *now, gx_healthy *healthy) {
     if (now->run.phase == GALE_PHASE_RUNNING) return;
     healthy->ready = false;
     if (now->run.phase >= GALE_PHASE_CLOSING) healthy->live = false;
-    add(healthy, -1, "the topology is %s, and not running", gale_phase_name(now->run.phase));
+    add(healthy, NULL, -1, "the topology is %s, and not running", gale_phase_name(now->run.phase));
 }
 
 /* The runtime's clock is the machine's: gale run gives it no other. */
@@ -29,8 +31,8 @@ static void look_at_tasks(const gx_parts *parts, const gx_snapshot *now, gx_heal
         const gale_unwell *one = &now->unwell[i];
         const gx_part *part = gx_parts_of_task(parts, one->task);
         healthy->ready = false;
-        add(healthy, now->time - one->since, "%s[%u] is not %s: %s", one->component,
-            part ? one->task - part->first_task : 0, one->open ? "well" : "open", one->text);
+        add(healthy, one->component, now->time - one->since, "%s[%u] is %s: %s", one->component,
+            part ? one->task - part->first_task : 0, one->open ? "unhealthy" : "not open", one->text);
     }
 }
 
@@ -53,8 +55,8 @@ static void look_at_calls(const gx_parts *parts, const gx_snapshot *now, gx_heal
         const gx_part *part = gx_parts_of_task(parts, task);
         if (!part) continue;
         healthy->live = healthy->ready = false;
-        add(healthy, since, "%s[%u] has been in one call for %.0f s: all tasks of executor %u wait for it", part->name,
-            task - part->first_task, (double)since / 1e9, e);
+        add(healthy, part->name, since, "%s[%u] has been in one call for %.0f s: all tasks of executor %u wait for it",
+            part->name, task - part->first_task, (double)since / 1e9, e);
     }
 }
 
@@ -65,12 +67,13 @@ static void look_at_checkpoints(const gx_snapshot *now, int64_t interval, gx_hea
     if (!now->checkpoint.count) age = now->run.elapsed;
     if (age <= bound) return;
     healthy->live = healthy->ready = false;
-    add(healthy, age, "no checkpoint for %.0f s; one is due every %.1f s", (double)age / 1e9, (double)interval / 1e9);
+    add(healthy, NULL, age, "no checkpoint for %.0f s; one is due every %.1f s", (double)age / 1e9,
+        (double)interval / 1e9);
 }
 
 static void look_at_pause(gx_healthy *healthy) {
     healthy->ready = false;
-    add(healthy, -1, "spouts were told to pause; gale activate lets them go on");
+    add(healthy, NULL, -1, "spouts were told to pause; gale activate lets them go on");
 }
 
 void gx_healthy_look(const gx_parts *parts, const gx_snapshot *now, int64_t interval, bool paused,

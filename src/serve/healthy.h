@@ -15,7 +15,8 @@ enum { GX_HEALTHY_PROBLEMS = 20, GX_HEALTHY_TEXT = 400 };
 
 typedef struct gx_problem {
     char text[GX_HEALTHY_TEXT];
-    int64_t since; /* ns ago; -1: not known */
+    int64_t since;         /* ns ago; -1: not known */
+    const char *component; /* NULL: the whole run's. That of a component is among what hurts (serve/hurts.h), too */
 } gx_problem;
 
 typedef struct gx_healthy {

@@ -1,6 +1,7 @@
 #include "serve/history.h"
 
 #include "base/os/thread.h"
+#include "serve/outcomes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +80,13 @@ static void add_complete(gx_history *history, const uint64_t *complete, gx_sampl
 static void add_sample(gx_history *history, const gx_snapshot *from, const uint64_t *complete) {
     uint32_t count = history->parts->count;
     gx_sample_part *rows = history->sample_parts + (size_t)history->next * count;
+    uint64_t outcomes[GX_OUTCOMES];
+    gx_outcomes_of_run(&from->run, outcomes);
     gx_sample sample = { .wall = from->wall,
                          .time = from->time,
                          .trees = from->run.trees,
                          .acked = from->run.acked,
-                         .failed = from->run.failed + from->run.timed_out + from->run.rejected,
+                         .failed = gx_outcomes_sum(outcomes),
                          .open = from->run.open };
     add_complete(history, complete, &sample);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 #include "serve/hurts.h"
 
+#include "base/alike.h"
 #include "base/str.h"
 #include "serve/healthy.h"
 
@@ -16,7 +17,8 @@ typedef struct finding {
 
 /* Those before it in the list are worse. */
 static bool is_worse(const gx_hurt *a, const gx_hurt *b) {
-    return a->level != b->level ? a->level > b->level : a->weight > b->weight;
+    if (a->level != b->level) return a->level > b->level;
+    return a->rank != b->rank ? a->rank < b->rank : a->weight > b->weight;
 }
 
 static void insert(gx_hurts *hurts, const gx_hurt *hurt) {
@@ -28,15 +30,30 @@ static void insert(gx_hurts *hurts, const gx_hurt *hurt) {
     hurts->list[at] = *hurt;
 }
 
-GALE_PRINTF(6, 7)
-static void tell(const finding *f, gx_hurt_level level, double weight, const char *component, uint32_t task,
-                 const char *format, ...) {
-    gx_hurt hurt = { .level = level, .weight = weight, .component = component, .task = task };
+/* Effects follow causes. */
+enum { CAUSE, ERRORS_OF_BOLT, DEAD_LETTERS, ERRORS_OF_SPOUT };
+
+GALE_PRINTF(3, 0) static void add_list(const finding *f, gx_hurt hurt, const char *format, va_list arguments) {
+    vsnprintf(hurt.text, sizeof hurt.text, format, arguments);
+    insert(f->hurts, &hurt);
+}
+
+GALE_PRINTF(3, 4) static void add(const finding *f, gx_hurt hurt, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(hurt.text, sizeof hurt.text, format, arguments);
+    add_list(f, hurt, format, arguments);
     va_end(arguments);
-    insert(f->hurts, &hurt);
+}
+
+/* A cause, of a time that is not known or in the text. */
+GALE_PRINTF(6, 7)
+static void add_cause(const finding *f, gx_hurt_level level, double weight, const char *component, uint32_t task,
+                      const char *format, ...) {
+    gx_hurt hurt = { .level = level, .weight = weight, .component = component, .task = task, .since = -1 };
+    va_list arguments;
+    va_start(arguments, format);
+    add_list(f, hurt, format, arguments);
+    va_end(arguments);
 }
 
 /* --- Words --------------------------------------------------------------------------------------------------------- */
@@ -129,12 +146,12 @@ static void tell_held(const finding *f, const gale_task_stats *spout, double sha
     double mean = now ? mean_of(task_of(f->before, holder), now) : -1;
     if (mean >= 0) snprintf(cost, sizeof cost, ": %s a tuple", time_word(mean).text);
     if (bytes) snprintf(queue, sizeof queue, "%s queue %s", mean >= 0 ? "," : ":", bytes_word(bytes).text);
-    tell(f,
-         share >= 0.5   ? GX_HURT_BAD
-         : share >= 0.1 ? GX_HURT_WARN
-                        : GX_HURT_NOTE,
-         share, spout->component, holder, "spout %s is held %.0f %% by %s%s%s", name.text, share * 100, by.text, cost,
-         queue);
+    add_cause(f,
+              share >= 0.5   ? GX_HURT_BAD
+              : share >= 0.1 ? GX_HURT_WARN
+                             : GX_HURT_NOTE,
+              share, spout->component, holder, "spout %s is held %.0f %% by %s%s%s", name.text, share * 100, by.text,
+              cost, queue);
 }
 
 static void look_at_spout(const finding *f, const gale_task_stats *before, const gale_task_stats *now) {
@@ -142,18 +159,18 @@ static void look_at_spout(const finding *f, const gale_task_stats *before, const
     double waited = (double)more(before->pending_nanoseconds, now->pending_nanoseconds) / f->nanoseconds;
     if (held >= 0.01) tell_held(f, now, held < 1 ? held : 1);
     if (waited >= 0.1)
-        tell(f, waited >= 0.5 ? GX_HURT_WARN : GX_HURT_NOTE, waited < 1 ? waited : 1, now->component, now->task,
-             "spout %s waits for answers %.0f %% of the time: %llu of %llu pending", task_word(f, now->task).text,
-             (waited < 1 ? waited : 1) * 100, (unsigned long long)now->pending_limit,
-             (unsigned long long)now->pending_limit);
+        add_cause(f, waited >= 0.5 ? GX_HURT_WARN : GX_HURT_NOTE, waited < 1 ? waited : 1, now->component, now->task,
+                  "spout %s waits for answers %.0f %% of the time: %llu of %llu pending", task_word(f, now->task).text,
+                  (waited < 1 ? waited : 1) * 100, (unsigned long long)now->pending_limit,
+                  (unsigned long long)now->pending_limit);
 }
 
 static void look_at_bolt(const finding *f, const gale_task_stats *before, const gale_task_stats *now) {
     double busy = gx_hurts_busy(before, now, (int64_t)f->nanoseconds);
     if (busy >= 0.8)
-        tell(f, busy >= 0.95 ? GX_HURT_WARN : GX_HURT_NOTE, busy, now->component, now->task,
-             "%s is busy %.0f %% of the time: %s a tuple", task_word(f, now->task).text, busy * 100,
-             time_word(mean_of(before, now)).text);
+        add_cause(f, busy >= 0.95 ? GX_HURT_WARN : GX_HURT_NOTE, busy, now->component, now->task,
+                  "%s is busy %.0f %% of the time: %s a tuple", task_word(f, now->task).text, busy * 100,
+                  time_word(mean_of(before, now)).text);
 }
 
 /* Of a component's tasks together, in the time between the two: the number, `before`, the component, `after`. */
@@ -161,24 +178,32 @@ typedef struct loss {
     gx_hurt_level level;
     uint64_t count;
     const char *before, *after;
+    uint8_t rank;
 } loss;
 
 static void look_at_losses(const finding *f, const gx_part *part) {
     gale_task_stats a = gx_snapshot_sum(f->before, part), b = gx_snapshot_sum(f->now, part);
     const loss losses[] = {
-        { GX_HURT_BAD, more(a.shed, b.shed), "of no tree lost at the full queue of", "" },
-        { GX_HURT_BAD, more(a.overflowed, b.overflowed), "failed at the full queue of", "" },
-        { GX_HURT_WARN, more(a.errors, b.errors), "errors reported by", "" },
-        { GX_HURT_WARN, more(a.expired, b.expired), "over their deadline at", ", not executed" },
-        { GX_HURT_WARN, more(a.forgotten, b.forgotten), "neither answered nor held by", ": they time out" },
-        { GX_HURT_WARN, more(a.misused, b.misused), "answers or emits of", " without effect: they came too late" },
-        { GX_HURT_NOTE, more(a.dropped, b.dropped), "dropped at", ", as its inputs say" },
+        { GX_HURT_BAD, more(a.shed, b.shed), "of no tree lost at the full queue of", "", CAUSE },
+        { GX_HURT_BAD, more(a.overflowed, b.overflowed), "failed at the full queue of", "", CAUSE },
+        { GX_HURT_WARN, more(a.errors, b.errors), "errors reported by", "",
+          part->spout ? ERRORS_OF_SPOUT : ERRORS_OF_BOLT },
+        { GX_HURT_WARN, more(a.expired, b.expired), "over their deadline at", ", not executed", CAUSE },
+        { GX_HURT_WARN, more(a.forgotten, b.forgotten), "neither answered nor held by", ": they time out", CAUSE },
+        { GX_HURT_WARN, more(a.misused, b.misused), "answers or emits of", " without effect: they came too late",
+          CAUSE },
+        { GX_HURT_NOTE, more(a.dropped, b.dropped), "dropped at", ", as its inputs say", CAUSE },
     };
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (losses[i].count)
-            tell(f, losses[i].level, (double)losses[i].count, part->name, 0, "%llu %s %.60s%s, in the last %.0f s",
-                 (unsigned long long)losses[i].count, losses[i].before, part->name, losses[i].after,
-                 f->nanoseconds / 1e9);
+            add(f,
+                (gx_hurt){ .level = losses[i].level,
+                           .rank = losses[i].rank,
+                           .weight = (double)losses[i].count,
+                           .component = part->name,
+                           .since = -1 },
+                "%llu %s %.60s%s, in the last %.0f s", (unsigned long long)losses[i].count, losses[i].before,
+                part->name, losses[i].after, f->nanoseconds / 1e9);
 }
 
 static void look_at_failures(const finding *f, const gx_part *part) {
@@ -186,19 +211,44 @@ static void look_at_failures(const finding *f, const gx_part *part) {
         uint64_t count = more(gx_snapshot_failures(f->before, f->parts, part, reason),
                               gx_snapshot_failures(f->now, f->parts, part, reason));
         if (count && reason != GALE_REASON_STOPPED)
-            tell(f, GX_HURT_WARN, (double)count, part->name, 0, "%llu tree%s failed at %.60s (%s), in the last %.0f s",
-                 (unsigned long long)count, gx_plural(count), part->name, gx_snapshot_reason(reason),
-                 f->nanoseconds / 1e9);
+            add_cause(f, GX_HURT_WARN, (double)count, part->name, 0,
+                      "%llu tree%s failed at %.60s (%s), in the last %.0f s", (unsigned long long)count,
+                      gx_plural(count), part->name, gx_snapshot_reason(reason), f->nanoseconds / 1e9);
     }
 }
 
 /* --- Without a before ------------------------------------------------------------------------------------------------ */
 
+static bool is_one_problem(const gale_unwell *a, const gale_unwell *b) {
+    return strcmp(a->component, b->component) == 0 && a->open == b->open && gx_alike(a->text, b->text);
+}
+
+/* How many tasks the problem has; 0: one before it in the list is the same. */
+static uint32_t tasks_of_problem(const gx_snapshot *now, uint32_t at) {
+    uint32_t tasks = 0;
+    for (uint32_t i = 0; i < now->unwell_count; i++) {
+        bool same = is_one_problem(&now->unwell[i], &now->unwell[at]);
+        if (same && i < at) return 0;
+        tasks += same;
+    }
+    return tasks;
+}
+
 static void look_at_unwell(const finding *f) {
     for (uint32_t i = 0; i < f->now->unwell_count; i++) {
         const gale_unwell *one = &f->now->unwell[i];
-        tell(f, GX_HURT_BAD, 1e9, one->component, one->task, "%s is not %s: %.150s", task_word(f, one->task).text,
-             one->open ? "well" : "open", one->text);
+        const gx_part *part = gx_parts_of_task(f->parts, one->task);
+        uint32_t tasks = tasks_of_problem(f->now, i);
+        char of[40] = "";
+        if (!tasks) continue;
+        if (tasks > 1 && part) snprintf(of, sizeof of, " (%u of %u tasks)", tasks, part->task_count);
+        gx_hurt hurt = { .level = GX_HURT_BAD,
+                         .weight = 1e9,
+                         .component = one->component,
+                         .task = one->task,
+                         .since = f->now->time - one->since };
+        add(f, hurt, "%.60s is %s%s: %.150s", tasks > 1 ? one->component : task_word(f, one->task).text,
+            one->open ? "unhealthy" : "not open", of, one->text);
     }
 }
 
@@ -224,8 +274,8 @@ static void look_at_calls(const finding *f) {
         if (executor->tasks > 1)
             snprintf(others, sizeof others, "; %u task%s of its executor wait", executor->tasks - 1,
                      executor->tasks == 2 ? "" : "s");
-        tell(f, GX_HURT_BAD, spent, part->name, executor->in_call, "%s has been in one call for %s%s",
-             task_word(f, executor->in_call).text, time_word(spent).text, others);
+        add_cause(f, GX_HURT_BAD, spent, part->name, executor->in_call, "%s has been in one call for %s%s",
+                  task_word(f, executor->in_call).text, time_word(spent).text, others);
     }
 }
 
@@ -233,11 +283,11 @@ static void look_at_letters(const finding *f) {
     uint64_t lost = more(f->before->run.dead_letters_lost, f->now->run.dead_letters_lost);
     uint64_t made = more(f->before->run.dead_letters, f->now->run.dead_letters);
     if (lost)
-        tell(f, GX_HURT_BAD, (double)lost, NULL, 0, "%llu dead letter%s lost, in the last %.0f s",
-             (unsigned long long)lost, gx_plural(lost), f->nanoseconds / 1e9);
+        add_cause(f, GX_HURT_BAD, (double)lost, NULL, 0, "%llu dead letter%s lost, in the last %.0f s",
+                  (unsigned long long)lost, gx_plural(lost), f->nanoseconds / 1e9);
     if (made)
-        tell(f, GX_HURT_WARN, (double)made, NULL, 0, "%llu dead letter%s, in the last %.0f s", (unsigned long long)made,
-             gx_plural(made), f->nanoseconds / 1e9);
+        add(f, (gx_hurt){ .level = GX_HURT_WARN, .rank = DEAD_LETTERS, .weight = (double)made, .since = -1 },
+            "%llu dead letter%s, in the last %.0f s", (unsigned long long)made, gx_plural(made), f->nanoseconds / 1e9);
 }
 
 static void look_between(const finding *f) {

@@ -1,7 +1,8 @@
-/* What hurts: sentences about what keeps a topology from doing well, worst first. A pure function of two snapshots.
+/* Problems of a running topology, a sentence each, the worst first. A pure function of two snapshots.
  *
- * What:    "spout lines is held 71 % by count[3]: 2.1 ms a tuple, queue 256 KiB". What is told is of the time between the snapshots, about ten
- *          seconds: what was once and is over is not told.
+ * What:    "spout lines is held 71 % by count[3]: 2.1 ms a tuple, queue 256 KiB". All are of the time between the snapshots, about ten seconds.
+ *          Of one level, a cause stands before its effects: trees that failed at a bolt before what their spout logged about them. Tasks of a
+ *          component that are unhealthy for one reason are one problem; numbers in the reason make no difference.
  * Threads: any. Owner: names are the topology's.
  * Limits:  GX_HURTS_MAX sentences; what is less bad is left out.
  */
@@ -19,9 +20,11 @@ typedef enum gx_hurt_level { GX_HURT_NOTE, GX_HURT_WARN, GX_HURT_BAD } gx_hurt_l
 
 typedef struct gx_hurt {
     gx_hurt_level level;
-    double weight; /* among those of a level */
+    uint8_t rank;  /* among those of a level: causes (0) before effects */
+    double weight; /* among those of a rank */
     const char *component;
     uint32_t task; /* 0: all of the component's, or none */
+    int64_t since; /* ns ago; -1: not known, or in the text */
     char text[GX_HURT_SIZE];
 } gx_hurt;
 

@@ -4,6 +4,7 @@
 #include "serve/history.h"
 #include "serve/hurts.h"
 #include "serve/noted.h"
+#include "serve/outcomes.h"
 
 #include <stdio.h>
 
@@ -72,20 +73,16 @@ static void write_problems(const reading *r) {
     gx_exposition_count(r->to, "", NULL, r->healthy.count);
 }
 
+static void write_outcome(const reading *r, const char *outcome, uint64_t count) {
+    const gx_label labels[] = { { "outcome", outcome }, { 0 } };
+    gx_exposition_count(r->to, "", labels, count);
+}
+
 static void write_ended(const reading *r) {
-    const gale_run_stats *run = &r->now->run;
-    const struct {
-        const char *outcome;
-        uint64_t count;
-    } rows[] = { { "acked", run->acked },
-                 { "failed", run->failed },
-                 { "timed_out", run->timed_out },
-                 { "rejected", run->rejected },
-                 { "stopped", run->stopped } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const gx_label labels[] = { { "outcome", rows[i].outcome }, { 0 } };
-        gx_exposition_count(r->to, "", labels, rows[i].count);
-    }
+    uint64_t counts[GX_OUTCOMES];
+    gx_outcomes_of_run(&r->now->run, counts);
+    write_outcome(r, "acked", r->now->run.acked);
+    for (size_t i = 0; i < GX_OUTCOMES; i++) write_outcome(r, gx_outcomes[i].key, counts[i]);
 }
 
 static void write_tasks(const reading *r) {
@@ -259,10 +256,12 @@ static const metric table[] = {
     TASK(SCOPE_COMPONENT, "gale_component_acked", COUNTER, "", acked, 1,
          "A bolt's inputs, a spout's trees that were acked."),
     TASK(SCOPE_COMPONENT, "gale_component_failed", COUNTER, "", failed, 1,
-         "The same that failed; timeouts, and what was rejected, apart."),
-    TASK(SCOPE_SPOUT, "gale_component_timed_out", COUNTER, "", timed_out, 1, "A spout's trees that timed out."),
+         "The same that failed; those that timed out, were rejected or stopped are not among them."),
+    TASK(SCOPE_COMPONENT, "gale_component_timed_out", COUNTER, "", timed_out, 1,
+         "A spout's trees that timed out, a bolt's inputs that it failed for this reason."),
     TASK(SCOPE_COMPONENT, "gale_component_rejected", COUNTER, "", rejected, 1,
-         "What was failed never to be tried again."),
+         "A bolt's inputs, a spout's trees that were rejected: they are never tried again."),
+    TASK(SCOPE_SPOUT, "gale_component_stopped", COUNTER, "", stopped, 1, "A spout's trees that the end cut off."),
     OTHER("gale_component_failures", COUNTER, "", write_failures, "component, reason",
           "Trees that failed at the component, by reason; only those that there were."),
     TASK(SCOPE_BOLT, "gale_component_expired", COUNTER, "", expired, 1, "Inputs over their deadline, not executed."),

@@ -3,7 +3,7 @@
 #define GX_SERVE_SHAPES_H
 
 #define GX_SHAPE_LATENCY "{count:i, mean:n?, p50:n?, p90:n?, p99:n?, max:n?}?"
-#define GX_SHAPE_HEALTH "{live:b, ready:b, problems:[{text:s, since:n?}]}"
+#define GX_SHAPE_HEALTH "{live:b, ready:b, problems:[{component:s?, text:s, since:n?}]}"
 #define GX_SHAPE_DONE "{done:s}"
 
 #define GX_SHAPE_CHECKPOINT                                                                                            \
@@ -18,10 +18,10 @@
     "drawing:{width:i, height:i, nodes:[{component:s, x:i, y:i, width:i, height:i}], edges:[{edge:i, points:[[i]], "   \
     "label:[i], back:b}]}?}"
 
-#define GX_SHAPE_COUNTS "executed:i, emitted:i, transferred:i, acked:i, failed:i, timed_out:i, "
+#define GX_SHAPE_COUNTS "executed:i, emitted:i, transferred:i, acked:i, failed:i, timed_out:i, rejected:i, stopped:i, "
 
 #define GX_SHAPE_COMPONENT                                                                                             \
-    "{name:s, " GX_SHAPE_COUNTS "rejected:i, expired:i, shed:i, overflowed:i, dropped:i, errors:i, ticks:i, held:i, "  \
+    "{name:s, " GX_SHAPE_COUNTS "expired:i, shed:i, overflowed:i, dropped:i, errors:i, ticks:i, held:i, "              \
     "queued_bytes:i, queued_bytes_max:i, capacity:n, execute:" GX_SHAPE_LATENCY ", process:" GX_SHAPE_LATENCY ", "     \
     "failures:[{reason:s, count:i}], done:b, held_by:{component:s, index:i, share:n, since:n?}?, pending_share:n, "    \
     "pending_limit:i?, rate:n?, "                                                                                      \
@@ -40,8 +40,8 @@
     "components:[" GX_SHAPE_COMPONENT "], tasks:[" GX_SHAPE_TASK "], "                                                 \
     "streams:[{component:s, stream:s, emitted:i, transferred:i}], edges:[{id:i, executed:i, acked:i, failed:i, "       \
     "rejected:i, expired:i, dropped:i, drop:s?, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "         \
-    "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
-    ", "                                                                                                               \
+    "hurts:[{level:s, component:s?, task:i?, text:s, since:n?}], health:" GX_SHAPE_HEALTH ", "                         \
+    "checkpoint:" GX_SHAPE_CHECKPOINT ", "                                                                             \
     "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"
 
 #define GX_SHAPE_HISTORY                                                                                               \

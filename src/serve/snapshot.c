@@ -184,6 +184,7 @@ void gx_snapshot_free(gx_snapshot *snapshot) {
     X(execute_nanoseconds)                                                                                             \
     X(shed)                                                                                                            \
     X(overflowed)                                                                                                      \
+    X(stopped)                                                                                                         \
     X(rejected)                                                                                                        \
     X(expired)                                                                                                         \
     X(dropped)                                                                                                         \

@@ -2,6 +2,7 @@
 
 #include "serve/hurts.h"
 #include "serve/member.h"
+#include "serve/outcomes.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -107,9 +108,11 @@ static gx_storm_mean latency(const gx_storm_view *view, const gx_part *part, uin
     return mean_between(a->count, b->count, a->sum, b->sum);
 }
 
-/* Storm's spouts count what timed out and what was rejected among what failed. */
+/* Storm has one column for all that is not acked. */
 static uint64_t failed_of(const gale_task_stats *stats) {
-    return stats->failed + stats->timed_out + stats->rejected;
+    uint64_t counts[GX_OUTCOMES];
+    gx_outcomes_of_task(stats, counts);
+    return gx_outcomes_sum(counts);
 }
 
 static gx_storm_figures between(const gale_task_stats *a, const gale_task_stats *b) {

@@ -8,6 +8,7 @@
 #include "tuple/value.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- The table ---------------------------------------------------------------------------------------------------- */
@@ -162,9 +163,9 @@ static const gx_key table[] = {
     { "topology.message.timeout.secs", GX_KEY_WORKS, NUMBER, "30", TINY, MOST_SECONDS, false,
       "A tree that is not answered after so many seconds fails; fractions are allowed." },
     { "topology.metrics.consumer.register", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
-      "Such classes only watch; the results are the same without them." },
+      "Metrics are at `/metrics` of a run with --listen, as Prometheus reads them (docs/metrics.md)." },
     { "topology.metrics.reporters", GX_KEY_ACCEPTED, ANY, "", NO_RANGE, false,
-      "Such classes only watch; the results are the same without them." },
+      "Metrics are at `/metrics` of a run with --listen, as Prometheus reads them (docs/metrics.md)." },
     { "topology.min.replication.count", GX_KEY_ACCEPTED, I64, "", NO_RANGE, false,
       "There is no cluster that schedules." },
     { "topology.multilang.serializer", GX_KEY_ACCEPTED, STRING, "", NO_RANGE, false,
@@ -334,6 +335,54 @@ static const char *nearest_without_prefix(gale_str wanted) {
     return NULL;
 }
 
+/* What the keys of Storm's daemons begin with: they say how a cluster runs. */
+#define DAEMONS                                                                                                        \
+    "blobstore cgroup client drpc executor java logs logviewer nimbus pacemaker resource scheduler storm supervisor "  \
+    "task transactional ui worker zmq"
+
+/* The part before the first dot, or all of it. */
+static gale_str first_word(gale_str key) {
+    const char *dot = memchr(key.data, '.', key.size);
+    return (gale_str){ key.data, dot ? (size_t)(dot - key.data) : key.size };
+}
+
+bool gx_config_is_daemons(gale_str key) {
+    gale_str rest = gx_str(DAEMONS), word, first = first_word(key);
+    while (first.size < key.size && gx_str_next(&rest, ' ', &word))
+        if (gx_str_equal(first, word)) return true;
+    return false;
+}
+
+static size_t dots_of(gale_str key) {
+    size_t dots = 0;
+    for (size_t i = 0; i < key.size; i++) dots += key.data[i] == '.';
+    return dots;
+}
+
+/* The key of Storm's whose "topology." was left out; NULL: the key is a component's own, or a daemon's. A key of one word must be Storm's to the
+ * letter, since words like "host" and "path" are anybody's. */
+static const char *without_topology(gale_str key) {
+    gx_nearest nearest = gx_nearest_to(key);
+    size_t dots = dots_of(key);
+    if (gx_config_is_daemons(key)) return NULL;
+    for (size_t i = 0; i < TABLE_SIZE; i++) {
+        const char *name = table[i].name;
+        if (!has_prefix(gx_str(name), "topology.")) continue;
+        if (gx_str_is(key, after_prefix(name))) return name;
+        if (dots && dots_of(gx_str(name)) == dots + 1) gx_nearest_offer(&nearest, gx_str(after_prefix(name)));
+    }
+    gale_str word = gx_nearest_word(&nearest);
+    return word.size ? word.data - strlen("topology.") : NULL;
+}
+
+static int refuse_short(gale_str key, const char *whole, gale_error *error) {
+    return gale_error_set(
+        error, GALE_CONFIG,
+        "unknown key '%.*s'; did you mean '%s'? A component's own key needs a name that is not Storm's, "
+        "as 'my.%.*s'",
+        GX_STR(key), whole, GX_STR(key));
+}
+
 int gx_config_refuse(gale_str key, gale_error *error) {
     char hint[160];
     gx_nearest nearest = gx_nearest_to(key);
@@ -343,6 +392,15 @@ int gx_config_refuse(gale_str key, gale_error *error) {
         return gale_error_set(error, GALE_CONFIG, "unknown key '%.*s'; did you mean '%s'?", GX_STR(key), longer);
     return gale_error_set(error, GALE_CONFIG, "unknown key '%.*s'%s", GX_STR(key),
                           gx_nearest_hint(&nearest, hint, sizeof hint));
+}
+
+const char *gx_config_why(gale_str key, char out[GX_CONFIG_WHY]) {
+    const gx_key *known = gx_config_find(key);
+    size_t size = known && known->class_ == GX_KEY_ACCEPTED ? strlen(known->text) : 0;
+    *out = 0;
+    if (!size) return out;
+    snprintf(out, GX_CONFIG_WHY, ": %c%.*s", known->text[0] + ('a' - 'A'), (int)size - 2, known->text + 1);
+    return out;
 }
 
 static const char *types_text(uint32_t types) {
@@ -400,9 +458,14 @@ static int check_words(const gx_key *known, const gale_value *value, gale_error 
                           gx_nearest_hint(&nearest, hint, sizeof hint));
 }
 
+/* Does it ask for what is so in any case? */
+static bool asks_for_nothing(const gx_key *known, const gale_value *value) {
+    return strcmp(known->name, "topology.workers") == 0 && value->type == GALE_TYPE_I64 && value->as.i64 == 1;
+}
+
 /* Null unsets, whatever the key. Returns 1 for a key without effect. */
 static int check_known(const gx_key *known, const gale_value *value, gale_error *error) {
-    int no_effect = known->class_ == GX_KEY_ACCEPTED;
+    int no_effect = known->class_ == GX_KEY_ACCEPTED && !asks_for_nothing(known, value);
     if (value->type == GALE_TYPE_NULL) return no_effect;
     if (known->class_ == GX_KEY_REFUSED)
         return gale_error_set(error, GALE_CONFIG, "'%s' is not supported: %s", known->name, known->text);
@@ -417,7 +480,8 @@ static int check_entry(gale_str key, const gale_value *value, gale_error *error)
     const gx_key *known = gx_config_find(key);
     if (known) return check_known(known, value, error);
     if (has_prefix(key, "topology.") || has_prefix(key, "gale.")) return gx_config_refuse(key, error);
-    return 0;
+    const char *whole = without_topology(key);
+    return whole ? refuse_short(key, whole, error) : 0;
 }
 
 /* --- The set of keys ---------------------------------------------------------------------------------------------- */

@@ -30,6 +30,13 @@ const gx_key *gx_config_find(gale_str name);
  * GALE_CONFIG. */
 int gx_config_refuse(gale_str key, gale_error *error);
 
+/* Is it a key of Storm's daemons, as nimbus.seeds? They say how a cluster runs, and have no effect here. */
+bool gx_config_is_daemons(gale_str key);
+
+/* Why a key has no effect here, as the end of a sentence: ": there is one process", or "" where nothing is known of it. */
+enum { GX_CONFIG_WHY = 240 };
+const char *gx_config_why(gale_str key, char out[GX_CONFIG_WHY]);
+
 /* The strings that the key allows, separated by spaces; NULL: any. */
 const char *gx_config_words(const gx_key *key);
 

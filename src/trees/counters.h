@@ -22,6 +22,7 @@ typedef struct gx_task_counters {
     gx_atomic64 samples;
     gx_atomic64 nanoseconds;
     gx_atomic64 nanoseconds_max;
+    gx_atomic64 stopped; /* of a spout */
 } gx_task_counters;
 
 /* Tuples with one target each are counted apart: one add. */

@@ -187,7 +187,8 @@ static void answer_noted(gx_ledger *ledger, uint64_t root, uint8_t state, gx_fai
 void gx_ledger_fail(gx_ledger *ledger, uint64_t root, int32_t reason, uint32_t task, const char *text) {
     if (!gx_ledger_find(ledger, root)) return;
     bool rejected = reason == GALE_REASON_REJECTED && !GX_MUTANT(reject_is_failure);
-    uint8_t state = rejected ? GX_TREE_REJECTED : GX_TREE_FAILED;
+    bool late = reason == GALE_REASON_TIMEOUT; /* a bolt says so, as of what it waited for */
+    uint8_t state = rejected ? GX_TREE_REJECTED : late ? GX_TREE_LATE : GX_TREE_FAILED;
     answer_noted(ledger, root, state, (gx_failure_note){ .reason = reason, .task = task }, text);
 }
 

@@ -31,6 +31,21 @@ streams:
 """
 
 
+# flux-examples' simple_wordcount.yaml
+STORM = """\
+name: "yaml-topology"
+config: {topology.workers: 1}
+spouts:
+  - {id: "spout-1", className: "org.apache.storm.testing.TestWordSpout", parallelism: 1}
+bolts:
+  - {id: "bolt-1", className: "org.apache.storm.testing.TestWordCounter", parallelism: 1}
+  - {id: "bolt-2", className: "org.apache.storm.flux.wrappers.bolts.LogInfoBolt", parallelism: 1}
+streams:
+  - {name: "spout-1 --> bolt-1", from: "spout-1", to: "bolt-1", grouping: {type: FIELDS, args: ["word"]}}
+  - {name: "bolt-1 --> bolt2", from: "bolt-1", to: "bolt-2", grouping: {type: SHUFFLE}}
+"""
+
+
 class Schema:
     """As much of JSON Schema as the program's own uses."""
 
@@ -121,19 +136,20 @@ class Check(unittest.TestCase):
         self.assertIn("nowhere.yaml: error: cannot open 'nowhere.yaml': No such file or directory\n", result.stdout)
         self.assertIn("u.yaml: 1 error\n", result.stdout)
 
-    def test_examples_have_no_errors(self):
+    def test_examples_have_no_problems(self):
         files = sorted(str(path) for path in (ROOT / "examples").rglob("*.yaml")
                        if not {"plugins", "connectors"} & set(path.parts) and not path.name.endswith(".test.yaml"))  # test/plugins, test/cases
         self.assertGreater(len(files), 3)
         result = self.gale("check", *files)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertEqual(result.stdout, "".join(f"{file}: nothing is wrong\n" for file in files))
 
     def test_problems_as_json(self):
         result = self.check(WHOLE.replace("SHUFFLE", "SHUFLE") + "config: {topology.workers: 2}\n", "--json")
         self.assertEqual(json.loads(result.stdout), {"problems": [
             {"file": "t.yaml", "line": 8, "column": 47, "severity": "error",
              "text": "unknown grouping 'SHUFLE'; did you mean 'SHUFFLE'?"},
-            {"file": "t.yaml", "line": 10, "column": 10, "severity": "warning", "text": "topology.workers has no effect here"},
+            {"file": "t.yaml", "line": 10, "column": 10, "severity": "warning", "text": "topology.workers has no effect here: there is one process"},
         ], "errors": 1, "warnings": 1})
 
     def test_usage(self):
@@ -145,11 +161,20 @@ class Check(unittest.TestCase):
 
     # --- Warnings
 
-    def test_a_grouping_by_fields_to_one_task(self):
-        self.warns(WHOLE.replace(", parallelism: 2", ""),
-                   "6:10: warning: 'count' has one task, so that the grouping by fields of 'split' divides nothing "
-                   "(parallelism: 2 would)")
-        self.warns(WHOLE.replace(", parallelism: 2", ""), arguments=("--set", "count.parallelism=2"))
+    def test_a_grouping_by_fields_to_one_task_where_several_feed_it(self):
+        one = WHOLE.replace(", parallelism: 2", "")
+        self.warns(one, "6:10: warning: 'count' has one task, so that the grouping by fields of 'split' divides nothing, and 3 tasks of "
+                   "'split' feed it (parallelism: 2 would divide)", arguments=("--set", "split.parallelism=3"))
+        self.warns(one, arguments=("--set", "split.parallelism=3", "--set", "count.parallelism=2"))
+
+    def test_one_task_of_each_is_right(self):
+        self.warns(WHOLE.replace(", parallelism: 2", ""))
+        self.warns(self.CLOCK.replace("parallelism: 2, ", ""))
+
+    def test_storm_s_own_word_count_is_right(self):
+        self.warns(STORM)
+        self.warns(STORM.replace("topology.workers: 1", "topology.workers: 2"),
+                   "2:10: warning: topology.workers has no effect here: there is one process")
 
     def test_acking_that_is_off(self):
         self.warns(WHOLE + "config: {topology.acker.executors: 0}\n",
@@ -167,9 +192,37 @@ class Check(unittest.TestCase):
         self.warns(WHOLE + pending.replace("3000000", "2000000"))
 
     def test_a_bolt_that_is_grouped_by_another_field_than_it_counts(self):
-        self.warns(WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]"),
+        """However many tasks it has: what it counts is not what was asked for."""
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]")
+        for given in text, text.replace(", parallelism: 2", ""):
+            result = self.check(given)
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn("9:40: error: 'count' is grouped by 'status', but counts 'host', the first field of 'split': give it the "
+                          "property 'key' with the value status, or group it by host", result.stdout)
+
+    def test_under_storm_s_name_it_counts_as_it_does_there(self):
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]")
+        self.warns(text.replace("gale.bolt.Count", "org.apache.storm.testing.TestWordCounter"),
                    "9:40: warning: 'count' is grouped by 'status', but counts 'host', the first field of 'split': give it the "
                    "property 'key' with the value status, or group it by host")
+
+    def test_a_key_that_the_file_names_may_differ_from_the_grouping(self):
+        text = WHOLE.replace("gale.bolt.Split", "gale.bolt.AccessLog").replace("[word]", "[status]")
+        self.warns(text.replace("className: gale.bolt.Count,", "className: gale.bolt.Count, properties: {key: path},"),
+                   "9:40: warning: 'count' is grouped by 'status', but its 'key' is 'path': what is equal would come to several tasks")
+
+    def test_a_window_for_all_has_no_key_that_a_grouping_could_miss(self):
+        self.warns(self.CLOCK.replace("time: time, key: path", "time: time").replace("parallelism: 2, ", ""))
+
+    def test_a_template_that_is_only_the_name_of_a_field(self):
+        """It is one text for every tuple: a field stands in braces. Fields come in by one place, so all sinks have it."""
+        sink = WHOLE.replace("streams:", "  - {id: out, %s}\nstreams:") + "  - {from: count, to: out, grouping: {type: SHUFFLE}}\n"
+        for class_, name, place in ("gale.bolt.FileSink", "path", "7:65"), ("gale.bolt.Format", "template", "7:67"):
+            text = sink % f"className: {class_}, properties: {{{name}: %s}}"
+            self.warns(text % "word", f"{place}: warning: '{name}' of 'out' is the text 'word' for every tuple; '{{word}}' is the field of "
+                                      "this name")
+            for right in "'{word}'", "words", "'{{word}}'" if name == "template" else "x":
+                self.warns(text % right)
 
     CLOCK = """\
 name: t

@@ -119,7 +119,8 @@ class Running(Control):
         run = self.started(lines=LINES)
         self.now(run)
         done = gale(run.runtime, "ps")
-        self.assertRegex(done.out, rf"^ *PID +NAME +UP +STATE +ACKED +FAILED\n *{run.process.pid} +served +\d+ s +running +3 +0")
+        self.assertRegex(done.out, rf"^ *PID +NAME +UP +STATE +ACKED +FAILED +TIMED OUT +REJECTED +STOPPED  PROBLEM\n"
+                                   rf" *{run.process.pid} +served +\d+ s +running +3 +0 +0 +0 +0")
         told = json.loads(gale(run.runtime, "ps", "--json").out)["running"]
         self.assertEqual([(one["name"], one["pid"], one["phase"], one["acked"]) for one in told],
                          [("served", run.process.pid, "running", 3)])

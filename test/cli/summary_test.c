@@ -43,7 +43,7 @@ static void a_column_appears_with_its_first_figure(void **state) {
     (void)state;
     gx_summary summary = untracked_run();
     gx_summary_row spout = rows[1];
-    spout.acked = 1, spout.timed_out = 2;
+    spout.acked = 1, spout.outcomes[gx_outcome_of(GALE_REASON_TIMEOUT)] = 2;
     summary.rows = &spout, summary.row_count = 1;
     summary.total.run.trees = 1490, summary.total.run.acked = 0, summary.total.run.open = 1490;
     expect_text(&summary, "component      tasks  emitted  acked  timed out\n"
@@ -170,10 +170,10 @@ static void the_line_counts_trees_or_what_spouts_emit(void **state) {
     now.held = "words", now.held_by = "count", now.held_by_index = 3;
     expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  words held by count[3]\n");
     now.held = NULL, now.unwell = "sink", now.unwell_count = 1;
-    expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink is not well\n");
+    expect_line(&now, &before, "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink is unhealthy\n");
     now.unwell_count = 3;
     expect_line(&now, &before,
-                "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink and 2 more not well\n");
+                "   2 s  20 trees  10 trees/s  20 tuples/s  3 open  1 failed  sink and 2 more unhealthy\n");
     expect_line(&before, &before, "   0 s  0 trees  0 trees/s  0 tuples/s  0 open  0 failed\n");
 }
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 const gx_connector gx_connectors[] = {
-    { "one", "reads one", "gale.spout.One org.apache.storm.one.OneSpout" },
-    { "two", "reads and writes two", "gale.spout.Two gale.bolt.Two" },
-    { "none", "is nowhere", "gale.bolt.None" },
+    { "one", "reads one", "gale.spout.One org.apache.storm.one.OneSpout", "" },
+    { "two", "reads and writes two", "gale.spout.Two gale.bolt.Two", "" },
+    { "none", "is nowhere", "gale.bolt.None", "" },
 };
 const size_t gx_connector_count = 3;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the documents show works as it stands: the README's C program compiles by the command beside it and counts words,
-its YAML topology runs; so do the programs of docs/maps and of docs/api/component.md, and the example of docs/semantics/replay.md; and the files that the
+its YAML topology and its commands run; so do the programs of docs/maps and of docs/api/component.md, and the example of docs/semantics/replay.md; and the files that the
 documents link to are there.
 
 usage: readme_test.py ROOT BUILD CC
@@ -10,10 +10,13 @@ import collections
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
+PATIENCE = 120
 TEXT = b"streams of tuples, streams\nof acknowledged tuples\n\tacknowledged streams in topologies \n"
 
 
@@ -44,12 +47,55 @@ def check_c(readme, root, build, compiler, folder):
     assert found == EXPECTED, f"the README's C program counted {found}"
 
 
-def check_yaml(readme, build, folder):
-    (folder / "topology.yaml").write_text(block(readme, "yaml"))
-    run([build / "gale", "run", folder / "topology.yaml", "--input", folder / "text", "--output", folder / "counts",
-         "--until-drained", "-q"])
-    found = counts_of((folder / "counts").read_bytes())
-    assert found == EXPECTED, f"the README's topology counted {found}"
+def request(number):
+    """Half of all requests fail, those of /page/1."""
+    return (f'10.0.0.{number} - - [22/Nov/2026:18:00:{number:02} +0000] "GET /page/{number % 2} HTTP/1.1" '
+            f'{500 if number % 2 else 200} 10 "-" "test"\n')
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"the README's topology did not write {what}")
+        time.sleep(0.05)
+
+
+def check_failures(commands, folder):
+    """The file is checked, and run until it has written its alert, by the commands that stand below it."""
+    check, start = (line.split("#")[0].split() for line in commands.splitlines())
+    (folder / "access.log").write_text("".join(request(number) for number in range(20)))
+    said = run(check, cwd=folder)
+    assert said == b"failures.yaml: nothing is wrong\n", said
+    process = subprocess.Popen(start, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: (folder / "alerts.csv").exists() and (folder / "alerts.csv").read_text().count("\n") > 1, "an alert")
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(PATIENCE)
+    rows = [line.split(",") for line in (folder / "alerts.csv").read_text().splitlines()]
+    assert code == 0 and rows[0] == ["path", "start", "end", "count"], (code, rows)
+    assert {row[0] for row in rows[1:]} == {"/page/1"} and all(int(row[3]) >= 5 for row in rows[1:]), rows
+
+
+def check_yaml(readme, root, build, folder):
+    """Each topology file of the README, by its name; what ends by itself of the commands below."""
+    for name in "README.md", "examples":
+        (folder / name).symlink_to(root / name)
+    (folder / "build").symlink_to(build)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", readme, flags=re.M | re.S)
+    texts = [text for language, text in blocks if language == "yaml"]
+    assert [text.splitlines()[0] for text in texts] == ["name: failures"], "a topology of the README that nothing runs"
+    (folder / "failures.yaml").write_text(texts[0])
+    commands = [text for language, text in blocks if not language and text.startswith("build/gale")]
+    assert len(commands) == 3, commands
+    check_failures(commands[0], folder)
+    ends = [line.split("#")[0].split() for text in commands[1:] for line in text.splitlines()]
+    for line in ends:
+        if line[1] not in ("demo", "top", "new"):
+            run([*line, "--overwrite"] if "--output" in line else line, cwd=folder)
+    counts = counts_of((folder / "counts.tsv").read_bytes())
+    assert counts == {word: int(count) for word, count in collections.Counter((root / "README.md").read_bytes().split()).items()}
 
 
 def check_pages(root, build, compiler, folder):
@@ -92,7 +138,7 @@ def main(root, build, compiler):
     print("\n".join(links) or "every link leads somewhere")
     with tempfile.TemporaryDirectory() as folder:
         check_c(readme, root, build, compiler, pathlib.Path(folder))
-        check_yaml(readme, build, pathlib.Path(folder))
+        check_yaml(readme, root, build, pathlib.Path(folder))
         check_pages(root, build, compiler, pathlib.Path(folder))
         check_replay(root, build, pathlib.Path(folder))
     return 1 if links else 0

@@ -78,7 +78,7 @@ class Chosen(Case):
     def test_those_that_are_left_out_are_in_the_table_all_the_same(self):
         self.chooses("none", "none", plugins="")
         table = (self.build / "connectors.c").read_text()
-        self.assertIn('{ "absent", "reads what nobody has", "gale.bolt.Absent" }', table)
+        self.assertIn('{ "absent", "reads what nobody has", "gale.bolt.Absent", "" }', table)
 
     def test_where_nothing_can_be_loaded_they_are_linked_in_from_archives(self):
         self.assertNotIn(LEFT_OUT, self.chooses("none", "none", more=["-DGALE_LOADER=OFF"]))
@@ -122,7 +122,11 @@ class Said(Case):
                   sentence="gale_connector(Mine): a connector is called as its folder, 'Mine', in small letters, digits, '-' and '_'")
         for text, what in (("SOURCES x.c", ""), ("CLASSES gale.bolt.X", ""), ("Kafka CLASSES gale.bolt.X SOURCES x.c", "Kafka")):
             self.says(f'gale_connector(mine "x" {text})',
-                      f"gale_connector(mine): it has CLASSES and SOURCES, and may have PIECES, NEEDS and PACKAGES{what and f'; what is {what}?'}")
+                      f"gale_connector(mine): it has CLASSES and SOURCES, and may have STANDS_FOR, PIECES, NEEDS and PACKAGES{what and f'; what is {what}?'}")
+        for line in "org.apache.storm.x. gale.bolt.Y { a: 1 }", "org.apache.storm.x. gale.bolt.X", "org.apache.storm.x.":
+            self.says(f'gale_connector(mine "x" CLASSES gale.bolt.X SOURCES x.c STANDS_FOR "{line}")',
+                      "gale_connector(mine): STANDS_FOR wants lines 'CLASS GALES-CLASS { properties }', of a class that it brings, or 'CLASS - "
+                      f"sentence', without a semicolon, not '{line}'")
         self.says('gale_connector(mine "x" CLASSES mine.bolt.X SOURCES x.c)',
                   "gale_connector(mine): 'mine.bolt.X' is no name of gale's or Storm's own")
         self.says('gale_connector(mine "x" CLASSES gale.bolt.X gale.spout.Probe SOURCES x.c)',

@@ -219,10 +219,46 @@ static void who_is_not_well_comes_first(void **state) {
     p->now->tasks[COUNT].dropped = 3;
     find(p);
     assert_int_equal(p->hurts.count, 4);
-    assert_string_equal(p->hurts.list[0].text, "lines is not well: the server is away");
+    assert_string_equal(p->hurts.list[0].text, "lines is unhealthy: the server is away");
     assert_int_equal(p->hurts.list[1].level, GX_HURT_BAD);
     assert_int_equal(p->hurts.list[2].level, GX_HURT_WARN);
     assert_int_equal(p->hurts.list[3].level, GX_HURT_NOTE);
+}
+
+static void tasks_that_are_unhealthy_for_one_reason_are_one_problem(void **state) {
+    pair *p = *state;
+    p->now->unwell = calloc(3, sizeof *p->now->unwell);
+    p->now->unwell_count = 3;
+    for (uint32_t i = 0; i < 3; i++) {
+        p->now->unwell[i] = (gale_unwell){
+            .component = "count", .task = 2 + i, .open = true, .since = 98 * GALE_SECOND
+        };
+        snprintf(p->now->unwell[i].text, sizeof p->now->unwell[i].text, "no answer after %u ms", 5000 + i);
+    }
+    assert_only(p, GX_HURT_BAD, "count is unhealthy (3 of 3 tasks): no answer after 5000 ms");
+    assert_int_equal(p->hurts.list[0].since, 12 * GALE_SECOND);
+    snprintf(p->now->unwell[1].text, sizeof p->now->unwell[1].text, "refused");
+    find(p);
+    assert_int_equal(p->hurts.count, 2);
+    assert_string_equal(p->hurts.list[1].text, "count[1] is unhealthy: refused");
+    p->now->unwell[1].open = false; /* another problem, whatever it says */
+    find(p);
+    assert_string_equal(p->hurts.list[1].text, "count[1] is not open: refused");
+}
+
+/* However many lines the spout has logged of it. */
+static void where_trees_failed_stands_before_what_their_spout_reports(void **state) {
+    pair *p = *state;
+    p->now->failures[GX_SNAPSHOT_REASONS + GALE_REASON_REJECTED] = 3;
+    p->now->tasks[LINES].errors = 3154;
+    p->now->tasks[COUNT].errors = 2;
+    p->now->run.dead_letters = 3000;
+    find(p);
+    assert_int_equal(p->hurts.count, 4);
+    assert_string_equal(p->hurts.list[0].text, "3 trees failed at count (rejected), in the last 10 s");
+    assert_string_equal(p->hurts.list[1].text, "2 errors reported by count, in the last 10 s");
+    assert_string_equal(p->hurts.list[2].text, "3000 dead letters, in the last 10 s");
+    assert_string_equal(p->hurts.list[3].text, "3154 errors reported by lines, in the last 10 s");
 }
 
 static void there_are_so_many_and_the_least_bad_are_left_out(void **state) {
@@ -230,7 +266,7 @@ static void there_are_so_many_and_the_least_bad_are_left_out(void **state) {
     p->now->unwell = calloc(GX_HURTS_MAX + 5, sizeof *p->now->unwell);
     p->now->unwell_count = GX_HURTS_MAX + 5;
     for (uint32_t i = 0; i < p->now->unwell_count; i++)
-        p->now->unwell[i] = (gale_unwell){ .component = "count", .task = 2 };
+        p->now->unwell[i] = (gale_unwell){ .component = "count", .task = 2, .text = { (char)('a' + i) } };
     p->now->tasks[COUNT].errors = 3;
     find(p);
     assert_int_equal(p->hurts.count, GX_HURTS_MAX);
@@ -327,6 +363,8 @@ int main(void) {
         CASE(failures_are_told_by_reason_but_for_the_runs_own_end),
         CASE(dead_letters_are_told_and_worse_if_lost),
         CASE(who_is_not_well_comes_first),
+        CASE(tasks_that_are_unhealthy_for_one_reason_are_one_problem),
+        CASE(where_trees_failed_stands_before_what_their_spout_reports),
         CASE(there_are_so_many_and_the_least_bad_are_left_out),
         CASE(what_runs_and_is_well_is_healthy),
         CASE(what_does_not_run_is_not_ready),

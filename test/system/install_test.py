@@ -9,6 +9,7 @@ usage: install_test.py ROOT BUILD CMAKE CC CXX LIBRARIES    (LIBRARIES: beside l
 
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -54,7 +55,8 @@ def run(*command, **options):
 class Test:
     def __init__(self, folder, root, build, cmake, cc, cxx, libraries):
         self.folder, self.build, self.cmake, self.cc, self.cxx = folder, build, cmake, cc, cxx
-        self.hello = pathlib.Path(root).resolve() / "test" / "system" / "install" / "hello"
+        self.root = pathlib.Path(root).resolve()
+        self.hello = self.root / "test" / "system" / "install" / "hello"
         self.libraries = [name for name in libraries.split(",") if name]
         self.all = {"store", "script", "gzip", "front", "sim"} <= set(self.libraries)
         self.prefix = folder / "moved" / "gale"
@@ -135,6 +137,16 @@ class Test:
         found = run(self.prefix / "bin" / "gale", "--version")
         assert found.startswith(b"gale "), found
 
+    def check_documents(self):
+        """Every link of an installed page leads to what is installed; the pages are all there, with their pictures."""
+        folder = self.prefix / "share" / "doc" / "gale"
+        pages = {page.relative_to(folder) for page in folder.rglob("*.md")}
+        wanted = {page.relative_to(self.root) for page in (self.root / "docs").rglob("*.md")} | {pathlib.Path("README.md")}
+        assert wanted <= pages, f"not installed: {wanted - pages}"
+        broken = [f"{page}: {target}" for page in pages for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (folder / page).read_text())
+                  if not (folder / page).parent.joinpath(target).exists()]
+        assert not broken, f"links of installed pages that lead nowhere: {broken}"
+
     def uninstall(self):
         """No file and no folder of gale's is left; what others have there stays."""
         prefix = self.folder / "prefix"
@@ -153,6 +165,7 @@ class Test:
 
 def build_all(test):
     test.check_program()
+    test.check_documents()
     test.by_python()
     for kind in ("shared", "static"):
         test.by_cmake(kind)

@@ -92,6 +92,28 @@ static void an_unknown_key_is_refused_with_the_nearest_one(void **state) {
     refused(NULL, gale_i64(1), "a configuration key is empty");
 }
 
+static void a_key_without_its_topology_is_refused_with_the_whole_one(void **state) {
+    (void)state;
+    refused("workers", gale_i64(2),
+            "unknown key 'workers'; did you mean 'topology.workers'? A component's own key needs a name that is not "
+            "Storm's, as 'my.workers'");
+    refused("message.timeout.sec", gale_i64(2),
+            "unknown key 'message.timeout.sec'; did you mean 'topology.message.timeout.secs'? A component's own key "
+            "needs a name that is not Storm's, as 'my.message.timeout.sec'");
+    size_t count;
+    const gx_key *keys = gx_config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(keys[i].name, "topology.", 9) != 0 || gx_config_is_daemons(gx_str(keys[i].name + 9))) continue;
+        gale_error error = GALE_ERROR_INIT;
+        assert_int_equal(gale_config_set(config, keys[i].name + 9, gale_i64(1), &error), GALE_CONFIG);
+        assert_non_null(strstr(error.text, keys[i].name));
+    }
+    for (const char *const *own = (const char *const[]){ "my.workers", "my.max.spout.pending", "worker.childopts",
+                                                         "worker", "host", "path", "word.file", NULL };
+         *own; own++)
+        assert_int_equal(gale_config_set(config, *own, gale_i64(1), NULL), GALE_OK);
+}
+
 static void a_value_of_the_wrong_type_is_refused(void **state) {
     (void)state;
     refused("topology.tasks", gale_text("many"), "'topology.tasks' must be a whole number, not the string 'many'");
@@ -265,6 +287,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_set_is_read_back_and_what_is_not_is_the_default, fresh, done),
         cmocka_unit_test_setup_teardown(keys_keep_the_order_in_which_they_were_first_set, fresh, done),
         cmocka_unit_test_setup_teardown(an_unknown_key_is_refused_with_the_nearest_one, fresh, done),
+        cmocka_unit_test_setup_teardown(a_key_without_its_topology_is_refused_with_the_whole_one, fresh, done),
         cmocka_unit_test_setup_teardown(a_value_of_the_wrong_type_is_refused, fresh, done),
         cmocka_unit_test_setup_teardown(a_value_out_of_range_is_refused, fresh, done),
         cmocka_unit_test_setup_teardown(keys_that_would_change_results_are_refused_unless_null, fresh, done),

@@ -7,6 +7,7 @@ usage: live_test.py        (script/web test builds and fetches what it needs; GA
 import collections
 import os
 import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -16,6 +17,7 @@ from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 GALE = os.environ.get("GALE") or str(ROOT / "build" / "gale")
+FATE = str(ROOT / "build" / "test" / "plugins" / "fate" / "gale-fate.so")
 sys.path.append(str(ROOT / "test" / "serve"))
 
 import known  # noqa: E402
@@ -95,19 +97,26 @@ class KnownInput(Live):
                 expect(self.cell(page, name, key)).to_have_text(counted(rest[key]))
 
     def test_failures_and_replays_of_a_known_input_are_those_of_rest(self):
-        run = self.start(known.TOPOLOGY, "--log-level", "error", lines=known.LINES)
+        run = self.start(known.TOPOLOGY, "--plugin", FATE, "--log-level", "error", lines=known.LINES)
         rig.until(lambda: known.is_done(self.now(run)), "the end of the input")
         page = self.open(run.url)
         expect(self.figure(page, "acked").locator(".below")).to_have_text(counted(known.GOOD) + " in all")
         expect(self.figure(page, "failed").locator("b")).to_have_text(counted(known.BAD))
         expect(self.figure(page, "failed").locator(".below")).to_contain_text(counted(known.TREES["replayed"]) + " replayed")
+        for key, title in ("failed", "failed"), ("timed_out", "timed out"), ("rejected", "rejected"):
+            expect(self.figure(page, "failed").locator(".below")).to_contain_text(f"{counted(known.ENDED[key])} {title}")
         self.visit(run, page, "components")
         for name, wanted in known.COMPONENTS.items():
             self.assertEqual(known.part(self.component(run, name)), wanted)
-            for key in ("executed", "emitted", "transferred", "acked", "failed"):
+            for key in ("executed", "emitted", "transferred", "acked", "failed", "timed_out", "rejected"):
                 expect(self.cell(page, name, key)).to_have_text(counted(wanted[key]))
+        self.visit(run, page, "component/fate")
+        lost = sum(known.COMPONENTS["fate"][key] for key in known.OUTCOMES)
+        expect(self.figure(page, "failed").locator("b")).to_have_text(counted(lost))
         self.visit(run, page, "failures")
-        expect(self.cell(page, "check failed", "count")).to_have_text(counted(known.BAD))
+        for component, trees in ("check", known.AT_CHECK), ("fate", known.AT_FATE):
+            for reason, count in known.failures(trees).items():
+                expect(self.cell(page, f"{component} {reason}", "count")).to_have_text(counted(count))
 
     def test_a_component_s_tasks_and_streams_are_those_of_rest(self):
         run, page = self.whole()
@@ -257,7 +266,7 @@ class Trouble(Live):
         for blocking in ("true", "false"):  # on an executor of its own; on that of its spout
             run = self.stuck(blocking)
             page = self.open(run.url)
-            expect(page.locator("#hurts .verdict")).to_have_text("It hurts")
+            expect(page.locator("#hurts .verdict")).to_have_text("In trouble")
             expect(page.locator("#hurts a").first).to_contain_text("sink has been in one call for")
             expect(page.locator("[data-component=sink].box.bad .words")).to_contain_text("in a call")
             page.locator("#hurts a").first.click()
@@ -266,6 +275,21 @@ class Trouble(Live):
             call = next(item["in_call"] for item in self.now(run)["executors"] if item["in_call"])
             self.assertEqual(call["component"], "sink")
             run.process.kill()
+
+
+class Pictures(Live):
+    """Those of a run; page_test.py has those that show what a run seldom does."""
+
+    @unittest.skipUnless(os.environ.get("GALE_PICTURES"), "script/web pictures")
+    def test_the_first_screen_of_an_access_log_that_is_followed(self):
+        example = ROOT / "examples" / "access-log"
+        run = self.start((example / "topology.yaml").read_text(), "-q", before=lambda path: (path / "access.log").touch())
+        server = subprocess.Popen([sys.executable, example / "server.py", "access.log"], cwd=run.path)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        page = self.open(run.url, color_scheme="light")
+        run.acked(2000 * 100)
+        page.screenshot(path=Path(os.environ["GALE_PICTURES"]) / "page-running.png")
 
 
 if __name__ == "__main__":

@@ -251,7 +251,7 @@ class Mock:
             ],
             "executors": executors,
             "hurts": self.hurts(),
-            "health": {"live": True, "ready": not self.stuck, "problems": [{"text": "alerts[1] does not come back from a call", "since": 34.2}] if self.stuck else []},
+            "health": {"live": True, "ready": not self.stuck, "problems": [{"component": "alerts", "text": "alerts[1] does not come back from a call", "since": 34.2}] if self.stuck else []},
             "checkpoint": self.checkpoints(),
             "memory": {"in_use": 18 << 20, "reserved": 26 << 20, "tags": [{"name": "batches", "bytes": 9 << 20}, {"name": "trees", "bytes": 5 << 20}, {"name": "windows", "bytes": 4 << 20}]},
         }  # fmt: skip

@@ -360,7 +360,7 @@ class TaskStats(Sized):
                 ("shed", u64), ("overflowed", u64), ("rejected", u64), ("expired", u64), ("dropped", u64),
                 ("queued_bytes_max", u64), ("held_nanoseconds", u64), ("held_mostly_nanoseconds", u64),
                 ("held_mostly_by", u32), ("pending_limit", u64), ("pending_nanoseconds", u64),
-                ("hold", c.c_int32), ("hold_by", u32), ("hold_since", i64), ("rate", c.c_double)]
+                ("hold", c.c_int32), ("hold_by", u32), ("hold_since", i64), ("rate", c.c_double), ("stopped", u64)]
 
 
 class MetricStats(Sized):

@@ -120,3 +120,9 @@ int gx_lines_add(gx_lines *lines, const gale_tuple *tuple, gale_collector *out, 
     to->size = before;
     return GALE_NO_MEMORY;
 }
+
+void gx_lines_column(const gx_lines *lines, uint32_t index, gale_str text, gx_buf *to) {
+    gale_value value = gale_string(text.data, text.size);
+    if (index > 0) gx_buf_add_byte(to, separator(lines->format));
+    add_value(lines->format, to, &value);
+}

@@ -17,4 +17,7 @@ typedef struct gx_lines {
  * appended. */
 int gx_lines_add(gx_lines *lines, const gale_tuple *tuple, gale_collector *out, gx_buf *to);
 
+/* Appends a text as the value of column `index`, of format csv or tsv. */
+void gx_lines_column(const gx_lines *lines, uint32_t index, gale_str text, gx_buf *to);
+
 #endif

@@ -38,6 +38,7 @@ gx_outputs_file *gx_outputs_add(gx_outputs *outputs, gale_str path) {
     memcpy(file->path, path.data, path.size);
     gx_file_output_await(&file->output, file->path, false);
     file->output.codec = outputs->codec;
+    file->header = outputs->header;
     link_newest(outputs, file);
     outputs->open++;
     return file;
@@ -57,9 +58,18 @@ static void drop(gx_outputs *outputs, gx_outputs_file *file) {
 
 /* --- Writing --- */
 
+int gx_outputs_write_header(gx_outputs_file *file, gale_error *error) {
+    if (!file->header || file->output.size || gx_file_output_plain(&file->output)) return 0;
+    int rc = gx_file_output_write(&file->output, (gale_str){ file->header->data, file->header->size }, error);
+    if (rc == 0) file->unsynced = file->changed = true;
+    return rc;
+}
+
 int gx_outputs_write(gx_outputs_file *file, size_t size, gale_error *error) {
     if (!size) return 0;
-    int rc = gx_file_output_write(&file->output, (gale_str){ file->lines.data, size }, error);
+    int rc = gx_outputs_write_header(file, error);
+    if (rc < 0) return rc;
+    rc = gx_file_output_write(&file->output, (gale_str){ file->lines.data, size }, error);
     if (rc < 0) return rc;
     file->lines.size -= size;
     if (GX_UNLIKELY(file->lines.size)) memmove(file->lines.data, file->lines.data + size, file->lines.size);

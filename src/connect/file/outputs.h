@@ -15,10 +15,11 @@
 
 typedef struct gx_outputs_file {
     gx_file_output output;
-    gx_buf lines;             /* that are not written yet */
-    bool again;               /* it was closed, and is to be gone on with */
-    bool unsynced;            /* lines were written since the disk was waited for */
-    bool changed;             /* since the last checkpoint of a durable run */
+    gx_buf lines;         /* that are not written yet */
+    const gx_buf *header; /* is written before the first of them, where the file holds nothing; NULL: none. Borrowed */
+    bool again;           /* it was closed, and is to be gone on with */
+    bool unsynced;        /* lines were written since the disk was waited for */
+    bool changed;         /* since the last checkpoint of a durable run */
     gx_file_output successor; /* open, when it was renamed and is to be changed for this one */
     gx_file_swap swap;
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
@@ -43,6 +44,7 @@ typedef int gx_outputs_closing_fn(void *user, gx_outputs_file *file, gale_error 
 typedef struct gx_outputs {
     gx_heap *heap;
     const gale_file_codec *codec; /* of all files that are added; or NULL */
+    const gx_buf *header;         /* the same */
     gx_bytes_map *known;          /* names to what is known of them; made with the first that is found */
     gx_outputs_file *newest, *oldest, *listed;
     uint32_t open, most;
@@ -68,6 +70,9 @@ GX_INLINE void gx_outputs_list(gx_outputs *outputs, gx_outputs_file *file) {
     file->next = outputs->listed;
     outputs->listed = file;
 }
+
+/* Writes its header, if the file holds nothing. What gx_file_output_write says. */
+int gx_outputs_write_header(gx_outputs_file *file, gale_error *error);
 
 /* Writes the first `size` bytes of its lines, which are whole lines; the rest stays. What gx_file_output_write says. */
 int gx_outputs_write(gx_outputs_file *file, size_t size, gale_error *error);

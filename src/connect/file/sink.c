@@ -3,6 +3,7 @@
  * is stopped, which is what the spouts hear of everything that is open. */
 #include "base/log.h"
 #include "base/os/folder.h"
+#include "connect/file/header.h"
 #include "connect/file/lines.h"
 #include "connect/file/made.h"
 #include "connect/file/only.h"
@@ -27,6 +28,7 @@ typedef struct sink {
     gx_field_places places; /* of the fields that the path names */
     gx_buf name;            /* of a tuple's file */
     gx_lines lines;
+    gx_buf header; /* the first line of each file; empty: none */
     gx_rotation rotation;
     bool rotates;
     gale_clock wall;
@@ -134,9 +136,17 @@ static int bolt_flush(void *self, gale_collector *out) {
     return write_all(bolt, bolt->sync);
 }
 
+/* A file without lines has its header all the same. */
+static void write_header(sink *bolt) {
+    gale_error error = GALE_ERROR_INIT;
+    int rc = bolt->broken ? 0 : gx_outputs_write_header(bolt->only, &error);
+    if (rc < 0) (void)give_up(bolt, rc, &error);
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     sink *bolt = self;
     if (bolt->only && !bolt->only->output.begun) (void)begin(bolt, bolt->only);
+    if (bolt->only) write_header(bolt);
     return bolt_flush(bolt, out);
 }
 
@@ -167,7 +177,8 @@ static void turn_if_old(sink *bolt, gx_outputs_file *file) {
 static void turn_if_full(sink *bolt, gx_outputs_file *file, size_t before) {
     if (!bolt->rotation.bytes || !file->output.regular) return;
     uint64_t plain = (uint64_t)gx_file_output_plain(&file->output);
-    uint64_t had = plain + before, has = plain + file->lines.size;
+    uint64_t head = plain ? 0 : bolt->header.size; /* it is written with the first lines */
+    uint64_t had = plain + before, has = plain + head + file->lines.size;
     if (has > bolt->rotation.bytes && had) turn(bolt, file, before);
 }
 
@@ -269,6 +280,7 @@ static void free_sink(sink *bolt) {
     gx_outputs_fini(&bolt->outputs);
     if (bolt->keeps) gx_made_fini(&bolt->made);
     gx_buf_fini(&bolt->name);
+    gx_buf_fini(&bolt->header);
     gx_define_instance_free(bolt);
 }
 
@@ -294,6 +306,10 @@ static int open_only(sink *bolt, gale_error *error) {
     bolt->only = gx_outputs_add(&bolt->outputs, (gale_str){ bolt->name.data, bolt->name.size });
     if (!bolt->only) return GALE_NO_MEMORY;
     bool pieces = shared && context->task_count > 1;
+    if (pieces && bolt->outputs.header)
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: header: the standard output of %u tasks has no first line; one task can have it",
+                              who, context->task_count);
     if (!context->resumes || shared) return gx_file_output_open(&bolt->only->output, bolt->only->path, pieces, error);
     return 0; /* it may have another name by now */
 }
@@ -338,8 +354,15 @@ static void take_options(sink *bolt, const gx_sink_options *user) {
     bolt->lines.format = options->format;
     bolt->lines.fields = user->fields;
     bolt->name = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
+    bolt->header = (gx_buf)GX_BUF_INIT(&bolt->instance.heap);
     gx_outputs_init(&bolt->outputs, &bolt->instance.heap, options->max_open ? options->max_open : GX_SINK_OPEN);
     bolt->outputs.codec = options->codec;
+}
+
+static int make_header(sink *bolt, const gx_sink_options *options, gale_error *error) {
+    if (!options->given.header) return 0;
+    bolt->outputs.header = &bolt->header;
+    return gx_header_make(&bolt->lines, bolt->instance.context->inputs, &bolt->header, error);
 }
 
 static int bolt_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -350,7 +373,8 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     bolt->seed = gale_context_random(context);
     take_options(bolt, given);
     gale_error error = GALE_ERROR_INIT;
-    int rc = open_outputs(bolt, given->path, &error);
+    int rc = make_header(bolt, given, &error);
+    if (rc == 0) rc = open_outputs(bolt, given->path, &error);
     if (rc < 0) {
         if (error.length) gale_report(out, error.text);
         free_sink(bolt);
@@ -393,6 +417,7 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     gale_error error = GALE_ERROR_INIT;
     int rc = restore(bolt, from, &error);
     bolt->restored = true;
+    if (bolt->only && !bolt->only->output.regular) bolt->only->header = NULL; /* an earlier run has written it */
     if (rc < 0 && error.length) gale_report(out, error.text);
     return rc;
 }

@@ -16,6 +16,9 @@ static int check_lines(const gale_file_sink_options *given, gx_fields *ret_field
         return gale_error_set(error, GALE_INVALID,
                               "file sink: format is %d, which is none of TSV (%d), JSON (%d), CSV (%d) and TEXT (%d)",
                               given->format, GALE_FILE_TSV, GALE_FILE_JSON, GALE_FILE_CSV, GALE_FILE_TEXT);
+    if (given->header && given->format != GALE_FILE_CSV && given->format != GALE_FILE_TSV)
+        return gale_error_set(error, GALE_INVALID,
+                              "file sink: header is of the formats csv and tsv, whose lines have columns");
     ret_fields->count = 0;
     if (!given->fields || !*given->fields) return 0;
     if (given->format == GALE_FILE_TEXT)

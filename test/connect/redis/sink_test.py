@@ -138,6 +138,10 @@ class Words(Case):
         self.assertIn(expected, said)
         self.assertRegex(said, r"t\.yaml:\d+:\d+: ")
 
+    def test_a_text_that_is_only_the_name_of_a_field_is_warned_of(self):
+        self.write([(1, "a")], "id int, name", command="RPUSH", key="name", value="{id}")
+        self.assertIn("is the text 'name' for every tuple; '{name}' is the field of this name", self.gale("check", "t.yaml"))
+
     def test_settings_that_make_no_sense_are_refused_at_their_place(self):
         self.check("did you mean 'XADD'?", command="XAD", key="k")
         self.check("member: HINCRBY needs it", command="HINCRBY", key="k")

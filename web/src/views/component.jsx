@@ -5,8 +5,9 @@ import { bytes, compact, count, duration, perSecond, share, span } from "../form
 import { Chart } from "../parts/chart.jsx";
 import { Figure, Panel } from "../parts/panel.jsx";
 import { Table } from "../parts/table.jsx";
+import { lostOf, lostWords } from "../outcomes.js";
 import { toComponent, toTap } from "../route.js";
-import { counted, timed } from "./components.jsx";
+import { counted, ended, endedOf, timed } from "./components.jsx";
 import { conditionOf, longCall } from "./picture.jsx";
 
 const callOf = (task) => {
@@ -20,7 +21,7 @@ const taskColumns = [
   counted("executed", "Executed"),
   counted("emitted", "Emitted"),
   counted("acked", "Acked"),
-  counted("failed", "Failed"),
+  ...ended,
   { key: "busy", title: "Busy", hint: "share of the last ten seconds", value: (row) => row.busy_share, show: (_, value) => share(value) },
   { key: "queued", title: "Queued", value: (row) => row.queued_bytes, show: (_, value) => bytes(value) },
   { key: "most", title: "Most queued", value: (row) => row.queued_bytes_max, show: (_, value) => bytes(value) },
@@ -43,7 +44,7 @@ const inputColumns = [
   { key: "rate", title: "Rate", value: (row) => row.rate, show: (_, value) => perSecond(value) },
   counted("executed", "Executed"),
   counted("acked", "Acked"),
-  counted("failed", "Failed"),
+  ...ended,
   counted("dropped", "Dropped"),
   meant("execute", "Execute", "the mean of its calls"),
   meant("process", "Process", "from execute to ack, the mean"),
@@ -102,27 +103,17 @@ function streamsOf(about) {
   }));
 }
 
-const taskName = (number) => {
-  const task = (feed.now.tasks || []).find((item) => item.task === number);
-  return task ? `${task.component}[${task.index}]` : `task ${number}`;
-};
-
-// What hurts here, or is told of one of the tasks here.
-function Sentences({ name, tasks, component }) {
+// Problems of the component, and those that name one of its tasks.
+function Sentences({ name, tasks }) {
   const here = new Set(tasks.map(({ task }) => task));
   const sentences = (feed.now.hurts || []).filter((hurt) => hurt.component === name || here.has(hurt.task));
-  const unwell = component.unwell || [];
-  if (sentences.length + unwell.length === 0) return null;
+  if (sentences.length === 0) return null;
   return (
     <ul class="sentences">
       {sentences.map((hurt, place) => (
         <li key={place} class={hurt.level}>
           {hurt.text}
-        </li>
-      ))}
-      {unwell.map((item) => (
-        <li key={`unwell ${item.task}`} class="bad">
-          {taskName(item.task)}: {item.text}, for {span(item.since)}
+          {hurt.since === null || hurt.since === undefined ? "" : `, for ${span(hurt.since)}`}
         </li>
       ))}
     </ul>
@@ -145,6 +136,7 @@ function Held({ component }) {
 
 function Figures({ about, component }) {
   const spout = about.kind === "spout";
+  const lost = lostOf(component);
   return (
     <dl class="figures-row">
       {!spout && <Figure id="executed" name="Executed" value={compact(componentRate(about.name, "executed"))} unit="/s" below={`${count(component.executed)} in all`} />}
@@ -152,7 +144,7 @@ function Figures({ about, component }) {
       <Figure id="capacity" name="Capacity" value={share(component.capacity)} below={`${about.tasks} ${about.tasks === 1 ? "task" : "tasks"}`} />
       {!spout && <Figure id="queued" name="Queued" value={bytes(component.queued_bytes)} below={`at most ${bytes(component.queued_bytes_max)}`} />}
       {!spout && <Figure id="execute" name="Execute" value={duration(component.execute?.p50)} below={`p99 ${duration(component.execute?.p99)}`} />}
-      <Figure id="failed" kind={component.failed ? "lost" : ""} name="Failed" value={count(component.failed)} below={`${count(component.acked)} acked`} />
+      <Figure id="failed" kind={lost ? "lost" : ""} name="Failed" value={count(lost)} below={`${lost ? `${lostWords(component, count)}; ` : ""}${count(component.acked)} acked`} />
     </dl>
   );
 }
@@ -206,17 +198,17 @@ export function Component({ name, query }) {
           </span>
           {words && <span class={`chip ${kind}`}>{words}</span>}
         </header>
-        <Sentences name={name} tasks={tasks} component={component} />
+        <Sentences name={name} tasks={tasks} />
         <Held component={component} />
         <Others component={component} />
       </section>
       <Figures about={about} component={component} />
       <Panel id="tasks" title="Tasks">
-        <Table label="Tasks" columns={taskColumns} rows={tasks} rowKey={(row) => row.task} rowClass={(row) => rowClass(row, query.get("task"))} />
+        <Table label="Tasks" columns={endedOf(taskColumns, tasks)} rows={tasks} rowKey={(row) => row.task} rowClass={(row) => rowClass(row, query.get("task"))} />
       </Panel>
       {inputs.length > 0 && (
         <Panel id="inputs" title="What comes in">
-          <Table label="Inputs" columns={inputColumns} rows={inputs} rowKey={(row) => row.id} />
+          <Table label="Inputs" columns={endedOf(inputColumns, inputs)} rows={inputs} rowKey={(row) => row.id} />
         </Panel>
       )}
       <Panel id="streams" title="What goes out">

@@ -2,12 +2,18 @@
 
 import { componentRate, feed } from "../feed.js";
 import { bytes, count, duration, perSecond, share } from "../format.js";
+import { outcomes } from "../outcomes.js";
 import { Panel, Share } from "../parts/panel.jsx";
 import { Table } from "../parts/table.jsx";
 import { toComponent } from "../route.js";
 import { conditionOf } from "./picture.jsx";
 
 export const counted = (key, title, hint) => ({ key, title, hint, value: (row) => row[key], show: (_, value) => count(value) });
+
+// "Failed" always, the others once they count something.
+export const ended = outcomes.map(([key, title]) => counted(key, title));
+export const endedOf = (columns, rows) =>
+  columns.filter(({ key }) => key === "failed" || !outcomes.some(([known]) => known === key) || rows.some((row) => row[key] > 0));
 
 export const timed = (key, of, part, title, hint) => ({
   key,
@@ -67,7 +73,7 @@ const columns = [
   counted("transferred", "Transferred"),
   counted("executed", "Executed"),
   counted("acked", "Acked"),
-  counted("failed", "Failed"),
+  ...ended,
   capacity,
   { key: "queued", title: "Queued", value: (row) => row.queued_bytes, show: (_, value) => bytes(value) },
   timed("execute", "execute", "p50", "Execute", "half of the calls took less"),
@@ -91,9 +97,10 @@ function rowsOf() {
 }
 
 export function Components() {
+  const rows = rowsOf();
   return (
     <Panel id="components" title="Components" note="since the start, but for rate and capacity">
-      <Table label="Components" columns={columns} rows={rowsOf()} rowKey={(row) => row.name} />
+      <Table label="Components" columns={endedOf(columns, rows)} rows={rows} rowKey={(row) => row.name} />
     </Panel>
   );
 }

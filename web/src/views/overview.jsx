@@ -1,10 +1,11 @@
-// The first screen: what hurts, how much passes, the topology alive, the last ten minutes.
+// The first screen: problems, how much passes, the topology alive, the last ten minutes.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { feed, rate } from "../feed.js";
 import { bytes, compact, count, duration, perSecond, span } from "../format.js";
 import { Chart } from "../parts/chart.jsx";
 import { Figure, Panel } from "../parts/panel.jsx";
+import { lostOf, lostWords } from "../outcomes.js";
 import { toComponent } from "../route.js";
 import { Picture } from "./picture.jsx";
 
@@ -25,7 +26,10 @@ function Hurt({ hurt }) {
         {marks[hurt.level] || marks.note}
       </span>
       <span class="sr">{levels[hurt.level]}: </span>
-      <span>{hurt.text}</span>
+      <span>
+        {hurt.text}
+        {hurt.since === null || hurt.since === undefined ? "" : `, for ${span(hurt.since)}`}
+      </span>
     </>
   );
   return (
@@ -35,7 +39,7 @@ function Hurt({ hurt }) {
   );
 }
 
-// Read aloud when something begins or ends to hurt, not each second that its figures change.
+// Read aloud when a problem begins or ends, not each second that its figures change.
 function Announcer({ hurts }) {
   const serious = hurts.filter(({ level }) => level !== "note");
   const key = serious.map(({ level, component, task }) => `${level} ${component} ${task}`).join("\n");
@@ -43,7 +47,7 @@ function Announcer({ hurts }) {
   const [words, setWords] = useState("");
   useEffect(() => {
     if (said.current !== null || serious.length > 0)
-      setWords(serious.length ? serious.map(({ text }) => text).join(". ") : "Nothing hurts any more.");
+      setWords(serious.length ? serious.map(({ text }) => text).join(". ") : "There is no problem any more.");
     said.current = key;
   }, [key]);
   return (
@@ -55,7 +59,7 @@ function Announcer({ hurts }) {
 
 function verdictOf(hurts, health) {
   if (!health?.live) return ["bad", "Unhealthy"];
-  if (hurts.some(({ level }) => level === "bad")) return ["bad", "It hurts"];
+  if (hurts.some(({ level }) => level === "bad")) return ["bad", "In trouble"];
   if (!health.ready) return ["warn", "Not ready"];
   if (hurts.some(({ level }) => level === "warn")) return ["warn", "Worth a look"];
   return ["good", "All is well"];
@@ -71,14 +75,14 @@ function Health({ health }) {
   );
 }
 
-function WhatHurts() {
+function Problems() {
   const { hurts = [], health } = feed.now;
   const [kind, verdict] = verdictOf(hurts, health);
-  const problems = (health?.problems || []).filter(({ text }) => !hurts.some((hurt) => hurt.text.includes(text)));
+  const problems = (health?.problems || []).filter(({ component }) => !component); // a component's are among the others
   return (
     <section class={`panel hurts ${kind}`} id="hurts" aria-labelledby="hurts-title">
       <header>
-        <h2 id="hurts-title">What hurts</h2>
+        <h2 id="hurts-title">Problems</h2>
         <strong class={`verdict ${kind}`}>{verdict}</strong>
         <Health health={health} />
       </header>
@@ -98,7 +102,7 @@ function WhatHurts() {
             </div>
           </li>
         ))}
-        {hurts.length + problems.length === 0 && <li class="nothing">Nothing is held, congested, unwell or late.</li>}
+        {hurts.length + problems.length === 0 && <li class="nothing">Nothing is held, congested, unhealthy or late.</li>}
       </ul>
       <Announcer hurts={hurts} />
     </section>
@@ -111,7 +115,7 @@ function Figures() {
   const { trees, complete, memory } = feed.now;
   const p50 = newest(feed.history?.p50) ?? complete?.p50;
   const p99 = newest(feed.history?.p99) ?? complete?.p99;
-  const lost = trees.failed + trees.timed_out;
+  const lost = lostOf(trees);
   return (
     <dl class="figures-row">
       <Figure id="acked" name="Trees acked" value={compact(rate(({ trees }) => trees.acked))} unit="/s" below={`${count(trees.acked)} in all`} />
@@ -120,9 +124,9 @@ function Figures() {
       <Figure
         id="failed"
         kind={lost > 0 ? "lost" : ""}
-        name="Failed or timed out"
+        name="Failed"
         value={count(lost)}
-        below={`${perSecond(rate(({ trees }) => trees.failed + trees.timed_out))}, ${count(trees.replayed)} replayed`}
+        below={`${lost ? `${lostWords(trees, count)}; ` : ""}${perSecond(rate(({ trees }) => lostOf(trees)))}, ${count(trees.replayed)} replayed`}
       />
       <Figure
         id="letters"
@@ -152,7 +156,7 @@ function Charts() {
 export function Overview() {
   return (
     <>
-      <WhatHurts />
+      <Problems />
       <Figures />
       <Panel id="picture" title="Topology" note={feed.topology.drawing && <Key />}>
         {feed.topology.drawing ? <Picture /> : <p class="quiet">This process draws no picture.</p>}

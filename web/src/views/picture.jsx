@@ -16,7 +16,7 @@ function short(name, width) {
 
 // How a component is, worst first: [kind, words]. The kind is a colour; the words say it without one.
 export function conditionOf(component) {
-  if (component.unwell?.length) return ["bad", `unwell for ${span(component.unwell[0].since)}`];
+  if (component.unwell?.length) return ["bad", `unhealthy for ${span(component.unwell[0].since)}`];
   const call = longestCall(component.name);
   if (call) return ["bad", `in a call ${span(call.since)}`];
   if (component.held_by?.share >= 0.05) return ["held", `held ${share(component.held_by.share)}`];
