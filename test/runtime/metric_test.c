@@ -426,6 +426,30 @@ static void labels_are_those_that_readers_take_and_of_one_name_always_the_same(v
     rig_fini(&r);
 }
 
+static uint64_t allocations(void) {
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(r.runtime, &stats);
+    return stats.allocations;
+}
+
+static int note_often(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    uint64_t before = 0;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(note_by_parity(bolt, tuple, out), 0);
+        if (i == 0) before = allocations();
+    }
+    assert_int_equal(allocations(), before);
+    return 0;
+}
+
+static void a_series_that_is_there_is_found_without_memory(void **state) {
+    (void)state;
+    run(1, note_often);
+    assert_int_equal(spout.acks, 1);
+    assert_true(read_all("a", "asked").value == 2000);
+    rig_fini(&r);
+}
+
 static int note_by_number(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     char value[32];
     const gale_metric_label label = { "n", value };
@@ -683,6 +707,7 @@ int main(void) {
 #endif
         cmocka_unit_test(each_set_of_values_is_a_series_whatever_the_order_of_its_labels),
         cmocka_unit_test(labels_are_those_that_readers_take_and_of_one_name_always_the_same),
+        cmocka_unit_test(a_series_that_is_there_is_found_without_memory),
         cmocka_unit_test(further_series_are_counted_as_other_which_is_reported_once),
         cmocka_unit_test(none_is_made_at_the_end_and_what_was_noted_can_be_read_after_it),
         cmocka_unit_test(a_components_figure_is_that_of_its_tasks_together),
