@@ -408,6 +408,8 @@ typedef struct gale_metric_stats {
     double p50;     /* quantiles are at most 1/32 too high, or half a millionth */
     double p90;
     double p99;
+    const gale_metric_label *labels; /* in the order of their names; NULL: none, or the sum of all series */
+    uint32_t label_count;
 } gale_metric_stats;
 
 /* Reads metric `index` (from 0, in the order in which they were made) of task `task`, as gale_runtime_stats does. False when there
@@ -422,6 +424,11 @@ GALE_API bool gale_runtime_metric_stats(const gale_runtime *runtime, uint32_t ta
 GALE_API int gale_runtime_metric(const gale_runtime *runtime, const char *component, const char *name,
                                  const double *bounds, uint32_t bound_count, uint64_t *ret_counts,
                                  gale_metric_stats *ret_stats);
+
+/* The same for one series, which has these labels, in any order. gale_runtime_metric sums all series of the name. */
+GALE_API int gale_runtime_metric_series(const gale_runtime *runtime, const char *component, const char *name,
+                                        const gale_metric_label *labels, uint32_t label_count, const double *bounds,
+                                        uint32_t bound_count, uint64_t *ret_counts, gale_metric_stats *ret_stats);
 
 /* Where a tuple of an open tree was found. */
 typedef enum gale_place {

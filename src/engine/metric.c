@@ -8,10 +8,22 @@ const char *gale_metric_kind_name(int32_t kind) {
     return kind >= 0 && kind < GALE_METRIC_KIND_COUNT ? names[kind] : "unknown";
 }
 
-gx_metric *gx_metric_new(gx_heap *heap, const gx_metric_name *name) {
-    gx_metric *metric = gx_alloc(heap, GX_TAG_FIGURE, sizeof *metric);
+static void set_labels(gx_metric *metric, const gx_metric_labels *labels) {
+    const char *value = metric->values;
+    memcpy(metric->values, labels->values, labels->size);
+    metric->values_size = labels->size;
+    metric->hash = labels->hash;
+    for (uint32_t i = 0; i < labels->count; i++, value += strlen(value) + 1)
+        metric->labels[i] = (gale_metric_label){ metric->name->labels[i], value };
+}
+
+gx_metric *gx_metric_new(gx_heap *heap, const gx_metric_name *name, const gx_metric_labels *labels) {
+    size_t size = sizeof(gx_metric) + labels->size;
+    gx_metric *metric = gx_alloc(heap, GX_TAG_FIGURE, size);
     if (!metric) return NULL;
+    metric->size = size;
     metric->name = name;
+    set_labels(metric, labels);
     if (name->kind != GALE_METRIC_HISTOGRAM) return metric;
     metric->histogram = gx_alloc(heap, GX_TAG_FIGURE, sizeof *metric->histogram);
     if (metric->histogram) return metric;
@@ -21,14 +33,49 @@ gx_metric *gx_metric_new(gx_heap *heap, const gx_metric_name *name) {
 
 void gx_metric_free(gx_metric *metric, gx_heap *heap) {
     gx_free(heap, GX_TAG_FIGURE, metric->histogram, sizeof *metric->histogram);
-    gx_free(heap, GX_TAG_FIGURE, metric, sizeof *metric);
+    gx_free(heap, GX_TAG_FIGURE, metric, metric->size);
 }
 
-void gx_metrics_append(gx_metric_list *list, gx_metric *metric) {
-    _Atomic(gx_metric *) *at = &list->first;
-    for (gx_metric *each; (each = gx_load_relaxed(at)) != NULL;) at = &each->next;
-    gx_store_release(at, metric); /* R1: what it was made with is seen by who finds it */
-    list->count++;
+enum { BUCKETS_SIZE = GX_METRIC_BUCKETS * sizeof(gx_metric *) };
+
+static gx_metric **bucket_of(const gx_metric_list *list, uint64_t hash) {
+    return &list->buckets[hash % GX_METRIC_BUCKETS];
+}
+
+bool gx_metrics_append(gx_metric_list *list, gx_heap *heap, gx_metric *metric) {
+    if (metric->name->label_count) {
+        if (!list->buckets) list->buckets = gx_alloc(heap, GX_TAG_FIGURE, BUCKETS_SIZE);
+        if (!list->buckets) return false;
+        gx_metric **bucket = bucket_of(list, metric->hash);
+        metric->behind = *bucket;
+        *bucket = metric;
+        list->series++;
+    }
+    if (!gx_metrics_find(list, metric->name->name)) list->names++;
+    gx_store_release(list->last ? &list->last->next : &list->first,
+                     metric); /* R1: it is seen with what it was made of */
+    list->last = metric;
+    return true;
+}
+
+gx_metric *gx_metrics_find_series(const gx_metric_list *list, const char *name, const gx_metric_labels *labels) {
+    gx_metric *metric = list->buckets ? *bucket_of(list, labels->hash) : NULL;
+    for (; metric; metric = metric->behind) {
+        if (metric->hash == labels->hash && metric->values_size == labels->size &&
+            memcmp(metric->values, labels->values, labels->size) == 0 && strcmp(metric->name->name, name) == 0)
+            return metric;
+    }
+    return NULL;
+}
+
+bool gx_metric_has(const gx_metric *metric, const gale_metric_label *labels, uint32_t count) {
+    if (count != metric->name->label_count) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t own = 0;
+        while (own < count && strcmp(metric->labels[own].name, labels[i].name) != 0) own++;
+        if (own == count || strcmp(metric->labels[own].value, labels[i].value) != 0) return false;
+    }
+    return true;
 }
 
 const gx_metric *gx_metrics_first(const gx_metric_list *list) {
@@ -50,6 +97,7 @@ void gx_metrics_free(gx_metric_list *list, gx_heap *heap) {
         next = gx_load_relaxed(&metric->next);
         gx_metric_free(metric, heap);
     }
+    gx_free(heap, GX_TAG_FIGURE, list->buckets, BUCKETS_SIZE);
 }
 
 void gx_metric_names_free(gx_metric_names *names, gx_heap *heap) {
@@ -81,7 +129,9 @@ static double quantile(const gx_metric_reading *reading, double share) {
     return value < reading->max ? value : reading->max;
 }
 
-gale_metric_stats gx_metric_sum_up(const gx_metric_reading *reading, const gx_metric_name *name) {
+gale_metric_stats gx_metric_sum_up(const gx_metric_reading *reading, const gx_metric_name *name,
+                                   const gx_metric *series) {
+    bool has_labels = series && name->label_count;
     return (gale_metric_stats){ .size = sizeof(gale_metric_stats),
                                 .name = name->name,
                                 .help = name->help,
@@ -92,5 +142,7 @@ gale_metric_stats gx_metric_sum_up(const gx_metric_reading *reading, const gx_me
                                 .max = reading->max,
                                 .p50 = quantile(reading, 0.50),
                                 .p90 = quantile(reading, 0.90),
-                                .p99 = quantile(reading, 0.99) };
+                                .p99 = quantile(reading, 0.99),
+                                .labels = has_labels ? series->labels : NULL,
+                                .label_count = has_labels ? name->label_count : 0 };
 }

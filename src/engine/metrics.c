@@ -1,5 +1,6 @@
 #include "engine/metrics.h"
 
+#include "base/hash.h"
 #include "base/options.h"
 #include "base/utf8.h"
 
@@ -97,6 +98,96 @@ static int check(gx_task *task, const gale_metric_options *options) {
     return refuse(task, GALE_INVALID, text);
 }
 
+/* --- Labels ------------------------------------------------------------------------------------------------------- */
+
+/* Labels that every figure has, or that readers give a meaning of their own. */
+static bool is_reserved(const char *name) {
+    static const char *const reserved[] = { "component", "task", "le", "quantile" };
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strcmp(name, reserved[i]) == 0) return true;
+    return strncmp(name, "__", 2) == 0;
+}
+
+/* Copies at most GALE_METRIC_LABEL_MAX bytes, which are UTF-8 afterwards. */
+static void add_value(gx_metric_labels *labels, const char *value) {
+    char *to = labels->values + labels->size;
+    gx_utf8_copy(to, GALE_METRIC_LABEL_MAX + 1, value);
+    size_t size = strlen(to), valid = gx_utf8_prefix(to, size);
+    while (valid < size) {
+        to[valid++] = '?';
+        valid += gx_utf8_prefix(to + valid, size - valid);
+    }
+    labels->size += size + 1;
+}
+
+/* Puts a label into the order of the names. What is wrong with it; NULL: nothing. */
+static const char *sort_in(const gale_metric_label **sorted, uint32_t count, const gale_metric_label *label) {
+    uint32_t at = count;
+    if (!label->name || !has_shape(label->name)) return "its name is not a letter or _, then letters, digits and _";
+    if (is_reserved(label->name)) return "its name is reserved";
+    if (!label->value) return "it has no value";
+    for (; at && strcmp(sorted[at - 1]->name, label->name) >= 0; at--) {
+        if (strcmp(sorted[at - 1]->name, label->name) == 0) return "it is given twice";
+        sorted[at] = sorted[at - 1];
+    }
+    sorted[at] = label;
+    return NULL;
+}
+
+static void end_labels(gx_metric_labels *labels, const char *metric) {
+    labels->hash = gx_hash_bytes(labels->values, labels->size, gx_hash_bytes(metric, strlen(metric), 0));
+}
+
+static int read_labels(gx_task *task, const gale_metric_options *options, gx_metric_labels *ret_labels) {
+    const gale_metric_label *sorted[GALE_METRIC_LABELS_MAX];
+    char text[GALE_FAILURE_TEXT + 1];
+    ret_labels->count = options->label_count;
+    ret_labels->size = 0;
+    if (options->label_count > GALE_METRIC_LABELS_MAX || (options->label_count && !options->labels)) {
+        snprintf(text, sizeof text, "metric '%s': has %u labels, at most %d", options->name,
+                 (unsigned)options->label_count, GALE_METRIC_LABELS_MAX);
+        return refuse(task, GALE_INVALID, text);
+    }
+    for (uint32_t i = 0; i < options->label_count; i++) {
+        const char *name = options->labels[i].name, *wrong = sort_in(sorted, i, &options->labels[i]);
+        if (!wrong) continue;
+        snprintf(text, sizeof text, "metric '%s': label '%.80s': %s", options->name, name ? name : "", wrong);
+        return refuse(task, GALE_INVALID, text);
+    }
+    for (uint32_t i = 0; i < options->label_count; i++) {
+        ret_labels->names[i] = sorted[i]->name;
+        add_value(ret_labels, sorted[i]->value);
+    }
+    end_labels(ret_labels, options->name);
+    return GALE_OK;
+}
+
+/* The series that stands for all for which there is no room. */
+static void make_other(gx_metric_labels *labels, const char *metric) {
+    labels->size = 0;
+    for (uint32_t i = 0; i < labels->count; i++) add_value(labels, "other");
+    end_labels(labels, metric);
+}
+
+static bool has_labels(const gx_metric_name *name, const gx_metric_labels *labels) {
+    bool same = name->label_count == labels->count;
+    for (uint32_t i = 0; same && i < labels->count; i++) same = strcmp(name->labels[i], labels->names[i]) == 0;
+    return same;
+}
+
+static int refuse_labels(gx_task *task, const gx_metric_name *name) {
+    char text[GALE_FAILURE_TEXT + 1];
+    int size = snprintf(text, sizeof text, "metric '%s' has %s in '%.40s' (task %u)", name->name,
+                        name->label_count ? "the labels" : "no labels", name->component, (unsigned)name->task);
+    for (uint32_t i = 0; i < name->label_count && size > 0 && (size_t)size < sizeof text; i++)
+        size += snprintf(text + size, sizeof text - (size_t)size, "%s %s", i ? "," : "", name->labels[i]);
+    if (size > 0 && (size_t)size < sizeof text)
+        snprintf(text + size, sizeof text - (size_t)size, ", and cannot have others");
+    return refuse(task, GALE_INVALID, text);
+}
+
+/* --- Several tasks ------------------------------------------------------------------------------------------------ */
+
 static int refuse_kind(gx_task *task, const gx_metric_name *name, int32_t kind) {
     char text[256];
     snprintf(text, sizeof text, "metric '%s' is a %s of '%.40s' (task %u), and cannot be a %s of '%.40s' (task %u)",
@@ -121,12 +212,16 @@ static gx_metric_name *find_name(const gx_metric_names *names, const char *name)
 }
 
 /* Under the monitor's lock. NULL: no memory. */
-static gx_metric_name *add_name(gx_shared *shared, const gx_task *task, const gale_metric_options *options) {
+static gx_metric_name *add_name(gx_shared *shared, const gx_task *task, const gale_metric_options *options,
+                                const gx_metric_labels *labels) {
     gx_metric_name *name = gx_alloc(&shared->heap, GX_TAG_FIGURE, sizeof *name);
     if (!name) return NULL;
     name->component = task->context.component;
     name->task = task->id;
     name->kind = options->kind;
+    name->label_count = labels->count;
+    for (uint32_t i = 0; i < labels->count; i++)
+        snprintf(name->labels[i], sizeof name->labels[i], "%s", labels->names[i]);
     snprintf(name->name, sizeof name->name, "%s", options->name);
     gx_utf8_copy(name->help, sizeof name->help, options->help ? options->help : "");
     name->next = shared->metric_names.first;
@@ -136,14 +231,15 @@ static gx_metric_name *add_name(gx_shared *shared, const gx_task *task, const ga
 }
 
 /* What the name means, which it may be told now. GALE_TOO_LARGE, GALE_NO_MEMORY. */
-static int name_of(gx_task *task, const gale_metric_options *options, const gx_metric_name **ret_name) {
+static int name_of(gx_task *task, const gale_metric_options *options, const gx_metric_labels *labels,
+                   const gx_metric_name **ret_name) {
     gx_shared *shared = task->executor->shared;
     int rc = GALE_OK;
     gx_monitor_lock(&shared->monitor);
     gx_metric_name *name = find_name(&shared->metric_names, options->name);
     if (!name && shared->metric_names.count >= GALE_METRIC_NAMES_MAX)
         rc = GALE_TOO_LARGE;
-    else if (!name && !(name = add_name(shared, task, options)))
+    else if (!name && !(name = add_name(shared, task, options, labels)))
         rc = GALE_NO_MEMORY;
     gx_monitor_unlock(&shared->monitor);
     *ret_name = name;
@@ -152,38 +248,87 @@ static int name_of(gx_task *task, const gale_metric_options *options, const gx_m
 
 /* --- Making ------------------------------------------------------------------------------------------------------- */
 
-static int make(gx_task *task, const gale_metric_options *options, gale_metric **ret_metric) {
+/* The name as the topology has it, which must be of this kind and have these labels. */
+static int agree(gx_task *task, const gale_metric_options *options, const gx_metric_labels *labels,
+                 const gx_metric_name **ret_name) {
     char limit[80];
-    const gx_metric_name *name;
     snprintf(limit, sizeof limit, "a task has at most %d", GALE_METRICS_MAX);
-    if (task->metrics.count >= GALE_METRICS_MAX) return refuse_more(task, options->name, limit);
-    int rc = name_of(task, options, &name);
+    const gx_metric *known = gx_metrics_find(&task->metrics, options->name);
+    if (!known && task->metrics.names >= GALE_METRICS_MAX) return refuse_more(task, options->name, limit);
+    int rc = known ? GALE_OK : name_of(task, options, labels, ret_name);
     snprintf(limit, sizeof limit, "a topology has at most %d names", GALE_METRIC_NAMES_MAX);
     if (rc == GALE_TOO_LARGE) return refuse_more(task, options->name, limit);
     if (rc < 0) return rc;
-    if (name->kind != options->kind) return refuse_kind(task, name, options->kind);
-    gx_metric *metric = gx_metric_new(&task->executor->shared->heap, name);
+    if (known) *ret_name = known->name;
+    if ((*ret_name)->kind != options->kind) return refuse_kind(task, *ret_name, options->kind);
+    return has_labels(*ret_name, labels) ? GALE_OK : refuse_labels(task, *ret_name);
+}
+
+/* Reported once a task: data have values without end. */
+static void report_over(gx_task *task, const char *name, int64_t most) {
+    char text[GALE_FAILURE_TEXT + 1];
+    if (task->metrics.is_over) return;
+    task->metrics.is_over = true;
+    snprintf(text, sizeof text,
+             "metric '%s': the task has %lld series with labels (gale.metric.series); values of further labels are "
+             "counted as \"other\"",
+             name, (long long)most);
+    gx_task_report(task, text);
+}
+
+static bool is_over(gx_task *task) {
+    int64_t most = gale_config_i64(task->plan->config, "gale.metric.series", GALE_METRIC_SERIES);
+    return task->metrics.series >= (uint64_t)most;
+}
+
+static int make(gx_task *task, const gx_metric_name *name, const gx_metric_labels *labels, gx_metric **ret_metric) {
+    gx_heap *heap = &task->executor->shared->heap;
+    gx_metric *metric = gx_metric_new(heap, name, labels);
     if (!metric) return GALE_NO_MEMORY;
     metric->metric.ops = &ops_of[name->kind];
     metric->task = task;
-    gx_metrics_append(&task->metrics, metric);
-    *ret_metric = &metric->metric;
-    return GALE_OK;
+    if (gx_metrics_append(&task->metrics, heap, metric)) return *ret_metric = metric, GALE_OK;
+    gx_metric_free(metric, heap);
+    return GALE_NO_MEMORY;
+}
+
+/* One that the task does not have yet, or that which it is counted as. */
+static int make_or_other(gx_task *task, const gale_metric_options *options, gx_metric_labels *labels,
+                         gx_metric **ret_metric) {
+    const gx_metric_name *name;
+    int rc = agree(task, options, labels, &name);
+    if (rc < 0) return rc;
+    if (labels->count && is_over(task)) {
+        report_over(task, options->name, task->metrics.series);
+        make_other(labels, options->name);
+        *ret_metric = gx_metrics_find_series(&task->metrics, options->name, labels);
+        if (*ret_metric) return GALE_OK;
+    }
+    return make(task, name, labels, ret_metric);
+}
+
+static gx_metric *find(const gx_task *task, const gale_metric_options *options, const gx_metric_labels *labels) {
+    gx_metric *metric = labels->count ? gx_metrics_find_series(&task->metrics, options->name, labels)
+                                      : (gx_metric *)gx_metrics_find(&task->metrics, options->name);
+    bool is = metric && metric->name->kind == options->kind && has_labels(metric->name, labels);
+    return is ? metric : NULL;
 }
 
 int gx_metrics_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
     gx_task *task = (gx_task *)out;
     gale_error error = GALE_ERROR_INIT;
     gale_metric_options taken;
+    gx_metric_labels labels;
     if (gx_executor_is_elsewhere(task)) return GALE_THREAD;
     if (!options || !ret_metric) return refuse(task, GALE_INVALID, "a metric needs options and a place");
     int rc = gx_options_take(&taken, sizeof taken, options, "metric: options", &error);
     if (rc < 0) return refuse(task, rc, error.text);
     rc = check(task, &taken);
+    if (rc >= 0) rc = read_labels(task, &taken, &labels);
     if (rc < 0) return rc;
-    const gx_metric *metric = gx_metrics_find(&task->metrics, taken.name);
-    if (!metric) return make(task, &taken, ret_metric);
-    if (metric->name->kind != taken.kind) return refuse_kind(task, metric->name, taken.kind);
-    *ret_metric = (gale_metric *)&metric->metric;
+    gx_metric *metric = find(task, &taken, &labels);
+    if (!metric) rc = make_or_other(task, &taken, &labels, &metric);
+    if (rc < 0) return rc;
+    *ret_metric = &metric->metric;
     return GALE_OK;
 }

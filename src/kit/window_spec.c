@@ -98,9 +98,21 @@ static const char *const others[][2] = {
     { "nunique", "distinct" },
 };
 
+bool gx_window_percentile_meant(gale_str name, char *out, size_t size) {
+    uint64_t percent;
+    gale_str digits = { name.data + 1, name.size ? name.size - 1 : 0 };
+    if (!digits.size || (name.data[0] | 0x20) != 'p' || !gx_str_number(digits, 10, 9999, &percent)) return false;
+    if (percent == 0 || percent == 100) return false;
+    snprintf(out, size, "percentile(x, 0.%s%.*s)", digits.size == 1 ? "0" : "", GX_STR(digits));
+    return true;
+}
+
 static int no_function(reader *r, gale_str name, const gx_nearest *nearest) {
     char hint[100];
+    char percentile[40];
     gx_nearest_hint(nearest, hint, sizeof hint);
+    if (gx_window_percentile_meant(name, percentile, sizeof percentile))
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", percentile);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (gx_str_is(name, others[i][0])) snprintf(hint, sizeof hint, "; did you mean '%s'?", others[i][1]);
     return wrong(r, name.data, "there is no function '%.*s'", name, hint);

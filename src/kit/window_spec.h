@@ -63,4 +63,7 @@ GX_INLINE gale_str gx_window_call_name(const gx_window_spec *spec, uint32_t call
     return (gale_str){ spec->names + spec->calls[call].name_at, spec->calls[call].name_size };
 }
 
+/* "p99" of other systems is "percentile(x, 0.99)" here, which is written to `out`. False: the name is not of that kind. */
+bool gx_window_percentile_meant(gale_str name, char *out, size_t size);
+
 #endif

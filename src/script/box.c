@@ -3,20 +3,14 @@
 #include "base/nearest.h"
 #include "base/os/time.h"
 #include "base/str.h"
+#include "script/budget.h"
 #include "script/convert.h"
 #include "script/library.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
 
-enum {
-    HOOK_EVERY = 100,
-    ALLOCATION = 4,
-    ALLOCATED_UNIT = 64,
-    COLLECTED_UNIT = 32,
-    LOOKED_AT_UNIT = 512,
-    STACK = GX_BOX_RESULTS + 64
-};
+enum { STACK = GX_BOX_RESULTS + 64, STACK_LARGE = 1024 /* slots */ };
 
 struct gx_box {
     gx_heap *heap;
@@ -24,92 +18,50 @@ struct gx_box {
     gx_arena arena;
     gale_clock clock; /* .now NULL: the machine's */
     gale_collector *collector;
-    uint64_t work; /* of a call */
-    size_t memory;
-    int64_t left;   /* of the work */
-    size_t used;    /* bytes */
-    size_t most;    /* that it may use; SIZE_MAX: any */
-    size_t longest; /* text since gx_box_begin */
-    size_t largest; /* block of anything else */
-    size_t written; /* the longest piece of Lua that was compiled: its texts are there in every call */
-    bool touched;   /* something was called or compiled since gx_box_begin */
-    bool out;       /* the heap gave nothing since gx_box_begin */
-    int env;        /* the place of the names in the registry */
-    gx_buf names;   /* of the library, between blanks */
+    gx_budget budget;
+    size_t memory; /* of a call */
+    bool touched;  /* something was called or compiled since gx_box_begin */
+    int env;       /* the place of the names in the registry */
+    gx_buf names;  /* of the library, between blanks */
 };
 
 /* --- Bounds --- */
 
-/* What Lua is given stands behind its own size, so that a block that shrinks may stay where it is: Lua wants that never to
- * fail. */
-typedef struct block {
-    _Alignas(16) size_t size; /* with this */
-} block;
-
-static void free_block(gx_box *box, block *old) {
-    if (!old) return;
-    box->used -= old->size;
-    gx_free(box->heap, GX_TAG_OTHER, old, old->size);
-}
-
-static bool may_take(gx_box *box, size_t size) {
-    if (box->most == SIZE_MAX) return true;
-    return box->left >= 0 && box->used <= box->most && size <= box->most - box->used;
-}
-
-static void note_size(gx_box *box, bool is_text, size_t size) {
-    size_t *most = is_text ? &box->longest : &box->largest;
-    if (size > *most) *most = size;
-}
-
-/* Lua's allocator: a full collection is tried when it gives nothing, then Lua raises its error. That collection is charged, since
- * a call that has nearly no room left may ask for one again and again. Without a block, `known` is the new object's type. */
-static void *allocate(void *user, void *at, size_t known, size_t size) {
-    gx_box *box = user;
-    block *old = at ? (block *)at - 1 : NULL;
-    size_t now = old ? old->size - sizeof *old : 0;
-    if (!size) {
-        free_block(box, old);
-        return NULL;
-    }
-    if (old && size <= now && size >= now / 2) return at;
-    block *made = size <= now || may_take(box, size) ? gx_alloc(box->heap, GX_TAG_OTHER, sizeof *made + size) : NULL;
-    if (!made && (size <= now || may_take(box, size))) box->out = true;
-    if (!made && size > now) box->left -= (int64_t)(box->used / COLLECTED_UNIT);
-    if (!made) return size <= now ? at : NULL;
-    made->size = sizeof *made + size;
-    box->used += made->size;
-    box->left -= (int64_t)(ALLOCATION + size / ALLOCATED_UNIT);
-    note_size(box, !old && known == LUA_TSTRING, size);
-    if (old) memcpy(made + 1, at, now < size ? now : size);
-    free_block(box, old);
-    return made + 1;
-}
-
 gx_box *gx_box_of(lua_State *lua) {
-    void *box;
-    (void)lua_getallocf(lua, &box);
-    return box;
+    void *budget;
+    (void)lua_getallocf(lua, &budget);
+    return (gx_box *)(void *)((char *)budget - offsetof(gx_box, budget));
 }
 
 void gx_box_charge(lua_State *lua, uint64_t work) {
-    gx_box *box = gx_box_of(lua);
-    if (work > INT64_MAX / 2) work = INT64_MAX / 2;
-    box->left = box->left < 0 ? box->left : box->left - (int64_t)work;
-    if (box->left < 0 && box->most != SIZE_MAX) luaL_error(lua, "no work is left");
+    if (!gx_budget_charge(&gx_box_of(lua)->budget, work)) luaL_error(lua, "no work is left");
+}
+
+static int raise_nothing(lua_State *lua) {
+    lua_pushnil(lua);
+    return lua_error(lua);
+}
+
+/* Lua gives the room of its stack back behind an error that was caught. So one long list of arguments does not make the rest of the
+ * call expensive. */
+static void shrink_stack(lua_State *lua) {
+    lua_pushcfunction(lua, raise_nothing);
+    (void)lua_pcall(lua, 0, 0, 0);
+    lua_pop(lua, 1);
 }
 
 static void hook(lua_State *lua, lua_Debug *activation) {
+    gx_budget *budget = &gx_box_of(lua)->budget;
     (void)activation;
-    gx_box_charge(lua, HOOK_EVERY * (1 + gx_box_of(lua)->longest / LOOKED_AT_UNIT));
-}
-
-static uint64_t walk_work(const gx_box *box) {
-    return 1 + box->largest / ALLOCATED_UNIT;
+    if (!gx_budget_charge_instructions(budget)) luaL_error(lua, "no work is left");
+    if (budget->stack > STACK_LARGE) {
+        shrink_stack(lua);
+        budget->stack_most = budget->stack;
+    }
 }
 
 void gx_box_charge_walk(lua_State *lua) {
-    gx_box_charge(lua, walk_work(gx_box_of(lua)));
+    gx_box_charge(lua, gx_budget_walk(&gx_box_of(lua)->budget));
 }
 
 size_t gx_box_room(const gx_box *box) {
@@ -117,7 +69,15 @@ size_t gx_box_room(const gx_box *box) {
 }
 
 size_t gx_box_bytes(const gx_box *box) {
-    return box->used + box->arena.bytes;
+    return box->budget.used + box->arena.bytes;
+}
+
+uint64_t gx_box_left(const gx_box *box) {
+    return box->budget.left > 0 ? (uint64_t)box->budget.left : 0;
+}
+
+void gx_box_count_alone(gx_box *box) {
+    box->budget.count_alone = true;
 }
 
 void gx_box_set_clock(gx_box *box, const gale_clock *clock) {
@@ -252,6 +212,14 @@ bool gx_box_knows(const gx_box *box, gale_str name) {
     return false;
 }
 
+bool gx_box_is_table(const gx_box *box, gale_str name) {
+    gale_str rest = gx_box_names(box), known;
+    while (gx_str_next(&rest, ' ', &known))
+        if (known.size > name.size && known.data[name.size] == '.' && memcmp(known.data, name.data, name.size) == 0)
+            return true;
+    return false;
+}
+
 static int furnish(lua_State *lua) {
     gx_box *box = gx_box_of(lua);
     lua_createtable(lua, 0, 32);
@@ -307,18 +275,19 @@ int gx_box_new(gx_heap *heap, const gx_box_limits *limits, gx_box **ret_box, gal
     gx_box *box = gx_alloc(heap, GX_TAG_OTHER, sizeof *box);
     if (!box) return gale_error_set(error, GALE_NO_MEMORY, "no memory for expressions");
     box->heap = box->arena.heap = box->names.heap = heap;
-    box->work = limits->work ? limits->work : GX_BOX_WORK;
     box->memory = limits->memory ? (size_t)limits->memory : GX_BOX_MEMORY;
-    box->most = SIZE_MAX;
-    box->lua = lua_newstate(allocate, box);
+    box->budget = (gx_budget){ .heap = heap, .work = limits->work ? limits->work : GX_BOX_WORK, .most = SIZE_MAX };
+    box->lua = lua_newstate(gx_budget_allocate, &box->budget);
+    box->budget.finds_stack = true;
     bool room = box->lua && lua_checkstack(box->lua, STACK);
+    box->budget.finds_stack = false;
     if (room) lua_pushcfunction(box->lua, furnish);
     if (!room || lua_pcall(box->lua, 0, 0, 0) != LUA_OK) {
         gx_box_free(box);
         return gale_error_set(error, GALE_NO_MEMORY, "no memory for expressions");
     }
     lua_pushcfunction(box->lua, locate);
-    lua_sethook(box->lua, hook, LUA_MASKCOUNT, HOOK_EVERY);
+    lua_sethook(box->lua, hook, LUA_MASKCOUNT, GX_BUDGET_INSTRUCTIONS);
     *ret_box = box;
     box->touched = true;
     gx_box_begin(box);
@@ -327,7 +296,7 @@ int gx_box_new(gx_heap *heap, const gx_box_limits *limits, gx_box **ret_box, gal
 
 void gx_box_free(gx_box *box) {
     if (!box) return;
-    box->most = SIZE_MAX;
+    box->budget.most = SIZE_MAX;
     if (box->lua) lua_close(box->lua);
     gx_arena_fini(&box->arena);
     gx_buf_fini(&box->names);
@@ -339,10 +308,7 @@ void gx_box_begin(gx_box *box) {
     box->touched = false;
     lua_settop(box->lua, LOCATE);
     gx_arena_reset(&box->arena);
-    box->left = (int64_t)box->work;
-    box->longest = box->written;
-    box->largest = 0;
-    box->out = false;
+    gx_budget_begin(&box->budget);
 }
 
 /* --- Compiling --- */
@@ -407,7 +373,7 @@ static bool returns_somewhere(gale_str text) {
 int gx_box_compile(gx_box *box, gale_str text, const char *what, gale_str names, int *ret_function, gale_error *error) {
     gx_buf name = GX_BUF_INIT(box->heap), said = GX_BUF_INIT(box->heap), first = GX_BUF_INIT(box->heap);
     source s = { .box = box, .text = GX_BUF_INIT(box->heap), .said = &first };
-    if (text.size > box->written) box->written = text.size;
+    if (text.size > box->budget.written) box->budget.written = text.size;
     gx_buf_format(&name, "=%s", what);
     s.name = gx_buf_text(&name);
     int rc = s.name && write_source(&s, text, names) ? try_compile(&s) : GALE_NO_MEMORY;
@@ -451,10 +417,10 @@ static int failed(gx_box *box, int status, gale_error *error) {
     size_t size = 0;
     const char *said = lua_type(box->lua, -1) == LUA_TSTRING ? lua_tolstring(box->lua, -1, &size)
                                                              : "an error that is no text";
-    if (box->left < 0)
+    if (box->budget.left < 0)
         return gale_error_set(error, GALE_TOO_LARGE, "it took more than %llu units of work",
-                              (unsigned long long)box->work);
-    if (status == LUA_ERRMEM && box->out) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
+                              (unsigned long long)box->budget.work);
+    if (status == LUA_ERRMEM && box->budget.out) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     if (status == LUA_ERRMEM)
         return gale_error_set(error, GALE_TOO_LARGE, "it took more than %zu bytes of memory", box->memory);
     return gale_error_set(error, GALE_TYPE, "%s", said);
@@ -468,11 +434,11 @@ int gx_box_call(gx_box *box, int function, const gale_value *values, uint32_t co
     box->touched = true;
     lua_pushcfunction(lua, run);
     lua_pushlightuserdata(lua, &c);
-    box->most = box->used + box->memory;
+    box->budget.most = box->budget.used + box->memory;
     int status = lua_pcall(lua, 1, 1, LOCATE);
-    box->most = SIZE_MAX;
+    box->budget.most = SIZE_MAX;
     if (status != LUA_OK) return failed(box, status, error);
-    gx_convert_bounds bounds = { box->memory, box->left > 0 ? (uint64_t)box->left : 0, walk_work(box) };
+    gx_convert_bounds bounds = { box->memory, gx_box_left(box), gx_budget_walk(&box->budget) };
     const char *wrong = gx_convert_take(lua, -1, &box->arena, bounds, ret_value);
     if (!wrong) return GALE_OK;
     return gale_error_set(error, wrong == gx_convert_no_room ? GALE_TOO_LARGE : GALE_TYPE, "it returned %s", wrong);

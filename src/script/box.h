@@ -5,9 +5,8 @@
  * the raw functions, next, pcall, print, math.random, string.dump, string.pack, table.move. What there is cannot be changed, and
  * nothing is kept from one call to the next: a name that is not local cannot be assigned to. Precompiled code is refused.
  *
- * Work is counted in units of about ten nanoseconds: one for an instruction of Lua's machine, more while the box has large
- * strings (an instruction may compare them), one for 64 bytes that are allocated; library functions charge for what they
- * look at. What is used up ends the call.
+ * Work is counted in units of about ten nanoseconds (script/budget.h). A call that has used up its work or its memory ends with an
+ * error, which cannot be caught inside.
  *
  * Threads: one at a time. Owner: who made it; memory comes from the heap. */
 #ifndef GX_SCRIPT_BOX_H
@@ -50,6 +49,9 @@ gale_str gx_box_names(const gx_box *box);
 /* Is it a name of the library's? */
 bool gx_box_knows(const gx_box *box, gale_str name);
 
+/* Is it a table of the library's, as `string` is? */
+bool gx_box_is_table(const gx_box *box, gale_str name);
+
 /* Begins anew: all bounds are whole, and what calls returned is gone. */
 void gx_box_begin(gx_box *box);
 
@@ -61,6 +63,12 @@ int gx_box_call(gx_box *box, int function, const gale_value *values, uint32_t co
 
 /* Bytes that the box takes now. */
 size_t gx_box_bytes(const gx_box *box);
+
+/* Units of work that are left until gx_box_begin. */
+uint64_t gx_box_left(const gx_box *box);
+
+/* From now on CPU time is not charged: for tests of the count. */
+void gx_box_count_alone(gx_box *box);
 
 /* --- For the library, inside a call -------------------------------------------------------------------------------- */
 

@@ -2,50 +2,56 @@
 
 #include "base/nearest.h"
 #include "script/meant.h"
+#include "script/names.h"
 #include "tuple/json.h"
 
 #include <stdio.h>
 
 /* --- Which names it uses --- */
 
-typedef struct scan {
+typedef struct reading {
     gx_expression *made;
-    gale_str rest;
-    gx_token last, now, next;
-    bool makes_names; /* it has locals or functions of its own, so that only Lua knows what a name is */
-    gale_str unknown; /* the first one */
-} scan;
-
-static scan begin_scan(gx_expression *e) {
-    scan s = { .made = e, .rest = e->text };
-    s.next = gx_token_next(&s.rest);
-    return s;
-}
-
-static bool advance(scan *s) {
-    s->last = s->now;
-    s->now = s->next;
-    if (s->now.kind == GX_TOKEN_END) return false;
-    s->next = gx_token_next(&s->rest);
-    return true;
-}
-
-/* Behind a point or a colon it is a name of a table's, and before an equals sign one of a table that is made. */
-static bool is_free_name(const scan *s) {
-    return s->now.kind == GX_TOKEN_NAME && !gx_token_is_reserved(s->now.text) && !gx_token_is(&s->last, ".") &&
-           !gx_token_is(&s->last, ":") && !gx_token_is(&s->next, "=");
-}
-
-/* time.format(time): what is called or indexed is the library's, if it has the name. Methods are those of texts. */
-static bool is_library(const scan *s) {
-    bool used = gx_token_is(&s->next, ".") || gx_token_is(&s->next, "(");
-    return used && gx_box_knows(s->made->box, s->now.text);
-}
+    gx_names names;
+    gx_names_own own;
+    gale_error *error;
+} reading;
 
 static int32_t place_of(const gx_expression *e, gale_str name) {
     for (uint32_t i = e->name_count; i-- > 0;) /* what came later hides what was there */
         if (gx_str_equal(e->names[i], name)) return (int32_t)i;
     return -1;
+}
+
+static bool is_own(const reading *r, gale_str name) {
+    return gx_names_has(&r->own.values, name);
+}
+
+/* "string" and "find" as "string.find", which the library may have. */
+static bool has_member(const gx_expression *e, gale_str table, gale_str member) {
+    char name[80];
+    if (table.size + member.size + 1 >= sizeof name) return false;
+    int size = snprintf(name, sizeof name, "%.*s.%.*s", GX_STR(table), GX_STR(member));
+    return gx_box_knows(e->box, (gale_str){ name, (size_t)size });
+}
+
+/* The name behind the point that follows. */
+static gale_str member_of(const gx_names *n) {
+    gale_str rest = n->rest;
+    return gx_token_next(&rest).text;
+}
+
+/* Is the value that is now the library's? A field may have the same name: a function is called, and a table has the member. */
+static bool is_library(const reading *r) {
+    const gx_names *n = &r->names;
+    gale_str name = n->now.text;
+    if (is_own(r, name) || !gx_box_knows(r->made->box, name)) return false;
+    if (place_of(r->made, name) < 0) return true;
+    if (gx_token_is(&n->next, ".")) return has_member(r->made, name, member_of(n));
+    return gx_names_is_called(n) && !gx_box_is_table(r->made->box, name);
+}
+
+static bool is_field(const reading *r) {
+    return r->names.role == GX_NAME_VALUE && place_of(r->made, r->names.now.text) >= 0 && !is_library(r);
 }
 
 static void use(gx_expression *e, uint32_t place) {
@@ -54,78 +60,153 @@ static void use(gx_expression *e, uint32_t place) {
     e->uses[e->count++] = place;
 }
 
-static void see(scan *s) {
-    gx_expression *e = s->made;
-    if (gx_token_is(&s->now, "function") || gx_token_is(&s->now, "local") || gx_token_is(&s->now, "for"))
-        s->makes_names = true;
-    if (!is_free_name(s) || is_library(s)) return;
-    int32_t place = place_of(e, s->now.text);
-    if (place >= 0)
-        use(e, (uint32_t)place);
-    else if (gx_str_is(s->now.text, "row"))
-        e->row = true;
-    else if (!s->unknown.size && !gx_box_knows(e->box, s->now.text))
-        s->unknown = s->now.text;
-}
+/* --- Names that are nothing --- */
 
-static bool is_called(const gx_expression *e, gale_str name) {
-    const char *end = name.data + name.size;
-    gale_str rest = { end, (size_t)(e->text.data + e->text.size - end) };
-    gx_token next = gx_token_next(&rest);
-    return gx_token_is(&next, "(");
-}
-
-static int refuse_unknown(const gx_expression *e, gale_str name, gale_error *error) {
-    gx_nearest nearest = gx_nearest_to(name);
-    char hint[100];
-    bool called = is_called(e, name);
+/* GALE_SYNTAX, "what:line:column: message" for a name in the text. */
+static int refuse_at(const reading *r, const char *at, const char *message, const char *hint) {
     unsigned line = 1, column = 1;
-    for (const char *at = e->text.data; at < name.data; at++, column++)
-        if (*at == '\n') line++, column = 0;
-    for (uint32_t i = 0; i < e->name_count; i++) gx_nearest_offer(&nearest, e->names[i]);
-    const char *meant = called ? gx_meant_hint(gx_box_names(e->box), name, hint, sizeof hint)
-                               : gx_nearest_hint(&nearest, hint, sizeof hint);
-    return gale_error_set(error, GALE_SYNTAX, "%s:%u:%u: there is no %s '%.*s'%s", e->what, line, column,
-                          called ? "function" : "field", GX_STR(name), meant);
+    for (const char *c = r->made->text.data; c < at; c++, column++)
+        if (*c == '\n') line++, column = 0;
+    return gale_error_set(r->error, GALE_SYNTAX, "%s:%u:%u: %s%s", r->made->what, line, column, message, hint);
 }
 
-static int find_names(gx_expression *e, gale_error *error) {
-    scan s = begin_scan(e);
-    while (advance(&s)) see(&s);
-    return s.unknown.size && !s.makes_names ? refuse_unknown(e, s.unknown, error) : GALE_OK;
+static int refuse_value(const reading *r) {
+    const gx_expression *e = r->made;
+    gale_str name = r->names.now.text, names = gx_box_names(e->box);
+    gx_nearest nearest = gx_nearest_to(name);
+    char hint[120], message[160];
+    bool called = gx_names_is_called(&r->names);
+    if (gx_token_is(&r->names.next, "=") || gx_token_is(&r->names.last, "function")) {
+        snprintf(message, sizeof message,
+                 "'%.*s' is not local: nothing is kept from one tuple to the next; write local %.*s", GX_STR(name),
+                 GX_STR(name));
+        return refuse_at(r, name.data, message, gx_token_is(&r->names.next, "=") ? " = ..." : "");
+    }
+    for (uint32_t i = 0; i < e->name_count; i++) gx_nearest_offer(&nearest, e->names[i]);
+    const char *meant = called ? gx_meant_hint(names, name, hint, sizeof hint)
+                               : gx_nearest_hint(&nearest, hint, sizeof hint);
+    snprintf(message, sizeof message, "there is no %s '%.*s'", called ? "function" : "field", GX_STR(name));
+    return refuse_at(r, name.data, message, meant);
+}
+
+static int refuse_member(const reading *r, gale_str member) {
+    gale_str names = gx_box_names(r->made->box), table = r->names.now.text;
+    char hint[120], message[160];
+    const char *meant = gx_meant_member_hint(names, table, member, hint, sizeof hint);
+    snprintf(message, sizeof message, "there is no '%.*s.%.*s'", GX_STR(table), GX_STR(member));
+    return refuse_at(r, table.data, message, meant);
+}
+
+/* "line.contains('x')", "line:contains('x')": `name` is a function of no value. */
+static int refuse_method(const reading *r, gale_str name) {
+    char hint[120], message[160];
+    const char *meant = gx_meant_method_hint(gx_box_names(r->made->box), name, hint, sizeof hint);
+    snprintf(message, sizeof message, "there is no function '%.*s' in a value", GX_STR(name));
+    return refuse_at(r, name.data, message, meant);
+}
+
+/* A value has no functions; text has those of `string`, and a table that the text makes has those that the text gives it. */
+static int see_method(const reading *r) {
+    gale_str name = r->names.now.text;
+    bool may_be_set = r->own.has_functions || r->own.sets_by_index;
+    if (has_member(r->made, gx_str("string"), name) || gx_names_has(&r->own.keys, name)) return GALE_OK;
+    if (r->names.before_last.kind != GX_TOKEN_NAME) return may_be_set ? GALE_OK : refuse_method(r, name);
+    bool is_of_field = place_of(r->made, r->names.before_last.text) >= 0 && !is_own(r, r->names.before_last.text);
+    return is_of_field || !may_be_set ? refuse_method(r, name) : GALE_OK;
+}
+
+/* A field is not called, nor is its member, "a.b.c": a value has no functions. */
+static int see_field_call(const reading *r) {
+    gx_names n = r->names;
+    gale_str name = n.now.text;
+    if (is_own(r, name)) return GALE_OK;
+    while (gx_token_is(&n.next, ".") && gx_names_advance(&n) && gx_names_advance(&n)) continue;
+    if (!gx_names_is_called(&n) || gx_names_has(&r->own.keys, n.now.text)) return GALE_OK;
+    if (n.role == GX_NAME_VALUE) return r->own.has_functions ? GALE_OK : refuse_value(r); /* it may be assigned one */
+    return gx_box_is_table(r->made->box, name) ? refuse_member(r, n.now.text) : refuse_method(r, n.now.text);
+}
+
+static int see_value(const reading *r) {
+    gx_expression *e = r->made;
+    gale_str name = r->names.now.text;
+    if (is_field(r)) {
+        use(e, (uint32_t)place_of(e, name));
+        return see_field_call(r);
+    }
+    if (is_library(r)) {
+        gale_str member = member_of(&r->names);
+        if (!gx_box_is_table(e->box, name)) return GALE_OK;
+        if (gx_names_is_called(&r->names)) return refuse_value(r);
+        bool is_wrong = gx_token_is(&r->names.next, ".") && !has_member(e, name, member);
+        return is_wrong ? refuse_member(r, member) : GALE_OK;
+    }
+    if (is_own(r, name)) return GALE_OK;
+    if (!gx_str_is(name, "row")) return gx_str_is(name, "_ENV") ? GALE_OK : refuse_value(r);
+    e->row = true;
+    return see_field_call(r);
+}
+
+static int find_names(reading *r) {
+    int rc = GALE_OK;
+    r->names = gx_names_begin(r->made->text);
+    while (rc == GALE_OK && gx_names_advance(&r->names)) {
+        if (r->names.role == GX_NAME_VALUE) rc = see_value(r);
+        if (r->names.role == GX_NAME_METHOD && rc == GALE_OK) rc = see_method(r);
+        if (rc < 0 && r->own.has_environment) rc = GALE_OK; /* its names may be anything */
+    }
+    return rc;
 }
 
 /* --- Compiling --- */
 
-/* A field that has a name of the library's is called field_NAME inside, so that both can be used. */
-static void write_field(const gx_expression *e, gale_str name, gx_buf *to) {
-    if (gx_box_knows(e->box, name)) gx_buf_add_text(to, "field_");
-    gx_buf_add(to, name.data, name.size);
+static bool is_taken(const reading *r, gale_str name) {
+    gx_names n = gx_names_begin(r->made->text);
+    while (gx_names_advance(&n))
+        if (n.now.kind == GX_TOKEN_NAME && gx_str_equal(n.now.text, name)) return true;
+    return place_of(r->made, name) >= 0 || gx_box_knows(r->made->box, name);
 }
 
-static void write_text(gx_expression *e, gx_buf *to) {
-    const char *written = e->text.data;
-    scan s = begin_scan(e);
-    while (advance(&s)) {
-        if (!is_free_name(&s) || is_library(&s) || place_of(e, s.now.text) < 0) continue;
-        gx_buf_add(to, written, (size_t)(s.now.text.data - written));
-        write_field(e, s.now.text, to);
-        written = s.now.text.data + s.now.text.size;
+/* Writes the name of a field as Lua has it. A field whose name is the library's, too, gets another name, so that both can be used:
+ * one that nothing else has. */
+static void write_field(const reading *r, gale_str name, gx_buf *to) {
+    gx_buf made = GX_BUF_INIT(to->heap);
+    if (!gx_box_knows(r->made->box, name) && !gx_str_is(name, "_ENV")) {
+        gx_buf_add(to, name.data, name.size);
+        return;
     }
-    gx_buf_add(to, written, (size_t)(e->text.data + e->text.size - written));
+    gx_buf_format(&made, "field_%.*s", GX_STR(name));
+    while (!made.failed && is_taken(r, (gale_str){ made.data, made.size })) gx_buf_add_byte(&made, '_');
+    gx_buf_add(to, made.data, made.size);
+    to->failed |= made.failed;
+    gx_buf_fini(&made);
 }
 
-static int compile_in_box(gx_expression *e, gale_error *error) {
+static void write_text(reading *r, gx_buf *to) {
+    gale_str text = r->made->text;
+    const char *written = text.data;
+    r->names = gx_names_begin(text);
+    while (gx_names_advance(&r->names)) {
+        gale_str name = r->names.now.text;
+        if (!is_field(r)) continue;
+        gx_buf_add(to, written, (size_t)(name.data - written));
+        write_field(r, name, to);
+        written = name.data + name.size;
+    }
+    gx_buf_add(to, written, (size_t)(text.data + text.size - written));
+}
+
+static int compile_in_box(reading *r) {
+    gx_expression *e = r->made;
     gx_buf text = GX_BUF_INIT(e->heap), names = GX_BUF_INIT(e->heap);
     for (uint32_t i = 0; i < e->count; i++) {
         if (i) gx_buf_add_byte(&names, ',');
-        write_field(e, e->names[e->uses[i]], &names);
+        write_field(r, e->names[e->uses[i]], &names);
     }
     if (e->row) gx_buf_add_text(&names, e->count ? ",row" : "row");
-    write_text(e, &text);
-    int rc = text.failed || names.failed ? gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", e->what)
+    write_text(r, &text);
+    int rc = text.failed || names.failed ? gale_error_set(r->error, GALE_NO_MEMORY, "%s: out of memory", e->what)
                                          : gx_box_compile(e->box, (gale_str){ text.data, text.size }, e->what,
-                                                          (gale_str){ names.data, names.size }, &e->function, error);
+                                                          (gale_str){ names.data, names.size }, &e->function, r->error);
     gx_buf_fini(&text);
     gx_buf_fini(&names);
     return rc;
@@ -133,10 +214,10 @@ static int compile_in_box(gx_expression *e, gale_error *error) {
 
 /* "a && b != c" is C's and many other languages'. */
 static void add_signs_hint(gx_expression *e, gale_error *error) {
-    scan s = begin_scan(e);
+    gx_names s = gx_names_begin(e->text);
     char said[GALE_ERROR_TEXT];
     bool foreign = false;
-    while (!foreign && advance(&s)) {
+    while (!foreign && gx_names_advance(&s)) {
         bool doubled = s.last.text.data && s.last.text.data + 1 == s.now.text.data &&
                        gx_str_equal(s.last.text, s.now.text);
         foreign = (s.now.kind == GX_TOKEN_WRONG && gx_str_is(s.now.text, "!")) ||
@@ -149,14 +230,27 @@ static void add_signs_hint(gx_expression *e, gale_error *error) {
 
 /* "end > 5" is no Lua, though `end` is a field: a window's rows have it. */
 static void add_hint(gx_expression *e, gale_error *error) {
-    scan s = begin_scan(e);
-    while (advance(&s)) {
+    gx_names s = gx_names_begin(e->text);
+    while (gx_names_advance(&s)) {
         bool hidden = s.now.kind == GX_TOKEN_NAME && gx_token_is_reserved(s.now.text) && place_of(e, s.now.text) >= 0;
         if (!hidden) continue;
         gale_error_add(error, "  '%.*s' is a word of Lua's; the field is row[\"%.*s\"]", GX_STR(s.now.text),
                        GX_STR(s.now.text));
         return;
     }
+}
+
+static int compile(gx_expression *made, gale_error *error) {
+    reading r = { .made = made, .error = error };
+    int rc = gx_names_own_read(&r.own, made->heap, made->text)
+                 ? find_names(&r)
+                 : gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", made->what);
+    if (rc == GALE_OK) {
+        rc = compile_in_box(&r);
+        if (rc == GALE_SYNTAX) add_signs_hint(made, error);
+    }
+    gx_names_own_fini(&r.own);
+    return rc;
 }
 
 int gx_expression_compile(gx_expression *made, gx_heap *heap, gx_box *box, gale_str text, const char *what,
@@ -172,11 +266,7 @@ int gx_expression_compile(gx_expression *made, gx_heap *heap, gx_box *box, gale_
                               GX_EXPRESSION_TEXT);
     gale_str rest = text;
     if (gx_token_next(&rest).kind == GX_TOKEN_END) return gale_error_set(error, GALE_SYNTAX, "%s: is empty", what);
-    int rc = find_names(made, error);
-    if (rc == GALE_OK) {
-        rc = compile_in_box(made, error);
-        if (rc == GALE_SYNTAX) add_signs_hint(made, error);
-    }
+    int rc = compile(made, error);
     if (rc == GALE_SYNTAX) add_hint(made, error);
     if (rc < 0) return rc;
     made->is_quick = gx_quick_compile(&made->quick, text, names, name_count);

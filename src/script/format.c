@@ -1,7 +1,7 @@
 #include "script/function.h"
 #include "script/library.h"
 
-enum { CONVERSION_WORK = 40, LONG_WORK = 800 }; /* of a number's digits */
+enum { CONVERSION_WORK = GX_FUNCTION_NUMBER, LONG_WORK = 800 }; /* of a number's digits */
 
 /* Lua's own would tell the addresses of tables and functions. */
 static const char *nameless(lua_State *lua, int index) {
@@ -25,11 +25,13 @@ static int to_string(lua_State *lua) {
     return 1;
 }
 
-/* Makes an argument ready for a conversion. "%f" of a large number, or with many digits, is long arithmetic. */
+/* Makes an argument ready for a conversion. "%f" of a large number, or with many digits, is long arithmetic. "%q" writes each control
+ * character as a number. */
 static void prepare(lua_State *lua, int argument, char conversion) {
-    gx_box_charge(lua, conversion == 'f' || conversion == 'g' || conversion == 'e' ? LONG_WORK : CONVERSION_WORK);
+    gx_box_charge(lua, conversion && strchr("aAeEfFgG", conversion) ? LONG_WORK : CONVERSION_WORK);
     if (conversion == 'p') luaL_error(lua, "invalid conversion '%%p' to 'format'");
-    if (lua_type(lua, argument) == LUA_TSTRING) gx_box_charge(lua, lua_rawlen(lua, argument) / 16);
+    if (lua_type(lua, argument) == LUA_TSTRING)
+        gx_box_charge(lua, lua_rawlen(lua, argument) / (conversion == 'q' ? 1 : 16));
     const char *name = conversion == 's' ? nameless(lua, argument) : NULL;
     if (!name) return;
     lua_pushstring(lua, name);

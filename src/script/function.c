@@ -27,26 +27,60 @@ int gx_function_go_on(lua_State *lua) {
 
 static int charge_text(lua_State *lua) {
     size_t size = lua_type(lua, 1) == LUA_TSTRING ? lua_rawlen(lua, 1) : 0;
-    gx_box_charge(lua, 1 + size / (size_t)lua_tointeger(lua, lua_upvalueindex(2)));
+    uint64_t number = lua_type(lua, 1) == LUA_TNUMBER ? GX_FUNCTION_NUMBER : 0;
+    gx_box_charge(lua, 1 + number + size / (size_t)lua_tointeger(lua, lua_upvalueindex(2)));
     return gx_function_go_on(lua);
 }
 
-void gx_function_charge_text(lua_State *lua, const char *name, const char *function, int bytes) {
+static int charge_arguments(lua_State *lua) {
+    gx_box_charge(lua, 1 + (uint64_t)lua_gettop(lua) * (uint64_t)lua_tointeger(lua, lua_upvalueindex(2)) / 8);
+    return gx_function_go_on(lua);
+}
+
+static int charge_numbers(lua_State *lua) {
+    uint64_t texts = 0;
+    for (int i = lua_gettop(lua); i; i--) texts += lua_type(lua, i) == LUA_TSTRING;
+    gx_box_charge(lua, texts * GX_FUNCTION_NUMBER);
+    return charge_arguments(lua);
+}
+
+/* Puts `before`, which has a number of its own, before one of Lua's functions. */
+static void put_before(lua_State *lua, const char *name, const char *function, lua_CFunction before, int number) {
     if (name)
         lua_getfield(lua, -1, name);
     else
         lua_pushvalue(lua, -1);
     lua_getfield(lua, -1, function);
-    lua_pushinteger(lua, bytes);
-    lua_pushcclosure(lua, charge_text, 2);
+    lua_pushinteger(lua, number);
+    lua_pushcclosure(lua, before, 2);
     lua_setfield(lua, -2, function);
     lua_pop(lua, 1);
 }
 
+void gx_function_charge_text(lua_State *lua, const char *name, const char *function, int bytes) {
+    put_before(lua, name, function, charge_text, bytes);
+}
+
+void gx_function_charge_arguments(lua_State *lua, const char *name, const char *function, int eighths) {
+    put_before(lua, name, function, charge_arguments, eighths);
+}
+
+void gx_function_charge_numbers(lua_State *lua, const char *name, const char *function, int eighths) {
+    put_before(lua, name, function, charge_numbers, eighths);
+}
+
+uint64_t gx_function_text_work(lua_State *lua, int index) {
+    switch (lua_type(lua, index)) {
+    case LUA_TNUMBER: return GX_FUNCTION_NUMBER;
+    case LUA_TSTRING: return 1 + lua_rawlen(lua, index) / BYTES_A_UNIT;
+    default: return 1;
+    }
+}
+
 gale_str gx_function_take(lua_State *lua, int argument) {
     gale_str text;
+    gx_box_charge(lua, gx_function_text_work(lua, argument));
     text.data = luaL_checklstring(lua, argument, &text.size);
-    gx_box_charge(lua, 1 + text.size / BYTES_A_UNIT);
     return text;
 }
 

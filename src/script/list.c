@@ -27,35 +27,50 @@ static int take_out(lua_State *lua) {
 }
 
 /* From the item that argument `first` says to that of the next one; without them, all. */
-static int walk(lua_State *lua, int first) {
-    uint64_t count = length_of(lua, 1);
-    if (lua_isinteger(lua, first) || lua_isinteger(lua, first + 1)) {
-        int64_t from = luaL_optinteger(lua, first, 1), to = luaL_optinteger(lua, first + 1, (lua_Integer)count);
-        count = from <= to ? (uint64_t)to - (uint64_t)from : 0;
-    }
-    gx_box_charge(lua, 1 + (count < MOST ? count : MOST));
-    return gx_function_go_on(lua);
+static uint64_t charge_range(lua_State *lua, int first) {
+    int64_t from = luaL_optinteger(lua, first, 1), to = luaL_optinteger(lua, first + 1, (int64_t)length_of(lua, 1));
+    uint64_t count = from <= to ? (uint64_t)to - (uint64_t)from : 0;
+    count = count < MOST ? count + 1 : MOST;
+    gx_box_charge(lua, 1 + count);
+    return count;
 }
 
 static int unpack(lua_State *lua) {
-    return walk(lua, 2);
+    (void)charge_range(lua, 2);
+    return gx_function_go_on(lua);
 }
 
 static int concat(lua_State *lua) {
-    gx_box_charge(lua, lua_type(lua, 2) == LUA_TSTRING ? length_of(lua, 1) * lua_rawlen(lua, 2) / 64 : 0);
-    return walk(lua, 3);
+    uint64_t count = charge_range(lua, 3);
+    gx_box_charge(lua, count * gx_function_text_work(lua, 2));
+    uint64_t from = (uint64_t)luaL_optinteger(lua, 3, 1);
+    for (uint64_t i = 0, fits = lua_type(lua, 1) == LUA_TTABLE; i < count && fits; i++) {
+        fits = lua_rawgeti(lua, 1, (lua_Integer)(from + i)) != LUA_TNIL;
+        gx_box_charge(lua, gx_function_text_work(lua, -1));
+        lua_pop(lua, 1);
+    }
+    return gx_function_go_on(lua);
 }
 
 /* --- Sorting --- */
 
 enum { LIST = 1, ORDER, FROM, TO }; /* places on the stack */
 
+enum { COMPARED_UNIT = 256 /* bytes */ };
+
+/* Of the two values on the top by `<`, which looks at as many bytes as the shorter text has. */
+static uint64_t compare_work(lua_State *lua) {
+    size_t one = lua_type(lua, -2) == LUA_TSTRING ? lua_rawlen(lua, -2) : 0;
+    size_t other = lua_type(lua, -1) == LUA_TSTRING ? lua_rawlen(lua, -1) : 0;
+    return (one < other ? one : other) / COMPARED_UNIT;
+}
+
 static bool is_less(lua_State *lua, lua_Integer a, lua_Integer b) {
     bool ordered = lua_isfunction(lua, ORDER);
-    gx_box_charge(lua, 4);
     if (ordered) lua_pushvalue(lua, ORDER);
     lua_rawgeti(lua, FROM, a);
     lua_rawgeti(lua, FROM, b);
+    gx_box_charge(lua, ordered ? 4 : 4 + compare_work(lua));
     if (ordered) lua_call(lua, 2, 1);
     bool is = ordered ? lua_toboolean(lua, -1) : lua_compare(lua, -2, -1, LUA_OPLT);
     lua_pop(lua, ordered ? 1 : 2);
@@ -112,6 +127,7 @@ static int join(lua_State *lua) {
         size_t size;
         gx_box_charge(lua, 4 + separator.size / 64);
         int type = lua_rawgeti(lua, 1, i);
+        gx_box_charge(lua, gx_function_text_work(lua, -1));
         if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN)
             return luaL_error(lua, "item %I is a %s, which cannot be joined", i, luaL_typename(lua, -1));
         const char *text = luaL_tolstring(lua, -1, &size);
@@ -128,6 +144,11 @@ void gx_library_list(lua_State *lua) {
     static const luaL_Reg of_table[] = { { "sort", gx_function_sort }, { NULL, NULL } };
     gx_function_add(lua, NULL, functions);
     gx_function_add(lua, "table", of_table);
+    gx_function_charge_arguments(lua, "table", "pack", 4);
+    gx_function_charge_arguments(lua, NULL, "select", 1);
+    gx_function_charge_arguments(lua, NULL, "assert", 1);
+    gx_function_charge_numbers(lua, "math", "max", 2);
+    gx_function_charge_numbers(lua, "math", "min", 2);
     gx_function_put_before(lua, "table", "insert", insert);
     gx_function_put_before(lua, "table", "remove", take_out);
     gx_function_put_before(lua, "table", "unpack", unpack);

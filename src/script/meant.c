@@ -1,6 +1,7 @@
 #include "script/meant.h"
 
 #include "base/nearest.h"
+#include "kit/window_spec.h"
 
 #include <stdio.h>
 
@@ -54,16 +55,52 @@ static void offer_table(gx_nearest *nearest, gale_str names, const char *table) 
     }
 }
 
+/* The library's function by its whole name: of "find" in "string.find" the latter. */
+static gale_str whole(gale_str names, gale_str word) {
+    while (word.size && word.data > names.data && word.data[-1] != ' ') word.data--, word.size++;
+    return word;
+}
+
+static const char *foreign(gale_str said) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (gx_str_is(said, words[i][0])) return words[i][1];
+    return NULL;
+}
+
+static const char *write_hint(char *out, size_t size, gale_str word, const char *behind) {
+    *out = 0;
+    if (word.size) snprintf(out, size, "; did you mean '%.*s%s'?", GX_STR(word), behind);
+    return out;
+}
+
 const char *gx_meant_hint(gale_str names, gale_str said, char *out, size_t size) {
     gx_nearest nearest = gx_nearest_to(said);
-    const char *meant = NULL;
+    const char *meant = foreign(said);
+    char percentile[40];
+    if (gx_window_percentile_meant(said, percentile, sizeof percentile)) {
+        snprintf(out, size, "; %s is an aggregate of gale.bolt.Window", percentile);
+        return out;
+    }
     for (size_t i = 0; i < TABLES; i++) offer_table(&nearest, names, tables[i]);
-    gale_str word = gx_nearest_word(&nearest);
-    while (word.size && word.data > names.data && word.data[-1] != ' ') word.data--, word.size++;
-    for (size_t i = 0; !meant && i < sizeof words / sizeof *words; i++)
-        if (gx_str_is(said, words[i][0])) meant = words[i][1];
-    if (meant) word = gx_str(meant);
-    *out = 0;
-    if (word.size) snprintf(out, size, "; did you mean '%.*s'?", GX_STR(word));
-    return out;
+    return write_hint(out, size, meant ? gx_str(meant) : whole(names, gx_nearest_word(&nearest)), "");
+}
+
+const char *gx_meant_member_hint(gale_str names, gale_str table, gale_str said, char *out, size_t size) {
+    char name[40];
+    gx_nearest nearest = gx_nearest_to(said);
+    snprintf(name, sizeof name, "%.*s", GX_STR(table));
+    offer_table(&nearest, names, name);
+    gale_str word = whole(names, gx_nearest_word(&nearest));
+    return word.size ? write_hint(out, size, word, "") : gx_meant_hint(names, said, out, size);
+}
+
+const char *gx_meant_method_hint(gale_str names, gale_str said, char *out, size_t size) {
+    gx_nearest plain = gx_nearest_to(said), method = gx_nearest_to(said);
+    offer_table(&plain, names, "");
+    offer_table(&method, names, "string");
+    gale_str one = gx_nearest_word(&plain), other = gx_nearest_word(&method);
+    const char *meant = foreign(said);
+    if (meant) return write_hint(out, size, gx_str(meant), "");
+    bool is_method = other.size && (!one.size || method.distance <= plain.distance);
+    return is_method ? write_hint(out, size, whole(names, other), "(x, ...)") : write_hint(out, size, one, "(x, ...)");
 }

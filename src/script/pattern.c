@@ -161,6 +161,7 @@ static void add_group(replacing *r, int group) {
 static void add_named(replacing *r, gale_str wanted) {
     gale_str name;
     int group, found = 0;
+    gx_box_charge(r->lua, (uint64_t)gx_regex_groups(r->search.regex));
     for (uint32_t n = 0; gx_regex_name(r->search.regex, n, &name, &group); n++)
         if (gx_str_equal(name, wanted) && (!found || r->match.groups[group].begin != SIZE_MAX)) found = group;
     lua_pushlstring(r->lua, wanted.data, wanted.size);

@@ -195,6 +195,8 @@ void gx_library_text(lua_State *lua) {
         gx_function_charge_text(lua, "string", scanning[i], 16);
     gx_function_charge_text(lua, "utf8", "len", 16);
     gx_function_charge_text(lua, "utf8", "codepoint", 8);
+    gx_function_charge_numbers(lua, "utf8", "char", 80);
+    gx_function_charge_numbers(lua, "string", "char", 4);
     gx_function_charge_text(lua, "utf8", "offset", 16);
     gx_function_charge_text(lua, NULL, "tonumber", 16);
 }

@@ -11,7 +11,7 @@
 #include "serve/parts.h"
 
 typedef struct gx_noted {
-    gale_metric_stats *list; /* of each name some task's */
+    gale_metric_stats *list; /* of each series some task's; those of a name stand together */
     uint32_t count;
 } gx_noted;
 

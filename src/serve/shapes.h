@@ -25,7 +25,8 @@
     "queued_bytes:i, queued_bytes_max:i, capacity:n, execute:" GX_SHAPE_LATENCY ", process:" GX_SHAPE_LATENCY ", "     \
     "failures:[{reason:s, count:i}], done:b, held_by:{component:s, index:i, share:n, since:n?}?, pending_share:n, "    \
     "pending_limit:i?, rate:n?, "                                                                                      \
-    "unwell:[{task:i, since:n, text:s}], metrics:[{name:s, kind:s, help:s, tasks:i, value:?}]}"
+    "unwell:[{task:i, since:n, text:s}], metrics:[{name:s, kind:s, labels:{*:s}, help:s, "                             \
+    "tasks:i, value:?}]}"
 
 #define GX_SHAPE_TASK                                                                                                  \
     "{task:i, component:s, index:i, executor:i, " GX_SHAPE_COUNTS                                                      \

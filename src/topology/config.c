@@ -7,6 +7,7 @@
 #include "tuple/body.h"
 #include "tuple/value.h"
 
+#include <gale/metric.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static const gx_key table[] = {
     { "gale.member", GX_KEY_WORKS, STRING, "", NO_RANGE, true,
       "Which of how many processes this one is, `2/3`: a source that divides among them takes its share, and keeps "
       "it." },
+    { "gale.metric.series", GX_KEY_WORKS, I64, "200", 1, GALE_METRIC_SERIES_MAX, true,
+      "How many series with labels the metrics of a task have together; further ones are counted as `other`." },
     { "gale.output", GX_KEY_WORKS, STRING, "", NO_RANGE, true, "The path that a file sink writes instead of its own." },
     { "gale.overwrite", GX_KEY_WORKS, BOOL, "false", NO_RANGE, true,
       "A file sink may replace what its file holds, as with its own `overwrite`." },

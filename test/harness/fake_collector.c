@@ -210,18 +210,34 @@ static int note(gale_metric *metric, double value) {
     return 0;
 }
 
+static int by_label(const void *a, const void *b) {
+    return strcmp(((const gale_metric_label *)a)->name, ((const gale_metric_label *)b)->name);
+}
+
+static void write_metric_name(const gale_metric_options *options, char *to, size_t size) {
+    gale_metric_label labels[GALE_METRIC_LABELS_MAX];
+    int at = snprintf(to, size, "%s", options->name);
+    for (uint32_t i = 0; i < options->label_count; i++) labels[i] = options->labels[i];
+    if (options->label_count) qsort(labels, options->label_count, sizeof *labels, by_label);
+    for (uint32_t i = 0; i < options->label_count && (size_t)at < size; i++)
+        at += snprintf(to + at, size - (size_t)at, "%s%s=%s%s", i ? "," : "{", labels[i].name, labels[i].value,
+                       i + 1 == options->label_count ? "}" : "");
+}
+
 static int metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
     static const gale_metric_ops metric_ops = { sizeof metric_ops, note };
     fake_collector *fake = of(out);
     fake_metric *m = fake->metrics, *end = m + fake->metric_count;
-    while (m < end && strcmp(m->name, options->name) != 0) m++;
+    char name[sizeof m->name];
+    write_metric_name(options, name, sizeof name);
+    while (m < end && strcmp(m->name, name) != 0) m++;
     if (m == end && fake->metric_count == FAKE_METRICS_MAX) return GALE_TOO_LARGE;
     if (m < end && m->kind != options->kind) return GALE_INVALID;
     if (m == end) {
         fake->metric_count++;
         m->metric.ops = &metric_ops;
         m->kind = options->kind;
-        snprintf(m->name, sizeof m->name, "%s", options->name);
+        memcpy(m->name, name, sizeof name);
     }
     *ret_metric = &m->metric;
     return 0;

@@ -20,7 +20,7 @@ enum { FAKE_FIELDS_MAX = 8, FAKE_MESSAGES_MAX = 16, FAKE_METRICS_MAX = 8, FAKE_W
 /* What a component noted. */
 typedef struct fake_metric {
     gale_metric metric;
-    char name[GALE_METRIC_NAME_MAX + 1];
+    char name[4 * GALE_METRIC_NAME_MAX]; /* with its labels in their order, rows{url=/a} */
     int32_t kind;
     double sum, last;
     uint64_t count;

@@ -74,6 +74,8 @@ static void an_error_names_the_column_and_the_nearest_word(void **state) {
     expect_error("", "window: there are none");
     expect_error(NULL, "window: there are none");
     expect_error("count, summ(x)", "window, column 8: there is no function 'summ'; did you mean 'sum'?");
+    expect_error("p99(ms)", "window, column 1: there is no function 'p99'; did you mean 'percentile(x, 0.99)'?");
+    expect_error("p5(ms)", "window, column 1: there is no function 'p5'; did you mean 'percentile(x, 0.05)'?");
     expect_error("median(ms)", "window, column 1: there is no function 'median'; did you mean 'percentile(x, 0.5)'?");
     expect_error("average(ms)", "window, column 1: there is no function 'average'; did you mean 'avg'?");
     expect_error("count, mean(ms)", "window, column 8: there is no function 'mean'; did you mean 'avg'?");

@@ -9,7 +9,7 @@ typedef struct meter {
 } meter;
 
 static gale_metric *make_metric(gale_collector *out, const char *name, int32_t kind, const char *help) {
-    const gale_metric_options options = { sizeof options, name, kind, help };
+    const gale_metric_options options = { .size = sizeof options, .name = name, .kind = kind, .help = help };
     gale_metric *metric = NULL;
     gale_metric_new(out, &options, &metric);
     return metric;

@@ -48,6 +48,20 @@ class Metrics(unittest.TestCase):
         self.assertEqual({name: metric.value for name, metric in metrics.items()}, {"class_0": 6, "class_1": 6, "class_2": 6})
         self.assertEqual((set(same), failed), ({True}, []))
 
+    def test_labels_make_series(self):
+        @gale.bolt
+        def count(tuple, out):
+            labels = {"half": tuple[0] % 2, "name": "a"}
+            out.metric("seen", labels=labels).add()
+            out.metric("seen", labels=dict(reversed(labels.items()))).add()
+        topology = gale.Topology("labels")
+        topology.add_spout("numbers", Numbers, arguments={"count": 10, "heard": None})
+        topology.add_bolt("bolt", count, parallelism=2).shuffle_grouping("numbers")
+        with topology, gale.Runtime(topology, until_drained=True, log=None) as runtime:
+            runtime.run()
+            seen = [(metric.labels, metric.value, metric.tasks) for metric in runtime.metrics()]
+        self.assertCountEqual([each[:2] for each in seen], [({"half": "0", "name": "a"}, 10), ({"half": "1", "name": "a"}, 10)])
+
     def test_a_spout_counts_too(self):
         class Counts(Numbers):
             def next(self):

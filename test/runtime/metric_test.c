@@ -14,7 +14,7 @@ static rig_bolt a, c;
 static rig r;
 
 static int metric_of(gale_collector *out, const char *name, int32_t kind, gale_metric **ret) {
-    const gale_metric_options options = { sizeof options, name, kind, NULL };
+    const gale_metric_options options = { .size = sizeof options, .name = name, .kind = kind };
     return gale_metric_new(out, &options, ret);
 }
 
@@ -333,6 +333,164 @@ static void another_thread_than_the_tasks_is_refused_in_builds_with_checks(void 
 }
 #endif
 
+/* --- Labels ------------------------------------------------------------------------------------------------------- */
+
+static int labelled(gale_collector *out, const char *name, int32_t kind, const gale_metric_label *labels,
+                    uint32_t count, double value) {
+    const gale_metric_options options = {
+        .size = sizeof options, .name = name, .kind = kind, .labels = labels, .label_count = count
+    };
+    gale_metric *metric = NULL;
+    int rc = gale_metric_new(out, &options, &metric);
+    return rc < 0 ? rc : gale_metric_note(metric, value);
+}
+
+static gale_metric_stats read_series(const char *component, const char *name, const gale_metric_label *labels,
+                                     uint32_t count) {
+    gale_metric_stats stats = { .size = sizeof stats };
+    assert_int_equal(gale_runtime_metric_series(r.runtime, component, name, labels, count, NULL, 0, NULL, &stats), 0);
+    return stats;
+}
+
+static int note_by_parity(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    bool even = gale_tuple_value(tuple, 0).as.i64 % 2 == 0;
+    const gale_metric_label one[] = { { "url", even ? "/a" : "/b" }, { "method", "GET" } };
+    const gale_metric_label other[] = { { "method", "GET" }, { "url", even ? "/a" : "/b" } };
+    (void)bolt;
+    assert_int_equal(labelled(out, "asked", GALE_METRIC_COUNTER, one, 2, 1), 0);
+    assert_int_equal(labelled(out, "asked", GALE_METRIC_COUNTER, other, 2, 1), 0);
+    return labelled(out, "took", GALE_METRIC_HISTOGRAM, one, 1, even ? 2 : 8);
+}
+
+static void each_set_of_values_is_a_series_whatever_the_order_of_its_labels(void **state) {
+    static const gale_metric_label get_a[] = { { "url", "/a" }, { "method", "GET" } },
+                                   get_b[] = { { "method", "GET" }, { "url", "/b" } };
+    static const gale_metric_label none[] = { { "method", "GET" }, { "url", "/c" } }, few[] = { { "url", "/a" } };
+    static rig_bolt d = { .on = note_by_parity };
+    (void)state;
+    build(100, note_by_parity, 1);
+    gale_topology_add_bolt(r.topology, "d", rig_simple(&d), 4);
+    gale_topology_subscribe(r.topology, "d", "spout", NULL, gale_shuffle());
+    rig_make(&r, 1);
+    rig_settle(&r);
+    assert_true(read_series("a", "asked", get_a, 2).value == 100 && read_series("a", "asked", get_b, 2).value == 100);
+    assert_true(read_series("d", "asked", get_a, 2).value == 100 && read_series(NULL, "asked", get_b, 2).value == 200);
+    assert_true(read_all("a", "asked").value == 200 && read_all("a", "asked").tasks == 1);
+    assert_true(read_all("a", "asked").label_count == 0);
+    gale_metric_stats stats = read_series("a", "asked", get_b, 2);
+    assert_int_equal(stats.label_count, 2);
+    assert_string_equal(stats.labels[0].name, "method");
+    assert_string_equal(stats.labels[1].value, "/b");
+    assert_true(read_series("a", "took", few, 1).max == 2 && read_all("a", "took").max == 8);
+    assert_int_equal(gale_runtime_metric_series(r.runtime, "a", "asked", none, 2, NULL, 0, NULL, &stats),
+                     GALE_NOT_FOUND);
+    assert_int_equal(gale_runtime_metric_series(r.runtime, "a", "asked", few, 1, NULL, 0, NULL, &stats),
+                     GALE_NOT_FOUND);
+    assert_int_equal(gale_runtime_metric_series(r.runtime, "a", "asked", NULL, 1, NULL, 0, NULL, &stats), GALE_INVALID);
+    assert_int_equal(gale_runtime_metric_series(r.runtime, "a", "asked", get_a, 9, NULL, 0, NULL, &stats),
+                     GALE_INVALID);
+    assert_true(gale_runtime_metric_stats(r.runtime, rig_task_number(&r, "a", 0), 3, &stats));
+    assert_false(gale_runtime_metric_stats(r.runtime, rig_task_number(&r, "a", 0), 4, &stats));
+    rig_fini(&r);
+}
+
+static int label_them(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    static const char *const bad[] = {
+        "", "1st", "a-b", "\xc3\xa4", "component", "task", "le", "quantile", "__name__"
+    };
+    gale_metric_label many[GALE_METRIC_LABELS_MAX + 1];
+    const gale_metric_label good[] = { { "a", "" }, { "b", "\xff\"\n" } }, twice[] = { { "a", "1" }, { "a", "2" } };
+    (void)bolt, (void)tuple;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(labelled(out, "x", 0, &(gale_metric_label){ bad[i], "1" }, 1, 1), GALE_INVALID);
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) many[i] = good[0];
+    assert_int_equal(labelled(out, "x", 0, many, GALE_METRIC_LABELS_MAX + 1, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "x", 0, twice, 2, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "x", 0, NULL, 1, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "x", 0, &(gale_metric_label){ NULL, "1" }, 1, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "x", 0, &(gale_metric_label){ "a", NULL }, 1, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "y", 0, good, 2, 1), 0);
+    assert_int_equal(labelled(out, "y", 0, good, 1, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "y", 0, NULL, 0, 1), GALE_INVALID);
+    assert_int_equal(labelled(out, "y", 1, good, 2, 1), GALE_INVALID);
+    return labelled(out, "y", 0, &(gale_metric_label){ "z", "1" }, 1, 1) == GALE_INVALID ? 0 : GALE_INVALID;
+}
+
+static void labels_are_those_that_readers_take_and_of_one_name_always_the_same(void **state) {
+    (void)state;
+    run(1, label_them);
+    assert_int_equal(spout.acks, 1);
+    static const gale_metric_label kept[] = { { "b", "?\"\n" }, { "a", "" } };
+    assert_true(read_series("a", "y", kept, 2).value == 1);
+    assert_false(gale_runtime_metric_stats(r.runtime, rig_task_number(&r, "a", 0), 1, &(gale_metric_stats){ 0 }));
+    rig_fini(&r);
+}
+
+static uint64_t allocations(void) {
+    gale_run_stats stats = { .size = sizeof stats };
+    gale_runtime_stats(r.runtime, &stats);
+    return stats.allocations;
+}
+
+static int note_often(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    uint64_t before = 0;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(note_by_parity(bolt, tuple, out), 0);
+        if (i == 0) before = allocations();
+    }
+    assert_int_equal(allocations(), before);
+    return 0;
+}
+
+static void a_series_that_is_there_is_found_without_memory(void **state) {
+    (void)state;
+    run(1, note_often);
+    assert_int_equal(spout.acks, 1);
+    assert_true(read_all("a", "asked").value == 2000);
+    rig_fini(&r);
+}
+
+static int note_by_number(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
+    char value[32];
+    const gale_metric_label label = { "n", value };
+    (void)bolt;
+    snprintf(value, sizeof value, "%lld", (long long)gale_tuple_value(tuple, 0).as.i64);
+    assert_int_equal(labelled(out, "asked", GALE_METRIC_COUNTER, &label, 1, 1), 0);
+    assert_int_equal(labelled(out, "took", GALE_METRIC_GAUGE, &label, 1, 1), 0);
+    return note(out, "rows", GALE_METRIC_COUNTER, 1);
+}
+
+static uint32_t count_series(void) {
+    uint32_t count = 0;
+    for (gale_metric_stats stats = { .size = sizeof stats };
+         gale_runtime_metric_stats(r.runtime, rig_task_number(&r, "a", 0), count, &stats); count++)
+        stats.size = sizeof stats;
+    return count;
+}
+
+static void run_with_series(uint64_t tuples, int64_t most) {
+    build(tuples, note_by_number, 1);
+    if (most) assert_true(gale_topology_set(r.topology, "a", "gale.metric.series", gale_i64(most)) >= 0);
+    rig_make(&r, 1);
+    rig_settle(&r);
+}
+
+static void further_series_are_counted_as_other_which_is_reported_once(void **state) {
+    static const gale_metric_label other = { "n", "other" };
+    (void)state;
+    run_with_series(1000, 0);
+    assert_int_equal(spout.acks, 1000);
+    assert_int_equal(count_series(), GALE_METRIC_SERIES + 2 + 1);
+    assert_true(read_all("a", "asked").value == 1000 && read_series("a", "asked", &other, 1).value == 900);
+    assert_true(read_all("a", "rows").value == 1000);
+    assert_int_equal(rig_task(&r, "a", 0).errors, 1);
+    rig_fini(&r);
+    run_with_series(1000, 10);
+    assert_int_equal(count_series(), 10 + 2 + 1);
+    assert_true(read_series("a", "asked", &other, 1).value == 995);
+    rig_fini(&r);
+}
+
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
 static gale_collector *last_collector;
@@ -380,7 +538,9 @@ static void none_is_made_at_the_end_and_what_was_noted_can_be_read_after_it(void
 
 static int note_size(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) {
     (void)bolt;
-    const gale_metric_options options = { sizeof options, "size", GALE_METRIC_HISTOGRAM, "How large it is." };
+    const gale_metric_options options = {
+        .size = sizeof options, .name = "size", .kind = GALE_METRIC_HISTOGRAM, .help = "How large it is."
+    };
     gale_metric *metric = NULL;
     assert_int_equal(gale_metric_new(out, &options, &metric), 0);
     assert_int_equal(note(out, "rows", GALE_METRIC_COUNTER, 1), 0);
@@ -545,6 +705,10 @@ int main(void) {
 #if defined(GALE_CHECKS) && GALE_CHECKS >= 1
         cmocka_unit_test(another_thread_than_the_tasks_is_refused_in_builds_with_checks),
 #endif
+        cmocka_unit_test(each_set_of_values_is_a_series_whatever_the_order_of_its_labels),
+        cmocka_unit_test(labels_are_those_that_readers_take_and_of_one_name_always_the_same),
+        cmocka_unit_test(a_series_that_is_there_is_found_without_memory),
+        cmocka_unit_test(further_series_are_counted_as_other_which_is_reported_once),
         cmocka_unit_test(none_is_made_at_the_end_and_what_was_noted_can_be_read_after_it),
         cmocka_unit_test(a_components_figure_is_that_of_its_tasks_together),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_readers),

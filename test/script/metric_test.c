@@ -120,6 +120,39 @@ static void a_name_may_be_computed(void **state) {
     end(&f);
 }
 
+static void labels_make_series(void **state) {
+    (void)state;
+    fixture f;
+    begin_filter(&f, "metric.gauge('level', status, { path = path, ok = status < 500 }, 'How full it is.')\n"
+                     "metric.count('seen', 1, { status = status })\nreturn true");
+    assert_int_equal(take(&f, "/a", 200, gale_null()), 0);
+    assert_int_equal(take(&f, "/b", 503, gale_null()), 0);
+    assert_int_equal(take(&f, "/a", 201, gale_null()), 0);
+    expect_metric(&f, "level{ok=true,path=/a}", GALE_METRIC_GAUGE, 401, 201, 2);
+    expect_metric(&f, "level{ok=false,path=/b}", GALE_METRIC_GAUGE, 503, 503, 1);
+    expect_metric(&f, "seen{status=503}", GALE_METRIC_COUNTER, 1, 1, 1);
+    end(&f);
+}
+
+static void labels_that_cannot_be_fail_the_tuple(void **state) {
+    (void)state;
+    static const char *const said[][2] = {
+        { "metric.count('a', 1, 'x')", "bad argument #3 to 'count' (table expected, got string)" },
+        { "metric.count('a', 1, { 'x' })", "a label's name is text" },
+        { "metric.count('a', 1, { x = {} })", "label 'x' is a table" },
+        { "metric.count('a', 1, { a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, i = 1 })",
+          "a metric has at most 8 labels" },
+    };
+    char wanted[200];
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        fixture f;
+        begin_filter(&f, said[i][0]);
+        snprintf(wanted, sizeof wanted, "filter: where:1: %s\n", said[i][1]);
+        expect_failed(&f, gale_null(), wanted);
+        end(&f);
+    }
+}
+
 static void a_map_a_route_and_a_flat_map_count(void **state) {
     (void)state;
     fixture f;
@@ -329,6 +362,8 @@ int main(void) {
         cmocka_unit_test(a_filter_counts_and_passes_what_it_would),
         cmocka_unit_test(a_block_notes_to_all_kinds),
         cmocka_unit_test(a_name_may_be_computed),
+        cmocka_unit_test(labels_make_series),
+        cmocka_unit_test(labels_that_cannot_be_fail_the_tuple),
         cmocka_unit_test(a_map_a_route_and_a_flat_map_count),
         cmocka_unit_test(a_window_counts_its_rows),
         cmocka_unit_test(a_value_that_cannot_be_noted_fails_the_tuple_and_notes_nothing),

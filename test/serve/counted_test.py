@@ -4,6 +4,8 @@
 usage: counted_test.py GALE
 """
 
+import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -52,6 +54,38 @@ class Counted(rig.Case):
         found = rig.samples(run.ask("/metrics")[2].decode())
         self.assertEqual(found["gale_metric_seen_total"], {'component="look"': 300})
         self.assertEqual(found["gale_metric_line_bytes_sum"], {'component="look"': sum(map(len, lines))})
+
+    def test_labels_are_in_rest_and_metrics_and_promtool_takes_them(self):
+        paths = ["/a", '/"b"', "/c\\\\d", "/\u00e9", "/" + "x" * 200]
+        lines = [f"{path} {number}" for number in range(20) for path in paths]
+        where = ('metric.count("asked", 1, { path = split(line)[1], even = tonumber(split(line)[2]) % 2 == 0 }, "Requests.") or '
+                 'metric.gauge("last", tonumber(split(line)[2]), { path = split(line)[1] }) or '
+                 'metric.observe("line_bytes", #line, { path = split(line)[1] })')
+        run, now, metrics = self.counted(where, lines)
+        look, = (one for one in now["components"] if one["name"] == "look")
+        asked = {(one["labels"]["path"], one["labels"]["even"]): one["value"] for one in look["metrics"] if one["name"] == "asked"}
+        cut = ("/" + "x" * 200)[:120]
+        self.assertEqual(asked, {(path if len(path) < 120 else cut, even): 10 for path in paths for even in ("true", "false")})
+        text = run.ask("/metrics")[2].decode()
+        found = rig.samples(text)
+        self.assertEqual(found["gale_metric_asked_total"]['component="look",even="true",path="/\\"b\\""'], 10)
+        self.assertEqual(found["gale_metric_line_bytes_count"]['component="look",path="/a"'], 20)
+        self.assertEqual(text.count("# TYPE gale_metric_asked_total counter\n"), 1)
+        self.assertEqual({labels.rsplit(",task=", 1)[0] for labels in found["gale_metric_last"] if "xx" not in labels},
+                         {f'component="look",path="{path}"' for path in ("/a", '/\\"b\\"', "/c\\\\\\\\d", "/\u00e9")})
+        if shutil.which("promtool"):
+            done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_beyond_the_bound_of_series_values_are_counted_as_other_and_nothing_fails(self):
+        lines = [str(number) for number in range(500)]
+        run, now, _metrics = self.counted('metric.count("seen", 1, { line = line })', lines, tasks=1)
+        look, = (one for one in now["components"] if one["name"] == "look")
+        values = {one["labels"]["line"]: one["value"] for one in look["metrics"]}
+        self.assertEqual(values.pop("other"), 300)
+        self.assertEqual((len(values), sum(values.values()), now["trees"]["failed"]), (200, 200, 0))
+        rig.until(lambda: run.find("metric 'seen': the task has 200 series with labels \\(gale.metric.series\\)"), "the report")
+        self.assertEqual(look["errors"], 1)
 
     def test_a_value_that_cannot_be_counted_fails_its_line_with_words(self):
         run, now, metrics = self.counted('local n = tonumber(line)\n\n  return metric.count("sum", n)', ["1", "x", "-2", "3", "4"])

@@ -124,8 +124,8 @@ class Metrics(rig.Case):
         self.assertEqual(components["lines"], [])
         self.assertEqual([each["name"] for each in components["two"]], ["last_bytes", "never", "word_bytes", "words"])
         last, never, sizes, words = components["two"]
-        self.assertEqual(words, {"name": "words", "kind": "counter", "help": 'Words, "all" of them:\na \\ too.', "tasks": 2, "value": 6})
-        self.assertEqual(last, {"name": "last_bytes", "kind": "gauge", "help": "", "tasks": 2, "value": 2})
+        self.assertEqual(words, {"name": "words", "kind": "counter", "labels": {}, "help": 'Words, "all" of them:\na \\ too.', "tasks": 2, "value": 6})
+        self.assertEqual(last, {"name": "last_bytes", "kind": "gauge", "labels": {}, "help": "", "tasks": 2, "value": 2})
         self.assertEqual((never["kind"], never["value"]), ("histogram", None))
         self.assertEqual(sizes["value"], {"count": 6, "mean": 22 / 6, "p50": sizes["value"]["p50"], "p90": 6, "p99": 6, "max": 6})
         self.assertTrue(4 <= sizes["value"]["p50"] <= 4 * 33 / 32)

@@ -203,7 +203,7 @@ static void components_and_groupings_never_see_the_number_of_an_emission(void **
 }
 
 static int note_tuple(void *self, const gale_tuple *tuple, gale_collector *out) {
-    const gale_metric_options options = { sizeof options, "tuples", GALE_METRIC_COUNTER, NULL };
+    const gale_metric_options options = { .size = sizeof options, .name = "tuples", .kind = GALE_METRIC_COUNTER };
     gale_metric *metric = NULL;
     seen *s = self;
     (void)tuple;

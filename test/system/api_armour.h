@@ -23,7 +23,7 @@
 #define CHECKS 0
 #endif
 
-enum { ARGUMENTS_MAX = 8, CALLS_MAX = 4000, ROOM = 4096, SECONDS = 120 };
+enum { ARGUMENTS_MAX = 9, CALLS_MAX = 4000, ROOM = 4096, SECONDS = 120 };
 enum { UNTOUCHED = 0xa5 };
 
 typedef enum role { NOBODY, SPOUT, BOLT, GROUPING, ROLES } role;
@@ -70,6 +70,9 @@ typedef struct notice {
     char problem[400];
 } notice;
 
+static const gale_metric_label eight_labels[GALE_METRIC_LABELS_MAX] = { { "a", "1" },  { "b", "2" }, { "c", "3" },
+                                                                        { "d", "" },   { "e", "5" }, { "f", "6" },
+                                                                        { NULL, "7" }, { "h", NULL } };
 static const char *const some_names[] = { "value", "key", NULL };
 
 static notice *told; /* shared with the parent */

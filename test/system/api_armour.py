@@ -185,6 +185,7 @@ POINTERS = {
     "const gale_saver *": [C("NULL", "NULL")],
     "gale_saved *": [C("NULL", "NULL")],
     "const gale_saved *": [C("NULL", "NULL")],
+    "const gale_metric_label *": [C("eight_labels", "eight labels"), C("NULL", "NULL")],
     "gale_metric *": [C("w->metric", "a metric"), C("NULL", "NULL")],
     "gale_state *": [C("w->state", "a state"), C("NULL", "NULL")],
     "gale_intake *": [C("w->intake", "an intake"), C("NULL", "NULL")],

@@ -188,6 +188,8 @@ class Mock:
             "unwell": [],
             "metrics": [
                 {"name": "lines_skipped", "kind": "counter", "help": "Lines that are <none>.", "tasks": 4, "value": 30},
+                {"name": "asked", "kind": "counter", "labels": {"method": "GET", "url": "/a"}, "help": "", "tasks": 4, "value": 7},
+                {"name": "asked", "kind": "counter", "labels": {"method": "GET", "url": "/b"}, "help": "", "tasks": 4, "value": 8},
                 {"name": "line_bytes", "kind": "histogram", "help": "", "tasks": 4, "value": {"count": 9000, "mean": 181.2, "p50": 164, "p90": 300, "p99": 411, "max": 4090}},
                 {"name": "never", "kind": "histogram", "help": "", "tasks": 4, "value": None},
             ] if name == "parse" else [],

@@ -78,6 +78,7 @@ class Figures(Page):
         expect(self.cell(page, "exception", "count", "#reasons")).to_have_text("211")
         expect(self.cell(page, "lines_skipped", "value", "#metrics")).to_have_text("30")
         expect(self.cell(page, "lines_skipped", "help", "#metrics")).to_have_text("Lines that are <none>.")
+        expect(self.cell(page, r'asked{method=\"GET\", url=\"/b\"}', "value", "#metrics")).to_have_text("8")
         expect(self.cell(page, "line_bytes", "p99", "#metrics")).to_have_text("411")
         expect(self.cell(page, "never", "value", "#metrics")).to_have_text("–")
 

@@ -282,8 +282,13 @@ class WatchOptions(Sized):
                 ("user", pointer)]
 
 
+class MetricLabel(c.Structure):
+    _fields_ = [("name", text), ("value", text)]
+
+
 class MetricOptions(Sized):
-    _fields_ = [("size", size), ("name", text), ("kind", i32), ("help", text)]
+    _fields_ = [("size", size), ("name", text), ("kind", i32), ("help", text), ("labels", c.POINTER(MetricLabel)),
+                ("label_count", u32)]
 
 
 class StateOptions(Sized):
@@ -365,7 +370,8 @@ class TaskStats(Sized):
 
 class MetricStats(Sized):
     _fields_ = [("size", size), ("name", text), ("help", text), ("kind", i32), ("tasks", u32), ("value", c.c_double),
-                ("count", u64), ("max", c.c_double), ("p50", c.c_double), ("p90", c.c_double), ("p99", c.c_double)]
+                ("count", u64), ("max", c.c_double), ("p50", c.c_double), ("p90", c.c_double), ("p99", c.c_double),
+                ("labels", c.POINTER(MetricLabel)), ("label_count", u32)]
 
 
 class CheckpointStats(Sized):
@@ -447,6 +453,8 @@ GALE = {
     "gale_runtime_task_stats": (c.c_bool, pointer, u32, c.POINTER(TaskStats)),
     "gale_runtime_metric_stats": (c.c_bool, pointer, u32, u32, c.POINTER(MetricStats)),
     "gale_runtime_metric": (c.c_int, pointer, text, text, pointer, u32, pointer, c.POINTER(MetricStats)),
+    "gale_runtime_metric_series": (c.c_int, pointer, text, text, c.POINTER(MetricLabel), u32, pointer, u32, pointer,
+                                   c.POINTER(MetricStats)),
     "gale_runtime_failures": (u64, pointer, text, i32),
     "gale_runtime_open_trees": (c.c_int, pointer, c.POINTER(OpenTree), u32, i64),
     "gale_runtime_unwell": (c.c_int, pointer, c.POINTER(Unwell), u32),

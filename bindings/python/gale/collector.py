@@ -200,12 +200,15 @@ class Collector:
 
     # --- Counting
 
-    def metric(self, name, kind="counter", help=""):
+    def metric(self, name, kind="counter", help="", labels=None):
         """A figure of the component's own, beside gale's: a "counter" (add), a "gauge" (set), a "histogram" (observe).
-        The same name is the same metric, in all tasks."""
+        The same name is the same metric, in all tasks. With labels, a dict, it has a figure for each set of values."""
+        if labels:
+            # The engine knows series, and bounds them: a second table here would grow with the data.
+            return Metric(self, name, kind, help, sorted((each, str(value)) for each, value in labels.items()))
         known = self._metrics.get(name)
         if known is None or known.kind != kind:
-            known = self._metrics[name] = Metric(self, name, kind, help)
+            known = self._metrics[name] = Metric(self, name, kind, help, ())
         return known
 
     # --- Watching

@@ -20,11 +20,13 @@ class Metric:
 
     __slots__ = ("_collector", "_metric", "name", "kind")
 
-    def __init__(self, collector, name, kind, help):
+    def __init__(self, collector, name, kind, help, labels):
         if kind not in _KINDS:
             raise ValueError(f"a metric's kind is {', '.join(map(repr, _KINDS))}, not {kind!r}")
         self._collector, self._metric, self.name, self.kind = collector, ctypes.c_void_p(), name, kind
-        options = _c.MetricOptions(name=c_text(name), kind=_KINDS[kind], help=c_text(help))
+        given = (_c.MetricLabel * len(labels))(*((c_text(each), c_text(value)) for each, value in labels))
+        options = _c.MetricOptions(name=c_text(name), kind=_KINDS[kind], help=c_text(help), labels=given,
+                                   label_count=len(labels))
         rc = gale.metric_new(collector.here(), options, self._metric)
         if rc < 0:
             raise GaleError(rc, f"there can be no {kind} '{name}': {_why(rc)}")

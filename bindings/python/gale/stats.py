@@ -44,29 +44,35 @@ def of_tasks(runtime):
     return tasks
 
 
-def _metrics_of(runtime, task):
-    """Their names."""
+def _labels(stats):
+    return tuple((stats.labels[i].name, stats.labels[i].value) for i in range(stats.label_count))
+
+
+def _series_of(runtime, task):
+    """Their names and labels."""
     stats, index = _c.MetricStats(), 0
     while gale.runtime_metric_stats(runtime, task, index, stats):
-        yield stats.name
+        yield stats.name, _labels(stats)
         index += 1
 
 
-def _metric(runtime, component, name):
+def _metric(runtime, component, name, labels):
     """Of all the component's tasks."""
-    stats = _c.MetricStats()
-    check(gale.runtime_metric(runtime, component, name, None, 0, None, stats))
+    stats, given = _c.MetricStats(), (_c.MetricLabel * len(labels))(*labels)
+    check(gale.runtime_metric_series(runtime, component, name, given, len(labels), None, 0, None, stats))
     figures = _plain(stats)
     figures.component, figures.kind = component.decode("utf-8", "replace"), kind_name(stats.kind)
+    figures.labels = {each.decode(): value.decode("utf-8", "replace") for each, value in labels}
+    del figures.label_count
     return figures
 
 
 def of_metrics(runtime):
-    names, task = {}, _c.TaskStats()
+    found, task = {}, _c.TaskStats()
     for number in range(1, gale.runtime_task_count(runtime) + 1):
         if gale.runtime_task_stats(runtime, number, task):
-            names |= dict.fromkeys((task.component, name) for name in _metrics_of(runtime, number))
-    return [_metric(runtime, *each) for each in names]
+            found |= dict.fromkeys((task.component, *series) for series in _series_of(runtime, number))
+    return [_metric(runtime, *each) for each in found]
 
 
 def of_checkpoints(runtime):

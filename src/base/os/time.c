@@ -20,3 +20,7 @@ int64_t gx_os_deadline(int64_t nanoseconds) {
 int64_t gx_os_wall(void) {
     return read_clock(CLOCK_REALTIME);
 }
+
+int64_t gx_os_thread_cpu(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

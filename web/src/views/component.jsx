@@ -66,7 +66,7 @@ const streamColumns = [
 ];
 
 const metricColumns = [
-  { key: "name", title: "Metric", text: true, value: (row) => row.name },
+  { key: "name", title: "Metric", text: true, value: series },
   { key: "kind", title: "Kind", text: true, value: (row) => row.kind },
   { key: "value", title: "Value", value: (row) => (row.kind === "histogram" ? row.value?.count : row.value), show: (_, value) => metric(value) },
   ...["p50", "p99", "max"].map((part) => ({
@@ -77,6 +77,12 @@ const metricColumns = [
   })),
   { key: "help", title: "What it is", text: true, long: true, sort: false, value: (row) => row.help },
 ];
+
+// As Prometheus writes it: asked{method="GET", url="/a"}.
+function series({ name, labels }) {
+  const all = Object.entries(labels || {}).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return all.length > 0 ? `${name}{${all.join(", ")}}` : name;
+}
 
 function metric(value) {
   if (value === null || value === undefined) return "–";
@@ -219,7 +225,7 @@ export function Component({ name, query }) {
       </Panel>
       {component.metrics?.length > 0 && (
         <Panel id="metrics" title="Metrics of its own">
-          <Table small label="Metrics" columns={metricColumns} rows={component.metrics} rowKey={(row) => row.name} />
+          <Table small label="Metrics" columns={metricColumns} rows={component.metrics} rowKey={series} />
         </Panel>
       )}
       <Panel id="component-history" title="The last ten minutes">
