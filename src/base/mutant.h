@@ -33,6 +33,10 @@ typedef enum gx_mutant {
     GX_MUTANT_edges_again,         /* a run that goes on draws the same edges as the one before */
     GX_MUTANT_late_is_kept,        /* what a sink could not commit yet counts as committed */
     GX_MUTANT_late_end,            /* a run ends while a sink has not committed all */
+    GX_MUTANT_more_forgotten,      /* a tuple that is to come again is acked */
+    GX_MUTANT_part_edges_lost,     /* what the parts of an emission were anchored to does not count in the tuple's ack */
+    GX_MUTANT_part_behind,         /* what waits behind a tuple that is to come again is executed before it does */
+    GX_MUTANT_tick_not_saved,      /* the checkpoint forgets a tick that is to come again */
     GX_MUTANT_COUNT
 } gx_mutant;
 
