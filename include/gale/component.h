@@ -290,11 +290,11 @@ GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
  * After GALE_MORE, `execute` and `execute_batch` are called again with the same tuple, the last that was taken, and
  * `finish` is called again. The next call comes when nothing that the bolt feeds is congested, and before the task
  * executes anything behind the tuple. The tuple is not answered in between: a simple bolt's is acked after its last call,
- * and what all calls have emitted is anchored to it. Its timeout and its deadline go on.
+ * and what all calls have emitted is anchored to it. Its timeout goes on.
  *
- * The bolt keeps in its own structure how far it has come. It must not expect the same tuple: if its deadline is over, or
- * a policy drops it, the next tuple comes; after a restart with another number of tasks a tick does not come again. Then
- * the bolt goes on at its next call. A checkpoint may be cut between two parts: `save` writes what is left to emit.
+ * The bolt keeps in its own structure how far it has come. A checkpoint may be cut between two parts: `save` writes what is
+ * left to emit, and after `restore` the tuple comes again, before all that waited behind it. A tick does so only with the
+ * same number of tasks; else the bolt goes on at its next call.
  *
  * GALE_MORE from a bolt that has answered or held the tuple, or has failed to emit something anchored to it, ends the
  * emission: the tuple does not come again. So does the last of GALE_PARTS_BARREN calls in a row that emitted nothing: the

@@ -38,7 +38,7 @@ static void add_edges(gx_cursor *cursor) {
 
 bool gx_parts_keep(gx_executor *ex, gx_task *task, int *rc) {
     gx_cursor *cursor = &ex->cursor;
-    bool open = *rc == GALE_MORE && gx_cursor_is_open(cursor) && !GX_MUTANT(more_forgotten);
+    bool open = *rc == GALE_MORE && gx_cursor_is_open(cursor);
     *rc = open ? gx_parts_again(task) : gx_parts_refuse(task);
     if (!open || *rc < 0) return false;
     add_edges(cursor);

@@ -115,8 +115,9 @@ static void settle(gx_executor *ex, gx_task *task, int rc) {
     gx_collector_settle_current(ex, rc);
 }
 
-/* It finished after the tick was made, or the row has waited for too long. */
+/* It finished after the tick was made, or the row has waited for too long. Neither matters between two parts. */
 static bool is_over(gx_executor *ex, gx_task *task, const gale_head *head) {
+    if (GX_UNLIKELY(head == ex->resumed)) return false;
     if (GX_UNLIKELY(head->flags & GX_ROW_DEADLINE) && gx_row_deadline(head) < ex->now) {
         expire(ex, task, head);
         return true;
@@ -225,6 +226,7 @@ static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
     const gale_head *first = (const gale_head *)(batch->bytes + batch->read);
     cursor->edge = gx_edges_find(&task->edges, batch->source, first->stream);
     ex->run_end = GX_UNLIKELY(cursor->edge->mixed) ? end_of_edge(batch) : batch->bytes + batch->used;
+    ex->resumed = GX_UNLIKELY(task->more) ? first : NULL;
     gx_parts_begin(ex, task);
 }
 
@@ -515,11 +517,11 @@ static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch, gale_reaso
  * more: its place is needed. */
 static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
     const gx_plan_drop *drop = batch->lane ? gx_drop_at(task, batch->lane) : NULL;
-    if (GX_UNLIKELY(drop && gx_drop_refuses(ex, task, drop))) {
+    if (GX_UNLIKELY(drop && !task->more && gx_drop_refuses(ex, task, drop))) {
         gx_drop_settle(ex, task, batch);
         return;
     }
-    if (GX_UNLIKELY(!drop && gx_executor_is_full(ex, task))) {
+    if (GX_UNLIKELY(!drop && !task->more && gx_executor_is_full(ex, task))) {
         overflow(ex, task, batch, GALE_REASON_OVERFLOW);
         return;
     }
@@ -587,7 +589,7 @@ static size_t run_waiting(gx_executor *ex, gx_task *task, gx_batch_list *list) {
     uint64_t blocks, weight;
     if (GX_UNLIKELY(batch->lane)) task->lanes->busy = batch->lane;
     size_t done = run_rows(ex, task, batch, &blocks);
-    if (GX_UNLIKELY(task->lanes != NULL)) task->lanes->busy = 0;
+    if (GX_UNLIKELY(task->lanes != NULL) && !task->more) task->lanes->busy = 0;
     if (settle_run(ex, task, batch, blocks, &weight)) return done;
     if (task->more && GX_MUTANT(part_behind))
         gx_waiting_push(ex, task, batch);
