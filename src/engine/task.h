@@ -141,7 +141,8 @@ typedef struct gx_task {
     bool open;
     bool remembers; /* a spout that keeps its place by itself */
     bool finished;  /* its `finish` has had its turn */
-    bool more;      /* its last call returned GALE_MORE: the first tuple that waits here comes again, or `finish` */
+    bool unfinished; /* which returned GALE_MORE, and is to be called again */
+    bool more;       /* its last `execute` returned GALE_MORE: the first tuple that waits here comes again */
     bool wishes;    /* it waits for a checkpoint */
     bool ran;       /* it executed something since the last flush */
     bool stirred;   /* a function of a watch was called since the last flush */

@@ -23,15 +23,15 @@ static void finish_task(gx_executor *ex, gx_task *task) {
     if (task->is_spout || !task->open || !ops->finish) return;
     task->reported = false;
     gx_turn_begin(ex, task);
-    gx_parts_begin(ex, task);
+    ex->part_rows = 0;
     ex->run_end = (const unsigned char *)ex; /* any place */
     int rc = ops->finish(task->self, &task->out);
     gx_turn_end(ex);
     ex->work++;
     if (GX_UNLIKELY(rc == GALE_MORE)) {
         rc = gx_parts_again(task);
-        task->more = rc >= 0;
-        ex->unfinished += task->more;
+        task->unfinished = rc >= 0;
+        ex->unfinished += task->unfinished;
     }
     if (rc >= 0 || gx_phase(ex->shared) >= GALE_PHASE_CLOSING) return; /* the end says it once */
     if (!task->reported) gx_task_report(task, gale_error_text(rc));
@@ -58,9 +58,10 @@ size_t gx_lifecycle_finish_more(gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
         free_waiting(ex, task);
-        if (!task->finished || !task->more) continue;
+        if (!task->unfinished) continue;
         gx_executor_check_gates(ex);
         if (ex->gated[task->component]) continue;
+        task->unfinished = false;
         ex->unfinished--;
         finish_task(ex, task);
         called++;

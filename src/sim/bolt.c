@@ -103,10 +103,18 @@ static int begin_tuple(gx_sim_task *task, const gale_tuple *tuple) {
     return rc;
 }
 
+/* A tuple that comes again has not been executed. */
+static void set_more(gx_sim_task *task, bool more) {
+    gx_sim_counts *counts = &task->sim->oracle.counts[task->context->task];
+    task->more = more;
+    if (more) task->state = GX_SIM_NONE;
+    counts->received += more ? UINT64_MAX : 1;
+    task->sim->oracle.executed += more ? UINT64_MAX : 1;
+}
+
 static void end_tuple(gx_sim_task *task, int rc) {
     bool simple = task->component->built->bolt.kind == GALE_BOLT_SIMPLE;
-    task->more = rc == GALE_MORE && task->state == GX_SIM_OPEN && !task->delivery.failed;
-    if (task->more) task->state = GX_SIM_NONE;
+    if (rc == GALE_MORE && task->state == GX_SIM_OPEN && !task->delivery.failed) set_more(task, true);
     if (rc >= 0 && simple && task->state == GX_SIM_OPEN) gx_sim_meet_fate(task);
     settle(task, rc);
     task->state = GX_SIM_NONE;
@@ -135,8 +143,10 @@ static bool comes_again(const gx_sim_task *task, const gale_tuple *tuple) {
 
 /* False: it cannot be. */
 static bool receive(gx_sim_task *task, const gale_tuple *tuple) {
-    if (task->more && comes_again(task, tuple)) return true;
-    if (task->more)
+    bool more = task->more;
+    if (more) set_more(task, false);
+    if (more && comes_again(task, tuple)) return true;
+    if (more)
         gx_oracle_violated(&task->sim->oracle, "task %u was given a tuple before the one that it is not done with",
                            task->id);
     return gx_oracle_received(&task->sim->oracle, (uint16_t)gale_tuple_task(tuple), (uint16_t)task->context->task,
