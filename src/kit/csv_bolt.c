@@ -79,7 +79,8 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     gale_str record;
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(&bolt->parsed, tuple, out, &record);
-    if (rc < 0 || (given_to(bolt)->header && is_header(bolt, record))) return rc;
+    if (rc <= 0) return rc;
+    if (given_to(bolt)->header && is_header(bolt, record)) return GALE_OK;
     const char *problem = parse(bolt, record);
     if (bolt->unquoted.failed) return GALE_NO_MEMORY;
     return problem ? gx_parsed_refuse(&bolt->parsed, problem, out) : gx_parsed_emit(&bolt->parsed, out);
