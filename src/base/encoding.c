@@ -10,7 +10,9 @@ typedef struct signature {
 static const signature signatures[] = {
     { "gzip data", 2, "\x1f\x8b" },
     { "zstd data", 4, "\x28\xb5\x2f\xfd" },
-    { "xz data", 6, "\xfd" "7zXZ\0" },
+    { "xz data", 6,
+      "\xfd"
+      "7zXZ\0" },
     { "lz4 data", 4, "\x04\x22\x4d\x18" },
     { "snappy data", 10, "\xff\x06\0\0sNaPpY" },
     { "a zip archive", 4, "PK\x03\x04" },
@@ -23,7 +25,8 @@ static const signature signatures[] = {
 
 /* "BZh9" may begin a text; with the sign of a block, or of the end, behind it, it does not. */
 static bool is_bzip2(gale_str bytes) {
-    if (bytes.size < 10 || memcmp(bytes.data, "BZh", 3) != 0 || bytes.data[3] < '1' || bytes.data[3] > '9') return false;
+    if (bytes.size < 10 || memcmp(bytes.data, "BZh", 3) != 0 || bytes.data[3] < '1' || bytes.data[3] > '9')
+        return false;
     return memcmp(bytes.data + 4, "1AY&SY", 6) == 0 || memcmp(bytes.data + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0;
 }
 
@@ -42,8 +45,7 @@ const char *gx_encoding_advice(const char *foreign) {
 int gx_encoding_read(const char *name, gale_str *bytes, gale_error *error) {
     const char *foreign = gx_encoding_foreign(*bytes);
     if (foreign)
-        return gale_error_set(error, GALE_SYNTAX, "%s: this is %s: %s", name, foreign,
-                              gx_encoding_advice(foreign));
+        return gale_error_set(error, GALE_SYNTAX, "%s: this is %s: %s", name, foreign, gx_encoding_advice(foreign));
     *bytes = gx_encoding_text(*bytes);
     return GALE_OK;
 }

@@ -1,10 +1,10 @@
 #include "front/yaml.h"
 
+#include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "base/encoding.h"
 #include "base/utf8.h"
 #include "topology/config.h"
 

@@ -74,8 +74,7 @@ static const char *shifted(const gx_log_line *line, gale_str ident) {
         return "there are several addresses in the place of the host, as X-Forwarded-For has them";
     if (is_address(ident))
         return "there is an address in the place of the identity: a virtual host, or another word, stands before it";
-    if (has_stranger(line->user))
-        return "there are more words before the time than host, identity and user";
+    if (has_stranger(line->user)) return "there are more words before the time than host, identity and user";
     if (has(line->host, ':') && !is_address(line->host) && has(line->user, ' '))
         return "there are more words before the time than host, identity and user: the first is a virtual host";
     return NULL;

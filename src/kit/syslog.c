@@ -216,9 +216,10 @@ typedef struct old_time {
 
 /* Names that are not a host's. Of the zones UTC alone is known; the others are passed over. */
 static bool is_zone_name(gale_str word) {
-    static const char names[] = " UTC GMT WET WEST CET CEST EET EEST MSK BST IST SAST EAT WAT CAT GST PKT ICT WIB SGT HKT "
-                                "JST KST AWST ACST ACDT AEST AEDT NZST NZDT EST EDT CST CDT MST MDT PST PDT AKST AKDT "
-                                "HST AST ADT NST NDT BRT ART CLT ";
+    static const char names[] =
+        " UTC GMT WET WEST CET CEST EET EEST MSK BST IST SAST EAT WAT CAT GST PKT ICT WIB SGT HKT "
+        "JST KST AWST ACST ACDT AEST AEDT NZST NZDT EST EDT CST CDT MST MDT PST PDT AKST AKDT "
+        "HST AST ADT NST NDT BRT ART CLT ";
     char padded[ZONE_MOST + 3];
     if (word.size < ZONE_LEAST || word.size > ZONE_MOST) return false;
     snprintf(padded, sizeof padded, " %.*s ", GX_STR(word));

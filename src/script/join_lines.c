@@ -235,6 +235,14 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return gale_tuple_is_tick(tuple) ? take_tick(self, out) : take(self, tuple, out);
 }
 
+/* No more lines come: events are over, some in each call. */
+static int bolt_drain(void *self, gale_collector *out) {
+    enum { AT_ONCE = 64 };
+    joiner *bolt = self;
+    for (int i = 0; i < AT_ONCE && bolt->events.first; i++) close_event(bolt, bolt->events.first, out);
+    return GALE_OK;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     close_all(self, out);
     return GALE_OK;
@@ -308,6 +316,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .finish = bolt_finish,
+    .drain = bolt_drain,
     .cleanup = bolt_cleanup,
     .durable = &durable,
 };

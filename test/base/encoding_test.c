@@ -12,14 +12,18 @@ static const struct {
 } foreign[] = {
     { BYTES("\x1f\x8b\x08\x00"), "gzip data", "f: this is gzip data: unpack it first" },
     { BYTES("\x28\xb5\x2f\xfd\x24"), "zstd data", "f: this is zstd data: unpack it first" },
-    { BYTES("\xfd" "7zXZ\0\0"), "xz data", "f: this is xz data: unpack it first" },
+    { BYTES("\xfd"
+            "7zXZ\0\0"),
+      "xz data", "f: this is xz data: unpack it first" },
     { BYTES("BZh91AY&SY"), "bzip2 data", "f: this is bzip2 data: unpack it first" },
     { BYTES("BZh1\x17\x72\x45\x38\x50\x90"), "bzip2 data", "f: this is bzip2 data: unpack it first" },
     { BYTES("PK\x03\x04"), "a zip archive", "f: this is a zip archive: unpack it first" },
     { BYTES("PK\x05\x06"), "a zip archive", "f: this is a zip archive: unpack it first" },
     { BYTES("\x04\x22\x4d\x18"), "lz4 data", "f: this is lz4 data: unpack it first" },
     { BYTES("\xff\x06\0\0sNaPpY"), "snappy data", "f: this is snappy data: unpack it first" },
-    { BYTES("\xff\xfe" "a\0"), "UTF-16 text", "f: this is UTF-16 text: convert it to UTF-8 first" },
+    { BYTES("\xff\xfe"
+            "a\0"),
+      "UTF-16 text", "f: this is UTF-16 text: convert it to UTF-8 first" },
     { BYTES("\xfe\xff\0a"), "UTF-16 text", "f: this is UTF-16 text: convert it to UTF-8 first" },
     { BYTES("\xff\xfe\0\0"), "UTF-32 text", "f: this is UTF-32 text: convert it to UTF-8 first" },
     { BYTES("\0\0\xfe\xff"), "UTF-32 text", "f: this is UTF-32 text: convert it to UTF-8 first" },
@@ -39,9 +43,9 @@ static void bytes_of_another_encoding_are_refused_by_name(void **state) {
 
 static void text_that_begins_as_half_of_them_is_text(void **state) {
     (void)state;
-    static const gale_str texts[] = { BYTES(""),      BYTES("\x1f"),  BYTES("(b"),   BYTES("BZh9 is a name"), BYTES("BZh01AY&SY"),
-                                      BYTES("PK"),    BYTES("PK\x03"), BYTES("\xff"), BYTES("\xef\xbb"),       BYTES("a"),
-                                      BYTES("\0\0\xfe") };
+    static const gale_str texts[] = { BYTES(""),           BYTES("\x1f"), BYTES("(b"),      BYTES("BZh9 is a name"),
+                                      BYTES("BZh01AY&SY"), BYTES("PK"),   BYTES("PK\x03"),  BYTES("\xff"),
+                                      BYTES("\xef\xbb"),   BYTES("a"),    BYTES("\0\0\xfe") };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         gale_str text = texts[i];
         assert_null(gx_encoding_foreign(text));
@@ -52,18 +56,21 @@ static void text_that_begins_as_half_of_them_is_text(void **state) {
 
 static void one_byte_order_mark_is_skipped(void **state) {
     (void)state;
-    assert_true(gx_str_is(gx_encoding_text(BYTES("\xef\xbb\xbf" "a")), "a"));
+    assert_true(gx_str_is(gx_encoding_text(BYTES("\xef\xbb\xbf"
+                                                 "a")),
+                          "a"));
     assert_true(gx_str_is(gx_encoding_text(BYTES("\xef\xbb\xbf\xef\xbb\xbf")), "\xef\xbb\xbf"));
     assert_true(gx_str_is(gx_encoding_text(BYTES("\xef\xbb\xbf")), ""));
-    gale_str text = BYTES("\xef\xbb\xbf" "x=1");
+    gale_str text = BYTES("\xef\xbb\xbf"
+                          "x=1");
     assert_int_equal(gx_encoding_read("f", &text, NULL), GALE_OK);
     assert_true(gx_str_is(text, "x=1"));
 }
 
 static void one_end_of_a_line_is_dropped(void **state) {
     (void)state;
-    static const char *const lines[][2] = { { "a\n", "a" },     { "a\r\n", "a" }, { "a\r", "a" },   { "a", "a" },
-                                            { "a\n\n", "a\n" }, { "\n", "" },     { "\r\n", "" },   { "\r", "" },
+    static const char *const lines[][2] = { { "a\n", "a" },     { "a\r\n", "a" },   { "a\r", "a" },    { "a", "a" },
+                                            { "a\n\n", "a\n" }, { "\n", "" },       { "\r\n", "" },    { "\r", "" },
                                             { "", "" },         { "a\n\r", "a\n" }, { "a\nb", "a\nb" } };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_true(gx_str_is(gx_encoding_line(gx_str(lines[i][0])), lines[i][1]));

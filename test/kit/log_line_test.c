@@ -216,9 +216,10 @@ static void days_and_dates_agree_for_six_centuries(void **state) {
 
 /* --- Words before the host ------------------------------------------------------------------------------------------ */
 
-static const char *const fronts[] = { "",          "shop.example ",          "shop.example:443 ", "localhost ",
-                                      "- ",        "1234 ",                  "192.0.2.9, ",       "unknown, 192.0.2.9, ",
-                                      "192.0.2.9,", "shop.example 192.0.2.9, " };
+static const char *const fronts[] = {
+    "",      "shop.example ", "shop.example:443 ",    "localhost ", "- ",
+    "1234 ", "192.0.2.9, ",   "unknown, 192.0.2.9, ", "192.0.2.9,", "shop.example 192.0.2.9, "
+};
 static const char *const hosts[] = { "192.0.2.7", "2001:db8::7", "::1", "client.example.net", "web1" };
 static const char *const idents[] = { "-", "root", "sshd-7" };
 static const char *const users[] = { "-", "eve", "mia maria", "domain\\eve", "eve@example.net", "10" };

@@ -224,15 +224,18 @@ static const struct {
 static const struct {
     const char *text;
     bool year;
-} behind_clock[] = { { "", false },          { " UTC", false },     { " CET", false },  { " +0000", false },
-                     { " UTC 2026", true },  { " CST 2026", true }, { " Z", false },    { " 2026", true },
-                     { " +00:00", false } };
-static const char *const some_hosts[] = { NULL,   "web1",        "10.0.0.99", "2001:db8::9", "2600:1f18::1", "fe80::1", "1234",
-                                          "CRON", "a.example.net", "::1",       "20260" };
+} behind_clock[] = { { "", false },       { " UTC", false },     { " CET", false },
+                     { " +0000", false }, { " UTC 2026", true }, { " CST 2026", true },
+                     { " Z", false },     { " 2026", true },     { " +00:00", false } };
+static const char *const some_hosts[] = { NULL,   "web1", "10.0.0.99",     "2001:db8::9", "2600:1f18::1", "fe80::1",
+                                          "1234", "CRON", "a.example.net", "::1",         "20260" };
 static const struct {
     const char *text, *app, *procid;
-} tags[] = { { "", NULL, NULL },          { "su: ", "su", NULL },       { "sshd[7]: ", "sshd", "7" },
-             { "a/b[7] ", "a/b", "7" },   { "%A-5-B: ", "%A-5-B", NULL } };
+} tags[] = { { "", NULL, NULL },
+             { "su: ", "su", NULL },
+             { "sshd[7]: ", "sshd", "7" },
+             { "a/b[7] ", "a/b", "7" },
+             { "%A-5-B: ", "%A-5-B", NULL } };
 static const char *const messages[] = { "m", "votes were cast", "2024 votes", "x: y", "UTC", "" };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -247,9 +250,10 @@ static void look_at(size_t c, size_t b, size_t h, size_t g, size_t k) {
     const char *host = some_hosts[h];
     bool year_alone = strncmp(behind_clock[b].text, " 20", 3) == 0;
     char text[200];
-    if ((clocks[c].says_year && behind_clock[b].year) || !is_certain(host, tags[g].text, messages[k], year_alone)) return;
-    snprintf(text, sizeof text, "<34>%s%s%s%s %s%s", clocks[c].text, behind_clock[b].text, host ? " " : "", host ? host : "",
-             tags[g].text, messages[k]);
+    if ((clocks[c].says_year && behind_clock[b].year) || !is_certain(host, tags[g].text, messages[k], year_alone))
+        return;
+    snprintf(text, sizeof text, "<34>%s%s%s%s %s%s", clocks[c].text, behind_clock[b].text, host ? " " : "",
+             host ? host : "", tags[g].text, messages[k]);
     gx_syslog m = read(text);
     if (!m.has_time || m.time.second != 1795410001) fail_msg("%s: time", text);
     bool same_host = host ? gx_str_is(m.host, host) : !m.host.data;
