@@ -169,6 +169,11 @@ int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *o
     return 1;
 }
 
+void gx_parsed_put(gx_parsed *parsed, gale_str text) {
+    parsed->is_text = gx_utf8_valid(text.data, text.size);
+    parsed->line = gx_scalar_text(text, parsed->is_text);
+}
+
 /* At most so many bytes of a text, cut between characters. */
 static gale_str head_of(gale_str text, size_t most) {
     return (gale_str){ text.data, gx_utf8_prefix(text.data, text.size < most ? text.size : most) };
@@ -199,10 +204,15 @@ void gx_parsed_set_more(gx_parsed *parsed, gale_value value) {
 int gx_parsed_emit(gx_parsed *parsed, gale_collector *out) {
     const gx_parsed_settings *given = parsed->given;
     size_t width = given->keep.count + given->count + given->has_more;
-    int rc = gale_emit(out, GX_PARSED_STREAM, parsed->values, width);
+    int rc = GX_LIKELY(!parsed->anchor_count) ? gale_emit(out, GX_PARSED_STREAM, parsed->values, width)
+                                              : gale_emit_anchored(out, GX_PARSED_STREAM, parsed->values, width,
+                                                                   parsed->anchors, parsed->anchor_count);
     return rc < 0 ? rc : GALE_OK;
 }
 
 int gx_parsed_refuse(gx_parsed *parsed, const char *problem, gale_collector *out) {
-    return gx_bad_emit(&parsed->bad, parsed->instance.context, out, GX_PARSED_BAD, &parsed->line, problem);
+    const gale_context *context = parsed->instance.context;
+    if (!parsed->anchor_count) return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem);
+    return gx_bad_emit_anchored(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem, parsed->anchors,
+                                parsed->anchor_count);
 }

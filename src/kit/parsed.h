@@ -76,8 +76,10 @@ typedef struct gx_parsed {
     gx_field_places field_place, keep_places;
     gx_bad bad;
     gale_value line;
-    bool is_text;        /* the line is UTF-8 */
-    gale_value *columns; /* in `values`, behind what is kept */
+    bool is_text;               /* the line is UTF-8 */
+    const gale_handle *anchors; /* what is emitted is anchored to these held tuples... */
+    size_t anchor_count;        /* ...or, if there are none, to the tuple in execution */
+    gale_value *columns;        /* in `values`, behind what is kept */
     gale_value values[GX_FIELDS_MAX + GX_PARSED_COLUMNS + 1];
     char problem[GX_PARSED_PROBLEM];
 } gx_parsed;
@@ -102,6 +104,9 @@ void gx_parsed_none(gx_parsed *parsed, uint32_t column);
 
 /* Sets the value of the column `more`. */
 void gx_parsed_set_more(gx_parsed *parsed, gale_value value);
+
+/* Puts a text that was made of several lines, and stays until the emit, in the place of the line. */
+void gx_parsed_put(gx_parsed *parsed, gale_str text);
 
 /* Emits the columns; 0, or an error. */
 int gx_parsed_emit(gx_parsed *parsed, gale_collector *out);

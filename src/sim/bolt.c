@@ -246,7 +246,8 @@ static void bolt_cleanup(void *self) {
 #define OPS(kind_, finish_, flush_, execute_, execute_batch_)                                                          \
     {                                                                                                                  \
         .size = sizeof(gale_bolt_ops), .name = "sim", .kind = (kind_), .prepare = bolt_prepare, .execute = (execute_), \
-        .finish = (finish_), .drain = bolt_drain, .cleanup = bolt_cleanup, .flush = (flush_), .execute_batch = (execute_batch_)             \
+        .finish = (finish_), .drain = bolt_drain, .cleanup = bolt_cleanup, .flush = (flush_),                          \
+        .execute_batch = (execute_batch_)                                                                              \
     }
 #define BOTH(kind, finish, flush)                                                                                      \
     { OPS(kind, finish, flush, bolt_execute, NULL), OPS(kind, finish, flush, NULL, bolt_execute_batch) }

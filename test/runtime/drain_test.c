@@ -169,7 +169,7 @@ static void a_drain_that_does_not_get_on_names_who_holds_it_up_within_a_second(v
                                  "none times out while it waits for a server, a command or its next attempt\n"));
     assert_non_null(strchr(said, '\n'));
     assert_null(strchr(strchr(said, '\n') + 1, '\n')); /* once so far */
-    assert_int_equal(level_said, GALE_LOG_INFO);         /* nothing is wrong with a bolt that holds */
+    assert_int_equal(level_said, GALE_LOG_INFO);       /* nothing is wrong with a bolt that holds */
     assert_false(drains_within(&r, 2 * GALE_SECOND));
     assert_non_null(strchr(strchr(said, '\n') + 1, '\n')); /* and again later */
     assert_int_equal(level_said, GALE_LOG_INFO);
@@ -274,7 +274,8 @@ static int do_nothing_when_asked(rig_bolt *bolt, gale_collector *out) {
 }
 
 /* Both hold; `early` is a manual bolt. */
-static void build_holders(rig *r, int (*first)(rig_bolt *, gale_collector *), int (*second)(rig_bolt *, gale_collector *)) {
+static void build_holders(rig *r, int (*first)(rig_bolt *, gale_collector *),
+                          int (*second)(rig_bolt *, gale_collector *)) {
     build(r);
     gale_topology_free(r->topology);
     r->topology = gale_topology_new("t");

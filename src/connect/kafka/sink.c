@@ -229,7 +229,8 @@ static const gale_durable_ops durable_once = {
 #define SINK_OPS(durable_)                                                                                             \
     {                                                                                                                  \
         .size = sizeof(gale_bolt_ops), .name = "kafka sink", .kind = GALE_BOLT_MANUAL, .prepare = bolt_prepare,        \
-        .execute = bolt_execute, .finish = bolt_finish, .drain = bolt_drain, .cleanup = bolt_cleanup, .durable = (durable_)                 \
+        .execute = bolt_execute, .finish = bolt_finish, .drain = bolt_drain, .cleanup = bolt_cleanup,                  \
+        .durable = (durable_)                                                                                          \
     }
 static const gale_bolt_ops ops = SINK_OPS(&durable), ops_once = SINK_OPS(&durable_once);
 
