@@ -25,7 +25,8 @@ static const gx_param csv_params[] = {
     GX_ROW(BOOL, "header", "false", "pass over lines that are the names of `fields`"),
     GX_ROW(BOOL, "ragged", "false", "columns that are missing are null, those beyond `fields` are dropped"),
     GX_ROW(WORD, "newlines", "auto",
-           "what a line is that leaves a quote open: joined with the next ones, as quoted columns may hold newlines, or a record alone; auto: joined, if there is one task",
+           "what a line is that leaves a quote open: joined with the next ones, as quoted columns may hold newlines, "
+           "or a record alone; auto: joined, if there is one task",
            .words = "auto join alone"),
     GX_ROW(FIELDS, "key", "", "lines of which these differ do not go on with each other", .roles = GX_PARAM_INPUT,
            .example = "[file]"),

@@ -143,10 +143,11 @@ static int look_at_lines(const gx_loading *l, const gx_vertex *v, const gx_compo
     }
     int rc = find_spread(l, bolt, &before);
     if (before)
-        gx_yaml_warn(l->doc, v->id, l->options->logger,
-                     "'%s' joins lines that follow each other, and they come through %u tasks of '%s', in an order that "
-                     "depends on how these run; one task keeps the order",
-                     bolt->name, gx_component_tasks(l->topology, before), before->name);
+        gx_yaml_warn(
+            l->doc, v->id, l->options->logger,
+            "'%s' joins lines that follow each other, and they come through %u tasks of '%s', in an order that "
+            "depends on how these run; one task keeps the order",
+            bolt->name, gx_component_tasks(l->topology, before), before->name);
     return rc;
 }
 

@@ -332,7 +332,9 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     if (bolt->gathers) return gx_open_events_restore(&bolt->open, &recall, look_at_saved, bolt);
     int rc = gx_recall_next(&recall, "iil", &v);
     if (rc <= 0) return rc;
-    gx_define_report(out, "%s: the state has a record with an open quote, whose next lines are not read with it any more: go on with newlines: join",
+    gx_define_report(out,
+                     "%s: the state has a record with an open quote, whose next lines are not read with it any more: "
+                     "go on with newlines: join",
                      who);
     return GALE_STATE;
 }
@@ -360,9 +362,9 @@ static const gale_bolt_ops ops = {
 static int read_limits(const gale_csv_options *given, settings *made, gale_error *error) {
     double timeout = given->timeout != 0 ? given->timeout : 1;
     if (given->newlines < 0 || given->newlines > GALE_CSV_NEWLINES_ALONE)
-        return gale_error_set(error, GALE_INVALID, "%s: newlines is %d, which is none of auto (%d), join (%d), alone (%d)",
-                              who, given->newlines, GALE_CSV_NEWLINES_AUTO, GALE_CSV_NEWLINES_JOIN,
-                              GALE_CSV_NEWLINES_ALONE);
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: newlines is %d, which is none of auto (%d), join (%d), alone (%d)", who,
+                              given->newlines, GALE_CSV_NEWLINES_AUTO, GALE_CSV_NEWLINES_JOIN, GALE_CSV_NEWLINES_ALONE);
     if (given->newlines == GALE_CSV_NEWLINES_JOIN && !made->format.quote)
         return gale_error_set(error, GALE_INVALID, "%s: newlines need quotes, and there are none", who);
     if (!(timeout >= 0.01 && timeout <= 1e6))

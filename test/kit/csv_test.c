@@ -90,11 +90,11 @@ static void a_line_says_whether_its_record_goes_on(void **state) {
     static const struct {
         const char *line;
         gx_csv_line alone, behind; /* a quote that is open */
-    } lines[] = { { "", GX_CSV_WHOLE, GX_CSV_OPEN },           { "a,b", GX_CSV_WHOLE, GX_CSV_OPEN },
-                  { "a,\"b", GX_CSV_OPEN, GX_CSV_BROKEN },     { "a,\"b\"", GX_CSV_WHOLE, GX_CSV_BROKEN },
-                  { "a\"", GX_CSV_BROKEN, GX_CSV_WHOLE },      { "\"", GX_CSV_OPEN, GX_CSV_WHOLE },
-                  { "\"\"", GX_CSV_WHOLE, GX_CSV_OPEN },       { "\"\"\"", GX_CSV_OPEN, GX_CSV_WHOLE },
-                  { "a\",\"b", GX_CSV_BROKEN, GX_CSV_OPEN },   { "a\",b\"", GX_CSV_BROKEN, GX_CSV_BROKEN },
+    } lines[] = { { "", GX_CSV_WHOLE, GX_CSV_OPEN },          { "a,b", GX_CSV_WHOLE, GX_CSV_OPEN },
+                  { "a,\"b", GX_CSV_OPEN, GX_CSV_BROKEN },    { "a,\"b\"", GX_CSV_WHOLE, GX_CSV_BROKEN },
+                  { "a\"", GX_CSV_BROKEN, GX_CSV_WHOLE },     { "\"", GX_CSV_OPEN, GX_CSV_WHOLE },
+                  { "\"\"", GX_CSV_WHOLE, GX_CSV_OPEN },      { "\"\"\"", GX_CSV_OPEN, GX_CSV_WHOLE },
+                  { "a\",\"b", GX_CSV_BROKEN, GX_CSV_OPEN },  { "a\",b\"", GX_CSV_BROKEN, GX_CSV_BROKEN },
                   { "\"a\"b", GX_CSV_BROKEN, GX_CSV_BROKEN }, { "x\"\"y\",\"z\"", GX_CSV_BROKEN, GX_CSV_WHOLE },
                   { "\"a\",", GX_CSV_WHOLE, GX_CSV_BROKEN },  { "\",", GX_CSV_OPEN, GX_CSV_WHOLE } };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -124,7 +124,8 @@ static void a_text_looked_at_by_lines_is_what_it_is_as_a_whole(void **state) {
         char *told = (char *)(uintptr_t)columns(usual, record.data, record.size);
         bool open = strstr(told, "not closed"), broken = strstr(told, "a quote") && !open;
         broken |= strstr(told, "closing quote") != NULL;
-        if ((line == GX_CSV_OPEN) != open || (line == GX_CSV_BROKEN) != broken) fail_msg("%s: %d, %s", text, line, told);
+        if ((line == GX_CSV_OPEN) != open || (line == GX_CSV_BROKEN) != broken)
+            fail_msg("%s: %d, %s", text, line, told);
         free(told);
     }
 }
