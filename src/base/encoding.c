@@ -30,7 +30,7 @@ static bool is_bzip2(gale_str bytes) {
     return memcmp(bytes.data + 4, "1AY&SY", 6) == 0 || memcmp(bytes.data + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0;
 }
 
-const char *gx_encoding_foreign(gale_str bytes) {
+const char *gx_encoding_look(gale_str bytes) {
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *one = &signatures[i];
         if (bytes.size >= one->size && memcmp(bytes.data, one->bytes, one->size) == 0) return one->name;

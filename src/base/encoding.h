@@ -15,7 +15,26 @@
 enum { GX_ENCODING_HEAD = 10, GX_ENCODING_MARK = 3 };
 
 /* The name of the encoding that the bytes begin with, if a reader of text must not take them: "gzip data", "UTF-16 text". NULL: text. */
-const char *gx_encoding_foreign(gale_str bytes);
+GX_INLINE const char *gx_encoding_foreign(gale_str bytes);
+
+/* The same, of bytes whose first one may begin one. */
+const char *gx_encoding_look(gale_str bytes);
+
+GX_INLINE const char *gx_encoding_foreign(gale_str bytes) {
+    if (!bytes.size) return NULL;
+    switch ((unsigned char)bytes.data[0]) {
+    case 0x00:
+    case 0x04:
+    case 0x1f:
+    case 0x28:
+    case 'B':
+    case 'P':
+    case 0xfd:
+    case 0xfe:
+    case 0xff: return gx_encoding_look(bytes);
+    default: return NULL;
+    }
+}
 
 /* The text without a UTF-8 byte order mark at its beginning. */
 GX_INLINE gale_str gx_encoding_text(gale_str bytes) {

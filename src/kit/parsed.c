@@ -163,8 +163,8 @@ int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *o
         return gx_define_wrong_type(out, given->who, tuple, parsed->field_place.at[0], "string or bytes");
     parsed->is_text = line->type == GALE_TYPE_STRING || gx_utf8_valid(line->as.string, line->size);
     gale_str text = { line->as.string, line->size };
-    const char *foreign = parsed->is_text ? NULL : gx_encoding_foreign(text);
-    if (foreign) return refuse_foreign(parsed, foreign, out);
+    const char *foreign = gx_encoding_foreign(text);
+    if (GX_UNLIKELY(foreign)) return refuse_foreign(parsed, foreign, out);
     *ret_text = gx_encoding_line(gx_encoding_text(text));
     return 1;
 }

@@ -113,9 +113,12 @@ class Case(unittest.TestCase):
         self.addCleanup(self.kill)
 
     def kill(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        if not self.process:
+            return
+        self.process.kill()
+        self.process.wait()
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
 
     def wait_for(self, condition):
         end = time.monotonic() + BOUND
@@ -198,7 +201,7 @@ class Spouts(Case):
             client = socket.socket(socket.AF_UNIX)
             client.connect(str(self.path / "sock"))
             return client
-        self.begin(TOPOLOGY.format(spout="Unix", properties="listen: sock"))
+        self.begin(TOPOLOGY.format(spout="Unix", properties="path: sock"))
         self.wait_for(lambda: "listens at" in self.log())
         refused = self.by_stream(connect, data)
         self.assertEqual(self.end(), 0)
@@ -299,7 +302,7 @@ class Files(Case):
              "  - {{id: out, className: gale.bolt.FileSink, properties: {{path: out.json, format: json, append: true}}}}\n" \
              "streams:\n  - {{from: in, to: add, grouping: {{type: SHUFFLE}}}}\n  - {{from: add, to: out, grouping: {{type: SHUFFLE}}}}\n"
     CASES = "topology: whole.yaml\ncases:\n  - name: c\n    steps:\n      - {feed: in, lines: \"a1\\n\"}\n      - {finish: true}\n      - {acked: in}\n"
-    LETTER = '{"component":"in","stream":"default","task":1,"tuple":["a1"],"reason":"failed","text":""}\n'
+    LETTER = '{"component":"in","stream":"default","message_id":7,"tuple":["a1"],"reason":"failed","text":"","place":null,"task":0,"attempts":3}\n'
 
     def gale(self, *arguments):
         (self.path / "out.json").unlink(missing_ok=True)
@@ -326,7 +329,7 @@ class Files(Case):
         "a table of CSV": ("t.csv", "k,v\na1,1\n", ["run", "look-t.csv.yaml", "-q", "--no-control"]),
         "a table of lines": ("t.jsonl", '{"k":"a1","v":1}\n', ["run", "look-t.jsonl.yaml", "-q", "--no-control"]),
         "a table of JSON": ("t.json", '[{"k":"a1","v":1}]\n', ["run", "look-t.json.yaml", "-q", "--no-control"]),
-        "dead letters": ("f.letters", LETTER, ["dead-letters", "f.letters"]),
+        "dead letters": ("f.letters", LETTER, ["dead-letters", "show", "f.letters"]),
     }
 
     def test_a_file_is_the_same_behind_a_mark_and_with_returns(self):

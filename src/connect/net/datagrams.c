@@ -75,6 +75,7 @@ static bool begin(gx_net_datagrams *d) {
     (void)peer_of(d, &one->peer);
     d->piece = (gale_str){ one->data, one->size };
     d->frames.begun = false;
+    d->frames.foreign = NULL;
     d->in_piece = true;
     d->is_cut = one->cut;
     return true;
@@ -104,6 +105,7 @@ static int part_of(gx_net_datagrams *d, gale_str *ret_bytes) {
     if (rc == 0) {
         d->in_piece = false;
         rc = gx_frames_end(&d->frames, d->is_cut ? GX_FRAMES_BROKEN : GX_FRAMES_WHOLE, &frame);
+        if (d->frames.foreign) return pass_foreign(d), 0;
     }
     if (rc > 0) *ret_bytes = frame.bytes;
     return rc;
