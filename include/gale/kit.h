@@ -146,7 +146,17 @@ GALE_API GALE_MUST_USE int gale_access_log_bolt(const gale_access_log_options *o
  *
  * What is no such record (a quote that is not closed, fewer or more columns, a text that is not of its type) goes to
  * the stream "bad": (line, problem); when nobody subscribes to it, the first is logged, and how many there were at the
- * end. A \r at the end of a record is dropped. Keeps nothing: durable runs have nothing to save. Simple. */
+ * end. One end of a line (\n, \r\n, \r) behind a record is dropped.
+ *
+ * A quoted column may hold newlines. A text that leaves a quote open waits for the next texts of its source's task, which go on with the record (`newlines`); the
+ * record is anchored to all of them. If the quote is not closed within `max_lines` and `max_bytes`, nothing comes for `timeout` seconds, the input ends, or a
+ * text does not go on with it, the first text is bad, and those behind it are read again. In a durable run checkpoints have what waits. Simple. */
+typedef enum gale_csv_newlines {
+    GALE_CSV_NEWLINES_AUTO, /* with one task, whose lines come in their order */
+    GALE_CSV_NEWLINES_JOIN,
+    GALE_CSV_NEWLINES_ALONE /* each text is a record */
+} gale_csv_newlines;
+
 typedef struct gale_csv_options {
     size_t size;
     const char *field;     /* the field that has the record; NULL or "": the first */
@@ -156,6 +166,12 @@ typedef struct gale_csv_options {
     const char *quote;     /* one character of ASCII; NULL: "\""; "": none, then no separator is inside a column */
     bool header;           /* records that are the names of `fields` are passed over (acked) */
     bool ragged;           /* columns that are missing are null, those beyond `fields` are dropped */
+    int32_t newlines;      /* gale_csv_newlines */
+    const char *key;       /* "file": lines of which these fields differ do not mix; NULL or "": none */
+    double timeout;        /* seconds that a record with an open quote waits for its next line; 0: 1 */
+    uint32_t max_lines;    /* of a record; 0: 500 */
+    uint64_t max_bytes;    /* of a record of several lines; 0: 1 MiB */
+    uint64_t max_keys;     /* records of so many keys are open in a task; 0: 1000 */
 } gale_csv_options;
 GALE_API GALE_MUST_USE int gale_csv_bolt(const gale_csv_options *options, gale_bolt *ret_bolt, gale_error *error);
 

@@ -132,7 +132,9 @@ typedef struct gx_shown {
     uint64_t sent, received;
     uint64_t quiet;    /* the gale_phase that it was quiet in; 0: it was not */
     uint64_t finished; /* finished_rank */
-    uint64_t cut;      /* the word of a cut's stage that it is ready for the end of; 0: of none */
+    uint64_t still; /* the gale_phase in which nothing but what is held kept it from being quiet; 0: there was none */
+    uint64_t turn;  /* of a drain, that it took last */
+    uint64_t cut;   /* the word of a cut's stage that it is ready for the end of; 0: of none */
 } gx_shown;
 
 /* An executor's part of a checkpoint; see engine/cut.h. */
@@ -229,6 +231,7 @@ typedef struct gx_executor {
     bool activated;
     bool closed;
     uint32_t reopened;                     /* as of shared->reopen */
+    uint64_t drain_turn;                   /* that it took last, of shared->drain_turn */
     uint32_t finished_rank;                /* components up to this rank have finished, plus 1 */
     uint64_t work;                         /* everything done so far */
     uintptr_t thread;                      /* who runs it; for checks */

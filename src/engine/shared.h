@@ -107,15 +107,17 @@ typedef struct gx_shared {
     alignas(GX_APART) gx_atomic32 phase; /* gale_phase */
     gx_atomic64 cut_stage;               /* attempt * GX_CUT_STAGES + gx_cut_stage */
     gx_atomic32 finish_rank;             /* finishing: components up to this rank may finish; their number: all have */
-    gx_atomic32 activity;                /* GX_INACTIVE, GX_OPENING_BEGUN */
-    gx_atomic32 reopen;                  /* how often files were to be opened again */
-    gx_atomic32 drain_asked;             /* while it opened: it drains as soon as it runs */
-    gx_atomic32 resumed;                 /* a spout goes on from an earlier run; known once all is open */
-    gx_atomic32 tried;                   /* executors whose tasks were all asked to open */
-    gx_atomic32 unopened;                /* tasks that were, and said "not now" */
-    gx_atomic32 unopened_spouts;         /* of these */
-    gx_atomic32 closed;                  /* executors whose tasks are all closed */
-    gx_atomic64 started_at;              /* ns + 1; 0: not yet */
+    gx_atomic64
+        drain_turn;       /* how many turns of a drain were given, and to which rank the last (runtime/drain_turn.h) */
+    gx_atomic32 activity; /* GX_INACTIVE, GX_OPENING_BEGUN */
+    gx_atomic32 reopen;   /* how often files were to be opened again */
+    gx_atomic32 drain_asked;     /* while it opened: it drains as soon as it runs */
+    gx_atomic32 resumed;         /* a spout goes on from an earlier run; known once all is open */
+    gx_atomic32 tried;           /* executors whose tasks were all asked to open */
+    gx_atomic32 unopened;        /* tasks that were, and said "not now" */
+    gx_atomic32 unopened_spouts; /* of these */
+    gx_atomic32 closed;          /* executors whose tasks are all closed */
+    gx_atomic64 started_at;      /* ns + 1; 0: not yet */
     gx_atomic64 ended_at;
 
     gx_drain_pace drain_pace;

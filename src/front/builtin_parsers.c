@@ -24,7 +24,29 @@ static const gx_param csv_params[] = {
            .example = "\"'\""),
     GX_ROW(BOOL, "header", "false", "pass over lines that are the names of `fields`"),
     GX_ROW(BOOL, "ragged", "false", "columns that are missing are null, those beyond `fields` are dropped"),
+    GX_ROW(WORD, "newlines", "auto",
+           "what a line is that leaves a quote open: joined with the next ones, as quoted columns may hold newlines, "
+           "or a record alone; auto: joined, if there is one task",
+           .words = "auto join alone"),
+    GX_ROW(FIELDS, "key", "", "lines of which these differ do not go on with each other", .roles = GX_PARAM_INPUT,
+           .example = "[file]"),
+    GX_ROW(SECONDS, "timeout", "1", "a record with an open quote that gets no line for so long is bad",
+           .roles = GX_PARAM_ABOVE, GX_RANGE(0, 1000000), .example = "5s"),
+    GX_ROW(WHOLE, "maxLines", "500", "the most lines of a record", GX_RANGE(1, UINT32_MAX), .unit = "lines"),
+    GX_ROW(WHOLE, "maxBytes", "1048576", "the most bytes of a record of several lines", GX_RANGE(1, INT64_MAX),
+           .unit = "bytes"),
+    GX_ROW(WHOLE, "maxKeys", "1000", "records of so many keys are open in a task; for another one, the oldest is bad",
+           GX_RANGE(1, INT64_MAX)),
 };
+
+static int32_t newlines_of(const gx_args *args) {
+    if (gx_args_is(args, "newlines", "join")) return GALE_CSV_NEWLINES_JOIN;
+    return gx_args_is(args, "newlines", "alone") ? GALE_CSV_NEWLINES_ALONE : GALE_CSV_NEWLINES_AUTO;
+}
+
+static bool joins_records(const gx_args *args) {
+    return newlines_of(args) == GALE_CSV_NEWLINES_JOIN;
+}
 
 static int make_csv(const gx_args *args, gale_bolt *ret, gale_error *error) {
     gale_csv_options options = { .size = sizeof options,
@@ -34,7 +56,13 @@ static int make_csv(const gx_args *args, gale_bolt *ret, gale_error *error) {
                                  .separator = gx_args_text(args, "separator"),
                                  .quote = gx_args_text(args, "quote"),
                                  .header = gx_args_flag(args, "header"),
-                                 .ragged = gx_args_flag(args, "ragged") };
+                                 .ragged = gx_args_flag(args, "ragged"),
+                                 .newlines = newlines_of(args),
+                                 .key = gx_args_text(args, "key"),
+                                 .timeout = gx_args_number(args, "timeout"),
+                                 .max_lines = (uint32_t)gx_args_whole(args, "maxLines"),
+                                 .max_bytes = (uint64_t)gx_args_whole(args, "maxBytes"),
+                                 .max_keys = (uint64_t)gx_args_whole(args, "maxKeys") };
     return gale_csv_bolt(&options, ret, error);
 }
 
@@ -200,8 +228,8 @@ static int make_rate_limit(const gx_args *args, gale_bolt *ret, gale_error *erro
 /* clang-format off */
 static const gx_class classes[] = {
     { .name = "gale.bolt.Csv", BOLT, GX_PARAMS(csv_params),
-      .text = "reads records of CSV, one a line; what is none goes to the stream `bad` (line, problem)",
-      .make_bolt = make_csv },
+      .text = "reads records of CSV, whose quoted columns may hold newlines; what is none goes to the stream `bad` (line, problem)",
+      .joins = joins_records, .make_bolt = make_csv },
     { .name = "gale.bolt.KeyValue", BOLT, GX_PARAMS(key_value_params), .outputs = "rest",
       .text = "reads pairs of keys and values (logfmt); what is none goes to the stream `bad` (line, problem)",
       .make_bolt = make_key_value },

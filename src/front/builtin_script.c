@@ -215,6 +215,11 @@ static const gx_param join_lines_params[] = {
            GX_RANGE(1, INT64_MAX)),
 };
 
+static bool joins_lines(const gx_args *args) {
+    (void)args;
+    return true;
+}
+
 static int make_join_lines(const gx_args *args, gale_bolt *ret, gale_error *error) {
     char room[GX_PASSING_TEXT];
     const char *fields;
@@ -362,6 +367,7 @@ static const gx_class classes[] = {
     { .name = "gale.bolt.JoinLines",
       .kind = GX_CLASS_BOLT,
       GX_PARAMS(join_lines_params),
+      .joins = joins_lines,
       .text = "joins lines that belong together, as a stack trace's, to one tuple; a pattern says which",
       .make_bolt = make_join_lines },
     { .name = "gale.bolt.Regex",

@@ -85,6 +85,7 @@ typedef struct gx_class {
     int (*make_bolt)(const gx_args *args, gale_bolt *ret_bolt, gale_error *error);
     int (*make_value)(const gx_args *args, gale_value *ret_value, gale_error *error);
     bool (*prints)(const gx_args *args); /* does it write to the standard output? NULL: never */
+    bool (*joins)(const gx_args *args);  /* does it go by the order in which lines come? NULL: never */
     const struct gx_made_by *made_by;    /* of a plugin (front/plugin_class.h); NULL: gale's own */
 } gx_class;
 

@@ -85,6 +85,37 @@ static void look_at_keys(const gx_loading *l, const gx_vertex *v, const gx_compo
     }
 }
 
+/* --- What joins lines ------------------------------------------------------------------------------------------------- */
+
+static const char *shuffled_from(const gx_component *bolt) {
+    for (uint32_t i = 0; i < bolt->input_count; i++)
+        if (is_shuffled(&bolt->inputs[i])) return bolt->inputs[i].source;
+    return NULL;
+}
+
+/* Lines that belong together must come to one task, in their order. */
+static int look_at_lines(const gx_loading *l, const gx_vertex *v, const gx_component *bolt) {
+    const gx_component *before = NULL;
+    const char *shuffled = shuffled_from(bolt);
+    uint32_t tasks = gx_component_tasks(l->topology, bolt);
+    if (!v->class_->joins || !v->class_->joins(v->args)) return 0;
+    if (tasks > 1 && shuffled) {
+        gx_yaml_warn(l->doc, v->id, l->options->logger,
+                     "'%s' joins lines, has %u tasks and takes what comes from '%s' by shuffle: lines that belong "
+                     "together come to several of them; one task, or a grouping by fields, keeps them together",
+                     bolt->name, tasks, shuffled);
+        return 0;
+    }
+    int rc = find_spread(l, bolt, &before);
+    if (before)
+        gx_yaml_warn(
+            l->doc, v->id, l->options->logger,
+            "'%s' joins lines that follow each other, and they come through %u tasks of '%s', in an order that "
+            "depends on how these run; one task keeps the order",
+            bolt->name, gx_component_tasks(l->topology, before), before->name);
+    return rc;
+}
+
 int gx_clocks_check(const gx_loading *l) {
     int rc = 0;
     for (size_t i = l->spout_count; i < l->vertex_count && rc == 0; i++) {
@@ -93,6 +124,7 @@ int gx_clocks_check(const gx_loading *l) {
         if (!bolt) continue;
         look_at_keys(l, v, bolt);
         rc = gx_loading_keep(l, look_at_window(l, v, bolt));
+        if (rc == 0) rc = look_at_lines(l, v, bolt);
         if (rc == 0) rc = gx_loading_keep(l, look_at_clock(l, v, bolt));
     }
     return rc;

@@ -5,6 +5,7 @@
  *     clock --tuples--> map --> window               refused: the watermark, which comes straight, overtakes what is in `map`
  *     parse (2 tasks) --> clock                      warned of: in which order they come depends on how tasks run
  *     parse --SHUFFLE--> window (2 tasks, by key)    warned of: each keeps a part of what is equal
+ *     lines --SHUFFLE--> join (2 tasks)              warned of: lines that belong together come to several tasks
  *
  * Threads: one at a time. Owner: all borrowed for the call. */
 #ifndef GX_FRONT_CLOCKS_H

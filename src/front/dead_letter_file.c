@@ -1,5 +1,6 @@
 #include "front/dead_letter_file.h"
 
+#include "base/encoding.h"
 #include "base/os/file.h"
 
 #include <stdlib.h>
@@ -93,8 +94,8 @@ static int next_line(gx_letter_reader *reader, gale_str *ret_line, gale_error *e
         if (newline || (reader->at_end && left)) {
             *ret_line = (gale_str){ begin, newline ? (size_t)(newline - begin) : left };
             reader->begin += ret_line->size + (newline != NULL);
-            reader->number++;
-            return 1;
+            if (reader->number++ > 0) return 1;
+            return gx_encoding_read(reader->name, ret_line, error) < 0 ? GALE_INVALID : 1;
         }
         if (reader->at_end) return 0;
         searched = left;

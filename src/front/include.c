@@ -1,5 +1,6 @@
 #include "front/include.h"
 
+#include "base/encoding.h"
 #include "base/os/file.h"
 #include "base/str.h"
 
@@ -25,7 +26,8 @@ int gx_source_parse(const gx_source *source, const char *name, gale_str text, gx
     gx_edits edits = { .count = 0 };
     if (text.size > GX_YAML_BYTES)
         return gale_error_set(error, GALE_TOO_LARGE, "%s: larger than %d MiB", name, GX_YAML_BYTES >> 20);
-    int rc = parse(source, name, text, &out, &edits, ret_doc, error);
+    int rc = gx_encoding_read(name, &text, error);
+    if (rc == 0) rc = parse(source, name, text, &out, &edits, ret_doc, error);
     gx_edits_fini(&edits);
     gx_buf_fini(&out);
     return rc;

@@ -1,5 +1,6 @@
 #include "front/properties.h"
 
+#include "base/encoding.h"
 #include "base/os/file.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -130,6 +131,7 @@ static int fill(scan *s, gx_properties *properties) {
 int gx_properties_parse(const char *name, gale_str text, gx_properties *ret_properties, gale_error *error) {
     if (text.size > GX_PROPERTIES_BYTES)
         return gale_error_set(error, GALE_TOO_LARGE, "%s: larger than %d MiB", name, GX_PROPERTIES_BYTES >> 20);
+    if (gx_encoding_read(name, &text, error) < 0) return GALE_SYNTAX;
     if (!gx_utf8_valid(text.data, text.size) || memchr(text.data ? text.data : "", 0, text.size))
         return gale_error_set(error, GALE_SYNTAX, "%s: this is not UTF-8 text", name);
     size_t lines = 1;

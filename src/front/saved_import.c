@@ -1,5 +1,6 @@
 #include "front/saved_lines.h"
 
+#include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "engine/cut.h"
@@ -526,6 +527,7 @@ int gx_saved_import_line(gx_saved_import *import, gale_str line, gale_error *err
     reading r = { { import->name, ++import->line, line, error }, import, NULL };
     if (import->ended)
         return gale_error_set(error, GALE_SYNTAX, "%s:%u:1: there is a line behind the end", r.at.name, r.at.number);
+    if (import->line == 1 && gx_encoding_read(import->name, &r.at.line, error) < 0) return GALE_SYNTAX;
     int rc = gx_json_line_parse(&r.at, "line of an export", "a line of an export", &r.object);
     if (rc < 0) return rc;
     if (import->begun)

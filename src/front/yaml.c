@@ -1,5 +1,6 @@
 #include "front/yaml.h"
 
+#include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/secret.h"
@@ -668,6 +669,7 @@ int gx_yaml_parse_edited(const char *name, gale_str text, const gx_edits *edits,
                          gx_yaml_doc **ret_doc, gale_error *error) {
     if (text.size > GX_YAML_BYTES)
         return gale_error_set(error, GALE_TOO_LARGE, "%s: larger than %d MiB", name, GX_YAML_BYTES >> 20);
+    if (gx_encoding_read(name, &text, error) < 0) return GALE_SYNTAX;
     builder b = { .doc = new_doc(name, allocator), .text = text, .edits = edits, .error = error };
     if (!b.doc) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", name);
     int code = parse(&b);

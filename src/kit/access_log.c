@@ -42,7 +42,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     const char *problem;
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(bolt, tuple, out, &text);
-    if (rc < 0) return rc;
+    if (rc <= 0) return rc;
     if (gx_log_line_parse(text, &line, &problem) < 0) return gx_parsed_refuse(bolt, problem, out);
     set_all(bolt, &line);
     return gx_parsed_emit(bolt, out);

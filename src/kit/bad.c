@@ -25,12 +25,21 @@ static void show(const gx_bad *bad, const gale_context *context, const gale_valu
     gx_buf_fini(&text);
 }
 
+static int note(gx_bad *bad, const gale_context *context, const gale_value *line, const char *problem, int rc) {
+    if (rc == 0 && bad->unheard++ == 0) show(bad, context, line, problem);
+    return rc < 0 ? rc : 0;
+}
+
+int gx_bad_emit_anchored(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream,
+                         const gale_value *line, const char *problem, const gale_handle *anchors, size_t count) {
+    const gale_value values[2] = { *line, gale_text(problem) };
+    return note(bad, context, line, problem, gale_emit_anchored(out, stream, values, 2, anchors, count));
+}
+
 int gx_bad_emit(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream, const gale_value *line,
                 const char *problem) {
     const gale_value values[2] = { *line, gale_text(problem) };
-    int rc = gale_emit(out, stream, values, 2);
-    if (rc == 0 && bad->unheard++ == 0) show(bad, context, line, problem);
-    return rc < 0 ? rc : 0;
+    return note(bad, context, line, problem, gale_emit(out, stream, values, 2));
 }
 
 void gx_bad_tell(const gx_bad *bad, const gale_context *context) {

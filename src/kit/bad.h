@@ -18,6 +18,10 @@ typedef struct gx_bad {
 int gx_bad_emit(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream, const gale_value *line,
                 const char *problem);
 
+/* The same, anchored to tuples that are held. */
+int gx_bad_emit_anchored(gx_bad *bad, const gale_context *context, gale_collector *out, uint32_t stream,
+                         const gale_value *line, const char *problem, const gale_handle *anchors, size_t count);
+
 /* Tells how many nobody heard of; for cleanup. */
 void gx_bad_tell(const gx_bad *bad, const gale_context *context);
 

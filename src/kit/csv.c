@@ -1,5 +1,7 @@
 #include "kit/csv.h"
 
+#include "base/encoding.h"
+
 #include <gale/error.h>
 
 bool gx_csv_record(gx_csv_format format, gale_str *rest, gale_str *ret_record) {
@@ -8,8 +10,9 @@ bool gx_csv_record(gx_csv_format format, gale_str *rest, gale_str *ret_record) {
     size_t size = 0;
     for (; size < rest->size && (quoted || rest->data[size] != '\n'); size++)
         quoted ^= format.quote && rest->data[size] == format.quote;
-    *ret_record = (gale_str){ rest->data, size };
-    size += size < rest->size;
+    size_t whole = size + (size < rest->size);
+    *ret_record = gx_encoding_line((gale_str){ rest->data, whole });
+    size = whole;
     *rest = (gale_str){ rest->data + size, rest->size - size };
     return true;
 }
@@ -17,9 +20,8 @@ bool gx_csv_record(gx_csv_format format, gale_str *rest, gale_str *ret_record) {
 gx_csv gx_csv_begin(gx_csv_format format, gale_str record, gx_buf *scratch) {
     static const char nothing[] = "";
     gx_buf_reset(scratch);
-    if (record.size && record.data[record.size - 1] == '\r') record.size--;
-    return (
-        gx_csv){ .format = format, .scratch = scratch, .rest = { record.data ? record.data : nothing, record.size } };
+    gale_str rest = { record.data ? record.data : nothing, record.size };
+    return (gx_csv){ .format = format, .scratch = scratch, .rest = rest };
 }
 
 static bool wrong(gx_csv *csv, const char *problem) {
@@ -84,6 +86,41 @@ bool gx_csv_next(gx_csv *csv, gale_str *ret_column) {
     if (!rest.data || csv->problem) return false;
     bool is_quoted = csv->format.quote && rest.size && rest.data[0] == csv->format.quote;
     return is_quoted ? quoted(csv, ret_column) : plain(csv, ret_column);
+}
+
+/* Behind the quote that ends a column. */
+static bool ends_column(gx_csv_format format, gale_str line, size_t at) {
+    return at == line.size || line.data[at] == format.separator;
+}
+
+/* How much of the line is inside the quotes, and the quote that ends them; SIZE_MAX: they are not closed in it. */
+static size_t quoted_size(gx_csv_format format, gale_str line, size_t at) {
+    for (; at < line.size; at++) {
+        if (line.data[at] != format.quote) continue;
+        if (at + 1 == line.size || line.data[at + 1] != format.quote) return at + 1;
+        at++;
+    }
+    return SIZE_MAX;
+}
+
+/* Where the column without quotes that begins at `at` ends; SIZE_MAX: it has a quote. */
+static size_t plain_size(gx_csv_format format, gale_str line, size_t at) {
+    for (; at < line.size && line.data[at] != format.separator; at++)
+        if (line.data[at] == format.quote) return SIZE_MAX;
+    return at;
+}
+
+gx_csv_line gx_csv_look(gx_csv_format format, gale_str line, bool open) {
+    if (!format.quote) return GX_CSV_WHOLE;
+    for (size_t at = 0;; at++) {
+        bool quoted = open || (at < line.size && line.data[at] == format.quote);
+        size_t end = quoted ? quoted_size(format, line, at + !open) : plain_size(format, line, at);
+        if (end == SIZE_MAX) return quoted ? GX_CSV_OPEN : GX_CSV_BROKEN;
+        if (!ends_column(format, line, end)) return GX_CSV_BROKEN;
+        if (end == line.size) return GX_CSV_WHOLE;
+        open = false;
+        at = end;
+    }
 }
 
 static bool is_free(char byte) {

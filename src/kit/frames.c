@@ -1,5 +1,7 @@
 #include "kit/frames.h"
 
+#include "base/encoding.h"
+
 enum { SMALLEST = 64 };
 
 enum { TEXT, HEAD, BODY, PAST_TEXT, PAST_BODY }; /* what comes next */
@@ -52,8 +54,18 @@ static bool keep(gx_frames *frames, const char *bytes, size_t size) {
     return true;
 }
 
+/* Of the first record of lines. */
+static int look_at_beginning(gx_frames *frames, gale_str *bytes) {
+    frames->begun = true;
+    if (frames->rule->kind != GX_FRAMES_LINES && frames->rule->kind != GX_FRAMES_SYSLOG) return 0;
+    frames->foreign = gx_encoding_foreign(*bytes);
+    *bytes = gx_encoding_text(*bytes);
+    return frames->foreign ? GALE_UNSUPPORTED : 0;
+}
+
 static int hand_out(gx_frames *frames, gale_str bytes, bool whole, gx_frame *ret_frame) {
     frames->given = true;
+    if (GX_UNLIKELY(!frames->begun) && look_at_beginning(frames, &bytes) < 0) return GALE_UNSUPPORTED;
     *ret_frame = (gx_frame){ bytes, whole };
     return 1;
 }
@@ -215,11 +227,13 @@ bool gx_frames_end(gx_frames *frames, gx_frames_ending ending, gx_frame *ret_fra
                                            : (gale_str){ frames->data, frames->size };
     bool half = is_half(frames), all = is_all(frames, ending), is_long = bytes.size > frames->rule->max;
     begin(frames);
-    if (!half) return false;
+    if (!half) return frames->begun = false;
     frames->cut_off += !all;
     frames->too_long += all && is_long;
     if (is_long) bytes.size = frames->rule->max;
-    if (all && !(is_long && frames->rule->drops)) return hand_out(frames, bytes, !is_long, ret_frame);
-    give_back(frames);
-    return false;
+    if (all && frames->rule->kind != GX_FRAMES_NUL) bytes = gx_encoding_line(bytes);
+    bool some = all && !(is_long && frames->rule->drops) && hand_out(frames, bytes, !is_long, ret_frame) > 0;
+    frames->begun = false; /* what comes next is another stream */
+    if (!some) give_back(frames);
+    return some;
 }

@@ -13,9 +13,12 @@
  *          little. A record above the bound is cut to it, or dropped, counted either way, and what is over is passed by
  *          as it comes: an endless line and a huge size that is announced take no more memory than the bound.
  *
+ *          Lines are text: a UTF-8 byte order mark at the beginning of a stream is skipped, and a stream that is packed, or of another encoding
+ *          (base/encoding.h), has no records.
+ *
  *          What the end of a stream cuts off is no record: it is counted, and never handed out.
  * Threads: one at a time. Owner: memory comes from a gx_heap; the rule is borrowed.
- * Errors:  GALE_DAMAGED of GX_FRAMES_OCTETS alone: what stands where a size should cannot be told from a record, and what comes
+ * Errors:  GALE_UNSUPPORTED for a stream that is not text, whose name `foreign` has. GALE_DAMAGED of GX_FRAMES_OCTETS alone: what stands where a size should cannot be told from a record, and what comes
  *          behind it means nothing. GALE_NO_MEMORY: the piece still has what could not be kept. */
 #ifndef GX_KIT_FRAMES_H
 #define GX_KIT_FRAMES_H
@@ -39,10 +42,12 @@ typedef struct gx_frames {
     gx_heap *heap;
     char *data; /* what has come of a record */
     size_t size, capacity;
-    uint64_t left;     /* of a counted record, what has not come */
-    uint64_t too_long; /* records that were */
-    uint64_t cut_off;  /* records that the end of the stream has */
+    uint64_t left;       /* of a counted record, what has not come */
+    uint64_t too_long;   /* records that were */
+    uint64_t cut_off;    /* records that the end of the stream has */
+    const char *foreign; /* the stream is not text, but this */
     uint8_t state;
+    bool begun; /* a record was handed out: what comes is no beginning */
     bool given; /* what `data` has was handed out */
     uint8_t head_size;
     char head[GX_FRAMES_DIGITS + 1]; /* the size that is announced, as far as it has come */

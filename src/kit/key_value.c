@@ -90,7 +90,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     gale_str text;
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(&bolt->parsed, tuple, out, &text);
-    if (rc < 0) return rc;
+    if (rc <= 0) return rc;
     const char *problem = parse(bolt, text);
     if (bolt->unescaped.failed) return GALE_NO_MEMORY;
     return problem ? gx_parsed_refuse(&bolt->parsed, problem, out) : gx_parsed_emit(&bolt->parsed, out);

@@ -43,6 +43,43 @@ static bool user_name(gale_str *rest, gale_str *ret_user) {
     return false;
 }
 
+/* Numbers and dots, or hexadecimal digits and two colons or more: no name is made of these alone. */
+static bool is_address(gale_str word) {
+    size_t dots = 0, colons = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        char c = word.data[i];
+        dots += c == '.';
+        colons += c == ':';
+        if (!strchr(".:[]0123456789abcdefABCDEF", c)) return false;
+    }
+    return (dots == 3 && word.data[0] >= '0' && word.data[0] <= '9') || colons > 1;
+}
+
+static bool has(gale_str text, char c) {
+    return text.size && memchr(text.data, c, text.size);
+}
+
+/* A word that no name is made of: something else stands before the time than host, identity and user. */
+static bool has_stranger(gale_str user) {
+    gale_str word;
+    if (!has(user, ' ')) return false;
+    while (gx_str_next(&user, ' ', &word))
+        if (gx_str_is(word, "-") || is_address(word)) return true;
+    return false;
+}
+
+/* Servers log words before the host, which would move each field to its neighbour: what is wrong, or NULL. */
+static const char *shifted(const gx_log_line *line, gale_str ident) {
+    if (has(line->host, ',') || has(ident, ','))
+        return "there are several addresses in the place of the host, as X-Forwarded-For has them";
+    if (is_address(ident))
+        return "there is an address in the place of the identity: a virtual host, or another word, stands before it";
+    if (has_stranger(line->user)) return "there are more words before the time than host, identity and user";
+    if (has(line->host, ':') && !is_address(line->host) && has(line->user, ' '))
+        return "there are more words before the time than host, identity and user: the first is a virtual host";
+    return NULL;
+}
+
 static bool quoted(gale_str *rest, gale_str *ret_text) {
     if (!skip(rest, '"')) return false;
     for (size_t i = 0; i < rest->size; i++) {
@@ -156,9 +193,11 @@ static void request_of(gx_log_line *line) {
 
 static const char *parse(gale_str rest, gx_log_line *line) {
     gale_str ident, status;
+    const char *problem;
     if (!word(&rest, &line->host)) return "there is no host";
     if (!word(&rest, &ident)) return "there is no identity";
     if (!user_name(&rest, &line->user)) return "there is no user before a time in brackets";
+    if ((problem = shifted(line, ident))) return problem;
     if (!time_of(&rest, &line->time)) return "the time is not [dd/Mon/yyyy:hh:mm:ss +hhmm]";
     if (!skip(&rest, ' ') || !quoted(&rest, &line->request)) return "the request is not in quotes";
     if (!skip(&rest, ' ') || !word(&rest, &status) || status.size != 3 || !digits(status.data, 3, &line->status))

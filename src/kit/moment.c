@@ -9,6 +9,22 @@ static const char directives[] = "YymdejHIpMSfLbBaAzZsFT%";
 
 enum { SHORT_NAME = 3, DAY = 86400, SECOND = 1000000000 /* nanoseconds */ };
 
+/* Digits that end only where no digit follows. */
+static bool is_open_ended(char directive) {
+    return directive == 's' || directive == 'f' || directive == 'L';
+}
+
+bool gx_moment_is_ambiguous(gale_str format) {
+    for (size_t i = 0; i + 1 < format.size; i++) {
+        if (format.data[i] != '%') continue;
+        if (!is_open_ended(format.data[++i]) || i + 1 == format.size) continue;
+        char next = format.data[i + 1];
+        bool digits = next >= '0' && next <= '9';
+        if (digits || (next == '%' && i + 2 < format.size && strchr("YymdjHIMSfLsFT", format.data[i + 2]))) return true;
+    }
+    return false;
+}
+
 int gx_moment_flaw(gale_str format) {
     for (size_t i = 0; i < format.size; i++) {
         if (format.data[i] != '%') continue;
@@ -24,7 +40,7 @@ typedef struct parts {
     gale_str rest;
     int64_t year, month, day, hour, minute, second, year_day, ahead, since;
     int64_t nano;
-    bool is_fraction, is_since, is_afternoon, is_half;
+    bool is_fraction, is_since, is_negative, is_afternoon, is_half, is_twelve;
 } parts;
 
 static bool skip(parts *p, char c) {
@@ -95,10 +111,8 @@ static bool half(parts *p) {
 }
 
 static bool since(parts *p) {
-    bool negative = skip(p, '-');
-    if (!digits(p, 1, 12, &p->since)) return false;
-    if (negative) p->since = -p->since;
-    return p->is_since = true;
+    p->is_negative = skip(p, '-');
+    return p->is_since = digits(p, 1, 12, &p->since);
 }
 
 static bool short_year(parts *p) {
@@ -122,7 +136,7 @@ static bool directive(parts *p, char c) {
     case 'd': return digits(p, 1, 2, &p->day);
     case 'j': return digits(p, 1, 3, &p->year_day) && p->year_day > 0;
     case 'H': return digits(p, 1, 2, &p->hour);
-    case 'I': return digits(p, 1, 2, &p->hour) && p->hour > 0 && p->hour <= 12;
+    case 'I': p->is_twelve = true; return digits(p, 1, 2, &p->hour) && p->hour > 0 && p->hour <= 12;
     case 'p': return half(p);
     case 'M': return digits(p, 1, 2, &p->minute);
     case 'S': return digits(p, 1, 2, &p->second);
@@ -145,9 +159,23 @@ static bool directive(parts *p, char c) {
     }
 }
 
+/* The sign stands before the seconds, and is that of the fraction, too. */
+static int64_t signed_since(parts *p) {
+    if (!p->is_negative) return p->since;
+    if (!p->nano) return -p->since;
+    p->nano = SECOND - p->nano;
+    return -p->since - 1;
+}
+
+/* 12 is the first hour of its half; without a half it is the morning's, as strptime has it. An hour of 24 says its half itself. */
+static bool settle_half(parts *p) {
+    if (p->is_twelve) p->hour = p->hour % 12 + (p->is_afternoon ? 12 : 0);
+    return p->is_twelve || !p->is_half || p->is_afternoon == (p->hour >= 12);
+}
+
 /* The 60th second is the first of the next minute. */
 static bool put_together(parts *p, gx_moment *ret_moment) {
-    if (p->is_half) p->hour = p->hour % 12 + (p->is_afternoon ? 12 : 0);
+    if (!settle_half(p)) return false;
     if (p->month < 1 || p->month > 12 || p->hour > 23 || p->minute > 59 || p->second > 60) return false;
     if (p->day < 1 || p->day > gx_civil_month_days(p->year, (int32_t)p->month)) return false;
     int64_t days = gx_civil_days((gx_civil){ p->year, (int32_t)p->month, (int32_t)p->day });
@@ -156,7 +184,7 @@ static bool put_together(parts *p, gx_moment *ret_moment) {
         days = gx_civil_days((gx_civil){ p->year, 1, 1 }) + p->year_day - 1;
     }
     int64_t second = days * DAY + p->hour * 3600 + p->minute * 60 + p->second - p->ahead;
-    if (p->is_since) second = p->since;
+    if (p->is_since) second = signed_since(p);
     *ret_moment = (gx_moment){ second, (int32_t)p->nano, p->is_fraction };
     return second >= GX_MOMENT_FIRST && second <= GX_MOMENT_LAST;
 }

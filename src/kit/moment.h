@@ -48,6 +48,9 @@ bool gx_moment_of_digits(gale_str text, int32_t a_second, gx_moment *ret_moment)
 /* What follows the first '%' that no directive follows; 0: nothing is wrong, -1: the format ends with one. */
 int gx_moment_flaw(gale_str format);
 
+/* Does the format have digits that no one can tell apart, as "%s%f"? The first of them take all. */
+bool gx_moment_is_ambiguous(gale_str format);
+
 /* Writes what directive `c` says of a moment to `to` and returns its size. */
 size_t gx_moment_write(const gx_moment *moment, char c, char to[GX_MOMENT_TEXT]);
 

@@ -1,4 +1,6 @@
 /* Names of fields that a file asks for: gale_names_read; and texts of others. */
+#include "base/encoding.h"
+
 #include <gale/connect.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +53,14 @@ int gale_names_read(const char *parameter, const char *text, const char *what, c
     if (rc == 0 && !names.count) rc = gale_error_set(error, GALE_INVALID, "%s: it names nothing", parameter);
     if (rc == 0) *ret_names = names;
     return rc;
+}
+
+const char *gale_foreign_encoding(const void *bytes, size_t size) {
+    return bytes ? gx_encoding_foreign((gale_str){ bytes, size }) : NULL;
+}
+
+size_t gale_byte_order_mark(const void *bytes, size_t size) {
+    return bytes ? size - gx_encoding_text((gale_str){ bytes, size }).size : 0;
 }
 
 gale_value gale_text_or_bytes(const void *bytes, size_t size) {

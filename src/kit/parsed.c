@@ -1,5 +1,6 @@
 #include "kit/parsed.h"
 
+#include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 
@@ -146,10 +147,10 @@ static int take_line(gx_parsed *parsed, const gale_tuple *tuple, gale_collector 
     return GALE_OK;
 }
 
-/* Programs of Windows write it before what is UTF-8, though it says nothing there. */
-static gale_str skip_mark(gale_str text) {
-    bool marked = text.size >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0;
-    return marked ? (gale_str){ text.data + 3, text.size - 3 } : text;
+/* Bytes that are packed, or text of another encoding, are no line of anything. */
+static int refuse_foreign(gx_parsed *parsed, const char *foreign, gale_collector *out) {
+    snprintf(parsed->problem, sizeof parsed->problem, "it is %s: %s", foreign, gx_encoding_advice(foreign));
+    return gx_parsed_refuse(parsed, parsed->problem, out);
 }
 
 int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *out, gale_str *ret_text) {
@@ -161,8 +162,16 @@ int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *o
     if (line->type != GALE_TYPE_STRING && line->type != GALE_TYPE_BYTES)
         return gx_define_wrong_type(out, given->who, tuple, parsed->field_place.at[0], "string or bytes");
     parsed->is_text = line->type == GALE_TYPE_STRING || gx_utf8_valid(line->as.string, line->size);
-    *ret_text = skip_mark((gale_str){ line->as.string, line->size });
-    return GALE_OK;
+    gale_str text = { line->as.string, line->size };
+    const char *foreign = gx_encoding_foreign(text);
+    if (GX_UNLIKELY(foreign)) return refuse_foreign(parsed, foreign, out);
+    *ret_text = gx_encoding_line(gx_encoding_text(text));
+    return 1;
+}
+
+void gx_parsed_put(gx_parsed *parsed, gale_str text) {
+    parsed->is_text = gx_utf8_valid(text.data, text.size);
+    parsed->line = gx_scalar_text(text, parsed->is_text);
 }
 
 /* At most so many bytes of a text, cut between characters. */
@@ -195,10 +204,15 @@ void gx_parsed_set_more(gx_parsed *parsed, gale_value value) {
 int gx_parsed_emit(gx_parsed *parsed, gale_collector *out) {
     const gx_parsed_settings *given = parsed->given;
     size_t width = given->keep.count + given->count + given->has_more;
-    int rc = gale_emit(out, GX_PARSED_STREAM, parsed->values, width);
+    int rc = GX_LIKELY(!parsed->anchor_count) ? gale_emit(out, GX_PARSED_STREAM, parsed->values, width)
+                                              : gale_emit_anchored(out, GX_PARSED_STREAM, parsed->values, width,
+                                                                   parsed->anchors, parsed->anchor_count);
     return rc < 0 ? rc : GALE_OK;
 }
 
 int gx_parsed_refuse(gx_parsed *parsed, const char *problem, gale_collector *out) {
-    return gx_bad_emit(&parsed->bad, parsed->instance.context, out, GX_PARSED_BAD, &parsed->line, problem);
+    const gale_context *context = parsed->instance.context;
+    if (!parsed->anchor_count) return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem);
+    return gx_bad_emit_anchored(&parsed->bad, context, out, GX_PARSED_BAD, &parsed->line, problem, parsed->anchors,
+                                parsed->anchor_count);
 }

@@ -76,8 +76,10 @@ typedef struct gx_parsed {
     gx_field_places field_place, keep_places;
     gx_bad bad;
     gale_value line;
-    bool is_text;        /* the line is UTF-8 */
-    gale_value *columns; /* in `values`, behind what is kept */
+    bool is_text;               /* the line is UTF-8 */
+    const gale_handle *anchors; /* what is emitted is anchored to these held tuples... */
+    size_t anchor_count;        /* ...or, if there are none, to the tuple in execution */
+    gale_value *columns;        /* in `values`, behind what is kept */
     gale_value values[GX_FIELDS_MAX + GX_PARSED_COLUMNS + 1];
     char problem[GX_PARSED_PROBLEM];
 } gx_parsed;
@@ -88,7 +90,9 @@ void *gx_parsed_instance(const gale_context *context, size_t size, const gx_pars
 /* Tells of what was bad, and frees it. */
 void gx_parsed_instance_free(void *instance);
 
-/* The text of the tuple, which is no tick, without a byte order mark at its beginning. GALE_FIELDS, GALE_TYPE with a report. */
+/* The text of the tuple, which is not a tick, without a byte order mark at its beginning and without the one end of a line
+ * behind it: 1. 0: it is packed or of another encoding and was emitted to "bad", so that nothing is left to do. GALE_FIELDS,
+ * GALE_TYPE with a report; what an emit says. */
 int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *out, gale_str *ret_text);
 
 /* Sets a column from a piece of the text, or one made of it, whose bytes stay until the emit. False when it is not of the
@@ -100,6 +104,9 @@ void gx_parsed_none(gx_parsed *parsed, uint32_t column);
 
 /* Sets the value of the column `more`. */
 void gx_parsed_set_more(gx_parsed *parsed, gale_value value);
+
+/* Puts a text that was made of several lines, and stays until the emit, in the place of the line. */
+void gx_parsed_put(gx_parsed *parsed, gale_str text);
 
 /* Emits the columns; 0, or an error. */
 int gx_parsed_emit(gx_parsed *parsed, gale_collector *out);

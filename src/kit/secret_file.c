@@ -1,4 +1,5 @@
 /* Passwords and keys from files: gale_secret_read. They are read into one place, which is overwritten. */
+#include "base/encoding.h"
 #include "base/os/file.h"
 
 #include <gale/connect.h>
@@ -21,9 +22,13 @@ static int read_all(const char *path, char *text, size_t size, size_t *ret_lengt
 static int check(const char *path, char *text, size_t length, gale_error *error) {
     if (length > GALE_SECRET_MAX)
         return gale_error_set(error, GALE_INVALID, "%s has more than %d bytes", path, GALE_SECRET_MAX);
-    while (length && (text[length - 1] == '\n' || text[length - 1] == '\r')) length--;
-    text[length] = '\0';
-    return strlen(text) == length ? 0 : gale_error_set(error, GALE_INVALID, "%s has a NUL in it", path);
+    gale_str secret = { text, length };
+    int rc = gx_encoding_read(path, &secret, error);
+    if (rc < 0) return GALE_INVALID;
+    for (char c; secret.size && (c = secret.data[secret.size - 1], c == '\n' || c == '\r');) secret.size--;
+    memmove(text, secret.data, secret.size);
+    text[secret.size] = '\0';
+    return strlen(text) == secret.size ? 0 : gale_error_set(error, GALE_INVALID, "%s has a NUL in it", path);
 }
 
 static int fill(const char *path, char *text, size_t size, gale_error *error) {

@@ -1,6 +1,11 @@
 #include "kit/syslog.h"
 
-enum { USER = 1, NOTICE = 5, PRI_MAX = 191, TAG_MAX = 48, ZONE_LEAST = 3, ZONE_MOST = 5, YEAR = 4 };
+#include "base/encoding.h"
+
+#include <stdio.h>
+
+enum { USER = 1, NOTICE = 5, PRI_MAX = 191, TAG_MAX = 48, ZONE_LEAST = 3, ZONE_MOST = 5 };
+enum { YEAR = 4, YEAR_FIRST = 1970, YEAR_LAST = 2199 };
 
 static bool starts(gale_str text, char c) {
     return text.size && text.data[0] == c;
@@ -116,33 +121,58 @@ static bool read_5424(gale_str rest, gx_syslog *m) {
         !take_named(&rest, &m->procid) || !take_named(&rest, &m->msgid) || !take_data(&rest, m))
         return false;
     (void)skip(&rest, ' ');
-    if (rest.size >= 3 && memcmp(rest.data, "\xef\xbb\xbf", 3) == 0) pass(&rest, 3);
-    m->message = rest;
+    m->message = gx_encoding_text(rest);
     m->form = GX_SYSLOG_5424;
     return true;
 }
 
 /* --- RFC 3164 ----------------------------------------------------------------------------------------------------- */
 
-/* Four digits and what ends them. */
-static bool take_year(gale_str *rest, gale_str *ret_year) {
-    if (rest->size <= YEAR || (rest->data[YEAR] != ' ' && rest->data[YEAR] != ':')) return false;
-    for (size_t i = 0; i < YEAR; i++)
-        if (!is_digit(rest->data[i])) return false;
-    *ret_year = (gale_str){ rest->data, YEAR };
-    pass(rest, YEAR);
+/* Parts that may be missing stand before and behind the clock. Each is taken only where it is whole and what follows fits it;
+ * otherwise its bytes are left to what comes next: a host may begin with four digits, or be an address. */
+
+static bool ends_word(gale_str text, size_t at) {
+    return at == text.size || text.data[at] == ' ';
+}
+
+/* A colon, and a blank or the end behind it. */
+static bool ends_with_colon(gale_str text, size_t at) {
+    return at < text.size && text.data[at] == ':' && ends_word(text, at + 1);
+}
+
+/* The text begins with a year that a clock may have. */
+static bool is_year(gale_str text) {
+    uint64_t number;
+    return text.size >= YEAR && gx_str_number((gale_str){ text.data, YEAR }, 10, YEAR_LAST, &number) &&
+           number >= YEAR_FIRST;
+}
+
+/* "su:", "su[230]:", "su[230]": false where none of them begins the text. */
+static bool take_tag(gale_str *rest, gx_syslog *m) {
+    gale_str at = *rest, procid = { NULL, 0 };
+    gale_str app = { at.data, name_size((gale_str){ at.data, at.size < TAG_MAX ? at.size : TAG_MAX }, ":[") };
+    pass(&at, app.size);
+    if (!app.size || !(starts(at, ':') || starts(at, '['))) return false;
+    if (skip(&at, '[')) {
+        procid = (gale_str){ at.data, name_size(at, "]") };
+        pass(&at, procid.size);
+        if (!skip(&at, ']')) return false;
+    }
+    (void)skip(&at, ':');
+    if (at.size && !skip(&at, ' ')) return false;
+    m->app = app;
+    if (procid.size) m->procid = procid;
+    *rest = at;
     return true;
 }
 
-/* "CST 1987" or "1987" behind the clock. Of zones UTC alone is known. */
-static void take_year_behind(gale_str *rest, gale_str *ret_year) {
-    gale_str at = *rest;
-    size_t letters = 0;
-    if (!skip(&at, ' ')) return;
-    while (letters < at.size && at.data[letters] >= 'A' && at.data[letters] <= 'Z') letters++;
-    if (letters >= ZONE_LEAST && letters <= ZONE_MOST && letters < at.size && at.data[letters] == ' ')
-        pass(&at, letters + 1);
-    if (take_year(&at, ret_year)) *rest = at;
+static bool is_tag(gale_str text) {
+    gx_syslog ignored;
+    return take_tag(&text, &ignored);
+}
+
+static bool is_host_and_tag(gale_str text) {
+    return take_word(&text).size && is_tag(text);
 }
 
 /* "22:14:15", perhaps with a fraction. */
@@ -177,24 +207,100 @@ static bool take_day(gale_str *rest, gale_str *ret_day) {
     return true;
 }
 
-static bool take_old_time(gale_str *rest, int64_t now, int32_t ahead, gx_moment *ret_moment) {
-    gale_str day, clock, year = { NULL, 0 };
+/* What a time of RFC 3164 has beside day and clock. */
+typedef struct old_time {
+    gale_str day, year, clock; /* data NULL: none */
+    bool is_front;             /* the year stands before the day, as some of Cisco's systems have it */
+    int32_t ahead;
+} old_time;
+
+/* Names that are not a host's. Of the zones UTC alone is known; the others are passed over. */
+static bool is_zone_name(gale_str word) {
+    static const char names[] =
+        " UTC GMT WET WEST CET CEST EET EEST MSK BST IST SAST EAT WAT CAT GST PKT ICT WIB SGT HKT "
+        "JST KST AWST ACST ACDT AEST AEDT NZST NZDT EST EDT CST CDT MST MDT PST PDT AKST AKDT "
+        "HST AST ADT NST NDT BRT ART CLT ";
+    char padded[ZONE_MOST + 3];
+    if (word.size < ZONE_LEAST || word.size > ZONE_MOST) return false;
+    snprintf(padded, sizeof padded, " %.*s ", GX_STR(word));
+    return strstr(names, padded);
+}
+
+/* 3 to 5 capital letters; 0: the text does not begin with so many. */
+static size_t letters_size(gale_str text) {
+    size_t size = 0;
+    while (size < text.size && text.data[size] >= 'A' && text.data[size] <= 'Z') size++;
+    return size >= ZONE_LEAST && size <= ZONE_MOST ? size : 0;
+}
+
+/* Behind the clock, at a blank: "+0100". */
+static bool take_offset(gale_str *rest, old_time *t) {
+    gale_str at = *rest;
+    if (!skip(&at, ' ')) return false;
+    size_t size = 0;
+    while (!ends_word(at, size) && !ends_with_colon(at, size)) size++;
+    if (!size || !gx_moment_zone((gale_str){ at.data, size }, &t->ahead)) return false;
+    pass(&at, size);
+    return *rest = at, true;
+}
+
+/* Behind the clock or a zone, at a blank: " 1987". Without a zone it may be a host: then no host follows it. */
+static bool take_year_behind(gale_str *rest, bool zoned, old_time *t) {
+    gale_str at = *rest;
+    if (t->year.data || !skip(&at, ' ') || !is_year(at)) return false;
+    gale_str year = { at.data, YEAR }, next = { at.data + YEAR, at.size - YEAR };
+    bool colon = ends_with_colon(next, 0), blank = !colon && next.size && skip(&next, ' ');
+    if (!colon && !(blank && (zoned || is_host_and_tag(next)))) return false;
+    t->year = year;
+    pass(&at, YEAR);
+    return *rest = at, true;
+}
+
+/* Behind the clock, at a blank: " CST 1987", or " CET" alone. Of a name that is not known the year behind it says that it is one. */
+static bool take_zone(gale_str *rest, old_time *t) {
+    gale_str at = *rest;
+    if (!skip(&at, ' ')) return false;
+    gale_str name = { at.data, letters_size(at) };
+    bool known = is_zone_name(name);
+    if (!name.size || !(ends_word(at, name.size) || (known && ends_with_colon(at, name.size)))) return false;
+    pass(&at, name.size);
+    if (!take_year_behind(&at, known, t) && !known) return false;
+    if (gx_str_is(name, "UTC") || gx_str_is(name, "GMT")) t->ahead = 0;
+    return *rest = at, true;
+}
+
+static bool read_old_time(const old_time *t, int64_t now, gx_moment *ret_moment) {
     char text[64];
-    if (!take_day(rest, &day)) return false;
-    if (take_year(rest, &year) && !skip(rest, ' ')) return false;
-    if (!take_clock(rest, &clock) || day.size + clock.size + YEAR + 3 > sizeof text) return false;
-    if (!year.data) take_year_behind(rest, &year);
-    memcpy(text, day.data, day.size);
-    text[day.size] = ' ';
-    memcpy(text + day.size + 1, clock.data, clock.size);
-    size_t size = day.size + 1 + clock.size;
-    bool fraction = memchr(clock.data, '.', clock.size);
-    gale_str format = gx_str(fraction ? "%b %e %H:%M:%S.%f" : "%b %e %H:%M:%S");
+    size_t size = t->day.size + 1 + t->clock.size;
+    if (size > sizeof text) return false;
+    memcpy(text, t->day.data, t->day.size);
+    text[t->day.size] = ' ';
+    memcpy(text + t->day.size + 1, t->clock.data, t->clock.size);
+    bool fraction = memchr(t->clock.data, '.', t->clock.size);
+    gale_str format = gx_str(fraction ? "%b %e %H:%M:%S.%f" : "%b %e %H:%M:%S"), all = { text, size };
     uint64_t number;
-    if (!year.data) return nearest_year((gale_str){ text, size }, format, now, ahead, ret_moment);
-    if (!gx_str_number(year, 10, 9999, &number)) return false;
-    const gx_moment_base base = { (int64_t)number, ahead };
-    return gx_moment_parse((gale_str){ text, size }, format, &base, ret_moment);
+    if (!t->year.data) return nearest_year(all, format, now, t->ahead, ret_moment);
+    if (!gx_str_number(t->year, 10, YEAR_LAST, &number)) return false;
+    const gx_moment_base base = { (int64_t)number, t->ahead };
+    return gx_moment_parse(all, format, &base, ret_moment);
+}
+
+/* Before the day, or behind it: "2026 ". */
+static bool take_year_before(gale_str *rest, old_time *t) {
+    if (t->year.data || !is_year(*rest) || rest->size == YEAR || rest->data[YEAR] != ' ') return false;
+    t->year = (gale_str){ rest->data, YEAR };
+    pass(rest, YEAR + 1);
+    return true;
+}
+
+static bool take_old_time(gale_str *rest, int64_t now, int32_t ahead, gx_moment *ret_moment) {
+    old_time t = { .ahead = ahead };
+    t.is_front = take_year_before(rest, &t);
+    if (!take_day(rest, &t.day)) return false;
+    (void)take_year_before(rest, &t);
+    if (!take_clock(rest, &t.clock)) return false;
+    if (!take_offset(rest, &t) && !take_zone(rest, &t)) (void)take_year_behind(rest, false, &t);
+    return (!t.is_front || ends_with_colon(*rest, 0)) && read_old_time(&t, now, ret_moment);
 }
 
 static bool take_new_time(gale_str *rest, int32_t ahead, gx_moment *ret_moment) {
@@ -215,29 +321,29 @@ static bool take_any_time(gale_str *rest, int64_t now, int32_t ahead, gx_syslog 
     return *rest = old, true;
 }
 
-/* "su:", "su[230]:", "su[230]": false where none of them begins the text. */
-static bool take_tag(gale_str *rest, gx_syslog *m) {
-    gale_str at = *rest, procid = { NULL, 0 };
-    gale_str app = { at.data, name_size((gale_str){ at.data, at.size < TAG_MAX ? at.size : TAG_MAX }, ":[") };
-    pass(&at, app.size);
-    if (!app.size || !(starts(at, ':') || starts(at, '['))) return false;
-    if (skip(&at, '[')) {
-        procid = (gale_str){ at.data, name_size(at, "]") };
-        pass(&at, procid.size);
-        if (!skip(&at, ']')) return false;
+/* "000045: " before the time, "rtr1: " behind that, and '*' or '.' at the time (a clock that is not set, or was): IOS. */
+static bool take_cisco_time(gale_str *rest, int64_t now, int32_t ahead, gx_syslog *m) {
+    gale_str at = *rest, host = { NULL, 0 };
+    size_t size = 0;
+    while (size < at.size && is_digit(at.data[size])) size++;
+    bool counted = ends_with_colon(at, size);
+    if (counted) pass(&at, size + 1 + (size + 1 < at.size));
+    if (counted && take_any_time(&at, now, ahead, m)) return *rest = at, true;
+    size = name_size(at, ":");
+    if (counted && size && ends_with_colon(at, size)) {
+        host = (gale_str){ at.data, size };
+        pass(&at, size + 1 + (size + 1 < at.size));
     }
-    (void)skip(&at, ':');
-    if (at.size && !skip(&at, ' ')) return false;
-    m->app = app;
-    if (procid.size) m->procid = procid;
-    *rest = at;
-    return true;
+    if (!skip(&at, '*') && !skip(&at, '.') && !host.data) return false;
+    if (!take_any_time(&at, now, ahead, m)) return false;
+    m->host = host;
+    return *rest = at, true;
 }
 
 static void read_3164(gale_str rest, int64_t now, int32_t ahead, gx_syslog *m) {
     m->form = GX_SYSLOG_3164;
-    m->has_time = take_any_time(&rest, now, ahead, m);
-    if (m->has_time && !take_tag(&rest, m)) {
+    m->has_time = take_any_time(&rest, now, ahead, m) || take_cisco_time(&rest, now, ahead, m);
+    if (m->has_time && !take_tag(&rest, m) && !m->host.data) {
         gale_str host = take_word(&rest);
         if (host.size) m->host = host;
         (void)take_tag(&rest, m);

@@ -187,6 +187,10 @@ static int set_pattern(settings *made, const char *pattern, gale_error *error) {
         return gale_error_set(error, GALE_INVALID, "%s: format '%s' has a '%%%c', which is none of %s", who, pattern,
                               flaw > ' ' && flaw < 127 ? flaw : '?',
                               "%Y %y %m %d %e %j %H %I %p %M %S %f %L %b %B %a %A %z %Z %s %F %T %%");
+    if (gx_moment_is_ambiguous(gx_str(pattern)))
+        return gale_error_set(error, GALE_INVALID,
+                              "%s: format '%s': nothing separates the digits of %%s, %%f or %%L from those behind them",
+                              who, pattern);
     memcpy(made->pattern, pattern, strlen(pattern));
     for (const char *at = pattern; (at = strchr(at, '%')); at += 2) made->has_year |= strchr("YyFs", at[1]) != NULL;
     return GALE_OK;

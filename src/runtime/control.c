@@ -30,7 +30,8 @@ static void forget(gx_control *control) {
 static size_t finish_next(gx_control *control, gx_shared *shared) {
     uint32_t rank = gx_load_acquire(&shared->finish_rank);
     GX_CHECK(rank <= shared->plan->component_count);
-    if (!nothing_moves(control, shared, GALE_PHASE_FINISHING) && !GX_MUTANT(rank_not_awaited)) return 0;
+    if (!nothing_moves(control, shared, GALE_PHASE_FINISHING) && !GX_MUTANT(rank_not_awaited))
+        return gx_drain_turn_give(&control->turn, shared);
     if (rank >= shared->plan->component_count) {
         if (!gx_checkpoint_is_over(control->checkpoint)) return 0; /* the end is a checkpoint, too */
         forget(control);
@@ -81,11 +82,13 @@ static size_t move_on(gx_control *control, gx_shared *shared) {
     switch (phase) {
     case GALE_PHASE_OPENING: return open_all(control, shared);
     case GALE_PHASE_RUNNING:
-        if (!shared->until_drained || !nothing_moves(control, shared, GALE_PHASE_RUNNING)) return 0;
+        if (!shared->until_drained) return 0;
+        if (!nothing_moves(control, shared, GALE_PHASE_RUNNING)) return gx_drain_turn_give(&control->turn, shared);
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_RUNNING, GALE_PHASE_DRAINING);
     case GALE_PHASE_DRAINING:
-        if (!nothing_moves(control, shared, GALE_PHASE_DRAINING) && !GX_MUTANT(drain_not_awaited)) return 0;
+        if (!nothing_moves(control, shared, GALE_PHASE_DRAINING) && !GX_MUTANT(drain_not_awaited))
+            return gx_drain_turn_give(&control->turn, shared);
         forget(control);
         return gx_executors_move(shared, GALE_PHASE_DRAINING, GALE_PHASE_FINISHING);
     case GALE_PHASE_FINISHING: return finish_next(control, shared);
@@ -100,7 +103,8 @@ int64_t gx_control_pause(const gx_control *control, gx_shared *shared) {
     int64_t pause = gx_checkpoint_pause(control->checkpoint);
     if (pause >= 0 && pause < SOON) return pause;
     if (!gx_control_waits(shared) || gx_phase(shared) == GALE_PHASE_OPENING) return pause;
-    if (gx_phase(shared) != GALE_PHASE_RUNNING || control->seen.true_of_all) return SOON;
+    bool asks = control->turn.waits && control->turn.still.true_of_all;
+    if (gx_phase(shared) != GALE_PHASE_RUNNING || control->seen.true_of_all || asks) return SOON;
     if (!gx_drain_is_watched(shared)) return pause;
     return pause >= 0 && pause < GX_DRAIN_WATCH_LOOK ? pause : GX_DRAIN_WATCH_LOOK;
 }

@@ -22,10 +22,12 @@
 #define GX_RUNTIME_CONTROL_H
 
 #include "runtime/checkpoint.h"
+#include "runtime/drain_turn.h"
 #include "runtime/shown.h"
 
 typedef struct gx_control {
     gx_shown_before seen;      /* that nothing moves */
+    gx_drain_turn turn;        /* of those who hold what keeps it from ending */
     gx_checkpoint *checkpoint; /* NULL: the run is not durable */
 } gx_control;
 

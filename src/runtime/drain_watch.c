@@ -2,11 +2,15 @@
 
 #include "base/log.h"
 #include "engine/health.h"
+#include "runtime/drain_turn.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 static const int64_t say_first = 600 * GALE_MILLISECOND, say_pause_max = 32 * GALE_SECOND;
+
+/* A bolt that holds tuples, and is healthy, waits for others. So long that is nothing to warn of. */
+static const int64_t hold_patience = 4 * GALE_SECOND;
 
 /* --- Is it draining, and does it get on? --- */
 
@@ -24,19 +28,15 @@ bool gx_drain_is_watched(gx_shared *shared) {
 
 /* A number that is another one after progress. */
 static uint64_t read_progress(gx_shared *shared) {
-    uint64_t sum = (uint64_t)gx_phase(shared) + gx_load_relaxed(&shared->finish_rank);
-    for (uint32_t t = 1; t <= shared->plan->task_count; t++) {
-        const gx_task_counters *c = &shared->tasks[t]->counters;
-        sum += gx_task_executed(shared->tasks[t]) + gx_task_acked(shared->tasks[t]) + gx_load_relaxed(&c->failed) +
-               gx_load_relaxed(&c->timed_out) + gx_load_relaxed(&c->rejected);
-    }
-    return sum;
+    return (uint64_t)gx_phase(shared) + gx_load_relaxed(&shared->finish_rank) + gx_drain_progress(shared);
 }
 
 /* --- What it waits for --- */
 
 typedef struct finding {
     const char *component; /* the first one that was named */
+    bool holds;            /* something is held */
+    bool ails;             /* something else is wrong */
     size_t size;
     char text[600];
 } finding;
@@ -52,6 +52,7 @@ GALE_PRINTF(3, 4) static void add(finding *f, const gx_task *task, const char *f
     }
     va_end(arguments);
     if (!f->component && task) f->component = task->context.component;
+    f->ails = true;
 }
 
 static void look_at_calls(const gx_shared *shared, int64_t now, finding *f) {
@@ -67,9 +68,12 @@ static void look_at_calls(const gx_shared *shared, int64_t now, finding *f) {
 
 static void look_at_held(const gx_task *task, finding *f) {
     unsigned long long held = gx_load_relaxed(&task->counters.held);
+    bool ails = f->ails;
     if (held)
         add(f, task, "'%s' (task %u) holds %llu tuple%s, not answered yet", task->context.component, task->id, held,
             held == 1 ? "" : "s");
+    f->holds |= held > 0;
+    f->ails = ails;
 }
 
 static void look_at_queue(const gx_shared *shared, const gx_task *task, finding *f) {
@@ -125,9 +129,10 @@ static void say(gx_shared *shared, int64_t now, int64_t idle) {
     look_at_tasks(shared, &f, open);
     const char *owing = gx_load_relaxed(&shared->cut.owing);
     if (owing && !f.size) add(&f, NULL, "'%s' has not committed what it took: its system does not answer", owing);
+    bool waits = f.holds && !f.ails && idle < hold_patience;
     if (open) add(&f, NULL, "%llu tree%s open%s", open, open == 1 ? " is" : "s are", open_until(shared));
-    gale_log(&shared->logger, GALE_LOG_WARN, f.component, "the drain has waited for %.1f s: %s", (double)idle / 1e9,
-             f.size ? f.text : "an executor is busy, or commands of a remote wait");
+    gale_log(&shared->logger, waits ? GALE_LOG_INFO : GALE_LOG_WARN, f.component, "the drain has waited for %.1f s: %s",
+             (double)idle / 1e9, f.size ? f.text : "an executor is busy, or commands of a remote wait");
 }
 
 /* --- When --- */

@@ -13,6 +13,7 @@
 #include "engine/tick.h"
 #include "engine/tune.h"
 #include "engine/watches.h"
+#include "runtime/drain_turn.h"
 #include "runtime/lifecycle.h"
 #include "runtime/locate.h"
 #include "runtime/opening.h"
@@ -74,19 +75,28 @@ static bool outboxes_are_empty(const gx_executor *ex) {
 static bool holds_nothing(const gx_executor *ex) {
     for (uint32_t i = 0; i < ex->task_count; i++) {
         const gx_task *task = ex->tasks[i];
-        if (task->owed.tuples) return false;
         if (task->held.count && (task->finished || !task->plan->built->bolt.finish)) return false;
     }
     return true;
 }
 
-/* Never before it has made a step with the topology running: a spout that was not asked yet looks like one that has
- * nothing. */
-static bool is_quiet(const gx_executor *ex, int32_t phase) {
-    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 &&
-           gx_inbox_is_empty(ex->inbox) && gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
-           (!ex->has_ledger || (gx_ledger_open_trees(&ex->ledger) == 0 && !gx_ledger_has_answers(&ex->ledger))) &&
-           holds_nothing(ex) && gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
+static bool owes_nothing(const gx_executor *ex) {
+    for (uint32_t i = 0; i < ex->task_count; i++)
+        if (ex->tasks[i]->owed.tuples) return false;
+    return true;
+}
+
+/* Nothing is to be executed, sent or answered: what is open is held. Never before it has made a step with the topology running: a
+ * spout that was not asked yet looks like one that has nothing. */
+static bool is_still(const gx_executor *ex, int32_t phase) {
+    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&
+           gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
+           !(ex->has_ledger && gx_ledger_has_answers(&ex->ledger)) && owes_nothing(ex) &&
+           gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
+}
+
+static bool is_quiet(const gx_executor *ex) {
+    return (!ex->has_ledger || gx_ledger_open_trees(&ex->ledger) == 0) && holds_nothing(ex);
 }
 
 static bool shows_news(const gx_executor *ex, const uint64_t words[sizeof(gx_shown) / 8]) {
@@ -99,8 +109,11 @@ static bool shows_news(const gx_executor *ex, const uint64_t words[sizeof(gx_sho
 static void show(gx_executor *ex, int32_t phase) {
     if (ex->has_ledger) gx_ledger_publish(&ex->ledger);
     if (GX_LIKELY(phase == GALE_PHASE_RUNNING && !ex->shared->until_drained) && !gx_cut_stage_of(ex->cut.seen)) return;
+    bool still = is_still(ex, phase);
     gx_shown shown = { .work = ex->work,
-                       .quiet = is_quiet(ex, phase) ? (uint64_t)phase : 0,
+                       .still = still ? (uint64_t)phase : 0,
+                       .quiet = still && is_quiet(ex) ? (uint64_t)phase : 0,
+                       .turn = ex->drain_turn,
                        .finished = ex->finished_rank,
                        .cut = gx_cut_ready(ex) };
     for (uint32_t i = 0; i < ex->shared->executor_count; i++) {
@@ -111,7 +124,7 @@ static void show(gx_executor *ex, int32_t phase) {
     memcpy(words, &shown, sizeof words);
     if (!shows_news(ex, words)) return;
     gx_seqlock_publish(&ex->shown_version, ex->shown, words, sizeof words / 8);
-    if ((shown.quiet || shown.cut) && ex->index != 0)
+    if ((shown.still || shown.cut) && ex->index != 0)
         gx_bell_ring(&ex->shared->executors[0]->bell); /* the control sleeps there */
 }
 
@@ -121,6 +134,7 @@ static size_t run_phase(gx_executor *ex) {
     done += gx_tick_run(ex);
     done += gx_watches_run(ex);
     done += gx_reopen_run(ex);
+    done += gx_drain_turn_take(ex);
     if (ex->has_ledger) done += gx_ledger_sweep(&ex->ledger, ex->now);
     done += gx_locate_run(ex);
     gx_acks_inlet_rotate(ex);

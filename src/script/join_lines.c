@@ -3,9 +3,9 @@
  * run what is open goes on with the engine's held tuples. */
 #include "base/utf8.h"
 #include "kit/fields.h"
+#include "kit/open_events.h"
 #include "kit/recall.h"
 #include "script/matcher.h"
-#include "script/open_events.h"
 
 #include <gale_script.h>
 #include <stdlib.h>
@@ -148,17 +148,10 @@ static int close_until(joiner *bolt, int64_t until, gale_collector *out) {
     return GALE_OK;
 }
 
-/* Lines that wait for others are no tuples that got lost. */
-static void renew(joiner *bolt, gx_open_event *event, int64_t now, gale_collector *out) {
-    if (now - event->renewed < bolt->renew_after) return;
-    for (uint32_t i = 0; i < event->count; i++) (void)gale_reset_timeout(out, event->lines[i]);
-    event->renewed = now;
-}
-
 static int take_tick(joiner *bolt, gale_collector *out) {
     int64_t now = gale_context_now(bolt->instance.context);
     if (close_until(bolt, now - bolt->given->timeout, out) == GALE_MORE) return GALE_MORE;
-    for (gx_open_event *event = bolt->events.first; event; event = event->behind) renew(bolt, event, now, out);
+    gx_open_events_renew(&bolt->events, now, bolt->renew_after, out);
     return GALE_OK;
 }
 
@@ -243,62 +236,38 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return gale_tuple_is_tick(tuple) ? take_tick(self, out) : take(self, tuple, out);
 }
 
+/* No more lines come: events are over, some in each call. */
+static int bolt_drain(void *self, gale_collector *out) {
+    enum { AT_ONCE = 64 };
+    joiner *bolt = self;
+    for (int i = 0; i < AT_ONCE && bolt->events.first; i++) close_event(bolt, bolt->events.first, out);
+    return GALE_OK;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     return close_until(self, INT64_MAX, out);
 }
 
 /* --- What lasts: of each event, in their order, when its last line came, and the handles of its lines ------------------ */
 
-static int save_event(joiner *bolt, const gx_open_event *event, gale_saver *to) {
-    gx_heap *heap = &bolt->instance.heap;
-    gale_value *lines = gx_alloc_array(heap, GX_TAG_OTHER, event->count, sizeof *lines);
-    if (!lines) return GALE_NO_MEMORY;
-    for (uint32_t i = 0; i < event->count; i++) lines[i] = gale_i64((int64_t)event->lines[i]);
-    const gale_value record[3] = { gale_i64(event->last), gale_i64(event->renewed), gale_list(lines, event->count) };
-    int rc = gale_save(to, record, 3);
-    gx_free(heap, GX_TAG_OTHER, lines, event->count * sizeof *lines);
-    return rc;
-}
-
 static int bolt_save(void *self, gale_saver *to) {
-    joiner *bolt = self;
-    int rc = GALE_OK;
-    for (const gx_open_event *event = bolt->events.first; event && rc >= 0; event = event->behind)
-        rc = save_event(bolt, event, to);
-    return rc;
+    return gx_open_events_save(&((joiner *)self)->events, to);
 }
 
-/* Its key is looked for in the line itself, since the file may name another one now. */
-static int restore_line(joiner *bolt, gale_handle handle, int64_t last, int64_t renewed, gale_collector *out) {
-    const gale_tuple *tuple = gale_held(out, handle);
+static int look_at_saved(void *user, const gale_tuple *line, gale_collector *out, gale_str *ret_key,
+                         size_t *ret_bytes) {
+    joiner *bolt = user;
     gale_value values[GX_FIELDS_MAX];
-    gale_str key;
-    if (!tuple) return GALE_OK; /* it began again */
-    int rc = gx_fields_take(&bolt->given->fields, &bolt->places, who, tuple, out, values);
-    if (rc >= 0) rc = key_of(bolt, tuple, out, &key);
-    if (rc < 0) return rc;
-    gx_open_event *event = gx_open_events_find(&bolt->events, key);
-    if (!event) event = gx_open_events_make(&bolt->events, key, renewed);
-    if (!event || !gx_open_event_reserve(&bolt->events, event)) return GALE_NO_MEMORY;
-    size_t bytes = values[bolt->given->place].size + bolt->given->separator_size;
-    gx_open_event_add(&bolt->events, event, handle, bytes, last);
-    return GALE_OK;
+    int rc = gx_fields_take(&bolt->given->fields, &bolt->places, who, line, out, values);
+    if (rc >= 0) rc = key_of(bolt, line, out, ret_key);
+    if (rc >= 0) *ret_bytes = values[bolt->given->place].size + bolt->given->separator_size;
+    return rc;
 }
 
 static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
     joiner *bolt = self;
     gx_recall recall = { from, out, who, bolt->instance.context, 0 };
-    const gale_value *v;
-    int rc;
-    while ((rc = gx_recall_next(&recall, "iil", &v)) > 0) {
-        for (uint32_t i = 0; i < v[2].size && rc >= 0; i++) {
-            gale_value line = gale_list_at(&v[2], i);
-            if (line.type != GALE_TYPE_I64) return gx_recall_refuse(&recall, "has a line that is none");
-            rc = restore_line(bolt, (gale_handle)line.as.i64, v[0].as.i64, v[1].as.i64, out);
-        }
-        if (rc < 0) return rc;
-    }
-    return rc;
+    return gx_open_events_restore(&bolt->events, &recall, look_at_saved, bolt);
 }
 
 static const gale_durable_ops durable = {
@@ -315,6 +284,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .finish = bolt_finish,
+    .drain = bolt_drain,
     .cleanup = bolt_cleanup,
     .durable = &durable,
 };

@@ -124,7 +124,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     gale_str text;
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(&bolt->parsed, tuple, out, &text);
-    if (rc < 0) return rc;
+    if (rc <= 0) return rc;
     bolt->no_memory = false;
     json_t *root = parse(bolt, text);
     bool good = root && set_all(bolt, root);

@@ -1,5 +1,6 @@
 #include "script/lookup_table.h"
 
+#include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "kit/scalar.h"
@@ -47,16 +48,14 @@ static bool is_same(const gx_file_about *a, const gx_file_about *b) {
 
 /* All is there: was it the same all the time? */
 static int end_text(gx_lookup_load *load, gale_error *error) {
-    static const char mark[] = "\xef\xbb\xbf";
     gx_file_about now;
     int rc = gx_file_about_open(load->fd, load->shape->path, &now, error);
     if (rc < 0) return rc;
     if (load->size != (size_t)load->about.size || !is_same(&now, &load->about))
         return gale_error_set(error, GALE_AGAIN, "'%s' changed while it was read", load->shape->path);
-    load->first = load->size >= 3 && memcmp(load->text, mark, 3) == 0 ? 3 : 0;
-    load->rest = (gale_str){ load->text + load->first, load->size - load->first };
+    load->rest = (gale_str){ load->text, load->size };
     load->is_read = true;
-    return 0;
+    return gx_encoding_read(load->shape->path, &load->rest, error);
 }
 
 static int read_piece(gx_lookup_load *load, gale_error *error) {
@@ -180,7 +179,7 @@ static int read_record(gx_lookup_load *load, gale_error *error) {
     gale_str record;
     if (!gx_csv_record(load->shape->csv, &load->rest, &record))
         return load->has_names ? 1 : wrong(load, 1, error, "there is no line of names");
-    if (!record.size || gx_str_is(record, "\r")) {
+    if (!record.size) {
         load->line++;
         return 0;
     }
@@ -245,7 +244,7 @@ static int read_line(gx_lookup_load *load, gale_error *error) {
     line = (gale_str){ load->rest.data, end ? (size_t)(end - load->rest.data) : load->rest.size };
     size_t used = line.size + (end != NULL);
     load->rest = (gale_str){ load->rest.data + used, load->rest.size - used };
-    if (line.size && line.data[line.size - 1] == '\r') line.size--;
+    line = gx_encoding_line(line);
     int rc = GALE_OK;
     if (gx_str_trim(line).size) {
         json_t *row = json_loadb(line.data, line.size, JSON_ALLOW_NUL, &said);

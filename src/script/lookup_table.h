@@ -42,7 +42,7 @@ typedef struct gx_lookup_load {
     gx_lookup_rows rows; /* whole when a step returned 1 */
     int fd;
     char *text;
-    size_t room, size, first; /* of the text: allocated, read, behind the byte order mark */
+    size_t room, size; /* of the text: allocated, read */
     bool is_read, has_names;
     gale_str rest;
     uint64_t line; /* or row, from 1 */

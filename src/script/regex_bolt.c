@@ -62,7 +62,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     gale_str text;
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(&bolt->parsed, tuple, out, &text);
-    if (rc < 0) return rc;
+    if (rc <= 0) return rc;
     rc = gx_matcher_find(bolt->matcher, text, bolt->parsed.is_text);
     if (rc == GALE_NO_MEMORY) return rc;
     if (rc < 0) return gx_parsed_refuse(&bolt->parsed, "the pattern takes too many steps, or too much memory", out);

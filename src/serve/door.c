@@ -1,5 +1,6 @@
 #include "serve/door.h"
 
+#include "base/encoding.h"
 #include "base/os/entropy.h"
 #include "base/os/file.h"
 #include "base/os/folder.h"
@@ -143,7 +144,7 @@ int gx_door_read_token(const char *path, char ret_token[GX_DOOR_TOKEN], gale_err
     size_t size;
     int rc = gx_file_read_all(path, 4096, &bytes, &size, error);
     if (rc < 0) return rc;
-    gale_str line = gx_str_trim((gale_str){ bytes, strcspn(bytes, "\r\n") });
+    gale_str line = gx_str_trim(gx_encoding_text((gale_str){ bytes, strcspn(bytes, "\r\n") }));
     if (is_token(line))
         snprintf(ret_token, GX_DOOR_TOKEN, "%.*s", GX_STR(line));
     else

@@ -235,6 +235,17 @@ static int bolt_finish(void *self, gale_collector *out) {
     return rc;
 }
 
+static int bolt_drain(void *self, gale_collector *out) {
+    gx_sim_task *task = self;
+    const gale_bolt_ops *ops = &task->component->built->bolt;
+    (void)out;
+    if (!ops->drain || task->component->captured) return GALE_OK;
+    gx_sim_enter_for(task, GX_SIM_CALL_DRAIN);
+    int rc = ops->drain(task->self, &task->out);
+    gx_sim_leave(task);
+    return rc;
+}
+
 static int bolt_flush(void *self, gale_collector *out) {
     gx_sim_task *task = self;
     const gale_bolt_ops *ops = &task->component->built->bolt;
@@ -259,7 +270,8 @@ static void bolt_cleanup(void *self) {
 #define OPS(kind_, finish_, flush_, execute_, execute_batch_)                                                          \
     {                                                                                                                  \
         .size = sizeof(gale_bolt_ops), .name = "sim", .kind = (kind_), .prepare = bolt_prepare, .execute = (execute_), \
-        .finish = (finish_), .cleanup = bolt_cleanup, .flush = (flush_), .execute_batch = (execute_batch_)             \
+        .finish = (finish_), .drain = bolt_drain, .cleanup = bolt_cleanup, .flush = (flush_),                          \
+        .execute_batch = (execute_batch_)                                                                              \
     }
 #define BOTH(kind, finish, flush)                                                                                      \
     { OPS(kind, finish, flush, bolt_execute, NULL), OPS(kind, finish, flush, NULL, bolt_execute_batch) }

@@ -18,6 +18,7 @@ typedef enum gx_sim_call {
     GX_SIM_CALL_DEACTIVATE,
     GX_SIM_CALL_EXECUTE,
     GX_SIM_CALL_FLUSH,
+    GX_SIM_CALL_DRAIN,
     GX_SIM_CALL_FINISH,
     GX_SIM_CALL_WATCH,
     GX_SIM_CALL_CLOSE, /* or cleanup */

@@ -53,7 +53,7 @@ static void a_record_is_cut_as_rfc_4180_says(void **state) {
     expect_columns(usual, "\"a,b\",c", "[a,b][c]");
     expect_columns(usual, "\"\",\"\"", "[][]");
     expect_columns(usual, "\"say \"\"hi\"\"\",\"\"\"\",\"x\"\"y\"", "[say \"hi\"][\"][x\"y]");
-    expect_columns(usual, "\"two\nlines\",b\r", "[two\nlines][b]");
+    expect_columns(usual, "\"two\nlines\",b", "[two\nlines][b]");
     expect_columns((gx_csv_format){ '\t', '\'' }, "a\t'b\tc'\t\"d\"", "[a][b\tc][\"d\"]");
     expect_columns((gx_csv_format){ ',', 0 }, "a\",\"b", "[a\"][\"b]");
 }
@@ -70,7 +70,7 @@ static void a_record_that_is_malformed_says_how(void **state) {
 static void a_text_is_cut_into_records_outside_of_quotes(void **state) {
     (void)state;
     gale_str rest = gx_str("a,b\r\n\"c\nd\",e\n\nlast"), record;
-    static const char *const wanted[] = { "a,b\r", "\"c\nd\",e", "", "last" };
+    static const char *const wanted[] = { "a,b", "\"c\nd\",e", "", "last" };
     for (size_t i = 0; i < 4; i++) {
         assert_true(gx_csv_record(usual, &rest, &record));
         assert_true(gx_str_is(record, wanted[i]));
@@ -78,10 +78,56 @@ static void a_text_is_cut_into_records_outside_of_quotes(void **state) {
     assert_false(gx_csv_record(usual, &rest, &record));
     rest = gx_str("\"open\nto the end\n");
     assert_true(gx_csv_record(usual, &rest, &record));
-    assert_int_equal(record.size, 17);
+    assert_int_equal(record.size, 16);
     rest = gx_str("\"a\nb");
     assert_true(gx_csv_record((gx_csv_format){ ',', 0 }, &rest, &record));
     assert_true(gx_str_is(record, "\"a"));
+}
+
+/* A line that leaves a quote open, or does not, is what the whole text says when it is cut there. */
+static void a_line_says_whether_its_record_goes_on(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        gx_csv_line alone, behind; /* a quote that is open */
+    } lines[] = { { "", GX_CSV_WHOLE, GX_CSV_OPEN },          { "a,b", GX_CSV_WHOLE, GX_CSV_OPEN },
+                  { "a,\"b", GX_CSV_OPEN, GX_CSV_BROKEN },    { "a,\"b\"", GX_CSV_WHOLE, GX_CSV_BROKEN },
+                  { "a\"", GX_CSV_BROKEN, GX_CSV_WHOLE },     { "\"", GX_CSV_OPEN, GX_CSV_WHOLE },
+                  { "\"\"", GX_CSV_WHOLE, GX_CSV_OPEN },      { "\"\"\"", GX_CSV_OPEN, GX_CSV_WHOLE },
+                  { "a\",\"b", GX_CSV_BROKEN, GX_CSV_OPEN },  { "a\",b\"", GX_CSV_BROKEN, GX_CSV_BROKEN },
+                  { "\"a\"b", GX_CSV_BROKEN, GX_CSV_BROKEN }, { "x\"\"y\",\"z\"", GX_CSV_BROKEN, GX_CSV_WHOLE },
+                  { "\"a\",", GX_CSV_WHOLE, GX_CSV_BROKEN },  { "\",", GX_CSV_OPEN, GX_CSV_WHOLE } };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        assert_int_equal(gx_csv_look(usual, gx_str(lines[i].line), false), lines[i].alone);
+        assert_int_equal(gx_csv_look(usual, gx_str(lines[i].line), true), lines[i].behind);
+    }
+    assert_int_equal(gx_csv_look((gx_csv_format){ ',', 0 }, gx_str("\""), false), GX_CSV_WHOLE);
+}
+
+/* Every text of five bytes: looked at line by line, it is whole, open or broken as the splitter says of all of it. */
+static void a_text_looked_at_by_lines_is_what_it_is_as_a_whole(void **state) {
+    (void)state;
+    static const char alphabet[] = "a\",\n";
+    for (int number = 0; number < 1024; number++) {
+        char text[6] = "";
+        for (int i = 0, left = number; i < 5; i++, left /= 4) text[i] = alphabet[left % 4];
+        gale_str rest = { text, 5 }, record = rest;
+        gx_csv_line line = GX_CSV_OPEN;
+        for (bool open = false; line == GX_CSV_OPEN && rest.size; open = true) {
+            const char *end = memchr(rest.data, '\n', rest.size);
+            size_t size = end ? (size_t)(end - rest.data) : rest.size;
+            line = gx_csv_look(usual, (gale_str){ rest.data, size }, open);
+            rest = (gale_str){ rest.data + size + (end != NULL), rest.size - size - (end != NULL) };
+        }
+        record.size -= rest.size + (rest.size || text[4] == '\n');
+        if (line == GX_CSV_OPEN && text[4] == '\n') record.size = 5; /* an empty line would follow */
+        char *told = (char *)(uintptr_t)columns(usual, record.data, record.size);
+        bool open = strstr(told, "not closed"), broken = strstr(told, "a quote") && !open;
+        broken |= strstr(told, "closing quote") != NULL;
+        if ((line == GX_CSV_OPEN) != open || (line == GX_CSV_BROKEN) != broken)
+            fail_msg("%s: %d, %s", text, line, told);
+        free(told);
+    }
 }
 
 /* What is quoted whenever it must be, or now and then without need, is read as it was. */
@@ -127,7 +173,7 @@ static void a_record_becomes_its_fields(void **state) {
 static void a_record_that_is_none_goes_to_a_stream_of_its_own(void **state) {
     (void)state;
     rig r;
-    begin(&r, (gale_csv_options){ .fields = "host, status int" });
+    begin(&r, (gale_csv_options){ .fields = "host, status int", .newlines = GALE_CSV_NEWLINES_ALONE });
     rig_expect(&r, "a,2x", "1:[\"a,2x\",\"field 'status': '2x' is no int\"]\n");
     rig_expect(&r, "a", "1:[\"a\",\"it has 1 column, not 2\"]\n");
     rig_expect(&r, "a,1,2,\"3,4\"", "1:[\"a,1,2,\\\"3,4\\\"\",\"it has 4 columns, not 2\"]\n");
@@ -157,7 +203,7 @@ static void what_nobody_takes_is_told_first_and_counted(void **state) {
 static void fewer_and_more_columns_are_taken_where_that_is_asked_for(void **state) {
     (void)state;
     rig r;
-    begin(&r, (gale_csv_options){ .fields = "a, b, c int", .ragged = true });
+    begin(&r, (gale_csv_options){ .fields = "a, b, c int", .ragged = true, .newlines = GALE_CSV_NEWLINES_ALONE });
     rig_expect(&r, "1", "[\"1\",null,null]\n");
     rig_expect(&r, "1,2,3,4,5", "[\"1\",\"2\",3]\n");
     rig_expect(&r, "1,\"2", "1:[\"1,\\\"2\",\"a quote is not closed\"]\n");
@@ -332,6 +378,8 @@ static void without_options_or_a_place_nothing_is_made(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_says_whether_its_record_goes_on),
+        cmocka_unit_test(a_text_looked_at_by_lines_is_what_it_is_as_a_whole),
         cmocka_unit_test(a_record_is_cut_as_rfc_4180_says),
         cmocka_unit_test(a_record_that_is_malformed_says_how),
         cmocka_unit_test(a_text_is_cut_into_records_outside_of_quotes),

@@ -214,8 +214,53 @@ static void days_and_dates_agree_for_six_centuries(void **state) {
     assert_int_equal(gx_civil_days((gx_civil){ 1970, 1, 1 }), 0);
 }
 
+/* --- Words before the host ------------------------------------------------------------------------------------------ */
+
+static const char *const fronts[] = {
+    "",      "shop.example ", "shop.example:443 ",    "localhost ", "- ",
+    "1234 ", "192.0.2.9, ",   "unknown, 192.0.2.9, ", "192.0.2.9,", "shop.example 192.0.2.9, "
+};
+static const char *const hosts[] = { "192.0.2.7", "2001:db8::7", "::1", "client.example.net", "web1" };
+static const char *const idents[] = { "-", "root", "sshd-7" };
+static const char *const users[] = { "-", "eve", "mia maria", "domain\\eve", "eve@example.net", "10" };
+static const char *const behinds[] = { "", " -", " 192.0.2.8", " 2001:db8::8" };
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* A name in the host's place and a name as identity: nothing tells that they are one word further than they should be. */
+static bool looks_right(const char *front, const char *host, const char *ident) {
+    bool named = (*host < '0' || *host > '9') && *host != ':';
+    return named && strcmp(ident, "-") != 0 && !strchr(front, ',') && !strchr(front, ':');
+}
+
+static void look_at(const char *front, const char *host, const char *ident, const char *user, const char *behind) {
+    char text[300];
+    gx_log_line line;
+    const char *problem = NULL;
+    snprintf(text, sizeof text, "%s%s %s %s%s [10/Oct/2000:13:55:36 -0700] " REST, front, host, ident, user, behind);
+    int rc = gx_log_line_parse(gx_str(text), &line, &problem);
+    if (!*front && !*behind) {
+        if (rc < 0) fail_msg("%s: %s", text, problem);
+        expect(line.host, host);
+        expect(line.user, strcmp(user, "-") == 0 ? NULL : user);
+    } else if (rc >= 0 && (*behind || strcmp(user, "-") == 0 || !looks_right(front, host, ident))) {
+        fail_msg("%s: host '%.*s', user '%.*s'", text, GX_STR(line.host), GX_STR(line.user));
+    }
+}
+
+static void each_field_is_read_in_its_place_or_the_line_is_refused(void **state) {
+    (void)state;
+    for (size_t f = 0; f < COUNT(fronts); f++)
+        for (size_t h = 0; h < COUNT(hosts); h++)
+            for (size_t i = 0; i < COUNT(idents); i++)
+                for (size_t u = 0; u < COUNT(users); u++)
+                    for (size_t b = 0; b < COUNT(behinds); b++)
+                        look_at(fronts[f], hosts[h], idents[i], users[u], behinds[b]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_field_is_read_in_its_place_or_the_line_is_refused),
         cmocka_unit_test(a_common_line_is_read),
         cmocka_unit_test(a_combined_line_is_read),
         cmocka_unit_test(dashes_are_nothing_and_no_bytes),

@@ -145,7 +145,32 @@ static void rfc_3164_as_it_is_seen(void **state) {
         { "Nov 23 2026 05:00:01 h a: m", then, "h", "a", NULL, "m" },
         { "Nov 23 05:00:01 2026 h a: m", then, "h", "a", NULL, "m" },
         { "Nov 23 05:00:01 UTC 2026 h a: m", then, "h", "a", NULL, "m" },
-        { "Nov 23 05:00:01 UTC h", then, "UTC", NULL, NULL, "h" },
+        { "Nov 23 05:00:01 UTC h", then, "h", NULL, NULL, "" },
+        { "Nov 23 05:00:01 UTC", then, NULL, NULL, NULL, "" },
+        { "Nov 23 05:00:01 WEB h", then, "WEB", NULL, NULL, "h" },
+        { "Nov 23 05:00:01 CRON: m", then, NULL, "CRON", NULL, "m" },
+        { "Nov 23 05:00:01 CRON[7]: m", then, NULL, "CRON", "7", "m" },
+        { "Nov 23 05:00:01 MAIL error code: 5", then, "MAIL", NULL, NULL, "error code: 5" },
+        { "Nov 23 05:00:01 2001:db8::9 a: m", then, "2001:db8::9", "a", NULL, "m" },
+        { "Nov 23 05:00:01 CET 2001:db8::9 a: m", then, "2001:db8::9", "a", NULL, "m" },
+        { "Nov 23 05:00:01 2001:: a: m", then, "2001::", "a", NULL, "m" },
+        { "Nov 23 05:00:01 1234 a: m", then, "1234", "a", NULL, "m" },
+        { "Nov 23 05:00:01 2024 votes were cast", then, "2024", NULL, NULL, "votes were cast" },
+        { "Nov 23 05:00:01 2024", then, "2024", NULL, NULL, "" },
+        { "Nov 23 05:00:01 9999 h a: m", then, "9999", NULL, NULL, "h a: m" },
+        { "Nov 23 05:00:01 WEB 2024 votes were cast", then, "WEB", NULL, NULL, "2024 votes were cast" },
+        { "Nov 23 06:00:01 +0100 h a: m", then, "h", "a", NULL, "m" },
+        { "Nov 23 06:00:01 +01:00: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "Nov 23 05:00:01.000 CET: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "Nov 23 05:00:01 2026: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "2026 Nov 23 05:00:01 UTC: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "2026 Nov 23 05:00:01 h a: m", 0, NULL, NULL, NULL, "2026 Nov 23 05:00:01 h a: m" },
+        { "45: Nov 23 05:00:01: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "000045: *Nov 23 05:00:01.000: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "45: rtr1: .Nov 23 05:00:01.000 UTC: %A-5-B: m", then, "rtr1", "%A-5-B", NULL, "m" },
+        { ": 2026 Nov 23 05:00:01 UTC: %A-5-B: m", then, NULL, "%A-5-B", NULL, "m" },
+        { "45: m", 0, NULL, NULL, NULL, "45: m" },
+        { "*Nov 23 05:00: m", 0, NULL, NULL, NULL, "*Nov 23 05:00: m" },
         { "Nov 23 05:00:01: a: m", then, NULL, "a", NULL, "m" },
         { "2026-11-23T06:00:01+01:00 h a: m", then, "h", "a", NULL, "m" },
         { "Jan  1 00:00:00 h a: m", 1798761600, "h", "a", NULL, "m" }, /* of the year that comes */
@@ -182,6 +207,69 @@ static void a_clock_that_says_no_zone_may_be_ahead(void **state) {
     assert_int_equal(m.time.second, now);
     gx_syslog_read(gx_str("<34>2026-11-23T05:00:00Z h a: m"), now, 7200, &m);
     assert_int_equal(m.time.second, now);
+    gx_syslog_read(gx_str("<34>Nov 23 05:00:00 UTC h a: m"), now, 7200, &m);
+    assert_int_equal(m.time.second, now);
+    gx_syslog_read(gx_str("<34>Nov 23 07:00:00 CET h a: m"), now, 7200, &m);
+    assert_int_equal(m.time.second, now);
+}
+
+/* --- Messages of all parts that may be there ------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    bool says_year;
+} clocks[] = { { "Nov 23 05:00:01", false }, { "Nov 23 2026 05:00:01", true }, { "Nov 23 05:00:01.250", false } };
+
+/* Behind the clock; `year`: it has one. */
+static const struct {
+    const char *text;
+    bool year;
+} behind_clock[] = { { "", false },       { " UTC", false },     { " CET", false },
+                     { " +0000", false }, { " UTC 2026", true }, { " CST 2026", true },
+                     { " Z", false },     { " 2026", true },     { " +00:00", false } };
+static const char *const some_hosts[] = { NULL,   "web1", "10.0.0.99",     "2001:db8::9", "2600:1f18::1", "fe80::1",
+                                          "1234", "CRON", "a.example.net", "::1",         "20260" };
+static const struct {
+    const char *text, *app, *procid;
+} tags[] = { { "", NULL, NULL },
+             { "su: ", "su", NULL },
+             { "sshd[7]: ", "sshd", "7" },
+             { "a/b[7] ", "a/b", "7" },
+             { "%A-5-B: ", "%A-5-B", NULL } };
+static const char *const messages[] = { "m", "votes were cast", "2024 votes", "x: y", "UTC", "" };
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* Without a tag, or without a host, the first words of the message would be one: that nobody can tell. */
+static bool is_certain(const char *host, const char *tag, const char *message, bool year_alone) {
+    if (*tag) return host || !year_alone;
+    return host && !strchr(message, ':') && !year_alone;
+}
+
+static void look_at(size_t c, size_t b, size_t h, size_t g, size_t k) {
+    const char *host = some_hosts[h];
+    bool year_alone = strncmp(behind_clock[b].text, " 20", 3) == 0;
+    char text[200];
+    if ((clocks[c].says_year && behind_clock[b].year) || !is_certain(host, tags[g].text, messages[k], year_alone))
+        return;
+    snprintf(text, sizeof text, "<34>%s%s%s%s %s%s", clocks[c].text, behind_clock[b].text, host ? " " : "",
+             host ? host : "", tags[g].text, messages[k]);
+    gx_syslog m = read(text);
+    if (!m.has_time || m.time.second != 1795410001) fail_msg("%s: time", text);
+    bool same_host = host ? gx_str_is(m.host, host) : !m.host.data;
+    bool same_app = tags[g].app ? gx_str_is(m.app, tags[g].app) : !m.app.data;
+    if (!same_host || !same_app) fail_msg("%s: host '%.*s', app '%.*s'", text, GX_STR(m.host), GX_STR(m.app));
+    expect(m.procid, tags[g].procid);
+    expect(m.message, messages[k]);
+}
+
+static void all_parts_that_may_be_there_are_found_together(void **state) {
+    (void)state;
+    for (size_t c = 0; c < COUNT(clocks); c++)
+        for (size_t b = 0; b < COUNT(behind_clock); b++)
+            for (size_t h = 0; h < COUNT(some_hosts); h++)
+                for (size_t g = 0; g < COUNT(tags); g++)
+                    for (size_t k = 0; k < COUNT(messages); k++) look_at(c, b, h, g, k);
 }
 
 int main(void) {
@@ -194,6 +282,7 @@ int main(void) {
         cmocka_unit_test(ends_of_lines_and_nuls_at_the_end_are_no_part_of_it),
         cmocka_unit_test(rfc_3164_as_it_is_seen),
         cmocka_unit_test(a_clock_that_says_no_zone_may_be_ahead),
+        cmocka_unit_test(all_parts_that_may_be_there_are_found_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,11 @@ static int bolt_finish(void *self, gale_collector *out) {
     return b->on_finish ? b->on_finish(b, out) : 0;
 }
 
+static int bolt_drain(void *self, gale_collector *out) {
+    rig_bolt *b = self;
+    return b->on_drain ? b->on_drain(b, out) : 0;
+}
+
 static int bolt_flush(void *self, gale_collector *out) {
     rig_bolt *b = self;
     return b->on_flush(b, out);
@@ -154,7 +159,8 @@ static gale_bolt bolt_of(rig_bolt *bolt, const gale_bolt_ops *ops) {
 #define OPS_OF(kind_, flush_, execute_, execute_batch_)                                                                \
     {                                                                                                                  \
         .size = sizeof(gale_bolt_ops), .name = "rig", .kind = (kind_), .prepare = bolt_prepare, .execute = (execute_), \
-        .finish = bolt_finish, .cleanup = bolt_cleanup, .flush = (flush_), .execute_batch = (execute_batch_)           \
+        .finish = bolt_finish, .drain = bolt_drain, .cleanup = bolt_cleanup, .flush = (flush_),                        \
+        .execute_batch = (execute_batch_)                                                                              \
     }
 #define OPS(kind, flush)                                                                                               \
     { OPS_OF(kind, flush, bolt_execute, NULL), OPS_OF(kind, flush, NULL, bolt_batch) }

@@ -45,6 +45,7 @@ typedef struct rig_bolt {
     int (*on)(struct rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out);
     int (*on_batch)(struct rig_bolt *bolt, gale_batch *tuples, gale_collector *out); /* the same; in place of `on` */
     int (*on_finish)(struct rig_bolt *bolt, gale_collector *out);
+    int (*on_drain)(struct rig_bolt *bolt, gale_collector *out);
     int (*on_flush)(struct rig_bolt *bolt, gale_collector *out); /* set before rig_simple or rig_manual; NULL: none */
     void *user;
     uint64_t seen; /* single-task use */

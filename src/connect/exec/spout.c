@@ -1,5 +1,6 @@
 /* A command's output as records: gale_exec_spout. It is read in `next` alone, so that a child that is faster than the topology waits in its
  * write; what it says beside that is read whatever the task may do (connect/exec/said.h). Message ids are the slots of kit/retry. */
+#include "base/encoding.h"
 #include "base/os/pipe.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <gale/watch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -165,12 +167,23 @@ static bool take_rest(spout *s) {
     return s->has_record;
 }
 
+/* The run ends, as a command would do the same again. */
+static int refuse_output(spout *s) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "command '%.60s': its output is %s: %s", s->given->exec.name, s->frames.foreign,
+             gx_encoding_advice(s->frames.foreign));
+    s->phase = DONE;
+    gale_stop(s->out, GALE_UNSUPPORTED, text);
+    return GALE_NEXT_DONE;
+}
+
 /* The output is at its end, and when the command is, too, so is all, but for a last record. */
 static int linger(spout *s, gale_wait *wait) {
     urge_if_due(s);
     wait->until = s->due;
     if (s->child.runs) return GALE_NEXT_WATCHED;
-    return take_rest(s) ? GALE_NEXT_NOTHING : settle(s, wait);
+    if (take_rest(s)) return GALE_NEXT_NOTHING;
+    return s->frames.foreign ? refuse_output(s) : settle(s, wait);
 }
 
 static void begin_to_linger(spout *s) {
@@ -243,6 +256,7 @@ static int spout_next(void *self, gale_collector *out, gale_wait *wait) {
     if (!gx_pace_ready(&s->pace, &wait->until)) return GALE_NEXT_UNTIL;
     if (!gx_retry_take(&s->retry, &id)) {
         int rc = take_record(s, &id);
+        if (rc == GALE_UNSUPPORTED) return refuse_output(s);
         if (rc < 0) return wait_for_more(s, rc, wait);
     }
     return spout_emit(s, id);

@@ -116,6 +116,7 @@ static int pass_over(gx_file_followed *f, gx_file_tail *tail, gale_error *error)
     if (!f->options.numbered) gx_file_reader_seek(&tail->reader, end, 0);
     while (gx_file_reader_next_at(&tail->reader) < end) {
         rc = gx_file_reader_next(&tail->reader, &line, error);
+        if (rc == GALE_UNSUPPORTED) return 0; /* who reads on says so */
         if (rc <= 0) return rc;
     }
     return 0;

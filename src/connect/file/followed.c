@@ -131,13 +131,31 @@ static int settle(gx_file_followed *f, gx_file_tail *tail, gale_error *error) {
     return 0;
 }
 
+/* One file that is packed does not keep the others from being read: it is passed over, whatever comes behind it. */
+static int pass_foreign(const gx_file_followed *f, gx_file_tail *tail, const gale_error *why, gale_error *error) {
+    if (!tail->foreign) GX_FILE_SAY(f, WARN, "%s; it is not read", why->text);
+    tail->foreign = true;
+    int rc = gx_file_tail_look(tail, error);
+    if (rc == 0) gx_file_reader_seek(&tail->reader, tail->size, 0);
+    return rc;
+}
+
+static int next_line(const gx_file_followed *f, gx_file_tail *tail, gale_str *ret_line, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
+    if (GX_UNLIKELY(tail->foreign)) return pass_foreign(f, tail, &why, error);
+    int rc = gx_file_reader_next(&tail->reader, ret_line, &why);
+    if (GX_UNLIKELY(rc == GALE_UNSUPPORTED)) return pass_foreign(f, tail, &why, error);
+    if (rc < 0 && error) *error = why;
+    return rc;
+}
+
 int gx_file_followed_next(gx_file_followed *f, gx_file_tail **ret_tail, gale_str *ret_line, int64_t *ret_until,
                           gale_error *error) {
     int rc = gx_file_followed_begin(f, error);
     while (rc == 0) {
         gx_file_tail *tail = f->current;
         if (tail && f->left) {
-            rc = gx_file_reader_next(&tail->reader, ret_line, error);
+            rc = next_line(f, tail, ret_line, error);
             f->left -= rc > 0;
             *ret_tail = tail;
             if (rc == 0)

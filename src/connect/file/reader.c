@@ -1,5 +1,6 @@
 #include "connect/file/reader.h"
 
+#include "base/encoding.h"
 #include "base/os/file.h"
 #include "base/os/wake.h"
 #include "base/utf8.h"
@@ -96,8 +97,33 @@ static int hand_out(gx_file_reader *reader, size_t size, size_t end_size, gale_s
     return 1;
 }
 
+/* What ends with the file may have half of a line's end behind it. */
+static int hand_out_last(gx_file_reader *reader, size_t left, gale_str *ret_line, gale_error *error) {
+    size_t size = gx_encoding_line((gale_str){ reader->data + reader->begin, left }).size;
+    return hand_out(reader, size, left - size, ret_line, error);
+}
+
+/* At the beginning, with a whole line there or as much as there is: skips a byte order mark. GALE_UNSUPPORTED for what is not text. */
+static int begin_text(gx_file_reader *reader, gale_error *error) {
+    gale_str begin = { reader->data + reader->begin, reader->end - reader->begin };
+    const char *foreign = gx_encoding_foreign(begin);
+    if (foreign)
+        return gale_error_set(error, GALE_UNSUPPORTED, "%s: this is %s: %s", name(reader), foreign,
+                              gx_encoding_advice(foreign));
+    reader->begin += begin.size - gx_encoding_text(begin).size;
+    return 0;
+}
+
+static bool is_at_beginning(const gx_file_reader *reader) {
+    return reader->begin < reader->end && gx_file_reader_next_at(reader) == 0;
+}
+
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error) {
     for (size_t searched = 0;;) {
+        if (GX_UNLIKELY(is_at_beginning(reader))) {
+            if (begin_text(reader, error) < 0) return GALE_UNSUPPORTED;
+            searched = 0;
+        }
         size_t left = reader->end - reader->begin;
         const char *begin = left ? reader->data + reader->begin : NULL;
         const char *newline = left > searched ? memchr(begin + searched, '\n', left - searched) : NULL;
@@ -107,7 +133,7 @@ int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *
         }
         if (left >= longest) return too_long(reader, error);
         if (reader->at_end && reader->growing) return reader->at_end = false;
-        if (reader->at_end) return left ? hand_out(reader, left, 0, ret_line, error) : 0;
+        if (reader->at_end) return left ? hand_out_last(reader, left, ret_line, error) : 0;
         searched = left;
         int rc = fill(reader, error);
         if (rc < 0) return rc;

@@ -38,6 +38,7 @@ typedef struct gx_file_tail {
     bool freed;       /* while it was not open: what has its inode now is another one */
     bool removed;     /* it has no name at all */
     bool last_look;   /* it is over at the next end */
+    bool foreign;     /* it is not text: nothing of it is read */
     int64_t read_to;  /* at the last end */
     int64_t quiet;    /* since when nothing came, by the context's clock */
     uint64_t turn;    /* when it was read last */

@@ -2,6 +2,7 @@
 
 #include "connect/http/parse.h"
 
+#include <gale/connect.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -40,11 +41,10 @@ static int refuse(char *why, size_t size, const char *what, const char *way) {
     return GALE_INVALID;
 }
 
-static int open_json(http_page *page, const char *items, const char *cursor, char **ret_cursor, char *why,
-                     size_t size) {
-    json_t *json = json_loadb(page->body.data ? page->body.data : "", page->body.size, JSON_DECODE_ANY | JSON_ALLOW_NUL,
-                              NULL);
-    if (!json) return refuse(why, size, "the answer is no JSON", NULL);
+static int open_json(http_page *page, gale_str body, const char *items, const char *cursor, char **ret_cursor,
+                     char *why, size_t size) {
+    json_t *json = json_loadb(body.data, body.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (!json) return refuse(why, size, "the answer is not JSON", NULL);
     page->json = json;
     if (page->format == HTTP_PAGE_ARRAY && !json_is_array(follow(json, items)))
         return refuse(why, size, "the answer has no array", items);
@@ -59,14 +59,37 @@ static int open_json(http_page *page, const char *items, const char *cursor, cha
     return 0;
 }
 
+static bool is_blank(gale_str text) {
+    while (text.size && strchr(" \t\r\n", text.data[text.size - 1])) text.size--;
+    return text.size == 0;
+}
+
+/* An answer that is read as text: behind a byte order mark, and not packed. One that has nothing has no rows. */
+static int open_text(http_page *page, const char *items, const char *cursor, char **ret_cursor, char *why,
+                     size_t size) {
+    gale_str body = { page->body.data ? page->body.data : "", page->body.size };
+    const char *foreign = gale_foreign_encoding(body.data, body.size);
+    size_t mark = gale_byte_order_mark(body.data, body.size);
+    if (foreign) {
+        snprintf(why, size, "the answer is %s, and its headers do not say so", foreign);
+        return GALE_INVALID;
+    }
+    body = (gale_str){ body.data + mark, body.size - mark };
+    bool lines = page->format == HTTP_PAGE_LINES || is_blank(body);
+    if (!lines) return open_json(page, body, items, cursor, ret_cursor, why, size);
+    page->format = HTTP_PAGE_LINES;
+    page->next = mark;
+    return 0;
+}
+
 int http_page_open(http_page *page, http_page_format format, http_buffer *body, const char *items, const char *cursor,
                    char **ret_cursor, char *why, size_t size) {
     http_page_fini(page);
     *page = (http_page){ .format = format, .body = *body };
     *body = (http_buffer){ .data = NULL };
     *ret_cursor = NULL;
-    bool json = format == HTTP_PAGE_ARRAY || cursor;
-    int rc = json ? open_json(page, items, cursor, ret_cursor, why, size) : 0;
+    bool text = format != HTTP_PAGE_BODY || cursor;
+    int rc = text ? open_text(page, items, cursor, ret_cursor, why, size) : 0;
     page->open = rc == 0;
     if (rc < 0) http_page_fini(page);
     return rc;
@@ -93,7 +116,7 @@ static bool next_row(http_page *page, gale_str *ret_row) {
     if (page->format == HTTP_PAGE_ARRAY) return next_element(page, ret_row);
     if (page->format == HTTP_PAGE_LINES) return next_line(page, ret_row);
     *ret_row = (gale_str){ page->body.data ? page->body.data : "", page->body.size };
-    return page->next++ == 0;
+    return page->next++ == 0 && page->body.size;
 }
 
 bool http_page_next(http_page *page, gale_str *ret_row) {

@@ -50,7 +50,7 @@ bool http_next_line(gale_str *rest, gale_str *ret_line) {
         const char *end = memchr(rest->data, '\n', rest->size);
         size_t size = end ? (size_t)(end - rest->data) : rest->size, whole = end ? size + 1 : size;
         gale_str line = { rest->data, size };
-        if (end && size && line.data[size - 1] == '\r') line.size--;
+        if (size && line.data[size - 1] == '\r') line.size--;
         *rest = (gale_str){ rest->data + whole, rest->size - whole };
         if (!line.size) continue;
         *ret_line = line;

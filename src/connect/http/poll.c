@@ -88,6 +88,8 @@ static int set_request(const poll *p, http_exchange *x, const char *url) {
     if (rc == 0 && p->at.etag) rc = http_header_add(&x->headers, "If-None-Match", p->at.etag);
     if (rc == 0 && p->at.modified) rc = http_header_add(&x->headers, "If-Modified-Since", p->at.modified);
     curl_easy_setopt(x->easy, CURLOPT_URL, url);
+    curl_easy_setopt(x->easy, CURLOPT_ACCEPT_ENCODING,
+                     ""); /* all that libcurl unpacks, which then counts for maxBody */
     if (x->headers) curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->headers);
     return rc;
 }

@@ -1,5 +1,7 @@
 #include "connect/http/server.h"
 
+#include "connect/http/unpack.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,6 +46,7 @@ struct http_request {
     size_t size, capacity;
     uint32_t looks; /* how often it was looked at for its answer */
     bool begun, refused, held, suspended, answered, gone;
+    http_codings codings; /* of its body */
     http_reply reply;
 };
 
@@ -64,6 +68,7 @@ static line *line_of(struct MHD_Connection *connection) {
 static void add_headers(struct MHD_Response *response, unsigned status) {
     (void)MHD_add_response_header(response, "Content-Type", "application/json");
     if (status == 401) (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (status == 415) (void)MHD_add_response_header(response, "Accept-Encoding", HTTP_CODINGS);
     if (status == 405) (void)MHD_add_response_header(response, "Allow", "POST, PUT, PATCH");
     if (status == 503) (void)MHD_add_response_header(response, "Retry-After", "1");
 }
@@ -204,6 +209,37 @@ static void take_body(http_request *request, const char *data, size_t size) {
     }
 }
 
+static void refuse_packed(http_request *request, int rc, bool memory) {
+    if (rc == GALE_DAMAGED)
+        refuse(request, 400, "the body is not what its Content-Encoding says, or it is cut off");
+    else if (rc == GALE_TOO_LARGE && !memory)
+        refuse_size(request);
+    else
+        refuse(request, 503, "there is no memory for the body: too much waits already");
+}
+
+/* Puts the body that was packed in its own place. False: it is refused. */
+static bool unpack(http_request *request) {
+    http_server *server = request->server;
+    http_buffer plain = { .data = NULL };
+    uint64_t used = server->options.busy(server->options.user) + server->reading;
+    uint64_t left = server->options.memory > used ? server->options.memory - used : 0;
+    size_t most = server->options.body_max;
+    bool memory = left < most;
+    if (!request->codings.count || !request->size) return true;
+    int rc = http_unpack(&request->codings, http_request_body(request), memory ? (size_t)left : most, &plain);
+    if (rc < 0) {
+        refuse_packed(request, rc, memory);
+        return false;
+    }
+    drop_body(request);
+    request->body = plain.data;
+    request->size = plain.size;
+    request->capacity = plain.capacity;
+    server->reading += plain.capacity;
+    return true;
+}
+
 /* --- Requests --------------------------------------------------------------------------------------------------------- */
 
 /* Called with the target as it came. */
@@ -225,6 +261,24 @@ static uint64_t length_of(const http_request *request) {
     return http_request_header(request, "Transfer-Encoding") ? UINT64_MAX : 0;
 }
 
+static enum MHD_Result take_coding(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    http_request *request = user;
+    char why[GALE_FAILURE_TEXT];
+    (void)kind;
+    if (request->refused || !value || strcasecmp(name, "Content-Encoding") != 0) return MHD_YES;
+    if (http_codings_add(&request->codings, value, why, sizeof why) < 0) refuse(request, 415, why);
+    return MHD_YES;
+}
+
+/* A body that cannot be read as it was packed is refused before it comes. */
+static void look_at_codings(http_request *request) {
+    const char *transfer = http_request_header(request, "Transfer-Encoding");
+    if (transfer && strcasecmp(transfer, "chunked") != 0)
+        refuse(request, 501, "this Transfer-Encoding is not understood; chunked is");
+    else
+        (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_coding, request);
+}
+
 static enum MHD_Result look_at_head(http_request *request, const char *method) {
     const http_server_options *options = &request->server->options;
     uint64_t length = length_of(request);
@@ -236,6 +290,8 @@ static enum MHD_Result look_at_head(http_request *request, const char *method) {
         request->refused = true;
     } else if (length != UINT64_MAX && length > options->body_max) {
         refuse_size(request);
+    } else {
+        look_at_codings(request);
     }
     bool at_once = request->refused && length > HTTP_DRAINED;
     return at_once ? send_reply(request) : MHD_YES;
@@ -249,6 +305,7 @@ static enum MHD_Result serve(http_request *request) {
         look_again(request);
         return MHD_YES;
     }
+    if (!unpack(request)) return send_reply(request);
     bool held = options->take(options->user, request, &reply);
     drop_body(request);
     if (held) {

@@ -336,6 +336,17 @@ static void drive(void *self) {
     http_client_wait(&((http_sink *)self)->client, 20);
 }
 
+/* Requests that wait for more tuples go as soon as others could be sent, though `linger` has not passed. */
+static int bolt_drain(void *self, gale_collector *out) {
+    http_sink *s = self;
+    int64_t now = gale_context_now(s->context);
+    (void)out;
+    for (uint32_t i = 0; i < s->batches.lane_count; i++)
+        if (s->batches.lanes[i].open) s->batches.lanes[i].open->since = now - s->given->linger;
+    http_sink_go_on(s);
+    return 0;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     http_sink *s = self;
     char name[GALE_FAILURE_TEXT];
@@ -353,6 +364,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .finish = bolt_finish,
+    .drain = bolt_drain,
     .cleanup = bolt_cleanup,
     .flush = bolt_flush,
     .durable = &http_sink_durable,

@@ -119,6 +119,16 @@ static bool join(http_taken *taken, http_request *request, uint64_t print, http_
     return false;
 }
 
+/* What a request of lines has is text. */
+static bool check_text(const settings *given, gale_str body, http_reply *reply) {
+    char text[GALE_FAILURE_TEXT];
+    const char *foreign = given->lines ? gale_foreign_encoding(body.data, body.size) : NULL;
+    if (!foreign) return true;
+    snprintf(text, sizeof text, "the body is %s, and no Content-Encoding or charset says so: its lines cannot be read",
+             foreign);
+    return refuse(reply, 415, text);
+}
+
 static uint64_t count_rows(const settings *given, gale_str body) {
     gale_str line;
     uint64_t count = 0;
@@ -145,6 +155,9 @@ static void take_rows(spout *s, http_taken *taken, gale_str body) {
 /* It is new. */
 static bool begin_request(spout *s, http_request *request, const char *key, uint64_t print, http_reply *reply) {
     gale_str body = http_request_body(request);
+    size_t mark = s->given->lines ? gale_byte_order_mark(body.data, body.size) : 0;
+    body = (gale_str){ body.data + mark, body.size - mark };
+    if (!check_text(s->given, body, reply)) return false;
     if (http_row_values(&s->given->row, request, &s->values) < 0) return refuse(reply, 431, "it has too many headers");
     uint64_t rows = count_rows(s->given, body), cost = body.size + rows * (ROW_COST + s->values.size);
     if (cost > s->given->memory) return refuse(reply, 413, "the request is too large for memory as it is set");

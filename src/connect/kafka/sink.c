@@ -163,6 +163,15 @@ static void drive(void *self) {
     (void)rd_kafka_poll(((sink *)self)->client.rk, 50);
 }
 
+/* librdkafka waits for no more messages (linger.ms) while it flushes; what it has a connection for then is on its way. */
+static int bolt_drain(void *self, gale_collector *out) {
+    enum { FLUSH_MS = 20 };
+    sink *s = self;
+    (void)out;
+    if (s->client.rk) (void)rd_kafka_flush(s->client.rk, FLUSH_MS);
+    return 0;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     const sink *s = self;
     char name[GALE_FAILURE_TEXT];
@@ -220,7 +229,8 @@ static const gale_durable_ops durable_once = {
 #define SINK_OPS(durable_)                                                                                             \
     {                                                                                                                  \
         .size = sizeof(gale_bolt_ops), .name = "kafka sink", .kind = GALE_BOLT_MANUAL, .prepare = bolt_prepare,        \
-        .execute = bolt_execute, .finish = bolt_finish, .cleanup = bolt_cleanup, .durable = (durable_)                 \
+        .execute = bolt_execute, .finish = bolt_finish, .drain = bolt_drain, .cleanup = bolt_cleanup,                  \
+        .durable = (durable_)                                                                                          \
     }
 static const gale_bolt_ops ops = SINK_OPS(&durable), ops_once = SINK_OPS(&durable_once);
 

@@ -1,5 +1,6 @@
 #include "connect/net/datagrams.h"
 
+#include "base/encoding.h"
 #include "base/log.h"
 #include "connect/net/tally.h"
 #include "kit/calendar.h"
@@ -73,9 +74,21 @@ static bool begin(gx_net_datagrams *d) {
     if (one->cut && d->given->whole && d->given->rule.drops) return false;
     (void)peer_of(d, &one->peer);
     d->piece = (gale_str){ one->data, one->size };
+    d->frames.begun = false;
+    d->frames.foreign = NULL;
     d->in_piece = true;
     d->is_cut = one->cut;
     return true;
+}
+
+/* What is packed has no lines. */
+static void pass_foreign(gx_net_datagrams *d) {
+    if (d->foreign++ == 0)
+        gale_log(d->context->logger, GALE_LOG_WARN, d->context->component,
+                 "%s: a datagram of %s is %s, and is dropped: %s", d->given->address, d->peer, d->frames.foreign,
+                 gx_encoding_advice(d->frames.foreign));
+    d->in_piece = false;
+    gx_frames_fini(&d->frames);
 }
 
 /* Of a datagram in parts, the last need not have its end. */
@@ -88,9 +101,11 @@ static int part_of(gx_net_datagrams *d, gale_str *ret_bytes) {
         return 1;
     }
     rc = gx_frames_next(&d->frames, &d->piece, &frame);
+    if (rc == GALE_UNSUPPORTED) return pass_foreign(d), 0;
     if (rc == 0) {
         d->in_piece = false;
         rc = gx_frames_end(&d->frames, d->is_cut ? GX_FRAMES_BROKEN : GX_FRAMES_WHOLE, &frame);
+        if (d->frames.foreign) return pass_foreign(d), 0;
     }
     if (rc > 0) *ret_bytes = frame.bytes;
     return rc;
@@ -200,6 +215,7 @@ static void tell_all(gx_net_datagrams *d) {
         { d->lost, "datagram", "thrown away by the system" },
         { unread, "datagram", "not read at the end" },
         { d->cut + d->frames.too_long, "record", "longer than `longest`" },
+        { d->foreign, "datagram", "packed, or text of another encoding, and dropped" },
         { d->larger, "datagram", "larger than 64 KiB (and `longest`), and read as far as the last record within" },
     };
     size_t some = gx_net_tally_text(happened, sizeof happened / sizeof *happened, text, sizeof text);

@@ -38,6 +38,7 @@ typedef struct gx_net_datagrams {
     bool counts;    /* it has one */
     int64_t look_at;
     uint64_t taken, lost, cut, larger; /* than the room, in parts */
+    uint64_t foreign;                  /* that were not text */
 } gx_net_datagrams;
 
 /* An error has its report. */

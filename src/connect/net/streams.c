@@ -1,5 +1,6 @@
 #include "connect/net/streams.h"
 
+#include "base/encoding.h"
 #include "base/log.h"
 #include "connect/net/tally.h"
 #include "kit/calendar.h"
@@ -368,6 +369,8 @@ static bool take_last(gx_net_streams *s, gx_connection *c, gx_frame *ret_frame) 
     s->held -= gx_frames_held(&c->frames);
     bool some = gx_frames_end(&c->frames, c->in_order ? GX_FRAMES_CLOSED : GX_FRAMES_BROKEN, ret_frame);
     s->held += gx_frames_held(&c->frames);
+    if (c->frames.foreign && may_tell(s))
+        say(s, "what came from %s is %s: %s", c->peer, c->frames.foreign, gx_encoding_advice(c->frames.foreign));
     if (c->frames.cut_off && may_tell(s))
         say(s, "the connection of %s was %s within a record, which is dropped", c->peer,
             c->in_order ? "closed by the other side" : "reset, or closed here,");
@@ -399,8 +402,11 @@ int gx_net_streams_rest(gx_net_streams *s, gx_net_record *ret_record) {
     if (rc > 0) return hand_out(s, &frame, ret_record);
     if (rc == GALE_NO_MEMORY) return rc;
     if (rc < 0) {
+        char why[100];
         s->broken++;
-        return break_off(s, c, "what came is not framed as LEN SP record"), 0;
+        snprintf(why, sizeof why, "what came is %s: %s", c->frames.foreign ? c->frames.foreign : "",
+                 c->frames.foreign ? gx_encoding_advice(c->frames.foreign) : "");
+        return break_off(s, c, c->frames.foreign ? why : "what came is not framed as LEN SP record"), 0;
     }
     if (c->at_end && !c->told_end && take_last(s, c, &frame)) return hand_out(s, &frame, ret_record);
     if (!c->at_end && s->held > s->given->options.memory) {

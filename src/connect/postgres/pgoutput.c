@@ -92,13 +92,13 @@ static int place_of(pg_output *output, uint32_t id, pg_relation **ret_place, gal
 
 static bool read_attributes(reader *r, pg_relation *relation, size_t count) {
     for (; relation->count < count && !r->short_of; relation->count++) {
-        (void)read_number(r, 1); /* is it of the key */
+        bool is_identity = read_number(r, 1) & 1;
         const char *name = read_text(r);
         uint32_t type = (uint32_t)read_number(r, 4);
         (void)read_number(r, 4); /* its modifier */
         char *copy = r->short_of ? NULL : strdup(name);
         if (!copy) return r->short_of;
-        relation->attributes[relation->count] = (pg_attribute){ copy, type };
+        relation->attributes[relation->count] = (pg_attribute){ copy, type, is_identity };
     }
     return true;
 }
@@ -126,7 +126,7 @@ static int read_relation(pg_output *output, reader *r, gale_error *error) {
 
 static int read_cell(reader *r, pg_cell *cell, gale_error *error) {
     int kind = (int)read_number(r, 1);
-    *cell = (pg_cell){ .unchanged = kind == 'u' };
+    *cell = (pg_cell){ .is_unsent = kind == 'u' };
     if (kind == 'n' || kind == 'u') return 0;
     if (kind != 't') return damaged(error, "the kind of a value");
     cell->size = (size_t)read_number(r, 4);
@@ -139,6 +139,12 @@ static int read_row(reader *r, const pg_relation *relation, pg_cell *cells, gale
     int rc = count == relation->count ? 0 : damaged(error, "a row that has not as many columns as its table");
     for (size_t i = 0; rc == 0 && i < count; i++) rc = read_cell(r, &cells[i], error);
     return rc;
+}
+
+/* Of the row before, the server sends the identity alone ('K'), and null for each other column, whatever it was. */
+static void forget_unsent(const pg_relation *relation, pg_cell *before) {
+    for (size_t i = 0; i < relation->count; i++)
+        if (!relation->attributes[i].is_identity) before[i] = (pg_cell){ .is_unsent = true };
 }
 
 /* When all was read: what stood behind a text was read, too. */
@@ -155,6 +161,7 @@ static int read_change(pg_output *output, reader *r, pg_change *change, gale_err
     if (kind == 'K' || kind == 'O') {
         rc = read_row(r, change->relation, before, error);
         change->before = before;
+        if (kind == 'K') forget_unsent(change->relation, before);
         if (rc == 0 && change->kind == PG_CHANGE_UPDATE) kind = (int)read_number(r, 1);
     }
     if (rc == 0 && kind == 'N') {

@@ -15,7 +15,8 @@ enum { PG_RELATIONS_MAX = 10000, PG_CELLS_MAX = 1664 };
 
 typedef struct pg_attribute {
     char *name;
-    uint32_t type; /* of pg_type */
+    uint32_t type;    /* of pg_type */
+    bool is_identity; /* it is of the columns that name a row: the key's, or all (REPLICA IDENTITY FULL) */
 } pg_attribute;
 
 typedef struct pg_relation {
@@ -25,11 +26,12 @@ typedef struct pg_relation {
     size_t count;
 } pg_relation;
 
-/* The value of a column: `text` with a NUL behind it, which may be written over; NULL: null; `unchanged`: it is large, and as it was. */
+/* The value of a column: `text` with a NUL behind it, which may be written over; NULL: null. `is_unsent`: the server does not say it, as it is
+ * large and unchanged, or not of the identity of the row that was there before. */
 typedef struct pg_cell {
     char *text;
     size_t size;
-    bool unchanged;
+    bool is_unsent;
 } pg_cell;
 
 typedef enum pg_change_kind {

@@ -54,7 +54,7 @@ static gale_value map_of(const pg_relation *relation, const pg_cell *cells, gale
     size_t count = 0;
     if (!cells) return gale_null();
     for (size_t i = 0; i < relation->count; i++) {
-        if (cells[i].unchanged) continue;
+        if (cells[i].is_unsent) continue;
         pairs[2 * count] = gale_text(relation->attributes[i].name);
         pairs[2 * count + 1] = cells[i].text ? pg_value_of(relation->attributes[i].type, cells[i].text, cells[i].size)
                                              : gale_null();

@@ -84,6 +84,13 @@ static void drive(void *self) {
     pg_writer_drive(&((sink *)self)->writer, 50);
 }
 
+static int bolt_drain(void *self, gale_collector *out) {
+    sink *s = self;
+    (void)out;
+    if (!s->task.once) pg_writer_hurry(&s->writer);
+    return 0;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
     (void)out;
@@ -97,6 +104,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .finish = bolt_finish,
+    .drain = bolt_drain,
     .cleanup = bolt_cleanup,
     .durable = &sink_durable,
 };

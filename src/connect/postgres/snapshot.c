@@ -128,7 +128,7 @@ static bool fill_cells(pg_snapshot *s) {
     s->relation.name = PQgetvalue(s->tables, s->table, 1);
     s->relation.count = count;
     for (int i = 0; i < (int)count; i++) {
-        s->relation.attributes[i] = (pg_attribute){ PQfname(s->row, i), PQftype(s->row, i) };
+        s->relation.attributes[i] = (pg_attribute){ PQfname(s->row, i), PQftype(s->row, i), false };
         s->cells[i] = (pg_cell){ .text = NULL };
         if (!PQgetisnull(s->row, 0, i))
             s->cells[i] = (pg_cell){ PQgetvalue(s->row, 0, i), (size_t)PQgetlength(s->row, 0, i), false };

@@ -181,6 +181,12 @@ static char *query_of(const pg_table *table) {
     return NULL;
 }
 
+void pg_writer_hurry(pg_writer *w) {
+    if (!w->filling.count) return;
+    w->since = gale_context_now(w->link.context) - w->given->linger;
+    send_next(w);
+}
+
 int pg_writer_open(pg_writer *w, const pg_sink_settings *given, const gale_context *context, gale_collector *out,
                    const pg_writer_ops *ops, void *user, gale_error *error) {
     gale_watch_options options = GALE_WATCH_OPTIONS_INIT;

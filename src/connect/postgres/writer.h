@@ -51,6 +51,9 @@ void pg_writer_close(pg_writer *writer);
 typedef int pg_writer_hold_fn(void *user, const gale_tuple *tuple, size_t size, uint64_t *ret_id);
 int pg_writer_take(pg_writer *writer, const gale_tuple *tuple, pg_writer_hold_fn *hold, char *why, size_t size);
 
+/* Rows that wait for others go as soon as nothing is out, though `linger` has not passed. */
+void pg_writer_hurry(pg_writer *writer);
+
 /* At the end: no row waits for others, and news are waited for, so many milliseconds at the most. */
 void pg_writer_drive(pg_writer *writer, int milliseconds);
 

@@ -87,6 +87,13 @@ static void give_up(void *self, const char *why) {
     lite_writer_give_up(&((sink *)self)->writer, why);
 }
 
+static int bolt_drain(void *self, gale_collector *out) {
+    sink *s = self;
+    (void)out;
+    if (!s->task.once) lite_writer_hurry(&s->writer);
+    return 0;
+}
+
 static int bolt_finish(void *self, gale_collector *out) {
     sink *s = self;
     if (s->task.once) return 0;
@@ -109,6 +116,7 @@ static const gale_bolt_ops ops = {
     .prepare = bolt_prepare,
     .execute = bolt_execute,
     .finish = bolt_finish,
+    .drain = bolt_drain,
     .cleanup = bolt_cleanup,
     .durable = &sink_durable,
 };

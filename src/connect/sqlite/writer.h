@@ -48,6 +48,9 @@ void lite_writer_close(lite_writer *writer);
 typedef int lite_writer_hold_fn(void *user, size_t size, uint64_t *ret_id);
 int lite_writer_take(lite_writer *writer, const gale_value *values, lite_writer_hold_fn *hold, void *hold_user);
 
+/* Rows that wait for others go as soon as nothing is written, though `linger` has not passed. */
+void lite_writer_hurry(lite_writer *writer);
+
 /* At the end: no row waits for others. */
 void lite_writer_drain(lite_writer *writer);
 

@@ -4,7 +4,9 @@
 usage: http_test.py GALE PLUGINS [CLASS...]
 """
 
+import gzip
 import http.client
+import itertools
 import json
 import os
 import re
@@ -17,6 +19,7 @@ import tempfile
 import threading
 import time
 import unittest
+import zlib
 from pathlib import Path
 
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
@@ -178,6 +181,29 @@ class Takes(Server):
         self.end()
         self.assertEqual(self.lines(), ["one", "two", "three", *map(str, range(20000))])
 
+    def test_a_packed_body_is_unpacked(self):
+        def bare(data):
+            packer = zlib.compressobj(wbits=-15)
+            return packer.compress(data) + packer.flush()
+
+        ways = {"gzip": gzip.compress, "x-gzip": gzip.compress, "GZip": gzip.compress, "deflate": zlib.compress, " deflate ": bare,
+                "identity": bytes, "": bytes, "gzip, identity": gzip.compress, ",gzip,": gzip.compress,
+                "deflate, gzip": lambda data: gzip.compress(zlib.compress(data)), "gzip,gzip": lambda data: gzip.compress(gzip.compress(data))}
+        self.serve(spout=properties(format="lines", emit=["body"], maxBody=1 << 20))
+        wanted = []
+        for (name, pack), size in itertools.product(ways.items(), (1, 3, 1000)):
+            lines = [f"{name.strip()} {i}" for i in range(size)]
+            wanted += lines
+            answer = self.ask(pack("\n".join(lines).encode()), headers={"Content-Encoding": name})
+            self.assertEqual(answer[:2], (200, {"tuples": size}), name)
+        members = gzip.compress(b"first\n") + gzip.compress(b"second\n")
+        self.assertEqual(self.ask(members, headers={"Content-Encoding": "gzip"})[0], 200)
+        self.assertEqual(self.ask(b"", headers={"Content-Encoding": "gzip"})[1], {"tuples": 0})
+        self.assertEqual(self.ask(iter([gzip.compress(b"in pieces")]), headers={"Content-Encoding": "gzip"})[0], 200)
+        self.assertEqual(self.ask("\ufeffmarked".encode())[0], 200)
+        self.end()
+        self.assertEqual(self.lines(), wanted + ["first", "second", "in pieces", "marked"])
+
     def test_all_that_a_request_has_is_emitted(self):
         fields = ["method", "path", "query", "headers", "remote", "time", "key", "body"]
         self.serve(spout=properties(emit=fields, path="/in"), to="{name: path, value: out.tsv}, {name: format, value: json}")
@@ -275,6 +301,27 @@ class Refuses(Server):
             one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n0\r\n\r\n")
             self.assertIn(b"413", one.recv(1000))
         self.assertEqual(self.ask("good")[0], 200)
+
+    def test_what_cannot_be_unpacked_is_not_passed_on(self):
+        self.serve(spout=properties(format="lines", emit=["body"], maxBody=1 << 16))
+        whole = gzip.compress(b"one\ntwo\n" * 100)
+        cases = [("br", b"x", 415, "'br' is not understood; gzip, deflate are"), ("gzip, zstd", b"x", 415, "'zstd' is not"),
+                 ("gzip,gzip,gzip,gzip,gzip", b"x", 415, "more than 4"), ("compress", b"x", 415, "'compress'"),
+                 ("gzip", b"plain", 400, "not what its Content-Encoding says"), ("gzip", whole[:-1], 400, "cut off"), ("gzip", whole[:20], 400, ""),
+                 ("gzip", whole + b"more", 400, ""), ("deflate", zlib.compress(b"x") + b"y", 400, ""), ("deflate", b"\xff\xff", 400, ""),
+                 ("gzip", gzip.compress(bytes(1 << 30)[: 40 << 20]), 413, "too large"),
+                 ("gzip,gzip", gzip.compress(gzip.compress(bytes(40 << 20))), 413, "too large"), (None, whole, 415, "the body is gzip data"),
+                 (None, "a".encode("utf-16"), 415, "the body is UTF-16 text"), ("gzip", gzip.compress("a".encode("utf-16")), 415, "UTF-16")]
+        for coding, body, status, words in cases:
+            with self.subTest(coding=coding, words=words):
+                found, said, headers = self.ask(body, headers={"Content-Encoding": coding} if coding else {})
+                self.assertEqual(found, status, said)
+                self.assertIn(words, said["error"])
+                self.assertEqual(headers.get("Accept-Encoding"), "gzip, deflate" if status == 415 else None)
+        found, said, _ = self.ask(b"x", headers={"Transfer-Encoding": "gzip, chunked"})
+        self.assertEqual((found, said["error"]), (501, "this Transfer-Encoding is not understood; chunked is"))
+        self.end()
+        self.assertEqual(self.lines(), [])
 
     def test_lines_need_memory_of_their_own(self):
         self.serve(spout=properties(format="lines", memory=100000))

@@ -4,8 +4,10 @@
 usage: poll_test.py GALE PLUGINS [CLASS...]
 """
 
+import gzip
 import json
 import time
+import zlib
 import urllib.parse
 
 from case import Case, main, properties
@@ -36,7 +38,7 @@ class Takes(Poll):
         peer = self.peer(say(200, "one"), say(200, "two"), say(200, ""))
         self.write(url=peer.url + "/now?x=1", every=1, times=3, headers={"X-Who": "gale"})
         self.run_it()
-        self.assertEqual(self.lines(), ["one", "two", ""])
+        self.assertEqual(self.lines(), ["one", "two"])
         self.assertEqual({(one.method, one.path, one.headers["X-Who"]) for one in peer.requests}, {("GET", "/now?x=1", "gale")})
         # Far from the second: what a busy server took to see the first request is not gale's.
         self.assertGreater(peer.requests[1].begun - peer.requests[0].begun, 0.3)
@@ -51,6 +53,40 @@ class Takes(Poll):
         self.write(url=peer.url, every=0.05, times=1, format="array", items="data.events")
         self.run_it()
         self.assertEqual(self.lines(), ['{"b":1,"a":[1.5,null]}', '"x"', "3"])
+
+    def test_an_answer_without_a_body_has_no_rows_in_any_format(self):
+        for form in ("body", "lines", "array"):
+            for status in (200, 201, 202, 203, 204, 205, 206):
+                with self.subTest(form=form, status=status):
+                    (self.path / "out.tsv").unlink(missing_ok=True)
+                    peer = self.peer(say(status, ""), say(200, "[7]" if form == "array" else "7"))
+                    self.write(url=peer.url, every=0.02, times=2, format=form)
+                    words = self.run_it()
+                    self.assertEqual(self.lines(), ["7"])
+                    self.assertNotIn("WARN", words)
+        (self.path / "out.tsv").unlink()
+        peer = self.peer(say(200, "\r\n"), say(200, '{"next": null}'))
+        self.write(url=peer.url, every=0.02, times=2, format="body", cursor="next")
+        self.run_it()
+        self.assertEqual(self.lines(), ['{"next": null}'])
+
+    def test_a_packed_answer_is_unpacked_also_when_nobody_asked_for_it(self):
+        for form, plain, rows in (("body", "one", ["one"]), ("lines", "one\ntwo\n", ["one", "two"]), ("array", "[1, 2]", ["1", "2"])):
+            for coding, pack in (("gzip", gzip.compress), ("deflate", zlib.compress)):
+                with self.subTest(form=form, coding=coding):
+                    (self.path / "out.tsv").unlink(missing_ok=True)
+                    peer = self.peer(say(200, pack(plain.encode()), Content_Encoding=coding))
+                    self.write(url=peer.url, every=0.02, times=1, format=form, headers={"Accept-Encoding": "identity"})
+                    self.run_it()
+                    self.assertEqual(self.lines(), rows)
+
+    def test_a_byte_order_mark_is_skipped(self):
+        for form, text, rows in (("lines", "\ufeffone\ntwo", ["one", "two"]), ("array", "\ufeff[1, 2]", ["1", "2"])):
+            (self.path / "out.tsv").unlink(missing_ok=True)
+            peer = self.peer(say(200, text))
+            self.write(url=peer.url, every=0.02, times=1, format=form)
+            self.run_it()
+            self.assertEqual(self.lines(), rows)
 
     def test_what_an_answer_has(self):
         peer = self.peer(say(200, "x", ETag='"e1"', Content_Type="text/plain"))
@@ -105,6 +141,30 @@ class Fails(Poll):
         self.assertEqual(self.lines(), ["one"])
         self.assertIn(f"http {peer.url}: 503: busy", words)
 
+    def test_an_answer_of_another_encoding_is_not_passed_on(self):
+        good = {"lines": "one", "array": "[1]"}
+        for form in good:
+            for body, name in ((gzip.compress(b"x"), "gzip data"), ("x".encode("utf-16"), "UTF-16 text")):
+                with self.subTest(form=form, name=name):
+                    (self.path / "out.tsv").unlink(missing_ok=True)
+                    peer = self.peer(say(200, body), say(200, good[form]))
+                    self.write(url=peer.url, every=0.02, times=1, format=form)
+                    words = self.run_it()
+                    self.assertIn(f"the answer is {name}, and its headers do not say so", words)
+                    self.assertEqual(len(self.lines()), 1)
+
+    def test_an_answer_that_unpacks_to_more_than_max_body_is_refused(self):
+        peer = self.peer(say(200, gzip.compress(bytes(50 << 20)), Content_Encoding="gzip"), say(200, "one"))
+        self.write(url=peer.url, every=0.02, times=1, maxBody=1 << 20)
+        self.assertIn("longer than maxBody", self.run_it())
+        self.assertEqual(self.lines(), ["one"])
+
+    def test_an_answer_of_an_unknown_encoding_is_refused(self):
+        peer = self.peer(say(200, "xyz", Content_Encoding="compress"), say(200, "one"))
+        self.write(url=peer.url, every=0.02, times=1, format="lines")
+        self.assertIn("content encoding", self.run_it())
+        self.assertEqual(self.lines(), ["one"])
+
     def test_retry_after(self):
         peer = self.peer(say(429, Retry_After="1"), say(200, "one"))
         self.write(url=peer.url, every=0.05, times=1)
@@ -131,7 +191,7 @@ class Fails(Poll):
         peer = self.peer(say(200, deep), say(200, "{}"), say(200, '{"rows": 1}'), say(200, '{"rows": [1]}'))
         self.write(url=peer.url, every=0.05, times=1, format="array", items="rows")
         words = self.run_it()
-        self.assertIn("the answer is no JSON", words)
+        self.assertIn("the answer is not JSON", words)
         self.assertIn("the answer has no array at rows", words)
         self.assertEqual(self.lines(), ["1"])
 

@@ -171,7 +171,7 @@ static void changes_have_the_cells_of_their_rows(void **state) {
     assert_int_equal(READ(&output, update, &change), 0);
     assert_string_equal(change.before[0].text, "1");
     assert_string_equal(change.now[0].text, "2");
-    assert_true(change.now[1].unchanged);
+    assert_true(change.now[1].is_unsent);
     assert_int_equal(READ(&output, delete, &change), 0);
     assert_null(change.now);
     assert_string_equal(change.before[0].text, "1");
@@ -199,6 +199,61 @@ static void a_message_that_is_cut_off_is_damaged(void **state) {
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
         for (size_t size = 0; size < messages[i].size; size++)
             assert_int_equal(read_message(&output, messages[i].text, size, &change), GALE_DAMAGED);
+    pg_output_free(&output);
+}
+
+/* A change of a table of three columns, of which those of `identity` are the key's. */
+enum { COLUMNS = 3 };
+
+static void describe(pg_output *output, unsigned identity) {
+    static const char head[] = "R\0\0\0\7public\0t\0d\0\3";
+    char text[100];
+    size_t size = sizeof head - 1;
+    pg_change change;
+    memcpy(text, head, size);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        const char column[] = { (char)(identity >> i & 1), (char)('a' + i), 0, 0, 0, 0, 25, -1, -1, -1, -1 };
+        memcpy(text + size, column, sizeof column);
+        size += sizeof column;
+    }
+    assert_int_equal(read_message(output, text, size, &change), 0);
+}
+
+/* Cell `i` is of kind "tnu"[kinds / 3^i % 3]. */
+static void look_at_old(pg_output *output, unsigned identity, char row, unsigned kinds) {
+    static const pg_row wanted = { .emit = { .places = { 4 }, .count = 1 } };
+    static pg_row_values values;
+    char text[60] = { 'D', 0, 0, 0, 7, row, 0, COLUMNS };
+    size_t size = 8, told = 0;
+    pg_change change;
+    for (unsigned i = 0, left = kinds; i < COLUMNS; i++, left /= 3) {
+        text[size++] = "tnu"[left % 3];
+        if (left % 3 == 0) memcpy(text + size, "\0\0\0\1v", 5), size += 5;
+    }
+    assert_int_equal(read_message(output, text, size, &change), 0);
+    pg_row_fill(&wanted, &(pg_event){ .op = "delete", .relation = change.relation, .before = change.before }, &values);
+    for (unsigned i = 0, left = kinds; i < COLUMNS; i++, left /= 3) {
+        gale_value value;
+        bool is = left % 3 != 2 && (row == 'O' || identity >> i & 1);
+        char name = (char)('a' + i);
+        told += is;
+        assert_int_equal(gale_map_get(&values.list[0], (gale_str){ &name, 1 }, &value), is);
+        if (is) assert_int_equal(value.type, left % 3 ? GALE_TYPE_NULL : GALE_TYPE_STRING);
+    }
+    assert_int_equal(values.list[0].size, told);
+}
+
+static void old_has_what_the_server_sent_and_nothing_else(void **state) {
+    pg_output output;
+    (void)state;
+    assert_int_equal(pg_output_init(&output), 0);
+    for (unsigned identity = 0; identity < 1 << COLUMNS; identity++) {
+        describe(&output, identity);
+        for (unsigned kinds = 0; kinds < 27; kinds++) {
+            look_at_old(&output, identity, 'K', kinds);
+            look_at_old(&output, identity, 'O', kinds);
+        }
+    }
     pg_output_free(&output);
 }
 
@@ -409,6 +464,7 @@ int main(void) {
         cmocka_unit_test(values_are_what_copy_reads),
         cmocka_unit_test(places_in_the_log_are_read_as_they_are_written),
         cmocka_unit_test(changes_have_the_cells_of_their_rows),
+        cmocka_unit_test(old_has_what_the_server_sent_and_nothing_else),
         cmocka_unit_test(a_message_that_is_cut_off_is_damaged),
         cmocka_unit_test(each_row_is_taken_once_however_often_the_connection_breaks),
         cmocka_unit_test(and_in_a_durable_run_however_often_it_dies),
