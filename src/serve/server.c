@@ -96,6 +96,13 @@ static int read_pem(const char *path, char **ret_text, gale_error *error) {
     return path ? gx_file_read_all(path, PEM_MAX, ret_text, &size, error) : 0;
 }
 
+static void show_door(gx_served *served, gx_served_door door, gx_http *http) {
+    pthread_rwlock_wrlock(&served->guard);
+    served->doors[door] = http;
+    pthread_rwlock_unlock(&served->guard);
+}
+
+/* `options`: of --listen; NULL: the owner's. */
 static int open_http(gx_server *server, entrance *e, const gx_server_options *options, gale_error *error) {
     char *certificate = NULL, *key = NULL;
     int rc = options ? read_pem(options->certificate, &certificate, error) : 0;
@@ -105,12 +112,14 @@ static int open_http(gx_server *server, entrance *e, const gx_server_options *op
                              .certificate = certificate,
                              .key = key,
                              .logger = &server->served.logger,
+                             .admits = gx_desk_admits,
                              .serve = gx_desk_serve,
                              .user = &e->desk };
     e->desk.served = &server->served;
     e->desk.errands = &server->errands;
     e->desk.secure = certificate != NULL;
     if (rc >= 0) rc = gx_http_open(&http, &e->http, error);
+    if (rc >= 0) show_door(&server->served, options ? GX_SERVED_LISTEN : GX_SERVED_CONTROL, e->http);
     free(certificate);
     free(key);
     return rc;

@@ -220,6 +220,13 @@ void gx_tappers_end_all(gx_tappers *tappers) {
     gx_monitor_unlock(&tappers->monitor);
 }
 
+uint32_t gx_tappers_count(gx_tappers *tappers) {
+    gx_monitor_lock(&tappers->monitor);
+    uint32_t count = tappers->count;
+    gx_monitor_unlock(&tappers->monitor);
+    return count;
+}
+
 void gx_tappers_free(gx_tappers *tappers) {
     if (!tappers) return;
     gx_monitor_lock(&tappers->monitor);

@@ -45,6 +45,9 @@ typedef struct gx_tapper_options {
 GALE_MUST_USE int gx_tappers_begin(gx_tappers *tappers, const gx_tapper_options *options, gx_outflow **ret_flow,
                                    gale_error *error);
 
+/* How many are open. */
+uint32_t gx_tappers_count(gx_tappers *tappers);
+
 /* The runtime is to go: what was put is still shown, and then each answer ends. */
 void gx_tappers_end_all(gx_tappers *tappers);
 

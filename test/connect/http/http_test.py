@@ -4,6 +4,7 @@
 usage: http_test.py GALE PLUGINS [CLASS...]
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -19,8 +20,12 @@ import time
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "serve"))
+from living import nobody_left  # noqa: E402
+
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
+SANITIZED = b"__asan_init" in Path(GALE).read_bytes() or b"__tsan_init" in Path(GALE).read_bytes()  # its memory is another's
 
 TAKE = """
 name: take
@@ -78,6 +83,14 @@ class Case(unittest.TestCase):
     def end(self, code=0):
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(30), code, self.log())
+
+    def nobody_left(self):
+        """All clients have gone: neither a connection nor a request lives."""
+        nobody_left(lambda: json.loads(self.gale("stats", str(self.process.pid), "--json")[1]), self.wait_for)
+
+    def memory(self):
+        """KiB that the process has resident."""
+        return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text()).group(1))
 
     def log(self):
         path = self.path / "log"
@@ -233,8 +246,17 @@ class Takes(Server):
 
 
 class Refuses(Server):
+    ends_with = 0
+
+    def tearDown(self):
+        """Of all that strangers began nothing is left; an address sanitizer's build fails at its end otherwise."""
+        if self.process and self.process.poll() is None:
+            self.nobody_left()
+            self.end(self.ends_with)
+
     def test_what_is_rejected_is_told_why(self):
         """A line cannot have an end of line in it."""
+        self.ends_with = 1
         with socket.create_server(("127.0.0.1", 0)) as sink:
             self.serve(sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}, {{name: format, value: text}}")
             status, said, _ = self.ask("two\nlines")
@@ -275,6 +297,28 @@ class Refuses(Server):
             one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n0\r\n\r\n")
             self.assertIn(b"413", one.recv(1000))
         self.assertEqual(self.ask("good")[0], 200)
+
+    def test_heads_of_which_no_request_comes(self):
+        """Their target was read, and then their head was too large, or ended."""
+        self.serve()
+        self.assertEqual(self.ask("first")[0], 200)
+        arguments, line = "a=b&" * 4500, b"POST /?a=b HTTP/1.1\r\nHost: x\r\n"
+        heads = [f"POST /?{arguments} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx\n".encode(), line, line + b"X: a\r\n" * 5000, line + b"X\r\n\r\n",
+                 b"POST /?" + b"x" * 20000, b"POST /?a=b HTTP/1.1\r\n"]
+        before = self.memory()
+        for _ in range(5):
+            all_ = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(20 * len(heads))]
+            for n, one in enumerate(all_):
+                with contextlib.suppress(OSError):  # it was closed
+                    one.sendall(heads[n % len(heads)])
+                    one.shutdown(socket.SHUT_WR)
+            for one in all_:
+                with one, contextlib.suppress(OSError):
+                    while one.recv(65536):
+                        pass
+        self.assertEqual(self.ask("last")[0], 200)
+        if not SANITIZED:
+            self.assertLess(self.memory() - before, 2048)
 
     def test_lines_need_memory_of_their_own(self):
         self.serve(spout=properties(format="lines", memory=100000))
