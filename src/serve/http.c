@@ -455,21 +455,20 @@ int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error 
     int rc = gx_mhd_load(&http->mhd, error);
     if (rc >= 0) rc = open_daemon(http, options, error);
     if (rc >= 0) return *ret_http = http, 0;
-    gx_http_close(http);
+    gx_http_close(http, 0);
     return rc;
 }
 
-/* What has been written is read, or time is up. */
-static void wait_for_flows(gx_http *http) {
-    int64_t until = gx_os_monotonic() + GX_HTTP_FAREWELL * GALE_SECOND, left;
+void gx_http_wait(gx_http *http, int64_t until) {
+    int64_t left;
     gx_monitor_lock(&http->monitor);
     while (http->live.streams && (left = until - gx_os_monotonic()) > 0) gx_monitor_wait(&http->monitor, left);
     gx_monitor_unlock(&http->monitor);
 }
 
-void gx_http_close(gx_http *http) {
+void gx_http_close(gx_http *http, int64_t until) {
     if (!http) return;
-    if (http->daemon) wait_for_flows(http);
+    if (http->daemon) gx_http_wait(http, until);
     if (http->daemon) http->mhd->stop_daemon(http->daemon);
     gx_monitor_fini(&http->monitor);
     free(http);

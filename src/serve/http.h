@@ -7,7 +7,7 @@
  *          belong to who opened the door.
  * Owner:   the caller keeps the descriptor, and closes it behind the door. A request lives until it is answered, and no longer.
  *          An answer may have no end (serve/outflow): then any thread writes, and it is sent as it comes. Who writes ends it before the door
- *          closes, which gives its reader GX_HTTP_FAREWELL for the rest.
+ *          closes, which gives its reader some time for the rest.
  * Limits:  GX_HTTP_CONNECTIONS at a time, of which one address has at most GX_HTTP_BY_ADDRESS unless it is this machine. A new connection takes
  *          the place of the oldest one that has not asked for anything; where all have asked, GX_HTTP_SPARE more are accepted, and then the next ones
  *          wait in the system's queue. GX_HTTP_MEMORY a connection for a head; GX_HTTP_BODY for a body, which is kept only if `admits`
@@ -34,8 +34,7 @@ enum {
     GX_HTTP_BODY = 64 * 1024,
     GX_HTTP_ANSWERS = 64 * 1024 * 1024,
     GX_HTTP_SILENCE = 15, /* seconds */
-    GX_HTTP_PATIENCE = 60,
-    GX_HTTP_FAREWELL = 2
+    GX_HTTP_PATIENCE = 60
 };
 
 typedef struct gx_http gx_http;
@@ -71,8 +70,12 @@ typedef struct gx_http_options {
 
 GALE_MUST_USE int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error *error);
 
-/* No request is held any more, and answers without an end have been ended. NULL is allowed. */
-void gx_http_close(gx_http *http);
+/* No request is held any more, and answers without an end have been ended: what is not read of them by `until` (monotonic) is dropped. NULL is
+ * allowed. */
+void gx_http_close(gx_http *http, int64_t until);
+
+/* Waits until what answers without an end have is read, where they have been ended; at most until `until` (monotonic). */
+void gx_http_wait(gx_http *http, int64_t until);
 
 /* Ends connections that take too long. To be called about once a second, by any thread. */
 void gx_http_sweep(gx_http *http, int64_t now);

@@ -86,6 +86,7 @@ typedef struct gx_served {
     struct gx_debug *debug;
     uint32_t port; /* that it listens at; 0: none */
     struct gx_tappers *tappers;
+    struct gx_enders *enders;
     gx_http *doors[GX_SERVED_DOORS]; /* open ones; the guard's, as the runtime is */
 } gx_served;
 
