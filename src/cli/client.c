@@ -196,6 +196,7 @@ static int receive_head(asking *a, gx_client_reply *reply, gale_error *error) {
         return 1;
     }
     if (rc < 0) return gale_error_set(error, GALE_INVALID, "'%s' does not answer by HTTP", a->path);
+    if (!reply->bytes.size) return gale_error_set(error, GALE_STOPPED, "'%s' has gone before it answered", a->path);
     rc = receive_all(a, &reply->bytes);
     return rc < 0 ? rc : understand(a, reply);
 }

@@ -4,6 +4,7 @@
 #include "cli/keys.h"
 #include "cli/running.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/json.h"
 #include "base/str.h"
@@ -106,8 +107,9 @@ static int ask_and_wait(const char *name, const gx_running *one, gx_terminal *er
     waiting w = { .name = name, .one = one, .exit_code = -1, .error = &error };
     int rc = gx_heard_follow(one->path, GX_HEARD_API "/end", take_line, &w, &error);
     bool kills = strcmp(name, "kill") == 0;
-    if (!w.asked && rc == GALE_NOT_FOUND && kills) return GX_EXIT_OK; /* it was there, and has ended since */
-    if (w.asked) rc = w.rc < 0 && w.rc != GALE_NOT_FOUND ? w.rc : rc == GALE_STOPPED ? rc : wait_until_gone(one);
+    bool gone = rc == GALE_NOT_FOUND || (rc == GALE_STOPPED && !gx_signals_ending());
+    if (!w.asked && gone && kills) return GX_EXIT_OK; /* it was there, and has ended since */
+    if (w.asked) rc = w.rc < 0 && w.rc != GALE_NOT_FOUND ? w.rc : rc == GALE_STOPPED && !gone ? rc : wait_until_gone(one);
     if (rc < 0) return gx_session_refuse(errors, &error, gx_heard_exit(rc));
     if (w.exit_code >= 0) return report_end(&w, errors);
     gale_error_set(&error, GALE_STOPPED, "%s has ended, and has not said how: it was killed, or crashed", one->name);

@@ -20,7 +20,7 @@ typedef struct line {
     gale_topology *before; /* while `now` has not run yet, and is to take its place */
     gx_words adopt;        /* what `now` takes that has changed */
     int64_t still_since;   /* spouts stand still; 0: they do not */
-    bool left_behind;      /* a component of `before` is still in a call, and uses it */
+    bool left_behind;      /* a component of `before`, or a thread of the server, is still in a call, and uses what it has */
     bool at_once;          /* it was ended so */
 } line;
 
@@ -249,7 +249,7 @@ int gx_service_run(const gx_session *session, gale_topology *topology) {
     while (exit_code == GOES_ON);
     gx_signals_drained();
     gx_server_ended(l.server, exit_code, 0);
-    gx_server_stop(l.server, l.at_once ? GX_SERVER_LAST_WORDS : GX_SERVER_FAREWELL);
+    if (!gx_server_stop(l.server, l.at_once ? GX_SERVER_LAST_WORDS : GX_SERVER_FAREWELL)) l.left_behind = true;
     if (l.left_behind) _exit(exit_code); /* a thread uses what would be freed */
     gx_change_fini(&l.change);
     if (l.before) drop(&l, l.before);

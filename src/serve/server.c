@@ -228,7 +228,7 @@ static gx_server *make(const gx_server_options *options, gale_runtime *runtime, 
     server->has_errands = server->served.tappers && server->served.enders && gx_server_resume(server, runtime, topology, NULL) == 0 &&
                           gx_errands_init(&server->errands);
     if (server->has_errands) return server;
-    gx_server_stop(server, 0);
+    (void)gx_server_stop(server, 0);
     return NULL;
 }
 
@@ -243,7 +243,7 @@ int gx_server_start(const gx_server_options *options, gale_runtime *runtime, con
     if (rc >= 0 && options->control) open_control(server);
     if (rc >= 0 && !gx_thread_start(&server->keeper, "gale-serve", keep_all, server))
         rc = gale_error_set(error, GALE_IO, "out of threads");
-    if (rc < 0) return gx_server_stop(server, 0), rc;
+    if (rc < 0) return (void)gx_server_stop(server, 0), rc;
     *ret_server = server;
     return 0;
 }
@@ -260,9 +260,15 @@ void gx_server_ended(gx_server *server, int exit_code, int64_t farewell) {
     if (server->control.http) gx_http_wait(server->control.http, until);
 }
 
+static void free_doors(gx_server *server, int64_t until) {
+    gx_enders_free(server->served.enders);
+    gx_http_close(server->listen.http, until);
+    gx_http_close(server->control.http, until);
+}
+
 /* No errand is taken any more, and those that wait are run: no request is held when the doors close. */
-void gx_server_stop(gx_server *server, int64_t farewell) {
-    if (!server) return;
+bool gx_server_stop(gx_server *server, int64_t farewell) {
+    if (!server) return true;
     int64_t until = gx_os_monotonic() + farewell;
     if (server->has_errands) gx_errands_close(&server->errands);
     if (server->keeper.started)
@@ -270,14 +276,13 @@ void gx_server_stop(gx_server *server, int64_t farewell) {
     else if (server->has_errands)
         gx_errands_run(&server->errands, 0);
     gx_server_pause(server);
-    bool left_behind = !gx_tappers_free(server->served.tappers, until);
-    gx_enders_free(server->served.enders);
-    gx_http_close(server->listen.http, until);
-    gx_http_close(server->control.http, until);
+    bool whole = gx_tappers_free(server->served.tappers, until);
+    if (whole) free_doors(server, until);
     gx_door_close(&server->listen.door);
     gx_door_close(&server->control.door);
-    if (left_behind) return; /* the thread of the taps uses it still */
+    if (!whole) return false; /* its answers are suspended, in which a door cannot be closed */
     pthread_rwlock_destroy(&server->served.guard);
     if (server->has_errands) gx_errands_fini(&server->errands);
     free(server);
+    return true;
 }

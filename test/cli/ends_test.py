@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "serve"))
 import rig  # noqa: E402
 
 GALE = str(Path(sys.argv[1]).resolve())
-HAS_STORE = sys.argv[2:] == ["1"]
+HAS_STORE = sys.argv[2:3] == ["1"]
 LIMIT, LONG = 60, 600
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -152,7 +152,7 @@ class Scene:
         return process
 
     def hangs(self, *options):
-        """Somebody holds the pipe open and does not read it: the sink is in a write that does not come back."""
+        """--end-within is the last one that is given. Somebody holds the pipe open and does not read it: the sink is in a write that does not come back."""
         self.stack.callback(os.close, os.open(self.path / "fifo", os.O_RDWR))
         process = self.runs("hung", *options)
         rig.until(lambda: any(e["in_call"] and e["in_call"]["since"] > 0.5 for e in self.now(process)["executors"]), "its hang")
@@ -366,6 +366,27 @@ class Ends(unittest.TestCase):
     @unittest.skipUnless(HAS_STORE, "without the store there is no durable run")
     def test_and_those_of_durable_runs(self):
         self.play_all(DURABLE)
+
+
+class Changes(unittest.TestCase):
+    def hangs_and_goes_on(self, *options):
+        with Scene() as s:
+            run = s.hangs("--end-within", "1", *options)
+            done = subprocess.run([GALE, "reload", str(run.pid)], env=dict(os.environ, XDG_RUNTIME_DIR=str(s.runtime)), capture_output=True,
+                                  text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, r"component 'out' \(task \d+\) has been in one call for .* s, and cannot be stopped in it")
+            before = s.now(run)["trees"]["acked"]
+            with open(s.path / "fifo", "rb") as fifo:
+                rig.until(lambda: fifo.read1(65536) and s.now(run)["trees"]["acked"] > before, "what the run does")
+                self.assertEqual(s.now(run)["phase"], "running")
+
+    def test_a_sink_that_hangs_refuses_a_change_and_the_run_goes_on(self):
+        self.hangs_and_goes_on()
+
+    @unittest.skipUnless(HAS_STORE, "without the store there is no durable run")
+    def test_and_so_in_a_durable_run(self):
+        self.hangs_and_goes_on("--state", "state")
 
 
 if __name__ == "__main__":
