@@ -109,7 +109,8 @@ static int ask_and_wait(const char *name, const gx_running *one, gx_terminal *er
     bool kills = strcmp(name, "kill") == 0;
     bool gone = rc == GALE_NOT_FOUND || (rc == GALE_STOPPED && !gx_signals_ending());
     if (!w.asked && gone && kills) return GX_EXIT_OK; /* it was there, and has ended since */
-    if (w.asked) rc = w.rc < 0 && w.rc != GALE_NOT_FOUND ? w.rc : rc == GALE_STOPPED && !gone ? rc : wait_until_gone(one);
+    if (w.asked)
+        rc = w.rc < 0 && w.rc != GALE_NOT_FOUND ? w.rc : rc == GALE_STOPPED && !gone ? rc : wait_until_gone(one);
     if (rc < 0) return gx_session_refuse(errors, &error, gx_heard_exit(rc));
     if (w.exit_code >= 0) return report_end(&w, errors);
     gale_error_set(&error, GALE_STOPPED, "%s has ended, and has not said how: it was killed, or crashed", one->name);

@@ -20,8 +20,8 @@ typedef struct line {
     gale_topology *before; /* while `now` has not run yet, and is to take its place */
     gx_words adopt;        /* what `now` takes that has changed */
     int64_t still_since;   /* spouts stand still; 0: they do not */
-    bool left_behind;      /* a component of `before`, or a thread of the server, is still in a call, and uses what it has */
-    bool at_once;          /* it was ended so */
+    bool left_behind; /* a component of `before`, or a thread of the server, is still in a call, and uses what it has */
+    bool at_once;     /* it was ended so */
 } line;
 
 static void drop(const line *l, gale_topology *topology) {

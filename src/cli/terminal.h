@@ -25,7 +25,7 @@ typedef struct gx_terminal {
     bool visible; /* is what could steer a terminal written out? */
     pthread_mutex_t mutex;
     gx_buf live; /* what is shown, line ends included */
-    int broken;  /* the errno of the newest write that failed, or 0; ETIMEDOUT: its reader did not read when the end was asked for */
+    int broken; /* the errno of the newest write that failed, or 0; ETIMEDOUT: its reader did not read when the end was asked for */
     bool stalled; /* that was so: it is not waited for any more */
     gx_log_lines log;
     gx_atomic32 log_level; /* what is below this gale_log_level is dropped */

@@ -277,8 +277,8 @@ static void read_change(gx_watching *r, int64_t now) {
 static void refuse_hanging(gx_watching *r, const gx_pulse *pulse) {
     gale_error error = GALE_ERROR_INIT;
     gale_error_set(&error, GALE_TIMED_OUT,
-                   "component '%s' (task %u) has been in one call for %.1f s, and cannot be stopped in it", pulse->component,
-                   pulse->task, (double)pulse->lasts / 1e9);
+                   "component '%s' (task %u) has been in one call for %.1f s, and cannot be stopped in it",
+                   pulse->component, pulse->task, (double)pulse->lasts / 1e9);
     gale_topology_free(r->next);
     r->next = NULL;
     refuse_change(r, &error);

@@ -2,6 +2,7 @@
 
 #include "base/os/thread.h"
 #include "base/os/time.h"
+#include "head/head.h"
 #include "serve/mhd.h"
 
 #include <gale/clock.h>
@@ -19,11 +20,11 @@ enum { FLOW_BLOCK = 16384 };
 typedef struct line {
     struct gx_http *http; /* NULL: nobody's */
     int fd;
-    int64_t since;  /* when it was made, or answered last */
-    bool admitted;  /* its head has come, and is of who may ask */
-    bool answering; /* its request has come whole */
-    bool flows;     /* its answer has no end */
-    bool evicted;   /* another has its place */
+    int64_t since;          /* when it was made, or answered last */
+    bool admitted;          /* its head has come, and is of who may ask */
+    bool answering;         /* its request has come whole */
+    bool flows;             /* its answer has no end */
+    bool evicted;           /* another has its place */
     gx_http_request *begun; /* owned: libmicrohttpd forgets it when the connection ends before its head was looked at */
 } line;
 
@@ -44,7 +45,7 @@ struct gx_http_request {
     struct MHD_Connection *connection;
     const char *method;
     const char *refusal; /* why the target cannot be read */
-    bool begun, admitted, held, answered, too_large, flows;
+    bool is_path, closes, begun, admitted, held, answered, too_large, flows;
     size_t answer_size; /* part of http->live.unread */
     gx_buf body;
     gx_http_reply reply;
@@ -102,6 +103,7 @@ static enum MHD_Result queue(gx_http_request *request, const gx_http_reply *repl
         return MHD_NO;
     }
     add_headers(request->http, response, reply);
+    if (request->closes) request->http->mhd->add_response_header(response, "Connection", "close");
     enum MHD_Result result = mhd->queue_response(request->connection, reply->status, response);
     mhd->destroy_response(response);
     return result;
@@ -221,6 +223,7 @@ static void *begin(void *user, const char *uri, struct MHD_Connection *connectio
     if (!request) return NULL;
     request->http = http;
     request->connection = connection;
+    request->is_path = *uri == '/';
     if (!gx_target_read(gx_str(uri), &request->target, &request->refusal)) request->target.segment_count = 0;
     gx_monitor_lock(&http->monitor);
     own->begun = request;
@@ -249,11 +252,39 @@ static enum MHD_Result refuse_target(gx_http_request *request) {
     return refuse(request, 400, text);
 }
 
-static enum MHD_Result look_at_head(gx_http_request *request, const char *method) {
+static enum MHD_Result look_at_line(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind;
+    head_line(user, name, value);
+    return MHD_YES;
+}
+
+/* Can it be read in one way only? */
+static head_check check_head(const gx_http_request *request, const char *method, const char *protocol) {
+    const gx_mhd *mhd = request->http->mhd;
+    const union MHD_ConnectionInfo *info = mhd->get_connection_info(request->connection,
+                                                                    MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    head_check check;
+    head_begin(&check, method, request->is_path ? "/" : "", protocol, head_is_read_in_place(mhd->get_version()));
+    (void)mhd->get_connection_values(request->connection, MHD_HEADER_KIND, look_at_line, &check);
+    (void)head_end(&check, info ? info->header_size : 0);
+    return check;
+}
+
+/* What follows on this connection may be meant otherwise than it is read. */
+static enum MHD_Result refuse_head(gx_http_request *request, const head_check *check) {
+    char text[100];
+    snprintf(text, sizeof text, "the request %s", check->why);
+    request->closes = true;
+    return refuse(request, check->too_large ? 431 : 400, text);
+}
+
+static enum MHD_Result look_at_head(gx_http_request *request, const char *method, const char *protocol) {
     uint64_t length;
     gale_str text = gx_http_header(request, "Content-Length");
+    const head_check check = check_head(request, method, protocol);
     request->begun = true;
     request->method = method;
+    if (check.why) return refuse_head(request, &check);
     if (request->refusal) return refuse_target(request);
     request->admitted = request->http->admits(request->http->user, request);
     set_stage(request, false);
@@ -273,9 +304,9 @@ static void take_body(gx_http_request *request, const char *data, size_t size) {
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **own) {
     gx_http_request *request = *own;
-    (void)user, (void)connection, (void)url, (void)version;
+    (void)user, (void)connection, (void)url;
     if (!request) return MHD_NO; /* no memory: the connection is closed */
-    if (!request->begun) return look_at_head(request, method);
+    if (!request->begun) return look_at_head(request, method, version);
     if (!*data_size) return serve(request);
     take_body(request, data, *data_size);
     *data_size = 0;
@@ -415,11 +446,12 @@ static struct MHD_Daemon *start(gx_http *http, const gx_http_options *options, i
     };
     return http->mhd->start_daemon(
         flags, 0, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, say, http, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(GX_HTTP_CONNECTIONS + GX_HTTP_SPARE), MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        options->local ? 0U : (unsigned)GX_HTTP_BY_ADDRESS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GX_HTTP_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)GX_HTTP_SILENCE, MHD_OPTION_URI_LOG_CALLBACK, begin, http,
-        MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_NOTIFY_CONNECTION, notice, http,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(GX_HTTP_CONNECTIONS + GX_HTTP_SPARE),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->local ? 0U : (unsigned)GX_HTTP_BY_ADDRESS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GX_HTTP_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)GX_HTTP_SILENCE, MHD_OPTION_URI_LOG_CALLBACK, begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http,
+        MHD_OPTION_NOTIFY_CONNECTION, notice, http, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
+        1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 /* A start that fails closes the descriptor or leaves it, as it comes; by then the number may be another's. */

@@ -225,8 +225,8 @@ static gx_server *make(const gx_server_options *options, gale_runtime *runtime, 
     pthread_rwlock_init(&server->served.guard, NULL);
     server->served.tappers = gx_tappers_new(&server->served);
     server->served.enders = gx_enders_new();
-    server->has_errands = server->served.tappers && server->served.enders && gx_server_resume(server, runtime, topology, NULL) == 0 &&
-                          gx_errands_init(&server->errands);
+    server->has_errands = server->served.tappers && server->served.enders &&
+                          gx_server_resume(server, runtime, topology, NULL) == 0 && gx_errands_init(&server->errands);
     if (server->has_errands) return server;
     (void)gx_server_stop(server, 0);
     return NULL;

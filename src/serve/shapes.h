@@ -42,7 +42,7 @@
     "rejected:i, expired:i, dropped:i, drop:s?, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "         \
     "hurts:[{level:s, component:s?, task:i?, text:s}], health:" GX_SHAPE_HEALTH ", checkpoint:" GX_SHAPE_CHECKPOINT    \
     ", "                                                                                                               \
-    "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}, "                                                       \
+    "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}, "                                                        \
     "doors:[{name:s, connections:i, requests:i, streams:i, unread_bytes:i}], taps:i}"
 
 #define GX_SHAPE_HISTORY                                                                                               \

@@ -13,7 +13,9 @@ import threading
 import unittest
 from pathlib import Path
 
+import heads
 import rig
+from heads import answer
 
 rig.Case.gale = str(Path(sys.argv[1]).resolve())
 CONNECTIONS = 10_000
@@ -132,6 +134,20 @@ class Hostile(rig.Case):
         self.assertEqual(self.get("/?" + "a&" * 100), 400)
         self.still_well()
 
+    def answers(self, heads):
+        for name, data in heads(b"/api/gale/v1/log-level", b'{"level": "warn"}', self.bearer().encode() + b"\r\n"):
+            with socket.create_connection(("127.0.0.1", self.run_.port), timeout=rig.PATIENCE) as sock:
+                yield name, answer(sock, data)
+
+    def test_a_head_that_can_be_read_in_two_ways_is_refused_and_its_connection_closed(self):
+        for name, said in self.answers(heads.refused):
+            self.assertEqual(said, (400, True), name)
+        for name, said in self.answers(heads.too_large):
+            self.assertEqual(said, (431, True), name)
+        for name, said in self.answers(heads.taken):
+            self.assertEqual(said, (200, False), name)
+        self.still_well()
+
     def test_heads_of_which_no_request_comes(self):
         """Their target was read, and then their head was too large, or ended."""
         before = memory(self.run_)
@@ -206,6 +222,10 @@ class Hostile(rig.Case):
             with open(self.run_.path / "in.txt", "a") as file:
                 file.write("more\n")
             rig.until(lambda: control()["trees"]["acked"] >= 2, "the owner's answer")
+            # A second each for what one may have taken would be over a minute.
+            with socket.create_connection(("127.0.0.1", self.run_.port), timeout=30) as sock:
+                sock.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 200 ", sock.recv(65536))
             self.assertLess(descriptors(self.run_), 300)
             self.grew_less_than(64 * 1024, before)
         finally:

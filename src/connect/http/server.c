@@ -1,5 +1,7 @@
 #include "connect/http/server.h"
 
+#include "head/head.h"
+
 #include <gale/metric.h>
 
 #include <errno.h>
@@ -18,8 +20,8 @@ typedef struct line {
     int fd;
     int64_t since; /* when it was made, or answered last */
     bool held;
-    bool admitted; /* its head was taken, and its body comes */
-    bool evicted;  /* another has its place */
+    bool admitted;       /* its head was taken, and its body comes */
+    bool evicted;        /* another has its place */
     http_request *begun; /* owned: libmicrohttpd forgets it when the connection ends before its head was looked at */
 } line;
 
@@ -30,7 +32,7 @@ struct http_server {
     struct MHD_Daemon *daemon;
     line *oldest, *newest;
     uint32_t count, most, held, replying;
-    uint32_t requests; /* that live, also of connections that have gone */
+    uint32_t requests;         /* that live, also of connections that have gone */
     uint32_t looking;          /* of those held: how many libmicrohttpd calls again */
     bool called;               /* a run comes at once */
     struct MHD_Response *well; /* the last one of 200; NULL: there was none */
@@ -49,7 +51,7 @@ struct http_request {
     const char *method;
     size_t size, capacity;
     uint32_t looks; /* how often it was looked at for its answer */
-    bool begun, refused, held, suspended, answered, gone;
+    bool begun, refused, closes, held, suspended, answered, gone;
     http_reply reply;
 };
 
@@ -118,6 +120,7 @@ static enum MHD_Result send_reply(http_request *request) {
     http_server *server = request->server;
     struct MHD_Response *response = response_of(server, &request->reply);
     if (!response) return MHD_NO;
+    if (request->closes) (void)MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(request->connection, request->reply.status, response);
     if (response != server->well) MHD_destroy_response(response);
     return result;
@@ -258,12 +261,38 @@ static uint64_t length_of(const http_request *request) {
     return http_request_header(request, "Transfer-Encoding") ? UINT64_MAX : 0;
 }
 
-static enum MHD_Result look_at_head(http_request *request, const char *method) {
+static void look_at_line(void *user, const char *name, const char *value) {
+    head_line(user, name, value);
+}
+
+/* Can it be read in one way only? */
+static head_check check_head(const http_request *request, const char *method, const char *protocol) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+                                                                   MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    head_check check;
+    head_begin(&check, method, request->target, protocol, head_is_read_in_place(MHD_get_version()));
+    http_request_headers(request, look_at_line, &check);
+    (void)head_end(&check, info ? info->header_size : 0);
+    return check;
+}
+
+/* What follows on this connection may be meant otherwise than it is read. */
+static enum MHD_Result refuse_head(http_request *request, const head_check *check) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "the request %s", check->why);
+    refuse(request, check->too_large ? 431 : 400, text);
+    request->closes = true;
+    return send_reply(request);
+}
+
+static enum MHD_Result look_at_head(http_request *request, const char *method, const char *protocol) {
     const http_server_options *options = &request->server->options;
+    const head_check check = check_head(request, method, protocol);
     uint64_t length = length_of(request);
     http_reply reply;
     request->begun = true;
     request->method = method;
+    if (check.why) return refuse_head(request, &check);
     if (!options->check(options->user, request, &reply)) {
         request->reply = reply;
         request->refused = true;
@@ -297,9 +326,9 @@ static enum MHD_Result serve(http_request *request) {
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **own) {
     http_request *request = *own;
-    (void)user, (void)connection, (void)url, (void)version;
+    (void)user, (void)connection, (void)url;
     if (!request) return MHD_NO; /* no memory: the connection is closed */
-    if (!request->begun) return look_at_head(request, method);
+    if (!request->begun) return look_at_head(request, method, version);
     if (!*data_size) return serve(request);
     take_body(request, data, *data_size);
     *data_size = 0;
@@ -349,7 +378,7 @@ typedef struct walk {
 static enum MHD_Result tell_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
     const walk *w = user;
     (void)kind;
-    w->each(w->user, name, value ? value : "");
+    w->each(w->user, name, value ? value : name + strlen(name));
     return MHD_YES;
 }
 
@@ -545,12 +574,13 @@ static struct MHD_Daemon *start(http_server *server, int fd) {
         { given->certificate ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)(uintptr_t)given->key },
         { MHD_OPTION_END, 0, NULL },
     };
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, say, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->most + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HTTP_CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_URI_LOG_CALLBACK, begin,
-        server, MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION, notice, server,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    return MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, say, server,
+                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                            (unsigned)server->most + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)HTTP_CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, seconds,
+                            MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED, end, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, notice, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static int open_daemon(http_server *server, gale_error *error) {

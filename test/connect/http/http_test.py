@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -21,6 +22,7 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "serve"))
+import heads  # noqa: E402
 from living import nobody_left  # noqa: E402
 
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
@@ -297,6 +299,32 @@ class Refuses(Server):
             one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n0\r\n\r\n")
             self.assertIn(b"413", one.recv(1000))
         self.assertEqual(self.ask("good")[0], 200)
+
+    def test_a_head_that_can_be_read_in_two_ways_is_refused_and_its_connection_closed(self):
+        self.serve()
+        self.assertEqual(self.ask("first")[0], 200)
+        for table, expected in ((heads.refused, (400, True)), (heads.too_large, (431, True)), (heads.taken, (200, False))):
+            for name, data in table(b"/?a=b&c", b"text"):
+                with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+                    self.assertEqual(heads.answer(one, data), expected, name)
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+            most = b"/?" + b"&".join([b"a=b"] * 128)
+            head = heads.of_lines(heads.START % most + b"Content-Length: 1\r\nX: " + b"x" * 14000 + b"\r\n", 128)
+            self.assertEqual(heads.answer(one, head + b"x"), (200, False))
+
+    def test_half_heads_keep_nobody_waiting(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.serve(spout=properties(maxRequests=16, timeout=600))
+        self.ask("x")
+        half = []
+        for _ in range(3000):
+            half.append(socket.create_connection(("127.0.0.1", self.port), timeout=60))
+            half[-1].sendall(b"POST / HTTP/1.1\r\nHost: ")
+        self.assertEqual(self.ask("y", timeout=60)[0], 200)  # nothing else would make room in ten minutes
+        for one in half:
+            one.close()
 
     def test_heads_of_which_no_request_comes(self):
         """Their target was read, and then their head was too large, or ended."""
