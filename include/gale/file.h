@@ -136,8 +136,8 @@ typedef struct gale_file_codec {
  * goes on removes what was begun since the checkpoint, and files that are not kept go when a checkpoint lasts. A file with a
  * number that a checkpoint with a name needs must not be gone when a run goes on from that. */
 typedef enum gale_file_format {
-    GALE_FILE_TSV,  /* values as they are, with tabs between them; a tab, newline or return inside a value becomes
-                       \t, \n, \r, null is \N. Who must tell those from a backslash and a letter takes JSON */
+    GALE_FILE_TSV, /* values with tabs between them; a tab, newline, return or backslash inside a value becomes \t, \n, \r or
+                       \\, null is \N: PostgreSQL's COPY reads it so. Types are not written: 5 and "5" are the same field */
     GALE_FILE_JSON, /* {"field": value, ...} */
     GALE_FILE_CSV, /* RFC 4180: a value that holds a comma, a quotation mark or an end of line stands between quotation marks;
                        null is nothing, an empty text "". Lines end with a newline alone */

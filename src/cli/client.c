@@ -73,6 +73,7 @@ static int send_all(const asking *a, const gx_buf *request) {
 /* What there is, behind what was read before: how many bytes; 0: the end. */
 static int64_t receive(asking *a, gx_buf *bytes) {
     for (;;) {
+        if (gx_signals_asked()) return gale_error_set(a->error, GALE_STOPPED, "interrupted");
         if (!gx_buf_reserve(bytes, 65536)) return gale_error_set(a->error, GALE_NO_MEMORY, "out of memory");
         int64_t taken = gx_socket_read(a->fd, bytes->data + bytes->size, 65536);
         if (taken != GALE_AGAIN && taken < 0) return errno == ECONNRESET ? 0 : broken(a, "read from");
@@ -195,6 +196,7 @@ static int receive_head(asking *a, gx_client_reply *reply, gale_error *error) {
         return 1;
     }
     if (rc < 0) return gale_error_set(error, GALE_INVALID, "'%s' does not answer by HTTP", a->path);
+    if (!reply->bytes.size) return gale_error_set(error, GALE_STOPPED, "'%s' has gone before it answered", a->path);
     rc = receive_all(a, &reply->bytes);
     return rc < 0 ? rc : understand(a, reply);
 }

@@ -4,49 +4,117 @@
 #include "cli/keys.h"
 #include "cli/running.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/json.h"
 #include "base/str.h"
 
+#include <jansson.h>
+#include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 typedef struct choices {
     bool wait;
 } choices;
 
-static const gx_option waiting[] = {
-    { 'w', "wait", NULL, GX_OPTION_FLAG, offsetof(choices, wait), 0, 0, "until it has ended" },
+static const gx_option wait_option[] = {
+    { 'w', "wait", NULL, GX_OPTION_FLAG, offsetof(choices, wait), 0, 0,
+      "until it has ended; says how, and has its exit code" },
 };
 
-/* The topology that the first word means, and an answer to `method` of `what`. */
-static int ask(const char *wanted, const char *method, const char *what, const char *body, gx_running *ret_running,
-               gx_heard *ret_heard, gale_error *error) {
+/* An answer to `method` of `what`. */
+static int ask_running(const gx_running *one, const char *method, const char *what, const char *body,
+                       gx_heard *ret_heard, gale_error *error) {
     gx_buf target = GX_BUF_INIT(NULL);
     *ret_heard = (gx_heard){ .owned = NULL, .reply = { .bytes = GX_BUF_INIT(NULL) } };
-    int rc = gx_running_find(wanted, ret_running, error);
     gx_buf_format(&target, GX_HEARD_API "/%s", what);
     const char *text = gx_buf_text(&target);
-    if (rc >= 0 && !text) rc = gale_error_set(error, GALE_NO_MEMORY, "out of memory");
-    if (rc >= 0) rc = gx_heard_ask(ret_running->path, method, text, body, ret_heard, error);
+    int rc = text ? gx_heard_ask(one->path, method, text, body, ret_heard, error)
+                  : gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     gx_buf_fini(&target);
     return rc;
 }
 
+/* The same of the topology that the first word means. */
+static int ask(const char *wanted, const char *method, const char *what, const char *body, gx_running *ret_running,
+               gx_heard *ret_heard, gale_error *error) {
+    *ret_heard = (gx_heard){ .owned = NULL, .reply = { .bytes = GX_BUF_INIT(NULL) } };
+    int rc = gx_running_find(wanted, ret_running, error);
+    return rc < 0 ? rc : ask_running(ret_running, method, what, body, ret_heard, error);
+}
+
 /* --- One word ------------------------------------------------------------------------------------------------------ */
 
-/* Until nobody listens at its socket: then all is written, and it ends. Returns an exit code. */
-static int wait_for_end(const gx_running *one) {
-    int signal = 0;
+/* What is asked for is asked when the connection stands that the end is reported on. */
+typedef struct waiting {
+    const char *name;
+    const gx_running *one;
+    bool asked;
+    int rc;
+    int64_t exit_code; /* -1: not known yet */
+    gale_error *error;
+} waiting;
+
+static bool take_line(void *user, gale_str line) {
+    waiting *w = user;
+    json_t *json = json_loadb(line.data ? line.data : "", line.size, 0, NULL);
+    const json_t *code = json_object_get(json, "exit_code");
+    if (json_is_integer(code)) w->exit_code = json_integer_value(code);
+    json_decref(json);
+    if (!w->asked) {
+        gx_heard heard;
+        w->asked = true;
+        w->rc = ask_running(w->one, "POST", w->name, "{}", &heard, w->error);
+        gx_heard_fini(&heard);
+    }
+    return w->rc >= 0 && w->exit_code < 0;
+}
+
+/* Nobody listens at its socket any more, and all is written. */
+static int wait_until_gone(const gx_running *one) {
     for (;;) {
         gale_error error = GALE_ERROR_INIT;
         gx_heard heard;
-        int rc = gx_heard_ask(one->path, "GET", GX_HEARD_API "/log-level", NULL, &heard, &error);
+        int signal = 0, rc = gx_heard_ask(one->path, "GET", GX_HEARD_API "/log-level", NULL, &heard, &error);
         gx_heard_fini(&heard);
-        if (rc == GALE_NOT_FOUND) return GX_EXIT_OK;
-        (void)gx_keys_wait(100 * GALE_MILLISECOND, &signal);
-        if (signal) return GX_EXIT_SIGNAL + signal;
-        if (rc == GALE_STOPPED) return GX_EXIT_FAILED;
+        if (rc == GALE_NOT_FOUND) return GALE_OK;
+        if (rc != GALE_STOPPED) (void)gx_keys_wait(20 * GALE_MILLISECOND, &signal);
+        if (rc == GALE_STOPPED || signal) return GALE_STOPPED;
     }
+}
+
+static const char *meaning_of(int exit_code) {
+    static const char *const meanings[] = { "all in flight was finished, or is in the state",
+                                            "something failed for good", "it could not begin",
+                                            "input or output failed" };
+    if (exit_code < 0 || exit_code > GX_EXIT_SIGNAL) return "a signal cut it short";
+    return exit_code <= GX_EXIT_IO ? meanings[exit_code] : "it failed";
+}
+
+static int report_end(const waiting *w, gx_terminal *errors) {
+    gx_buf out = GX_BUF_INIT(NULL);
+    gx_buf_format(&out, "%s has ended: %s (exit code %d)\n", w->one->name, meaning_of((int)w->exit_code),
+                  (int)w->exit_code);
+    int printed = gx_session_print(errors, &out);
+    bool killed = strcmp(w->name, "kill") == 0 && w->exit_code == GX_EXIT_SIGNAL + SIGTERM;
+    return printed != GX_EXIT_OK || killed ? printed : (int)w->exit_code;
+}
+
+/* Asks, and waits for the end. Returns the exit code: that of the run, or 0 where a kill has ended it as it was to. */
+static int ask_and_wait(const char *name, const gx_running *one, gx_terminal *errors) {
+    gale_error error = GALE_ERROR_INIT;
+    waiting w = { .name = name, .one = one, .exit_code = -1, .error = &error };
+    int rc = gx_heard_follow(one->path, GX_HEARD_API "/end", take_line, &w, &error);
+    bool kills = strcmp(name, "kill") == 0;
+    bool gone = rc == GALE_NOT_FOUND || (rc == GALE_STOPPED && !gx_signals_ending());
+    if (!w.asked && gone && kills) return GX_EXIT_OK; /* it was there, and has ended since */
+    if (w.asked)
+        rc = w.rc < 0 && w.rc != GALE_NOT_FOUND ? w.rc : rc == GALE_STOPPED && !gone ? rc : wait_until_gone(one);
+    if (rc < 0) return gx_session_refuse(errors, &error, gx_heard_exit(rc));
+    if (w.exit_code >= 0) return report_end(&w, errors);
+    gale_error_set(&error, GALE_STOPPED, "%s has ended, and has not said how: it was killed, or crashed", one->name);
+    return gx_session_refuse(errors, &error, GX_EXIT_FAILED);
 }
 
 static int tell(const gx_command *command, int argc, char **argv, gx_terminal *errors) {
@@ -59,12 +127,14 @@ static int tell(const gx_command *command, int argc, char **argv, gx_terminal *e
     if (rc == 0 && words.count != 1)
         rc = gale_error_set(&error, GALE_INVALID, "%s wants one topology that runs: gale %s", command->name,
                             command->usage);
-    if (rc == 0) rc = ask(words.items[0], "POST", command->name, "{}", &one, &heard, &error);
+    if (rc == 0) rc = gx_running_find(words.items[0], &one, &error);
+    if (rc == 0 && c.wait) return ask_and_wait(command->name, &one, errors);
+    if (rc == 0) rc = ask_running(&one, "POST", command->name, "{}", &heard, &error);
     bool silent = rc == GALE_NOT_FOUND && !heard.reply.bytes.size && one.pid;
     gx_heard_fini(&heard);
     if (silent && command == &gx_cmd_kill) return GX_EXIT_OK; /* it was there, and ended before it had answered */
     if (rc < 0) return gx_session_refuse(errors, &error, gx_heard_exit(rc));
-    return c.wait ? wait_for_end(&one) : GX_EXIT_OK;
+    return GX_EXIT_OK;
 }
 
 static int run_activate(int argc, char **argv, gx_terminal *errors) {
@@ -144,7 +214,7 @@ const gx_command gx_cmd_drain = {
     .usage = "drain TOPOLOGY [options]",
     .text = "end a running topology in order, as SIGTERM does",
     .more = WHICH,
-    .options = waiting,
+    .options = wait_option,
     .option_count = 1,
     .run = run_drain,
 };
@@ -154,7 +224,7 @@ const gx_command gx_cmd_kill = {
     .usage = "kill TOPOLOGY [options]",
     .text = "end a running topology at once: what is in flight is not finished",
     .more = WHICH,
-    .options = waiting,
+    .options = wait_option,
     .option_count = 1,
     .run = run_kill,
 };

@@ -4,6 +4,7 @@
 #include "cli/look.h"
 #include "cli/running.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 #include "base/json.h"
 #include "base/str.h"
@@ -117,7 +118,7 @@ static void tell_all(const choices *c, const gx_runnings *all, gx_buf *out) {
     } else {
         gx_buf_add_text(out, "you run no topology that can be reached\n");
     }
-    for (size_t i = 0; i < all->count; i++) tell_one(c, &all->list[i], &json, out);
+    for (size_t i = 0; i < all->count && !gx_signals_ending(); i++) tell_one(c, &all->list[i], &json, out);
     if (all->more && !c->json) gx_buf_format(out, "and more than these %d\n", GX_RUNNING_MAX);
     if (!c->json) return;
     gx_json_close(&json, ']');
@@ -138,6 +139,8 @@ static int run(int argc, char **argv, gx_terminal *errors) {
     if (rc == 0) rc = gx_running_list(all, &error);
     if (rc == 0) tell_all(&c, all, &out);
     free(all);
+    if (gx_signals_ending()) gx_buf_fini(&out);
+    if (gx_signals_ending()) return GX_EXIT_SIGNAL + gx_signals_ending(); /* half a list would pass for all */
     return rc < 0 ? gx_session_refuse(errors, &error, gx_heard_exit(rc)) : gx_session_print(errors, &out);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/heard.h"
 #include "cli/running.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/tap_line.h"
 
 #include "base/str.h"
@@ -86,7 +87,7 @@ static int watch(watching *w, const gx_running *one, const char *component) {
     int rc = text ? gx_heard_follow(one->path, text, take, w, w->error)
                   : gale_error_set(w->error, GALE_NO_MEMORY, "out of memory");
     gx_buf_fini(&target);
-    return rc == GALE_STOPPED ? 0 : rc < 0 ? rc : w->rc;
+    return rc == GALE_STOPPED && gx_signals_ending() ? 0 : rc < 0 ? rc : w->rc;
 }
 
 static int run(int argc, char **argv, gx_terminal *errors) {

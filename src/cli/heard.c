@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "front/json_value.h"
 
 static int understand(gx_heard *heard, const char *path, gale_error *error) {
@@ -51,6 +52,7 @@ void gx_heard_fini(gx_heard *heard) {
 
 int gx_heard_exit(int code) {
     if (code == GALE_TIMED_OUT) return GX_EXIT_IO;
+    if (code == GALE_STOPPED && gx_signals_ending()) return GX_EXIT_SIGNAL + gx_signals_ending();
     return code == GALE_STOPPED ? GX_EXIT_FAILED : gx_session_exit(code);
 }
 

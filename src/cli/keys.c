@@ -22,6 +22,7 @@ void gx_keys_begin(void) {
     keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     keys.c_cc[VMIN] = 1;
     keys.c_cc[VTIME] = 0;
+    gx_signals_restore_by(gx_keys_end);
     begun = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
 }
 

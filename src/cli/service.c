@@ -2,6 +2,7 @@
 
 #include "base/os/time.h"
 #include "cli/figures.h"
+#include "cli/signals.h"
 #include "cli/watching.h"
 
 #include <string.h>
@@ -19,10 +20,12 @@ typedef struct line {
     gale_topology *before; /* while `now` has not run yet, and is to take its place */
     gx_words adopt;        /* what `now` takes that has changed */
     int64_t still_since;   /* spouts stand still; 0: they do not */
+    bool left_behind; /* a component of `before`, or a thread of the server, is still in a call, and uses what it has */
+    bool at_once;     /* it was ended so */
 } line;
 
 static void drop(const line *l, gale_topology *topology) {
-    if (topology != l->first) gale_topology_free(topology);
+    if (topology != l->first && !l->left_behind) gale_topology_free(topology);
 }
 
 /* Not an exit code: there is another one. */
@@ -179,14 +182,21 @@ static int go_on(line *l, const gx_watching *r) {
 /* A thread that is stuck still uses the topology and the session's logger: then the process ends as it is. */
 static void let_go(line *l, gale_runtime *runtime, bool stuck, int exit_code) {
     gx_server_pause(l->server);
-    if (!gx_watching_let_go(l->session, runtime, stuck)) _exit(exit_code < 0 ? GX_EXIT_FAILED : exit_code);
+    if (gx_watching_let_go(l->session, runtime, stuck)) return;
+    l->left_behind = true;
+    if (exit_code == GOES_ON && !l->session->store) return; /* what it does when it comes back is of the old run */
+    if (exit_code == GOES_ON) exit_code = GX_EXIT_FAILED;   /* its writes and those of the next run would mix */
+    gx_server_ended(l->server, exit_code, GX_SERVER_LAST_WORDS);
+    _exit(exit_code);
 }
 
 /* The state has all: who sends a signal meanwhile has suspended it. */
 static void let_go_on(line *l, gx_watching *r) {
     gx_server_pause(l->server);
-    if (gx_watching_let_go_on(r) == GALE_TIMED_OUT)
-        _exit(l->session->exit_by_signal ? GX_EXIT_SIGNAL + r->signal : GX_EXIT_OK);
+    if (gx_watching_let_go_on(r) != GALE_TIMED_OUT) return;
+    int exit_code = l->session->exit_by_signal ? GX_EXIT_SIGNAL + r->signal : GX_EXIT_OK;
+    gx_server_ended(l->server, exit_code, GX_SERVER_LAST_WORDS);
+    _exit(exit_code);
 }
 
 /* Until it has ended, or is to be changed. */
@@ -195,6 +205,7 @@ static int wait(line *l, gx_watching *r) {
     settle(l);
     if (l->session->manager) gx_manager_ready(l->session->manager, "all is open");
     int rc = gx_watching_wait(r, &error);
+    l->at_once = r->at_once;
     if (r->signal || (rc < 0 && rc != GALE_TIMED_OUT)) forget_next(l, r);
     int exit_code = r->next ? go_on(l, r) : gx_watching_conclude(r, l->now, rc, &error);
     if (exit_code == GOES_ON && rc >= 0)
@@ -233,9 +244,13 @@ int gx_service_run(const gx_session *session, gale_topology *topology) {
         return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
     int exit_code;
     gx_change_init(&l.change);
+    gx_signals_drain(gx_watching_end_bound(session));
     do exit_code = run(&l);
     while (exit_code == GOES_ON);
-    gx_server_stop(l.server);
+    gx_signals_drained();
+    gx_server_ended(l.server, exit_code, 0);
+    if (!gx_server_stop(l.server, l.at_once ? GX_SERVER_LAST_WORDS : GX_SERVER_FAREWELL)) l.left_behind = true;
+    if (l.left_behind) _exit(exit_code); /* a thread uses what would be freed */
     gx_change_fini(&l.change);
     if (l.before) drop(&l, l.before);
     drop(&l, l.now);

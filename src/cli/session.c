@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "cli/signals.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -53,6 +54,7 @@ int gx_session_refuse(gx_terminal *terminal, const gale_error *error, int exit_c
 
 int gx_session_unwritten(gx_terminal *errors, int why) {
     gale_error error = GALE_ERROR_INIT;
+    if (why == ETIMEDOUT && gx_signals_ending()) return GX_EXIT_SIGNAL + gx_signals_ending();
     gale_error_set(&error, GALE_IO, "cannot write to standard output: %s",
                    why == EPIPE ? "its reader has gone" : strerror(why));
     return gx_session_refuse(errors, &error, GX_EXIT_IO);

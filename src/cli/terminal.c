@@ -5,8 +5,11 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "base/visible.h"
+#include "cli/signals.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -104,9 +107,37 @@ static void erase(const gx_terminal *terminal, gx_buf *out) {
     gx_buf_format(out, "\x1b[K\x1b[%zuA", rows);
 }
 
+/* A reader that does not read holds up the writer, until an end is asked for. From then on it has PATIENCE, once, and what it does not take is dropped. */
+static bool wait_for_reader(gx_terminal *terminal, int *waited) {
+    enum { SLICE = 50, PATIENCE = 300 }; /* ms */
+    struct pollfd reader = { .fd = terminal->fd, .events = POLLOUT };
+    while (poll(&reader, 1, terminal->stalled ? 0 : SLICE) == 0) {
+        if (!gx_signals_ending()) continue;
+        terminal->stalled |= (*waited += SLICE) > PATIENCE;
+        return false;
+    }
+    return true;
+}
+
+/* In pieces that a pipe takes whole when it takes anything; while it has no room for one, what fits. Returns an errno, or 0. */
+static int write_all(gx_terminal *terminal, const char *bytes, size_t size) {
+    int waited = 0;
+    while (size) {
+        size_t piece = size < PIPE_BUF ? size : PIPE_BUF, put = piece;
+        if (!wait_for_reader(terminal, &waited))
+            put = gx_file_write_now(terminal->fd, bytes, piece);
+        else if (gx_file_write(terminal->fd, bytes, piece, "terminal", NULL) < 0)
+            return errno ? errno : EIO;
+        if (!put && terminal->stalled) return ETIMEDOUT;
+        bytes += put;
+        size -= put;
+    }
+    return 0;
+}
+
 static void write_out(gx_terminal *terminal, gx_buf *out) {
-    if (!out->failed && out->size && gx_file_write(terminal->fd, out->data, out->size, "terminal", NULL) < 0)
-        terminal->broken = errno ? errno : EIO;
+    int why = out->failed ? 0 : write_all(terminal, out->data, out->size);
+    if (why) terminal->broken = why;
     gx_buf_fini(out);
 }
 

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/figures.h"
 #include "cli/open_trees.h"
+#include "cli/pulse.h"
 #include "cli/signals.h"
 #include "serve/hurts.h"
 
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 static const int64_t slice = 20 * GALE_MILLISECOND;
-static const int64_t free_bound = 2 * GALE_SECOND;
+/* So long a component that does not come back is waited for; where the end is to be at once, the shorter time. */
+static const int64_t free_bound = 2 * GALE_SECOND, short_bound = 400 * GALE_MILLISECOND;
 
 gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gx_change *change,
                            const gx_carried *carried, gale_runtime *runtime) {
@@ -83,7 +85,7 @@ static void look_at_log(gx_watching *r, const gx_reading *now, int64_t time) {
 static void tell_stopping(const gx_watching *r, int64_t now) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
-    if (r->next || (!r->signal && stats.phase < GALE_PHASE_DRAINING)) return;
+    if ((r->next && !r->change_asked) || (!r->signal && stats.phase < GALE_PHASE_DRAINING)) return;
     gx_manager_stopping(r->session->manager, now, r->stop_at == INT64_MAX ? INT64_MAX : r->stop_at + free_bound);
 }
 
@@ -120,8 +122,7 @@ static void tick(gx_watching *r, int64_t now) {
     gx_terminal_flush(session->terminal);
 }
 
-/* So long after the first signal all is to be over. */
-static int64_t end_bound(const gx_session *session) {
+int64_t gx_watching_end_bound(const gx_session *session) {
     return (session->end_within ? (int64_t)session->end_within : 10) * GALE_SECOND;
 }
 
@@ -136,6 +137,13 @@ static void give_up(gx_watching *r) {
         gx_terminal_tell(r->session->terminal, GALE_LOG_WARN, gx_buf_text(&text));
     gx_buf_fini(&text);
     gale_runtime_stop(r->runtime);
+}
+
+/* What has something to end in order has no more time for it. */
+static void end_at_once(gx_watching *r) {
+    r->at_once = true;
+    r->stop_at = INT64_MAX;
+    give_up(r);
 }
 
 static bool is_open(const gx_watching *r) {
@@ -160,7 +168,7 @@ static void tell_open(gx_watching *r) {
     r->tells_open = false;
     gale_log(&r->logger, GALE_LOG_INFO, NULL,
              "%llu open: finishing them, for %.0f s at the most; Ctrl-C again ends now", (unsigned long long)stats.open,
-             (double)end_bound(r->session) / 1e9);
+             (double)gx_watching_end_bound(r->session) / 1e9);
 }
 
 static void drain(gx_watching *r) {
@@ -170,7 +178,7 @@ static void drain(gx_watching *r) {
 
 /* Within the bound, which a change that is on its way may have begun. */
 static void end_in_order(gx_watching *r, int64_t now) {
-    if (r->stop_at == INT64_MAX) r->stop_at = now + end_bound(r->session);
+    if (r->stop_at == INT64_MAX) r->stop_at = now + gx_watching_end_bound(r->session);
     (r->session->store ? suspend : drain)(r);
 }
 
@@ -185,7 +193,7 @@ static void mark(gx_watching *r, int number) {
 
 static void on_signal(gx_watching *r, int number, int64_t now) {
     if (r->signal) {
-        if (number != SIGHUP) give_up(r);
+        if (number != SIGHUP) end_at_once(r);
         return;
     }
     mark(r, number);
@@ -218,14 +226,15 @@ static void look_at_ending(gx_watching *r, int64_t now) {
     if (asked == GX_ENDING_IN_ORDER && !r->signal) on_signal(r, SIGTERM, now);
     if (asked != GX_ENDING_NOW || r->cut) return;
     if (!r->signal) mark(r, SIGTERM);
-    r->cut = true;
+    r->cut = r->at_once = true;
+    r->stop_at = INT64_MAX;
     gale_runtime_stop(r->runtime);
 }
 
 static void look_at_bounds(gx_watching *r, int64_t now) {
     if (r->session->drain_after && !r->drained && now - r->started >= r->session->drain_after) {
         r->drained = true;
-        if (r->stop_at == INT64_MAX) r->stop_at = now + end_bound(r->session);
+        if (r->stop_at == INT64_MAX) r->stop_at = now + gx_watching_end_bound(r->session);
         gale_runtime_drain(r->runtime);
     }
     if (now < r->stop_at) return;
@@ -252,17 +261,32 @@ static void refuse_change(const gx_watching *r, const gale_error *error) {
 }
 
 /* The file is read, and checked whole, before anything is stopped for it. */
-static void look_at_changes(gx_watching *r, int64_t now) {
+static void read_change(gx_watching *r, int64_t now) {
     const gx_session *session = r->session;
     gale_error error = GALE_ERROR_INIT;
     if (!session->reloader.load || r->next || r->signal || !gx_change_take(r->change)) return;
     gx_terminal_flush(session->terminal);
     int rc = session->reloader.load(session->reloader.user, r->change, &r->next, &r->adopt, &error);
-    if (rc < 0) {
-        r->next = NULL;
-        refuse_change(r, &error);
-        return;
-    }
+    r->change_asked = now;
+    if (rc >= 0) return;
+    r->next = NULL;
+    refuse_change(r, &error);
+}
+
+/* A component that does not come back from a call cannot be stopped for a change. */
+static void refuse_hanging(gx_watching *r, const gx_pulse *pulse) {
+    gale_error error = GALE_ERROR_INIT;
+    gale_error_set(&error, GALE_TIMED_OUT,
+                   "component '%s' (task %u) has been in one call for %.1f s, and cannot be stopped in it",
+                   pulse->component, pulse->task, (double)pulse->lasts / 1e9);
+    gale_topology_free(r->next);
+    r->next = NULL;
+    refuse_change(r, &error);
+}
+
+static void begin_change(gx_watching *r, int64_t now) {
+    const gx_session *session = r->session;
+    r->change_asked = 0;
     gx_change_tell(r->change, GX_CHANGING_STOPPING, NULL, 0);
     if (!session->store)
         gale_log(&r->logger, GALE_LOG_WARN, NULL,
@@ -270,6 +294,17 @@ static void look_at_changes(gx_watching *r, int64_t now) {
                  "with nothing");
     r->still_since = gx_os_monotonic();
     end_in_order(r, now);
+}
+
+/* Nothing is stopped while a call goes on that has begun before the change was read: it may not come back. */
+static void look_at_changes(gx_watching *r, int64_t now) {
+    gx_pulse pulse;
+    read_change(r, now);
+    if (!r->next || !r->change_asked || r->signal) return;
+    if (gx_pulse_feel(r->runtime, now - r->change_asked, &pulse))
+        begin_change(r, now);
+    else if (now - r->change_asked > gx_watching_end_bound(r->session))
+        refuse_hanging(r, &pulse);
 }
 
 static void look_at_manager(gx_watching *r, int64_t now) {
@@ -306,7 +341,8 @@ int gx_watching_wait(gx_watching *r, gale_error *error) {
             stopped_at = 0;
         else if (!stopped_at)
             stopped_at = now;
-        else if (now - stopped_at > free_bound && (r->stop_at == INT64_MAX || now >= r->stop_at))
+        else if (now - stopped_at > (r->at_once ? short_bound : free_bound) &&
+                 (r->stop_at == INT64_MAX || now >= r->stop_at))
             return GALE_TIMED_OUT;
     }
 }
@@ -429,11 +465,12 @@ static void look_at_signals_while_opening(gx_watching *r, int64_t now) {
     look_at_signals(r, now);
     look_at_ending(r, now);
     if (!before && r->signal && !is_open(r)) {
-        r->stop_at = now + free_bound;
+        r->stop_at = now + short_bound;
         gale_runtime_stop(r->runtime);
     }
     if (now < r->stop_at) return;
     gx_terminal_say(r->session->terminal, GALE_LOG_ERROR, "stopped while a component was still opening");
+    gx_server_ended(r->server, GX_EXIT_SIGNAL + r->signal, GX_SERVER_LAST_WORDS);
     _exit(GX_EXIT_SIGNAL + r->signal);
 }
 

@@ -26,14 +26,19 @@ typedef struct gx_watching {
     int signal;           /* the first one, or what an end at a door is like, or 0 */
     bool complete;        /* the input had ended when it came */
     bool cut;             /* what was open when the drain began was not all finished */
+    bool at_once;         /* a second signal, or a kill: who does not come back is not waited for */
     bool drained;         /* drain_after has been seen to */
     bool told;            /* that the input has ended */
     bool tells_open;      /* what a drain that was asked for finishes is yet to be said */
     int64_t next_request; /* when to look whether somebody asks for a checkpoint */
     gale_topology *next;  /* what is gone on with, once it is closed */
+    int64_t change_asked; /* `next` was read then, and nothing is stopped for it yet; 0: it is, or there is none */
     gx_words adopt;       /* with that */
     int64_t still_since;  /* its spouts stand still for that since then */
 } gx_watching;
+
+/* So long after the first signal all is to be over, in nanoseconds. */
+int64_t gx_watching_end_bound(const gx_session *session);
 
 gx_watching gx_watching_of(const gx_session *session, const gale_logger *logger, gx_change *change,
                            const gx_carried *carried, gale_runtime *runtime);

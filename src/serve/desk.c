@@ -114,6 +114,12 @@ static bool answer(const gx_desk *desk, gx_http_request *request, const gx_route
     return true;
 }
 
+bool gx_desk_admits(void *user, const gx_http_request *request) {
+    const gx_desk *desk = user;
+    gx_access_request asked = asked_of(request, strcmp(gx_http_method(request), "POST") == 0);
+    return gx_access_judge(&desk->rules, &asked).status == 0;
+}
+
 bool gx_desk_serve(void *user, gx_http_request *request, gx_http_reply *reply) {
     const gx_desk *desk = user;
     const char *method = gx_http_method(request), *allow;

@@ -44,7 +44,8 @@ typedef struct gx_desk {
     bool secure; /* the door speaks TLS */
 } gx_desk;
 
-/* A gx_http_fn; `user` is a gx_desk. */
+/* A gx_http_admits_fn and a gx_http_fn; `user` is a gx_desk. Admitted is who has the token, or needs none. */
+bool gx_desk_admits(void *user, const gx_http_request *request);
 bool gx_desk_serve(void *user, gx_http_request *request, gx_http_reply *reply);
 
 #endif

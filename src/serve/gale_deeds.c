@@ -1,5 +1,6 @@
 #include "serve/gale_deeds.h"
 
+#include "serve/enders.h"
 #include "serve/member.h"
 
 void gx_deed_activate(gx_served *served, bool active) {
@@ -29,6 +30,12 @@ void gx_gale_drain(const gx_call *call, gx_http_reply *reply) {
 void gx_gale_kill(const gx_call *call, gx_http_reply *reply) {
     gx_deed_end(call->served, true);
     gx_call_done(reply, "kill");
+}
+
+void gx_gale_end(const gx_call *call, gx_http_reply *reply) {
+    gale_error error = GALE_ERROR_INIT;
+    reply->type = "application/x-ndjson";
+    if (gx_enders_begin(call->served->enders, &reply->flow, &error) < 0) gx_call_refuse(reply, 503, "%s", error.text);
 }
 
 /* It is asked for, and not waited for: /checkpoints tells when it lasts. */

@@ -8,6 +8,7 @@ gx_call_fn gx_gale_activate;
 gx_call_fn gx_gale_deactivate;
 gx_call_fn gx_gale_drain;
 gx_call_fn gx_gale_kill;
+gx_call_fn gx_gale_end; /* GET: waits for the end, and has the exit code */
 gx_call_fn gx_gale_checkpoint;
 gx_call_fn gx_gale_log_level;     /* GET */
 gx_call_fn gx_gale_set_log_level; /* POST */

@@ -7,6 +7,7 @@
 #include "serve/member.h"
 #include "serve/noted.h"
 #include "serve/outcomes.h"
+#include "serve/tappers.h"
 
 /* What is read now, and about ten seconds ago. */
 typedef struct reading {
@@ -387,6 +388,27 @@ static void memory_member(gx_json *json, const reading *r) {
     gx_json_close(json, '}');
 }
 
+/* --- Doors ------------------------------------------------------------------------------------------------------------- */
+
+/* With the request that is being answered. */
+static void doors_member(gx_json *json, const gx_served *served) {
+    static const char *const names[GX_SERVED_DOORS] = { "control", "listen" };
+    gx_member_open(json, "doors", '[');
+    for (int i = 0; i < GX_SERVED_DOORS; i++) {
+        if (!served->doors[i]) continue;
+        gx_http_live live = gx_http_count(served->doors[i]);
+        gx_json_open(json, '{');
+        gx_member_text(json, "name", names[i]);
+        gx_member_count(json, "connections", live.connections);
+        gx_member_count(json, "requests", live.requests);
+        gx_member_count(json, "streams", live.streams);
+        gx_member_count(json, "unread_bytes", live.unread);
+        gx_json_close(json, '}');
+    }
+    gx_json_close(json, ']');
+    gx_member_count(json, "taps", gx_tappers_count(served->tappers));
+}
+
 /* --- All of it --------------------------------------------------------------------------------------------------------- */
 
 static void write_now(gx_json *json, const reading *r) {
@@ -408,6 +430,7 @@ static void write_now(gx_json *json, const reading *r) {
     gx_json_key(json, gx_str("checkpoint"));
     gx_gale_checkpoint_json(json, r->now);
     memory_member(json, r);
+    doors_member(json, r->served);
     gx_json_close(json, '}');
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/os/thread.h"
 #include "base/os/time.h"
+#include "head/head.h"
 #include "serve/mhd.h"
 
 #include <gale/clock.h>
@@ -19,21 +20,24 @@ enum { FLOW_BLOCK = 16384 };
 typedef struct line {
     struct gx_http *http; /* NULL: nobody's */
     int fd;
-    int64_t since;  /* when it was made, or answered last */
-    bool answering; /* its request has come whole */
-    bool flows;     /* its answer has no end */
+    int64_t since;          /* when it was made, or answered last */
+    bool admitted;          /* its head has come, and is of who may ask */
+    bool answering;         /* its request has come whole */
+    bool flows;             /* its answer has no end */
+    bool evicted;           /* another has its place */
+    gx_http_request *begun; /* owned: libmicrohttpd forgets it when the connection ends before its head was looked at */
 } line;
 
 struct gx_http {
     const gx_mhd *mhd;
     struct MHD_Daemon *daemon;
+    gx_http_admits_fn *admits;
     gx_http_fn *serve;
     void *user;
     gale_logger logger;
     gx_monitor monitor; /* of what follows: libmicrohttpd's thread, and who sweeps */
-    line lines[GX_HTTP_CONNECTIONS];
-    uint32_t count, flows;
-    size_t answers; /* bytes that are not sent yet */
+    line lines[GX_HTTP_CONNECTIONS + GX_HTTP_SPARE];
+    gx_http_live live;
 };
 
 struct gx_http_request {
@@ -41,8 +45,8 @@ struct gx_http_request {
     struct MHD_Connection *connection;
     const char *method;
     const char *refusal; /* why the target cannot be read */
-    bool begun, held, answered, too_large, flows;
-    size_t answer_size; /* part of http->answers */
+    bool is_path, closes, begun, admitted, held, answered, too_large, flows;
+    size_t answer_size; /* part of http->live.unread */
     gx_buf body;
     gx_http_reply reply;
     gx_target target;
@@ -83,8 +87,8 @@ static void add_headers(const gx_http *http, struct MHD_Response *response, cons
 static bool take_room(gx_http_request *request, size_t size) {
     gx_http *http = request->http;
     gx_monitor_lock(&http->monitor);
-    bool fits = size <= GX_HTTP_ANSWERS - http->answers;
-    if (fits) http->answers += size;
+    bool fits = size <= GX_HTTP_ANSWERS - http->live.unread;
+    if (fits) http->live.unread += size;
     gx_monitor_unlock(&http->monitor);
     if (fits) request->answer_size = size;
     return fits;
@@ -99,6 +103,7 @@ static enum MHD_Result queue(gx_http_request *request, const gx_http_reply *repl
         return MHD_NO;
     }
     add_headers(request->http, response, reply);
+    if (request->closes) request->http->mhd->add_response_header(response, "Connection", "close");
     enum MHD_Result result = mhd->queue_response(request->connection, reply->status, response);
     mhd->destroy_response(response);
     return result;
@@ -144,7 +149,7 @@ static void begin_flow(gx_http_request *request) {
     gx_outflow_begin(request->reply.flow, &sleep);
     http->mhd->set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)GX_HTTP_PATIENCE);
     gx_monitor_lock(&http->monitor);
-    http->flows++;
+    http->live.streams++;
     if (own) own->flows = true;
     gx_monitor_unlock(&http->monitor);
     request->flows = true;
@@ -161,12 +166,6 @@ static enum MHD_Result send_flow(gx_http_request *request) {
     enum MHD_Result result = mhd->queue_response(request->connection, request->reply.status, response);
     mhd->destroy_response(response);
     return result;
-}
-
-/* The one who writes may wake nobody any more. With the lock held. */
-static void end_flow(gx_http *http, gx_http_request *request) {
-    if (request->flows) http->flows--;
-    gx_monitor_notify(&http->monitor);
 }
 
 /* --- Answering --------------------------------------------------------------------------------------------------------- */
@@ -193,10 +192,11 @@ void gx_http_answer(gx_http_request *request, gx_http_reply *reply) {
     request->http->mhd->resume_connection(request->connection);
 }
 
-static void set_answering(gx_http_request *request) {
+/* How far the connection's request has come: who is to make room for others is found by it. */
+static void set_stage(gx_http_request *request, bool answering) {
     line *own = line_of(request->http, request->connection);
     gx_monitor_lock(&request->http->monitor);
-    if (own) own->answering = true;
+    if (own) own->admitted = request->admitted, own->answering = answering;
     gx_monitor_unlock(&request->http->monitor);
 }
 
@@ -204,7 +204,7 @@ static enum MHD_Result serve(gx_http_request *request) {
     gx_http *http = request->http;
     if (request->answered) return send_reply(request);
     if (request->held) return MHD_YES;
-    set_answering(request);
+    set_stage(request, true);
     if (request->too_large) return refuse(request, 413, "the body is too large: 64 KiB at the most");
     gx_http_reply reply = { .status = 200, .body = GX_BUF_INIT(NULL) };
     if (!http->serve(http->user, request, &reply)) return MHD_YES;
@@ -214,14 +214,36 @@ static enum MHD_Result serve(gx_http_request *request) {
 
 /* --- Requests ------------------------------------------------------------------------------------------------------ */
 
-/* Called with the target as it came, before it is taken to pieces. */
+/* Called with the target as it came, before it is taken to pieces. Until the connection goes or libmicrohttpd says that the request has ended, which it
+ * does only behind the first call of `handle`, the connection owns it. */
 static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
-    gx_http_request *request = calloc(1, sizeof *request);
+    gx_http *http = user;
+    line *own = line_of(http, connection);
+    gx_http_request *request = own && !own->begun ? calloc(1, sizeof *request) : NULL;
     if (!request) return NULL;
-    request->http = user;
+    request->http = http;
     request->connection = connection;
+    request->is_path = *uri == '/';
     if (!gx_target_read(gx_str(uri), &request->target, &request->refusal)) request->target.segment_count = 0;
+    gx_monitor_lock(&http->monitor);
+    own->begun = request;
+    http->live.requests++;
+    gx_monitor_unlock(&http->monitor);
     return request;
+}
+
+/* With the lock held. Who waits for the end of all streams is woken. */
+static void free_request(gx_http *http, line *own) {
+    gx_http_request *request = own->begun;
+    if (!request) return;
+    own->begun = NULL;
+    http->live.requests--;
+    http->live.unread -= request->answer_size;
+    if (request->flows) http->live.streams--;
+    gx_monitor_notify(&http->monitor);
+    gx_buf_fini(&request->body);
+    gx_buf_fini(&request->reply.body);
+    free(request);
 }
 
 static enum MHD_Result refuse_target(gx_http_request *request) {
@@ -230,18 +252,50 @@ static enum MHD_Result refuse_target(gx_http_request *request) {
     return refuse(request, 400, text);
 }
 
-static enum MHD_Result look_at_head(gx_http_request *request, const char *method) {
+static enum MHD_Result look_at_line(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind;
+    head_line(user, name, value);
+    return MHD_YES;
+}
+
+/* Can it be read in one way only? */
+static head_check check_head(const gx_http_request *request, const char *method, const char *protocol) {
+    const gx_mhd *mhd = request->http->mhd;
+    const union MHD_ConnectionInfo *info = mhd->get_connection_info(request->connection,
+                                                                    MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    head_check check;
+    head_begin(&check, method, request->is_path ? "/" : "", protocol, head_is_read_in_place(mhd->get_version()));
+    (void)mhd->get_connection_values(request->connection, MHD_HEADER_KIND, look_at_line, &check);
+    (void)head_end(&check, info ? info->header_size : 0);
+    return check;
+}
+
+/* What follows on this connection may be meant otherwise than it is read. */
+static enum MHD_Result refuse_head(gx_http_request *request, const head_check *check) {
+    char text[100];
+    snprintf(text, sizeof text, "the request %s", check->why);
+    request->closes = true;
+    return refuse(request, check->too_large ? 431 : 400, text);
+}
+
+static enum MHD_Result look_at_head(gx_http_request *request, const char *method, const char *protocol) {
     uint64_t length;
     gale_str text = gx_http_header(request, "Content-Length");
+    const head_check check = check_head(request, method, protocol);
     request->begun = true;
     request->method = method;
+    if (check.why) return refuse_head(request, &check);
     if (request->refusal) return refuse_target(request);
+    request->admitted = request->http->admits(request->http->user, request);
+    set_stage(request, false);
     if (text.data && gx_str_number(text, 10, UINT64_MAX, &length) && length > GX_HTTP_BODY)
         return refuse(request, 413, "the body is too large: 64 KiB at the most");
     return MHD_YES;
 }
 
+/* Of who is not admitted it is thrown away: the request is refused when it has come whole. */
 static void take_body(gx_http_request *request, const char *data, size_t size) {
+    if (!request->admitted) return;
     request->too_large |= size > GX_HTTP_BODY - request->body.size;
     if (!request->too_large) gx_buf_add(&request->body, data, size);
     request->too_large |= request->body.failed;
@@ -250,31 +304,28 @@ static void take_body(gx_http_request *request, const char *data, size_t size) {
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **own) {
     gx_http_request *request = *own;
-    (void)user, (void)connection, (void)url, (void)version;
+    (void)user, (void)connection, (void)url;
     if (!request) return MHD_NO; /* no memory: the connection is closed */
-    if (!request->begun) return look_at_head(request, method);
+    if (!request->begun) return look_at_head(request, method, version);
     if (!*data_size) return serve(request);
     take_body(request, data, *data_size);
     *data_size = 0;
     return MHD_YES;
 }
 
-static void end(void *user, struct MHD_Connection *connection, void **own, enum MHD_RequestTerminationCode code) {
+static void end(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code) {
     gx_http *http = user;
-    gx_http_request *request = *own;
-    line *own_line = line_of(http, connection);
+    gx_http_request *request = *context;
+    line *own = line_of(http, connection);
     (void)code;
+    *context = NULL;
     if (request) gx_outflow_leave(request->reply.flow);
+    if (!own) return;
     gx_monitor_lock(&http->monitor);
-    if (request) http->answers -= request->answer_size;
-    if (request) end_flow(http, request);
-    if (own_line) own_line->since = gx_os_monotonic(), own_line->answering = own_line->flows = false;
+    free_request(http, own);
+    own->since = gx_os_monotonic();
+    own->admitted = own->answering = own->flows = false;
     gx_monitor_unlock(&http->monitor);
-    if (!request) return;
-    gx_buf_fini(&request->body);
-    gx_buf_fini(&request->reply.body);
-    free(request);
-    *own = NULL;
 }
 
 const char *gx_http_method(const gx_http_request *request) {
@@ -296,23 +347,47 @@ gale_str gx_http_header(const gx_http_request *request, const char *name) {
 /* --- Connections --------------------------------------------------------------------------------------------------- */
 
 static line *free_line(gx_http *http) {
-    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS; i++)
+    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS + GX_HTTP_SPARE; i++)
         if (!http->lines[i].http) return &http->lines[i];
     return NULL;
+}
+
+static bool makes_room(const line *one, bool admitted) {
+    return one->http && one->fd >= 0 && !one->answering && !one->flows && !one->evicted && one->admitted == admitted;
+}
+
+static line *oldest(gx_http *http, bool admitted) {
+    line *found = NULL;
+    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS + GX_HTTP_SPARE; i++) {
+        line *one = &http->lines[i];
+        if (makes_room(one, admitted) && (!found || one->since < found->since)) found = one;
+    }
+    return found;
+}
+
+/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer than a head takes to come. */
+static void make_room(gx_http *http) {
+    line *one = oldest(http, false);
+    if (!one) one = oldest(http, true);
+    if (!one) return;
+    one->evicted = true;
+    shutdown(one->fd, SHUT_RDWR);
 }
 
 static void come(gx_http *http, struct MHD_Connection *connection, void **context) {
     const union MHD_ConnectionInfo *info = http->mhd->get_connection_info(connection,
                                                                           MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (http->live.connections >= GX_HTTP_CONNECTIONS) make_room(http);
     line *own = free_line(http);
     *context = own;
-    http->count++;
-    if (own) *own = (line){ http, info ? info->connect_fd : -1, gx_os_monotonic(), false, false };
+    http->live.connections++;
+    if (own) *own = (line){ .http = http, .fd = info ? info->connect_fd : -1, .since = gx_os_monotonic() };
 }
 
 static void go(gx_http *http, void **context) {
     line *own = *context;
-    http->count--;
+    http->live.connections--;
+    if (own) free_request(http, own);
     if (own) own->http = NULL;
     *context = NULL;
 }
@@ -328,26 +403,23 @@ static void notice(void *user, struct MHD_Connection *connection, void **context
     gx_monitor_unlock(&http->monitor);
 }
 
-/* Who has asked has time to read; who has not, only while there is room for others. */
-static bool is_over(const line *one, bool crowded, int64_t now) {
-    int64_t bound = crowded && !one->answering ? GX_HTTP_HURRY : GX_HTTP_PATIENCE;
-    return one->http && one->fd >= 0 && !one->flows && now - one->since > bound * GALE_SECOND;
+static bool is_over(const line *one, int64_t now) {
+    return one->http && one->fd >= 0 && !one->flows && now - one->since > GX_HTTP_PATIENCE * GALE_SECOND;
 }
 
 /* libmicrohttpd closes the descriptor after it has told that the connection goes, which waits for the lock. */
 void gx_http_sweep(gx_http *http, int64_t now) {
     gx_monitor_lock(&http->monitor);
-    bool crowded = http->count > GX_HTTP_CONNECTIONS / 4 * 3;
-    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS; i++)
-        if (is_over(&http->lines[i], crowded, now)) shutdown(http->lines[i].fd, SHUT_RDWR);
+    for (uint32_t i = 0; i < GX_HTTP_CONNECTIONS + GX_HTTP_SPARE; i++)
+        if (is_over(&http->lines[i], now)) shutdown(http->lines[i].fd, SHUT_RDWR);
     gx_monitor_unlock(&http->monitor);
 }
 
-uint32_t gx_http_count(gx_http *http) {
+gx_http_live gx_http_count(gx_http *http) {
     gx_monitor_lock(&http->monitor);
-    uint32_t count = http->count;
+    gx_http_live live = http->live;
     gx_monitor_unlock(&http->monitor);
-    return count;
+    return live;
 }
 
 /* --- The door ------------------------------------------------------------------------------------------------------ */
@@ -374,11 +446,12 @@ static struct MHD_Daemon *start(gx_http *http, const gx_http_options *options, i
     };
     return http->mhd->start_daemon(
         flags, 0, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, say, http, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)GX_HTTP_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        options->local ? 0U : (unsigned)GX_HTTP_BY_ADDRESS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GX_HTTP_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)GX_HTTP_SILENCE, MHD_OPTION_URI_LOG_CALLBACK, begin, http,
-        MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_NOTIFY_CONNECTION, notice, http,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(GX_HTTP_CONNECTIONS + GX_HTTP_SPARE),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->local ? 0U : (unsigned)GX_HTTP_BY_ADDRESS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GX_HTTP_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)GX_HTTP_SILENCE, MHD_OPTION_URI_LOG_CALLBACK, begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http,
+        MHD_OPTION_NOTIFY_CONNECTION, notice, http, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
+        1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 /* A start that fails closes the descriptor or leaves it, as it comes; by then the number may be another's. */
@@ -407,27 +480,27 @@ int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error 
         free(http);
         return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     }
+    http->admits = options->admits;
     http->serve = options->serve;
     http->user = options->user;
     if (options->logger) http->logger = *options->logger;
     int rc = gx_mhd_load(&http->mhd, error);
     if (rc >= 0) rc = open_daemon(http, options, error);
     if (rc >= 0) return *ret_http = http, 0;
-    gx_http_close(http);
+    gx_http_close(http, 0);
     return rc;
 }
 
-/* What has been written is read, or time is up. */
-static void wait_for_flows(gx_http *http) {
-    int64_t until = gx_os_monotonic() + GX_HTTP_FAREWELL * GALE_SECOND, left;
+void gx_http_wait(gx_http *http, int64_t until) {
+    int64_t left;
     gx_monitor_lock(&http->monitor);
-    while (http->flows && (left = until - gx_os_monotonic()) > 0) gx_monitor_wait(&http->monitor, left);
+    while (http->live.streams && (left = until - gx_os_monotonic()) > 0) gx_monitor_wait(&http->monitor, left);
     gx_monitor_unlock(&http->monitor);
 }
 
-void gx_http_close(gx_http *http) {
+void gx_http_close(gx_http *http, int64_t until) {
     if (!http) return;
-    if (http->daemon) wait_for_flows(http);
+    if (http->daemon) gx_http_wait(http, until);
     if (http->daemon) http->mhd->stop_daemon(http->daemon);
     gx_monitor_fini(&http->monitor);
     free(http);

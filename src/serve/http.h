@@ -7,13 +7,13 @@
  *          belong to who opened the door.
  * Owner:   the caller keeps the descriptor, and closes it behind the door. A request lives until it is answered, and no longer.
  *          An answer may have no end (serve/outflow): then any thread writes, and it is sent as it comes. Who writes ends it before the door
- *          closes, which gives its reader GX_HTTP_FAREWELL for the rest.
- * Limits:  GX_HTTP_CONNECTIONS at a time (who comes next waits in the system's queue), of which one address has at most
- *          GX_HTTP_BY_ADDRESS unless it is this machine; GX_HTTP_MEMORY a connection for what it sends before its body;
- *          GX_HTTP_BODY; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
+ *          closes, which gives its reader some time for the rest.
+ * Limits:  GX_HTTP_CONNECTIONS at a time, of which one address has at most GX_HTTP_BY_ADDRESS unless it is this machine. A new connection takes
+ *          the place of the oldest one that has not asked for anything; where all have asked, GX_HTTP_SPARE more are accepted, and then the next ones
+ *          wait in the system's queue. GX_HTTP_MEMORY a connection for a head; GX_HTTP_BODY for a body, which is kept only if `admits`
+ *          says so; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
  *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. An answer
- *          without an end lasts, unless nothing of it is read for GX_HTTP_PATIENCE. In a crowd
- *          who has not asked goes after GX_HTTP_HURRY, so that who has a token comes in.
+ *          without an end lasts, unless nothing of it is read for GX_HTTP_PATIENCE.
  * Errors:  GALE_UNSUPPORTED: libmicrohttpd is not there; GALE_IO; GALE_INVALID (a certificate, a key); GALE_NO_MEMORY.
  */
 #ifndef GX_SERVE_HTTP_H
@@ -28,14 +28,13 @@
 
 enum {
     GX_HTTP_CONNECTIONS = 128,
+    GX_HTTP_SPARE = 32,
     GX_HTTP_BY_ADDRESS = 32,
     GX_HTTP_MEMORY = 32 * 1024,
     GX_HTTP_BODY = 64 * 1024,
     GX_HTTP_ANSWERS = 64 * 1024 * 1024,
     GX_HTTP_SILENCE = 15, /* seconds */
-    GX_HTTP_PATIENCE = 60,
-    GX_HTTP_FAREWELL = 2,
-    GX_HTTP_HURRY = 1 /* for who has not asked, when three quarters of the connections are taken */
+    GX_HTTP_PATIENCE = 60
 };
 
 typedef struct gx_http gx_http;
@@ -53,6 +52,9 @@ typedef struct gx_http_reply {
     bool lasts;           /* may be kept by the browser: it is part of this program */
 } gx_http_reply;
 
+/* Is the body of this request kept? It has a head only. */
+typedef bool gx_http_admits_fn(void *user, const gx_http_request *request);
+
 /* Answers, or holds the request and returns false. */
 typedef bool gx_http_fn(void *user, gx_http_request *request, gx_http_reply *reply);
 
@@ -61,20 +63,31 @@ typedef struct gx_http_options {
     bool local;                    /* all clients are of this machine: no bound for one address */
     const char *certificate, *key; /* PEM, or NULL: no TLS */
     const gale_logger *logger;
+    gx_http_admits_fn *admits;
     gx_http_fn *serve;
-    void *user; /* of `serve` */
+    void *user; /* of both */
 } gx_http_options;
 
 GALE_MUST_USE int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error *error);
 
-/* No request is held any more, and answers without an end have been ended. NULL is allowed. */
-void gx_http_close(gx_http *http);
+/* No request is held any more, and answers without an end have been ended: what is not read of them by `until` (monotonic) is dropped. NULL is
+ * allowed. */
+void gx_http_close(gx_http *http, int64_t until);
+
+/* Waits until what answers without an end have is read, where they have been ended; at most until `until` (monotonic). */
+void gx_http_wait(gx_http *http, int64_t until);
 
 /* Ends connections that take too long. To be called about once a second, by any thread. */
 void gx_http_sweep(gx_http *http, int64_t now);
 
-/* How many connections there are. */
-uint32_t gx_http_count(gx_http *http);
+/* What lives at a door now, with the caller's own request. All are 0 when all clients have gone. */
+typedef struct gx_http_live {
+    uint32_t connections, requests;
+    uint32_t streams; /* answers without an end */
+    uint64_t unread;  /* bytes of answers that are not sent yet */
+} gx_http_live;
+
+gx_http_live gx_http_count(gx_http *http);
 
 /* --- A request --- */
 

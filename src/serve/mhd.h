@@ -19,6 +19,8 @@
     X(queue_response)                                                                                                  \
     X(destroy_response)                                                                                                \
     X(lookup_connection_value)                                                                                         \
+    X(get_connection_values)                                                                                           \
+    X(get_version)                                                                                                     \
     X(get_connection_info)                                                                                             \
     X(suspend_connection)                                                                                              \
     X(resume_connection)                                                                                               \

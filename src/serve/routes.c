@@ -79,6 +79,9 @@ const gx_route gx_routes[] = {
     { GX_ROUTE_CHANGES, GALE "deactivate", gx_gale_deactivate, "Spouts pause.", .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "drain", gx_gale_drain, "The run ends in order.", .always = true,
       .answer = GX_SHAPE_DONE },
+    { GX_ROUTE_ASKS, GALE "end", gx_gale_end,
+      "Waits for the end of the run: a line of JSON at once, another one with the exit code then.", .always = true,
+      .type = "application/x-ndjson", .answer = "{ended:b, exit_code:i?}" },
     { GX_ROUTE_CHANGES, GALE "kill", gx_gale_kill, "The run ends at once.", .always = true, .answer = GX_SHAPE_DONE },
     { GX_ROUTE_CHANGES, GALE "set", gx_gale_set,
       "Sets a spout's bound of open trees or its rate, or which tuples a bolt's inputs drop, until the run ends or is "

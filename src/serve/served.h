@@ -67,6 +67,9 @@ typedef struct gx_deeds {
     void (*changing)(void *user, gx_changing *ret_now);
 } gx_deeds;
 
+/* In the order in which they are shown. */
+typedef enum gx_served_door { GX_SERVED_CONTROL, GX_SERVED_LISTEN, GX_SERVED_DOORS } gx_served_door;
+
 typedef struct gx_served {
     pthread_rwlock_t
         guard; /* who looks at the runtime, its topology, parts and history reads; who changes them writes */
@@ -83,6 +86,8 @@ typedef struct gx_served {
     struct gx_debug *debug;
     uint32_t port; /* that it listens at; 0: none */
     struct gx_tappers *tappers;
+    struct gx_enders *enders;
+    gx_http *doors[GX_SERVED_DOORS]; /* open ones; the guard's, as the runtime is */
 } gx_served;
 
 enum { GX_CALL_NAMES = 4 };

@@ -7,6 +7,7 @@
 #include "serve/debug.h"
 #include "serve/desk.h"
 #include "serve/door.h"
+#include "serve/enders.h"
 #include "serve/history.h"
 #include "serve/hurts.h"
 #include "serve/tappers.h"
@@ -49,6 +50,7 @@ static void keep(gx_server *server) {
     pthread_rwlock_rdlock(&served->guard);
     if (served->runtime) look(served);
     pthread_rwlock_unlock(&served->guard);
+    gx_enders_look(served->enders, now);
     if (server->control.http) gx_http_sweep(server->control.http, now);
     if (server->listen.http) gx_http_sweep(server->listen.http, now);
 }
@@ -96,6 +98,13 @@ static int read_pem(const char *path, char **ret_text, gale_error *error) {
     return path ? gx_file_read_all(path, PEM_MAX, ret_text, &size, error) : 0;
 }
 
+static void show_door(gx_served *served, gx_served_door door, gx_http *http) {
+    pthread_rwlock_wrlock(&served->guard);
+    served->doors[door] = http;
+    pthread_rwlock_unlock(&served->guard);
+}
+
+/* `options`: of --listen; NULL: the owner's. */
 static int open_http(gx_server *server, entrance *e, const gx_server_options *options, gale_error *error) {
     char *certificate = NULL, *key = NULL;
     int rc = options ? read_pem(options->certificate, &certificate, error) : 0;
@@ -105,12 +114,14 @@ static int open_http(gx_server *server, entrance *e, const gx_server_options *op
                              .certificate = certificate,
                              .key = key,
                              .logger = &server->served.logger,
+                             .admits = gx_desk_admits,
                              .serve = gx_desk_serve,
                              .user = &e->desk };
     e->desk.served = &server->served;
     e->desk.errands = &server->errands;
     e->desk.secure = certificate != NULL;
     if (rc >= 0) rc = gx_http_open(&http, &e->http, error);
+    if (rc >= 0) show_door(&server->served, options ? GX_SERVED_LISTEN : GX_SERVED_CONTROL, e->http);
     free(certificate);
     free(key);
     return rc;
@@ -213,10 +224,11 @@ static gx_server *make(const gx_server_options *options, gale_runtime *runtime, 
     if (logger) server->served.logger = *logger;
     pthread_rwlock_init(&server->served.guard, NULL);
     server->served.tappers = gx_tappers_new(&server->served);
-    server->has_errands = server->served.tappers && gx_server_resume(server, runtime, topology, NULL) == 0 &&
-                          gx_errands_init(&server->errands);
+    server->served.enders = gx_enders_new();
+    server->has_errands = server->served.tappers && server->served.enders &&
+                          gx_server_resume(server, runtime, topology, NULL) == 0 && gx_errands_init(&server->errands);
     if (server->has_errands) return server;
-    gx_server_stop(server);
+    (void)gx_server_stop(server, 0);
     return NULL;
 }
 
@@ -231,7 +243,7 @@ int gx_server_start(const gx_server_options *options, gale_runtime *runtime, con
     if (rc >= 0 && options->control) open_control(server);
     if (rc >= 0 && !gx_thread_start(&server->keeper, "gale-serve", keep_all, server))
         rc = gale_error_set(error, GALE_IO, "out of threads");
-    if (rc < 0) return gx_server_stop(server), rc;
+    if (rc < 0) return (void)gx_server_stop(server, 0), rc;
     *ret_server = server;
     return 0;
 }
@@ -240,21 +252,37 @@ const char *gx_server_url(const gx_server *server) {
     return server->url;
 }
 
-/* No errand is taken any more, and those that wait are run: no request is held when the doors close. */
-void gx_server_stop(gx_server *server) {
+void gx_server_ended(gx_server *server, int exit_code, int64_t farewell) {
     if (!server) return;
+    int64_t until = gx_os_monotonic() + farewell;
+    gx_enders_end(server->served.enders, exit_code);
+    if (server->listen.http) gx_http_wait(server->listen.http, until);
+    if (server->control.http) gx_http_wait(server->control.http, until);
+}
+
+static void free_doors(gx_server *server, int64_t until) {
+    gx_enders_free(server->served.enders);
+    gx_http_close(server->listen.http, until);
+    gx_http_close(server->control.http, until);
+}
+
+/* No errand is taken any more, and those that wait are run: no request is held when the doors close. */
+bool gx_server_stop(gx_server *server, int64_t farewell) {
+    if (!server) return true;
+    int64_t until = gx_os_monotonic() + farewell;
     if (server->has_errands) gx_errands_close(&server->errands);
     if (server->keeper.started)
         gx_thread_join(&server->keeper, -1);
     else if (server->has_errands)
         gx_errands_run(&server->errands, 0);
     gx_server_pause(server);
-    gx_tappers_free(server->served.tappers);
-    gx_http_close(server->listen.http);
-    gx_http_close(server->control.http);
+    bool whole = gx_tappers_free(server->served.tappers, until);
+    if (whole) free_doors(server, until);
     gx_door_close(&server->listen.door);
     gx_door_close(&server->control.door);
+    if (!whole) return false; /* its answers are suspended, in which a door cannot be closed */
     pthread_rwlock_destroy(&server->served.guard);
     if (server->has_errands) gx_errands_fini(&server->errands);
     free(server);
+    return true;
 }

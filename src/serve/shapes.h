@@ -43,7 +43,8 @@
     "rejected:i, expired:i, dropped:i, drop:s?, execute:n?, process:n?}], executors:[" GX_SHAPE_EXECUTOR "], "         \
     "hurts:[{level:s, component:s?, task:i?, text:s, since:n?}], health:" GX_SHAPE_HEALTH ", "                         \
     "checkpoint:" GX_SHAPE_CHECKPOINT ", "                                                                             \
-    "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}}"
+    "memory:{in_use:i, reserved:i, tags:[{name:s, bytes:i}]}, "                                                        \
+    "doors:[{name:s, connections:i, requests:i, streams:i, unread_bytes:i}], taps:i}"
 
 #define GX_SHAPE_HISTORY                                                                                               \
     "{times:[n], trees:[n?], acked:[n?], failed:[n?], emitted:[n?], open:[i], p50:[n?], p99:[n?], "                    \

@@ -30,7 +30,7 @@ struct gx_tappers {
     gx_thread thread;
     tapper *list[GX_TAPPERS_MAX];
     uint32_t count;
-    int64_t closed;     /* monotonic; 0: no */
+    int64_t until;      /* monotonic, from the end on; 0: it has not come */
     gx_buf line, sound; /* the thread's */
 };
 
@@ -126,9 +126,16 @@ static void look_at(gx_tappers *tappers, tapper *t, const gx_tap_tuple *tuple) {
         show(tappers, t, tuple);
 }
 
-/* True when the ring is empty; false when the reader is to read first. */
+static bool is_late(gx_tappers *tappers) {
+    gx_monitor_lock(&tappers->monitor);
+    bool late = tappers->until && gx_os_monotonic() >= tappers->until;
+    gx_monitor_unlock(&tappers->monitor);
+    return late;
+}
+
+/* True when the ring is empty; false when the reader is to read first, or time is up. */
 static bool pour(gx_tappers *tappers, tapper *t) {
-    while (gx_outflow_waiting(t->flow) < GX_TAPPERS_WAITING) {
+    while (gx_outflow_waiting(t->flow) < GX_TAPPERS_WAITING && !is_late(tappers)) {
         gx_tap_tuple *tuple = gx_tap_ring_take(t->ring);
         if (!tuple) return true;
         look_at(tappers, t, tuple);
@@ -145,11 +152,11 @@ static void break_silence(tapper *t) {
 }
 
 /* False: it is to go. What was put before the end is shown. */
-static bool feed(gx_tappers *tappers, tapper *t, int64_t closed) {
+static bool feed(gx_tappers *tappers, tapper *t) {
     bool over = gx_load_acquire(&t->over);
     if (gx_outflow_is_left(t->flow)) return false;
     bool empty = pour(tappers, t);
-    if (over && (empty || (closed && gx_os_monotonic() - closed > GX_TAPPERS_FAREWELL))) return false;
+    if (over && (empty || is_late(tappers))) return false;
     break_silence(t);
     return true;
 }
@@ -184,11 +191,10 @@ static void feed_all(gx_tappers *tappers) {
     tapper *list[GX_TAPPERS_MAX];
     gx_monitor_lock(&tappers->monitor);
     uint32_t count = tappers->count;
-    int64_t closed = tappers->closed;
     memcpy(list, tappers->list, sizeof list);
     gx_monitor_unlock(&tappers->monitor);
     for (uint32_t i = 0; i < count; i++)
-        if (!feed(tappers, list[i], closed)) remove_one(tappers, list[i]);
+        if (!feed(tappers, list[i])) remove_one(tappers, list[i]);
 }
 
 static void *run(void *user) {
@@ -196,7 +202,7 @@ static void *run(void *user) {
     for (;;) {
         feed_all(tappers);
         gx_monitor_lock(&tappers->monitor);
-        while (!tappers->count && !tappers->closed) gx_monitor_wait(&tappers->monitor, -1);
+        while (!tappers->count && !tappers->until) gx_monitor_wait(&tappers->monitor, -1);
         bool done = !tappers->count;
         if (!done) gx_monitor_wait(&tappers->monitor, GX_TAPPERS_PERIOD);
         gx_monitor_unlock(&tappers->monitor);
@@ -220,23 +226,32 @@ void gx_tappers_end_all(gx_tappers *tappers) {
     gx_monitor_unlock(&tappers->monitor);
 }
 
-void gx_tappers_free(gx_tappers *tappers) {
-    if (!tappers) return;
+uint32_t gx_tappers_count(gx_tappers *tappers) {
     gx_monitor_lock(&tappers->monitor);
-    tappers->closed = gx_os_monotonic();
+    uint32_t count = tappers->count;
+    gx_monitor_unlock(&tappers->monitor);
+    return count;
+}
+
+bool gx_tappers_free(gx_tappers *tappers, int64_t until) {
+    if (!tappers) return true;
+    gx_monitor_lock(&tappers->monitor);
+    tappers->until = until;
     gx_monitor_notify(&tappers->monitor);
     bool started = tappers->thread.started;
     gx_monitor_unlock(&tappers->monitor);
-    if (started) gx_thread_join(&tappers->thread, -1);
+    int64_t now = gx_os_monotonic(), left = until > now ? until - now : 0;
+    if (started && !gx_thread_join(&tappers->thread, left + GX_TAPPERS_RETURN)) return false;
     gx_buf_fini(&tappers->line);
     gx_buf_fini(&tappers->sound);
     gx_monitor_fini(&tappers->monitor);
     free(tappers);
+    return true;
 }
 
 /* Under the lock. */
 static int add(gx_tappers *tappers, tapper *t, gale_error *error) {
-    if (tappers->closed) return gale_error_set(error, GALE_AGAIN, "the run ends");
+    if (tappers->until) return gale_error_set(error, GALE_AGAIN, "the run ends");
     if (tappers->count == GX_TAPPERS_MAX)
         return gale_error_set(error, GALE_AGAIN, "%d taps are open, which is all that there may be: ask again later",
                               GX_TAPPERS_MAX);

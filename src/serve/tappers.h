@@ -23,7 +23,7 @@
 enum { GX_TAPPERS_MAX = 16, GX_TAPPERS_RATE = 10, GX_TAPPERS_RATE_MAX = 10000, GX_TAPPERS_WAITING = 256 << 10 };
 #define GX_TAPPERS_PERIOD (20 * GALE_MILLISECOND)
 #define GX_TAPPERS_SILENCE GALE_SECOND
-#define GX_TAPPERS_FAREWELL (2 * GALE_SECOND)
+#define GX_TAPPERS_RETURN (200 * GALE_MILLISECOND) /* for an expression that is being evaluated then */
 
 struct gx_served;
 typedef struct gx_tappers gx_tappers;
@@ -31,8 +31,9 @@ typedef struct gx_tappers gx_tappers;
 /* NULL when memory is out. */
 gx_tappers *gx_tappers_new(struct gx_served *served);
 
-/* Taps end, and their readers have GX_TAPPERS_FAREWELL for what was put. NULL is allowed. */
-void gx_tappers_free(gx_tappers *tappers);
+/* Taps end, and their readers have until `until` (monotonic) for what was put. False: an expression does not come back, so that the thread, and all that
+ * it uses, is left behind. NULL is allowed. */
+bool gx_tappers_free(gx_tappers *tappers, int64_t until);
 
 typedef struct gx_tapper_options {
     const gx_part *part;
@@ -44,6 +45,9 @@ typedef struct gx_tapper_options {
 /* What is to be sent goes to `ret_flow`. GALE_AGAIN: there are too many, or all ends; errors of gx_tap_where_new and gale_runtime_tap. */
 GALE_MUST_USE int gx_tappers_begin(gx_tappers *tappers, const gx_tapper_options *options, gx_outflow **ret_flow,
                                    gale_error *error);
+
+/* How many are open. */
+uint32_t gx_tappers_count(gx_tappers *tappers);
 
 /* The runtime is to go: what was put is still shown, and then each answer ends. */
 void gx_tappers_end_all(gx_tappers *tappers);

@@ -171,6 +171,34 @@ class Running(Control):
         self.assertEqual(gale(run.runtime, "ps").out, "you run no topology that can be reached\n")
         self.assertEqual(list(run.runtime.glob("gale/*")), [])
 
+    def test_who_waits_for_the_end_learns_how_it_was(self):
+        run = self.started(lines=LINES)
+        self.now(run)
+        done = gale(run.runtime, "drain", "served", "--wait")
+        self.assertEqual((done.code, done.out, done.err),
+                         (0, "served has ended: all in flight was finished, or is in the state (exit code 0)\n", ""))
+        run = self.started(lines=LINES)
+        done = gale(run.runtime, "kill", "served", "--wait")
+        self.assertEqual((done.code, done.out), (0, "served has ended: a signal cut it short (exit code 143)\n"), done.err)
+
+    def test_a_drain_has_the_exit_code_of_the_run(self):
+        run = self.started("--exit-by-signal", lines=LINES)
+        self.now(run)
+        self.assertEqual(gale(run.runtime, "drain", "served", "--wait").code, 143)
+        self.assertEqual(run.process.wait(PATIENCE), 143)
+
+    def test_a_run_that_is_killed_meanwhile_has_not_said_how_it_ended(self):
+        run = self.started(lines=LINES)
+        self.now(run)
+        run.process.send_signal(signal.SIGSTOP)
+        env = dict(os.environ, XDG_RUNTIME_DIR=str(run.runtime))
+        waits = subprocess.Popen([GALE, "drain", "served", "--wait"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(waits.kill)
+        rig.until(lambda: Path(f"/proc/{waits.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S", "its wait")
+        run.process.kill()
+        out, err = waits.communicate(timeout=PATIENCE)
+        self.assertEqual((waits.returncode, out), (1, ""), err)
+
     def test_kill_ends_it_at_once(self):
         run = self.started()
         done = gale(run.runtime, "kill", str(run.process.pid), "-w")

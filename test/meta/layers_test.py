@@ -21,20 +21,20 @@ class Layers:
     """What src/LAYERS says: each module's place and floor, and the pairs of prefixes that deny."""
 
     def __init__(self, text):
-        self.place, self.floor, self.line, self.denied, self.errors, self.pieces = {}, {}, {}, [], [], set()
+        self.place, self.floor, self.line, self.denied, self.errors, self.pieces = {}, {}, {}, [], [], {}
         floor = None
         for number, line in enumerate(text.splitlines(), 1):
             words = line.split("#", 1)[0].split()
             if not words:
                 continue
-            if words[0] in ("floor", "piece") and len(words) == 2:
+            if (words[0] == "floor" and len(words) == 2) or (words[0] == "piece" and len(words) >= 2):
                 floor = words[1]
                 if words[0] == "piece":
-                    self.pieces.add(floor)
+                    self.pieces[floor] = set(words[2:])
             elif words[0] == "deny" and len(words) == 3:
                 self.denied.append((words[1], words[2]))
             elif len(words) != 1:
-                self.errors.append(f"src/LAYERS:{number}: expected `floor NAME`, `piece NAME`, `deny A B` or one module")
+                self.errors.append(f"src/LAYERS:{number}: expected `floor NAME`, `piece NAME [FLOOR...]`, `deny A B` or one module")
             elif words[0] in self.place:
                 self.errors.append(f"src/LAYERS:{number}: {words[0]} is listed in line {self.line[words[0]]} already")
             else:
@@ -50,7 +50,7 @@ class Layers:
         if included not in self.place:
             return "which LAYERS does not list"
         own, other = self.floor[module], self.floor[included]
-        if own != other and other in self.pieces:
+        if own != other and own not in self.pieces.get(other, {own}):
             return "which is of connectors alone"
         if own != other and own in self.pieces and not included.startswith("gale/"):
             return f"and {own}, a piece, has the public headers and its own alone"
@@ -96,7 +96,7 @@ def pieces_of(root, folder):
 def check_connector(layers, root, path, folder):
     pieces = pieces_of(root, folder)
     for number, target in includes(path):
-        if target[:-2] in layers.place and layers.floor[target[:-2]] in layers.pieces.intersection(pieces):
+        if target[:-2] in layers.place and layers.floor[target[:-2]] in layers.pieces.keys() & set(pieces):
             continue
         own = target.startswith(f"{folder}/") and (root / "src" / target).exists()
         public = target.startswith("gale/") and target[:-2] in layers.place and target[:-2] != UMBRELLA

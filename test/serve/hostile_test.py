@@ -4,6 +4,7 @@
 usage: hostile_test.py GALE SANITIZED
 """
 
+import contextlib
 import json
 import resource
 import socket
@@ -12,7 +13,9 @@ import threading
 import unittest
 from pathlib import Path
 
+import heads
 import rig
+from heads import answer
 
 rig.Case.gale = str(Path(sys.argv[1]).resolve())
 CONNECTIONS = 10_000
@@ -34,6 +37,12 @@ class Hostile(rig.Case):
         self.run_ = self.run_words()
         self.run_.acked(1)
         self.trees = 1
+
+    def tearDown(self):
+        """Of all that strangers began nothing is left; an address sanitizer's build fails at its end otherwise."""
+        if self.run_.process.poll() is None:
+            self.run_.nobody_left()
+            self.assertEqual(self.run_.end(), 0, self.run_.text())
 
     def still_well(self):
         """It answers who has the token, and the topology takes what comes."""
@@ -125,6 +134,55 @@ class Hostile(rig.Case):
         self.assertEqual(self.get("/?" + "a&" * 100), 400)
         self.still_well()
 
+    def answers(self, heads):
+        for name, data in heads(b"/api/gale/v1/log-level", b'{"level": "warn"}', self.bearer().encode() + b"\r\n"):
+            with socket.create_connection(("127.0.0.1", self.run_.port), timeout=rig.PATIENCE) as sock:
+                yield name, answer(sock, data)
+
+    def test_a_head_that_can_be_read_in_two_ways_is_refused_and_its_connection_closed(self):
+        for name, said in self.answers(heads.refused):
+            self.assertEqual(said, (400, True), name)
+        for name, said in self.answers(heads.too_large):
+            self.assertEqual(said, (431, True), name)
+        for name, said in self.answers(heads.taken):
+            self.assertEqual(said, (200, False), name)
+        self.still_well()
+
+    def test_heads_of_which_no_request_comes(self):
+        """Their target was read, and then their head was too large, or ended."""
+        before = memory(self.run_)
+        arguments, line = "a=b&" * 2000, b"GET /?a=b HTTP/1.1\r\nHost: localhost\r\n"
+        heads = [f"GET /?{arguments} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(), f"POST /?{arguments} HTTP/1.1\r\nContent-Length: 9\r\n\r\nx".encode(),
+                 line, line + b"X: ", line + b"X: a\r\n" * 5000, b"GET /?a=b HTTP/1.1\r\n", line + b"X\r\n\r\n"]
+        for _ in range(100):
+            for head in heads:
+                with socket.create_connection(("127.0.0.1", self.run_.port), timeout=rig.PATIENCE) as sock:
+                    with contextlib.suppress(OSError):  # it was closed
+                        sock.sendall(head)
+                        sock.shutdown(socket.SHUT_WR)
+                        while sock.recv(65536):
+                            pass
+        self.still_well()
+        self.grew_less_than(1024, before)
+
+    def test_bodies_of_strangers_are_not_kept(self):
+        socks = []
+        head = b"POST /api/gale/v1/log-level HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65536\r\n\r\n"
+        before = memory(self.run_)
+        try:
+            for _ in range(120):
+                sock = socket.create_connection(("127.0.0.1", self.run_.port), timeout=rig.PATIENCE)
+                socks.append(sock)
+                sock.sendall(head + b"x" * 65000)
+            self.still_well()
+            self.grew_less_than(120 * 40, before)
+            for sock in socks:
+                sock.sendall(b"x" * 536)
+                self.assertIn(b" 401 ", sock.recv(65536))
+        finally:
+            for sock in socks:
+                sock.close()
+
     def test_bodies_that_are_too_large(self):
         path = "/api/gale/v1/log-level"
         self.assertEqual(self.get(path, self.bearer(), "Content-Length: 99999999999", method="POST"), 413)
@@ -164,6 +222,10 @@ class Hostile(rig.Case):
             with open(self.run_.path / "in.txt", "a") as file:
                 file.write("more\n")
             rig.until(lambda: control()["trees"]["acked"] >= 2, "the owner's answer")
+            # A second each for what one may have taken would be over a minute.
+            with socket.create_connection(("127.0.0.1", self.run_.port), timeout=30) as sock:
+                sock.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 200 ", sock.recv(65536))
             self.assertLess(descriptors(self.run_), 300)
             self.grew_less_than(64 * 1024, before)
         finally:

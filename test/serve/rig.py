@@ -12,6 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
+from living import nobody_left
+
 PATIENCE = 120
 
 WORDS = """\
@@ -173,6 +175,11 @@ class Run:
 
     def acked(self, count):
         return until(lambda: self.json("/api/gale/v1/now")["trees"]["acked"] >= count, f"{count} acks")
+
+    def nobody_left(self):
+        """All clients have gone: neither a connection nor a request, a stream or a tap lives."""
+        path = self.control()
+        nobody_left(lambda: self.json("/api/gale/v1/now", connection=UnixConnection(path)), until)
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)

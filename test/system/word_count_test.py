@@ -15,7 +15,7 @@ MEMORY_MAX = 100 << 20
 
 def reference(text, path):
     command = ("LC_ALL=C tr -s '[:space:]' '\\n' < '%s' | LC_ALL=C grep -a . | LC_ALL=C sort | LC_ALL=C uniq -c | "
-               "LC_ALL=C awk '{ print $2 \"\\t\" $1 }' | LC_ALL=C sort > '%s'" % (text, path))
+               "LC_ALL=C awk '{ print $2 \"\\t\" $1 }' | LC_ALL=C sed 's/\\\\/\\\\\\\\/g' | LC_ALL=C sort > '%s'" % (text, path))
     subprocess.run(command, shell=True, check=True)
 
 

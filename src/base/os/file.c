@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static bool is_standard(const char *path) {
@@ -128,6 +129,17 @@ static int write_on(int fd, const char *bytes, size_t size, size_t *put, const c
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error) {
     size_t put = 0;
     return write_on(fd, bytes, size, &put, path, error);
+}
+
+size_t gx_file_write_now(int fd, const void *bytes, size_t size) {
+    ssize_t put = -1;
+#ifdef RWF_NOWAIT
+    struct iovec piece = { (void *)(uintptr_t)bytes, size };
+    put = pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+#else
+    (void)fd, (void)bytes, (void)size;
+#endif
+    return put > 0 ? (size_t)put : 0;
 }
 
 int gx_file_close_written(int fd, const char *path, gale_error *error) {

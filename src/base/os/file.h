@@ -29,6 +29,9 @@ int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const 
 /* Writes all. GALE_CLOSED_PIPE when the reader has gone, else GALE_IO. A program must ignore SIGPIPE. */
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
 
+/* Writes what a pipe takes without being waited for: how many bytes; 0: nothing, or the system cannot say. */
+size_t gx_file_write_now(int fd, const void *bytes, size_t size);
+
 /* Writes all at the end of a file, or nothing: what a write that failed has left there is cut off again, if it is the
  * end of a regular file still. */
 int gx_file_append(int fd, const void *bytes, size_t size, const char *path, gale_error *error);

@@ -1,57 +1,17 @@
 #include "connect/file/lines.h"
 
-#include "base/json.h"
 #include "kit/written.h"
 #include "tuple/csv.h"
 #include "tuple/json.h"
-#include "tuple/value.h"
+#include "tuple/tsv.h"
 
 #include <gale/file.h>
-
-/* How many bytes from `at` on are no control characters below 14, as far as eight at once can tell. */
-static size_t skip_plain(gale_str text, size_t at) {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t eight;
-    for (; at + sizeof eight <= text.size; at += sizeof eight) {
-        memcpy(&eight, text.data + at, sizeof eight);
-        if ((eight - ones * 14) & ~eight & (ones << 7)) break;
-    }
-    return at;
-}
-
-static void add_escaped(gx_buf *out, gale_str text) {
-    size_t done = 0;
-    for (size_t i = skip_plain(text, 0); i < text.size; i++) {
-        char c = text.data[i];
-        char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : 0;
-        if (GX_LIKELY(!letter)) continue;
-        gx_buf_add(out, text.data + done, i - done);
-        gx_buf_add_byte(out, '\\');
-        gx_buf_add_byte(out, letter);
-        done = i + 1;
-        i = skip_plain(text, done) - 1;
-    }
-    if (text.size > done) gx_buf_add(out, text.data + done, text.size - done);
-}
-
-/* Numbers, lists and maps as in JSON, strings and bytes as they are but for the escapes; null is \N, which no string is
- * (PostgreSQL's COPY reads it so). */
-GX_INLINE void add_tsv_value(gx_buf *out, const gale_value *value) {
-    gx_json json = gx_json_to(out);
-    switch (value->type) {
-    case GALE_TYPE_I64: gx_buf_add_i64(out, value->as.i64); break;
-    case GALE_TYPE_NULL: gx_buf_add_text(out, "\\N"); break;
-    case GALE_TYPE_STRING:
-    case GALE_TYPE_BYTES: add_escaped(out, gx_value_str(value)); break;
-    default: gx_json_value(&json, value); break;
-    }
-}
 
 static void add_value(int32_t format, gx_buf *out, const gale_value *value) {
     switch (format) {
     case GALE_FILE_CSV: gx_csv_value(out, value); break;
     case GALE_FILE_TEXT: gx_written_text(out, value); break;
-    default: add_tsv_value(out, value); break;
+    default: gx_tsv_value(out, value); break;
     }
 }
 
@@ -65,7 +25,7 @@ static void add_tsv(gx_buf *out, const gale_tuple *tuple) {
     for (size_t i = 0; i < count; i++) {
         gale_value value = gale_tuple_value(tuple, i);
         if (i > 0) gx_buf_add_byte(out, '\t');
-        add_tsv_value(out, &value);
+        gx_tsv_value(out, &value);
     }
 }
 

@@ -12,6 +12,7 @@
 #define GALE_CONNECT_HTTP_ROW_H
 
 #include "connect/http/server.h"
+#include "head/head.h"
 
 #include <gale/connect.h>
 #include <gale/value.h>
@@ -27,7 +28,7 @@ int http_row_parse(const char *text, http_row *row, gale_error *error);
 typedef struct http_values {
     gale_value list[HTTP_ROW_MAX];
     gale_value headers[2 * HTTP_HEADERS_MAX];
-    char names[HTTP_HEAD_MAX];
+    char names[HEAD_MAX];
     char remote[64];
     size_t size; /* about so many bytes, but for the body's */
 } http_values;

@@ -1,6 +1,9 @@
 #include "connect/http/server.h"
 
 #include "connect/http/unpack.h"
+#include "head/head.h"
+
+#include <gale/metric.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +16,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A connection, as its socket context. */
+/* A connection, as its socket context. The list is in the order in which they were made, or answered last. */
 typedef struct line {
-    struct line *next, *before;
+    struct line *older, *newer;
     int fd;
     int64_t since; /* when it was made, or answered last */
     bool held;
+    bool admitted;       /* its head was taken, and its body comes */
+    bool evicted;        /* another has its place */
+    http_request *begun; /* owned: libmicrohttpd forgets it when the connection ends before its head was looked at */
 } line;
 
 struct http_server {
@@ -26,8 +32,9 @@ struct http_server {
     const gale_context *context;
     gale_collector *out;
     struct MHD_Daemon *daemon;
-    line *lines;
+    line *oldest, *newest;
     uint32_t count, most, held, replying;
+    uint32_t requests;         /* that live, also of connections that have gone */
     uint32_t looking;          /* of those held: how many libmicrohttpd calls again */
     bool called;               /* a run comes at once */
     struct MHD_Response *well; /* the last one of 200; NULL: there was none */
@@ -35,6 +42,7 @@ struct http_server {
     uint64_t reading;
     gale_watch watch;
     int64_t looked;
+    gale_metric *connections_now, *requests_now; /* NULL: there is no memory for them */
 };
 
 struct http_request {
@@ -45,7 +53,7 @@ struct http_request {
     const char *method;
     size_t size, capacity;
     uint32_t looks; /* how often it was looked at for its answer */
-    bool begun, refused, held, suspended, answered, gone;
+    bool begun, refused, closes, held, suspended, answered, gone;
     http_codings codings; /* of its body */
     http_reply reply;
 };
@@ -61,6 +69,24 @@ void http_reply_set(http_reply *reply, unsigned status, const char *text) {
 static line *line_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
+}
+
+static void take_out(http_server *server, line *one) {
+    *(one->newer ? &one->newer->older : &server->newest) = one->older;
+    *(one->older ? &one->older->newer : &server->oldest) = one->newer;
+}
+
+static void put_newest(http_server *server, line *one) {
+    one->since = gale_context_now(server->context);
+    one->older = server->newest;
+    one->newer = NULL;
+    *(one->older ? &one->older->newer : &server->oldest) = one;
+    server->newest = one;
+}
+
+static void renew(http_server *server, line *one) {
+    take_out(server, one);
+    put_newest(server, one);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
@@ -98,12 +124,22 @@ static enum MHD_Result send_reply(http_request *request) {
     http_server *server = request->server;
     struct MHD_Response *response = response_of(server, &request->reply);
     if (!response) return MHD_NO;
+    if (request->closes) (void)MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(request->connection, request->reply.status, response);
     if (response != server->well) MHD_destroy_response(response);
     return result;
 }
 
+static void drop_body(http_request *request) {
+    request->server->reading -= request->capacity;
+    free(request->body);
+    request->body = NULL;
+    request->size = request->capacity = 0;
+}
+
 static void free_request(http_request *request) {
+    request->server->requests--;
+    drop_body(request);
     free(request->target);
     free(request);
 }
@@ -115,7 +151,7 @@ static void send_again(http_request *request) {
     request->answered = true;
     server->replying++;
     if (own) own->held = false;
-    if (own) own->since = now;
+    if (own) renew(server, own);
     if (request->suspended)
         MHD_resume_connection(request->connection);
     else
@@ -163,13 +199,6 @@ uint64_t http_server_reading(const http_server *server) {
 }
 
 /* --- Bodies ----------------------------------------------------------------------------------------------------------- */
-
-static void drop_body(http_request *request) {
-    request->server->reading -= request->capacity;
-    free(request->body);
-    request->body = NULL;
-    request->size = request->capacity = 0;
-}
 
 static void refuse(http_request *request, unsigned status, const char *text) {
     drop_body(request);
@@ -242,15 +271,21 @@ static bool unpack(http_request *request) {
 
 /* --- Requests --------------------------------------------------------------------------------------------------------- */
 
-/* Called with the target as it came. */
+/* Called with the target as it came. Until the connection goes or libmicrohttpd says that the request has ended, which it does only behind the
+ * first call of `handle`, the connection owns it. */
 static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
-    http_request *request = calloc(1, sizeof *request);
+    http_server *server = user;
+    line *own = line_of(connection);
+    http_request *request = own && !own->begun ? calloc(1, sizeof *request) : NULL;
     if (!request) return NULL;
-    request->server = user;
+    request->server = server;
     request->connection = connection;
     request->target = strdup(uri);
+    server->requests++;
+    own->begun = request;
     if (request->target) return request;
-    free(request);
+    own->begun = NULL;
+    free_request(request);
     return NULL;
 }
 
@@ -272,19 +307,41 @@ static enum MHD_Result take_coding(void *user, enum MHD_ValueKind kind, const ch
 
 /* A body that cannot be read as it was packed is refused before it comes. */
 static void look_at_codings(http_request *request) {
-    const char *transfer = http_request_header(request, "Transfer-Encoding");
-    if (transfer && strcasecmp(transfer, "chunked") != 0)
-        refuse(request, 501, "this Transfer-Encoding is not understood; chunked is");
-    else
-        (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_coding, request);
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_coding, request);
 }
 
-static enum MHD_Result look_at_head(http_request *request, const char *method) {
+static void look_at_line(void *user, const char *name, const char *value) {
+    head_line(user, name, value);
+}
+
+/* Can it be read in one way only? */
+static head_check check_head(const http_request *request, const char *method, const char *protocol) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+                                                                   MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    head_check check;
+    head_begin(&check, method, request->target, protocol, head_is_read_in_place(MHD_get_version()));
+    http_request_headers(request, look_at_line, &check);
+    (void)head_end(&check, info ? info->header_size : 0);
+    return check;
+}
+
+/* What follows on this connection may be meant otherwise than it is read. */
+static enum MHD_Result refuse_head(http_request *request, const head_check *check) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "the request %s", check->why);
+    refuse(request, check->too_large ? 431 : 400, text);
+    request->closes = true;
+    return send_reply(request);
+}
+
+static enum MHD_Result look_at_head(http_request *request, const char *method, const char *protocol) {
     const http_server_options *options = &request->server->options;
+    const head_check check = check_head(request, method, protocol);
     uint64_t length = length_of(request);
     http_reply reply;
     request->begun = true;
     request->method = method;
+    if (check.why) return refuse_head(request, &check);
     if (!options->check(options->user, request, &reply)) {
         request->reply = reply;
         request->refused = true;
@@ -293,6 +350,8 @@ static enum MHD_Result look_at_head(http_request *request, const char *method) {
     } else {
         look_at_codings(request);
     }
+    line *own = line_of(request->connection);
+    if (own) own->admitted = !request->refused;
     bool at_once = request->refused && length > HTTP_DRAINED;
     return at_once ? send_reply(request) : MHD_YES;
 }
@@ -319,9 +378,9 @@ static enum MHD_Result serve(http_request *request) {
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **own) {
     http_request *request = *own;
-    (void)user, (void)connection, (void)url, (void)version;
+    (void)user, (void)connection, (void)url;
     if (!request) return MHD_NO; /* no memory: the connection is closed */
-    if (!request->begun) return look_at_head(request, method);
+    if (!request->begun) return look_at_head(request, method, version);
     if (!*data_size) return serve(request);
     take_body(request, data, *data_size);
     *data_size = 0;
@@ -333,7 +392,8 @@ static void end(void *user, struct MHD_Connection *connection, void **own, enum 
     http_request *request = *own;
     line *own_line = line_of(connection);
     (void)code;
-    if (own_line) own_line->since = gale_context_now(server->context);
+    if (own_line) own_line->begun = NULL, own_line->admitted = false;
+    if (own_line) renew(server, own_line);
     if (!request) return;
     *own = NULL;
     drop_body(request);
@@ -370,7 +430,7 @@ typedef struct walk {
 static enum MHD_Result tell_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
     const walk *w = user;
     (void)kind;
-    w->each(w->user, name, value ? value : "");
+    w->each(w->user, name, value ? value : name + strlen(name));
     return MHD_YES;
 }
 
@@ -399,15 +459,30 @@ void http_request_put_before(http_request *request, http_request *next) {
 
 /* --- Connections ------------------------------------------------------------------------------------------------------ */
 
+/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer than a head takes to come. */
+static line *oldest(const http_server *server, bool admitted) {
+    line *one = server->oldest;
+    while (one && (one->held || one->evicted || one->fd < 0 || one->admitted != admitted)) one = one->newer;
+    return one;
+}
+
+static void make_room(const http_server *server) {
+    line *one = oldest(server, false);
+    if (!one) one = oldest(server, true);
+    if (!one) return;
+    one->evicted = true;
+    (void)shutdown(one->fd, SHUT_RDWR);
+}
+
 static void come(http_server *server, struct MHD_Connection *connection, void **context) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     line *own = calloc(1, sizeof *own);
     *context = own;
+    if (server->count >= server->most) make_room(server);
     server->count++;
     if (!own) return; /* libmicrohttpd's own timeout has it still */
-    *own = (line){ server->lines, NULL, info ? info->connect_fd : -1, gale_context_now(server->context), false };
-    if (server->lines) server->lines->before = own;
-    server->lines = own;
+    *own = (line){ .fd = info ? info->connect_fd : -1 };
+    put_newest(server, own);
 }
 
 static void go(http_server *server, void **context) {
@@ -415,8 +490,8 @@ static void go(http_server *server, void **context) {
     server->count--;
     *context = NULL;
     if (!own) return;
-    *(own->before ? &own->before->next : &server->lines) = own->next;
-    if (own->next) own->next->before = own->before;
+    if (own->begun) free_request(own->begun);
+    take_out(server, own);
     free(own);
 }
 
@@ -429,13 +504,18 @@ static void notice(void *user, struct MHD_Connection *connection, void **context
         go(server, context);
 }
 
-/* Who waits for an answer has time; who does not, more of it while there is room for others. */
-static void sweep(http_server *server) {
+/* libmicrohttpd's epoll is edge-triggered, and forgets an end that came with the bytes before it. */
+static bool has_ended(int fd) {
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Who waits for an answer has time. */
+static void sweep(const http_server *server) {
     int64_t now = gale_context_now(server->context), bound = server->options.timeout;
-    bool crowded = server->count > server->most - HTTP_IDLE_CONNECTIONS / 4;
-    if (crowded && bound > HTTP_HURRY) bound = HTTP_HURRY;
-    for (const line *one = server->lines; one; one = one->next)
-        if (!one->held && one->fd >= 0 && now - one->since > bound) (void)shutdown(one->fd, SHUT_RDWR);
+    for (const line *one = server->oldest; one; one = one->newer)
+        if (!one->held && one->fd >= 0 && (now - one->since > bound || has_ended(one->fd)))
+            (void)shutdown(one->fd, SHUT_RDWR);
 }
 
 /* --- Running ---------------------------------------------------------------------------------------------------------- */
@@ -465,6 +545,8 @@ static int run(void *user, gale_collector *out, gale_watch watch, int32_t events
         if (server->looking) break;
     }
     int64_t now = gale_context_now(server->context);
+    (void)gale_metric_note(server->connections_now, server->count);
+    (void)gale_metric_note(server->requests_now, server->requests);
     bool again = look_around(server, now) || before || server->count;
     int64_t soon = timed == MHD_YES && wait < 1000 ? (int64_t)wait * GALE_MILLISECOND : GALE_SECOND;
     return gale_watch_set(out, watch, GALE_WATCH_READ, again ? now + soon : 0);
@@ -480,6 +562,15 @@ static int watch(http_server *server, gale_error *error) {
     options.call = run;
     int rc = info ? gale_watch_new(server->out, &options, &server->watch) : GALE_UNSUPPORTED;
     return rc < 0 ? gale_error_set(error, rc, "http: its connections cannot be watched: %s", gale_error_text(rc)) : 0;
+}
+
+static gale_metric *gauge(gale_collector *out, const char *name, const char *help) {
+    gale_metric_options options = GALE_METRIC_OPTIONS_INIT;
+    gale_metric *metric;
+    options.name = name;
+    options.kind = GALE_METRIC_GAUGE;
+    options.help = help;
+    return gale_metric_new(out, &options, &metric) < 0 ? NULL : metric;
 }
 
 /* --- Listening -------------------------------------------------------------------------------------------------------- */
@@ -535,12 +626,13 @@ static struct MHD_Daemon *start(http_server *server, int fd) {
         { given->certificate ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)(uintptr_t)given->key },
         { MHD_OPTION_END, 0, NULL },
     };
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, say, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->most, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HTTP_CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_URI_LOG_CALLBACK, begin,
-        server, MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION, notice, server,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    return MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, say, server,
+                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                            (unsigned)server->most + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)HTTP_CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, seconds,
+                            MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED, end, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, notice, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static int open_daemon(http_server *server, gale_error *error) {
@@ -568,6 +660,8 @@ int http_server_new(const http_server_options *options, const gale_context *cont
     server->context = context;
     server->out = out;
     server->most = options->held_max + HTTP_IDLE_CONNECTIONS;
+    server->connections_now = gauge(out, "http_connections", "Connections that are open");
+    server->requests_now = gauge(out, "http_requests", "Requests that are being read, or wait for their answers");
     int rc = open_daemon(server, error);
     if (rc == 0) rc = watch(server, error);
     if (rc < 0) {

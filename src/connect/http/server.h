@@ -5,9 +5,9 @@
  *
  * What:    a request that is held is looked at in the next turns of the executor, as most answers are there then; if it is not, its connection is suspended:
  *          libmicrohttpd knows of it again when it is answered, also when its client has gone meanwhile. One at a time is read of a connection.
- * Hostile: a head has at most HTTP_HEAD_MAX bytes, a body `body_max`, all bodies that are being read `memory` with what `busy` says. A connection
- *          has `timeout` for a request, from its beginning or the answer before it on, however many bytes come meanwhile; when nearly all are taken,
- *          HTTP_HURRY. What is too large is read and thrown away where it is short, as who is cut off while he writes may not see the answer.
+ * Hostile: a head has at most HEAD_MAX bytes (head/head.h), a body `body_max`, all bodies that are being read `memory` with what `busy` says. A connection
+ *          has `timeout` for a request, from its beginning or the answer before it on, however many bytes come meanwhile. Where all connections are
+ *          taken, a new one takes the place of the oldest that has not asked for anything. What is too large is read and thrown away where it is short, as who is cut off while he writes may not see the answer.
  * Threads: the task's. Owner: http_server_free ends it; a request is the server's, good until it was answered. */
 #ifndef GALE_CONNECT_HTTP_SERVER_H
 #define GALE_CONNECT_HTTP_SERVER_H
@@ -17,13 +17,11 @@
 #include <gale/component.h>
 #include <gale/watch.h>
 
-#define HTTP_HURRY (2 * GALE_SECOND)
-
 enum {
-    HTTP_HEAD_MAX = 16 << 10,
-    HTTP_CONNECTION_MEMORY = 24 << 10,
-    HTTP_DRAINED = 64 << 10, /* so long a body is read to its end before it is refused */
-    HTTP_IDLE_CONNECTIONS = 512
+    HTTP_CONNECTION_MEMORY = 32 << 10, /* a head of HEAD_MAX, HEAD_LINES_MAX lines, and 128 arguments */
+    HTTP_DRAINED = 64 << 10,           /* so long a body is read to its end before it is refused */
+    HTTP_IDLE_CONNECTIONS = 512,
+    HTTP_SPARE_CONNECTIONS = 32 /* that are accepted before those have gone whose place they take */
 };
 
 typedef struct http_server http_server;

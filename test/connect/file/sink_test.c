@@ -139,7 +139,7 @@ static void every_type_has_its_text_and_what_would_break_a_line_is_escaped(void 
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) assert_int_equal(execute(f, values[i]), 0);
     assert_int_equal(flush(f), 0);
-    assert_string_equal(content(f, f->path), "a\\tb\\nc\\rd\\e\t3\n\t3\n\\N\t3\ntrue\t3\n0.5\t3\n\xff\\t\t3\n"
+    assert_string_equal(content(f, f->path), "a\\tb\\nc\\rd\\\\e\t3\n\t3\n\\N\t3\ntrue\t3\n0.5\t3\n\xff\\t\t3\n"
                                              "[1,\"x\"]\t3\n");
 }
 

@@ -4,12 +4,14 @@
 usage: http_test.py GALE PLUGINS [CLASS...]
 """
 
+import contextlib
 import gzip
 import http.client
 import itertools
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -22,8 +24,13 @@ import unittest
 import zlib
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "serve"))
+import heads  # noqa: E402
+from living import nobody_left  # noqa: E402
+
 GALE, PLUGINS = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS}
+SANITIZED = b"__asan_init" in Path(GALE).read_bytes() or b"__tsan_init" in Path(GALE).read_bytes()  # its memory is another's
 
 TAKE = """
 name: take
@@ -81,6 +88,14 @@ class Case(unittest.TestCase):
     def end(self, code=0):
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(30), code, self.log())
+
+    def nobody_left(self):
+        """All clients have gone: neither a connection nor a request lives."""
+        nobody_left(lambda: json.loads(self.gale("stats", str(self.process.pid), "--json")[1]), self.wait_for)
+
+    def memory(self):
+        """KiB that the process has resident."""
+        return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text()).group(1))
 
     def log(self):
         path = self.path / "log"
@@ -259,8 +274,17 @@ class Takes(Server):
 
 
 class Refuses(Server):
+    ends_with = 0
+
+    def tearDown(self):
+        """Of all that strangers began nothing is left; an address sanitizer's build fails at its end otherwise."""
+        if self.process and self.process.poll() is None:
+            self.nobody_left()
+            self.end(self.ends_with)
+
     def test_what_is_rejected_is_told_why(self):
         """A line cannot have an end of line in it."""
+        self.ends_with = 1
         with socket.create_server(("127.0.0.1", 0)) as sink:
             self.serve(sink="TcpSink", to=f"{{name: connect, value: '127.0.0.1:{sink.getsockname()[1]}'}}, {{name: framing, value: lines}}, {{name: format, value: text}}")
             status, said, _ = self.ask("two\nlines")
@@ -318,10 +342,56 @@ class Refuses(Server):
                 self.assertEqual(found, status, said)
                 self.assertIn(words, said["error"])
                 self.assertEqual(headers.get("Accept-Encoding"), "gzip, deflate" if status == 415 else None)
-        found, said, _ = self.ask(b"x", headers={"Transfer-Encoding": "gzip, chunked"})
-        self.assertEqual((found, said["error"]), (501, "this Transfer-Encoding is not understood; chunked is"))
         self.end()
         self.assertEqual(self.lines(), [])
+
+    def test_a_head_that_can_be_read_in_two_ways_is_refused_and_its_connection_closed(self):
+        self.serve()
+        self.assertEqual(self.ask("first")[0], 200)
+        for table, expected in ((heads.refused, (400, True)), (heads.too_large, (431, True)), (heads.taken, (200, False))):
+            for name, data in table(b"/?a=b&c", b"text"):
+                with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+                    self.assertEqual(heads.answer(one, data), expected, name)
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+            most = b"/?" + b"&".join([b"a=b"] * 128)
+            head = heads.of_lines(heads.START % most + b"Content-Length: 1\r\nX: " + b"x" * 14000 + b"\r\n", 128)
+            self.assertEqual(heads.answer(one, head + b"x"), (200, False))
+
+    def test_half_heads_keep_nobody_waiting(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.serve(spout=properties(maxRequests=16, timeout=600))
+        self.ask("x")
+        half = []
+        for _ in range(3000):
+            half.append(socket.create_connection(("127.0.0.1", self.port), timeout=60))
+            half[-1].sendall(b"POST / HTTP/1.1\r\nHost: ")
+        self.assertEqual(self.ask("y", timeout=60)[0], 200)  # nothing else would make room in ten minutes
+        for one in half:
+            one.close()
+
+    def test_heads_of_which_no_request_comes(self):
+        """Their target was read, and then their head was too large, or ended."""
+        self.serve()
+        self.assertEqual(self.ask("first")[0], 200)
+        arguments, line = "a=b&" * 4500, b"POST /?a=b HTTP/1.1\r\nHost: x\r\n"
+        heads = [f"POST /?{arguments} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx\n".encode(), line, line + b"X: a\r\n" * 5000, line + b"X\r\n\r\n",
+                 b"POST /?" + b"x" * 20000, b"POST /?a=b HTTP/1.1\r\n"]
+        before = self.memory()
+        for _ in range(5):
+            all_ = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(20 * len(heads))]
+            for n, one in enumerate(all_):
+                with contextlib.suppress(OSError):  # it was closed
+                    one.sendall(heads[n % len(heads)])
+                    one.shutdown(socket.SHUT_WR)
+            for one in all_:
+                with one, contextlib.suppress(OSError):
+                    while one.recv(65536):
+                        pass
+        self.assertEqual(self.ask("last")[0], 200)
+        if not SANITIZED:
+            self.assertLess(self.memory() - before, 2048)
 
     def test_lines_need_memory_of_their_own(self):
         self.serve(spout=properties(format="lines", memory=100000))
