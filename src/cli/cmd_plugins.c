@@ -7,6 +7,7 @@
 #include "front/builtin.h"
 #include "front/connecting.h"
 #include "front/linked_plugins.h"
+#include "front/plugin_folders.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
 
@@ -78,9 +79,8 @@ static void tell_missing(gx_buf *out) {
 
 static void tell_none(gx_buf *out) {
     gx_buf_add_text(out, "no plugins: no file gale-NAME.so in ");
-    size_t before = out->size;
-    gx_plugin_path_folders(out);
-    gx_buf_add_text(out, out->size == before ? "any folder (GALE_PLUGIN_PATH names none)\n" : "\n");
+    gx_plugin_folders_describe(out);
+    gx_buf_add_text(out, "\n");
 }
 
 static int run(int argc, char **argv, gx_terminal *errors) {

@@ -193,7 +193,7 @@ class Value(c.Structure):
 
 
 class Tuple(c.Structure):
-    _fields_ = [("body", u64), ("head", u64), ("schema", u64), ("handle", u64), ("source", u32), ("reserved", u32)]
+    _fields_ = [("body", u64), ("head", u64), ("schema", u64), ("handle", u64), ("source", u32), ("stream", u32)]
 
 
 # --- Components ------------------------------------------------------------------------------------------------------
