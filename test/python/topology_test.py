@@ -7,7 +7,7 @@ import random
 import unittest
 
 import gale
-from rig import Heard, Numbers, Taken, numbers_to, run, wait_for
+from rig import Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
 
 WORDS = "to be or not to be that is the question whether tis nobler in the mind to suffer".split()
 
@@ -336,7 +336,7 @@ class Values(unittest.TestCase):
     def test_a_context_says_where_it_is(self):
         seen = []
 
-        class Looks(gale.BasicBolt):
+        class Looks(Idle):
             def prepare(self):
                 c = self.context
                 seen.append((c.topology, c.component, c.task, c.task_index, c.task_count, c.config["mine"], c.config["topology.debug"],

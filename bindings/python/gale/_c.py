@@ -314,7 +314,7 @@ class Grouping(Sized):
 class TopologyFileOptions(Sized):
     _fields_ = [("size", size), ("properties", text), ("environment", c.c_bool), ("settings", c.POINTER(Setting)),
                 ("setting_count", size), ("sets", c.POINTER(text)), ("set_count", size), ("logger", pointer),
-                ("plugins", c.POINTER(text)), ("plugin_count", size)]
+                ("plugins", c.POINTER(text)), ("plugin_count", size), ("open", c.c_bool)]
 
 
 # --- Runtimes --------------------------------------------------------------------------------------------------------
