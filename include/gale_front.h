@@ -31,7 +31,8 @@ typedef struct gale_topology_file_options {
     const char *const
         *plugins; /* names and paths of plugins, beside those that the file names itself (docs/plugins.md) */
     size_t plugin_count;
-    bool open; /* the caller adds more: streams may name spouts and bolts that are not in the file, bolts need no stream, and
+    bool
+        open; /* the caller adds more: streams may name spouts and bolts that are not in the file, bolts need no stream, and
                   `spouts` may be missing. The topology comes unchecked: gale_topology_check, or gale_runtime_new, does it */
 } gale_topology_file_options;
 

@@ -107,9 +107,9 @@ const gx_command gx_cmd_plugins = {
     .text = "tell which plugins there are, and what is in them",
     .more = "PLUGIN is the path of a .so file, or stands for gale-PLUGIN.so in the folders of GALE_PLUGIN_PATH (with "
             "colons\n"
-            "between them) and in gale's own. Without one, all that are there are loaded and told of, and those of "
-            "gale's own\n"
-            "that are not there.\n"
+            "between them), in the build folder or beside the installed program, and in gale's own folder. Without "
+            "one, all\n"
+            "that are there are loaded and listed, and gale's own connectors that are not there.\n"
             "Exit codes: 0; 2 one was refused.\n",
     .options = options,
     .option_count = OPTION_COUNT,

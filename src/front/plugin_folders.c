@@ -88,7 +88,8 @@ void gx_plugin_folders(gx_buf *out) {
     for (gale_str rest = p.named; gx_str_next(&rest, ':', &folder);)
         if (folder.size) add_piece(out, begin, ":", folder);
     for (size_t i = 0; i < p.count; i++)
-        if (!p.found[i].doubt.code && !strchr(p.found[i].path, ':')) add_piece(out, begin, ":", gx_str(p.found[i].path));
+        if (!p.found[i].doubt.code && !strchr(p.found[i].path, ':'))
+            add_piece(out, begin, ":", gx_str(p.found[i].path));
 }
 
 void gx_plugin_folders_describe(gx_buf *out) {
@@ -101,7 +102,9 @@ void gx_plugin_folders_describe(gx_buf *out) {
     gx_buf_add_text(out, count ? " (GALE_PLUGIN_PATH)" : "GALE_PLUGIN_PATH (which names no folder)");
     for (size_t i = 0; i < p.count; i++) {
         add_piece(out, begin, ", ", gx_str(p.found[i].path));
-        if (p.found[i].doubt.code) gx_buf_format(out, " (not trusted: %s)", p.found[i].doubt.text);
-        else if (strchr(p.found[i].path, ':')) gx_buf_add_text(out, " (left out: its path has a ':')");
+        if (p.found[i].doubt.code)
+            gx_buf_format(out, " (not trusted: %s)", p.found[i].doubt.text);
+        else if (strchr(p.found[i].path, ':'))
+            gx_buf_add_text(out, " (left out: its path has a ':')");
     }
 }

@@ -45,7 +45,8 @@ static int look(const char *host, const char *port, int flags, wire_addresses *t
     struct addrinfo *list = NULL;
     int rc = getaddrinfo(host, port, &hints, &list);
     /* RFC 6761: this machine, also where no /etc/hosts says so, as in a small container. No host is the loopback's addresses. */
-    if (rc != 0 && !(flags & AI_NUMERICHOST) && strcmp(host, "localhost") == 0) rc = getaddrinfo(NULL, port, &hints, &list);
+    if (rc != 0 && !(flags & AI_NUMERICHOST) && strcmp(host, "localhost") == 0)
+        rc = getaddrinfo(NULL, port, &hints, &list);
     if (rc != 0) return rc;
     take_list(to, list);
     freeaddrinfo(list);

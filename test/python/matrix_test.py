@@ -5,6 +5,9 @@ source that is slow, a sink of a file behind it, the end by SIGTERM, and what it
 usage: matrix_test.py [SQLITE]      SQLITE: the connector of SQLite is built
 """
 
+import datetime
+import decimal
+import importlib.util
 import json
 import os
 import pathlib
@@ -613,6 +616,41 @@ class Wrong(unittest.TestCase):
         self.assertEqual((number, failure.reason, failure.attempts), (3, gale.Reason.REJECTED, 1))
         self.assertRegex(failure.text, text)
         self.assertEqual((stats.acked, sorted(done)), (9, [0, 1, 2, 4, 5, 6, 7, 8, 9]))
+
+    def test_numbers_of_other_types_pass_where_they_are_exact(self):
+        class Scalar:
+            """As numpy's float32 and bool_ are."""
+            shape, dtype = (), "float32"
+
+            def __init__(self, value):
+                self.value = value
+
+            def item(self):
+                return self.value
+        taken = self.taken([Scalar(0.1), Scalar(True), Scalar(7), [Scalar(2.5)]])
+        self.assertEqual(taken, [0.1, True, 7, [2.5]])
+        self.assertEqual([type(value) for value in taken], [float, bool, int, list])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no numpy")
+    def test_numbers_of_numpy(self):
+        import numpy
+        self.assertEqual(self.taken([numpy.bool_(True), numpy.float32(0.5), numpy.float16(2), numpy.int8(-1), numpy.uint64(7)]),
+                         [True, 0.5, 2.0, -1, 7])
+
+    def test_what_is_no_value_is_said_with_what_to_give(self):
+        for value, text in ((datetime.datetime.now(), "datetime.datetime; give value.isoformat"), ({1}, "set; give sorted"),
+                            (datetime.timedelta(1), "datetime.timedelta; give value.total"), (object(), "object$"),
+                            (decimal.Decimal(1), "decimal.Decimal; give str"), (1j, "complex; give")):
+            for values in [value], [[value]], [{"a": value}]:
+                with self.assertRaisesRegex(TypeError, f"^value 1 of 'x': a value may be None, .*, not {text}"):
+                    with Test.of_bolt(basic(print, ()), {"x": ["x"]}) as test:
+                        test.feed("x", values)
+
+    def taken(self, values):
+        with Test.of_bolt(basic(lambda tuple, out: out.emit(values), [f"f{n}" for n in range(len(values))]), {"x": ["x"]}) as test:
+            test.feed("x", [1])
+            test.expect_acked()
+            return test.take("bolt")
 
     def test_what_it_raises_itself_fails_and_comes_again(self):
         heard, attempts = Heard(), []

@@ -77,7 +77,8 @@ static bool is_off(const one *o) {
 /* Drives until it is so; there is no hurry. One that is off, with a reason, comes to nothing more: nobody here connects it again. */
 #define drive_until(o, what)                                                                                           \
     for (int drives = 0; !(what); drives++) {                                                                          \
-        if (drives == DRIVES || is_off(o)) fail_msg("it does not come to this: %s; state %d, %s", #what, (o)->w.state, (o)->w.why); \
+        if (drives == DRIVES || is_off(o))                                                                             \
+            fail_msg("it does not come to this: %s; state %d, %s", #what, (o)->w.state, (o)->w.why);                   \
         wire_drive(&(o)->w, EACH);                                                                                     \
     }
 
