@@ -183,7 +183,7 @@ static void a_bolt_without_input_is_refused(void **state) {
     (void)state;
     add_spout("lines");
     assert_int_equal(gale_topology_add_bolt(topology, "x", work_bolt(), 1), 0);
-    check_says("bolt 'x' has no input");
+    check_says("bolt 'x' has no input: no stream leads to it");
 }
 
 static const char tick_key[] = "topology.tick.tuple.freq.secs";

@@ -7,14 +7,16 @@ frees it with its topology (free_user), a task when it is closed. Nothing that i
 
 import ctypes
 import itertools
+import time
 from inspect import isgenerator as is_generator
 
 from . import _c
 from ._library import gale
-from .collector import is_undeclared
+from .collector import is_refused, is_undeclared
 from .components import Failure
 from .errors import code_of, describe
 from .task import Task
+from .texts import c_message
 from .values import Encoder, from_array
 
 numbers = itertools.count(1)
@@ -65,7 +67,9 @@ def on_next(self, _out, wait):
     task = tasks[self]
     try:
         task.collector.emitted = False
-        return task.wait(task.component.next(), wait)
+        began = time.monotonic()
+        answer = task.component.next()
+        return task.wait(answer, time.monotonic() - began, wait)
     except BaseException as error:
         return task.raised(error, stops=is_undeclared(error))
 
@@ -89,30 +93,39 @@ def on_fail(self, message_id, failure):
     task.guard(task.component.fail, message_id, told)
 
 
+def _not_executed(task, tuple, error):
+    """What was raised while the Tuple was executed fails it. One of which the bolt makes what cannot be emitted is rejected,
+    if it is still to be answered: it would come again and again."""
+    code = task.raised(error)
+    if tuple is not None and is_refused(error):
+        gale.fail(task.out, tuple.handle, _c.Reason.REJECTED, c_message(describe(error)))
+    return code
+
+
 @_c.EXECUTE
-def on_execute(self, tuple, _out):
-    task = tasks[self]
-    if task.steps:
-        return task.in_parts(task.steps)
+def on_execute(self, address, _out):
+    task, tuple = tasks[self], None
     try:
-        steps = task.component.execute(task.reader.read(tuple))
+        tuple = task.reader.read(address)
+        steps = task.steps or task.component.execute(tuple)
+        return task.in_parts(steps) if is_generator(steps) else 0
     except BaseException as error:
-        return task.raised(error)
-    return task.in_parts(steps) if is_generator(steps) else 0
+        return _not_executed(task, tuple, error)
 
 
 @_c.EXECUTE
-def on_execute_batch(self, tuples, _out):
-    task = tasks[self]
+def on_execute_batch(self, addresses, _out):
+    task, tuple = tasks[self], None
     take, read, execute = gale.batch_next, task.reader.read, task.component.execute
     try:
-        while (tuple := take(tuples)) is not None:
-            steps = task.steps or execute(read(tuple))
+        while (address := take(addresses)) is not None:
+            tuple = read(address)
+            steps = task.steps or execute(tuple)
             if is_generator(steps) and (rc := task.in_parts(steps)):
                 return rc
         return 0
     except BaseException as error:
-        return task.raised(error)
+        return _not_executed(task, tuple, error)
 
 
 @_c.FLUSH
@@ -126,9 +139,9 @@ def on_finish(self, _out):
     task = tasks[self]
     try:
         steps = task.steps or task.component.finish()
+        return task.in_parts(steps) if is_generator(steps) else 0
     except BaseException as error:
         return task.raised(error)
-    return task.in_parts(steps) if is_generator(steps) else 0
 
 
 # --- What is kept beyond a run: one record of one value --------------------------------------------------------------

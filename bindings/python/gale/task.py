@@ -10,18 +10,21 @@ from .texts import c_message
 from .tuples import Reader
 
 _EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
+_SLOW = 0.001  # seconds of a call after which the next one may be as slow
 
 
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "blocks")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
-        self.definition, self.out, self.context, self.reader = definition, out, Context(context), Reader()
+        self.definition, self.out, self.reader = definition, out, Reader()
+        self.context = Context(context, definition.crew.threaded)
         self.steps = None  # the generator that a function returned, and that has not ended
         self.collector = Collector(out, self.context.component, definition.outputs, self.guard)
+        self.blocks = self.context.threaded and bool(self.context.config.get("gale.blocking"))
         definition.crew.tasks.add(self)
 
     def open(self):
@@ -62,21 +65,25 @@ class Task:
 
     def in_parts(self, steps):
         """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C: 0 when
-        it has ended, or MORE."""
+        it has ended, or MORE. Raises what it raises."""
         self.steps = None
-        try:
-            for _ in steps:
-                if gale.part_is_full(self.out):
-                    self.steps = steps
-                    return _c.MORE
-        except BaseException as error:
-            return self.raised(error)
+        for _ in steps:
+            if gale.part_is_full(self.out):
+                self.steps = steps
+                return _c.MORE
         return 0
 
-    def wait(self, answer, wait):
-        """What `next` said, for C."""
+    def _emitted(self, seconds, wait):
+        """What is emitted leaves when the executor has asked 256 times: at once, if the next call may block."""
+        if not self.blocks and (seconds < _SLOW or not self.context.threaded):
+            return _EMITTED
+        wait[0].until = 1  # at once, but not in this turn
+        return _UNTIL
+
+    def wait(self, answer, seconds, wait):
+        """What `next` said in so many seconds, for C."""
         if answer is None:
-            return _EMITTED if self.collector.emitted else _NOTHING
+            return self._emitted(seconds, wait) if self.collector.emitted else _NOTHING
         if answer is DONE:
             return _DONE
         if answer is WATCHED:

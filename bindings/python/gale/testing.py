@@ -21,7 +21,7 @@ from .errors import GaleError, check
 from .logs import logger_of
 from .signals import held_back
 from .texts import c_text, c_texts
-from .values import Encoder, from_array, row_of
+from .values import Encoder, encoded, from_array, row_of
 
 _ORDERS = {"same": _c.TestOrder.IN_ORDER, "any": _c.TestOrder.ANY_ORDER, "contains": _c.TestOrder.CONTAINS}
 
@@ -82,7 +82,7 @@ class Test:
     def feed(self, component, values, stream=None):
         """A tuple for a stream of a component that is fed. Returns its number: 0 for the first, and so on."""
         report = _c.Error()
-        row = self._encoder.row(row_of(values, component))
+        row = encoded(self._encoder, values, component)
         return check(self._call("feed", c_text(component), c_text(stream), row, len(values), report), report)
 
     def settle(self):

@@ -32,13 +32,30 @@ class _Full(Exception):
     """The buffer is too small."""
 
 
-def _whole(value):
-    """A number that is an int in all but its type, like numpy's."""
+# What to give in place of a value that may be meant in more than one way, by its type.
+_IN_PLACE = {
+    "datetime.datetime": "value.isoformat() or value.timestamp()", "datetime.date": "value.isoformat()",
+    "datetime.time": "value.isoformat()", "datetime.timedelta": "value.total_seconds()",
+    "decimal.Decimal": "str(value) or float(value)", "fractions.Fraction": "float(value)", "set": "sorted(value)",
+    "frozenset": "sorted(value)", "complex": "[value.real, value.imag]", "range": "list(value)",
+    "generator": "list(value)", "uuid.UUID": "str(value)", "pathlib.PosixPath": "str(value)",
+    "numpy.ndarray": "value.tolist()", "numpy.datetime64": "str(value)", "numpy.longdouble": "float(value)"}
+
+
+def _plain(value):
+    """The Python value that a number of another type is exactly, like numpy's."""
     try:
         return operator.index(value)
     except TypeError:
-        kind = type(value).__name__
-        raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {kind}") from None
+        pass
+    if getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item"):
+        plain = value.item()  # a scalar of numpy's: bool_, float32, float16
+        if type(plain) in (bool, int, float):
+            return plain
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    in_place = f"; give {_IN_PLACE[name]}" if name in _IN_PLACE else ""
+    raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {name}{in_place}")
 
 
 class RowError(TypeError):
@@ -55,6 +72,23 @@ def row_of(values, component):
         example = f": [{shown}]" if isinstance(values, (str, bytes, int, float)) else ""
         raise RowError(f"{shown} is no row of '{component}': a row is a list or tuple of values{example}")
     return values
+
+
+def _name_field(error, values, fields, component):
+    """The error of a row that cannot be encoded, with the name of the field. `refused` marks it: the same values would be
+    refused again."""
+    for index, value in enumerate(values):
+        try:
+            Encoder().one(value)
+        except (TypeError, ValueError, OverflowError):
+            field = f"field '{fields[index]}'" if index < len(fields) else f"value {index + 1}"
+            break
+    else:
+        return error
+    kind = next(kind for kind in (TypeError, OverflowError, ValueError) if isinstance(error, kind))
+    named = kind(f"{field} of '{component}': {error}")
+    named.refused = True
+    return named
 
 
 class Encoder:
@@ -77,7 +111,19 @@ class Encoder:
                 self._array(values, 0, self._take(0, _SIZE * len(values)), 0)
                 return self._base
             except _Full:
-                self._make(2 * self._room)
+                self.grow()
+
+    @property
+    def address(self):
+        return self._base
+
+    def put(self, values, at, free):
+        """Writes them to `at`, and what they point to from `free` on; returns where that ends."""
+        return self._array(values, at, free, 0)
+
+    def grow(self):
+        """Forgets what it has, and has twice the room."""
+        self._make(2 * self._room)
 
     def rows(self, rows, width):
         """The same of many rows, one behind the other, each of so many values."""
@@ -134,7 +180,7 @@ class Encoder:
         elif isinstance(value, dict):
             return self._nested(at, _MAP, _pairs(value), len(value), free, depth)
         else:
-            self._int(at, _whole(value))
+            return self._array((_plain(value),), at, free, depth)
         return free
 
     def _nested(self, at, kind, items, count, free, depth):
@@ -144,6 +190,38 @@ class Encoder:
         end = self._take(begin, _SIZE * len(items))
         _HEAD.pack_into(self._bytes, at, kind, 0, 0, count, self._base + begin)
         return self._array(items, begin, end, depth + 1)
+
+
+class Rows:
+    """Rows of one width, one behind the other as C takes them at once. What a row was made of may change behind `add`."""
+
+    __slots__ = ("_encoder", "_free", "_most", "width", "count")
+
+    def __init__(self, width, most, room=1 << 16):
+        self._most, self.width = most, width
+        self._encoder = Encoder(_SIZE * width * most + room)
+        self.clear()
+
+    def clear(self):
+        self.count, self._free = 0, _SIZE * self.width * self._most
+
+    def add(self, row):
+        """False: it has no room for the row. The first one of all always has."""
+        if self.count == self._most:
+            return False
+        while True:
+            try:
+                self._free = self._encoder.put(row, _SIZE * self.width * self.count, self._free)
+                self.count += 1
+                return True
+            except _Full:
+                if self.count:
+                    return False
+                self._encoder.grow()
+
+    def address(self, index):
+        """Of a row, good until `clear` or `add`."""
+        return self._encoder.address + _SIZE * self.width * index
 
 
 def _of_width(row, width):
@@ -159,6 +237,15 @@ def _pairs(value):
             raise TypeError(f"the keys of a dict are str, not {type(key).__name__}")
         pairs += (key, item)
     return pairs
+
+
+def encoded(encoder, values, component, fields=()):
+    """Encoder.row of what may be a row; an error names the field."""
+    row = row_of(values, component)
+    try:
+        return encoder.row(row)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _name_field(error, row, fields, component) from None
 
 
 def borrowed(value):
