@@ -166,6 +166,23 @@ GALE_API int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t re
 /* How many are on their way. */
 GALE_API uint64_t gale_dispatch_count(const gale_dispatch *dispatch);
 
+/* A tuple that ends the connection each time it is sent is told apart from a system that is away, and is rejected:
+ *
+ *      several were sent when the connection ended, --> they are suspects: from now on tuples are sent one at a time, until each of these has its
+ *      for the second time                              answer
+ *      one was sent, alone                          --> its loss; the loss number `gale.sink.losses` (a key of the configuration; 3) rejects it
+ *
+ * A connector reports a loss only where the system had accepted the connection (its handshake was complete) and ended it. A system that refuses, does
+ * not answer, or says that it shuts down is away: it is tried again without a limit.
+ *
+ * may_send: may the next one be sent now? False: not before one that was sent has its answer. sent: it is on its way, on the connection that there is.
+ * lost: that connection ended, for `why`; with `counts` false the system is away, and no tuple is suspected. Returns the tuple that was rejected for it, whose id
+ * is none any more; 0: none was. */
+enum { GALE_SINK_LOSSES = 3 };
+GALE_API bool gale_dispatch_may_send(const gale_dispatch *dispatch);
+GALE_API void gale_dispatch_sent(gale_dispatch *dispatch, uint64_t id);
+GALE_API uint64_t gale_dispatch_lost(gale_dispatch *dispatch, bool counts, const char *why);
+
 /* In a sink's `finish`: calls `drive`, which lets what is on its way go on and waits a little for it, until nothing is held any more. Once `patience` (ns)
  * has passed without an answer the rest is reported: "NAME: 3 tuples were not WHAT within 60 s (finishWait)", GALE_IO. Of NULL nothing is held. */
 typedef void gale_dispatch_drive_fn(void *user);
