@@ -183,6 +183,9 @@ GALE_API bool gale_dispatch_may_send(const gale_dispatch *dispatch);
 GALE_API void gale_dispatch_sent(gale_dispatch *dispatch, uint64_t id);
 GALE_API uint64_t gale_dispatch_lost(gale_dispatch *dispatch, bool counts, const char *why);
 
+/* For a connector that has a connection for each tuple: the one of this tuple ended behind it. True: it was rejected for that. */
+GALE_API bool gale_dispatch_blame(gale_dispatch *dispatch, uint64_t id, const char *why);
+
 /* In a sink's `finish`: calls `drive`, which lets what is on its way go on and waits a little for it, until nothing is held any more. Once `patience` (ns)
  * has passed without an answer the rest is reported: "NAME: 3 tuples were not WHAT within 60 s (finishWait)", GALE_IO. Of NULL nothing is held. */
 typedef void gale_dispatch_drive_fn(void *user);

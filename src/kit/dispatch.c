@@ -211,6 +211,13 @@ uint64_t gale_dispatch_lost(gale_dispatch *dispatch, bool counts, const char *wh
     return culprit;
 }
 
+bool gale_dispatch_blame(gale_dispatch *dispatch, uint64_t id, const char *why) {
+    slot *s = slot_of(dispatch, id);
+    if (!s || ++s->losses < dispatch->losses_most) return false;
+    reject(dispatch, id, why);
+    return true;
+}
+
 int gale_dispatch_finish(gale_dispatch *dispatch, int64_t patience, const char *name, const char *what,
                          gale_dispatch_drive_fn *drive, void *user) {
     if (!dispatch) return 0;

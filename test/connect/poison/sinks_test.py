@@ -632,6 +632,46 @@ class Letter:
         self.number = json.loads(one["tuple"][0])["n"]
 
 
+class Proxy:
+    """Leads to a port, and hangs up on the client whenever that says the word: what stands before it in the same piece is not passed on, either."""
+
+    def __init__(self, port, word):
+        self.to, self.word, self.hung_up = port, word, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            for one, other, word in ((near, far, self.word), (far, near, None)):
+                threading.Thread(target=self.carry, args=(one, other, word), daemon=True).start()
+
+    def carry(self, one, other, word):
+        last = b""
+        try:
+            while data := one.recv(1 << 16):
+                if word and word in last + data:
+                    self.hung_up += 1
+                    break
+                last = data[-len(word or b""):]
+                other.sendall(data)
+        except OSError:
+            pass
+        for end in (one, other):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
 class Run(unittest.TestCase):
     row = None
 
@@ -641,14 +681,21 @@ class Run(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="gale-poison-")
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name)
-        self.lines = lines_of(VALUES, self.row.good)
+        self.lines = self.make_lines()
         self.sink = self.row(self.path)
+
+    def make_lines(self):
+        return lines_of(VALUES, self.row.good)
+
+    def change(self, properties):
+        """Of the sink, in JSON."""
+        return properties
 
     def run_it(self):
         (self.path / "in.jsonl").write_text("".join(json.dumps({"n": n, "x": base64.b64encode(x).decode()}) + "\n" for n, (_, x) in enumerate(self.lines)))
         properties = self.sink.begin()
         self.addCleanup(self.sink.end)
-        (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=json.dumps(properties), config=self.row.config, spouts=self.row.spouts, bolts=self.row.bolts,
+        (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=self.change(json.dumps(properties)), config=self.row.config, spouts=self.row.spouts, bolts=self.row.bolts,
                                                           streams=self.row.streams))
         with open(self.path / "stdout", "w") as stdout, open(self.path / "log", "w") as log:
             self.code = subprocess.run([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log, timeout=PATIENCE).returncode
@@ -694,8 +741,49 @@ class Run(unittest.TestCase):
             self.assertRegex(self.log, rf"(?m)^{len(self.letters)} rejected")
 
 
+class Pills(Run):
+    """A server that hangs up behind a tuple, each time: the tuple is rejected for that after gale.sink.losses (3) connections, and its neighbours arrive."""
+    pill = b"poison-pill"
+
+    def make_lines(self):
+        lines = [("pill", self.pill), *[("good", self.row.good(n + 1)) for n in range(100)]]
+        lines[50] = lines[70] = lines[71] = ("pill", self.pill)
+        return [*lines, ("pill", self.pill)]
+
+    def change(self, properties):
+        port = re.search(r"127\.0\.0\.1:(\d+)|port=(\d+)", properties)
+        port = port[1] or port[2]
+        self.proxy = Proxy(int(port), self.pill)
+        self.addCleanup(self.proxy.close)
+        return properties.replace(port, str(self.proxy.port))
+
+    def test_neighbours_arrive_and_the_run_ends(self):
+        self.run_it()
+        self.check_arrivals(self.sink.arrived(len(self.lines) - len(self.letters)))
+        self.assertEqual([self.lines[n][0] for n in self.letters], ["pill"] * 5)
+        for letter in self.letters.values():
+            self.assertEqual(letter.reason, "rejected")
+            self.assertIn("3 connections ended behind it", letter.text)
+        self.assertLess(self.proxy.hung_up, 100)
+
+
+HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, Postgres, Http)
+NO_PILLS = {
+    "gale.bolt.KafkaSink": "librdkafka has its connections, and says nothing of them; what brokers refuse it is told",
+    "gale.bolt.TcpSink": "nobody answers a record there: none is known to be why",
+    "gale.bolt.UdpSink": "it has no connection",
+    "gale.bolt.ExecSink": "a command that ends is counted by `restartMax`: its lines have no answers",
+} | dict.fromkeys(("gale.bolt.FileSink", "gale.bolt.DiskBuffer", "gale.bolt.SqliteSink", "gale.bolt.Printer"), "files have no connection")
+
+
+class PillTable(unittest.TestCase):
+    def test_every_sink_is_hung_up_on_or_has_a_reason(self):
+        self.assertEqual({row.name for row in HANG_UP} | NO_PILLS.keys(), {row.name for row in TABLE})
+
+
 def tests(chosen):
     cases = [type(row.__name__, (Run,), {"row": row, "__doc__": row.__doc__}) for row in TABLE]
+    cases += [PillTable, *(type(row.__name__ + "Pills", (Pills,), {"row": row, "__doc__": Pills.__doc__}) for row in HANG_UP)]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in [Table, *cases] if not chosen or case.__name__ in chosen)
     return suite
