@@ -225,6 +225,10 @@ GALE_API uint64_t gale_epoch_forgets(const gale_epoch *epoch);
 /* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
 
+/* In `commit`, once the epoch lasts: so many of its rows were refused, and are in `place` ("the table gale_refused"); `why` is the first one's. Logs it,
+ * with how many there have been in this run. */
+GALE_API void gale_epoch_refused(gale_epoch *epoch, uint64_t count, const char *place, const char *why);
+
 /* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker of the same run has this number or a higher one.
  * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other
  * error stops it. Must end by itself, within seconds. */

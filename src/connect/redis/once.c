@@ -227,7 +227,12 @@ static int tell_refused(redis_once *o, gale_error *error) {
                  redis_session_ask(&o->session, (gale_str){ o->notes.data, o->notes.size }, notes, hear_note, o) &&
                  !o->broken;
     o->notes.failed = false;
-    if (noted) return 0;
+    if (noted) {
+        char place[GALE_FAILURE_TEXT];
+        snprintf(place, sizeof place, "the stream %s", o->given->refused);
+        gale_epoch_refused(o->epoch, o->refused, place, why);
+        return 0;
+    }
     redis_session_close(&o->session);
     return gale_error_set(error, GALE_COMPONENT,
                           "%s: %s: %" PRIu64 " of %" PRIu64 " commands of a checkpoint %s refused, the others are in, "
