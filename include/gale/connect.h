@@ -166,6 +166,26 @@ GALE_API int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t re
 /* How many are on their way. */
 GALE_API uint64_t gale_dispatch_count(const gale_dispatch *dispatch);
 
+/* A tuple that ends the connection each time it is sent is told apart from a system that is away, and is rejected:
+ *
+ *      several were sent when the connection ended, --> they are suspects: from now on tuples are sent one at a time, until each of these has its
+ *      for the second time                              answer
+ *      one was sent, alone                          --> its loss; the loss number `gale.sink.losses` (a key of the configuration; 3) rejects it
+ *
+ * A connector reports a loss only where the system had accepted the connection (its handshake was complete) and ended it. A system that refuses, does
+ * not answer, or says that it shuts down is away: it is tried again without a limit.
+ *
+ * may_send: may the next one be sent now? False: not before one that was sent has its answer. sent: it is on its way, on the connection that there is.
+ * lost: that connection ended, for `why`; with `counts` false the system is away, and no tuple is suspected. Returns the tuple that was rejected for it, whose id
+ * is none any more; 0: none was. */
+enum { GALE_SINK_LOSSES = 3 };
+GALE_API bool gale_dispatch_may_send(const gale_dispatch *dispatch);
+GALE_API void gale_dispatch_sent(gale_dispatch *dispatch, uint64_t id);
+GALE_API uint64_t gale_dispatch_lost(gale_dispatch *dispatch, bool counts, const char *why);
+
+/* For a connector that has a connection for each tuple: the one of this tuple ended behind it. True: it was rejected for that. */
+GALE_API bool gale_dispatch_blame(gale_dispatch *dispatch, uint64_t id, const char *why);
+
 /* In a sink's `finish`: calls `drive`, which lets what is on its way go on and waits a little for it, until nothing is held any more. Once `patience` (ns)
  * has passed without an answer the rest is reported: "NAME: 3 tuples were not WHAT within 60 s (finishWait)", GALE_IO. Of NULL nothing is held. */
 typedef void gale_dispatch_drive_fn(void *user);
@@ -204,6 +224,10 @@ GALE_API uint64_t gale_epoch_forgets(const gale_epoch *epoch);
 
 /* The next row: 1, with its values, good until the next call; 0 when there are no more, and the first is the next one again; GALE_NO_MEMORY. */
 GALE_API int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count);
+
+/* In `commit`, once the epoch lasts: so many of its rows were refused, and are in `place` ("the table gale_refused"); `why` is the first one's. Logs it,
+ * with how many there have been in this run. */
+GALE_API void gale_epoch_refused(gale_epoch *epoch, uint64_t count, const char *place, const char *why);
 
 /* Sends all rows of an epoch and its marker in one transaction; nothing, where the system's marker of the same run has this number or a higher one.
  * On a thread of the engine's, never two of a sink at once, and in order. GALE_AGAIN with words: not now, it is called again after a pause, until the run is to stop; any other

@@ -17,6 +17,9 @@ typedef struct slot {
     size_t bytes;
     uint32_t uses;         /* odd: it is on its way */
     uint32_t older, newer; /* in the list; of those that are free, `newer` alone */
+    uint32_t losses;       /* connections that ended while it was alone on its way */
+    bool sent;             /* on the connection that there is */
+    bool lost, suspect;    /* was on its way when a connection ended; when two did, or was alone then */
 } slot;
 
 struct gale_dispatch {
@@ -28,6 +31,8 @@ struct gale_dispatch {
     size_t capacity;
     uint32_t used, free_first, oldest, newest;
     uint64_t count, bytes;
+    uint64_t sent, suspects; /* how many are */
+    uint32_t losses_most;
     bool full; /* as the engine was told */
 };
 
@@ -51,6 +56,7 @@ int gale_dispatch_new(const gale_context *context, gale_collector *out, const ga
     if (!given.most) given.most = MOST;
     dispatch->out = out;
     dispatch->options = given;
+    dispatch->losses_most = (uint32_t)gale_config_i64(context->config, "gale.sink.losses", GALE_SINK_LOSSES);
     dispatch->free_first = dispatch->oldest = dispatch->newest = NONE;
     gx_renewal_init(&dispatch->renewal, renew, dispatch, context, out);
     *ret_dispatch = dispatch;
@@ -81,7 +87,7 @@ static uint64_t link_newest(gale_dispatch *dispatch, gale_handle tuple, size_t b
     uint32_t index = dispatch->free_first;
     slot *s = &dispatch->slots[index];
     dispatch->free_first = s->newer;
-    *s = (slot){ tuple, bytes, s->uses + 1, dispatch->newest, NONE };
+    *s = (slot){ .tuple = tuple, .bytes = bytes, .uses = s->uses + 1, .older = dispatch->newest, .newer = NONE };
     *(dispatch->newest == NONE ? &dispatch->oldest : &dispatch->slots[dispatch->newest].newer) = index;
     dispatch->newest = index;
     dispatch->count++;
@@ -94,6 +100,8 @@ static void unlink_slot(gale_dispatch *dispatch, slot *s) {
     *(s->newer == NONE ? &dispatch->newest : &dispatch->slots[s->newer].older) = s->older;
     dispatch->count--;
     dispatch->bytes -= s->bytes;
+    dispatch->sent -= s->sent;
+    dispatch->suspects -= s->suspect;
     s->uses++;
     s->newer = dispatch->free_first;
     dispatch->free_first = (uint32_t)(s - dispatch->slots);
@@ -154,6 +162,60 @@ int gale_dispatch_fail(gale_dispatch *dispatch, uint64_t id, int32_t reason, con
 
 uint64_t gale_dispatch_count(const gale_dispatch *dispatch) {
     return dispatch ? dispatch->count : 0;
+}
+
+/* --- Connections that end ------------------------------------------------------------------------------------------- */
+
+bool gale_dispatch_may_send(const gale_dispatch *dispatch) {
+    return dispatch && (!dispatch->suspects || !dispatch->sent);
+}
+
+void gale_dispatch_sent(gale_dispatch *dispatch, uint64_t id) {
+    slot *s = slot_of(dispatch, id);
+    if (!s || s->sent) return;
+    s->sent = true;
+    dispatch->sent++;
+}
+
+/* Its id, when that was the last that it may have; else 0. A server that was started again ends the connection of many once. */
+static uint64_t count_loss(gale_dispatch *dispatch, slot *s, bool alone) {
+    uint64_t id = (uint64_t)s->uses << 32 | (uint32_t)(s - dispatch->slots);
+    bool is_suspect = alone || s->lost;
+    dispatch->suspects += is_suspect && !s->suspect;
+    s->suspect = s->suspect || is_suspect;
+    s->lost = true;
+    s->losses += alone;
+    return s->losses >= dispatch->losses_most ? id : 0;
+}
+
+static void reject(gale_dispatch *dispatch, uint64_t id, const char *why) {
+    char text[GALE_FAILURE_TEXT];
+    uint32_t losses = slot_of(dispatch, id)->losses;
+    snprintf(text, sizeof text, "%" PRIu32 " connection%s ended behind it while nothing else was on its way (%s): %s",
+             losses, losses == 1 ? "" : "s", "gale.sink.losses", why ? why : "the system ended it");
+    (void)gale_dispatch_fail(dispatch, id, GALE_REASON_REJECTED, text);
+}
+
+uint64_t gale_dispatch_lost(gale_dispatch *dispatch, bool counts, const char *why) {
+    uint64_t culprit = 0;
+    if (!dispatch) return 0;
+    bool alone = dispatch->sent == 1;
+    for (uint32_t i = dispatch->sent ? dispatch->oldest : NONE; i != NONE; i = dispatch->slots[i].newer) {
+        slot *s = &dispatch->slots[i];
+        if (!s->sent) continue;
+        s->sent = false;
+        if (counts) culprit = count_loss(dispatch, s, alone);
+    }
+    dispatch->sent = 0;
+    if (culprit) reject(dispatch, culprit, why);
+    return culprit;
+}
+
+bool gale_dispatch_blame(gale_dispatch *dispatch, uint64_t id, const char *why) {
+    slot *s = slot_of(dispatch, id);
+    if (!s || ++s->losses < dispatch->losses_most) return false;
+    reject(dispatch, id, why);
+    return true;
 }
 
 int gale_dispatch_finish(gale_dispatch *dispatch, int64_t patience, const char *name, const char *what,

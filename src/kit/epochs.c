@@ -21,6 +21,7 @@
 
 #include <gale/connect.h>
 #include <gale/watch.h>
+#include <inttypes.h>
 
 enum { MEMORY = 16 << 20, PIECE = 32 << 10, PAST = 8 };
 #define LOOK (250 * GALE_MILLISECOND) /* so often the words of the committer are looked for */
@@ -33,6 +34,9 @@ typedef struct keeper {
     gale_epoch_commit_fn *commit;
     int (*look)(void *user, gale_error *error); /* NULL: nobody looks */
     gx_atomic32 seen;                           /* the system was there, in this run */
+    const gale_logger *logger;                  /* outlives all commits */
+    char component[GALE_FAILURE_TEXT];
+    uint64_t refused; /* rows, so far; the committer's */
     void (*drop)(void *user);
     void *user;
     gx_monitor monitor;
@@ -82,6 +86,9 @@ static keeper *keeper_new(const gale_context *context, const gale_epochs_options
     k->heap = heap;
     k->commit = given->commit;
     k->look = given->look;
+    k->logger = context->logger;
+    gx_utf8_copy(k->component, sizeof k->component, context->component);
+    k->refused = 0;
     gx_store_relaxed(&k->seen, given->look == NULL);
     k->user = given->user;
     gx_store_relaxed(&k->holders, 1);
@@ -146,6 +153,14 @@ uint64_t gale_epoch_forgets(const gale_epoch *epoch) {
 
 uint64_t gale_epoch_count(const gale_epoch *epoch) {
     return epoch ? epoch->count : 0;
+}
+
+void gale_epoch_refused(gale_epoch *epoch, uint64_t count, const char *place, const char *why) {
+    if (!epoch || !count) return;
+    keeper *k = epoch->keeper;
+    k->refused += count;
+    gale_log(k->logger, GALE_LOG_WARN, k->component, "%" PRIu64 " row%s refused, %" PRIu64 " so far, and in %s: %s",
+             count, count == 1 ? " is" : "s are", k->refused, place, why);
 }
 
 int gale_epoch_next(gale_epoch *epoch, const gale_value **ret_values, size_t *ret_count) {

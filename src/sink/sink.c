@@ -52,6 +52,18 @@ void sink_be_refused(void *self, uint64_t id, const char *why) {
     (void)gale_dispatch_fail(((sink_task *)self)->dispatch, id, GALE_REASON_REJECTED, why);
 }
 
+bool sink_may_send(void *self) {
+    return gale_dispatch_may_send(((sink_task *)self)->dispatch);
+}
+
+void sink_be_sent(void *self, uint64_t id) {
+    gale_dispatch_sent(((sink_task *)self)->dispatch, id);
+}
+
+uint64_t sink_be_lost(void *self, bool counts, const char *why) {
+    return gale_dispatch_lost(((sink_task *)self)->dispatch, counts, why);
+}
+
 int sink_take_once(sink_task *task, const gale_tuple *tuple, gale_collector *out, const gale_value *row, size_t count) {
     int rc = gale_epochs_take(task->epochs, row, count);
     return rc < 0 ? rc : gale_ack(out, gale_tuple_handle(tuple));

@@ -40,6 +40,11 @@ void sink_task_close(sink_task *task);
 void sink_be_taken(void *self, uint64_t id);
 void sink_be_refused(void *self, uint64_t id, const char *why);
 
+/* gale_dispatch_may_send, _sent and _lost. */
+bool sink_may_send(void *self);
+void sink_be_sent(void *self, uint64_t id);
+uint64_t sink_be_lost(void *self, bool counts, const char *why);
+
 /* A row is kept for the checkpoint, and its tuple is acked: that reaches the outside with the same checkpoint. */
 int sink_take_once(sink_task *task, const gale_tuple *tuple, gale_collector *out, const gale_value *row, size_t count);
 

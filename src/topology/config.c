@@ -51,6 +51,8 @@ static const gx_key table[] = {
       "The run does not begin without the component: what is \"not now\" to others is an error of the start. A server "
       "is "
       "connected to before, in 10 s for each of its addresses." },
+    { "gale.sink.losses", GX_KEY_WORKS, I64, "3", 1, INT32_MAX, true,
+      "How many connections may end behind one tuple, alone on its way, before its sink rejects it." },
     { "gale.state.memory.mb", GX_KEY_WORKS, I64, "64", 1, 1048576, false,
       "In a durable run: MiB of keyed state that are kept in memory; what is more is read from its store again." },
     { "topology.acker.executors", GX_KEY_WORKS, I64, "", 0, 32767, false,

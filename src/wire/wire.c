@@ -131,11 +131,17 @@ static bool would_wait(void) {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
+/* A socket's error that is no end by the server is the network's. */
+static void note_away(wire *w, int64_t result) {
+    w->ended = result >= 0 || errno == ECONNRESET || errno == EPIPE;
+}
+
 /* As wire_tls_read, in all. */
 static int64_t receive(wire *w, void *to, size_t size) {
     int64_t got = w->tls ? wire_tls_read(w->tls, to, size, &w->read_wants, w->why) : recv(w->fd, to, size, 0);
     if (w->tls || got > 0) return got;
     if (got < 0 && would_wait()) return GALE_AGAIN;
+    note_away(w, got);
     snprintf(w->why, sizeof w->why, "%s%s", got < 0 ? "the connection is lost: " : "the server closed the connection",
              got < 0 ? strerror(errno) : "");
     return GALE_IO;
@@ -146,6 +152,7 @@ static int64_t transmit(wire *w, gale_str bytes) {
     int64_t took = send(w->fd, bytes.data, bytes.size, MSG_NOSIGNAL);
     if (took >= 0) return took;
     if (would_wait()) return GALE_AGAIN;
+    note_away(w, took);
     snprintf(w->why, sizeof w->why, "the connection is lost: %s", strerror(errno));
     return GALE_IO;
 }
@@ -242,6 +249,7 @@ void wire_pause(wire *w, bool paused) {
 
 static void come_up(wire *w) {
     w->state = WIRE_UP;
+    w->ended = true;
     w->read_wants = GALE_WATCH_READ;
     w->write_wants = GALE_WATCH_WRITE;
     set_at(w, 0);
@@ -382,6 +390,7 @@ static void be_late(wire *w) {
                                         [WIRE_SHAKING] = "TLS: there is no answer",
                                         [WIRE_UP] = "it is silent" };
     snprintf(w->why, sizeof w->why, "%s for %g s (timeout)", what[w->state], timeout_of(w));
+    w->ended = false;
     if (w->state == WIRE_CONNECTING) {
         close_socket(w, false);
         try_next(w);

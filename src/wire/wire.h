@@ -64,6 +64,8 @@ struct wire {
     wire_options options;
     wire_state state;
     char why[WIRE_WHY_MAX]; /* of the last loss */
+    bool
+        ended; /* the last loss: the server ended the connection, or was wrong; else it is away: silent, or the network is down */
     bool unwell;
 
     /* Of the connection that there is. */

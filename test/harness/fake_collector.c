@@ -105,6 +105,7 @@ static int count_fail(gale_collector *out, gale_handle tuple, int32_t reason, co
     (void)tuple;
     assert_true(gx_reason_is_valid(reason));
     snprintf(of(out)->fail_text, sizeof of(out)->fail_text, "%s", text ? text : "");
+    of(out)->fail_reason = reason;
     of(out)->fails++;
     return 0;
 }

@@ -45,6 +45,7 @@ typedef struct fake_collector {
     uint64_t fails;
     gale_handle last_acked;
     char fail_text[GALE_FAILURE_TEXT]; /* of the last one */
+    int32_t fail_reason;               /* the same */
     uint64_t last_message;
     uint64_t messages[FAKE_MESSAGES_MAX]; /* the first that were emitted, of which gale_source_lost asks */
     size_t message_count;

@@ -133,6 +133,61 @@ static void who_feeds_it_waits_while_it_has_enough_tuples(void **state) {
     assert_false(f->fake.congested);
 }
 
+static uint64_t hold_sent(fixture *f) {
+    uint64_t id = hold(f, 1);
+    assert_true(gale_dispatch_may_send(f->dispatch));
+    gale_dispatch_sent(f->dispatch, id);
+    return id;
+}
+
+static uint64_t send_and_lose(fixture *f, uint64_t id) {
+    assert_true(gale_dispatch_may_send(f->dispatch));
+    gale_dispatch_sent(f->dispatch, id);
+    return gale_dispatch_lost(f->dispatch, true, "it hung up");
+}
+
+static void a_tuple_that_ends_the_connection_alone_is_rejected_after_so_many(void **state) {
+    fixture *f = *state;
+    uint64_t id = hold(f, 1);
+    for (int i = 1; i < GALE_SINK_LOSSES; i++) assert_int_equal(send_and_lose(f, id), 0);
+    assert_int_equal(f->fake.fails, 0);
+    assert_int_equal(send_and_lose(f, id), id);
+    assert_int_equal(f->fake.fails, 1);
+    assert_int_equal(f->fake.fail_reason, GALE_REASON_REJECTED);
+    assert_string_equal(f->fake.fail_text, "3 connections ended behind it while nothing else was on its way "
+                                           "(gale.sink.losses): it hung up");
+    assert_int_equal(gale_dispatch_count(f->dispatch), 0);
+}
+
+static void a_system_that_is_away_rejects_nothing(void **state) {
+    fixture *f = *state;
+    uint64_t id = hold(f, 1);
+    for (int i = 0; i < 100; i++) {
+        gale_dispatch_sent(f->dispatch, id);
+        assert_int_equal(gale_dispatch_lost(f->dispatch, false, "it is silent"), 0);
+        assert_int_equal(gale_dispatch_lost(f->dispatch, true, "nothing was sent"), 0);
+    }
+    assert_int_equal(f->fake.fails, 0);
+    assert_int_equal(send_and_lose(f, id), 0);
+}
+
+static void several_that_were_lost_twice_are_sent_one_at_a_time(void **state) {
+    fixture *f = *state;
+    uint64_t a = hold_sent(f), b = hold_sent(f);
+    assert_int_equal(gale_dispatch_lost(f->dispatch, true, "once"), 0);
+    gale_dispatch_sent(f->dispatch, a);
+    assert_true(gale_dispatch_may_send(f->dispatch));
+    gale_dispatch_sent(f->dispatch, b);
+    assert_int_equal(gale_dispatch_lost(f->dispatch, true, "twice"), 0);
+    gale_dispatch_sent(f->dispatch, a);
+    assert_false(gale_dispatch_may_send(f->dispatch));
+    assert_int_equal(gale_dispatch_ack(f->dispatch, a), 0);
+    for (int i = 1; i < GALE_SINK_LOSSES; i++) assert_int_equal(send_and_lose(f, b), 0);
+    assert_int_equal(send_and_lose(f, b), b);
+    (void)hold_sent(f);
+    assert_true(gale_dispatch_may_send(f->dispatch));
+}
+
 static void timeouts_begin_anew_while_something_is_held(void **state) {
     fixture *f = *state;
     uint64_t a = hold(f, 1), b = hold(f, 1);
@@ -311,6 +366,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(one_that_was_answered_names_nothing_any_more, setup, teardown),
         cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(who_feeds_it_waits_while_it_has_enough_tuples, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_tuple_that_ends_the_connection_alone_is_rejected_after_so_many, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_system_that_is_away_rejects_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_that_were_lost_twice_are_sent_one_at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(timeouts_begin_anew_while_something_is_held, setup, teardown),
         cmocka_unit_test_setup_teardown(many_come_and_go_in_any_order, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_on_its_way_is_sent_again_after_a_restart, setup, teardown),

@@ -39,6 +39,8 @@ struct http_batch {
     bool kept;           /* a checkpoint that lasts has it, as far as that is asked for */
     int64_t since, until;
     uint32_t attempts;
+    bool hung;        /* a connection ended behind it */
+    uint64_t answers; /* that the server had given to others when a connection ended behind this one, last */
     gale_backoff backoff;
     http_exchange *exchange; /* while it is asked */
     http_buffer sent;        /* what is sent, where that is not the body as it is */

@@ -82,9 +82,15 @@ static void ask(http_sink *s, http_batch *b) {
 
 /* --- What may go ------------------------------------------------------------------------------------------------------ */
 
+/* Those that the server hung up on let others go meanwhile: these show whether it is there. */
+static bool has_room(const http_sink *s) {
+    uint32_t most = s->given->flight + s->hung;
+    return s->flying_count < (most < HTTP_FLIGHT_MAX ? most : HTTP_FLIGHT_MAX);
+}
+
 static uint32_t free_place(const http_sink *s) {
     uint32_t i = 0;
-    while (i < s->given->flight && s->flying[i]) i++;
+    while (i < HTTP_FLIGHT_MAX && s->flying[i]) i++;
     return i;
 }
 
@@ -120,7 +126,7 @@ static void close_what_has_waited(http_sink *s, int64_t now) {
 }
 
 static void ask_again(http_sink *s, int64_t now) {
-    for (uint32_t i = 0; i < s->given->flight; i++) {
+    for (uint32_t i = 0; i < HTTP_FLIGHT_MAX; i++) {
         http_batch *b = s->flying[i];
         if (b && b->until && b->until <= now) ask(s, b);
     }
@@ -133,10 +139,10 @@ static void earlier(int64_t *at, int64_t other) {
 /* Something waits for a time, not for an answer. */
 static int64_t next_time(const http_sink *s) {
     int64_t at = 0;
-    for (uint32_t i = 0; i < s->given->flight; i++)
+    for (uint32_t i = 0; i < HTTP_FLIGHT_MAX; i++)
         if (s->flying[i] && s->flying[i]->until)
             earlier(&at, s->flying[i]->until > s->not_before ? s->flying[i]->until : s->not_before);
-    if (s->flying_count == s->given->flight) return at;
+    if (!has_room(s)) return at;
     for (uint32_t i = 0; i < s->batches.lane_count; i++) {
         const http_batch *b = gathered(s, i);
         int64_t due = b ? b->since + s->given->linger : 0;
@@ -153,7 +159,7 @@ static void set_timer(http_sink *s, int64_t now) {
 
 static void send_what_may_go(http_sink *s, int64_t now) {
     ask_again(s, now);
-    while (s->flying_count < s->given->flight) {
+    while (has_room(s)) {
         close_what_has_waited(s, now);
         http_batch *b = http_batches_take(&s->batches);
         if (!b) break;
@@ -184,7 +190,11 @@ static int hear_timer(void *user, gale_collector *out, gale_watch watch, int32_t
 
 static void hear_end(void *user, CURL *easy, CURLcode code) {
     http_sink *s = user;
-    http_sink_settle(s, http_exchange_of(easy)->owner, code);
+    http_exchange *x = http_exchange_of(easy);
+    if (x == s->probe)
+        http_sink_probed(s, code);
+    else
+        http_sink_settle(s, x->owner, code);
     http_sink_go_on(s);
 }
 
@@ -194,6 +204,7 @@ static void bolt_cleanup(void *self) {
     http_sink *s = self;
     for (http_batch *b = s->batches.all; b; b = b->next)
         if (b->exchange) http_client_stop(&s->client, b->exchange->easy);
+    http_sink_probe_end(s);
     http_batches_fini(&s->batches);
     http_client_close(&s->client);
     if (s->timer) (void)gale_watch_free(s->out, s->timer);

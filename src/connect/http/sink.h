@@ -1,4 +1,5 @@
-/* gale.bolt.HttpSink, in parts: its definition (sink_settings.c), tuples and requests (sink.c), answers (sink_answer.c), checkpoints (sink_saved.c).
+/* gale.bolt.HttpSink, in parts: its definition (sink_settings.c), tuples and requests (sink.c), answers (sink_answer.c), checkpoints (sink_saved.c), and whether the
+ * server is there (sink_probe.c).
  *
  *      tuple --> batch (batch.h) --> request (client.h) --2xx--> acked
  *                                        |--refused----------> rejected, with words
@@ -38,6 +39,9 @@ typedef struct http_sink {
     uint32_t flying_count;
     int64_t not_before; /* the server wants to be left alone */
     gale_watch timer;
+    uint64_t answers;     /* of the server, to any request */
+    uint32_t hung;        /* of those on their way: the server hung up on */
+    http_exchange *probe; /* asks whether it is there; NULL: nobody does */
     bool unwell, ending;
     char shown[100];
 } http_sink;
@@ -55,6 +59,11 @@ void http_sink_go_on(http_sink *sink);
 void http_sink_settle(http_sink *sink, http_batch *batch, CURLcode code);
 void http_sink_pause(http_sink *sink, http_batch *batch, int64_t least, const char *words);
 void http_sink_unwell(http_sink *sink, const char *words);
+
+/* Asks whether the server is there that hung up on this one (sink_probe.c), and hears. */
+void http_sink_probe(http_sink *sink, const http_batch *batch);
+void http_sink_probed(http_sink *sink, CURLcode code);
+void http_sink_probe_end(http_sink *sink);
 
 /* Of the answer, or before there was one: all its tuples. */
 void http_sink_fail(http_sink *sink, http_batch *batch, int32_t reason, const char *words);

@@ -24,7 +24,8 @@ static void well(http_sink *s) {
 /* --- Ends ------------------------------------------------------------------------------------------------------------- */
 
 static void leave(http_sink *s, http_batch *b) {
-    for (uint32_t i = 0; i < s->given->flight; i++) {
+    s->hung -= b->hung;
+    for (uint32_t i = 0; i < HTTP_FLIGHT_MAX; i++) {
         if (s->flying[i] != b) continue;
         s->flying[i] = NULL;
         s->flying_count--;
@@ -134,13 +135,39 @@ static void settle_answer(http_sink *s, http_batch *b, long status, const char *
     }
 }
 
+/* The server, or a proxy before it, took the request and hung up. */
+static bool has_hung_up(CURLcode code) {
+    return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_HTTP2 ||
+           code == CURLE_HTTP2_STREAM;
+}
+
+/* A server that is there answers others meanwhile, or the probe: then this request is why. Several tuples are halved, as of 413; one is rejected when it
+ * had as many connections as it may (gale.sink.losses). */
+static void lose(http_sink *s, http_batch *b, const char *words) {
+    bool blamed = s->answers > b->answers;
+    s->hung += !b->hung;
+    b->hung = true;
+    b->answers = s->answers;
+    if (blamed && b->count == 1 && gale_dispatch_blame(s->dispatch, b->items[0].id, words)) {
+        leave(s, b);
+        return;
+    }
+    if (blamed && b->count > 1) (void)http_batches_halve(&s->batches, b);
+    http_sink_probe(s, b);
+    http_sink_pause(s, b, 0, words);
+}
+
 void http_sink_settle(http_sink *s, http_batch *b, CURLcode code) {
     char words[HTTP_WORDS];
+    bool answered = http_exchange_is_answered(b->exchange, code);
     http_exchange_words(b->exchange, code, &s->secrets, words);
-    if (http_exchange_is_answered(b->exchange, code))
+    s->answers += answered;
+    if (answered)
         settle_answer(s, b, http_exchange_status(b->exchange), words);
     else if (code == CURLE_URL_MALFORMAT)
         http_sink_fail(s, b, GALE_REASON_REJECTED, words);
+    else if (has_hung_up(code))
+        lose(s, b, words);
     else
         http_sink_pause(s, b, 0, words);
 }

@@ -62,9 +62,14 @@ static void copy_properties(gale_str properties, mqtt_bytes *to) {
             mqtt_bytes_add(to, before.at, (size_t)(cursor.at - before.at));
 }
 
+/* The words of a failure may quote a value: what MQTT forbids of that is a question mark. */
 static void add_pair(mqtt_bytes *to, const char *name, const char *value) {
-    gale_str text = mqtt_text(value);
-    if (value && mqtt_is_text(text)) mqtt_property_add_pair(to, mqtt_text(name), text);
+    char words[GALE_FAILURE_TEXT], room[MQTT_FAULT];
+    snprintf(words, sizeof words, "%s", value ? value : "");
+    for (char *at = words; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
+    if (value && !mqtt_text_fault(mqtt_text(words), room))
+        mqtt_property_add_pair(to, mqtt_text(name), mqtt_text(words));
 }
 
 int mqtt_letters_add(mqtt_letters *letters, const mqtt_message *message, int64_t place, const gale_failure *failure) {

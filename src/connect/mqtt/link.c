@@ -131,6 +131,8 @@ static void hear_room(void *user) {
 
 static void hear_lost(void *user) {
     mqtt_link *link = user;
+    bool counts = link->wire.ended && !link->session.goes;
+    if (link->well && link->ops->lost) link->ops->lost(link->user, counts, link->wire.why);
     mqtt_session_lost(&link->session);
     mqtt_bytes_free(&link->heard);
     link->at = 0;

@@ -15,6 +15,8 @@
 typedef struct mqtt_link_ops {
     mqtt_session_ops session;
     bool (*wants)(void *user); /* is there room for a message? NULL: always */
+    /* A session that was up is lost; `counts` as of gale_dispatch_lost. May be NULL. */
+    void (*lost)(void *user, bool counts, const char *why);
 } mqtt_link_ops;
 
 /* Which of a task's connections it is, where it has several. */

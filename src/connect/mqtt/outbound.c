@@ -122,6 +122,12 @@ bool mqtt_outbound_wrote(mqtt_outbound *out, bool written) {
     return false;
 }
 
+void mqtt_outbound_forget(mqtt_outbound *out, uint64_t tag) {
+    mqtt_out *one = out->oldest;
+    while (one && one->tag != tag) one = one->newer;
+    if (one) remove_one(out, one);
+}
+
 /* --- Answers ---------------------------------------------------------------------------------------------------------- */
 
 int mqtt_outbound_hear(mqtt_outbound *out, const mqtt_packet *answer, uint64_t *ret_tag, mqtt_packet *ret_reply) {

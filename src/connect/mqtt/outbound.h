@@ -54,6 +54,9 @@ const mqtt_packet *mqtt_outbound_next(mqtt_outbound *out, mqtt_packet *room, uin
 /* That was written, or (false) will never be. True: it is gone. */
 bool mqtt_outbound_wrote(mqtt_outbound *out, bool written);
 
+/* That one is gone, and is not sent any more. */
+void mqtt_outbound_forget(mqtt_outbound *out, uint64_t tag);
+
 /* PUBACK, PUBREC, PUBCOMP. 1: `*ret_tag` is gone, confirmed or refused as the reason says; 0: it is not, and `ret_reply` is to be written where it has a type. */
 int mqtt_outbound_hear(mqtt_outbound *out, const mqtt_packet *answer, uint64_t *ret_tag, mqtt_packet *ret_reply);
 

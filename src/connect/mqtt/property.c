@@ -1,6 +1,7 @@
 #include "connect/mqtt/property.h"
 
 #include <gale/value.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- What there is ---------------------------------------------------------------------------------------------------- */
@@ -55,6 +56,39 @@ static const kind *kind_of(uint32_t id) {
 bool mqtt_is_text(gale_str text) {
     if (text.size > MQTT_TEXT_MAX) return false;
     return !text.size || (gale_utf8_valid(text.data, text.size) && !memchr(text.data, '\0', text.size));
+}
+
+/* The first character of a text that is UTF-8; `*at` goes behind it. */
+static uint32_t take_character(const char **at) {
+    const unsigned char *from = (const unsigned char *)*at;
+    int more = from[0] < 0x80 ? 0 : from[0] < 0xe0 ? 1 : from[0] < 0xf0 ? 2 : 3;
+    uint32_t character = more ? from[0] & (0x3fu >> more) : from[0];
+    for (int i = 1; i <= more; i++) character = character << 6 | (from[i] & 0x3fu);
+    *at += 1 + more;
+    return character;
+}
+
+static bool is_control(uint32_t character) {
+    return character < 0x20 || (character >= 0x7f && character <= 0x9f);
+}
+
+static bool is_noncharacter(uint32_t character) {
+    return (character >= 0xfdd0 && character <= 0xfdef) || (character & 0xfffe) == 0xfffe;
+}
+
+const char *mqtt_text_fault(gale_str text, char room[MQTT_FAULT]) {
+    if (text.size > MQTT_TEXT_MAX) return "has more than 65,535 bytes";
+    if (text.size && !gale_utf8_valid(text.data, text.size)) return "is not UTF-8";
+    const char *at = text.data, *end = at + text.size;
+    while (text.size && at < end) {
+        uint32_t character = take_character(&at);
+        bool control = is_control(character);
+        if (!control && !is_noncharacter(character)) continue;
+        snprintf(room, MQTT_FAULT, "has U+%04X, a %s, which MQTT forbids", (unsigned)character,
+                 control ? "control character" : "noncharacter");
+        return room;
+    }
+    return NULL;
 }
 
 bool mqtt_is_topic(gale_str topic) {

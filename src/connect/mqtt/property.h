@@ -64,6 +64,11 @@ void mqtt_property_add_pair(mqtt_bytes *to, gale_str name, gale_str value);
 /* A text of MQTT's: UTF-8 without a NUL, of at most MQTT_TEXT_MAX bytes. */
 bool mqtt_is_text(gale_str text);
 
+/* A text that is sent. NULL; or the fault for which brokers end the connection (MQTT 5, 1.5.4): no UTF-8, too long, a control character or a noncharacter.
+ * The words follow the name of the text, and may be written to `room`. */
+enum { MQTT_FAULT = 64 };
+const char *mqtt_text_fault(gale_str text, char room[MQTT_FAULT]);
+
 /* A topic of a message: a text that is not empty and has no '+' and no '#'. */
 bool mqtt_is_topic(gale_str topic);
 

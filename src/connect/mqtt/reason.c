@@ -96,6 +96,22 @@ bool mqtt_reason_fits(mqtt_version version, mqtt_type type, uint8_t number) {
     return row && row->packets & 1u << type;
 }
 
+bool mqtt_reason_blames_packet(uint8_t number) {
+    switch (number) {
+    case 0x89: /* busy */
+    case 0x8b: /* shuts down */
+    case 0x8d: /* keep alive */
+    case 0x8e: /* taken over */
+    case 0x96: /* too fast */
+    case 0x98: /* an administrator */
+    case 0x9c: /* another server */
+    case 0x9d: /* moved */
+    case 0x9f: /* too fast */
+    case 0xa0: /* the maximum time */ return false;
+    default: return true;
+    }
+}
+
 const char *mqtt_reason_words(mqtt_version version, mqtt_type type, uint8_t number, char *room, unsigned size) {
     if (version == MQTT_3_1_1 && type == MQTT_CONNACK && number < REFUSALS) return refusals[number];
     if (version == MQTT_3_1_1 && type == MQTT_SUBACK && number == 0x80) return "refused";

@@ -44,6 +44,9 @@ const char *mqtt_type_name(mqtt_type type);
 /* May a packet of this type have the reason? */
 bool mqtt_reason_fits(mqtt_version version, mqtt_type type, uint8_t reason);
 
+/* Of DISCONNECT: may a packet of the client be why? Else the server goes, moves, or has another client. */
+bool mqtt_reason_blames_packet(uint8_t reason);
+
 /* "not authorized"; "reason 0x42" is written where it is none. */
 const char *mqtt_reason_words(mqtt_version version, mqtt_type type, uint8_t reason, char *room, unsigned size);
 

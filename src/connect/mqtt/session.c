@@ -64,7 +64,7 @@ void mqtt_session_open(mqtt_session *session, const char *password) {
     say(session, &connect);
     mqtt_bytes_free(&properties);
     session->state = MQTT_ASKED;
-    session->pinged = false;
+    session->pinged = session->goes = false;
 }
 
 void mqtt_session_lost(mqtt_session *session) {
@@ -224,6 +224,7 @@ int mqtt_session_hear(mqtt_session *session, const mqtt_packet *packet, gale_err
     case MQTT_SUBACK: return hear_suback(session, packet, error);
     case MQTT_PINGRESP: session->pinged = false; return 0;
     case MQTT_DISCONNECT:
+        session->goes = !mqtt_reason_blames_packet(packet->reason);
         if (speaks_5(session)) return refused(session, packet, error);
         break;
     default: break;
@@ -249,6 +250,8 @@ static const char *wrong_with(const mqtt_session *session, const mqtt_packet *pa
 static bool write_next(mqtt_session *session) {
     mqtt_packet room;
     uint64_t tag;
+    const mqtt_session_ops *ops = session->ops;
+    if (ops->may_send && !ops->may_send(session->user)) return false;
     const mqtt_packet *packet = mqtt_outbound_next(&session->out, &room, &tag);
     if (!packet) return false;
     size_t before = session->unsent.size;
@@ -257,7 +260,10 @@ static bool write_next(mqtt_session *session) {
     const char *wrong = rc < 0 ? "the message is larger than a packet can be"
                                : wrong_with(session, packet, session->unsent.size - before);
     if (wrong) session->unsent.size = before;
-    if (mqtt_outbound_wrote(&session->out, !wrong)) session->ops->confirmed(session->user, tag, wrong);
+    if (mqtt_outbound_wrote(&session->out, !wrong))
+        ops->confirmed(session->user, tag, wrong);
+    else if (ops->sent)
+        ops->sent(session->user, tag);
     return true;
 }
 

@@ -40,6 +40,8 @@ typedef struct mqtt_session_ops {
     /* A message of the caller's was confirmed; `why` NULL, or refused for this. */
     void (*confirmed)(void *user, uint64_t tag, const char *why);
     void (*noted)(void *user, const char *words); /* nothing is wrong, and somebody ought to know */
+    bool (*may_send)(void *user);                 /* the next message? NULL: always */
+    void (*sent)(void *user, uint64_t tag);       /* it is written, and has no answer yet; may be NULL */
 } mqtt_session_ops;
 
 typedef struct mqtt_session {
@@ -52,6 +54,7 @@ typedef struct mqtt_session {
     mqtt_bytes unsent;
     bool was_up;   /* in this process, or in the one that left the checkpoint */
     bool pinged;   /* and there is no PINGRESP */
+    bool goes;     /* the broker ends the connection for a reason that is no message's: it shuts down, for one */
     size_t suback; /* that are to come */
     uint16_t keep_alive;
     uint8_t qos_max;                      /* what the broker takes */

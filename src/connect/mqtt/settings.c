@@ -13,8 +13,9 @@ gale_str mqtt_text(const char *text) {
 int mqtt_copy_text(char **to, const gale_args *args, const char *parameter, gale_error *error) {
     const char *text = gale_args_text(args, parameter);
     *to = text && *text ? strdup(text) : NULL;
-    if (*to && !mqtt_is_text(mqtt_text(*to)))
-        return gale_error_set(error, GALE_INVALID, "%s: it is not UTF-8, or longer than 65,535 bytes", parameter);
+    char room[MQTT_FAULT];
+    const char *fault = *to ? mqtt_text_fault(mqtt_text(*to), room) : NULL;
+    if (fault) return gale_error_set(error, GALE_INVALID, "%s: it %s", parameter, fault);
     return text && *text && !*to ? gale_error_set(error, GALE_NO_MEMORY, "out of memory") : 0;
 }
 
@@ -38,7 +39,9 @@ static int read_will_number(const gale_value *value, const char *key, int64_t mo
 }
 
 static int read_will_topic(mqtt_settings *made, const gale_value *value, gale_error *error) {
-    if (value->type != GALE_TYPE_STRING || !mqtt_is_topic((gale_str){ value->as.string, value->size }))
+    char room[MQTT_FAULT];
+    gale_str topic = { value->as.string, value->size };
+    if (value->type != GALE_TYPE_STRING || !mqtt_is_topic(topic) || mqtt_text_fault(topic, room))
         return refuse_will("topic", "is a topic, without wildcards", error);
     made->will_topic = strndup(value->as.string, value->size);
     return made->will_topic ? 0 : gale_error_set(error, GALE_NO_MEMORY, "out of memory");

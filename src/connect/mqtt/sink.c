@@ -62,15 +62,22 @@ static int form_payload(const settings *given, const gale_tuple *tuple, char num
     return GALE_INVALID;
 }
 
+static const char *pair_fault(const gale_tuple *tuple, const char *name, gale_value *ret_value, gale_str *ret_text,
+                              char number[NUMBER_MAX], char room[MQTT_FAULT]) {
+    if (!gale_tuple_get(tuple, name, ret_value)) return "is not there";
+    if (!text_of(ret_value, number, ret_text)) return "is a list or a map: a text is made of it before";
+    return mqtt_text_fault(*ret_text, room);
+}
+
 static int form_pairs(sink *s, const gale_tuple *tuple, char *why, size_t size) {
-    char number[NUMBER_MAX];
+    char number[NUMBER_MAX], room[MQTT_FAULT];
     for (size_t i = 0; i < s->given->pair_count; i++) {
         const char *name = s->given->pairs[i];
         gale_value value;
         gale_str text;
-        bool is = gale_tuple_get(tuple, name, &value) && text_of(&value, number, &text) && mqtt_is_text(text);
-        if (!is) {
-            snprintf(why, size, "properties: field %s is not there, or is no text of at most 65,535 bytes", name);
+        const char *fault = pair_fault(tuple, name, &value, &text, number, room);
+        if (fault) {
+            snprintf(why, size, "properties: field %s %s", name, fault);
             return GALE_INVALID;
         }
         if (value.type != GALE_TYPE_NULL) mqtt_property_add_pair(&s->properties, mqtt_text(name), text);
@@ -133,7 +140,24 @@ static void hear_noted(void *user, const char *words) {
     (void)user, (void)words;
 }
 
-static const mqtt_link_ops link_ops = { .session = { refuse_message, hear_confirmed, hear_noted } };
+static bool may_send(void *user) {
+    return gale_dispatch_may_send(((sink *)user)->dispatch);
+}
+
+static void hear_sent(void *user, uint64_t tag) {
+    gale_dispatch_sent(((sink *)user)->dispatch, tag);
+}
+
+static void hear_lost(void *user, bool counts, const char *why) {
+    sink *s = user;
+    uint64_t rejected = gale_dispatch_lost(s->dispatch, counts, why);
+    if (rejected) mqtt_outbound_forget(&s->link.session.out, rejected);
+}
+
+static const mqtt_link_ops link_ops = {
+    .session = { refuse_message, hear_confirmed, hear_noted, may_send, hear_sent },
+    .lost = hear_lost,
+};
 
 /* --- A task ----------------------------------------------------------------------------------------------------------- */
 

@@ -30,16 +30,25 @@ static int next_piece(const char **at, piece *ret) {
 
 int mqtt_topic_check(const char *topic, bool *ret_fields, gale_error *error) {
     piece p;
+    char room[MQTT_FAULT];
     int rc = *topic ? 1 : 0;
     *ret_fields = false;
     if (!rc) return gale_error_set(error, GALE_INVALID, "topic: it is empty");
     while ((rc = next_piece(&topic, &p)) > 0) {
         if (p.field)
             *ret_fields = true;
-        else if (!mqtt_is_topic(p.text))
-            return gale_error_set(error, GALE_INVALID, "topic: it has no wildcards, and is UTF-8");
+        else if (!mqtt_is_topic(p.text) || mqtt_text_fault(p.text, room))
+            return gale_error_set(error, GALE_INVALID,
+                                  "topic: it has no wildcards and no control characters, and is UTF-8");
     }
     return rc < 0 ? gale_error_set(error, rc, "topic: a field stands in braces: {name}") : 0;
+}
+
+static const char *level_fault(const piece *p, gale_str text, char room[MQTT_FAULT]) {
+    if (!text.size) return "is empty";
+    if (memchr(text.data, '+', text.size) || memchr(text.data, '#', text.size)) return "has a wildcard, + or #";
+    if (!p->slashes && memchr(text.data, '/', text.size)) return "has a slash: {+name} may have some";
+    return mqtt_text_fault(text, room);
 }
 
 static int write_field(const piece *p, const gale_value *value, mqtt_bytes *to, char *why, size_t size) {
@@ -52,9 +61,10 @@ static int write_field(const piece *p, const gale_value *value, mqtt_bytes *to, 
         snprintf(why, size, "topic: field %.*s is no text and no whole number", length, p->text.data);
         return GALE_INVALID;
     }
-    if (!mqtt_is_topic(text) || (!p->slashes && memchr(text.data, '/', text.size))) {
-        snprintf(why, size, "topic: field %.*s is no level: it is empty, or has a wildcard, a NUL or a slash", length,
-                 p->text.data);
+    char room[MQTT_FAULT];
+    const char *fault = level_fault(p, text, room);
+    if (fault) {
+        snprintf(why, size, "topic: field %.*s %s", length, p->text.data, fault);
         return GALE_INVALID;
     }
     mqtt_bytes_add(to, text.data, text.size);

@@ -272,7 +272,8 @@ static void be_up(void *user, const nats_about *about) {
     nats_consumer_ask(c);
 }
 
-static void be_down(void *user) {
+static void be_down(void *user, bool counts, const char *why) {
+    (void)counts, (void)why;
     nats_consumer *c = user;
     nats_pulls_clear(&c->pulls);
     c->looking = false;

@@ -10,6 +10,7 @@ typedef struct nats_sent {
     uint64_t number;  /* of the message */
     int64_t at;       /* when, last */
     uint64_t answers; /* that there had been */
+    bool out;         /* on the connection that there is */
 } nats_sent;
 
 typedef struct nats_flight {

@@ -27,9 +27,10 @@ static void wait_until(nats_link *link, int64_t at) {
 }
 
 static void be_down(nats_link *link) {
+    bool counts = link->up && !link->lame && link->news.hung_up;
     link->up = link->lame = false;
     nats_link_unwell(link, NULL, link->news.words);
-    link->ops->down(link->user);
+    link->ops->down(link->user, counts, link->news.words);
     wait_until(link, gale_context_now(link->context) + gale_backoff_next(&link->backoff, link->context));
 }
 

@@ -15,7 +15,7 @@
 /* What its user hears of. All must be there. */
 typedef struct nats_link_ops {
     void (*up)(void *user, const nats_about *about);
-    void (*down)(void *user);
+    void (*down)(void *user, bool counts, const char *why); /* `counts` as of gale_dispatch_lost */
     void (*looked)(void *user, const nats_about *about);
     void (*message)(void *user, natsMsg *msg); /* takes it */
     void (*refused)(void *user, const nats_refusal *refusal);

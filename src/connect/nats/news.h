@@ -35,6 +35,7 @@ typedef struct nats_news {
     bool up, looked;        /* a setup is done */
     bool nobody;            /* something was sent that nobody there takes */
     bool down, lame;        /* a connection is lost, or did not come about; or its server says that it ends soon */
+    bool hung_up;           /* of down: the server hung up; else it is silent */
     uint64_t dropped;       /* messages, since the last news */
     char words[NATS_WORDS]; /* of down */
 } nats_news;

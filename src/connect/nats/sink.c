@@ -36,6 +36,7 @@ typedef struct sink {
     int64_t again_at; /* when all is sent again; 0: it is not */
     gale_backoff backoff;
     gale_watch tick;
+    bool waits; /* some are not out, as one that is has no answer (gale_dispatch_may_send) */
 } sink;
 
 static int64_t now(const sink *s) {
@@ -59,33 +60,48 @@ static nats_post *make_post(sink *s, const nats_message *m, const nats_sent *sen
     return post;
 }
 
-static int send(sink *s, const nats_message *m, const nats_sent *sent) {
+static int send(sink *s, const nats_message *m, nats_sent *sent) {
     nats_post *post = make_post(s, m, sent);
     if (!post) return GALE_NO_MEMORY;
     nats_wire_post(s->link.wire, post);
+    sent->out = true;
+    gale_dispatch_sent(s->task.dispatch, sent->id);
     return 0;
+}
+
+static bool may_send(const sink *s) {
+    return s->link.up && gale_dispatch_may_send(s->task.dispatch);
+}
+
+static void send_one(sink *s, nats_sent *sent, const gale_tuple *tuple) {
+    nats_message m;
+    char why[GALE_FAILURE_TEXT];
+    sent->at = now(s);
+    sent->answers = s->answers;
+    if (nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) < 0)
+        (void)gale_dispatch_fail(s->task.dispatch, sent->id, GALE_REASON_REJECTED, why);
+    else if (send(s, &m, sent) < 0)
+        s->again_at = now(s) + GALE_SECOND;
+}
+
+/* What is not out, in order. Mostly all of it is; else (gale_dispatch_may_send) the next one is soon found. */
+static void send_more(sink *s) {
+    for (size_t i = s->flight.at; may_send(s) && i < s->flight.count; i++) {
+        nats_sent *sent = &s->flight.list[i];
+        const gale_tuple *tuple = sent->out ? NULL : gale_dispatch_tuple(s->task.dispatch, sent->id);
+        if (tuple) send_one(s, sent, tuple);
+    }
+    s->waits = !may_send(s);
+    nats_wire_flush(s->link.wire);
 }
 
 /* In order, whatever was sent of them before: what the stream has it knows by its id. */
 static void send_all_again(sink *s) {
-    nats_message m;
-    char why[GALE_FAILURE_TEXT];
     s->again_at = 0;
     nats_wire_clear(s->link.wire);
     s->heard = now(s);
-    for (size_t i = s->flight.at; s->link.up && i < s->flight.count; i++) {
-        nats_sent *sent = &s->flight.list[i];
-        const gale_tuple *tuple = gale_dispatch_tuple(s->task.dispatch, sent->id);
-        if (!tuple) continue;
-        sent->at = now(s);
-        sent->answers = s->answers;
-        bool formed = nats_message_form(&s->given->fields, tuple, &m, why, sizeof why) == 0;
-        if (!formed)
-            (void)gale_dispatch_fail(s->task.dispatch, sent->id, GALE_REASON_REJECTED, why);
-        else if (send(s, &m, sent) < 0)
-            s->again_at = now(s) + GALE_SECOND;
-    }
-    nats_wire_flush(s->link.wire);
+    for (size_t i = s->flight.at; i < s->flight.count; i++) s->flight.list[i].out = false;
+    send_more(s);
 }
 
 /* --- Answers -------------------------------------------------------------------------------------------------------------------------- */
@@ -115,6 +131,7 @@ static void hear_answer(void *user, natsMsg *msg) {
     case NATS_NEVER: (void)gale_dispatch_fail(s->task.dispatch, id, GALE_REASON_REJECTED, why); break;
     case NATS_NOT_NOW: be_not_now(s, why); break;
     }
+    if (s->waits) send_more(s);
 }
 
 /* Of which message it is not said: all that have no answer go out again. */
@@ -128,6 +145,7 @@ static void be_nobody(void *user) {
 static void be_refused(void *user, const nats_refusal *refusal) {
     sink *s = user;
     (void)gale_dispatch_fail(s->task.dispatch, refusal->id, GALE_REASON_REJECTED, natsStatus_GetText(refusal->status));
+    if (s->waits) send_more(s);
 }
 
 static void be_up(void *user, const nats_about *about) {
@@ -135,8 +153,10 @@ static void be_up(void *user, const nats_about *about) {
     send_all_again(user);
 }
 
-static void be_down(void *user) {
-    nats_wire_clear(((sink *)user)->link.wire);
+static void be_down(void *user, bool counts, const char *why) {
+    sink *s = user;
+    nats_wire_clear(s->link.wire);
+    (void)gale_dispatch_lost(s->task.dispatch, counts, why);
 }
 
 static void be_looked(void *user, const nats_about *about) {
@@ -249,8 +269,10 @@ static int hold(sink *s, const gale_tuple *tuple, const nats_message *m) {
     if (rc < 0) return rc;
     s->numbers++;
     if (gale_dispatch_count(s->task.dispatch) == 1) s->heard = sent.at;
-    rc = nats_flight_add(&s->flight, s->task.dispatch, sent);
-    if (rc == 0 && s->link.up) rc = send(s, m, &sent);
+    bool goes = s->link.up && !s->waits && gale_dispatch_may_send(s->task.dispatch);
+    rc = goes ? send(s, m, &sent) : 0;
+    if (rc == 0) rc = nats_flight_add(&s->flight, s->task.dispatch, sent);
+    s->waits = s->waits || (rc == 0 && s->link.up && !goes);
     return rc < 0 ? gale_dispatch_fail(s->task.dispatch, sent.id, GALE_REASON_NO_MEMORY, gale_error_text(rc)) : 0;
 }
 

@@ -34,10 +34,16 @@ static bool is_letter(char c) {
     return (unsigned char)c > ' ' && c != 0x7f && c != '*' && c != '>';
 }
 
+/* U+0080 to U+009F, which clients that divide lines by Unicode's rules take for an end of a line or a blank. */
+static bool is_c1_control(unsigned char first, unsigned char second) {
+    return first == 0xc2 && second >= 0x80 && second <= 0x9f;
+}
+
 bool nats_subject_valid(const char *subject, size_t size) {
     bool is = size > 0 && size < NATS_SUBJECT_MAX && subject[0] != '.' && subject[size - 1] != '.';
     for (size_t i = 0; is && i < size; i++)
-        is = is_letter(subject[i]) && !(i && subject[i] == '.' && subject[i - 1] == '.');
+        is = is_letter(subject[i]) && !(i && subject[i] == '.' && subject[i - 1] == '.') &&
+             !(i && is_c1_control((unsigned char)subject[i - 1], (unsigned char)subject[i]));
     return is;
 }
 

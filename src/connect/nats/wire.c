@@ -34,6 +34,7 @@ struct nats_wire {
     pthread_cond_t ended; /* a callback has */
     nats_posts ready;
     bool connect, look, lost, deaf, stop;
+    bool hung_up;         /* the server, and so it is lost */
     bool asleep;          /* the thread is, or falls asleep: it is to be woken */
     char why[NATS_WORDS]; /* it is lost */
     int callbacks;        /* of cnats' that may still come */
@@ -80,9 +81,12 @@ static void tell_messages(nats_wire *wire, natsMsg **messages, size_t count) {
 static void tell_down(nats_wire *wire, const char *words) {
     pthread_mutex_lock(&wire->lock);
     wire->lost = wire->connect = wire->look = false;
+    bool hung_up = wire->hung_up;
+    wire->hung_up = false;
     pthread_mutex_unlock(&wire->lock);
     pthread_mutex_lock(&wire->news_lock);
     wire->news.down = true;
+    wire->news.hung_up = hung_up;
     wire->news.up = wire->news.looked = wire->news.lame = false;
     nats_words_set(wire->news.words, words);
     unlock_news(wire);
@@ -104,11 +108,18 @@ static void ask(nats_wire *wire, bool *what) {
     unlock_and_wake(wire);
 }
 
-void nats_wire_lose(nats_wire *wire, const char *why) {
+static void lose(nats_wire *wire, bool hung_up, const char *why) {
     pthread_mutex_lock(&wire->lock);
-    if (!wire->lost) nats_words_set(wire->why, why);
+    if (!wire->lost) {
+        nats_words_set(wire->why, why);
+        wire->hung_up = hung_up;
+    }
     wire->lost = true;
     unlock_and_wake(wire);
+}
+
+void nats_wire_lose(nats_wire *wire, const char *why) {
+    lose(wire, false, why);
 }
 
 /* --- What cnats' thread says ------------------------------------------------------------------------------------------------ */
@@ -122,7 +133,9 @@ static const char *last_words(natsConnection *nc, natsStatus otherwise) {
 
 static void hear_closed(natsConnection *nc, void *closure) {
     nats_wire *wire = closure;
-    nats_wire_lose(wire, last_words(nc, NATS_CONNECTION_CLOSED));
+    const char *words;
+    natsStatus status = natsConnection_GetLastError(nc, &words);
+    lose(wire, status != NATS_STALE_CONNECTION && status != NATS_TIMEOUT, last_words(nc, NATS_CONNECTION_CLOSED));
     pthread_mutex_lock(&wire->lock);
     wire->callbacks--;
     pthread_cond_broadcast(&wire->ended);

@@ -58,13 +58,13 @@ bool gx_net_held_take(gx_net_held *held, uint64_t taken) {
     return some;
 }
 
-void gx_net_held_fail_first(gx_net_held *held, const char *why) {
+void gx_net_held_fail_first(gx_net_held *held, int32_t reason, const char *why) {
     gale_handle tuple;
     if (!held->records.count) return;
     uint64_t end = gx_outgoing_at(&held->records, 0)->end;
     if (!gx_outgoing_take(&held->records, end, &tuple)) return;
     if (held->records.written < end) held->records.written = end;
-    (void)gale_fail(held->out, tuple, GALE_REASON_FAILED, why);
+    (void)gale_fail(held->out, tuple, reason, why);
     hold_back(held);
 }
 

@@ -32,7 +32,7 @@ int gx_net_held_add(gx_net_held *held, const gale_tuple *tuple);
 bool gx_net_held_take(gx_net_held *held, uint64_t taken);
 
 /* Fails the oldest, or all. */
-void gx_net_held_fail_first(gx_net_held *held, const char *why);
+void gx_net_held_fail_first(gx_net_held *held, int32_t reason, const char *why);
 
 /* What keeps it from sending (gale_health); `why` NULL: nothing does. */
 void gx_net_held_tell(gx_net_held *held, const char *why);

@@ -247,7 +247,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     gale_error_set(&error, GALE_IO, "%s: %zu record%s not taken within %g seconds", s->given->address,
                    s->held.records.count, s->held.records.count == 1 ? " was" : "s were",
                    (double)s->given->finish_wait / (double)GALE_SECOND);
-    while (s->held.records.count) gx_net_held_fail_first(&s->held, error.text);
+    while (s->held.records.count) gx_net_held_fail_first(&s->held, GALE_REASON_FAILED, error.text);
     gale_stop(out, error.code, error.text);
     return error.code;
 }

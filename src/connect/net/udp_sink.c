@@ -37,7 +37,7 @@ static gale_str next_datagram(const sink *s, uint64_t *ret_end) {
 static void fail_large(sink *s, size_t size) {
     gale_error error = GALE_ERROR_INIT;
     gale_error_set(&error, GALE_TOO_LARGE, "net sink: a datagram of %zu bytes is too large for the system", size);
-    gx_net_held_fail_first(&s->held, error.text);
+    gx_net_held_fail_first(&s->held, GALE_REASON_REJECTED, error.text);
 }
 
 static void tell(sink *s, int why) {
@@ -112,7 +112,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     }
     if (!s->held.records.count) return 0;
     gale_error_set(&error, GALE_IO, "%s: %zu records could not be sent", s->given->address, s->held.records.count);
-    while (s->held.records.count) gx_net_held_fail_first(&s->held, error.text);
+    while (s->held.records.count) gx_net_held_fail_first(&s->held, GALE_REASON_FAILED, error.text);
     gale_stop(out, error.code, error.text);
     return error.code;
 }

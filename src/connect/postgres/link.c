@@ -69,6 +69,7 @@ static void disconnect(pg_link *link) {
 }
 
 void pg_link_fail(pg_link *link, const char *why) {
+    snprintf(link->why, sizeof link->why, "%s", why);
     pg_link_unwell(link, why);
     set_timer(link, gale_context_now(link->context) + gale_backoff_next(&link->backoff, link->context));
     disconnect(link);
@@ -77,13 +78,14 @@ void pg_link_fail(pg_link *link, const char *why) {
 static void fail_connection(pg_link *link) {
     char text[PG_SAID_MAX];
     pg_said_connection(link->conn, text);
+    link->ended = true;
     pg_link_fail(link, text);
 }
 
 static void come_up(pg_link *link) {
     set_timer(link, 0);
     link->state = PG_UP;
-    link->expects = link->paused = false;
+    link->expects = link->paused = link->ended = false;
     (void)PQsetnonblocking(link->conn, 1);
     link->ops->up(link->user);
 }

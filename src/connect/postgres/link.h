@@ -42,6 +42,8 @@ struct pg_link {
     gale_watch socket, timer;
     gale_backoff backoff;
     bool unwell;
+    bool ended; /* the last loss: the server hung up, without a word; else it is silent, or says why */
+    char why[GALE_FAILURE_TEXT];
 };
 
 /* `always`: its watches are told also while the task may not run. What gale_watch_new says, with a report. */

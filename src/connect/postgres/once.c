@@ -17,6 +17,8 @@ typedef struct pg_once {
     pg_session session;
     bool ready; /* its tables are made */
     pg_batch batch;
+    uint64_t refused;        /* rows of this epoch */
+    char first[PG_SAID_MAX]; /* why the first of them is */
     /* Statements. */
     sql_text make_markers, make_refused, begin_marker, lock_marker, write_marker, forget_marker, keep_refused;
 } pg_once;
@@ -181,6 +183,7 @@ static bool keep_refused(pg_once *o, size_t index) {
     gale_str row = pg_batch_row_text(&o->batch, index);
     char *line = strndup(row.data, row.size - 1);
     const char *const values[] = { o->given->target, o->session.why, line };
+    if (!o->refused++) memcpy(o->first, o->session.why, sizeof o->first);
     bool kept = line && pg_session_run(&o->session, o->keep_refused.data, values, 3);
     if (!line) snprintf(o->session.why, sizeof o->session.why, "out of memory");
     free(line);
@@ -223,13 +226,23 @@ static bool forget_marker(pg_once *o, const gale_epoch *epoch) {
     return !gale_epoch_forgets(epoch) || pg_session_run(&o->session, o->forget_marker.data, marker, 2);
 }
 
+static void log_refused(const pg_once *o, gale_epoch *epoch) {
+    char place[GALE_FAILURE_TEXT];
+    snprintf(place, sizeof place, "the table %s", o->given->refused ? o->given->refused : "");
+    gale_epoch_refused(epoch, o->refused, place, o->first);
+}
+
 static int write_epoch(pg_once *o, gale_epoch *epoch, const char *const *marker, gale_error *error) {
     int rc = load(o, epoch, error);
+    o->refused = 0;
     if (rc < 0) return rc;
     if (!write_all(o)) return o->session.refused ? refuse(o, error) : not_now(o, error);
     if (!pg_session_run(&o->session, o->write_marker.data, marker, 3) || !forget_marker(o, epoch))
         return not_now(o, error);
-    if (pg_session_run(&o->session, "COMMIT", NULL, 0)) return 0;
+    if (pg_session_run(&o->session, "COMMIT", NULL, 0)) {
+        log_refused(o, epoch);
+        return 0;
+    }
     return o->session.refused ? refuse(o, error) : not_now(o, error); /* a constraint that is checked at the end */
 }
 

@@ -19,7 +19,7 @@ typedef struct sink {
 
 /* --- As it is: held until the server has it ---------------------------------------------------------------------------- */
 
-static const pg_writer_ops writer_ops = { sink_be_taken, sink_be_refused };
+static const pg_writer_ops writer_ops = { sink_be_taken, sink_be_refused, sink_be_sent, sink_be_lost };
 
 static int hold(void *user, const gale_tuple *tuple, size_t size, uint64_t *ret_id) {
     return gale_dispatch_hold(((sink *)user)->task.dispatch, tuple, size + sizeof(pg_batch_row), ret_id);

@@ -50,6 +50,7 @@ static void copy_rows(pg_writer *w) {
     gale_str text = { NULL, 0 };
     (void)pg_batch_part(&w->out, &text);
     w->state = PG_WRITER_COPIED;
+    for (size_t i = 0; i < w->out.part; i++) w->ops->sent(w->user, w->out.rows[w->out.next + i].id);
     enum { AT_ONCE = 1 << 20 };
     bool sent = true;
     for (size_t at = 0; sent && at < text.size; at += AT_ONCE)
@@ -96,6 +97,7 @@ static void note(pg_writer *w, const PGresult *result) {
     case PGRES_COMMAND_OK: return;
     default: pg_said_result(result, w->why); break;
     }
+    w->link.ended = PQstatus(w->link.conn) == CONNECTION_BAD && !PQresultErrorField(result, PG_DIAG_SQLSTATE);
     bool of_rows = w->state == PG_WRITER_COPIED && pg_said_refuses_row(result);
     w->refused = w->refused || of_rows;
     w->failed = w->failed || !of_rows;
@@ -128,9 +130,14 @@ static void begin(void *user) {
         send_next(w);
 }
 
-/* What is out goes again, as a whole. */
+/* What is out goes again: as a whole; or in halves, where the server hung up behind it; one row that it hung up behind often enough is out. */
 static void lose(void *user) {
     pg_writer *w = user;
+    bool counts = w->state == PG_WRITER_COPIED && w->link.ended;
+    size_t index;
+    uint64_t rejected = w->ops->lost(w->user, counts, w->link.why);
+    if (rejected || (counts && w->out.part > 1)) (void)pg_batch_refused(&w->out, &index);
+    if (counts) w->link.backoff = (gale_backoff){ 0 }; /* it is there */
     w->state = PG_WRITER_AWAY;
 }
 

@@ -17,6 +17,9 @@
 typedef struct pg_writer_ops {
     void (*taken)(void *user, uint64_t id);
     void (*refused)(void *user, uint64_t id, const char *why);
+    /* gale_dispatch_sent and _lost: a row that ends each connection is found by halves, as one that the server refuses. */
+    void (*sent)(void *user, uint64_t id);
+    uint64_t (*lost)(void *user, bool counts, const char *why);
 } pg_writer_ops;
 
 typedef enum pg_writer_state {

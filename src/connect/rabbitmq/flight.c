@@ -45,6 +45,12 @@ static void wait_no_more(rmq_flight *f, const rmq_flying *one) {
     f->waiting_bytes -= one->bytes;
 }
 
+rmq_flying *rmq_flight_find(const rmq_flight *f, uint64_t id) {
+    rmq_flying *one = f->first;
+    while (one && one->id != id) one = one->behind;
+    return one;
+}
+
 void rmq_flight_remove(rmq_flight *f, rmq_flying *one) {
     wait_no_more(f, one);
     if (f->at == one) f->at = one->behind;

@@ -38,6 +38,9 @@ void rmq_flight_free(rmq_flight *flight);
 /* At the end. NULL: memory is out. */
 rmq_flying *rmq_flight_add(rmq_flight *flight, rmq_name name, size_t bytes, bool waits);
 
+/* The one of that id; NULL. */
+rmq_flying *rmq_flight_find(const rmq_flight *flight, uint64_t id);
+
 /* It is none any more. */
 void rmq_flight_remove(rmq_flight *flight, rmq_flying *one);
 

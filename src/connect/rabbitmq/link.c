@@ -53,18 +53,18 @@ static void connect(rmq_link *link) {
     rmq_link_flush(link);
 }
 
-static void go_down(rmq_link *link, const char *why) {
+static void go_down(rmq_link *link, bool counts, const char *why) {
     bool was_up = link->up;
     link->up = false;
     rmq_chain_free(&link->orders);
     rmq_link_unwell(link, why);
     if (was_up && gale_context_now(link->context) - link->since > LASTED) link->backoff = (gale_backoff){ 0 };
     try_later(link);
-    if (was_up) link->ops->down(link->user);
+    if (was_up) link->ops->down(link->user, counts, why);
 }
 
 void rmq_link_fail(rmq_link *link, const char *why) {
-    if (link->up) go_down(link, why);
+    if (link->up) go_down(link, false, why);
 }
 
 /* Deliveries that were not ordered back are the broker's again when the connection goes; so a new one is made. */
@@ -72,7 +72,7 @@ void rmq_link_order(rmq_link *link, rmq_note *order) {
     if (!link->up) {
         rmq_note_free(order);
     } else if (!order) {
-        go_down(link, "out of memory");
+        go_down(link, false, "out of memory");
     } else {
         order->session = link->session;
         rmq_chain_add(&link->orders, order);
@@ -102,7 +102,7 @@ static void hear_note(rmq_link *link, rmq_note *note) {
         return;
     }
     if (is_own && note->kind == RMQ_UP) come_up(link);
-    if (is_own && note->kind == RMQ_DOWN) go_down(link, note->text);
+    if (is_own && note->kind == RMQ_DOWN) go_down(link, !note->away, note->text);
     if (is_own && note->kind == RMQ_BLOCKED) hear_blocked(link, note->text);
     rmq_note_free(note);
 }

@@ -15,7 +15,8 @@
 
 typedef struct rmq_link_ops {
     void (*up)(void *user);
-    void (*down)(void *user);                 /* one that was up; `session` is still its number */
+    /* One that was up; `session` is still its number; `counts` as of gale_dispatch_lost. */
+    void (*down)(void *user, bool counts, const char *why);
     void (*news)(void *user, rmq_note *note); /* its own from then on */
 } rmq_link_ops;
 

@@ -56,8 +56,8 @@ static int form_id(const rmq_fields *fields, const gale_tuple *tuple, rmq_name n
         return 0;
     }
     if (!gale_tuple_get(tuple, fields->id, &value)) return refuse(why, size, fields->id, "is not there");
-    if (!text_of(&value, number, &text) || text.size >= RMQ_NAME)
-        return refuse(why, size, fields->id, "is no id: a text or a number, of up to 255 bytes");
+    const char *fault = text_of(&value, number, &text) ? rmq_short_fault(text.data, text.size) : list_or_map;
+    if (fault) return refuse(why, size, fields->id, fault);
     snprintf(id, RMQ_NAME, "%.*s", (int)text.size, text.data ? text.data : "");
     return 0;
 }
@@ -153,9 +153,11 @@ static int take_headers(rmq_message *m, const gale_tuple *tuple, char *why, size
     int rc = 0;
     if (count) m->headers = rmq_arena_take(&m->note.arena, count * sizeof *m->headers);
     if (count && !m->headers) return GALE_NO_MEMORY;
-    for (size_t i = 0; rc == 0 && i < count; i++) rc = take_header(m, tuple, m->fields->headers[i], why, size);
-    if (rc == 0 && m->size - before > RMQ_HEADERS_SIZE) {
-        snprintf(why, size, "headers: they have more than %d bytes", RMQ_HEADERS_SIZE);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = take_header(m, tuple, m->fields->headers[i], why, size);
+        if (rc < 0 || m->size - before <= RMQ_HEADERS_SIZE) continue;
+        snprintf(why, size, "headers: with field %s they have more than %d bytes", m->fields->headers[i],
+                 RMQ_HEADERS_SIZE);
         rc = GALE_INVALID;
     }
     return rc;

@@ -30,6 +30,7 @@ typedef struct rmq_note {
     uint64_t tag;
     const char *text;
     bool multiple, requeue, refused;
+    bool away; /* of RMQ_DOWN: no message is why */
 } rmq_note;
 
 typedef struct rmq_chain {

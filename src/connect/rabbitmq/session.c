@@ -17,6 +17,8 @@ static struct timeval time_of(int64_t ms) {
 }
 
 bool rmq_session_fail(rmq_session *session, int status) {
+    session->away = status == AMQP_STATUS_HEARTBEAT_TIMEOUT || status == AMQP_STATUS_TIMEOUT ||
+                    status == AMQP_STATUS_NO_MEMORY;
     rmq_words_status(session->why, status);
     return false;
 }

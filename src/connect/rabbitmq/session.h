@@ -17,6 +17,8 @@ typedef struct rmq_session {
     rmq_frames out;                /* published, and not written yet */
     uint32_t frames;               /* so many were read */
     bool tls;
+    bool
+        away; /* it is over, as the broker is silent, ends, or has what it is to publish to no more: no message is why */
     char why[RMQ_WORDS]; /* it is over, or did not come about */
 } rmq_session;
 

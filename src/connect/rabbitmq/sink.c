@@ -11,6 +11,7 @@
 
 static void order(rmq_sink *s, rmq_flying *one, rmq_message *m) {
     if (rmq_flight_out(&s->flight, one) == 0) {
+        gale_dispatch_sent(s->dispatch, one->id);
         rmq_link_order(&s->link, &m->note);
         return;
     }
@@ -46,9 +47,13 @@ static void wish(rmq_sink *s) {
     gale_wish_checkpoint(s->out);
 }
 
+static bool may_publish(const rmq_sink *s) {
+    return s->link.up && gale_dispatch_may_send(s->dispatch);
+}
+
 void rmq_sink_go_on(rmq_sink *s) {
     rmq_flying *one;
-    while (s->link.up && (one = rmq_flight_next(&s->flight)) && publish(s, one)) continue;
+    while (may_publish(s) && (one = rmq_flight_next(&s->flight)) && publish(s, one)) continue;
     rmq_link_flush(&s->link);
     wish(s);
 }
@@ -78,6 +83,7 @@ static void refused(void *user, rmq_flying *one) {
 
 static void hear_confirm(rmq_sink *s, const rmq_note *note) {
     rmq_flight_confirm(&s->flight, note->tag, note->multiple, note->refused ? refused : confirmed, s);
+    rmq_sink_go_on(s);
     if (note->refused || s->again_at) return;
     s->backoff = (gale_backoff){ 0 };
     rmq_link_well(&s->link);
@@ -118,9 +124,12 @@ static void be_up(void *user) {
     rmq_sink_go_on(user);
 }
 
-static void be_down(void *user) {
+static void be_down(void *user, bool counts, const char *why) {
     rmq_sink *s = user;
+    uint64_t rejected = gale_dispatch_lost(s->dispatch, counts, why);
     rmq_flight_lose(&s->flight);
+    if (counts && s->flight.count) s->link.backoff = (gale_backoff){ 0 }; /* it is there */
+    if (rejected) rmq_flight_remove(&s->flight, rmq_flight_find(&s->flight, rejected));
     s->again_at = 0;
 }
 
@@ -228,7 +237,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (rc == GALE_INVALID) return gale_reject(out, gale_tuple_handle(tuple), why);
     if (rc < 0) return rc;
     rc = hold(s, tuple, m, &one);
-    if (rc == 0 && s->link.up && rmq_flight_next(&s->flight) == one)
+    if (rc == 0 && may_publish(s) && rmq_flight_next(&s->flight) == one)
         order(s, one, m);
     else
         rmq_note_free(&m->note); /* it is formed anew when its turn comes */

@@ -164,7 +164,8 @@ static void be_up(void *user) {
     (void)gale_watch_set(s->out, s->look, 0, gale_context_now(s->context) + LOOK_OFTEN);
 }
 
-static void be_down(void *user) {
+static void be_down(void *user, bool counts, const char *why) {
+    (void)counts, (void)why;
     spout *s = user;
     rmq_chain_free(&s->stash);
     s->stashed = 0;

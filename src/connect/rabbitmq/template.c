@@ -1,5 +1,6 @@
 #include "connect/rabbitmq/template.h"
 
+#include <gale/value.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,12 @@ int rmq_template_check(const char *text, gale_error *error) {
     return rc < 0 ? gale_error_set(error, rc, "routingKey: a field stands in braces: {name}") : 0;
 }
 
+const char *rmq_short_fault(const void *bytes, size_t size) {
+    if (size >= RMQ_NAME) return "has more than 255 bytes";
+    if (size && memchr(bytes, '\0', size)) return "has a NUL, which AMQP forbids in a short string";
+    return size && !gale_utf8_valid(bytes, size) ? "is not UTF-8, as AMQP's short strings are" : NULL;
+}
+
 static int find_value(const piece *p, const gale_tuple *tuple, gale_str *ret_text, char number[24], char *why,
                       size_t size) {
     char name[FIELD];
@@ -49,8 +56,11 @@ static int find_value(const piece *p, const gale_tuple *tuple, gale_str *ret_tex
         return 0;
     }
     *ret_text = (gale_str){ value.as.string, value.size };
-    if (value.type == GALE_TYPE_STRING || value.type == GALE_TYPE_BYTES) return 0;
-    snprintf(why, size, "routingKey: field %s is no text and no whole number", name);
+    const char *fault = value.type == GALE_TYPE_STRING || value.type == GALE_TYPE_BYTES
+                            ? rmq_short_fault(value.as.bytes, value.size)
+                            : "is no text and no whole number";
+    if (!fault) return 0;
+    snprintf(why, size, "routingKey: field %s %s", name, fault);
     return GALE_INVALID;
 }
 

@@ -10,6 +10,9 @@
 /* GALE_INVALID with a sentence that begins with `routingKey`. */
 int rmq_template_check(const char *text, gale_error *error);
 
+/* Why bytes are no short string of AMQP 0-9-1 (4.2.5.3), as words that follow the name of their field; NULL: they are one. */
+const char *rmq_short_fault(const void *bytes, size_t size);
+
 /* GALE_INVALID with a sentence in `why`: of this tuple no key can be made, of up to 255 bytes. */
 int rmq_template_write(const char *text, const gale_tuple *tuple, char key[RMQ_NAME], size_t *ret_size, char *why,
                        size_t size);

@@ -162,9 +162,11 @@ static void leave(rmq_worker *w) {
 static void go_down(rmq_worker *w) {
     const rmq_address *address = w->own.address;
     char why[RMQ_WORDS];
+    bool away = w->own.session.away;
     rmq_words(why, "%.80s:%u: %.300s", address->host, (unsigned)address->port, w->own.session.why);
     leave(w);
     say(w, RMQ_DOWN, why);
+    w->own.news.last->away = away;
 }
 
 static void connect_now(rmq_worker *w, const rmq_note *order) {
@@ -182,6 +184,11 @@ static bool is_method(const amqp_frame_t *frame, amqp_method_number_t id) {
     return frame->frame_type == AMQP_FRAME_METHOD && frame->payload.method.id == id;
 }
 
+/* The node ends or an administrator has ended it; the exchange is not there; the user may not write to it. */
+static bool is_no_message(uint16_t code) {
+    return code == AMQP_CONNECTION_FORCED || code == AMQP_NOT_FOUND || code == AMQP_ACCESS_REFUSED;
+}
+
 /* What is of the connection or its channel. False: it is over. */
 static bool hear_frame(rmq_worker *w, const amqp_frame_t *frame) {
     rmq_session *session = &w->own.session;
@@ -189,6 +196,7 @@ static bool hear_frame(rmq_worker *w, const amqp_frame_t *frame) {
     if (is_method(frame, AMQP_CONNECTION_CLOSE_METHOD)) {
         const amqp_connection_close_t *closed = decoded;
         rmq_words_closed(session->why, closed->reply_code, closed->reply_text);
+        session->away = is_no_message(closed->reply_code);
         const amqp_connection_close_ok_t ok = { 0 };
         (void)amqp_send_method(session->state, 0, AMQP_CONNECTION_CLOSE_OK_METHOD, (void *)&ok);
         return false;
@@ -196,6 +204,7 @@ static bool hear_frame(rmq_worker *w, const amqp_frame_t *frame) {
     if (is_method(frame, AMQP_CHANNEL_CLOSE_METHOD)) {
         const amqp_channel_close_t *closed = decoded;
         rmq_words_closed(session->why, closed->reply_code, closed->reply_text);
+        session->away = is_no_message(closed->reply_code);
         return false;
     }
     if (is_method(frame, AMQP_BASIC_CANCEL_METHOD)) {

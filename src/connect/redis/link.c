@@ -18,6 +18,7 @@ void redis_link_refuse(redis_link *l, const redis_reply *reply) {
     snprintf(text, sizeof text, "%s%.*s", ours, is_text ? size : 11, is_text ? reply->text.data : "it is odd");
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 127) *at = '?';
+    l->refused = true;
     redis_link_fail(l, text);
 }
 
@@ -146,7 +147,7 @@ static bool hear_greeting(redis_link *l) {
 static void be_up(void *user) {
     redis_link *l = user;
     l->waiting = 0;
-    l->ready = l->pushes = false;
+    l->ready = l->pushes = l->refused = false;
     if (redis_reader_reset(&l->reader) < 0)
         redis_link_fail(l, gale_error_text(GALE_NO_MEMORY));
     else

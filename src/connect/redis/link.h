@@ -32,6 +32,7 @@ typedef struct redis_link {
     uint64_t greets;  /* the first of them are of the greeting */
     bool ready;
     bool pushes;    /* it has subscribed: what comes is not asked for one by one */
+    bool refused;   /* the last connection ended for what the server said: it is not ready, or wants another user */
     bool too_large; /* the last connection ended for a reply that was too large */
     char input[16 << 10];
 } redis_link;

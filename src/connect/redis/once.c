@@ -23,6 +23,7 @@ typedef struct redis_once {
     uint64_t refused; /* of those */
     outcome became;
     bool broken; /* why is said in `why` */
+    bool never;  /* a command that the server's settings forbid: no attempt changes that */
     char why[WIRE_WHY_MAX];
 } redis_once;
 
@@ -194,15 +195,17 @@ static void hear_transaction(void *user, uint64_t index, const redis_reply *repl
         take_results(o, reply);
     else if (is_exec && reply->kind == REDIS_NIL)
         o->became = BEATEN;
-    else if (is_exec || !redis_reply_says(reply, index ? "QUEUED" : "OK"))
+    else if (is_exec || !redis_reply_says(reply, index ? "QUEUED" : "OK")) {
+        o->never = o->never || (redis_reply_is_wrong(reply, "ERR") && redis_reply_refuses(reply));
         break_off(o, reply);
+    }
 }
 
 static outcome send_transaction(redis_once *o) {
     o->became = FAILED;
     o->refused = 0;
     o->notes.size = 0;
-    o->broken = false;
+    o->broken = o->never = false;
     (void)redis_session_ask(&o->session, (gale_str){ o->text.data, o->text.size }, o->count + 2 + MARKERS,
                             hear_transaction, o);
     return o->became;
@@ -224,12 +227,25 @@ static int tell_refused(redis_once *o, gale_error *error) {
                  redis_session_ask(&o->session, (gale_str){ o->notes.data, o->notes.size }, notes, hear_note, o) &&
                  !o->broken;
     o->notes.failed = false;
-    if (noted) return 0;
+    if (noted) {
+        char place[GALE_FAILURE_TEXT];
+        snprintf(place, sizeof place, "the stream %s", o->given->refused);
+        gale_epoch_refused(o->epoch, o->refused, place, why);
+        return 0;
+    }
     redis_session_close(&o->session);
     return gale_error_set(error, GALE_COMPONENT,
                           "%s: %s: %" PRIu64 " of %" PRIu64 " commands of a checkpoint %s refused, the others are in, "
                           "and are not sent again (a stream in the property `refused` takes such)",
                           o->given->redis.wire.where, why, o->refused, o->count, o->refused == 1 ? "is" : "are");
+}
+
+/* Nothing of it is in. */
+static int stop(redis_once *o, gale_error *error) {
+    redis_session_close(&o->session);
+    return gale_error_set(error, GALE_COMPONENT,
+                          "%s: a command of a checkpoint is refused, and none of its %" PRIu64 " are in: %s",
+                          o->given->redis.wire.where, o->count, o->why);
 }
 
 int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
@@ -243,6 +259,7 @@ int redis_once_commit(void *once, gale_epoch *epoch, gale_error *error) {
         if (rc < 0) return rc;
         outcome became = send_transaction(o);
         if (became == DONE) return o->refused ? tell_refused(o, error) : 0;
+        if (became == FAILED && o->never) return stop(o, error);
         if (became == FAILED) return not_now(o, error);
     }
     snprintf(o->why, sizeof o->why, "the key %.200s is written to by another one", o->key);

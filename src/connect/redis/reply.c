@@ -172,7 +172,8 @@ bool redis_reply_refuses(const redis_reply *reply) {
                                              "NaN",
                                              "equal or smaller than",
                                              "exceeds maximum allowed size",
-                                             "Invalid stream ID" };
+                                             "Invalid stream ID",
+                                             "Protocol error" }; /* proto-max-bulk-len: it hangs up behind that */
     if (redis_reply_is_wrong(reply, "WRONGTYPE")) return true;
     for (size_t i = 0; redis_reply_is_wrong(reply, "ERR") && i < sizeof of_values / sizeof *of_values; i++)
         if (strstr(reply->text.data, of_values[i])) return true;

@@ -23,7 +23,7 @@ static void be_taken(void *user, uint64_t id, const redis_reply *reply) {
     sink_be_taken(user, id);
 }
 
-static const redis_writer_ops writer_ops = { be_taken, sink_be_refused };
+static const redis_writer_ops writer_ops = { be_taken, sink_be_refused, sink_may_send, sink_be_sent, sink_be_lost };
 
 static int begin(sink *s, gale_collector *out, gale_error *error) {
     const redis_task task = { .context = s->task.context, .out = out, .most = s->given->memory };

@@ -129,7 +129,7 @@ static void be_refused(void *user, uint64_t id, const char *why) {
     }
 }
 
-static const redis_writer_ops of_writer = { be_taken, be_refused };
+static const redis_writer_ops of_writer = { .taken = be_taken, .refused = be_refused };
 
 static void remove_told(void *user, int64_t place, const redis_page *page) {
     (void)page;

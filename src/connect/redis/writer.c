@@ -12,12 +12,17 @@ static const redis_written *at(const redis_writer *w, size_t index) {
     return &w->queue[(w->first + index) & (w->room - 1)];
 }
 
+static bool may_send(const redis_writer *w) {
+    return !w->ops->may_send || w->ops->may_send(w->user);
+}
+
 static void send_more(redis_writer *w) {
-    while (w->link.ready && w->sent < w->count && w->sent < w->window) {
+    while (w->link.ready && w->sent < w->count && w->sent < w->window && may_send(w)) {
         size_t size = at(w, w->sent)->size;
         int rc = redis_link_ask(&w->link, wire_unsent_rest(&w->bytes).data + w->sent_size, size, 1);
         if (rc == GALE_NO_MEMORY) redis_link_fail(&w->link, gale_error_text(rc));
         if (rc < 0) return;
+        if (w->ops->sent) w->ops->sent(w->user, at(w, w->sent)->id);
         w->sent++;
         w->sent_size += size;
     }
@@ -89,9 +94,11 @@ static void begin(void *user) {
     send_more(w);
 }
 
-/* What is on its way goes again. */
+/* What is on its way goes again; one that was alone may be given up, and is the first then. */
 static void lose(void *user) {
     redis_writer *w = user;
+    bool counts = w->link.wire.ended && !w->link.refused;
+    if (w->ops->lost && w->ops->lost(w->user, counts, w->link.wire.why)) (void)pass(w);
     w->sent = w->sent_size = 0;
 }
 

@@ -15,6 +15,10 @@
 typedef struct redis_writer_ops {
     void (*taken)(void *user, uint64_t id, const redis_reply *reply);
     void (*refused)(void *user, uint64_t id, const char *why);
+    /* What ends the connection each time is found by these: gale_dispatch_may_send, _sent and _lost. All of them, or none. */
+    bool (*may_send)(void *user);
+    void (*sent)(void *user, uint64_t id);
+    uint64_t (*lost)(void *user, bool counts, const char *why);
 } redis_writer_ops;
 
 typedef struct redis_written {

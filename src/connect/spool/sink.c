@@ -159,7 +159,7 @@ static void refuse_large(sink *s, waiting *w) {
     char text[GALE_FAILURE_TEXT];
     snprintf(text, sizeof text, "%s: the tuple is larger than all of it (disk: %" PRId64 " bytes)", who,
              s->given->disk);
-    (void)gale_dispatch_fail(s->dispatch, w->id, GALE_REASON_FAILED, text);
+    (void)gale_dispatch_fail(s->dispatch, w->id, GALE_REASON_REJECTED, text);
     w->id = 0;
 }
 

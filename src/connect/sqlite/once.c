@@ -14,7 +14,9 @@ typedef struct lite_once {
     const lite_sink_settings *given;
     char id[SINK_ID_MAX];
     lite_write write;
-    sql_text row; /* one that is refused, as JSON */
+    sql_text row;             /* one that is refused, as JSON */
+    uint64_t refused;         /* rows of this epoch */
+    char first[LITE_WHY_MAX]; /* why the first of them is */
     /* Statements. */
     sql_text make, read_marker, write_marker, forget_marker, keep_refused;
 } lite_once;
@@ -137,6 +139,7 @@ static bool keep_refused(lite_once *o, const gale_value *row) {
         return false;
     }
     memcpy(why, o->write.base.why, sizeof why);
+    if (!o->refused++) memcpy(o->first, why, sizeof o->first);
     const gale_value values[] = { gale_text(o->given->table.target), gale_text(why), gale_text(line) };
     return ask(o, o->keep_refused.data, values, 3, NULL);
 }
@@ -164,10 +167,17 @@ static int write_row(lite_once *o, const gale_value *values, size_t count, gale_
 
 /* --- An epoch ------------------------------------------------------------------------------------------------------------ */
 
+static void log_refused(const lite_once *o, gale_epoch *epoch) {
+    char place[GALE_FAILURE_TEXT];
+    snprintf(place, sizeof place, "the table %s", o->given->refused ? o->given->refused : "");
+    gale_epoch_refused(epoch, o->refused, place, o->first);
+}
+
 static int write_epoch(lite_once *o, gale_epoch *epoch, const gale_value *marker, gale_error *error) {
     const gale_value *values;
     size_t count;
     int rc;
+    o->refused = 0;
     while ((rc = gale_epoch_next(epoch, &values, &count)) > 0) {
         rc = write_row(o, values, count, error);
         if (rc < 0) return rc;
@@ -177,7 +187,10 @@ static int write_epoch(lite_once *o, gale_epoch *epoch, const gale_value *marker
     if (!ask(o, o->write_marker.data, marker, 3, NULL) || !ask(o, o->forget_marker.data, before, 2, NULL))
         return not_now(o, error);
     lite_written written = lite_write_commit(&o->write);
-    if (written == LITE_WRITTEN) return 0;
+    if (written == LITE_WRITTEN) {
+        log_refused(o, epoch);
+        return 0;
+    }
     return written == LITE_NOT_NOW ? not_now(o, error) : refuse(o, error);
 }
 

@@ -5,6 +5,7 @@
  *      produce TOPIC FIRST COUNT            messages "message N", keyed "key N%10", with a header n: N, timestamp 1000 + N
  *      tombstone TOPIC KEY
  *      read TOPIC                           all of it: PARTITION OFFSET KEY VALUE HEADERS, "-" for none
+ *      hex TOPIC                            the same in hexadecimal digits: KEY VALUE and the first header
  *      committed GROUP TOPIC                PARTITION OFFSET, for each partition that has one
  *
  *   and of the mock alone:
@@ -145,7 +146,24 @@ static void print_message(const rd_kafka_message_t *message) {
     putchar('\n');
 }
 
-static void read_all(cluster *c, const char *topic) {
+static void print_hex(const void *data, size_t size, char end) {
+    for (size_t i = 0; i < size; i++) printf("%02x", ((const unsigned char *)data)[i]);
+    putchar(end);
+}
+
+static void print_bytes(const rd_kafka_message_t *message) {
+    rd_kafka_headers_t *headers;
+    const char *name;
+    const void *data = NULL;
+    size_t size = 0;
+    if (rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        (void)rd_kafka_header_get_all(headers, 0, &name, &data, &size);
+    print_hex(message->key, message->key_len, '\t');
+    print_hex(message->payload, message->len, '\t');
+    print_hex(data, size, '\n');
+}
+
+static void read_all(cluster *c, const char *topic, void (*print)(const rd_kafka_message_t *message)) {
     rd_kafka_t *rk = client(c, RD_KAFKA_CONSUMER, "reader of the tests");
     rd_kafka_topic_partition_list_t *list = partitions_of(rk, topic, 0);
     rd_kafka_resp_err_t err = rd_kafka_assign(rk, list);
@@ -158,7 +176,7 @@ static void read_all(cluster *c, const char *topic) {
         else if (message->err)
             err = message->err;
         else
-            print_message(message);
+            print(message);
         if (message) rd_kafka_message_destroy(message);
     }
     rd_kafka_topic_partition_list_destroy(list);
@@ -216,7 +234,9 @@ static void carry_out(cluster *c, const char *line) {
     } else if (sscanf(line, "tombstone %255s %255s", a, b) == 2) {
         tombstone(c, a, b);
     } else if (sscanf(line, "read %255s", a) == 1) {
-        read_all(c, a);
+        read_all(c, a, print_message);
+    } else if (sscanf(line, "hex %255s", a) == 1) {
+        read_all(c, a, print_bytes);
     } else if (sscanf(line, "committed %255s %255s", a, b) == 2) {
         tell_committed(c, a, b);
     } else if (!c->mock) {

@@ -256,7 +256,8 @@ class Writes(Case):
         words = self.gale("run", "t.yaml", code=1)
         self.wait_for(lambda: len(heard.messages) == 2)
         self.assertEqual([message.topic for message in heard.messages], ["alerts/graz/heat", "alerts/linz/cold"])
-        self.assertIn("topic: field site is no level", words)
+        for fault in ("has a slash: {+name} may have some", "has a wildcard, + or #", "is empty"):
+            self.assertIn(f"topic: field site {fault}", words)
 
     def test_what_version_5_has_goes_along(self):
         heard = self.client().subscribe("w/#")

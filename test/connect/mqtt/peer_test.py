@@ -329,6 +329,57 @@ class Peers(unittest.TestCase):
         self.assertEqual(self.process.wait(30), 0, self.log())
         self.assertEqual(self.peer.count(DISCONNECT), 1)
 
+    def hang_up_on(self, word):
+        """The broker confirms each message, and ends the connection behind one with this word."""
+        answers = self.peer.answer
+
+        def answer(connection, kind, tail):
+            if kind == PUBLISH and word in tail:
+                connection.shutdown(socket.SHUT_RDWR)
+            elif kind == PUBLISH:
+                connection.sendall(packet(0x40, tail[3:5]))
+            else:
+                answers(connection, kind, tail)
+        self.peer.answer = answer
+        self.peer.present = self.peer.connack
+
+    def test_a_message_that_ends_each_connection_is_rejected_and_its_neighbours_arrive(self):
+        """The second bad one has no neighbour behind it."""
+        for version in ("5", "3.1.1"):
+            with self.subTest(version):
+                self.peer.heard.clear()
+                self.peer.connections.clear()
+                self.peer.connack = packet(0x20, b"\0\0\0" if version == "5" else b"\0\0")
+                self.hang_up_on(b"poison")
+                (self.path / "in.txt").write_text("".join(f"n{n}\n" for n in range(100)) + "poison 1\n" + "".join(f"m{n}\n" for n in range(100)) + "poison 2\n")
+                self.start(WRITE.replace("qos: 2", f'qos: 1, version: "{version}"'))
+                self.assertEqual(self.process.wait(60), 1, self.log())
+                arrived = {tail.rpartition(b"\0")[2] for kind, tail, _ in self.peer.heard if kind == PUBLISH}
+                wanted = {f"{letter}{n}".encode() for letter in "nm" for n in range(100)}
+                self.assertLessEqual(wanted, {re.sub(rb"^.*?(?=[nm]\d+$)", b"", one, flags=re.S) for one in arrived})
+                self.assertEqual(self.log().count("3 connections ended behind it while nothing else was on its way"), 2, self.log())
+                self.assertLess(len(self.peer.connections), 15)
+                (self.path / "log").unlink()
+
+    def test_a_broker_that_ends_the_connection_for_a_reason_of_its_own_rejects_nothing(self):
+        """It shuts down, six times, behind the same message, and then takes it."""
+        (self.path / "in.txt").write_text("one\n")
+        answers, ends = self.peer.answer, []
+
+        def answer(connection, kind, tail):
+            if kind != PUBLISH:
+                answers(connection, kind, tail)
+            elif len(ends) < 6:
+                ends.append(tail)
+                connection.sendall(packet(0xe0, b"\x8b\0"))
+            else:
+                connection.sendall(packet(0x40, tail[3:5]))
+        self.peer.answer = answer
+        self.peer.present = self.peer.connack
+        self.start(WRITE.replace("qos: 2", "qos: 1"))
+        self.assertEqual(self.process.wait(60), 0, self.log())
+        self.assertEqual(len(ends), 6)
+
     def test_what_the_broker_refuses_is_rejected_in_words(self):
         (self.path / "in.txt").write_text("a\n")
         self.start(WRITE)

@@ -57,7 +57,7 @@ static void noted(void *user, const char *words) {
     snprintf(f->noted, sizeof f->noted, "%s", words);
 }
 
-static const mqtt_session_ops ops = { message, confirmed, noted };
+static const mqtt_session_ops ops = { message, confirmed, noted, NULL, NULL };
 
 static void begin(fixture *f, const mqtt_identity *identity, bool durable) {
     memset(f, 0, sizeof *f);

@@ -134,7 +134,7 @@ class Client:
             if words and words[0] == "HMSG":
                 head, size = int(words[-2]), int(words[-1])
                 data = self.take(size)
-                return words[1], words[3] if len(words) > 5 else "", data[:head].decode(), data[head:]
+                return words[1], words[3] if len(words) > 5 else "", data[:head].decode(errors="surrogateescape"), data[head:]
 
     def ask(self, subject, payload=b"", headers=None):
         self.publish(subject, payload, headers, self.inbox)

@@ -244,7 +244,8 @@ class Once(Writing):
         self.write([(n, "a\ttab" if n == 7 else "a", -1 if n in (7, 500) else 1) for n in range(1000)], refused="gale_refused", key=["id"])
         text = (self.path / "in.tsv").read_text().replace("a\ttab", "a tab")
         (self.path / "in.tsv").write_text(text)
-        self.gale("run", "t.yaml", "--state", "state")
+        said = self.gale("run", "t.yaml", "--state", "state")
+        self.assertRegex(said, r"(?s)sink: .*2 so far, and in the table gale_refused: .*violates check")
         self.assertEqual(self.sql("SELECT count(*) FROM orders"), [["998"]])
         self.assertEqual([[target, "violates check" in why, line.split("\\t")[:2]] for target, why, line in
                           self.sql("SELECT target, why, replace(line, E'\\t', '\\t') FROM gale_refused ORDER BY line DESC")],

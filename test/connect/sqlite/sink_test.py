@@ -149,7 +149,8 @@ class Once(Writing):
     def test_or_is_put_aside_with_words(self):
         self.table()
         self.write([(n, "a", -1 if n in (7, 500) else 1) for n in range(1000)], refused="gale_refused", key=["id"])
-        self.gale("run", "t.yaml", "--state", "state")
+        said = self.gale("run", "t.yaml", "--state", "state")
+        self.assertRegex("".join(said), r"(?s)sink: .*2 so far, and in the table gale_refused: CHECK constraint failed: amount >= 0")
         self.assertEqual(self.sql("SELECT count(*) FROM orders"), [(998,)])
         self.assertEqual(self.sql("SELECT target, why, line FROM gale_refused ORDER BY rowid"),
                          [("orders", "CHECK constraint failed: amount >= 0", '{"id":%d,"name":"a","amount":-1.0}' % n) for n in (7, 500)])

@@ -1,0 +1,803 @@
+#!/usr/bin/env python3
+"""Every sink x values that its system cannot take, in payloads and in each field that goes into an address: good tuples before and behind arrive, the run ends by itself, and
+its exit code, its log and its dead letters say what was rejected. Nothing arrives that was rejected, and what was not rejected arrives unchanged.
+
+usage: sinks_test.py GALE PLUGINS CLUSTER [CLASS...]
+"""
+
+import base64
+import json
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import systems
+from values import VALUES, lines_of
+
+GALE, PLUGINS, CLUSTER = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
+ENVIRONMENT = {**os.environ, "GALE_PLUGIN_PATH": PLUGINS, "no_proxy": "*"}
+PATIENCE = 60  # seconds that a run may take on a busy machine; it takes less than one
+
+TOPOLOGY = """
+name: poison
+config: {{topology.message.timeout.secs: 3600, topology.state.checkpoint.interval.ms: 100, topology.dead_letters.file: letters.jsonl{config}}}
+spouts:
+  - {{id: in, className: gale.spout.File, properties: {{path: in.jsonl}}}}{spouts}
+bolts:{bolts}
+  - {{id: json, className: gale.bolt.Json, properties: {{fields: "n, x", maxBytes: 67108864}}}}
+  - {{id: value, className: gale.bolt.Map, properties: {{set: {{x: "base64.decode(x)", n: "tostring(n)"}}, work: 1000000000, memory: 268435456}}}}
+  - id: out
+    className: {name}
+    properties: {properties}
+streams:
+  - {{from: in, to: json, grouping: {{type: SHUFFLE}}}}
+  - {{from: json, to: value, grouping: {{type: SHUFFLE}}}}
+  - {{from: value, to: out, grouping: {{type: SHUFFLE}}}}{streams}
+"""
+
+
+def unescape(text):
+    """A column of gale's TSV."""
+    words = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+    return re.sub(rb"\\([tnr])", lambda found: words[found[1]], text)
+
+
+class Sink:
+    """A row of the table: a class of sinks, with one place that the value goes to. Fields are n, a number as text, and x, the value."""
+    name = None  # the class
+    properties = {}
+    skip = None  # why its system is not here
+    config = spouts = bolts = streams = ""  # more of the topology
+    durable = False
+    server_limits = ()  # values that the server's settings forbid, which gale cannot know before it is told
+
+    def __init__(self, path):
+        self.path = path
+
+    @staticmethod
+    def good(number):
+        """What the system takes, in the line of this number."""
+        return b"good"
+
+    def begin(self):
+        """Returns the properties."""
+        return self.properties
+
+    def arrived(self, count):
+        """{n: bytes}, once the run has ended."""
+        raise NotImplementedError
+
+    def shown(self, value):
+        """The value as `arrived` has it."""
+        return value
+
+    def end(self):
+        pass
+
+
+class Peer:
+    """Takes what comes by TCP or UDP, until it is closed."""
+
+    def __init__(self, kind):
+        self.socket = socket.socket(socket.AF_INET, kind)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.data, self.open = [], True
+        if kind == socket.SOCK_STREAM:
+            self.socket.listen()
+        else:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.thread = threading.Thread(target=self.take if kind == socket.SOCK_STREAM else self.hear, daemon=True)
+        self.thread.start()
+
+    def take(self):
+        while self.open:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            with connection:
+                while data := connection.recv(1 << 20):
+                    self.data.append(data)
+
+    def hear(self):
+        while data := self.socket.recv(1 << 17):
+            self.data.append(data + b"\n")
+
+    def close(self):
+        self.open = False
+        if self.socket.type == socket.SOCK_STREAM:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        else:
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", ("127.0.0.1", self.port))
+        self.thread.join()
+        self.socket.close()
+        return b"".join(self.data)
+
+
+# --- Files, commands, sockets ---
+
+
+def rows(data):
+    return {n.decode(): unescape(x) for n, x in (line.split(b"\t") for line in data.split(b"\n") if line)}
+
+
+class FileRow(Sink):
+    name = "gale.bolt.FileSink"
+    properties = {"path": "out.tsv", "fields": ["n", "x"]}
+
+    def arrived(self, count):
+        return rows((self.path / "out.tsv").read_bytes())
+
+
+class FilePath(Sink):
+    """A value is one name, escaped where it must be: nothing leaves the folder."""
+    name = "gale.bolt.FileSink"
+    properties = {"path": "out/{x}.tsv", "fields": ["n"]}
+
+    def begin(self):
+        (self.path / "out").mkdir()
+        return self.properties
+
+    def arrived(self, count):
+        files = [file for file in self.path.rglob("*.tsv")]
+        assert all(file.parent == self.path / "out" for file in files), files
+        return {line: None for file in files for line in file.read_text().splitlines()}
+
+    def shown(self, value):
+        return None
+
+
+class Exec(Sink):
+    name = "gale.bolt.ExecSink"
+    properties = {"command": "cat > out.tsv", "fields": ["n", "x"]}
+    arrived = FileRow.arrived
+
+
+class Tcp(Sink):
+    name = "gale.bolt.TcpSink"
+    kind, framing = socket.SOCK_STREAM, {}
+
+    def begin(self):
+        self.peer = Peer(self.kind)
+        return {"connect": f"127.0.0.1:{self.peer.port}", "fields": ["n", "x"], **self.framing}
+
+    def arrived(self, count):
+        self.data = self.peer.close()
+        return self.records()
+
+    def records(self):
+        return rows(self.data)
+
+
+class TcpText(Tcp):
+    """A record is a line: a text with a newline in it would be two. Good values are all the same: they are counted."""
+    framing = {"format": "text", "fields": ["x"], "framing": "lines"}
+    server_limits = ("newline", "CR LF")  # of a whole record, whatever its fields are
+
+    def records(self):
+        return self.data.split(b"\n")[:-1]
+
+
+class TcpNul(TcpText):
+    framing = {"format": "text", "fields": ["x"], "framing": "nul"}
+    server_limits = ("NUL",)
+
+    def records(self):
+        return self.data.split(b"\0")[:-1]
+
+
+class Udp(Tcp):
+    name, kind = "gale.bolt.UdpSink", socket.SOCK_DGRAM
+    server_limits = ("65,536 bytes", "too large")
+
+
+class Buffer(Sink):
+    name = "gale.bolt.DiskBuffer"
+    properties = {"path": "buffer", "disk": "1 MiB"}
+    server_limits = ("too large",)
+    spouts = "\n  - {id: back, className: gale.spout.DiskBuffer, properties: {path: buffer, fields: 'n, x'}}"
+    bolts = "\n  - {id: file, className: gale.bolt.FileSink, properties: {path: out.tsv, fields: 'n, x'}}"
+    streams = "\n  - {from: back, to: file, grouping: {type: SHUFFLE}}"
+    arrived = FileRow.arrived
+
+
+# --- MQTT ---
+
+
+class Mqtt(Sink):
+    name = "gale.bolt.MqttSink"
+    given = {"topic": "out/{n}", "payload": "x"}
+    version = "5"
+    server_limits = ("too large",)
+    skip = None if systems.mosquitto.is_there() else "there is no mosquitto"
+
+    def begin(self):
+        self.broker = systems.mosquitto.Broker("max_packet_size 1000000", "log_type none")
+        self.client = systems.mosquitto.Client(self.broker).subscribe("out/#")
+        return {"server": f"127.0.0.1:{self.broker.port}", "clientId": "poison", "version": self.version, **self.given}
+
+    def arrived(self, count):
+        end = time.monotonic() + 60
+        while len(self.client.messages) < count and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.found()
+
+    def found(self):
+        return {one.topic[4:]: one.payload for one in self.client.messages}
+
+    def end(self):
+        self.client.close()
+        self.broker.close()
+
+
+class Mqtt3(Mqtt):
+    version = "3.1.1"
+
+
+class MqttTopic(Mqtt):
+    given = {"topic": "out/{x}", "payload": "n"}
+    server_limits = ()
+
+    def found(self):
+        return {one.payload.decode(): one.topic[4:].encode() for one in self.client.messages}
+
+
+class Mqtt3Topic(MqttTopic):
+    version = "3.1.1"
+
+
+class MqttLevels(MqttTopic):
+    given = {"topic": "out/{+x}", "payload": "n"}
+
+
+class MqttProperty(Mqtt):
+    given = {"topic": "out/{n}", "payload": "n", "properties": ["x"]}
+    server_limits = ()
+
+    def found(self):
+        return {one.topic[4:]: dict(one.properties.UserProperty)["x"].encode() for one in self.client.messages}
+
+
+# --- NATS ---
+
+
+class Nats(Sink):
+    name = "gale.bolt.NatsSink"
+    given = {"subject": "out.{n}", "payload": "x"}
+    server_limits = ("too large",)
+    skip = None if systems.nats.program() else "there is no nats-server"
+
+    def begin(self):
+        self.server = systems.nats.Server("max_payload: 1000000")
+        with systems.nats.Client(self.server) as client:
+            client.make_stream("OUT", "out.>")
+        return {"servers": [self.server.url], **self.given}
+
+    def arrived(self, count):
+        with systems.nats.Client(self.server) as client:
+            return self.found(client.read("OUT"))
+
+    def found(self, messages):
+        return {subject[4:]: payload for subject, _, payload in messages}
+
+    def end(self):
+        self.server.close()
+
+
+class NatsSubject(Nats):
+    given = {"subject": "out.{x}", "payload": "n"}
+
+    def found(self, messages):
+        return {payload.decode(): subject[4:].encode() for subject, _, payload in messages}
+
+
+class NatsLevels(NatsSubject):
+    given = {"subject": "out.{+x}", "payload": "n"}
+
+
+class NatsHeader(Nats):
+    given = {"subject": "out.{n}", "payload": "n", "headers": ["x"]}
+
+    def found(self, messages):
+        return {subject[4:]: next(line for line in headers.split("\r\n") if line.startswith("x: "))[3:].encode(errors="surrogateescape") for subject, headers, _ in messages}
+
+
+class NatsId(Nats):
+    """Of one id the stream keeps the first message: the others are confirmed."""
+    given = {"subject": "out.{n}", "payload": "n", "id": "x"}
+
+    @staticmethod
+    def good(number):
+        return b"good %d" % number
+
+    def arrived(self, count):
+        found = super().arrived(count)
+        first = {x: n for n, x in found.items()}
+        return found | {n: b"a\tb" for n in ("2", str(2 * len(VALUES) + 2)) if b"a\tb" in first}
+
+    def found(self, messages):
+        return {subject[4:]: next(line for line in headers.split("\r\n") if line.startswith("Nats-Msg-Id: "))[13:].encode(errors="surrogateescape") for subject, headers, _ in messages}
+
+
+# --- RabbitMQ ---
+
+
+class Rabbit(Sink):
+    name = "gale.bolt.RabbitMQSink"
+    given = {"routingKey": "out", "body": "x", "id": "n", "maxMessage": 1000000}
+    skip = None if systems.rabbitmq.programs() else "there is no rabbitmq-server"
+    server = None
+
+    def begin(self):
+        if not Rabbit.server:
+            Rabbit.server = systems.rabbitmq.Server()
+        with self.server.connect() as broker:
+            broker.exchange("all", "fanout")
+            broker.queue("out")
+            broker.bind("out", "all")
+            broker.purge("out")
+        return {"url": [self.server.url()], "exchange": "all", **self.given}
+
+    def arrived(self, count):
+        with self.server.connect() as broker:
+            messages = broker.drain("out")
+        return dict(self.found(one) for one in messages)
+
+    def found(self, one):
+        return one.message_id, one.body
+
+
+class RabbitKey(Rabbit):
+    given = {"routingKey": "{x}", "body": "n"}
+
+    def found(self, one):
+        return one.body.decode(), one.key.encode()
+
+
+class RabbitHeader(Rabbit):
+    given = {"routingKey": "out", "body": "n", "headers": ["x"]}
+
+    def found(self, one):
+        value = one.headers["x"]
+        return one.body.decode(), value if isinstance(value, bytes) else value.encode()
+
+
+class RabbitId(Rabbit):
+    given = {"routingKey": "out", "body": "n", "id": "x"}
+
+    def found(self, one):
+        return one.body.decode(), one.message_id.encode()
+
+
+# --- Redis ---
+
+
+class Redis(Sink):
+    name = "gale.bolt.RedisSink"
+    given = {"command": "HSET", "key": "out", "member": "{n}", "value": "{x}"}
+    skip = None if systems.redis.program() else "there is no redis-server"
+    server_limits = ("too large",)
+
+    def begin(self):
+        self.server = systems.redis.Server("--proto-max-bulk-len", "1mb")
+        return {"server": f"127.0.0.1:{self.server.port}", **self.given}
+
+    def arrived(self, count):
+        found = self.server("HGETALL", "out")
+        return {n: x.encode(errors="surrogateescape") for n, x in zip(found[::2], found[1::2])}
+
+    def end(self):
+        self.server.close()
+
+
+class RedisKey(Redis):
+    given = {"command": "RPUSH", "key": "out:{x}", "value": "{n}"}
+
+    def arrived(self, count):
+        return {n: key[4:].encode(errors="surrogateescape") for key in self.server("KEYS", "out:*") for n in self.server("LRANGE", key.encode(errors="surrogateescape"), 0, -1)}
+
+
+class RedisScore(Redis):
+    """The server refuses what is no number, in its words."""
+    given = {"command": "ZADD", "key": "out", "member": "{n}", "value": "{x}"}
+    server_limits = tuple(VALUES)
+
+    @staticmethod
+    def good(number):
+        return b"7"
+
+    def arrived(self, count):
+        return dict.fromkeys(self.server("ZRANGE", "out", 0, -1), b"7")
+
+
+# --- Kafka ---
+
+
+class Kafka(Sink):
+    name = "gale.bolt.KafkaSink"
+    given = {"key": "n", "value": "x"}
+    server_limits = ("too large",)
+
+    def begin(self):
+        self.cluster = subprocess.Popen([CLUSTER, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.brokers = self.cluster.stdout.readline().decode().strip()
+        self.ask(b"topic out 1")
+        return {"brokers": self.brokers, "topic": "out", **self.given}
+
+    def ask(self, words):
+        self.cluster.stdin.write(words + b"\n")
+        self.cluster.stdin.flush()
+        lines = []
+        while (line := self.cluster.stdout.readline()) != b"ok\n":
+            assert line and not line.startswith(b"error "), line
+            lines.append(line[:-1])
+        return lines
+
+    def arrived(self, count):
+        return dict(self.found(*(bytes.fromhex(part.decode()) for part in line.split(b"\t"))) for line in self.ask(b"hex out"))
+
+    def found(self, key, value, header):
+        return key.decode(), value
+
+    def end(self):
+        self.cluster.stdin.close()
+        self.cluster.wait()
+        self.cluster.stdout.close()
+
+
+class KafkaKey(Kafka):
+    given = {"key": "x", "value": "n"}
+
+    def found(self, key, value, header):
+        return value.decode(), key
+
+
+class KafkaHeader(Kafka):
+    given = {"key": "n", "value": "n", "headers": ["x"]}
+
+    def found(self, key, value, header):
+        return value.decode(), header
+
+
+# --- HTTP ---
+
+
+class Http(Sink):
+    name = "gale.bolt.HttpSink"
+    given = {"url": "{url}/?n={{n}}", "body": "x"}
+    server_limits = ("too large",)
+
+    def begin(self):
+        def choose(number, handler, body):
+            return systems.http.say(413 if len(body) > 1000000 else 200)
+        self.peer = systems.http.Peer(choose=choose)
+        return {key: value.replace("{url}", self.peer.url).replace("{{", "{").replace("}}", "}") for key, value in self.given.items()}
+
+    def arrived(self, count):
+        return dict(self.found(one) for one in self.peer.server.requests if len(one.body) <= 1000000)
+
+    def found(self, one):
+        return urllib.parse.parse_qs(urllib.parse.urlsplit(one.path).query)["n"][0], one.body
+
+    def end(self):
+        self.peer.close()
+
+
+class HttpUrl(Http):
+    given = {"url": "{url}/?x={{x}}", "body": "n"}
+    server_limits = ()
+
+    def found(self, one):
+        return one.body.decode(), urllib.parse.unquote_to_bytes(one.path.partition("?x=")[2])
+
+
+# --- PostgreSQL, SQLite ---
+
+
+class Postgres(Sink):
+    name = "gale.bolt.PostgresSink"
+    given = {"table": "good", "fields": ["n", "x"]}
+    column = "text"
+    skip = None if systems.postgres.programs() else "there is no PostgreSQL"
+    server = None
+    server_limits = ()
+
+    def begin(self):
+        if not Postgres.server:
+            Postgres.server = systems.postgres.Server()
+        self.server.sql(f"DROP TABLE IF EXISTS good; CREATE TABLE good (n text, x {self.column})", "shop")
+        return {"connection": self.server.connection(), **self.given}
+
+    def arrived(self, count):
+        return {n: bytes.fromhex(x) for n, x in self.server.sql("SELECT n, encode(convert_to(x::text, 'UTF8'), 'hex') FROM good", "shop")}
+
+    def shown(self, value):
+        """Bytes in a column of text are PostgreSQL's own notation of them."""
+        try:
+            value.decode()
+            return value
+        except UnicodeDecodeError:
+            return b"\\x" + value.hex().encode()
+
+
+class PostgresShort(Postgres):
+    """A column that is too short for most, which the server knows."""
+    column = "varchar(5)"
+    server_limits = tuple(VALUES)
+
+
+class PostgresBytes(Postgres):
+    column = "bytea"
+    server_limits = tuple(VALUES)
+
+    def arrived(self, count):
+        return {n: bytes.fromhex(x) for n, x in self.server.sql("SELECT n, encode(x, 'hex') FROM good", "shop")}
+
+    def shown(self, value):
+        """A text with a backslash in it is the notation of other bytes, or of none: it is refused."""
+        return value
+
+
+class PostgresDate(Postgres):
+    column = "date"
+    server_limits = tuple(VALUES)
+
+    @staticmethod
+    def good(number):
+        return b"2026-11-28"
+
+
+class Sqlite(Sink):
+    name = "gale.bolt.SqliteSink"
+    given = {"path": "out.db", "table": "good", "fields": ["n", "x"]}
+    column = "text"
+
+    def begin(self):
+        base = sqlite3.connect(self.path / "out.db")
+        base.execute(f"CREATE TABLE good (n text, x {self.column})")
+        base.close()
+        return self.given
+
+    def arrived(self, count):
+        base = sqlite3.connect(self.path / "out.db")
+        base.text_factory = bytes
+        found = {n.decode(): x if isinstance(x, bytes) else str(x).encode() for n, x in base.execute("SELECT n, x FROM good")}
+        base.close()
+        return found
+
+
+class SqliteChecked(Sqlite):
+    column = "text check (length(x) between 1 and 10)"
+    server_limits = tuple(VALUES)
+
+
+class Printed(Sink):
+    """A line of JSON each, whatever is in it."""
+    name = "gale.bolt.Printer"
+
+    def arrived(self, count):
+        found = {}
+        for line in (self.path / "stdout").read_text().splitlines():
+            if line.startswith("{"):
+                one = json.loads(line)["values"]
+                found[one["n"]] = base64.b64decode(one["x"]["base64"]) if isinstance(one["x"], dict) else one["x"].encode()
+        return found
+
+
+# --- The table ---
+
+TABLE = (FileRow, FilePath, Exec, Tcp, TcpText, TcpNul, Udp, Buffer, Mqtt, Mqtt3, MqttTopic, Mqtt3Topic, MqttLevels, MqttProperty, Nats, NatsSubject, NatsLevels, NatsHeader, NatsId,
+         Rabbit, RabbitKey, RabbitHeader, RabbitId, Redis, RedisKey, RedisScore, Kafka, KafkaKey, KafkaHeader, Http, HttpUrl, Postgres, PostgresShort, PostgresBytes, PostgresDate, Sqlite,
+         SqliteChecked, Printed)
+
+REMAKES = "it makes other tuples of its input, and sends nothing to a system"
+EXCUSED = {
+    "gale.bolt.Null": "it takes everything",
+    "gale.bolt.Log": "its lines are the log's, whose own test writes control characters as escapes (cli/log_lines)",
+    "gale.bolt.SqliteLetters": "it is SqliteSink with a table of its own, and refuses other fields (connect/sqlite_sink)",
+}
+EXCUSED |= dict.fromkeys((f"gale.bolt.{name}" for name in """Split Count RollingCount RollingCountAgg IntermediateRankings TotalRankings AccessLog Dedupe EventTime Unique UniqueTotal
+    Window Csv KeyValue Timestamp Format Sample RateLimit Filter Route Map FlatMap JoinLines Regex Lookup Json Pack Unpack Protobuf ProtobufFormat Avro AvroFormat PostgresLookup
+    SqliteLookup""".split()), REMAKES)
+
+
+def classes(kind):
+    """All that `gale help classes` lists, of plugins as well."""
+    words = subprocess.run([GALE, "help", "classes"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+    return set(re.findall(rf"^  (gale\.{kind}\.\w+)", words, re.MULTILINE))
+
+
+class Table(unittest.TestCase):
+    def test_every_bolt_has_a_row_or_a_reason(self):
+        rows = {row.name for row in TABLE}
+        self.assertFalse(rows & EXCUSED.keys())
+        self.assertEqual(rows | EXCUSED.keys(), classes("bolt"))
+
+
+class Letter:
+    def __init__(self, line):
+        one = json.loads(line)
+        self.reason, self.text = one["reason"], one["text"]
+        self.number = json.loads(one["tuple"][0])["n"]
+
+
+class Proxy:
+    """Leads to a port, and hangs up on the client whenever that says the word: what stands before it in the same piece is not passed on, either."""
+
+    def __init__(self, port, word):
+        self.to, self.word, self.hung_up = port, word, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            for one, other, word in ((near, far, self.word), (far, near, None)):
+                threading.Thread(target=self.carry, args=(one, other, word), daemon=True).start()
+
+    def carry(self, one, other, word):
+        last = b""
+        try:
+            while data := one.recv(1 << 16):
+                if word and word in last + data:
+                    self.hung_up += 1
+                    break
+                last = data[-len(word or b""):]
+                other.sendall(data)
+        except OSError:
+            pass
+        for end in (one, other):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+class Run(unittest.TestCase):
+    row = None
+
+    def setUp(self):
+        if self.row.skip:
+            self.skipTest(self.row.skip)
+        folder = tempfile.TemporaryDirectory(prefix="gale-poison-")
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+        self.lines = self.make_lines()
+        self.sink = self.row(self.path)
+
+    def make_lines(self):
+        return lines_of(VALUES, self.row.good)
+
+    def change(self, properties):
+        """Of the sink, in JSON."""
+        return properties
+
+    def run_it(self):
+        (self.path / "in.jsonl").write_text("".join(json.dumps({"n": n, "x": base64.b64encode(x).decode()}) + "\n" for n, (_, x) in enumerate(self.lines)))
+        properties = self.sink.begin()
+        self.addCleanup(self.sink.end)
+        (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=self.change(json.dumps(properties)), config=self.row.config, spouts=self.row.spouts, bolts=self.row.bolts,
+                                                          streams=self.row.streams))
+        with open(self.path / "stdout", "w") as stdout, open(self.path / "log", "w") as log:
+            self.code = subprocess.run([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdout=stdout, stderr=log, timeout=PATIENCE).returncode
+        self.log = (self.path / "log").read_text(errors="replace")
+        letters = self.path / "letters.jsonl"
+        letters = [Letter(line) for line in letters.read_text().splitlines()] if letters.exists() else []
+        self.letters = {letter.number: letter for letter in letters}
+        self.assertEqual(len(letters), len(self.letters), "a tuple has two dead letters")
+        self.assertEqual(self.code, 1 if self.letters else 0, self.log[-3000:])
+
+    def test_neighbours_arrive_and_the_run_ends(self):
+        self.run_it()
+        found = self.sink.arrived(len(self.lines) - len(self.letters))
+        self.check_arrivals(found)
+        self.check_words()
+
+    def check_arrivals(self, found):
+        if isinstance(found, list):  # without numbers: good ones are counted
+            self.assertEqual([x[:99] for x in sorted(found)], [x[:99] for x in sorted(x for n, (_, x) in enumerate(self.lines) if n not in self.letters)])
+            return
+        problems = [f"{n} was never sent" for n in found.keys() - set(map(str, range(len(self.lines))))]
+        for n, (name, x) in enumerate(self.lines):
+            shown = self.sink.shown(x)
+            if str(n) not in found and n not in self.letters:
+                problems.append(f"{n}, {name}: it is neither there nor rejected")
+            elif str(n) in found and n in self.letters:
+                problems.append(f"{n}, {name}: it is there, and was rejected: {self.letters[n].text}")
+            elif str(n) in found and found[str(n)] != shown:
+                problems.append(f"{n}, {name}: {found[str(n)][:80]} is there, and not {shown[:80]}")
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+
+    def check_words(self):
+        problems = []
+        for n, letter in self.letters.items():
+            name = self.lines[n][0]
+            if name == "good" or letter.reason != "rejected":
+                problems.append(f"{n}, {name}: {letter.reason}: {letter.text}")
+            elif name not in self.row.server_limits and not re.search(r"\bx\b", letter.text):
+                problems.append(f"{n}, {name}: it does not name the field: {letter.text}")
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+        if self.letters:
+            self.assertRegex(self.log, "given up after 1 attempt: rejected: ")
+            self.assertRegex(self.log, rf"(?m)^{len(self.letters)} rejected")
+
+
+class Pills(Run):
+    """A server that hangs up behind a tuple, each time: the tuple is rejected for that after gale.sink.losses (3) connections, and its neighbours arrive."""
+    pill = b"poison-pill"
+
+    def make_lines(self):
+        lines = [("pill", self.pill), *[("good", self.row.good(n + 1)) for n in range(100)]]
+        lines[50] = lines[70] = lines[71] = ("pill", self.pill)
+        return [*lines, ("pill", self.pill)]
+
+    def change(self, properties):
+        port = re.search(r"127\.0\.0\.1:(\d+)|port=(\d+)", properties)
+        port = port[1] or port[2]
+        self.proxy = Proxy(int(port), self.pill)
+        self.addCleanup(self.proxy.close)
+        return properties.replace(port, str(self.proxy.port))
+
+    def test_neighbours_arrive_and_the_run_ends(self):
+        self.run_it()
+        self.check_arrivals(self.sink.arrived(len(self.lines) - len(self.letters)))
+        self.assertEqual([self.lines[n][0] for n in self.letters], ["pill"] * 5)
+        for letter in self.letters.values():
+            self.assertEqual(letter.reason, "rejected")
+            self.assertIn("3 connections ended behind it", letter.text)
+        self.assertLess(self.proxy.hung_up, 100)
+
+
+HANG_UP = (Mqtt, Mqtt3, Nats, Rabbit, Redis, Postgres, Http)
+NO_PILLS = {
+    "gale.bolt.KafkaSink": "librdkafka has its connections, and says nothing of them; what brokers refuse it is told",
+    "gale.bolt.TcpSink": "nobody answers a record there: none is known to be why",
+    "gale.bolt.UdpSink": "it has no connection",
+    "gale.bolt.ExecSink": "a command that ends is counted by `restartMax`: its lines have no answers",
+} | dict.fromkeys(("gale.bolt.FileSink", "gale.bolt.DiskBuffer", "gale.bolt.SqliteSink", "gale.bolt.Printer"), "files have no connection")
+
+
+class PillTable(unittest.TestCase):
+    def test_every_sink_is_hung_up_on_or_has_a_reason(self):
+        self.assertEqual({row.name for row in HANG_UP} | NO_PILLS.keys(), {row.name for row in TABLE})
+
+
+def tests(chosen):
+    cases = [type(row.__name__, (Run,), {"row": row, "__doc__": row.__doc__}) for row in TABLE]
+    cases += [PillTable, *(type(row.__name__ + "Pills", (Pills,), {"row": row, "__doc__": Pills.__doc__}) for row in HANG_UP)]
+    loader = unittest.defaultTestLoader
+    suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in [Table, *cases] if not chosen or case.__name__ in chosen)
+    return suite
+
+
+def close_servers():
+    for row in (Rabbit, Postgres):
+        if row.server:
+            row.server.close()
+
+
+if __name__ == "__main__":
+    try:
+        done = unittest.TextTestRunner(verbosity=2).run(tests(sys.argv[4:]))
+    finally:
+        close_servers()
+    sys.exit(not done.wasSuccessful())
