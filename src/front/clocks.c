@@ -106,7 +106,7 @@ static int look_at_lines(const gx_loading *l, const gx_vertex *v, const gx_compo
                      bolt->name, tasks, shuffled);
         return 0;
     }
-    int rc = find_spread(l, bolt, &before);
+    int rc = gx_spread_before(l, bolt, &before);
     if (before)
         gx_yaml_warn(
             l->doc, v->id, l->options->logger,
