@@ -1,18 +1,19 @@
 /* gale/metric.h: a component's own figures.
  *
- * What:    a counter that only grows, a gauge that says how much there is now, a histogram of sizes or times. A task makes them by
- *          name and notes values; who looks at the run sees them beside gale's own: gale_runtime_metric, /metrics, the page.
- *          A name is a metric of the whole topology, with one figure a task: the same name again is the same metric. With labels
- *          it has one figure for each set of their values, a series.
+ * What:    a counter that only grows, a gauge that says how much there is now, a histogram of sizes or times. A task
+ *          makes them by name and notes values; readers of the run see them beside gale's own: gale_runtime_metric,
+ *          /metrics, the page. A name is a metric of the whole topology, with one figure a task: the same name again is
+ *          the same metric. With labels it has one figure for each set of their values, a series.
  * Threads: the task's own. Anybody may read meanwhile (gale_runtime_metric_stats).
  * Owner:   the runtime: nothing is freed by the component, and what was noted can be read until the runtime is freed.
- * Errors:  gale_metric_new says them, in words by gale_report. A component may ignore them and go on with NULL for
- *          its metric: noting to that does nothing.
+ * Errors:  gale_metric_new reports them (gale_report). A component may ignore them and go on with NULL for its metric:
+ *          noting to that does nothing.
  * Misuse:  the inline functions assert only: `out`. (What else they are given is checked.)
- * Limits:  GALE_METRICS_MAX names in a task, GALE_METRIC_NAMES_MAX in a topology. A task has at most `gale.metric.series` series with
- *          labels (GALE_METRIC_SERIES unless it is set). Each further one is noted to a series whose values are all "other". Not kept by checkpoints: each run begins at 0, as
- *          those who read counters expect. A counter's and a histogram's sum are doubles: whole numbers are exact up to 2^53.
- *          A histogram keeps values in steps of 1/32 of theirs, and of a millionth at least; above 4.6e12 all are one.
+ * Limits:  GALE_METRICS_MAX names in a task, GALE_METRIC_NAMES_MAX in a topology. A task has at most
+ *          `gale.metric.series` series with labels (GALE_METRIC_SERIES unless it is set). Each further one is noted to
+ *          a series whose values are all "other". Not kept by checkpoints: each run begins at 0, as readers of counters
+ *          expect. A counter's and a histogram's sum are doubles: whole numbers are exact up to 2^53. A histogram keeps
+ *          values in steps of 1/32 of theirs, and of a millionth at least; above 4.6e12 all are one.
  */
 #ifndef GALE_METRIC_H
 #define GALE_METRIC_H
@@ -59,8 +60,8 @@ typedef struct gale_metric_label {
 
 typedef struct gale_metric_options {
     size_t size;
-    /* A letter or _, then letters, digits and _. Not ending in _total, which readers see behind a counter's name anyway; a gauge's not in
-     * _bucket, _count or _sum either, which histograms have there. */
+    /* A letter or _, then letters, digits and _. Not ending in _total, which readers see behind a counter's name
+     * anyway; a gauge's not in _bucket, _count or _sum either, which histograms have there. */
     const char *name;
     int32_t kind;     /* gale_metric_kind */
     const char *help; /* a sentence for who reads it; default: none. The first that is given for a name is kept, cut at
@@ -73,9 +74,9 @@ typedef struct gale_metric_options {
 #define GALE_METRIC_OPTIONS_INIT                                                                                       \
     { sizeof(gale_metric_options), NULL, GALE_METRIC_COUNTER, NULL, NULL, 0 }
 
-/* Makes one, or finds the one that the task has by this name and these labels, then without memory: in `open`, `prepare` or later.
- * GALE_INVALID: the name, the kind, the labels, or another kind or other names of labels than the name has in this topology;
- * GALE_TOO_LARGE: there are GALE_METRICS_MAX, or GALE_METRIC_NAMES_MAX; GALE_NO_MEMORY;
+/* Makes one, or finds the one that the task has by this name and these labels, then without memory: in `open`,
+ * `prepare` or later. GALE_INVALID: the name, the kind, the labels, or another kind or other names of labels than the
+ * name has in this topology; GALE_TOO_LARGE: there are GALE_METRICS_MAX, or GALE_METRIC_NAMES_MAX; GALE_NO_MEMORY;
  * GALE_STOPPED at the end; GALE_UNSUPPORTED where nobody reads them (an older gale, a test's collector). */
 GALE_INLINE int gale_metric_new(gale_collector *out, const gale_metric_options *options, gale_metric **ret_metric) {
     GALE_ASSERT(out);
@@ -83,8 +84,8 @@ GALE_INLINE int gale_metric_new(gale_collector *out, const gale_metric_options *
     return has && out->ops->metric_new ? out->ops->metric_new(out, options, ret_metric) : GALE_UNSUPPORTED;
 }
 
-/* Notes a value; a handful of instructions for a counter or a gauge. GALE_INVALID, and nothing is noted: no metric (NULL); not a finite number; below
- * 0, but for a gauge; a counter's sum, or a histogram's, that would be infinite. */
+/* Notes a value; a handful of instructions for a counter or a gauge. GALE_INVALID, and nothing is noted: no metric
+ * (NULL); not a finite number; below 0, but for a gauge; a counter's sum, or a histogram's, that would be infinite. */
 GALE_INLINE int gale_metric_note(gale_metric *metric, double value) {
     return metric ? metric->ops->note(metric, value) : GALE_INVALID;
 }

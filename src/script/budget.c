@@ -16,8 +16,8 @@ enum {
 
 /* --- Memory --- */
 
-/* What Lua is given stands behind its own size, so that a block that shrinks may stay where it is: Lua wants that never to
- * fail. */
+/* What Lua is given stands behind its own size, so that a block that shrinks may stay where it is: Lua wants that
+ * never to fail. */
 typedef struct gx_budget_block {
     _Alignas(16) size_t size; /* with this */
     bool is_stack;
@@ -58,8 +58,8 @@ static block *take_block(gx_budget *budget, size_t size) {
     return made;
 }
 
-/* Lua tries a full collection when it gets nothing, then it raises its error. That collection is charged, since a call that has
- * nearly no room left may ask for one again and again. */
+/* Lua tries a full collection when it gets nothing, then it raises its error. That collection is charged, since a
+ * call that has nearly no room left may ask for one again and again. */
 static void *refuse(gx_budget *budget, bool was_allowed) {
     if (was_allowed) budget->out = true;
     budget->left -= (int64_t)(budget->used / COLLECTED_UNIT);
@@ -119,7 +119,7 @@ bool gx_budget_charge(gx_budget *budget, uint64_t work) {
     return budget->left >= 0 || budget->most == SIZE_MAX;
 }
 
-/* CPU time is read only when the count is late, as that is a system call. The first late look begins the measurement. */
+/* CPU time is read only when the count is late, as that is a system call. The first late look begins to measure. */
 static void charge_cpu(gx_budget *budget) {
     int64_t cpu = gx_os_thread_cpu();
     if (budget->slow_cpu < 0) {

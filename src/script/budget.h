@@ -1,9 +1,11 @@
-/* The budget of a call in a box: work in units of about ten nanoseconds, memory in bytes, and CPU time as a net below the count.
+/* The budget of a call in a box: work in units of about ten nanoseconds, memory in bytes, and CPU time as a net below
+ * the count.
  *
- * Charged are instructions of Lua's machine, allocations, and each function of the library for its operands. An instruction may
- * compare the longest text, and it may copy all of Lua's stack (`...`, several results), so both raise the price of an instruction.
- * The price of some instructions cannot be known in advance: a remainder of floats, text as a number, a lookup among colliding keys. If
- * a call computes for more than GX_BUDGET_NANOSECONDS a unit, the CPU time that is missing in the count is charged as well.
+ * Charged are instructions of Lua's machine, allocations, and each function of the library for its operands. An
+ * instruction may compare the longest text, and it may copy all of Lua's stack (`...`, several results), so both
+ * raise the price of an instruction. The price of some instructions cannot be known in advance: a remainder of
+ * floats, text as a number, a lookup among colliding keys. If a call computes for more than GX_BUDGET_NANOSECONDS a
+ * unit, the CPU time that is missing in the count is charged as well.
  * Threads: as the box. Owner: the box; memory comes from the heap. */
 #ifndef GX_SCRIPT_BUDGET_H
 #define GX_SCRIPT_BUDGET_H

@@ -40,7 +40,8 @@ static gale_str member_of(const gx_names *n) {
     return gx_token_next(&rest).text;
 }
 
-/* Is the value that is now the library's? A field may have the same name: a function is called, and a table has the member. */
+/* Is the value that is now the library's? A field may have the same name: a function is called, and a table has the
+ * member. */
 static bool is_library(const reading *r) {
     const gx_names *n = &r->names;
     gale_str name = n->now.text;
@@ -105,7 +106,8 @@ static int refuse_method(const reading *r, gale_str name) {
     return refuse_at(r, name.data, message, meant);
 }
 
-/* A value has no functions; text has those of `string`, and a table that the text makes has those that the text gives it. */
+/* A value has no functions; text has those of `string`, and a table that the text makes has those that the text gives
+ * it. */
 static int see_method(const reading *r) {
     gale_str name = r->names.now.text;
     bool may_be_set = r->own.has_functions || r->own.sets_by_index;
@@ -166,8 +168,8 @@ static bool is_taken(const reading *r, gale_str name) {
     return place_of(r->made, name) >= 0 || gx_box_knows(r->made->box, name);
 }
 
-/* Writes the name of a field as Lua has it. A field whose name is the library's, too, gets another name, so that both can be used:
- * one that nothing else has. */
+/* Writes the name of a field as Lua has it. A field whose name is the library's, too, gets another name, so that both
+ * can be used: one that nothing else has. */
 static void write_field(const reading *r, gale_str name, gx_buf *to) {
     gx_buf made = GX_BUF_INIT(to->heap);
     if (!gx_box_knows(r->made->box, name) && !gx_str_is(name, "_ENV")) {

@@ -1,5 +1,5 @@
-/* What an expression counts: metrics of its task, by name. One that was noted to before is found by the text that Lua has of its
- * name, without a call of the engine's and without memory. */
+/* What an expression counts: metrics of its task, by name. One that was noted to before is found by the text that Lua
+ * has of its name, without a call of the engine's and without memory. */
 #include "script/function.h"
 #include "script/library.h"
 
@@ -66,7 +66,8 @@ static gale_metric *make(lua_State *lua, const char *name, const gale_metric_lab
     return metric;
 }
 
-/* The metric whose name is the first argument. One without labels is known by its name's text; the engine knows series. */
+/* The metric whose name is the first argument. One without labels is known by its name's text; the engine knows
+ * series. */
 static gale_metric *find(lua_State *lua) {
     gale_metric_label labels[GALE_METRIC_LABELS_MAX];
     const char *name = take_text(lua, 1);

@@ -1,5 +1,6 @@
-/* What each name in an expression is for: a value, a member of a table, a method, a key; and which names the text makes itself.
- * It reads tokens, not Lua's grammar: of a text that is not Lua it may answer anything, and Lua refuses that text afterwards.
+/* What each name in an expression is for: a value, a member of a table, a method, a key; and which names the text
+ * makes itself. It reads tokens, not Lua's grammar: of a text that is not Lua it may answer anything, and Lua refuses
+ * that text afterwards.
  * Threads: any. Owner: values; they borrow from the text. */
 #ifndef GX_SCRIPT_NAMES_H
 #define GX_SCRIPT_NAMES_H
@@ -35,7 +36,8 @@ bool gx_names_advance(gx_names *names);
 /* Is what is now called? */
 bool gx_names_is_called(const gx_names *names);
 
-/* The names that a text makes itself: those that are declared or assigned to, and keys and members that are given a value. */
+/* The names that a text makes itself: those that are declared or assigned to, and keys and members that are given a
+ * value. */
 typedef struct gx_names_own {
     gx_buf values, keys;  /* between blanks */
     bool has_functions;   /* it defines some */
