@@ -124,60 +124,62 @@ int64_t gx_json_scan_unescape(gx_json_scan *scan, gale_str raw, char *to) {
 
 /* --- Numbers --- */
 
-/* The digits that stand there; false when there are none. */
-static bool take_digits(gx_json_scan *scan, gx_json_number *number, uint32_t *kept) {
-    enum { MOST = 19 }; /* digits that 64 bits hold, whatever they are */
-    const char *from = scan->at, *at = from;
-    uint64_t mantissa = number->mantissa;
-    uint32_t count = *kept;
-    for (; at < scan->end && *at >= '0' && *at <= '9'; at++) {
-        if (count == MOST) number->fits = false;
-        if (!number->fits) continue;
-        mantissa = 10 * mantissa + (uint64_t)(*at - '0');
-        count += mantissa != 0;
-    }
-    number->mantissa = mantissa;
-    *kept = count;
-    scan->at = at;
-    return at > from;
+GX_INLINE const char *digits_end(const char *at, const char *end) {
+    while (at < end && *at >= '0' && *at <= '9') at++;
+    return at;
 }
 
-static bool take_power(gx_json_scan *scan, gx_json_number *number) {
-    enum { MOST = 100000 };
-    if (scan->at == scan->end || (*scan->at | 0x20) != 'e') return true;
-    number->whole = false;
-    if (++scan->at < scan->end && (*scan->at == '+' || *scan->at == '-')) scan->at++;
-    bool negative = scan->at[-1] == '-';
-    const char *from = scan->at;
-    int32_t power = 0;
-    for (; scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9'; scan->at++)
-        power = power < MOST ? 10 * power + (*scan->at - '0') : power;
-    if (power >= MOST) number->fits = false;
-    number->exponent += negative ? -power : power;
-    return scan->at > from || gx_json_scan_wrong(scan, from, "expected the digits of an exponent");
+/* The parts of a number: its digits, those behind the point, and those of the exponent with their sign. */
+typedef struct parts {
+    gale_str whole, part, power;
+    bool negative;
+} parts;
+
+GX_INLINE bool take_parts(gx_json_scan *scan, parts *ret_parts) {
+    const char *at = scan->at, *end = scan->end;
+    parts p = { .negative = at < end && *at == '-' };
+    at += p.negative;
+    const char *stop = at < end && *at == '0' ? at + 1 : digits_end(at, end);
+    if (stop == at) return gx_json_scan_wrong(scan, scan->at, p.negative ? "expected digits" : "expected a value");
+    p.whole = (gale_str){ at, (size_t)(stop - at) };
+    if (stop < end && *stop == '.') {
+        at = stop + 1;
+        stop = digits_end(at, end);
+        if (stop == at) return gx_json_scan_wrong(scan, at, "expected digits behind the point");
+        p.part = (gale_str){ at, (size_t)(stop - at) };
+    }
+    if (stop < end && (*stop | 0x20) == 'e') {
+        at = stop + 1;
+        bool is_signed = at < end && (*at == '+' || *at == '-');
+        stop = digits_end(at + is_signed, end);
+        if (stop == at + is_signed) return gx_json_scan_wrong(scan, stop, "expected the digits of an exponent");
+        p.power = (gale_str){ at, (size_t)(stop - at) };
+    }
+    scan->at = stop;
+    *ret_parts = p;
+    return true;
+}
+
+GX_INLINE uint64_t add_digits(uint64_t number, gale_str digits) {
+    for (size_t i = 0; i < digits.size; i++) number = 10 * number + (uint64_t)(digits.data[i] - '0');
+    return number;
 }
 
 bool gx_json_scan_number(gx_json_scan *scan, gx_json_number *ret_number) {
-    gx_json_number number = { .text = { scan->at, 0 }, .whole = true, .fits = true };
+    enum { MOST = 19, MOST_POWER = 5 }; /* digits that 64 bits hold, whatever they are; and of an exponent */
     const char *from = scan->at;
-    uint32_t kept = 0;
-    number.negative = scan->at < scan->end && *scan->at == '-';
-    scan->at += number.negative;
-    bool is_zero = scan->at < scan->end && *scan->at == '0';
-    if (is_zero)
-        scan->at++;
-    else if (!take_digits(scan, &number, &kept))
-        return gx_json_scan_wrong(scan, from, number.negative ? "expected digits" : "expected a value");
-    if (scan->at < scan->end && *scan->at == '.') {
-        const char *point = scan->at++;
-        number.whole = false;
-        if (!take_digits(scan, &number, &kept))
-            return gx_json_scan_wrong(scan, point, "expected digits behind the point");
-        if (scan->at - point > 100000) number.fits = false;
-        if (number.fits) number.exponent = -(int32_t)(scan->at - point - 1);
+    parts p = { .negative = false };
+    if (!take_parts(scan, &p)) return false;
+    gx_json_number number = { .text = { from, (size_t)(scan->at - from) }, .negative = p.negative };
+    number.whole = !p.part.data && !p.power.data;
+    number.fits = p.whole.size + p.part.size <= MOST && p.power.size <= MOST_POWER;
+    if (number.fits) {
+        bool is_signed = p.power.size && (*p.power.data == '-' || *p.power.data == '+');
+        gale_str power = { p.power.data + is_signed, p.power.size - is_signed };
+        int32_t exponent = (int32_t)add_digits(0, power);
+        number.mantissa = add_digits(add_digits(0, p.whole), p.part);
+        number.exponent = (is_signed && *p.power.data == '-' ? -exponent : exponent) - (int32_t)p.part.size;
     }
-    if (!take_power(scan, &number)) return false;
-    number.text.size = (size_t)(scan->at - from);
     *ret_number = number;
     return true;
 }
@@ -212,13 +214,13 @@ static bool skip_string(gx_json_scan *scan) {
 }
 
 static bool skip_scalar(gx_json_scan *scan, char first) {
-    gx_json_number number;
+    parts number;
     switch (first) {
     case '"': scan->at++; return skip_string(scan);
     case 't': return gx_json_scan_word(scan, "true", 4);
     case 'f': return gx_json_scan_word(scan, "false", 5);
     case 'n': return gx_json_scan_word(scan, "null", 4);
-    default: return gx_json_scan_number(scan, &number);
+    default: return take_parts(scan, &number);
     }
 }
 

@@ -20,7 +20,7 @@ static gx_json_node node_of(gale_str name) {
 }
 
 void gx_json_paths_init(gx_json_paths *paths, gx_json_node *nodes) {
-    *paths = (gx_json_paths){ nodes, 1 };
+    *paths = (gx_json_paths){ .nodes = nodes, .count = 1 };
     nodes[0] = node_of((gale_str){ "", 0 });
 }
 
@@ -51,6 +51,7 @@ bool gx_json_paths_add(gx_json_paths *paths, gale_str path, uint32_t column, gx_
         node = add_node(paths, &paths->nodes[node].twin, paths->nodes[node].name);
     paths->nodes[node].column = (uint16_t)column;
     paths->nodes[node].numbers = (uint8_t)numbers;
+    if (paths->columns <= column) paths->columns = column + 1;
     return true;
 }
 
@@ -261,7 +262,7 @@ static bool make_value(reading *r, uint32_t depth, uint8_t numbers, gale_value *
 
 static bool follow(reading *r, uint16_t node, uint32_t depth);
 
-/* All below is null: so it begins, and a name that comes again counts anew. */
+/* All below is null again: a name that comes twice counts anew. */
 static void forget(reading *r, uint16_t node) {
     for (uint16_t i = node; i != GX_JSON_NONE; i = r->nodes[i].twin)
         if (r->nodes[i].column != GX_JSON_NONE) r->columns[r->nodes[i].column] = gale_null();
@@ -323,7 +324,7 @@ static bool follow(reading *r, uint16_t node, uint32_t depth) {
     if (node == GX_JSON_NONE) return gx_json_scan_skip(&r->scan, depth);
     const char *from = r->scan.at;
     if (r->nodes[node].child != GX_JSON_NONE) {
-        forget(r, node);
+        if (node) forget(r, node);
         if (!follow_members(r, node, depth)) return false;
     }
     if (r->nodes[node].column == GX_JSON_NONE) return true;
@@ -349,9 +350,8 @@ int gx_json_read(gx_json_reader *reader, gale_str text, const gx_json_paths *pat
     reading r = { gx_json_scan_of(text), reader, paths->nodes, columns, false };
     gx_arena_reset(&reader->arena);
     reader->item_count = 0;
-    forget(&r, 0);
-    bool is_wanted = paths->count > 1 || paths->nodes[0].column != GX_JSON_NONE;
-    bool good = is_wanted ? follow(&r, 0, 0) : gx_json_scan_skip(&r.scan, 0);
+    for (uint32_t i = 0; i < paths->columns; i++) columns[i] = gale_null();
+    bool good = paths->columns ? follow(&r, 0, 0) : gx_json_scan_skip(&r.scan, 0);
     if (good && gx_json_scan_ended(&r.scan)) return GALE_OK;
     if (r.no_memory) return GALE_NO_MEMORY;
     reader->wrong = r.scan.wrong;

@@ -40,6 +40,7 @@ typedef struct gx_json_node {
 typedef struct gx_json_paths {
     gx_json_node *nodes; /* the maker's memory: gx_json_paths_room of them */
     uint32_t count;
+    uint32_t columns; /* the highest one, and one */
 } gx_json_paths;
 
 /* How many nodes paths in this list take at most: "a.b, c". */
