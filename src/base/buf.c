@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,16 +52,11 @@ void gx_buf_add_byte(gx_buf *buf, char byte) {
 
 /* Decimal digits; printf takes ten times as long. */
 void gx_buf_add_u64(gx_buf *buf, uint64_t number) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
-    gx_buf_add(buf, digits + at, sizeof digits - at);
+    if (gx_buf_reserve(buf, 20)) buf->size += gx_number_write_count(buf->data + buf->size, number);
 }
 
 void gx_buf_add_i64(gx_buf *buf, int64_t number) {
-    if (number < 0) gx_buf_add_byte(buf, '-');
-    gx_buf_add_u64(buf, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    if (gx_buf_reserve(buf, 20)) buf->size += gx_number_write_whole(buf->data + buf->size, number);
 }
 
 void gx_buf_format(gx_buf *buf, const char *format, ...) {

@@ -1,12 +1,10 @@
 #include "base/json.h"
 
 #include "base/base64.h"
+#include "base/number.h"
+#include "base/scan.h"
 
-#include <float.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The comma before an item, and the need of one after it. */
@@ -52,30 +50,16 @@ void gx_json_u64(gx_json *json, uint64_t value) {
     gx_buf_add_u64(json->out, value);
 }
 
-/* 15 digits name every short decimal, 17 every double. Subnormal numbers have fewer digits to tell apart. */
-static void format_shortest(char *text, size_t size, double value) {
-    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) return;
-    }
-}
-
 void gx_json_f64(gx_json *json, double value) {
+    char text[GX_NUMBER_TEXT];
     if (!isfinite(value)) {
         gx_json_null(json);
         return;
     }
-    char text[40];
-    format_shortest(text, sizeof text - 2, value);
-    bool whole = true;
-    for (char *c = text; *c; c++) {
-        if (strchr("+-0123456789", *c)) continue;
-        if (*c != 'e') *c = '.'; /* the locale may have another point */
-        whole = false;
-    }
+    size_t size = gx_number_write(text, value);
     begin_item(json);
-    gx_buf_add_text(json->out, text);
-    if (whole) gx_buf_add(json->out, ".0", 2);
+    gx_buf_add(json->out, text, size);
+    if (!memchr(text, '.', size) && !memchr(text, 'e', size)) gx_buf_add(json->out, ".0", 2);
 }
 
 static void add_escape(gx_buf *out, unsigned number) {
@@ -87,27 +71,27 @@ static void add_escape(gx_buf *out, unsigned number) {
         gx_buf_format(out, "\\u%04x", number);
 }
 
-/* The size of what must be written out at `text`, or 0. RFC 8259 leaves DEL and the C1 controls (U+0080 to U+009F, two
- * bytes) alone; a terminal that the line is shown on would obey them. */
-static size_t to_escape(const char *text, size_t size) {
-    unsigned char c = (unsigned char)*text;
-    if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) return 1;
-    return c == 0xc2 && size > 1 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0 ? 2 : 0;
+/* Is it a lead byte that no C1 control (U+0080 to U+009F) begins with? */
+static bool is_harmless(const char *at, const char *end) {
+    return (unsigned char)at[0] == 0xc2 && !(end - at > 1 && gx_is_within((unsigned char)at[1], 0x80, 0x20));
 }
 
+/* RFC 8259 leaves DEL and the C1 controls, which are two bytes, alone; a terminal that the line is shown on would obey them. */
 void gx_json_string(gx_json *json, gale_str value) {
+    const char *from = value.data, *end = value.data + value.size, *at = from;
     begin_item(json);
     gx_buf_add_byte(json->out, '"');
-    size_t from = 0;
-    for (size_t at = 0; at < value.size; at++) {
-        size_t size = to_escape(value.data + at, value.size - at);
-        if (size == 0) continue;
-        gx_buf_add(json->out, value.data + from, at - from);
-        at += size - 1;
-        add_escape(json->out, (unsigned char)value.data[at]); /* of the two bytes, the second is the number */
-        from = at + 1;
+    while (value.size && (at = gx_scan(at, end, GX_SCAN_WRITE)) < end) {
+        if (is_harmless(at, end)) {
+            at++;
+            continue;
+        }
+        gx_buf_add(json->out, from, (size_t)(at - from));
+        at += (unsigned char)*at == 0xc2;
+        add_escape(json->out, (unsigned char)*at++); /* of the two bytes, the second is the number */
+        from = at;
     }
-    if (value.size > from) gx_buf_add(json->out, value.data + from, value.size - from);
+    if (end > from) gx_buf_add(json->out, from, (size_t)(end - from));
     gx_buf_add_byte(json->out, '"');
 }
 

@@ -5,25 +5,10 @@
 #ifndef GX_SCRIPT_CONVERT_H
 #define GX_SCRIPT_CONVERT_H
 
-#include "base/alloc.h"
+#include "tuple/arena.h"
 
 #include <gale/value.h>
 #include <lua.h>
-
-/* Memory for the lists and maps of one round. */
-typedef struct gx_arena_block gx_arena_block;
-typedef struct gx_arena {
-    gx_heap *heap;
-    gx_arena_block *blocks;
-    size_t used, room; /* in the first one */
-    size_t bytes;      /* of all */
-} gx_arena;
-
-void gx_arena_reset(gx_arena *arena); /* keeps the first block */
-void gx_arena_fini(gx_arena *arena);
-
-/* Values that are there until it is reset, not zeroed; NULL when memory is out, or the arena would have more than `most` bytes. */
-gale_value *gx_arena_take(gx_arena *arena, size_t count, size_t most);
 
 /* Pushes a value. May raise Lua's errors: memory, and a depth of more than GALE_VALUE_DEPTH. */
 void gx_convert_push(lua_State *lua, const gale_value *value);

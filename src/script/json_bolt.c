@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include "kit/parsed.h"
 #include "script/column.h"
-#include "script/json_path.h"
+#include "tuple/json_read.h"
 
 #include <gale/state.h>
 #include <gale_script.h>
@@ -17,16 +17,15 @@ enum { DEFAULT_BYTES = 16 << 20, MOST_BYTES = 1 << 30 };
 typedef struct settings {
     gx_parsed_settings parsed;
     uint64_t max_bytes;
-    gx_json_path paths[GX_PARSED_COLUMNS];
+    gx_json_paths paths;
     bool typed[GX_PARSED_COLUMNS];
     bool required[GX_PARSED_COLUMNS];
-    char text[]; /* the fields', cut into the names of paths */
+    gx_json_node nodes[]; /* of the paths, and behind them the text of the fields, in which their names are */
 } settings;
 
 typedef struct parser {
     gx_parsed parsed;
-    gx_arena arena;
-    bool no_memory;
+    gx_json_reader reader;
 } parser;
 
 static const settings *given_to(const parser *bolt) {
@@ -38,14 +37,14 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     const settings *given = user;
     parser *bolt = gx_parsed_instance(context, sizeof *bolt, &given->parsed);
     if (!bolt) return GALE_NO_MEMORY;
-    bolt->arena.heap = &bolt->parsed.instance.heap;
+    gx_json_reader_init(&bolt->reader, &bolt->parsed.instance.heap);
     *ret_self = bolt;
     return GALE_OK;
 }
 
 static void bolt_cleanup(void *self) {
     parser *bolt = self;
-    gx_arena_fini(&bolt->arena);
+    gx_json_reader_fini(&bolt->reader);
     gx_parsed_instance_free(bolt);
 }
 
@@ -61,14 +60,6 @@ static bool problem(parser *bolt, const char *format, ...) {
     return false;
 }
 
-/* A value as it is, or what is wrong with it. */
-static bool take_value(parser *bolt, const json_t *json, const char *what, gale_str name, gale_value *ret_value) {
-    bool deep = false;
-    if (gx_json_take(json, &bolt->arena, ret_value, &deep)) return true;
-    bolt->no_memory = !deep;
-    return problem(bolt, "%s '%.*s' is more than %d deep", what, GX_STR(name), GALE_VALUE_DEPTH);
-}
-
 /* Makes a value of the column's type of it. */
 static bool convert(parser *bolt, uint32_t column, gale_value *value) {
     int32_t type = bolt->parsed.given->columns[column].type;
@@ -80,43 +71,42 @@ static bool convert(parser *bolt, uint32_t column, gale_value *value) {
     return problem(bolt, "field '%.*s': %s is no %s", GX_STR(name), gale_type_name(was.type), gx_scalar_name(type));
 }
 
-static bool set_column(parser *bolt, const json_t *root, uint32_t column) {
+static bool finish_column(parser *bolt, uint32_t column) {
     const settings *given = given_to(bolt);
-    gale_str name = gx_parsed_name(&given->parsed, column);
     gale_value *value = &bolt->parsed.columns[column];
-    const json_t *found = gx_json_path_find(&given->paths[column], root);
-    *value = gale_null();
-    if (found && !take_value(bolt, found, "field", name, value)) return false;
     if (given->required[column] && value->type == GALE_TYPE_NULL)
-        return problem(bolt, "field '%.*s' is required, and not there", GX_STR(name));
+        return problem(bolt, "field '%.*s' is required, and not there", GX_STR(gx_parsed_name(&given->parsed, column)));
     return !given->typed[column] || convert(bolt, column, value);
 }
 
-static bool set_all(parser *bolt, const json_t *root) {
-    const gx_parsed_settings *given = bolt->parsed.given;
-    gale_value whole;
-    if (given->count && !json_is_object(root) && !json_is_array(root))
-        return problem(bolt, "it is neither an object nor a list");
-    for (uint32_t i = 0; i < given->count; i++)
-        if (!set_column(bolt, root, i)) return false;
-    if (!given->has_more) return true;
-    if (!take_value(bolt, root, "the document", gx_parsed_name(given, given->count), &whole)) return false;
-    gx_parsed_set_more(&bolt->parsed, whole);
-    return true;
+static bool is_utf8(parser *bolt, gale_str text) {
+    size_t line, column, valid = bolt->parsed.is_text ? text.size : gx_utf8_prefix(text.data, text.size);
+    if (valid == text.size) return true;
+    gx_json_scan_where(text, text.data + valid, &line, &column);
+    return problem(bolt, "%zu:%zu: the bytes are not UTF-8", line, column);
 }
 
-static json_t *parse(parser *bolt, gale_str text) {
-    json_error_t error;
+/* The first character that is no blank begins an object or a list. */
+static bool has_members(gale_str text) {
+    gx_json_scan scan = gx_json_scan_of(text);
+    gx_json_scan_blanks(&scan);
+    return scan.at < scan.end && (*scan.at == '{' || *scan.at == '[');
+}
+
+/* Sets all columns. 0: what is wrong is said. */
+static int read_all(parser *bolt, gale_str text) {
     const settings *given = given_to(bolt);
-    if (text.size > given->max_bytes) {
-        problem(bolt, "it has %zu bytes, at most %llu", text.size, (unsigned long long)given->max_bytes);
-        return NULL;
-    }
-    json_t *root = json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (root) return root;
-    bolt->no_memory = json_error_code(&error) == json_error_out_of_memory;
-    problem(bolt, "%d:%d: %s", error.line, error.column, error.text);
-    return NULL;
+    if (text.size > given->max_bytes)
+        return problem(bolt, "it has %zu bytes, at most %llu", text.size, (unsigned long long)given->max_bytes);
+    if (!is_utf8(bolt, text)) return 0;
+    int rc = gx_json_read(&bolt->reader, text, &given->paths, bolt->parsed.columns);
+    if (rc == GALE_INVALID)
+        return problem(bolt, "%zu:%zu: %s", bolt->reader.line, bolt->reader.column, bolt->reader.wrong);
+    if (rc < 0) return rc;
+    if (given->parsed.count && !has_members(text)) return problem(bolt, "it is neither an object nor a list");
+    for (uint32_t i = 0; i < given->parsed.count; i++)
+        if (!finish_column(bolt, i)) return 0;
+    return 1;
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -125,15 +115,9 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     if (gale_tuple_is_tick(tuple)) return 0;
     int rc = gx_parsed_take(&bolt->parsed, tuple, out, &text);
     if (rc <= 0) return rc;
-    bolt->no_memory = false;
-    json_t *root = parse(bolt, text);
-    bool good = root && set_all(bolt, root);
-    rc = good              ? gx_parsed_emit(&bolt->parsed, out)
-         : bolt->no_memory ? GALE_NO_MEMORY
-                           : gx_parsed_refuse(&bolt->parsed, bolt->parsed.problem, out);
-    json_decref(root);
-    gx_arena_reset(&bolt->arena);
-    return rc;
+    rc = read_all(bolt, text);
+    if (rc < 0) return rc;
+    return rc ? gx_parsed_emit(&bolt->parsed, out) : gx_parsed_refuse(&bolt->parsed, bolt->parsed.problem, out);
 }
 
 static const gale_bolt_ops ops = {
@@ -152,21 +136,29 @@ static int wrong_field(gale_str piece, const char *what, gale_error *error) {
     return gale_error_set(error, GALE_INVALID, "%s: fields: '%.*s': %s", who, GX_STR(piece), what);
 }
 
+static gx_json_numbers numbers_of(gale_str type) {
+    if (!type.size) return GX_JSON_NEAREST;
+    return gx_scalar_type_of(type) == GX_SCALAR_STRING ? GX_JSON_TEXT : GX_JSON_DIGITS;
+}
+
+static gale_str last_name(gale_str path) {
+    const char *point = memrchr(path.data, '.', path.size);
+    return point ? (gale_str){ point + 1, path.size - (size_t)(point + 1 - path.data) } : path;
+}
+
 /* "user.name as name int": the path goes to `made`, "name int" to `names`. */
-static int read_field(settings *made, char *text, gale_str piece, uint32_t column, gx_buf *names, gale_error *error) {
+static int read_field(settings *made, gale_str piece, uint32_t column, gx_buf *names, gale_error *error) {
     gx_column given;
+    uint64_t index;
     const char *wrong = gx_column_read(piece, &given);
     if (column == GX_PARSED_COLUMNS)
         return gale_error_set(error, GALE_INVALID, "%s: fields names more than %d", who, GX_PARSED_COLUMNS);
     if (wrong) return wrong_field(piece, wrong, error);
-    memcpy(text, given.from.data, given.from.size);
-    text[given.from.size] = 0;
-    if (!gx_json_path_cut(text, &made->paths[column]))
+    if (!gx_json_paths_add(&made->paths, given.from, column, numbers_of(given.type)))
         return wrong_field(piece, "a path is up to 16 names, none of them empty, with points between them", error);
-    const gx_json_step *last = &made->paths[column].steps[made->paths[column].count - 1];
-    if (!given.name.size && last->index != SIZE_MAX)
+    gale_str name = given.name.size ? given.name : last_name(given.from);
+    if (!given.name.size && gx_str_number(name, 10, SIZE_MAX - 1, &index))
         return wrong_field(piece, "a place in a list needs a name: 'as NAME'", error);
-    gale_str name = given.name.size ? given.name : gx_str(last->name);
     made->typed[column] = given.type.size > 0;
     gx_buf_format(names, "%s%.*s%s%.*s", column ? ", " : "", GX_STR(name), given.type.size ? " " : "",
                   GX_STR(given.type));
@@ -175,12 +167,10 @@ static int read_field(settings *made, char *text, gale_str piece, uint32_t colum
 
 static int read_fields(settings *made, const char *fields, gx_buf *names, gale_error *error) {
     gale_str rest = gx_str(fields), piece;
-    char *text = made->text;
     int rc = GALE_OK;
     for (uint32_t i = 0; rc >= 0 && rest.size && gx_str_next(&rest, ',', &piece); i++) {
         if (!piece.size) return gale_error_set(error, GALE_INVALID, "%s: fields has an empty name", who);
-        rc = read_field(made, text, piece, i, names, error);
-        text += piece.size + 1;
+        rc = read_field(made, piece, i, names, error);
     }
     return rc;
 }
@@ -216,6 +206,8 @@ static int read_settings(settings *made, const gale_json_options *given, gale_er
                                  .more_option = "document" };
     if (rc >= 0 && !parsed.fields) rc = gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
     if (rc >= 0) rc = gx_parsed_settings_read(&made->parsed, &parsed, error);
+    if (rc >= 0 && made->parsed.has_more) /* the column behind the others */
+        gx_json_paths_add(&made->paths, gx_str(""), made->parsed.count, GX_JSON_DIGITS);
     gx_buf_fini(&names);
     gale_str rest = gx_str(given->required), name;
     while (rc >= 0 && rest.size && gx_str_next(&rest, ',', &name)) rc = find_required(made, name, error);
@@ -227,8 +219,12 @@ int gale_json_bolt(const gale_json_options *options, gale_bolt *ret_bolt, gale_e
     if (!ret_bolt) return gx_define_nowhere(who, error);
     int rc = gx_options_take(&given, sizeof given, options, "json bolt: options", error);
     if (rc < 0) return rc;
-    settings *made = calloc(1, sizeof *made + (given.fields ? strlen(given.fields) : 0) + 1);
+    gale_str fields = gx_str(given.fields);
+    size_t nodes = gx_json_paths_room(fields);
+    settings *made = calloc(1, sizeof *made + nodes * sizeof *made->nodes + fields.size + 1);
     if (!made) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", who);
+    gx_json_paths_init(&made->paths, made->nodes);
+    if (fields.size) given.fields = memcpy(&made->nodes[nodes], fields.data, fields.size);
     rc = read_settings(made, &given, error);
     if (rc < 0)
         free(made);
