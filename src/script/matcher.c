@@ -35,13 +35,29 @@ static int refuse(const char *what, gale_str text, int code, size_t at, gale_err
                           text.size <= 80 ? "'" : "", at, (const char *)said);
 }
 
-static int compile(gx_pattern *made, const char *what, gale_str text, int kind, pcre2_compile_context *context,
-                   gale_error *error) {
-    uint32_t options = GX_STEPS_OPTIONS | (kind == UTF8 ? PCRE2_UTF : PCRE2_NEVER_UTF);
+/* The same pattern with fewer callouts, where their places are known. */
+static void place_callouts(gx_pattern *made, gale_str text, int kind, uint32_t options,
+                           pcre2_compile_context *context) {
+    gx_buf placed = GX_BUF_INIT(NULL);
     int code;
     size_t at;
-    made->code[kind] = pcre2_compile((PCRE2_SPTR)text.data, text.size, options, &code, &at, context);
+    bool known = gx_callouts_place(text, &placed) && !placed.failed;
+    pcre2_code *fewer = known ? pcre2_compile((PCRE2_SPTR)placed.data, placed.size, options, &code, &at, context)
+                              : NULL;
+    gx_buf_fini(&placed);
+    if (!fewer) return;
+    pcre2_code_free(made->code[kind]);
+    made->code[kind] = fewer;
+}
+
+static int compile(gx_pattern *made, const char *what, gale_str text, int kind, pcre2_compile_context *context,
+                   gale_error *error) {
+    uint32_t options = kind == UTF8 ? PCRE2_UTF : PCRE2_NEVER_UTF;
+    int code;
+    size_t at;
+    made->code[kind] = pcre2_compile((PCRE2_SPTR)text.data, text.size, GX_STEPS_OPTIONS | options, &code, &at, context);
     if (!made->code[kind]) return refuse(what, text, code, at, error);
+    place_callouts(made, text, kind, GX_STEPS_OPTIONS_PLACED | options, context);
     (void)pcre2_jit_compile(made->code[kind], PCRE2_JIT_COMPLETE); /* where it cannot, it is interpreted */
     made->cost[kind] = gx_steps_cost_of(made->code[kind], text, kind == UTF8);
     return GALE_OK;

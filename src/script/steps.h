@@ -1,20 +1,22 @@
-/* What a search with PCRE2 costs, counted exactly: before each item of a pattern that it comes to, a callback counts the step
- * and how far it is from where the last one was, from whatever place in the text the match began. (PCRE2's own limit begins
- * anew at each of them, and knows nothing of how much a repeat ran over.) Patterns must be compiled with GX_STEPS_OPTIONS.
+/* The cost of a search with PCRE2. At each callout a callback counts the step and how far it is from where the last one was, from
+ * whatever place in the text the match began. (PCRE2's own limit begins anew at each of them, and knows nothing of how much a repeat ran over.)
+ * Patterns are compiled with callouts at places that bound what is between them (script/callouts.h), or with GX_STEPS_OPTIONS: before each item.
  * Threads: a cost is frozen; a count belongs to one search. Owner: values; the pattern's text is borrowed. */
 #ifndef GX_SCRIPT_STEPS_H
 #define GX_SCRIPT_STEPS_H
 
 #include "base/str.h"
+#include "script/callouts.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#define GX_STEPS_OPTIONS (PCRE2_AUTO_CALLOUT | PCRE2_NEVER_BACKSLASH_C)
+#define GX_STEPS_OPTIONS_PLACED PCRE2_NEVER_BACKSLASH_C
+#define GX_STEPS_OPTIONS (PCRE2_AUTO_CALLOUT | GX_STEPS_OPTIONS_PLACED)
 
 enum {
-    GX_STEPS_PATTERN = 2048, /* bytes of a pattern */
-    GX_STEPS_NESTED = 100,   /* groups inside each other */
+    GX_STEPS_PATTERN = GX_CALLOUTS_PATTERN, /* bytes of a pattern */
+    GX_STEPS_NESTED = 100,                  /* groups inside each other */
     GX_STEPS_GROUPS = 100,
     GX_STEPS_WORK = 1000000 /* units of one search */
 };
