@@ -119,7 +119,7 @@ static int place_apart(gx_plan *plan, const gx_plan_component *c, uint16_t *ret_
 }
 
 /* `shared` executors are for tasks that do not block. The first tasks of a pipeline stand together, on another executor
- * than those of the next pipeline. */
+ * than those of the next pipeline: two spouts that meet in one bolt have a core each. */
 static int place(gx_plan *plan, const gx_plan_component *c, uint32_t index, uint32_t shared, uint16_t *ret_executor,
                  gale_error *error) {
     if (!plan->inline_blocking && !is_system(c->built) && gale_config_bool(c->config, "gale.blocking", false))
@@ -141,34 +141,29 @@ static gx_plan_component *find(gx_plan *plan, const char *name) {
     return NULL;
 }
 
-/* The component that stands for a pipeline: each points to one before it, the first to itself. */
-static uint32_t first_of(uint32_t *heads, uint32_t component) {
-    while (heads[component] != component) component = heads[component] = heads[heads[component]];
-    return component;
-}
-
-static void join(uint32_t *heads, uint32_t a, uint32_t b) {
-    a = first_of(heads, a);
-    b = first_of(heads, b);
-    heads[a < b ? b : a] = a < b ? a : b;
-}
-
-/* Numbers the pipelines: components that streams connect are of one. Acker tasks are of none. */
-static int plan_pipelines(gx_plan *plan) {
-    uint32_t *heads = take(plan, plan->component_count, sizeof *heads), count = 0;
-    if (!heads) return GALE_NO_MEMORY;
-    for (uint32_t i = 0; i < plan->component_count; i++) heads[i] = i;
-    for (uint32_t i = 0; i < plan->component_count; i++) {
-        const gx_component *built = plan->components[i].built;
-        for (uint32_t k = 0; k < built->input_count; k++)
-            join(heads, i, (uint32_t)(find(plan, built->inputs[k].source) - plan->components));
+/* A bolt is of the first pipeline that one of its inputs is of. Was it of a later one? */
+static bool lower_pipeline(gx_plan *plan, gx_plan_component *c) {
+    uint32_t before = c->pipeline;
+    for (uint32_t k = 0; k < c->built->input_count; k++) {
+        uint32_t from = find(plan, c->built->inputs[k].source)->pipeline;
+        if (from < c->pipeline) c->pipeline = from;
     }
+    return c->pipeline < before;
+}
+
+/* Numbers the pipelines: each spout begins one, and what several reach is of the first. Acker tasks are of none. */
+static void plan_pipelines(gx_plan *plan) {
+    uint32_t spouts = 0;
+    bool changed = true;
     for (uint32_t i = 0; i < plan->component_count; i++) {
         gx_plan_component *c = &plan->components[i];
-        if (is_system(c->built)) continue;
-        c->pipeline = heads[i] == i ? count++ : plan->components[first_of(heads, i)].pipeline;
+        c->pipeline = c->built->is_spout ? spouts++ : is_system(c->built) ? 0 : UINT32_MAX;
     }
-    return GALE_OK;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < plan->component_count; i++)
+            changed = lower_pipeline(plan, &plan->components[i]) || changed;
+    }
 }
 
 static int plan_tasks(gx_plan *plan, gale_error *error) {
@@ -509,7 +504,7 @@ int gx_plan_new(gx_heap *heap, const gale_topology *topology, uint32_t executors
     if (gale_config_bool(topology->config, "topology.enable.message.timeouts", true)) plan_timeout(plan);
     plan->deadline = seconds(topology->config, "topology.message.deadline.secs");
     int rc = plan_components(plan);
-    if (rc == GALE_OK) rc = plan_pipelines(plan);
+    if (rc == GALE_OK) plan_pipelines(plan);
     if (rc == GALE_OK) rc = plan_tasks(plan, error);
     if (rc == GALE_OK) rc = plan_edges(plan);
     if (rc == GALE_OK) rc = plan_replay(plan, error);

@@ -3,8 +3,8 @@
  * Numbers: components in byte order of their names, tasks from 1, contiguous per component, as in Storm. 0 is the
  *          system. Acker tasks, when they are asked for, are a component `__acker` among the others.
  * Placement: task i of a component's n goes to executor floor(i * executors / n), unless `gale.executor` of the
- *          component says which; so the first tasks of a pipeline stay together, and parallel tasks spread. Components
- *          that no stream connects with the first pipeline are another one, which begins at the next executor. A
+ *          component says which; so the first tasks of a pipeline stay together, and parallel tasks spread. Each spout
+ *          begins a pipeline, at the next executor; a bolt that several spouts reach belongs to the first of them. A
  *          component that blocks (`gale.blocking`) gets an executor of its own for each task, behind those that were
  *          asked for.
  * Threads: made once, then frozen; any thread reads. Owner: whoever made it; the topology must outlive it.
@@ -71,7 +71,7 @@ typedef struct gx_plan_component {
     uint32_t stream_count;
     uint16_t first_task;
     uint16_t task_count;
-    uint32_t pipeline;    /* components that streams connect are of one; numbered from 0 */
+    uint32_t pipeline;    /* the first spout that reaches it; spouts are numbered from 0 */
     uint32_t rank;        /* position in topological order, back edges left out */
     int64_t tick_period;  /* ns; 0: none */
     bool *executors;      /* those that have a task of it */

@@ -488,7 +488,7 @@ streams:
         self.assertEqual(lines[0], "word-count: 7 tasks on 2 executors")
         self.assertEqual([l.split()[2] for l in lines[3:10]], ["count"] * 4 + ["lines", "sink", "split"])
         self.assertEqual([l.split(maxsplit=3)[3].split(":")[0] for l in lines[3:10]],
-                         ["spread"] * 4 + ["with its pipeline"] * 3)
+                         ["spread"] * 4 + ["with its spout"] * 3)
         self.assertIn("one task, and to cross costs more than most bolts do", lines[7])
         self.assertEqual(lines[11:], ["lines --SHUFFLE--> split: stays on its executor",
                                       "split --FIELDS(word)--> count: 50 % to another executor",
@@ -517,7 +517,7 @@ streams:
         plan = json.loads(result.out)
         self.assertEqual((plan["topology"], plan["executors"]), ("t", 2))
         self.assertEqual([(t["task"], t["component"], t["because"]) for t in plan["tasks"]],
-                         [(1, "count", "spread"), (2, "count", "spread"), (3, "lines", "with its pipeline"),
+                         [(1, "count", "spread"), (2, "count", "spread"), (3, "lines", "with its spout"),
                           (4, "split", "gale.executor")])
         self.assertEqual(plan["tasks"][3]["executor"], 1)
         self.assertEqual(plan["streams"], [
