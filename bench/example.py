@@ -42,7 +42,7 @@ class Whole:
         if process.returncode:
             last = errors.decode(errors="replace").strip()[-200:]
             raise RuntimeError(f"{self.name}: status {process.returncode}: {last}")
-        return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime}
+        return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024}
 
     def found(self):
         """The lines of the result, sorted."""
