@@ -137,6 +137,13 @@ GALE_API GALE_MUST_USE int gale_access_log_bolt(const gale_access_log_options *o
 
 /* --- Parsers and shapers: docs/reference/parsers.md shows what they make of what --- */
 
+/* A text of CSV that leaves a quote open: joined with the next ones, or a record alone. */
+typedef enum gale_csv_newlines {
+    GALE_CSV_NEWLINES_AUTO, /* with one task, whose lines come in their order */
+    GALE_CSV_NEWLINES_JOIN,
+    GALE_CSV_NEWLINES_ALONE /* each text is a record */
+} gale_csv_newlines;
+
 /* One text is one record of CSV (RFC 4180): columns to fields. Input: `field`, string or bytes. Output: the fields of
  * `keep`, as they came, then `fields`, in the order of the columns, each perhaps with a type behind its name: "host,
  * status int, ms float, ok bool". A type is string (the default), int (i64), float (f64), bool (true or false), or
@@ -151,12 +158,6 @@ GALE_API GALE_MUST_USE int gale_access_log_bolt(const gale_access_log_options *o
  * A quoted column may hold newlines. A text that leaves a quote open waits for the next texts of its source's task, which go on with the record (`newlines`); the
  * record is anchored to all of them. If the quote is not closed within `max_lines` and `max_bytes`, nothing comes for `timeout` seconds, the input ends, or a
  * text does not go on with it, the first text is bad, and those behind it are read again. In a durable run checkpoints have what waits. Simple. */
-typedef enum gale_csv_newlines {
-    GALE_CSV_NEWLINES_AUTO, /* with one task, whose lines come in their order */
-    GALE_CSV_NEWLINES_JOIN,
-    GALE_CSV_NEWLINES_ALONE /* each text is a record */
-} gale_csv_newlines;
-
 typedef struct gale_csv_options {
     size_t size;
     const char *field;     /* the field that has the record; NULL or "": the first */

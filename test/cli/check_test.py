@@ -264,6 +264,26 @@ streams:
                    "7:10: warning: 'win' has 2 tasks and takes what comes from 'clock' by shuffle: what is equal comes to several "
                    "of them, and each knows a part of it; a grouping by fields brings it to one")
 
+    LINES = """\
+name: t
+spouts:
+  - {id: in, className: gale.spout.Stdin}
+bolts:
+  - {id: join, %sclassName: gale.bolt.%s}
+  - {id: out, className: gale.bolt.Printer}
+streams:
+  - {from: in, to: join, grouping: {type: SHUFFLE}}
+  - {from: join, to: out, grouping: {type: SHUFFLE}}
+"""
+
+    def test_lines_that_are_joined_must_come_to_one_task(self):
+        said = "5:10: warning: 'join' joins lines, has 2 tasks and takes what comes from 'in' by shuffle: lines that belong together come to " \
+               "several of them; one task, or a grouping by fields, keeps them together"
+        for name, warns in (("JoinLines, properties: {start: a}", True), ("Csv, properties: {fields: [a], newlines: join}", True),
+                            ("Csv, properties: {fields: [a]}", False), ("Csv, properties: {fields: [a], newlines: alone}", False)):
+            self.warns(self.LINES % ("parallelism: 2, ", name), *([said] if warns else []))
+            self.warns(self.LINES % ("", name))
+
     def test_what_forgets_behind_a_source_that_goes_on(self):
         (self.path / "in.txt").write_text("a\n")
         text = WHOLE.replace("gale.spout.Stdin", "gale.spout.File, properties: {path: in.txt, state: in.state}")

@@ -299,7 +299,8 @@ Properties, in the order of constructorArgs:
 
     def test_binary_file_as_topology(self):
         self.refuses(b"\x7fELF\x02\x01\x01\0", "t.yaml:1:1: this is not a text file: it holds byte 0x7f")
-        self.refuses(b"PK\x03\x04", "t.yaml:1:3: this is not a text file: it holds byte 0x03")
+        self.refuses(b"PK\x03\x04", "t.yaml: this is a zip archive: unpack it first")
+        self.refuses(b"PX\x03\x04", "t.yaml:1:3: this is not a text file: it holds byte 0x03")
         self.refuses(b"name: \x8b\n", "t.yaml:1:7: this is not UTF-8 text: it holds byte 0x8b")
 
     def test_topology_file_that_cannot_be_read(self):

@@ -103,7 +103,49 @@ static void lines_end_with_a_newline_or_with_a_return_and_a_newline(void **state
 static void the_last_line_may_lack_its_end(void **state) {
     fixture *f = *state;
     expect(f, GX_FRAMES_LINES, false, STREAM("a\nbc"), "[a][bc]");
-    expect(f, GX_FRAMES_LINES, false, STREAM("a\r"), "[a\r]");
+    expect(f, GX_FRAMES_LINES, false, STREAM("a\r"), "[a]");
+}
+
+static void a_byte_order_mark_at_the_beginning_is_skipped(void **state) {
+    fixture *f = *state;
+    expect(f, GX_FRAMES_LINES, false,
+           STREAM("\xef\xbb\xbf"
+                  "a\n\xef\xbb\xbf"
+                  "b\n"),
+           "[a][\xef\xbb\xbf"
+           "b]");
+    expect(f, GX_FRAMES_LINES, false,
+           STREAM("\xef\xbb\xbf"
+                  "a"),
+           "[a]");
+    expect(f, GX_FRAMES_SYSLOG, false,
+           STREAM("\xef\xbb\xbf"
+                  "<13>a\n"),
+           "[<13>a]");
+    expect(f, GX_FRAMES_NUL, false,
+           STREAM("\xef\xbb\xbf"
+                  "a\0"),
+           "[\xef\xbb\xbf"
+           "a]");
+}
+
+static void a_stream_that_is_packed_has_no_records(void **state) {
+    fixture *f = *state;
+    static const char packed[] = "\x1f\x8b\x08\n\n";
+    for (size_t cut_at = 1; cut_at < sizeof packed; cut_at++) {
+        use(f, GX_FRAMES_LINES, false);
+        int rc = take(f, packed, cut_at);
+        if (rc == 0) rc = take(f, packed + cut_at, sizeof packed - 1 - cut_at);
+        assert_int_equal(rc, GALE_UNSUPPORTED);
+        assert_string_equal(f->frames.foreign, "gzip data");
+        end(f, GX_FRAMES_BROKEN);
+        assert_string_equal(gx_buf_text(&f->out), "");
+    }
+    use(f, GX_FRAMES_LINES, false);
+    assert_int_equal(take(f, packed, 3), 0);
+    end(f, GX_FRAMES_CLOSED);
+    assert_string_equal(f->frames.foreign, "gzip data");
+    assert_string_equal(gx_buf_text(&f->out), "");
 }
 
 static void a_nul_ends_a_record_that_has_newlines_in_it(void **state) {
@@ -307,6 +349,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nothing_gives_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_end_with_a_newline_or_with_a_return_and_a_newline, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_line_may_lack_its_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_byte_order_mark_at_the_beginning_is_skipped, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_packed_has_no_records, setup, teardown),
         cmocka_unit_test_setup_teardown(a_nul_ends_a_record_that_has_newlines_in_it, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_counted_may_have_anything_in_it, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_end_cuts_off_is_no_record, setup, teardown),

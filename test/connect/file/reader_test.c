@@ -79,9 +79,54 @@ static void line_ends_are_cut_and_nothing_else_is(void **state) {
     expect_line(&reader, "", 0);
     expect_line(&reader, "\r", 1);
     expect_line(&reader, "x\0y\xff", 4);
-    expect_line(&reader, "\tlast\r", 6); /* the file's end is no "\r\n" */
+    expect_line(&reader, "\tlast", 5); /* half an end at the end is one */
     assert_int_equal(reader.number, 7);
     expect_end(&reader);
+    gx_file_reader_close(&reader);
+}
+
+static void a_byte_order_mark_is_skipped_once(void **state) {
+    (void)state;
+    static const char text[] = "\xef\xbb\xbf\xef\xbb\xbf"
+                               "a\n\xef\xbb\xbf"
+                               "b\n";
+    write_file(text, sizeof text - 1);
+    gx_file_reader reader;
+    open_reader(&reader);
+    for (int round = 0; round < 2; round++) {
+        expect_line(&reader,
+                    "\xef\xbb\xbf"
+                    "a",
+                    4);
+        assert_int_equal(gx_file_reader_last_at(&reader), 3);
+        gx_file_reader_unread(&reader);
+        expect_line(&reader,
+                    "\xef\xbb\xbf"
+                    "a",
+                    4);
+        expect_line(&reader,
+                    "\xef\xbb\xbf"
+                    "b",
+                    4);
+        expect_end(&reader);
+        gx_file_reader_rewind(&reader);
+    }
+    gx_file_reader_close(&reader);
+    write_file("\xef\xbb\xbf", 3);
+    open_reader(&reader);
+    expect_end(&reader);
+    gx_file_reader_close(&reader);
+}
+
+static void what_is_packed_has_no_lines(void **state) {
+    (void)state;
+    gx_file_reader reader;
+    gale_str line;
+    gale_error error = GALE_ERROR_INIT;
+    write_file("\x1f\x8b\x08\n\n", 5);
+    open_reader(&reader);
+    assert_int_equal(gx_file_reader_next(&reader, &line, &error), GALE_UNSUPPORTED);
+    assert_non_null(strstr(error.text, ": this is gzip data: unpack it first"));
     gx_file_reader_close(&reader);
 }
 
@@ -308,6 +353,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(an_empty_file_has_no_lines),
         CASE(line_ends_are_cut_and_nothing_else_is),
+        CASE(a_byte_order_mark_is_skipped_once),
+        CASE(what_is_packed_has_no_lines),
         CASE(a_line_is_given_back),
         CASE(places_of_lines_are_known_and_gone_to),
         CASE(lines_of_every_length_around_the_buffer_come_whole),
