@@ -29,7 +29,8 @@ int gx_client_ask(const char *path, const char *method, const char *target, cons
 /* A line, without its end; false: no more are wanted. */
 typedef bool gx_client_line(void *user, gale_str line);
 
-/* GET `target`, and each line of its answer as it comes. GALE_STOPPED: a signal has come, or whoever is asked went before it answered. When `ret_reply` has a status of 400 or more it has all of the answer, and there were no
+/* GET `target`, and each line of its answer as it comes. GALE_STOPPED: a signal has come, or whoever is asked went
+ * before it answered. When `ret_reply` has a status of 400 or more it has all of the answer, and there were no
  * lines. To be given back whatever it returns. */
 int gx_client_follow(const char *path, const char *target, gx_client_line *take, void *user, gx_client_reply *ret_reply,
                      gale_error *error);

@@ -79,8 +79,8 @@ int gx_session_exit(int code);
  */
 int gx_session_print(gx_terminal *errors, gx_buf *out);
 
-/* Says "cannot write to standard output: why", and returns GX_EXIT_IO. `why`: an errno. Where a signal came while its reader did not read, says
- * nothing, and returns GX_EXIT_SIGNAL and its number. */
+/* Says "cannot write to standard output: why", and returns GX_EXIT_IO. `why`: an errno. Where a signal came while its
+ * reader did not read, says nothing, and returns GX_EXIT_SIGNAL and its number. */
 int gx_session_unwritten(gx_terminal *errors, int why);
 
 /* Is it an error of input or output? */

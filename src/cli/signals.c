@@ -35,7 +35,8 @@ static bool terminal_is_gone(void) {
 
 /* --- Signals -------------------------------------------------------------------------------------------------------- */
 
-/* A blocked signal is kept for the thread that waits for it, even when it is ignored: what nohup ignores is not waited for. */
+/* A blocked signal is kept for the thread that waits for it, even when it is ignored: what nohup ignores is not
+ * waited for. */
 static sigset_t waited_for(void) {
     sigset_t set;
     struct sigaction hangup;
@@ -46,7 +47,7 @@ static sigset_t waited_for(void) {
     return set;
 }
 
-/* --- The guard ------------------------------------------------------------------------------------------------------ */
+/* --- The guard ---------------------------------------------------------------------------------------------------- */
 
 enum { KEPT = 8, EXIT_BY_SIGNAL = 128 };
 static const int64_t slice = 50 * GALE_MILLISECOND;
@@ -126,7 +127,7 @@ void gx_signals_restore_by(void (*how)(void)) {
     restore = how;
 }
 
-/* --- What the command does with them -------------------------------------------------------------------------------- */
+/* --- What the command does with them ------------------------------------------------------------------------------ */
 
 void gx_signals_drain(int64_t within) {
     gx_monitor_lock(&monitor);

@@ -107,7 +107,8 @@ static void erase(const gx_terminal *terminal, gx_buf *out) {
     gx_buf_format(out, "\x1b[K\x1b[%zuA", rows);
 }
 
-/* A reader that does not read holds up the writer, until an end is asked for. From then on it has PATIENCE, once, and what it does not take is dropped. */
+/* A reader that does not read holds up the writer, until an end is asked for. From then on it has PATIENCE, once, and
+ * what it does not take is dropped. */
 static bool wait_for_reader(gx_terminal *terminal, int *waited) {
     enum { SLICE = 50, PATIENCE = 300 }; /* ms */
     struct pollfd reader = { .fd = terminal->fd, .events = POLLOUT };
@@ -119,7 +120,8 @@ static bool wait_for_reader(gx_terminal *terminal, int *waited) {
     return true;
 }
 
-/* In pieces that a pipe takes whole when it takes anything; while it has no room for one, what fits. Returns an errno, or 0. */
+/* In pieces that a pipe takes whole when it takes anything; while it has no room for one, what fits. Returns an
+ * errno, or 0. */
 static int write_all(gx_terminal *terminal, const char *bytes, size_t size) {
     int waited = 0;
     while (size) {

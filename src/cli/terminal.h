@@ -5,7 +5,8 @@
  *          path, a value of a topology file, a message of a component), a person reads it: what could steer a terminal
  *          is written out (base/visible.h) by the functions here, on every descriptor but a standard output that is no
  *          terminal, where what is printed may be meant for another program.
- * Threads: any; a mutex keeps lines whole. A reader that does not read holds up all of them, until an end is asked for (cli/signals.h): then
+ * Threads: any; a mutex keeps lines whole. A reader that does not read holds up all of them, until an end is asked for
+ *          (cli/signals.h): then
  *          what it does not take is dropped.
  * Limits:  a live block is cut at the width of the window, and at its height: what scrolled out at the top could not be
  *          drawn over again. The window is asked for its size each time.
@@ -24,8 +25,8 @@ typedef struct gx_terminal {
     bool utf8;    /* does the environment say so? */
     bool visible; /* is what could steer a terminal written out? */
     pthread_mutex_t mutex;
-    gx_buf live; /* what is shown, line ends included */
-    int broken; /* the errno of the newest write that failed, or 0; ETIMEDOUT: its reader did not read when the end was asked for */
+    gx_buf live;  /* what is shown, line ends included */
+    int broken;   /* the errno of the newest write that failed, or 0; ETIMEDOUT: its reader did not read at the end */
     bool stalled; /* that was so: it is not waited for any more */
     gx_log_lines log;
     gx_atomic32 log_level; /* what is below this gale_log_level is dropped */

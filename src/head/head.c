@@ -18,7 +18,7 @@ static void refuse_size(head_check *check, const char *why) {
     refuse(check, why);
 }
 
-/* --- Names and values ------------------------------------------------------------------------------------------------- */
+/* --- Names and values --------------------------------------------------------------------------------------------- */
 
 /* RFC 9110 5.6.2 */
 static bool is_token(const char *name) {
@@ -46,14 +46,15 @@ static void look_at_value(head_check *check, const char *name, const char *value
     if (check->old) refuse(check, "has a coding, in HTTP/1.0");
 }
 
-/* --- Where they lie --------------------------------------------------------------------------------------------------- */
+/* --- Where they lie ----------------------------------------------------------------------------------------------- */
 
 /* How far `to` is behind `from`; a very large number where it is before it. */
 static size_t distance(const char *from, const char *to) {
     return (uintptr_t)to - (uintptr_t)from;
 }
 
-/* Behind the name's end are a colon, which is a NUL now, and spaces. A value that was put together of several lines lies elsewhere. */
+/* Behind the name's end are a colon, which is a NUL now, and spaces. A value that was put together of several lines
+ * lies elsewhere. */
 static bool follows(const char *name, const char *value) {
     const char *end = name + strlen(name);
     size_t gap = distance(end, value);
@@ -73,7 +74,7 @@ static void look_at_place(head_check *check, const char *name, const char *value
     check->end = value + strlen(value);
 }
 
-/* --- A head ----------------------------------------------------------------------------------------------------------- */
+/* --- A head ------------------------------------------------------------------------------------------------------- */
 
 void head_begin(head_check *check, const char *method, const char *target, const char *protocol, bool in_place) {
     *check = (head_check){ .start = method,

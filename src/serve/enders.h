@@ -1,4 +1,5 @@
-/* Clients that wait for the end of a run, to learn its exit code: each has an answer without an end (serve/outflow), whose last line has it.
+/* Clients that wait for the end of a run, to learn its exit code: each has an answer without an end (serve/outflow),
+ * whose last line has it.
  *
  * Threads: any. Owner: the server.
  * Limits:  GX_ENDERS_MAX at a time. An empty line every GX_ENDERS_SILENCE finds out who has gone.

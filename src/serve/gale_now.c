@@ -388,7 +388,7 @@ static void memory_member(gx_json *json, const reading *r) {
     gx_json_close(json, '}');
 }
 
-/* --- Doors ------------------------------------------------------------------------------------------------------------- */
+/* --- Doors -------------------------------------------------------------------------------------------------------- */
 
 /* With the request that is being answered. */
 static void doors_member(gx_json *json, const gx_served *served) {

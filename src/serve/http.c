@@ -214,8 +214,8 @@ static enum MHD_Result serve(gx_http_request *request) {
 
 /* --- Requests ------------------------------------------------------------------------------------------------------ */
 
-/* Called with the target as it came, before it is taken to pieces. Until the connection goes or libmicrohttpd says that the request has ended, which it
- * does only behind the first call of `handle`, the connection owns it. */
+/* Called with the target as it came, before it is taken to pieces. Until the connection goes or libmicrohttpd says
+ * that the request has ended, which it does only behind the first call of `handle`, the connection owns it. */
 static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
     gx_http *http = user;
     line *own = line_of(http, connection);
@@ -365,7 +365,8 @@ static line *oldest(gx_http *http, bool admitted) {
     return found;
 }
 
-/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer than a head takes to come. */
+/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer
+ * than a head takes to come. */
 static void make_room(gx_http *http) {
     line *one = oldest(http, false);
     if (!one) one = oldest(http, true);

@@ -8,12 +8,13 @@
  * Owner:   the caller keeps the descriptor, and closes it behind the door. A request lives until it is answered, and no longer.
  *          An answer may have no end (serve/outflow): then any thread writes, and it is sent as it comes. Who writes ends it before the door
  *          closes, which gives its reader some time for the rest.
- * Limits:  GX_HTTP_CONNECTIONS at a time, of which one address has at most GX_HTTP_BY_ADDRESS unless it is this machine. A new connection takes
- *          the place of the oldest one that has not asked for anything; where all have asked, GX_HTTP_SPARE more are accepted, and then the next ones
- *          wait in the system's queue. GX_HTTP_MEMORY a connection for a head; GX_HTTP_BODY for a body, which is kept only if `admits`
- *          says so; GX_HTTP_ANSWERS for all answers that are not read yet, beyond which it is 503. From the first byte (or the
- *          answer before) to the last of the answer a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. An answer
- *          without an end lasts, unless nothing of it is read for GX_HTTP_PATIENCE.
+ * Limits:  GX_HTTP_CONNECTIONS at a time, of which one address has at most GX_HTTP_BY_ADDRESS unless it is this
+ *          machine. A new connection takes the place of the oldest one that has not asked for anything; where all have asked, GX_HTTP_SPARE more are
+ *          accepted, and then the next ones wait in the system's queue. GX_HTTP_MEMORY a connection for a head;
+ *          GX_HTTP_BODY for a body, which is kept only if `admits` says so; GX_HTTP_ANSWERS for all answers that are
+ *          not read yet, beyond which it is 503. From the first byte (or the answer before) to the last of the answer
+ *          a request has GX_HTTP_PATIENCE; silence ends after GX_HTTP_SILENCE. An answer without an end lasts, unless
+ *          nothing of it is read for GX_HTTP_PATIENCE.
  * Errors:  GALE_UNSUPPORTED: libmicrohttpd is not there; GALE_IO; GALE_INVALID (a certificate, a key); GALE_NO_MEMORY.
  */
 #ifndef GX_SERVE_HTTP_H
@@ -70,11 +71,12 @@ typedef struct gx_http_options {
 
 GALE_MUST_USE int gx_http_open(const gx_http_options *options, gx_http **ret_http, gale_error *error);
 
-/* No request is held any more, and answers without an end have been ended: what is not read of them by `until` (monotonic) is dropped. NULL is
- * allowed. */
+/* No request is held any more, and answers without an end have been ended: what is not read of them by `until`
+ * (monotonic) is dropped. NULL is allowed. */
 void gx_http_close(gx_http *http, int64_t until);
 
-/* Waits until what answers without an end have is read, where they have been ended; at most until `until` (monotonic). */
+/* Waits until what answers without an end have is read, where they have been ended; at most until `until`
+ * (monotonic). */
 void gx_http_wait(gx_http *http, int64_t until);
 
 /* Ends connections that take too long. To be called about once a second, by any thread. */

@@ -38,13 +38,14 @@ GALE_MUST_USE int gx_server_resume(gx_server *server, gale_runtime *runtime, con
 /* What hurts most by now, a sentence; "" when nothing does, or nothing is served. NULL is allowed. */
 void gx_server_hurt(gx_server *server, char *to, size_t room);
 
-/* The run has ended with this exit code: reports it to the clients that wait for it, and waits at most `farewell` nanoseconds until what is on its way to
- * observers is read. NULL is allowed. */
+/* The run has ended with this exit code: reports it to the clients that wait for it, and waits at most `farewell`
+ * nanoseconds until what is on its way to observers is read. NULL is allowed. */
 void gx_server_ended(gx_server *server, int exit_code, int64_t farewell);
 
-/* Answers what is being answered, and closes all. Observers have `farewell` nanoseconds for what is on its way to them, all together: however
- * slow or expensive they are, the end comes then. False: an expression of a tap does not come back, so that threads of the server are left behind,
- * with all that they use, options among it: the process is to end. NULL is allowed. */
+/* Answers what is being answered, and closes all. Observers have `farewell` nanoseconds for what is on its way to
+ * them, all together: however slow or expensive they are, the end comes then. False: an expression of a tap does not
+ * come back, so that threads of the server are left behind, with all that they use, options among it: the process
+ * is to end. NULL is allowed. */
 #define GX_SERVER_FAREWELL (2 * GALE_SECOND)
 #define GX_SERVER_LAST_WORDS (200 * GALE_MILLISECOND) /* the same where the end is to be at once */
 bool gx_server_stop(gx_server *server, int64_t farewell);

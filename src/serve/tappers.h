@@ -31,8 +31,8 @@ typedef struct gx_tappers gx_tappers;
 /* NULL when memory is out. */
 gx_tappers *gx_tappers_new(struct gx_served *served);
 
-/* Taps end, and their readers have until `until` (monotonic) for what was put. False: an expression does not come back, so that the thread, and all that
- * it uses, is left behind. NULL is allowed. */
+/* Taps end, and their readers have until `until` (monotonic) for what was put. False: an expression does not come
+ * back, so that the thread, and all that it uses, is left behind. NULL is allowed. */
 bool gx_tappers_free(gx_tappers *tappers, int64_t until);
 
 typedef struct gx_tapper_options {

@@ -13,7 +13,8 @@ static uint64_t below(uint64_t eight, uint64_t bound) {
     return (eight - ones * bound) & ~eight & (ones << 7);
 }
 
-/* How many bytes from `at` on are neither backslashes nor control characters below 14, as far as eight at once can tell. */
+/* How many bytes from `at` on are neither backslashes nor control characters below 14, as far as eight at once can
+ * tell. */
 static size_t skip_plain(gale_str text, size_t at) {
     uint64_t eight;
     for (; at + sizeof eight <= text.size; at += sizeof eight) {

@@ -1,4 +1,5 @@
-/* The head of a request, read in place as libmicrohttpd does: whatever it is, nothing behind it is read, and one that is taken has at most one length or coding. */
+/* The head of a request, read in place as libmicrohttpd does: whatever it is, nothing behind it is read, and one that
+ * is taken has at most one length or coding. */
 #include "head/head.h"
 
 #include <assert.h>

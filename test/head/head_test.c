@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads a head in place, as libmicrohttpd 0.9.75 does: ends of lines and colons become NULs, and a line that begins with a space is copied to elsewhere. */
+/* Reads a head in place, as libmicrohttpd 0.9.75 does: ends of lines and colons become NULs, and a line that begins
+ * with a space is copied to elsewhere. */
 static const char *refusal(const char *text, bool in_place) {
     static char bytes[4096], elsewhere[4096];
     head_check check;

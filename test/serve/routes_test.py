@@ -96,7 +96,7 @@ class Routes(rig.Case):
         rows = [(path, method, one) for path, methods in api["paths"].items() for method, one in methods.items()]
         statuses = {}
         for path, method, described in rows:
-            if path.endswith(("/drain", "/restart")) or "/kill" in path or (method, path) == ("post", RELOAD):
+            if path.endswith(("/drain", "/restart", "/end")) or "/kill" in path or (method, path) == ("post", RELOAD):
                 continue
             statuses[method, path] = self.check(run, path, method, described)
         return statuses
@@ -107,6 +107,22 @@ class Routes(rig.Case):
         statuses = self.check_all(run)
         refused = {path for (_, path), status in statuses.items() if status >= 400}
         self.assertEqual(refused, self.refused)
+
+    def test_the_end_is_reported_to_all_who_wait_for_it(self):
+        run = self.run_words()
+        run.acked(1)
+        answers = []
+        for _ in range(3):
+            connection = run.connect()
+            self.addCleanup(connection.close)
+            connection.request("GET", "/api/gale/v1/end", headers={"Authorization": f"Bearer {run.token}"})
+            answers.append(connection.getresponse())
+            self.assertEqual((answers[-1].status, answers[-1].getheader("Content-Type")), (200, "application/x-ndjson"))
+            self.assertEqual(json.loads(answers[-1].readline()), {"ended": False})
+        self.assertEqual(run.end(), 0)
+        for answer in answers:
+            lines = [json.loads(line) for line in answer.read().splitlines() if line]
+            self.assertEqual(lines, [{"ended": True, "exit_code": 0}])
 
     # What is there to be refused with a sentence, or is not to be had of this run.
     refused = {"/api/gale/v1/dead-letters/replay",

@@ -47,7 +47,7 @@ static void lists_are_json_whose_backslashes_are_escaped_as_any_others(void **st
     expect(gale_list(NULL, 0), "[]");
 }
 
-/* --- A reader -------------------------------------------------------------------------------------------------------- */
+/* --- A reader ----------------------------------------------------------------------------------------------------- */
 
 /* Undoes one field, by the rule that the documents have. False: it is null. */
 static bool undo(gale_str field, gx_buf *to) {

@@ -271,8 +271,8 @@ static bool unpack(http_request *request) {
 
 /* --- Requests --------------------------------------------------------------------------------------------------------- */
 
-/* Called with the target as it came. Until the connection goes or libmicrohttpd says that the request has ended, which it does only behind the
- * first call of `handle`, the connection owns it. */
+/* Called with the target as it came. Until the connection goes or libmicrohttpd says that the request has ended,
+ * which it does only behind the first call of `handle`, the connection owns it. */
 static void *begin(void *user, const char *uri, struct MHD_Connection *connection) {
     http_server *server = user;
     line *own = line_of(connection);
@@ -459,7 +459,8 @@ void http_request_put_before(http_request *request, http_request *next) {
 
 /* --- Connections ------------------------------------------------------------------------------------------------------ */
 
-/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer than a head takes to come. */
+/* Who has not asked yet goes first, then who still sends a body. So a crowd of half heads keeps nobody out for longer
+ * than a head takes to come. */
 static line *oldest(const http_server *server, bool admitted) {
     line *one = server->oldest;
     while (one && (one->held || one->evicted || one->fd < 0 || one->admitted != admitted)) one = one->newer;

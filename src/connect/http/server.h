@@ -5,9 +5,11 @@
  *
  * What:    a request that is held is looked at in the next turns of the executor, as most answers are there then; if it is not, its connection is suspended:
  *          libmicrohttpd knows of it again when it is answered, also when its client has gone meanwhile. One at a time is read of a connection.
- * Hostile: a head has at most HEAD_MAX bytes (head/head.h), a body `body_max`, all bodies that are being read `memory` with what `busy` says. A connection
- *          has `timeout` for a request, from its beginning or the answer before it on, however many bytes come meanwhile. Where all connections are
- *          taken, a new one takes the place of the oldest that has not asked for anything. What is too large is read and thrown away where it is short, as who is cut off while he writes may not see the answer.
+ * Hostile: a head has at most HEAD_MAX bytes (head/head.h), a body `body_max`, all bodies that are being read `memory`
+ *          with what `busy` says. A connection has `timeout` for a request, from its beginning or the answer before it
+ *          on, however many bytes come meanwhile. Where all connections are taken, a new one takes the place of the
+ *          oldest that has not asked for anything. What is too large is read and thrown away where it is short: a client
+ *          that is cut off while it writes may not see the answer.
  * Threads: the task's. Owner: http_server_free ends it; a request is the server's, good until it was answered. */
 #ifndef GALE_CONNECT_HTTP_SERVER_H
 #define GALE_CONNECT_HTTP_SERVER_H

@@ -378,12 +378,13 @@ class Refuses(Server):
         arguments, line = "a=b&" * 4500, b"POST /?a=b HTTP/1.1\r\nHost: x\r\n"
         heads = [f"POST /?{arguments} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx\n".encode(), line, line + b"X: a\r\n" * 5000, line + b"X\r\n\r\n",
                  b"POST /?" + b"x" * 20000, b"POST /?a=b HTTP/1.1\r\n"]
-        before = self.memory()
-        for _ in range(5):
+        for n in range(11):
+            if n == 1:  # what so many connections need has been made
+                before = self.memory()
             all_ = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(20 * len(heads))]
-            for n, one in enumerate(all_):
+            for at, one in enumerate(all_):
                 with contextlib.suppress(OSError):  # it was closed
-                    one.sendall(heads[n % len(heads)])
+                    one.sendall(heads[at % len(heads)])
                     one.shutdown(socket.SHUT_WR)
             for one in all_:
                 with one, contextlib.suppress(OSError):
