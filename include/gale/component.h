@@ -290,7 +290,7 @@ GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
  * After GALE_MORE, `execute` and `execute_batch` are called again with the same tuple, the last that was taken, and
  * `finish` is called again. The next call comes when nothing that the bolt feeds is congested, and before the task
  * executes anything behind the tuple. The tuple is not answered in between: a simple bolt's is acked after its last call,
- * and what all calls have emitted is anchored to it. Its timeout goes on.
+ * and what all calls have emitted is anchored to it. Its timeout goes on. It has another handle in each call.
  *
  * The bolt keeps in its own structure how far it has come. A checkpoint may be cut between two parts: `save` writes what is
  * left to emit, and after `restore` the tuple comes again, before all that waited behind it. A tick does so only with the
@@ -305,10 +305,10 @@ enum {
     GALE_PARTS_BARREN = 1 << 20, /* calls that return GALE_MORE and emit nothing, in a row */
 };
 
-/* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True after
- * GALE_PART_ROWS times, and earlier when something that the task feeds is congested. Never true for a call that has not
- * asked before, unless the first row congested what it went to. For `execute`, `execute_batch` and `finish`. False where
- * whoever runs the component does not know of parts: the call then emits all. */
+/* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True when
+ * it was asked GALE_PART_ROWS times since the call began (of `execute`: since the batch of tuples began), and earlier when
+ * something that the task feeds is congested. For `execute`, `execute_batch` and `finish`. False where the component is run
+ * by something that does not know of parts: the call then emits all. */
 GALE_INLINE bool gale_part_is_full(gale_collector *out) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, part_is_full) + sizeof out->ops->part_is_full;

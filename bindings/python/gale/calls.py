@@ -102,13 +102,24 @@ def _not_executed(task, tuple, error):
     return code
 
 
+def _take(task, tuple, execute):
+    """A tuple, or one that comes again, under another handle, for the rest of what its generator emits."""
+    if task.steps:
+        task.taken.handle = tuple.handle
+        return task.in_parts(task.steps)
+    steps = execute(tuple)
+    if not is_generator(steps):
+        return 0
+    task.taken = tuple
+    return task.in_parts(steps)
+
+
 @_c.EXECUTE
 def on_execute(self, address, _out):
     task, tuple = tasks[self], None
     try:
         tuple = task.reader.read(address)
-        steps = task.steps or task.component.execute(tuple)
-        return task.in_parts(steps) if is_generator(steps) else 0
+        return _take(task, tuple, task.component.execute)
     except BaseException as error:
         return _not_executed(task, tuple, error)
 
@@ -120,8 +131,7 @@ def on_execute_batch(self, addresses, _out):
     try:
         while (address := take(addresses)) is not None:
             tuple = read(address)
-            steps = task.steps or execute(tuple)
-            if is_generator(steps) and (rc := task.in_parts(steps)):
+            if rc := _take(task, tuple, execute):
                 return rc
         return 0
     except BaseException as error:

@@ -16,7 +16,7 @@ _SLOW = 0.001  # seconds of a call after which the next one may be as slow
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "blocks")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "taken", "blocks")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
