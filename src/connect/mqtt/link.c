@@ -53,13 +53,39 @@ static void fail(mqtt_link *link, int rc, const char *why) {
     if (link->wire.state == WIRE_UP) wire_fail(&link->wire, why);
 }
 
+/* What is there of bytes that are passed over. 1: all of it was. */
+static int pass_over(mqtt_link *link) {
+    int64_t there = (int64_t)(link->heard.size - link->at), part = there < link->skip ? there : link->skip;
+    link->at += (size_t)part;
+    link->skip -= part;
+    return !link->skip;
+}
+
+/* A message that is too large comes again on each connection, above QoS 0. A broker of 3.1.1 cannot be told what is taken, and mosquitto miscounts by
+ * a byte in MQTT 5. */
+static bool is_left_out(const mqtt_link *link, int64_t size, gale_str rest) {
+    bool comes_again = link->identity.version == MQTT_3_1_1 || (rest.size && rest.data[0] & 6);
+    return size == GALE_TOO_LARGE && comes_again && (uint8_t)rest.data[0] >> 4 == MQTT_PUBLISH &&
+           link->session.state == MQTT_UP;
+}
+
+static int leave_out(mqtt_link *link, gale_str rest) {
+    mqtt_packet publish;
+    if (!mqtt_packet_head(rest, &publish)) return 0;
+    link->skip = mqtt_packet_size(link->identity.version, rest, SIZE_MAX, NULL);
+    mqtt_session_leave_out(&link->session, &publish, link->skip);
+    return pass_over(link);
+}
+
 /* 1: a packet was heard; 0: there is none as a whole, or the connection is lost. */
 static int hear_one(mqtt_link *link) {
+    if (link->skip) return pass_over(link);
     gale_error error = GALE_ERROR_INIT;
     mqtt_packet packet;
     const mqtt_version version = link->identity.version;
     gale_str rest = { link->heard.data + link->at, link->heard.size - link->at };
     int64_t size = rest.size ? mqtt_packet_size(version, rest, link->identity.packet_max, &error) : 0;
+    if (is_left_out(link, size, rest)) return leave_out(link, rest);
     if (size == 0 || (size > 0 && (uint64_t)size > rest.size)) return 0;
     int rc = size < 0 ? (int)size : mqtt_packet_read(version, (gale_str){ rest.data, (size_t)size }, &packet, &error);
     if (rc == 0) rc = mqtt_session_hear(&link->session, &packet, &error);
@@ -136,6 +162,7 @@ static void hear_lost(void *user) {
     mqtt_session_lost(&link->session);
     mqtt_bytes_free(&link->heard);
     link->at = 0;
+    link->skip = 0;
     link->stalled = link->well = false;
     (void)gale_watch_set(link->out, link->ping, 0, 0);
 }

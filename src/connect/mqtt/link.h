@@ -39,6 +39,7 @@ typedef struct mqtt_link {
     void *user;
     mqtt_bytes heard; /* what came, from `at` on */
     size_t at;
+    int64_t skip; /* bytes that are to come and are passed over */
     bool stalled; /* there is something to hear, and no room for it */
     bool well;
     gale_watch ping, wake; /* the second has `next` called again */

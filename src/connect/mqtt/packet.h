@@ -55,6 +55,9 @@ typedef struct mqtt_subscription {
  * `most`, with a sentence. */
 int64_t mqtt_packet_size(mqtt_version version, gale_str bytes, size_t most, gale_error *error);
 
+/* Topic, QoS and id of a PUBLISH whose beginning is there. False: more of it is needed. */
+bool mqtt_packet_head(gale_str bytes, mqtt_packet *ret_publish);
+
 /* `bytes` is one packet as a whole. Of CONNECT the packet itself has the version. GALE_DAMAGED with a sentence. */
 int mqtt_packet_read(mqtt_version version, gale_str bytes, mqtt_packet *ret_packet, gale_error *error);
 

@@ -298,3 +298,14 @@ int mqtt_packet_read(mqtt_version version, gale_str bytes, mqtt_packet *ret_pack
     if (rc == 0) *ret_packet = packet;
     return rc;
 }
+
+bool mqtt_packet_head(gale_str bytes, mqtt_packet *ret_publish) {
+    mqtt_cursor cursor = mqtt_cursor_of(bytes);
+    uint8_t first = mqtt_take_one(&cursor);
+    while (mqtt_take_one(&cursor) & 0x80) continue;
+    mqtt_packet publish = { .type = first >> 4, .message = { .qos = first >> 1 & 3 } };
+    publish.message.topic = mqtt_take_text(&cursor);
+    if (publish.message.qos) publish.id = mqtt_take_two(&cursor);
+    *ret_publish = publish;
+    return !cursor.failed;
+}

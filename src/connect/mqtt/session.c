@@ -232,6 +232,18 @@ int mqtt_session_hear(mqtt_session *session, const mqtt_packet *packet, gale_err
     return gale_error_set(error, GALE_DAMAGED, "%s: a broker does not say that", mqtt_type_name(packet->type));
 }
 
+void mqtt_session_leave_out(mqtt_session *session, const mqtt_packet *publish, int64_t size) {
+    const mqtt_packet answer = { .type = publish->message.qos == 2 ? MQTT_PUBREC : MQTT_PUBACK, .id = publish->id };
+    gale_str topic = publish->message.topic;
+    char words[WORDS];
+    if (publish->message.qos) say(session, &answer);
+    snprintf(words, sizeof words,
+             "a message of %.*s is left out: it has %lld bytes, and no more than %u are taken (maxMessage)",
+             topic.size < 100 ? (int)topic.size : 100, topic.data, (long long)size,
+             (unsigned)session->given->packet_max);
+    session->ops->noted(session->user, words);
+}
+
 void mqtt_session_answer(mqtt_session *session, int64_t place) {
     mqtt_inbound_answer(&session->in, place);
 }

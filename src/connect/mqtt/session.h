@@ -76,6 +76,9 @@ void mqtt_session_lost(mqtt_session *session);
 /* The broker said this. */
 int mqtt_session_hear(mqtt_session *session, const mqtt_packet *packet, gale_error *error);
 
+/* A message of so many bytes is too large to be taken: it is answered, so that it does not come again, and noted. */
+void mqtt_session_leave_out(mqtt_session *session, const mqtt_packet *publish, int64_t size);
+
 /* A message that came is done. */
 void mqtt_session_answer(mqtt_session *session, int64_t place);
 
