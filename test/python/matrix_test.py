@@ -5,6 +5,7 @@ source that is slow, a sink of a file behind it, the end by SIGTERM, and what it
 usage: matrix_test.py [SQLITE]      SQLITE: the connector of SQLite is built
 """
 
+import asyncio
 import datetime
 import decimal
 import importlib.util
@@ -18,6 +19,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import gale
 from gale.testing import Test
@@ -407,6 +409,37 @@ class Slow(unittest.TestCase):
                 self.number += 1
         run(slow(seen, basic, Source))
         self.assertEqual(arrived, [0, 1, 2, 3, 4])
+
+    def test_a_run_that_is_stepped(self):
+        """The generator has no thread there, and each row leaves behind the call that made it."""
+        seen, arrived = Seen(), []
+
+        @gale.spout(outputs=["n"])
+        def rows():
+            for number in range(5):
+                arrived.append(seen.count)
+                time.sleep(0.01)
+                yield [number]
+        with slow(seen, basic, rows) as topology, gale.Runtime(topology, until_drained=True, log=None) as runtime:
+            asyncio.run(gale.aio.run(runtime))
+        self.assertEqual(arrived, [0, 1, 2, 3, 4])
+
+    def test_a_row_in_the_making_is_emitted_when_the_run_drains(self):
+        seen, makes = Seen(), threading.Event()
+
+        @gale.spout(outputs=["n"])
+        def rows():
+            yield [1]
+            makes.set()
+            wait_for(lambda: runtime.phase != gale.Phase.RUNNING)
+            yield [2]
+        patient = unittest.mock.patch("gale.pump.PATIENCE", SECONDS)
+        with patient, slow(seen, basic, rows) as topology, gale.Runtime(topology, log=None) as runtime:
+            runtime.start()
+            self.assertTrue(makes.wait(SECONDS))
+            runtime.drain()
+            runtime.wait(SECONDS)
+        self.assertEqual(seen.count, 2)
 
     @for_each(KINDS)
     def test_what_was_yielded_is_emitted_when_the_run_drains(self, kind):

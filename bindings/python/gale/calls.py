@@ -94,8 +94,8 @@ def on_fail(self, message_id, failure):
 
 
 def _not_executed(task, tuple, error):
-    """What was raised while the Tuple was executed fails it. One of which the bolt makes what cannot be emitted is rejected,
-    if it is still to be answered: it would come again and again."""
+    """What was raised while the Tuple was executed fails it. If the bolt makes of it what cannot be emitted, it is
+    rejected: it would come again and again."""
     code = task.raised(error)
     if tuple is not None and is_refused(error):
         gale.fail(task.out, tuple.handle, _c.Reason.REJECTED, c_message(describe(error)))

@@ -8,9 +8,10 @@ from ._library import gale
 from .errors import GaleError, check
 from .metrics import Metric
 from .remote import Remote, handles_of
+from .rows import RowError, encoded, row_of
 from .state import State
 from .texts import c_message, c_number
-from .values import Encoder, RowError, encoded, row_of
+from .values import Encoder
 from .watch import Watch
 
 
@@ -129,8 +130,8 @@ class Collector:
             raise
 
     def emit_encoded(self, rows, begin, first_id):
-        """Those of a Rows from `begin` on, to "default", each tracked by its own id from `first_id` on. Returns how many
-        were emitted: all, or as many as trees can be open now."""
+        """Those of a Rows from `begin` on, to "default", each tracked by its own id from `first_id` on. Returns how
+        many were emitted: all, or as many as trees can be open now."""
         out, count, done = self.here(), rows.count - begin, ctypes.c_size_t()
         self.emitted = True
         ids = (ctypes.c_uint64 * count)(*range(first_id, first_id + count))
@@ -170,7 +171,8 @@ class Collector:
     def _wrong_width(self, stream, count):
         fields = self.outputs[stream]
         has = f"{len(fields)}: {', '.join(fields)}"
-        return GaleError(_c.ErrorCode.FIELDS, f"'{self.component}' emits {count} values to '{stream}', which has {has}")
+        text = f"'{self.component}' emits {count} values to '{stream}', which has {has}"
+        return GaleError(_c.ErrorCode.FIELDS, text)
 
     def check_row(self, values, stream="default"):
         """The values, if they are a row of that stream. Any thread may ask."""

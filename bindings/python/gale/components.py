@@ -206,7 +206,7 @@ class _FunctionSpout(Spout):
         """What was yielded is emitted before a drain. A stop takes nothing any more."""
         if self._pump is None or self._raised is not None:
             return
-        self._pump.want(0)
+        self._pump.park()
         try:
             self._emit_taken()
         except GaleError as error:
@@ -227,7 +227,7 @@ class _FunctionSpout(Spout):
         if self._raised is None and self._pump.raised is not None:
             self._raise(self._pump.raised)
         elif lost and not self._stopped:
-            self.out.report(f"{lost} rows that were yielded when the run ended are not emitted")
+            self.out.report(f"{lost} row{'s' * (lost > 1)} yielded behind the end of the run: not emitted")
 
 
 def spout(function=None, *, outputs=()):

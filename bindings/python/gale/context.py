@@ -23,7 +23,7 @@ class Context:
     config                   what is set of the topology's keys, overlaid by the component's: a dict
     rate                     tuples a second that a spout's task is to emit at the most, as it is now; 0: no bound
     durable, resumes         checkpoints are made; and the run goes on from one
-    threaded                 the run has threads of its own (Runtime.start, run); else it is stepped by its caller, or a test
+    threaded                 the run has threads of its own (Runtime.start, run); else its caller, or a test, steps it
     """
 
     def __init__(self, address, threaded):

@@ -8,10 +8,11 @@ import os
 import threading
 
 from .errors import describe
-from .values import Encoder, Rows, encoded
+from .rows import Rows, encoded
+from .values import Encoder
 
 AHEAD = 256  # rows that an iterator is ahead of its spout, at most
-PATIENCE = 0.5  # seconds that the end of a spout waits for an iterator that does not come back
+PATIENCE = 0.5  # seconds that the end of a spout waits for an iterator that blocks
 
 
 class Pump:
@@ -19,8 +20,8 @@ class Pump:
     out     the spout's Collector
 
     fd      readable when there is something to take, behind a `take` that returned nothing
-    ended   there are no more rows: `raised` is None, or the text of what ended the iterator, and `escaped` None, or what
-            is to end the program
+    ended   there are no more rows: `raised` is None, or the text of what ended the iterator; `escaped` is None, or
+            what is to end the program
     lost    rows that were yielded and not taken; known when it is closed
     """
 
@@ -28,7 +29,7 @@ class Pump:
         self._make, self._out, self._lock, self._made = make, out, threading.Condition(), threading.Event()
         self._width = len(out.outputs.get("default", ()))
         self._full, self._filling, self._spare = [], Rows(self._width, AHEAD), None
-        self._wanted, self._awaited, self._closed, self._refused = 0, False, False, None
+        self._wanted, self._awaited, self._parked, self._closed, self._refused = 0, False, False, False, None
         self.ended, self.raised, self.escaped, self.lost = False, None, None, 0
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._thread = threading.Thread(target=self._run, name=f"gale {out.component}", daemon=True)
@@ -61,14 +62,21 @@ class Pump:
         """So many rows may be there when the spout asks again."""
         with self._lock:
             self._wanted = most - self._count()
-            self._lock.notify()
+            self._lock.notify_all()
+
+    def park(self):
+        """No more rows but the one that is in the making, which is waited for, but not for one that blocks."""
+        with self._lock:
+            self._wanted = 0
+            self._lock.wait_for(lambda: self._parked or self.ended, PATIENCE)
 
     def close(self):
-        """Ends it. Waits for the iterator to be closed, but not for one that blocks."""
+        """Ends it. Waits for the iterator to be closed, if it is parked."""
         with self._lock:
             self._closed = True
-            self._lock.notify()
-        self._thread.join(PATIENCE)
+            patience = PATIENCE if self._parked or self.ended else 0
+            self._lock.notify_all()
+        self._thread.join(patience)
         with self._lock:
             self.lost += self._count()
             os.close(self.fd)
@@ -118,7 +126,11 @@ class Pump:
 
     def _wait(self):
         while self._wanted <= 0 and not self._closed:
+            if not self._parked:
+                self._parked = True
+                self._lock.notify_all()
             self._lock.wait()
+        self._parked = False
         return not self._closed
 
     def _put(self, row):
@@ -153,3 +165,4 @@ class Pump:
         with self._lock:
             self.ended, self.raised, self.escaped = True, raised, escaped
             self._tell()
+            self._lock.notify_all()

@@ -6,8 +6,9 @@ import weakref
 from . import _c
 from ._library import gale
 from .errors import check
+from .rows import encoded
 from .texts import c_message, c_number
-from .values import Encoder, encoded
+from .values import Encoder
 
 
 def handles_of(tuples):

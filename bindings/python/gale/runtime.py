@@ -13,8 +13,7 @@ from .errors import log as gales_log
 from .logs import logger_of
 from .signals import Terminations, held_back, slices, terminations
 from .texts import c_text, c_texts
-
-_AT_EXIT = 10 * _c.SECOND  # for what nobody closed
+from .unclosed import free_unclosed
 
 
 def _open_store(folder, topology):
@@ -22,17 +21,6 @@ def _open_store(folder, topology):
     options = _c.StoreOptions(folder=c_text(folder), topology=c_text(topology.name), create=True)
     check(_library.store().store_open(options, store, report), report)
     return store
-
-
-_stuck = []  # what C may still call
-
-
-def _free(runtime, store, logger, topology):
-    """Of what nobody closed."""
-    if gale.runtime_free(runtime, _AT_EXIT, None) < 0:
-        _stuck.append((logger, topology))
-    elif store is not None:
-        store.close(store.self)
 
 
 class Runtime:
@@ -61,7 +49,7 @@ class Runtime:
                  end_within=10):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
         self._topology, self._closing, self._end_within = topology, False, end_within
-        topology.crew.threaded = False
+        topology.crew.threaded, topology.crew.timed = False, True
         adopted, adopt_count = c_texts(adopt)
         store = None if state is None else _open_store(state, topology)
         options = _c.RuntimeOptions(
@@ -75,7 +63,7 @@ class Runtime:
             store.close(store.self)
         check(code, report)
         self._handle, self._store = handle.value, store
-        self._free = weakref.finalize(self, _free, self._handle, store, self._logger, topology)
+        self._free = weakref.finalize(self, free_unclosed, self._handle, store, self._logger, topology)
 
     # --- Running
 
@@ -88,9 +76,9 @@ class Runtime:
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, which is stopped when that takes longer than
-        `end_within`, or by a second one. When it is closed KeyboardInterrupt is raised, or, for SIGTERM, SystemExit with
-        status 0. SIGTERM is left alone outside of the main thread, and where the program has a handler for it."""
+        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, which is stopped when that takes longer
+        than `end_within`, or by a second one. Behind that KeyboardInterrupt is raised, or, for SIGTERM, SystemExit(0).
+        SIGTERM is left alone outside of the main thread, and where the program has a handler for it."""
         with terminations() as asked:
             self.start()
             try:
@@ -104,12 +92,10 @@ class Runtime:
 
     def _end_in_order(self, asked):
         """Whom the drain waits for is in the log."""
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             self.drain()
             if self._drains(asked):
                 return
-        except KeyboardInterrupt:
-            pass
         self.stop()
         self.wait()
 

@@ -57,8 +57,8 @@ class Terminations:
 
 @contextlib.contextmanager
 def terminations():
-    """Counts SIGTERM in the block, on the main thread, where the application has no handler of its own: elsewhere none is
-    seen here. What was there before is there behind it."""
+    """Counts SIGTERM in the block, on the main thread, where the application has no handler of its own: elsewhere none
+    is seen here. What was there before is there behind it."""
     noted = Terminations()
     if not _in_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield noted

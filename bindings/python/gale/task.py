@@ -16,7 +16,8 @@ _SLOW = 0.001  # seconds of a call after which the next one may be as slow
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "taken", "blocks")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "taken", "blocks",
+                 "timed")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
@@ -24,7 +25,8 @@ class Task:
         self.context = Context(context, definition.crew.threaded)
         self.steps = None  # the generator that a function returned, and that has not ended
         self.collector = Collector(out, self.context.component, definition.outputs, self.guard)
-        self.blocks = self.context.threaded and bool(self.context.config.get("gale.blocking"))
+        self.timed = definition.crew.timed
+        self.blocks = self.timed and bool(self.context.config.get("gale.blocking"))
         definition.crew.tasks.add(self)
 
     def open(self):
@@ -75,7 +77,7 @@ class Task:
 
     def _emitted(self, seconds, wait):
         """What is emitted leaves when the executor has asked 256 times: at once, if the next call may block."""
-        if not self.blocks and (seconds < _SLOW or not self.context.threaded):
+        if not self.blocks and (seconds < _SLOW or not self.timed):
             return _EMITTED
         wait[0].until = 1  # at once, but not in this turn
         return _UNTIL

@@ -34,9 +34,9 @@ class Topology:
 
     @classmethod
     def from_file(cls, path, *, properties=None, environment=False, config=None, sets=(), plugins=()):
-        """What `gale run` reads (libgale-front). More can be added to it, in Python: the file's streams may name spouts and
-        bolts that are added later, its bolts may have their inputs from Python, and it needs no spouts. What is missing
-        then is raised by `check`, or when it is to run. `config`: keys over the file's, a dict; `sets`:
+        """What `gale run` reads (libgale-front). More can be added to it, in Python: the file's streams may name spouts
+        and bolts that are added later, its bolts may have their inputs from Python, and it needs no spouts. What is
+        missing then is raised by `check`, or when it is to run. `config`: keys over the file's, a dict; `sets`:
         "id.name=value"; `properties`: the file of what ${NAME} stands for."""
         return cls._read("topology_from_file", (c_text(path),), properties, environment, config, sets, plugins)
 

@@ -6,7 +6,6 @@ What goes to C is written into one buffer a task, which is borrowed for one call
 import ctypes
 import functools
 import operator
-import reprlib
 import struct
 import sys
 
@@ -23,12 +22,10 @@ _NULL, _BOOL, _INT, _FLOAT, _STRING, _BYTES, _LIST, _MAP = map(int, _c.Type)
 memory = (ctypes.c_char * sys.maxsize).from_address(0)
 
 
-_NO_ROWS = (str, bytes, bytearray, memoryview, dict, set, frozenset)
-
 # --- To C ------------------------------------------------------------------------------------------------------------
 
 
-class _Full(Exception):
+class Full(Exception):
     """The buffer is too small."""
 
 
@@ -58,39 +55,6 @@ def _plain(value):
     raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {name}{in_place}")
 
 
-class RowError(TypeError):
-    """What is emitted is no row."""
-
-
-def row_of(values, component):
-    """The values, if they are a row of the component's. A text is as little one as a number is, though it can be gone
-    through; nor has a dict or a set the order of the fields."""
-    if type(values) in (list, tuple):
-        return values
-    if isinstance(values, _NO_ROWS) or not hasattr(values, "__iter__") or not hasattr(values, "__len__"):
-        shown = reprlib.repr(values)
-        example = f": [{shown}]" if isinstance(values, (str, bytes, int, float)) else ""
-        raise RowError(f"{shown} is no row of '{component}': a row is a list or tuple of values{example}")
-    return values
-
-
-def _name_field(error, values, fields, component):
-    """The error of a row that cannot be encoded, with the name of the field. `refused` marks it: the same values would be
-    refused again."""
-    for index, value in enumerate(values):
-        try:
-            Encoder().one(value)
-        except (TypeError, ValueError, OverflowError):
-            field = f"field '{fields[index]}'" if index < len(fields) else f"value {index + 1}"
-            break
-    else:
-        return error
-    kind = next(kind for kind in (TypeError, OverflowError, ValueError) if isinstance(error, kind))
-    named = kind(f"{field} of '{component}': {error}")
-    named.refused = True
-    return named
-
-
 class Encoder:
     """Writes values for one call of C at a time. One thread."""
 
@@ -110,7 +74,7 @@ class Encoder:
             try:
                 self._array(values, 0, self._take(0, _SIZE * len(values)), 0)
                 return self._base
-            except _Full:
+            except Full:
                 self.grow()
 
     @property
@@ -134,7 +98,7 @@ class Encoder:
 
     def _take(self, free, size):
         if free + size > self._room:
-            raise _Full
+            raise Full
         return free + size
 
     def _data(self, at, kind, data, free):
@@ -192,38 +156,6 @@ class Encoder:
         return self._array(items, begin, end, depth + 1)
 
 
-class Rows:
-    """Rows of one width, one behind the other as C takes them at once. What a row was made of may change behind `add`."""
-
-    __slots__ = ("_encoder", "_free", "_most", "width", "count")
-
-    def __init__(self, width, most, room=1 << 16):
-        self._most, self.width = most, width
-        self._encoder = Encoder(_SIZE * width * most + room)
-        self.clear()
-
-    def clear(self):
-        self.count, self._free = 0, _SIZE * self.width * self._most
-
-    def add(self, row):
-        """False: it has no room for the row. The first one of all always has."""
-        if self.count == self._most:
-            return False
-        while True:
-            try:
-                self._free = self._encoder.put(row, _SIZE * self.width * self.count, self._free)
-                self.count += 1
-                return True
-            except _Full:
-                if self.count:
-                    return False
-                self._encoder.grow()
-
-    def address(self, index):
-        """Of a row, good until `clear` or `add`."""
-        return self._encoder.address + _SIZE * self.width * index
-
-
 def _of_width(row, width):
     if len(row) != width:
         raise ValueError(f"{len(row)} values, where the others of these rows have {width}")
@@ -237,15 +169,6 @@ def _pairs(value):
             raise TypeError(f"the keys of a dict are str, not {type(key).__name__}")
         pairs += (key, item)
     return pairs
-
-
-def encoded(encoder, values, component, fields=()):
-    """Encoder.row of what may be a row; an error names the field."""
-    row = row_of(values, component)
-    try:
-        return encoder.row(row)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _name_field(error, row, fields, component) from None
 
 
 def borrowed(value):
