@@ -1,5 +1,6 @@
 #include "cases/case_file.h"
 
+#include "cases/vacuous.h"
 #include "cases/when.h"
 
 #include "base/os/file.h"
@@ -375,6 +376,7 @@ static int read_expect(const reading *r, gx_step *step) {
     int rc = find_output(r, stream_place(step), c, step->stream, &output);
     if (rc < 0) return rc;
     gx_row_fields fields = fields_of(r, c, output);
+    step->of_spout = c->is_spout;
     rc = read_wanted(r, "tuples", &fields, step);
     return rc < 0 ? rc : says_nothing(r, step, "tuples");
 }
@@ -431,7 +433,9 @@ static int read_answers(const reading *r, gx_step *step) {
 }
 
 static int read_texts_of(const reading *r, gx_step *step) {
-    if (!find_component(r, step->id)) return unknown_component(r, step->id);
+    const gx_component *c = find_component(r, step->id);
+    if (!c) return unknown_component(r, step->id);
+    step->of_spout = c->is_spout;
     int rc = read_wanted(r, "texts", &text_fields, step);
     return rc < 0 ? rc : says_nothing(r, step, "texts");
 }
@@ -607,7 +611,8 @@ static int read_steps(const reading *r, gx_case *c) {
     const gx_yaml *list;
     int rc = gx_shape_list(r->doc, c->node, "a case", "steps", &list, r->error);
     if (rc < 0) return rc;
-    if (!list) return gx_yaml_error(r->doc, c->node, r->error, GALE_TOPOLOGY, "a case needs 'steps'");
+    if (!list || !list->count)
+        return gx_yaml_error(r->doc, list ? list : c->node, r->error, GALE_TOPOLOGY, "a case needs 'steps'");
     if (!(c->steps = take(r, list->count, sizeof *c->steps))) return no_memory(r);
     for (const gx_yaml *item = list->as.first; item && rc == 0; item = item->next)
         rc = keep(r, read_step(r, item, &c->steps[c->step_count++]));
@@ -653,16 +658,26 @@ static int read_case(const reading *r, const gx_yaml *node, gx_case *c) {
     return rc < 0 ? rc : keep(r, read_steps(r, c));
 }
 
+/* Only where nothing else is wrong: a step that could not be read may be what was lacking. */
+static int check_vacuous(const reading *r) {
+    int rc = 0;
+    if (gx_yaml_kept(r->doc)) return 0;
+    for (size_t i = 0; i < r->file->count && rc == 0; i++)
+        rc = keep(r, gx_vacuous_check(r->doc, &r->file->cases[i], r->error));
+    return rc;
+}
+
 static int read_cases(const reading *r, const gx_yaml *root) {
     const gx_yaml *list;
     gx_case_file *file = r->file;
     int rc = gx_shape_list(r->doc, root, "a file of cases", "cases", &list, r->error);
     if (rc < 0) return rc;
-    if (!list) return gx_yaml_error(r->doc, root, r->error, GALE_TOPOLOGY, "a file of cases needs 'cases'");
+    if (!list || !list->count)
+        return gx_yaml_error(r->doc, list ? list : root, r->error, GALE_TOPOLOGY, "a file of cases needs 'cases'");
     if (!(file->cases = take(r, list->count, sizeof *file->cases))) return no_memory(r);
     for (const gx_yaml *item = list->as.first; item && rc == 0; item = item->next)
         rc = keep(r, read_case(r, item, &file->cases[file->count++]));
-    return rc;
+    return rc < 0 ? rc : check_vacuous(r);
 }
 
 static int read_file(const reading *r, gx_problems *problems) {

@@ -130,6 +130,51 @@ static bool out_of_memory(const playing *p, const gx_step *step) {
     return fails(p, step->id, "out of memory");
 }
 
+static bool unreached(const playing *p, const gx_step *step) {
+    return fails(p, step->id, "nothing leads to this component in this case");
+}
+
+static bool is_fed(const playing *p, const char *name) {
+    const gx_feed *feed = gx_test_feed(p->test);
+    for (size_t i = 0; i < feed->count; i++)
+        if (strcmp(feed->list[i].to->built->name, name) == 0) return true;
+    return false;
+}
+
+static bool has_ticks(const gale_topology *t, const gx_component *c) {
+    static const char key[] = "topology.tick.tuple.freq.secs";
+    return gale_config_f64(c->config, key, gale_config_f64(t->config, key, 0)) > 0;
+}
+
+/* Components that are fed, that have ticks, or that such a component leads to; there may be cycles. */
+static void find_reached(const playing *p, bool *reached) {
+    const gale_topology *t = p->file->topology;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < t->component_count; i++) {
+            const gx_component *c = t->components[i];
+            bool is = reached[i] || is_fed(p, c->name) || has_ticks(t, c);
+            for (uint32_t k = 0; !is && !c->is_spout && k < c->input_count; k++)
+                for (uint32_t j = 0; !is && j < t->component_count; j++)
+                    is = reached[j] && strcmp(t->components[j]->name, c->inputs[k].source) == 0;
+            more |= is && !reached[i];
+            reached[i] = is;
+        }
+    }
+}
+
+/* That a component has done nothing says nothing where it had nothing to do. */
+static bool could_do_nothing_else(const playing *p, const gx_step *step) {
+    const gale_topology *t = p->file->topology;
+    bool *reached = calloc(t->component_count + 1, sizeof *reached), is = false;
+    if (!reached) return false;
+    find_reached(p, reached);
+    for (uint32_t i = 0; i < t->component_count; i++)
+        is |= reached[i] && gx_str_is(step->id->text, t->components[i]->name);
+    free(reached);
+    return !is;
+}
+
 /* --- What was emitted --------------------------------------------------------------------------------------------- */
 
 static void look_at(gx_seen *seen, const gx_step *step, const size_t *numbers, size_t count, const size_t *pairs) {
@@ -142,7 +187,7 @@ static void look_at(gx_seen *seen, const gx_step *step, const size_t *numbers, s
 
 static bool check_emitted(const playing *p, const gx_step *step) {
     const gx_component *c = gx_test_component(p->test, step->id->text.data);
-    if (!c) return fails(p, step->id, "nothing leads to this component in this case");
+    if (!c) return unreached(p, step);
     uint32_t stream = (uint32_t)gx_component_stream(c, step->stream);
     gx_seen *seen = gx_test_seen(p->test);
     size_t count = 0, *numbers = gx_test_new_tuples(p->test, c, stream, &count), *pairs = pairs_for(step);
@@ -156,6 +201,7 @@ static bool check_emitted(const playing *p, const gx_step *step) {
     bool right = made ? compare_rows(p, step, what, (const char *const *)output->fields, output->field_count, found,
                                      count, pairs)
                       : out_of_memory(p, step);
+    if (right && !count && could_do_nothing_else(p, step)) right = unreached(p, step);
     if (made) look_at(seen, step, numbers, count, pairs);
     free(numbers);
     free(pairs);
@@ -202,6 +248,7 @@ static uint32_t spread(const gx_step *step, const gx_fed_tuple *tuple, gale_valu
 typedef struct answers {
     gale_value *values;
     gx_found_row *found;
+    size_t *numbers; /* of those that were found */
     size_t count;
     size_t *pairs;
 } answers;
@@ -215,14 +262,41 @@ static bool collect_answers(const playing *p, const gx_step *step, answers *a) {
     }
     a->values = calloc(feed->count * width + 1, sizeof *a->values);
     a->found = calloc(feed->count + 1, sizeof *a->found);
+    a->numbers = calloc(feed->count + 1, sizeof *a->numbers);
     a->pairs = pairs_for(step);
-    if (!a->values || !a->found || !a->pairs) return false;
+    if (!a->values || !a->found || !a->numbers || !a->pairs) return false;
     for (size_t i = 0; i < feed->count; i++) {
         if (!is_meant(step, &feed->list[i])) continue;
         gale_value *values = a->values + width * at;
+        a->numbers[at] = i;
         a->found[at++] = (gx_found_row){ values, spread(step, &feed->list[i], values) };
     }
     a->count = at;
+    return true;
+}
+
+/* What a step says of failures covers those that it names, or all. */
+static void notice(const playing *p, const gx_step *step, const answers *a) {
+    gx_fed_tuple *list = gx_test_feed(p->test)->list;
+    bool some = step->order == GALE_TEST_CONTAINS && step->rows.wanted && step->count < 0;
+    for (size_t i = 0; i < (some ? step->rows.count : a->count); i++) {
+        size_t at = some ? a->pairs[i] : i;
+        if (at != SIZE_MAX) list[a->numbers[at]].noticed = true;
+    }
+}
+
+/* A tree that failed though the case expects nothing of it is a fault of the topology, or of the case, unless that asks for
+ * failures itself. */
+static bool check_unnoticed(const playing *p) {
+    const gx_feed *feed = gx_test_feed(p->test);
+    if (p->of->faults) return true;
+    for (size_t i = 0; i < feed->count; i++) {
+        if (feed->list[i].state != GALE_TEST_FAILED || feed->list[i].noticed) continue;
+        (void)fails(p, p->of->name ? p->of->name : p->of->node,
+                    "what was fed has failed, and no step expects that (failed:, dead_letters:)");
+        tell_failed(p);
+        return false;
+    }
     return true;
 }
 
@@ -230,7 +304,7 @@ static bool check_answers(const playing *p, const gx_step *step) {
     static const char *const words[] = { "acked", "failed", "open", "dead letters" };
     static const char *const failure_names[] = { "tuple", "reason", "text", "at", "attempts" };
     const gx_component *c = gx_test_component(p->test, step->id->text.data);
-    answers a = { NULL, NULL, 0, NULL };
+    answers a = { .count = 0 };
     char what[200];
     bool failure = step->kind == GX_STEP_FAILED || step->kind == GX_STEP_LETTERS;
     bool whole = collect_answers(p, step, &a), right = whole;
@@ -248,8 +322,10 @@ static bool check_answers(const playing *p, const gx_step *step) {
         tell_context(p);
         right = false;
     }
+    if (right && failure) notice(p, step, &a);
     free(a.values);
     free(a.found);
+    free(a.numbers);
     free(a.pairs);
     return whole ? right : out_of_memory(p, step);
 }
@@ -271,6 +347,7 @@ static bool compare_texts(const playing *p, const gx_step *step, const char *wha
 static bool check_texts(const playing *p, const gx_step *step) {
     const gx_seen *seen = gx_test_seen(p->test);
     bool logs = step->kind == GX_STEP_LOGS;
+    if (!gx_test_component(p->test, step->id->text.data)) return unreached(p, step);
     const gx_seen_text *list = logs ? seen->logged : seen->reports;
     size_t total = logs ? seen->logged_count : seen->report_count, count = 0;
     gale_value *values = calloc(total + 1, sizeof *values);
@@ -281,6 +358,7 @@ static bool check_texts(const playing *p, const gx_step *step) {
     snprintf(what, sizeof what, "what '%.60s' %s is not what is expected", step->id->text.data,
              logs ? "logged" : "reported");
     bool right = compare_texts(p, step, what, "text", values, count);
+    if (right && !count && could_do_nothing_else(p, step)) right = unreached(p, step);
     free(values);
     return right;
 }
@@ -383,7 +461,8 @@ static bool play_step(playing *p, const gx_step *step) {
 static bool play_steps(playing *p) {
     for (size_t i = 0; i < p->of->step_count; i++)
         if (!play_step(p, &p->of->steps[i])) return false;
-    return p->stopped || !is_over(p, p->of->node);
+    (void)gale_test_settle(p->test, NULL);
+    return p->stopped || (!is_over(p, p->of->node) && check_unnoticed(p));
 }
 
 /* --- The whole ---------------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ typedef struct gx_fed_tuple {
     int32_t reason;
     uint32_t attempts;
     bool final;
+    bool noticed;    /* whoever tests has looked at its failure */
     char *component; /* where it failed, or NULL */
     char *text;      /* or NULL */
 } gx_fed_tuple;

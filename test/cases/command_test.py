@@ -104,19 +104,19 @@ class Command(unittest.TestCase):
         self.assertEqual((repeated.returncode, repeated.stdout), (1, out))
 
     def test_tap(self):
-        code, out, err = self.play(GOOD + "  - name: wrong\n    steps:\n      - {acked: lines, count: 3}\n", "--tap")
+        code, out, err = self.play(GOOD + "  - name: wrong\n    steps:\n      - {feed: lines, lines: a}\n      - {acked: lines, count: 3}\n", "--tap")
         self.assertEqual((code, err), (1, ""))
         lines = out.splitlines()
         self.assertEqual(lines[:3], ["TAP version 13", "ok 1 - words.test.yaml: two lines", "not ok 2 - words.test.yaml: wrong"])
         self.assertEqual(lines[3:5] + lines[-2:], ["  ---", "  message: |", "  ...", "1..2"])
 
     def test_junit(self):
-        code, _, _ = self.play(GOOD + "  - name: <wrong>\n    steps:\n      - {acked: lines, count: 3}\n", "--junit", "out.xml")
+        code, _, _ = self.play(GOOD + "  - name: <wrong>\n    steps:\n      - {feed: lines, lines: a}\n      - {acked: lines, count: 3}\n", "--junit", "out.xml")
         self.assertEqual(code, 1)
         suite = xml.etree.ElementTree.parse(self.work / "out.xml").getroot()
         self.assertEqual([suite.get(name) for name in ("tests", "failures", "errors")], ["2", "1", "0"])
         self.assertEqual([case.get("name") for case in suite], ["two lines", "<wrong>"])
-        self.assertIn("0 found, 3 expected", suite[1][0].text)
+        self.assertIn("1 found, 3 expected", suite[1][0].text)
 
     def test_junit_that_cannot_be_written(self):
         code, _, err = self.play(GOOD, "--junit", "no/out.xml")
@@ -124,7 +124,7 @@ class Command(unittest.TestCase):
         self.assertIn("no/out.xml", err)
 
     def test_filter_and_list(self):
-        text = GOOD + "  - name: other\n    steps: [{finish: true}]\n"
+        text = GOOD + "  - name: other\n    steps: [{feed: lines, lines: a}, {acked: lines}]\n"
         self.assertEqual(self.play(text, "--list"), (0, "words.test.yaml: two lines\nwords.test.yaml: other\n", ""))
         self.assertEqual(self.play(text, "--filter", "oth")[1], "words.test.yaml\n  ok    other\n1 case: 1 passed, 0 failed\n")
         code, _, err = self.play(text, "--filter", "none")
@@ -203,14 +203,14 @@ class Command(unittest.TestCase):
     def test_a_run_that_ends_by_an_error_says_so_unless_that_is_expected(self):
         both = WORDS.replace("../counts.tsv", "a").replace("gale.bolt.Printer", "gale.bolt.FileSink, properties: {path: a/b}")
         (self.work / "words.yaml").write_text(both)
-        self.fails("the run has ended: 'a' is a directory", "{feed: lines, lines: a}", "{finish: true}")
+        self.fails("the run has ended: 'a' is a directory", "{feed: lines, lines: a}", "{finish: true}", "{acked: lines}")
         self.passes("{feed: lines, lines: a}", "{finish: true}", "{stopped: {contains: is a directory}}")
         (self.work / "words.yaml").write_text(WORDS)
         self.fails("the run has not stopped", "{finish: true}", "{stopped: {any}}")
 
     def test_after_finish_nothing_can_be_fed(self):
-        self.fails("the input has ended", "{finish: true}", "{feed: lines, lines: a}")
-        self.fails("its time has ended", "{finish: true}", "{advance: 1s}")
+        self.fails("the input has ended", "{finish: true}", "{feed: lines, lines: a}", "{acked: lines}")
+        self.fails("its time has ended", "{finish: true}", "{advance: 1s}", "{expect: count, count: 0}")
 
     def test_faults_under_many_seeds(self):
         self.passes("{feed: lines, lines: [a b c, d e f, g h i]}", "{advance: 5m}", "{open: lines, count: 0}", "{finish: true}",
