@@ -120,8 +120,7 @@ endif()
 
 # gale's connectors, each a package: where the program looks for plugins, which moves with the prefix.
 set(GALE_PLUGIN_DESTINATION ${GALE_PLUGIN_FOLDER})
-cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX ${GALE_PLUGIN_FOLDER} NORMALIZE inside)
-if(inside)
+if(GALE_PLUGINS_MOVE)
   file(RELATIVE_PATH GALE_PLUGIN_DESTINATION ${CMAKE_INSTALL_PREFIX} ${GALE_PLUGIN_FOLDER})
 endif()
 get_property(GALE_INSTALLED_CONNECTORS GLOBAL PROPERTY GALE_BUILT_CONNECTORS)

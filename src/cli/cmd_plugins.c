@@ -7,6 +7,7 @@
 #include "front/builtin.h"
 #include "front/connecting.h"
 #include "front/linked_plugins.h"
+#include "front/plugin_folders.h"
 #include "front/plugin_note.h"
 #include "front/plugin_path.h"
 
@@ -78,9 +79,8 @@ static void tell_missing(gx_buf *out) {
 
 static void tell_none(gx_buf *out) {
     gx_buf_add_text(out, "no plugins: no file gale-NAME.so in ");
-    size_t before = out->size;
-    gx_plugin_path_folders(out);
-    gx_buf_add_text(out, out->size == before ? "any folder (GALE_PLUGIN_PATH names none)\n" : "\n");
+    gx_plugin_folders_describe(out);
+    gx_buf_add_text(out, "\n");
 }
 
 static int run(int argc, char **argv, gx_terminal *errors) {
@@ -107,9 +107,9 @@ const gx_command gx_cmd_plugins = {
     .text = "tell which plugins there are, and what is in them",
     .more = "PLUGIN is the path of a .so file, or stands for gale-PLUGIN.so in the folders of GALE_PLUGIN_PATH (with "
             "colons\n"
-            "between them) and in gale's own. Without one, all that are there are loaded and told of, and those of "
-            "gale's own\n"
-            "that are not there.\n"
+            "between them), in the build folder or beside the installed program, and in gale's own folder. Without "
+            "one, all\n"
+            "that are there are loaded and listed, and gale's own connectors that are not there.\n"
             "Exit codes: 0; 2 one was refused.\n",
     .options = options,
     .option_count = OPTION_COUNT,

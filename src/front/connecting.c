@@ -3,6 +3,7 @@
 #include "base/os/library.h"
 #include "base/str.h"
 #include "front/linked_plugins.h"
+#include "front/plugin_folders.h"
 #include "front/plugin_path.h"
 
 bool gx_connecting_has(const gx_connector *connector) {
@@ -14,9 +15,8 @@ static void say_missing(const gx_connector *connector, gx_buf *out) {
         gx_buf_add_text(out, "which is not in this program, and that can load none, as it is linked statically: ");
     } else {
         gx_buf_format(out, "which is not installed (no gale-%s.so in ", connector->name);
-        size_t before = out->size;
-        gx_plugin_path_folders(out);
-        gx_buf_add_text(out, out->size == before ? "any folder, as GALE_PLUGIN_PATH names none): " : "): ");
+        gx_plugin_folders_describe(out);
+        gx_buf_add_text(out, "): ");
     }
     gx_connector_advice(connector, out);
 }

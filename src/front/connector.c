@@ -1,13 +1,7 @@
 #include "front/connector.h"
 
-#include "base/os/folder.h"
 #include "base/os/library.h"
 #include "base/str.h"
-
-#include <stdio.h>
-#include <unistd.h>
-
-enum { PATH_ROOM = 2048 };
 
 const gx_connector *gx_connector_named(gale_str name) {
     for (size_t i = 0; i < gx_connector_count; i++)
@@ -33,22 +27,9 @@ void gx_connector_classes(const gx_connector *connector, gx_buf *out) {
     for (int i = 0; gx_str_next(&rest, ' ', &name); i++) gx_buf_format(out, "%s%.*s", i ? ", " : "", GX_STR(name));
 }
 
-/* In a build folder plugins are in a folder beside the program. */
-static bool is_built_beside(const char *name, char *folder, size_t size) {
-    char program[PATH_ROOM], file[2 * PATH_ROOM];
-    if (!gx_folder_of_program(program, sizeof program)) return false;
-    snprintf(folder, size, "%s/plugins", program);
-    snprintf(file, sizeof file, "%s/gale-%s.so", folder, name);
-    return access(file, R_OK) == 0;
-}
-
 void gx_connector_advice(const gx_connector *connector, gx_buf *out) {
     const char *name = connector->name;
-    char folder[PATH_ROOM + 16];
-    if (gx_library_can() && is_built_beside(name, folder, sizeof folder))
-        gx_buf_format(out, "it is built, in %s: the environment's GALE_PLUGIN_PATH=%s has gale find it", folder,
-                      folder);
-    else if (gx_library_can())
+    if (gx_library_can())
         gx_buf_format(out, "apt install gale-%s, or build it with -DGALE_CONNECTORS=%s", name, name);
     else
         gx_buf_format(out, "build gale with -DGALE_LINKED_CONNECTORS=%s", name);

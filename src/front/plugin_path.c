@@ -5,36 +5,13 @@
 #include "base/os/folder.h"
 #include "base/str.h"
 #include "front/connector.h"
+#include "front/plugin_folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char begin[] = "gale-", end[] = ".so";
 enum { BEGIN_SIZE = sizeof begin - 1, END_SIZE = sizeof end - 1 };
-
-/* --- Folders ------------------------------------------------------------------------------------------------------ */
-
-/* What a program that somebody else's rights are lent to must not be led by is not read there. */
-static gale_str folders(void) {
-    const char *led = secure_getenv("GALE_PLUGIN_PATH");
-    return gx_str(led ? led : "");
-}
-
-/* The next folder of GALE_PLUGIN_PATH, and after them the one that was built in. `*at` is NULL behind that. */
-static bool next_folder(gale_str *rest, const char **at, gale_str *ret_folder) {
-    while (rest->data && gx_str_next(rest, ':', ret_folder))
-        if (ret_folder->size) return true;
-    if (!*at) return false;
-    *ret_folder = gx_str(*at);
-    *at = NULL;
-    return ret_folder->size > 0;
-}
-
-void gx_plugin_path_folders(gx_buf *out) {
-    gale_str rest = folders(), folder;
-    const char *at = GALE_PLUGIN_FOLDER;
-    for (int i = 0; next_folder(&rest, &at, &folder); i++) gx_buf_format(out, "%s%.*s", i ? ", " : "", GX_STR(folder));
-}
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
@@ -68,13 +45,25 @@ static bool is_in(gale_str folder, gale_str name, gx_buf *out) {
     return path && is_there(path);
 }
 
-/* In the first folder that has it. */
-static bool find(gale_str name, gx_buf *out) {
-    gale_str rest = folders(), folder;
-    const char *at = GALE_PLUGIN_FOLDER;
-    while (next_folder(&rest, &at, &folder))
+/* In the first of the folders, with colons between them, that has it. */
+static bool find_in(gale_str folders, gale_str name, gx_buf *out) {
+    gale_str folder;
+    while (gx_str_next(&folders, ':', &folder))
         if (is_in(folder, name, out)) return true;
     return false;
+}
+
+static gale_str text_of(gx_buf *buf) {
+    const char *text = gx_buf_text(buf);
+    return gx_str(text ? text : "");
+}
+
+static bool find(gale_str name, gx_buf *out) {
+    gx_buf folders = GX_BUF_INIT(NULL);
+    gx_plugin_folders(&folders);
+    bool found = find_in(text_of(&folders), name, out);
+    gx_buf_fini(&folders);
+    return found;
 }
 
 /* --- All of them -------------------------------------------------------------------------------------------------- */
@@ -82,7 +71,8 @@ static bool find(gale_str name, gx_buf *out) {
 typedef struct listing {
     char **paths;
     size_t count;
-    gale_str folder; /* that is listed now */
+    gale_str folders;
+    gale_str folder; /* of them, that is listed now */
 } listing;
 
 /* One that another folder has first is not the one that its name finds. */
@@ -90,7 +80,7 @@ static int list_file(void *user, const char *file) {
     listing *l = user;
     gale_str name = name_of(file);
     gx_buf here = GX_BUF_INIT(NULL), first = GX_BUF_INIT(NULL);
-    bool found = name.size && is_in(l->folder, name, &here) && find(name, &first) &&
+    bool found = name.size && is_in(l->folder, name, &here) && find_in(l->folders, name, &first) &&
                  strcmp(gx_buf_text(&here), gx_buf_text(&first)) == 0;
     char **more = found ? realloc(l->paths, (l->count + 1) * sizeof *more) : NULL;
     if (more) {
@@ -118,15 +108,16 @@ static int by_file(const void *a, const void *b) {
 }
 
 int gx_plugin_path_each(gx_plugin_path_fn *each, void *user) {
-    listing l = { .count = 0 };
-    gale_str rest = folders();
-    const char *at = GALE_PLUGIN_FOLDER;
+    gx_buf folders = GX_BUF_INIT(NULL);
+    gx_plugin_folders(&folders);
+    listing l = { .folders = text_of(&folders) };
     int rc = 0;
-    while (rc == 0 && next_folder(&rest, &at, &l.folder)) rc = list_folder(&l);
+    for (gale_str rest = l.folders; rc == 0 && gx_str_next(&rest, ':', &l.folder);) rc = list_folder(&l);
     if (l.count) qsort(l.paths, l.count, sizeof *l.paths, by_file);
     for (size_t i = 0; i < l.count && rc == 0; i++) rc = each(user, l.paths[i]);
     for (size_t i = 0; i < l.count; i++) free(l.paths[i]);
     free(l.paths);
+    gx_buf_fini(&folders);
     return rc;
 }
 
@@ -172,12 +163,11 @@ static int not_found(gale_str name, gale_error *error) {
     guess g = { gx_nearest_to(name), GX_BUF_INIT(NULL) };
     gx_buf where = GX_BUF_INIT(NULL), hint = GX_BUF_INIT(NULL);
     gx_plugin_path_each(offer, &g);
-    gx_plugin_path_folders(&where);
+    gx_plugin_folders_describe(&where);
     put_hint(name, &g.nearest, &hint);
     const char *text = gx_buf_text(&where), *more = gx_buf_text(&hint);
     int rc = gale_error_set(error, GALE_NOT_FOUND, "there is no plugin '%.*s': no %s%.*s%s in %s%s", GX_STR(name),
-                            begin, GX_STR(name), end, text && *text ? text : "any folder (GALE_PLUGIN_PATH names none)",
-                            more ? more : "");
+                            begin, GX_STR(name), end, text ? text : "any folder", more ? more : "");
     gx_buf_fini(&hint);
     gx_buf_fini(&where);
     gx_buf_fini(&g.names);

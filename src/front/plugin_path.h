@@ -1,7 +1,7 @@
 /* Where a plugin is: a path, or a name that is looked for.
  *
  * What:    a word with a '/' in it, or that ends with ".so", is a path. Another one is a name, of small letters, digits, '-' and '_': the file gale-NAME.so is looked for
- *          in the folders of GALE_PLUGIN_PATH, with colons between them, then in the folder that this gale was built with.
+ *          in the folders of front/plugin_folders.h.
  * Threads: any; the environment is read. Owner: the caller.
  */
 #ifndef GX_FRONT_PLUGIN_PATH_H
@@ -22,8 +22,5 @@ bool gx_plugin_path_has(gale_str name);
  * returns but 0 ends it, and is returned. */
 typedef int gx_plugin_path_fn(void *user, const char *path);
 int gx_plugin_path_each(gx_plugin_path_fn *each, void *user);
-
-/* The folders, "a, b", for people. */
-void gx_plugin_path_folders(gx_buf *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "front/builtin.h"
 #include "front/linked_plugins.h"
-#include "front/plugin_path.h"
+#include "front/plugin_folders.h"
 #include "harness/cm.h"
 
 #include <stdio.h>
@@ -114,7 +114,7 @@ static void one_that_is_missing_says_where_it_was_looked_for_and_what_to_do(void
     gx_plugins *plugins = begin();
     gx_buf folders = GX_BUF_INIT(NULL);
     char sentence[GALE_ERROR_TEXT];
-    gx_plugin_path_folders(&folders);
+    gx_plugin_folders_describe(&folders);
     snprintf(sentence, sizeof sentence,
              "class gale.bolt.None is brought by the plugin gale-none, which is not installed (no gale-none.so in %s): "
              "apt install gale-none, or build it with -DGALE_CONNECTORS=none",

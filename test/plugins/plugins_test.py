@@ -117,6 +117,12 @@ class Case(unittest.TestCase):
                               env=environment, preexec_fn=no_core, check=False)
         return done.returncode, done.stdout, done.stderr
 
+    def alone(self):
+        """A program that has no plugins beside it, as it has in its build folder."""
+        folder = self.path / "bin"
+        folder.mkdir(exist_ok=True)
+        return shutil.copy(GALE, folder / "gale")
+
     def says(self, expected, *arguments, path=None):
         self.assertEqual(self.gale(*arguments, path=path), (2, "", f"gale: {expected}\n"))
 
@@ -197,8 +203,8 @@ class Refused(Case):
         self.write(WRONG.format(plugin="maks"))
         code, _, err = self.gale("run", "-q", "t.yaml", path=f"{self.path}:{PATH}")
         self.assertEqual(code, 2)
-        self.assertRegex(err, rf"^gale: t\.yaml:2:11: there is no plugin 'maks': no gale-maks\.so in {self.path}, {PATH}, "
-                              r"/\S+/gale/plugins; did you mean 'mask'\?\n$")
+        self.assertRegex(err, rf"^gale: t\.yaml:2:11: there is no plugin 'maks': no gale-maks\.so in {self.path}, {PATH} "
+                              rf"\(GALE_PLUGIN_PATH\), {Path(GALE).parent}/plugins, /\S+/gale/plugins; did you mean 'mask'\?\n$")
 
     def test_the_list_must_be_one_of_names(self):
         self.write(WRONG.format(plugin="[a]"))
@@ -430,7 +436,7 @@ class Right(Case):
 
     def test_completion_offers_them_by_name_and_loads_none(self):
         shutil.copy(built("crash-on-load"), self.path / "gale-crash.so")
-        out = self.gale("help", "--complete", "run", "--plugin", "", path=f"{self.path}:{PATH}")[1]
+        out = self.gale("help", "--complete", "run", "--plugin", "", path=f"{self.path}:{PATH}", program=self.alone())[1]
         self.assertEqual(out, ":files\ncrash\nmask\ntally\n")
         self.assertEqual(self.gale("help", "--complete", "run", "--plugin=ta", path=PATH)[1], ":files\n--plugin=tally\n")
 
@@ -440,7 +446,7 @@ class Right(Case):
         (self.path / "gale-.so").write_text("")
         (self.path / "libgale-x.so").write_text("")
         (self.path / "gale-a\x1b[2J\n.so").write_text("")
-        code, out, _ = self.gale("plugins", path=f"{self.path}::{PATH}:{self.path}/none")
+        code, out, _ = self.gale("plugins", path=f"{self.path}::{PATH}:{self.path}/none", program=self.alone())
         out = re.sub(r"(?m)^\n\S+, not installed: .*\n(?:  .*\n)+", "", out)  # gale's own connectors
         self.assertEqual((code, out), (2, f"""\
 refused: '{self.path}/gale-a.so' does not say its licence
@@ -456,9 +462,10 @@ tally 1.0: counts in C++
   licence  Apache-2.0
   bolt     tally.bolt.Tally: tells what there was most of, when all has been read
 """))
-        code, out, _ = self.gale("plugins")
+        code, out, _ = self.gale("plugins", program=self.alone())
         if code == 0 and out.startswith("no plugins"):
-            self.assertRegex(out, r"^no plugins: no file gale-NAME\.so in /\S+/gale/plugins\n")
+            self.assertRegex(out, r"^no plugins: no file gale-NAME\.so in GALE_PLUGIN_PATH \(which names no folder\), "
+                                  r"/\S+/gale/plugins, /\S+/gale/plugins\n")
 
 
 if __name__ == "__main__":

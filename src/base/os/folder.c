@@ -6,18 +6,73 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static bool cut_last(char *path) {
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = '\0';
+    return slash != NULL;
+}
 
 bool gx_folder_of_program(char *path, size_t size) {
     ssize_t count = readlink("/proc/self/exe", path, size);
     if (count <= 0 || (size_t)count == size) return false;
     path[count] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash) *slash = '\0';
-    return slash != NULL;
+    return cut_last(path);
+}
+
+/* The kernel's list of what is mapped has whole paths, also of what was loaded by a relative one, in a program that is linked statically, and
+ * for each C library: dladdr has none of the three. */
+bool gx_folder_of_function(void (*function)(void), char *path, size_t size) {
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[4096 + 100];
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        unsigned long begin, end;
+        int at = 0;
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &at) < 2 || !at || line[at] != '/') continue;
+        if ((uintptr_t)function < begin || (uintptr_t)function >= end) continue;
+        line[strcspn(line, "\n")] = '\0';
+        found = strlen(line + at) < size;
+        if (found) memcpy(path, line + at, strlen(line + at) + 1);
+    }
+    if (maps) fclose(maps);
+    return found && cut_last(path);
+}
+
+/* Others may put names beside ours in a folder with the sticky bit, but not change those that are there: enough for one on the way. */
+static int check_owner(const char *path, uid_t owner, bool on_the_way, gale_error *error) {
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? GALE_NOT_FOUND
+                   : gale_error_set(error, GALE_INVALID, "%s cannot be looked at: %s", path, strerror(errno));
+    if (about.st_uid != 0 && about.st_uid != geteuid() && about.st_uid != owner)
+        return gale_error_set(error, GALE_INVALID, "%s belongs to another user", path);
+    if ((about.st_mode & S_IWOTH) && !(on_the_way && (about.st_mode & S_ISVTX)))
+        return gale_error_set(error, GALE_INVALID, "%s may be changed by everybody", path);
+    return GALE_OK;
+}
+
+static int check_way(const char *path, uid_t owner, gale_error *error) {
+    char way[PATH_MAX];
+    snprintf(way, sizeof way, "%s", path);
+    int rc = check_owner(way, owner, false, error);
+    while (rc == GALE_OK && cut_last(way) && *way) rc = check_owner(way, owner, true, error);
+    return rc;
+}
+
+int gx_folder_check_trusted(const char *path, const char *origin, gale_error *error) {
+    struct stat about;
+    char real[PATH_MAX];
+    if (stat(origin, &about) != 0 || !realpath(path, real)) return GALE_NOT_FOUND;
+    int rc = check_way(path, about.st_uid, error);
+    return rc == GALE_OK && strcmp(path, real) != 0 ? check_way(real, about.st_uid, error) : rc;
 }
 
 int gx_folder_look(const char *path, gale_error *error) {

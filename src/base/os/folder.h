@@ -17,6 +17,14 @@ int gx_folder_look_beside(const char *path, gale_error *error);
 /* The folder that this program lies in, without a '/' behind it. False: that is not known, or it does not fit. */
 bool gx_folder_of_program(char *path, size_t size);
 
+/* The same of the program or the library that has this function. */
+bool gx_folder_of_function(void (*function)(void), char *path, size_t size);
+
+/* May the code in a folder that was found by its place be run as this user? The folder and all that lead to it, as named and behind links,
+ * must belong to root, to this user or to the owner of `origin`, the folder that it was found by, and nobody else may change it. GALE_OK;
+ * GALE_NOT_FOUND when it is not there; GALE_INVALID, with a report that begins with the path that is in doubt. */
+int gx_folder_check_trusted(const char *path, const char *origin, gale_error *error);
+
 /* Makes one, for its owner alone, and waits until the disk has its name. GALE_EXISTS when something is there already.
  * */
 int gx_folder_make(const char *path, gale_error *error);

@@ -108,14 +108,22 @@ static gale_str missing_library(const char *path, const char *said) {
     return gx_str_is(name, path) ? (gale_str){ NULL, 0 } : name;
 }
 
-/* Could what is loaded find libgale's functions in this process? */
-static bool shows_gale(void) {
 #if GALE_HAS_LOADER
-    return dlsym(RTLD_DEFAULT, "gale_version");
-#else
-    return false;
-#endif
+
+/* Does the process show libgale's functions to what it loads? RTLD_DEFAULT would also look into what only this library sees. */
+static bool shows_gale(void) {
+    void *process = dlopen(NULL, RTLD_LAZY), *found = process ? dlsym(process, "gale_version") : NULL;
+    if (process) dlclose(process);
+    return found;
 }
+
+#else
+
+static bool shows_gale(void) {
+    return false;
+}
+
+#endif
 
 int gx_library_explain(const char *path, const char *said, gale_error *error) {
     gale_str library = missing_library(path, said), symbol = behind(said, "undefined symbol: ", ", \n("),
@@ -162,7 +170,16 @@ static int explain_last(const char *path, gale_error *error) {
     return gx_library_explain(path, kept, error);
 }
 
+/* A host that loads libgale at run time (ctypes, a module of a server) sees it alone, and a plugin is linked with nothing of gale: libgale
+ * is shown to all that is loaded from now on. Where it is a part of the program, the program shows it or nothing can. */
+static void show_gale(void) {
+    Dl_info about;
+    if (shows_gale() || !dladdr((const void *)(uintptr_t)gale_version, &about) || !about.dli_fname) return;
+    (void)dlopen(about.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
 int gx_library_load(const char *path, void **ret_library, gale_error *error) {
+    show_gale();
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return explain_last(path, error);
     *ret_library = library;
