@@ -44,6 +44,9 @@ static int look(const char *host, const char *port, int flags, wire_addresses *t
     struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags };
     struct addrinfo *list = NULL;
     int rc = getaddrinfo(host, port, &hints, &list);
+    /* RFC 6761: this machine, also where no /etc/hosts says so, as in a small container. No host is the loopback's addresses. */
+    if (rc != 0 && !(flags & AI_NUMERICHOST) && strcmp(host, "localhost") == 0)
+        rc = getaddrinfo(NULL, port, &hints, &list);
     if (rc != 0) return rc;
     take_list(to, list);
     freeaddrinfo(list);

@@ -70,16 +70,17 @@ static void end(one *o) {
     free(o);
 }
 
-/* Drives until it is so; there is no hurry. */
-#define drive_until(o, what)                                                                                           \
-    for (int drives = 0; !(what); drives++) {                                                                          \
-        if (drives == DRIVES) fail_msg("it does not come to this: %s; state %d, %s", #what, (o)->w.state, (o)->w.why); \
-        wire_drive(&(o)->w, EACH);                                                                                     \
-    }
-
 static bool is_off(const one *o) {
     return o->w.state == WIRE_OFF && !o->w.at;
 }
+
+/* Drives until it is so; there is no hurry. One that is off, with a reason, comes to nothing more: nobody here connects it again. */
+#define drive_until(o, what)                                                                                           \
+    for (int drives = 0; !(what); drives++) {                                                                          \
+        if (drives == DRIVES || is_off(o))                                                                             \
+            fail_msg("it does not come to this: %s; state %d, %s", #what, (o)->w.state, (o)->w.why);                   \
+        wire_drive(&(o)->w, EACH);                                                                                     \
+    }
 
 static int port_that_nobody_has(void) {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };

@@ -90,6 +90,10 @@ int gx_address_find(const char *text, bool listens, gx_socket_kind kind, gx_addr
     int rc = check(text, listens, &s, error);
     if (rc < 0) return rc;
     rc = getaddrinfo(*s.host ? s.host : NULL, s.port, &hints, &list);
+    if (rc != 0 && strcmp(s.host, "localhost") == 0) { /* RFC 6761: also where no /etc/hosts says so */
+        hints.ai_flags &= ~AI_PASSIVE;
+        rc = getaddrinfo(NULL, s.port, &hints, &list);
+    }
     if (rc != 0)
         return gale_error_set(error, GALE_IO, "cannot find '%s': %s", text,
                               rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
