@@ -2,6 +2,7 @@
 
 #include "connect/file/finding.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const int64_t look_pause = GALE_SECOND;
@@ -106,8 +107,12 @@ static int choose(gx_file_followed *f, int64_t *ret_until, gale_error *error) {
 
 /* All that is there was read. */
 static int settle(gx_file_followed *f, gx_file_tail *tail, gale_error *error) {
+    int64_t had = tail->size;
     int rc = gx_file_tail_look(tail, error);
     if (rc < 0) return rc;
+    if (tail->size < had && tail->size >= tail->reader.offset)
+        GX_FILE_SAY(f, WARN, "%s: was cut to %" PRId64 " bytes, of %" PRId64 ": the rest had not been read", tail->name,
+                    tail->size, had);
     if (tail->size < tail->reader.offset) return gx_file_tails_truncated(f, tail, tail->size, tail->now, error);
     if (tail->reader.offset != tail->read_to) tail->quiet = now_of(f);
     tail->read_to = tail->reader.offset;

@@ -19,6 +19,8 @@ int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path,
     reader->guard = GX_FILE_GUARD_NONE;
     /* The standard input may have been read from before. */
     if (strcmp(path, "-") == 0) reader->regular = false;
+    gx_file_about about;
+    if (reader->regular && gx_file_about_open(fd, path, &about, NULL) == 0) reader->seen = about.size;
     return 0;
 }
 
@@ -83,20 +85,20 @@ static const char *name(const gx_file_reader *reader) {
     return strcmp(reader->path, "-") == 0 ? "standard input" : reader->path;
 }
 
-/* The standard input may be a file, too. */
-static int refuse_changed(const gx_file_reader *reader, int64_t offset, gale_error *error) {
+/* It had `size` bytes at least. The standard input may be a file, too. */
+static int refuse_changed(const gx_file_reader *reader, int64_t size, gale_error *error) {
     gx_file_about about;
     int rc = gx_file_about_open(reader->fd, reader->path, &about, error);
     if (rc < 0) return rc;
-    if (about.size < offset)
+    if (about.size < size)
         return gale_error_set(error, GALE_DAMAGED,
-                              "%s: was cut to %" PRId64 " bytes while it was read, behind byte %" PRId64
-                              "; what it held behind line %" PRIu64 " was not read",
-                              name(reader), about.size, offset, reader->number);
+                              "%s: was cut to %" PRId64 " bytes while it was read, of %" PRId64
+                              " at least; what it held behind line %" PRIu64 " was not read",
+                              name(reader), about.size, size, reader->number);
     return gale_error_set(error, GALE_DAMAGED,
                           "%s: was changed before byte %" PRId64 " while it was read; what it held behind line %" PRIu64
                           " was not read",
-                          name(reader), offset, reader->number);
+                          name(reader), size, reader->number);
 }
 
 /* What was read before these bytes must be what the file holds still. */
@@ -106,8 +108,10 @@ static int check(gx_file_reader *reader, const char *bytes, size_t size, gale_er
         if (rc < 0) return rc;
     }
     int rc = gx_file_guard_move(&reader->guard, reader->fd, bytes, size, reader->path, error);
-    if (rc > 0) return 0;
-    return rc < 0 ? rc : refuse_changed(reader, reader->offset, error);
+    if (rc < 0) return rc;
+    bool is_short = size == 0 && bytes && !reader->growing && reader->offset < reader->seen;
+    if (rc > 0 && !is_short) return 0;
+    return refuse_changed(reader, rc > 0 ? reader->seen : reader->offset, error);
 }
 
 /* A file that is read as a pipe is, and whose end came too early. */

@@ -49,6 +49,7 @@ struct gx_file_reader {
     int64_t gap;     /* how many; 0: none are */
     uint64_t number; /* of that line, from 1 */
     int64_t offset;  /* of the next read, in a regular file */
+    int64_t seen;    /* how long that was when it was opened */
     gx_file_guard guard;
     int fd;
     bool regular;

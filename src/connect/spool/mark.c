@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/os/disk.h"
+#include "base/os/fate.h"
 #include "base/os/file.h"
 
 #include <errno.h>
@@ -91,6 +92,7 @@ int gx_spool_mark_put(gx_spool_mark *mark, const char *path, uint64_t position, 
         return refuse("write", path, error);
     int rc = gx_file_write(mark->fd, &p, sizeof p, path, error);
     if (rc == GALE_OK) rc = gx_file_sync_data(mark->fd, path, error);
+    if (rc == GALE_OK) rc = gx_fate_check(mark->fd, path, sizeof p, error);
     if (rc == GALE_OK) mark->turn = p.turn;
     return rc;
 }
