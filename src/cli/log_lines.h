@@ -36,7 +36,7 @@ typedef struct gx_log_lines {
     gx_log_recent recent[GX_LOG_LINES_RECENT];
     gx_log_alike alike;
     int64_t looked; /* when it was seen last that the file has its name still */
-    uint64_t lost; /* lines that the file did not take, since the last one that it did */
+    uint64_t lost;  /* lines that the file did not take, since the last one that it did */
 } gx_log_lines;
 
 #define GX_LOG_LINES_INIT                                                                                              \

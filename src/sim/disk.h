@@ -46,7 +46,7 @@ typedef enum gx_sim_deed {
 typedef struct gx_sim_meddling {
     const char *path; /* borrowed; NULL: nobody does anything */
     gx_sim_deed what;
-    uint64_t at;       /* before this call of the process, from 1 */
+    uint64_t at;            /* before this call of the process, from 1 */
     bool done;              /* the file was there */
     ino_t inode;            /* which it was */
     uint64_t before, since; /* reads and writes of it, and since it was done */

@@ -59,10 +59,11 @@ int gx_durable_look(gx_store *store, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
     int rc = look(store, &why);
     if (rc == GALE_OK) return rc;
-    gale_error_add(&why,
-                   "the state in '%s' is not what was committed any more, and nothing that is committed from now on would "
-                   "last; put the folder back and start again, or begin anew with another one",
-                   store->folder);
+    gale_error_add(
+        &why,
+        "the state in '%s' is not what was committed any more, and nothing that is committed from now on would "
+        "last; put the folder back and start again, or begin anew with another one",
+        store->folder);
     if (error) *error = why;
     return gx_durable_break(store, rc, &why);
 }

@@ -85,10 +85,11 @@ static int check_fate(const gx_file_end *end, int64_t least, gx_file_about *ret_
     if (fate <= GX_FATE_RENAMED) return fate < 0 ? fate : GALE_OK;
     gale_error why = GALE_ERROR_INIT;
     int rc = gx_fate_refuse((gx_fate)fate, end->path, ret_about, least, &why);
-    return gale_error_set(error, rc,
-                          "%s; the run ends, since nothing that it writes from now on could be gone on with: put the file "
-                          "back and start again, or begin anew with another state folder",
-                          why.text);
+    return gale_error_set(
+        error, rc,
+        "%s; the run ends, since nothing that it writes from now on could be gone on with: put the file "
+        "back and start again, or begin anew with another state folder",
+        why.text);
 }
 
 /* A new name is synced after the bytes that it names. */

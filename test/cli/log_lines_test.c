@@ -201,8 +201,9 @@ static void a_file_that_somebody_has_removed_is_made_anew_and_says_so(void **sta
     unlink(path);
     gx_log_lines_add(&lines, noon + 2 * GALE_SECOND, GALE_LOG_INFO, NULL, "two", &out);
     read_file(path, text, sizeof text);
-    assert_string_equal(text, "2026-01-02T12:03:06.056Z WARN the file of this log was removed by somebody, with what it held; "
-                              "it is made anew\n2026-01-02T12:03:06.056Z INFO two\n");
+    assert_string_equal(
+        text, "2026-01-02T12:03:06.056Z WARN the file of this log was removed by somebody, with what it held; "
+              "it is made anew\n2026-01-02T12:03:06.056Z INFO two\n");
     gx_log_lines_fini(&lines);
     gx_buf_fini(&out);
     unlink(path), rmdir(folder);

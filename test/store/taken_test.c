@@ -93,7 +93,8 @@ static void whatever_is_done_to_its_files_the_next_commit_says_so(void **state) 
     for (int target = 0; target < TARGETS; target++)
         for (int what = 0; what < DEEDS; what++) {
             bool head = target < RIG_FILES && strcmp(rig_files[target], "gale-store") == 0;
-            if ((target >= WHOLE && what == CUT) || head) continue; /* a lock may be empty; a head is read at the start alone */
+            if ((target >= WHOLE && what == CUT) || head)
+                continue; /* a lock may be empty; a head is read at the start alone */
             expect_noticed(target, (deed)what);
             rig_end(&at);
             rig_begin(&at, "taken");

@@ -198,8 +198,8 @@ static void judge(story *s, bool whole) {
     if (torn) s->problem[0] = 0; /* half a line is what was left, or what stands behind a hole */
     s->reported += said;
     if (missing && whole && must_be_known(m) && !said)
-        snprintf(s->problem, sizeof s->problem, "%u lines are missing, and no word of %s (deed %d): %s", missing, m->path,
-                 (int)m->what, log ? log : "");
+        snprintf(s->problem, sizeof s->problem, "%u lines are missing, and no word of %s (deed %d): %s", missing,
+                 m->path, (int)m->what, log ? log : "");
 }
 
 static void live_meddled(story *s, uint64_t seed) {
@@ -216,7 +216,8 @@ static void live_meddled(story *s, uint64_t seed) {
     gale_error error = GALE_ERROR_INIT;
     s->log = (gx_buf)GX_BUF_INIT(NULL);
     s->disk.at_once = 256u << below(s, 6);
-    gx_sim_disk_meddle(&s->disk, paths[below(s, 3)], (gx_sim_deed)below(s, GX_SIM_DEEDS), 1 + below(s, 16u << below(s, 6)));
+    gx_sim_disk_meddle(&s->disk, paths[below(s, 3)], (gx_sim_deed)below(s, GX_SIM_DEEDS),
+                       1 + below(s, 16u << below(s, 6)));
     int rc = gx_simulator_new(&options, &simulator, &error);
     if (rc >= 0) rc = gx_simulator_run(simulator, seed, &result, &error);
     gx_simulator_free(simulator);

@@ -44,8 +44,8 @@ int gx_meddled_look(const gale_context *context, gx_outputs_file *file, bool ren
     gx_file_output *output = &file->output;
     gx_file_about about;
     if (!output->begun || !output->regular) return 0;
-    int fate = gx_fate_of(output->fd, output->path, output->size, &about, context->durable ? error : NULL);
-    if (fate < 0) return context->durable ? fate : 0; /* what cannot be looked at may be written to */
+    int fate = gx_fate_of(output->fd, output->path, output->size, &about, error);
+    if (fate < 0) return fate;
     if (about.size > output->size) note_longer(context, output, about.size);
     if (fate != GX_FATE_RENAMED) file->renamed = false;
     if (fate == GX_FATE_RENAMED) return note_renamed(context, file, renamed && !context->durable);

@@ -13,7 +13,7 @@
 
 #include <gale/component.h>
 
-/* All its lines are written. 1: its path is to be opened anew (not in a durable run); 0; GALE_IO in a durable run. `renamed`: is that so for one that was
+/* All its lines are written. 1: its path is to be opened anew (not in a durable run); 0; GALE_IO. `renamed`: is that so for one that was
  * renamed, too? */
 int gx_meddled_look(const gale_context *context, gx_outputs_file *file, bool renamed, gale_error *error);
 

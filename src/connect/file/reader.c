@@ -19,9 +19,11 @@ int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path,
     reader->guard = GX_FILE_GUARD_NONE;
     /* The standard input may have been read from before. */
     if (strcmp(path, "-") == 0) reader->regular = false;
-    gx_file_about about;
-    if (reader->regular && gx_file_about_open(fd, path, &about, NULL) == 0) reader->seen = about.size;
-    return 0;
+    gx_file_about about = { .size = 0 };
+    if (reader->regular) rc = gx_file_about_open(fd, path, &about, error);
+    reader->seen = about.size;
+    if (rc < 0) gx_file_reader_close(reader);
+    return rc;
 }
 
 void gx_file_reader_close(gx_file_reader *reader) {

@@ -92,8 +92,7 @@ int gx_spool_mark_put(gx_spool_mark *mark, const char *path, uint64_t position, 
     int64_t at = (int64_t)(p.turn % PLACES * sizeof p);
     int rc = gx_fate_check(mark->fd, path, mark->size, error);
     if (rc < 0) return rc;
-    if (gx_disk_now()->seek(mark->fd, (off_t)at, SEEK_SET) < 0)
-        return refuse("write", path, error);
+    if (gx_disk_now()->seek(mark->fd, (off_t)at, SEEK_SET) < 0) return refuse("write", path, error);
     rc = gx_file_write(mark->fd, &p, sizeof p, path, error);
     if (rc == GALE_OK) rc = gx_file_sync_data(mark->fd, path, error);
     if (rc == GALE_OK && mark->size < at + (int64_t)sizeof p) mark->size = at + (int64_t)sizeof p;

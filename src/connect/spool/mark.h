@@ -9,7 +9,7 @@
 #include <gale/error.h>
 
 typedef struct gx_spool_mark {
-    int fd; /* -1: it is not open */
+    int fd;       /* -1: it is not open */
     int64_t size; /* that the file has at least */
     uint64_t turn;
 } gx_spool_mark;

@@ -573,9 +573,12 @@ static void rename_kept(fixture *f) {
 
 static void what_somebody_does_to_its_file_is_said_and_mended(void **state) {
     fixture *f = *state;
-    meddle(f, remove_it, "c\t3\n", "was removed by somebody while it is written to: the 8 bytes that it held are gone; it is made anew");
-    meddle(f, cut_it, "ab\t3\nc\t3\n", "was cut by somebody to 5 bytes while it is written to: 3 bytes that were written before are gone");
-    meddle(f, append_to_it, "a\t3\nx\nb\t3\nc\t3\n", "somebody else has written to it; its 2 bytes more stay where they are");
+    meddle(f, remove_it, "c\t3\n",
+           "was removed by somebody while it is written to: the 8 bytes that it held are gone; it is made anew");
+    meddle(f, cut_it, "ab\t3\nc\t3\n",
+           "was cut by somebody to 5 bytes while it is written to: 3 bytes that were written before are gone");
+    meddle(f, append_to_it, "a\t3\nx\nb\t3\nc\t3\n",
+           "somebody else has written to it; its 2 bytes more stay where they are");
     meddle(f, rename_kept, "none", "was renamed, moved or replaced by somebody, and is written to on; SIGHUP opens");
     char kept[60];
     snprintf(kept, sizeof kept, "%s.kept", f->path);

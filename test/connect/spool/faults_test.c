@@ -137,7 +137,8 @@ static void do_it(rig *r, const char *path, deed what) {
     else if (what < CUT)
         snprintf(command, sizeof command, what == REMOVED ? "rm '%s'" : "mv '%s' '%s.aside'", path, path);
     else
-        snprintf(command, sizeof command, what == FOLDER_REMOVED ? "rm -r '%s'" : "mv '%s' '%s.aside'", r->path, r->path);
+        snprintf(command, sizeof command, what == FOLDER_REMOVED ? "rm -r '%s'" : "mv '%s' '%s.aside'", r->path,
+                 r->path);
     if (what != CUT) assert_int_equal(system(command), 0);
 }
 
@@ -149,7 +150,8 @@ static void expect_noticed(deed what, bool of_mark, bool at_once) {
     r.log.at_once = at_once;
     add_many(&r, 50, 100);
     make_safe(&r);
-    int rc = of_mark ? gx_spool_log_mark_name(&r.log, name, NULL) : gx_spool_log_name(&r.log, r.log.segments[r.log.count - 1].first, name, NULL);
+    int rc = of_mark ? gx_spool_log_mark_name(&r.log, name, NULL)
+                     : gx_spool_log_name(&r.log, r.log.segments[r.log.count - 1].first, name, NULL);
     assert_int_equal(rc, 0);
     do_it(&r, name, what);
     add_many(&r, 2, 100);
@@ -157,7 +159,8 @@ static void expect_noticed(deed what, bool of_mark, bool at_once) {
     rc = gx_spool_log_sync(&r.log, &error);
     (void)gx_spool_log_answered(&r.log, 10);
     if (rc == 0) rc = gx_spool_log_forget(&r.log, &error);
-    if (rc != GALE_IO || !strstr(error.text, "by somebody")) fail_msg("deed %d, %d %d: %d %s", what, of_mark, at_once, rc, error.text);
+    if (rc != GALE_IO || !strstr(error.text, "by somebody"))
+        fail_msg("deed %d, %d %d: %d %s", what, of_mark, at_once, rc, error.text);
     end(&r);
 }
 
