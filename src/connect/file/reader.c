@@ -177,7 +177,7 @@ static size_t find_hole(const char *text, size_t size, bool in_hole) {
 }
 
 /* Of the line that is `size` bytes long so far. True: a hole was passed by, and the line begins behind it. */
-static bool pass_hole(gx_file_reader *reader, size_t size) {
+static GX_COLD bool pass_hole(gx_file_reader *reader, size_t size) {
     if (reader->gap && reader->gap_at > reader->begin) return false; /* a line that is too long */
     size_t passed = find_hole(reader->data + reader->begin, size, reader->in_hole);
     reader->in_hole = passed == size;
@@ -199,7 +199,7 @@ static size_t cut_size(const char *text, size_t size) {
 }
 
 /* What is too long, and ends at `end`, which its end of `end_size` bytes follows. 1: it is handed out. */
-static int end_long(gx_file_reader *reader, size_t end, size_t end_size, gale_str *ret_line) {
+static GX_COLD int end_long(gx_file_reader *reader, size_t end, size_t end_size, gale_str *ret_line) {
     reader->last = reader->begin;
     reader->begin = end + end_size;
     reader->number++;
@@ -211,7 +211,7 @@ static int end_long(gx_file_reader *reader, size_t end, size_t end_size, gale_st
 }
 
 /* Hands out `size` bytes and steps over the line's end behind them. 0: it was passed by. */
-static int hand_out(gx_file_reader *reader, size_t size, size_t end_size, gale_str *ret_line) {
+GX_INLINE int hand_out(gx_file_reader *reader, size_t size, size_t end_size, gale_str *ret_line) {
     if (GX_UNLIKELY(size > reader->rule->longest)) return end_long(reader, reader->begin + size, end_size, ret_line);
     *ret_line = (gale_str){ reader->data + reader->begin, size };
     reader->last = reader->begin;
@@ -222,7 +222,7 @@ static int hand_out(gx_file_reader *reader, size_t size, size_t end_size, gale_s
 }
 
 /* Of a line that is too long, and whose end has not come, no more is kept than its beginning. */
-static size_t leave_out(gx_file_reader *reader) {
+static GX_COLD size_t leave_out(gx_file_reader *reader) {
     size_t at = reader->begin + longest(reader);
     if (reader->gap_at != at) reader->gap = 0;
     reader->gap_at = at;
@@ -233,7 +233,7 @@ static size_t leave_out(gx_file_reader *reader) {
 }
 
 /* The file has ended. 1, 0, or -1: there is something to read still. */
-static int end(gx_file_reader *reader, gale_str *ret_line) {
+static GX_NOINLINE int end(gx_file_reader *reader, gale_str *ret_line) {
     size_t left = reader->end - reader->begin;
     if (reader->growing) return reader->at_end = false;
     if (!left) return 0;
