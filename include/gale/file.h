@@ -4,7 +4,7 @@
  * Threads: any thread for the functions here.
  * Owner:   arguments are copied. A definition that is not added must be given back: d.free_user(d.user).
  * Misuse:  every function checks, as in gale/kit.h.
- * Limits:  a line has at most GALE_LINE_MAX bytes; a longer one stops the run, with its number.
+ * Limits:  a line has at most GALE_LINE_MAX bytes, or the options' `longest`; a longer one is cut or dropped, and logged.
  */
 #ifndef GALE_FILE_H
 #define GALE_FILE_H
@@ -60,6 +60,8 @@ typedef struct gale_file_spout_options {
     bool from_end;         /* follow: what is there when the first run begins is not read */
     double rotate_wait;    /* follow, seconds: how long a renamed file must be quiet until it is left; 0: 5 */
     uint32_t max_open;     /* follow: files that a task has open at once; 0: 128 */
+    uint64_t longest;      /* bytes of a line without its end, at most GALE_LINE_MAX; 0: that many */
+    bool drop_long; /* drops a line that is longer; otherwise it is cut to `longest`. Each is logged with its number */
 } gale_file_spout_options;
 GALE_API GALE_MUST_USE int gale_file_spout(const gale_file_spout_options *options, gale_spout *ret_spout,
                                            gale_error *error);

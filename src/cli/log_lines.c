@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/os/file.h"
+#include "base/os/fate.h"
 #include "base/secret.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -139,11 +139,25 @@ static void tell_lost(gx_log_lines *lines, int64_t now, gx_buf *out) {
     gx_buf_fini(&body);
 }
 
+/* What nobody can find is no log. Where it cannot be made anew, lines go on to where they went. */
+static void look_at_file(gx_log_lines *lines, int64_t now, gx_buf *out) {
+    gx_buf body = GX_BUF_INIT(NULL);
+    if (now - lines->looked < GALE_SECOND && now >= lines->looked) return;
+    lines->looked = now;
+    if (gx_fate_of(lines->fd, lines->path, 0, NULL, NULL) != GX_FATE_REMOVED) return;
+    if (gx_log_lines_reopen(lines, NULL) < 0) return;
+    add_body(lines, GALE_LOG_WARN, NULL,
+             "the file of this log was removed by somebody, with what it held; it is made anew", &body);
+    if (!body.failed) add_line(lines, now, &body, (besides){ 0 }, out);
+    gx_buf_fini(&body);
+}
+
 /* What was made for the file goes there, at once. */
 static void hand_on(gx_log_lines *lines, int64_t now, gx_buf *made, gx_buf *out) {
     gx_buf whole = GX_BUF_INIT(NULL);
     if (!lines->path) gx_buf_add(out, made->data, made->size);
     if (!lines->path || !made->size) return;
+    look_at_file(lines, now, &whole);
     if (lines->lost) tell_lost(lines, now, &whole);
     gx_buf_add(&whole, made->data, made->size);
     if (!whole.failed && append(lines, &whole))

@@ -8,7 +8,8 @@
  *          GX_LOG_LINES_RECENT. Of warnings that differ in numbers and names alone a few of a second are shown, and the last of the others with
  *          how many there were: "(and 960 more like it)", or "alike":960 (cli/log_alike.h). What is secret is not said (base/secret.h), and what could steer a terminal is written out (base/visible.h),
  *          in JSON so that it still means what it replaces. A file that takes no more lines (a full disk) does not stop who logs:
- *          they are counted, and when it takes lines again, the first one says how many are lacking.
+ *          they are counted, and when it takes lines again, the first one says how many are lacking. One that somebody has removed is made
+ *          anew, and says so; it is looked at once a second.
  * Threads: one at a time. Owner: the path is borrowed.
  */
 #ifndef GX_CLI_LOG_LINES_H
@@ -34,7 +35,8 @@ typedef struct gx_log_lines {
     int fd;
     gx_log_recent recent[GX_LOG_LINES_RECENT];
     gx_log_alike alike;
-    uint64_t lost; /* lines that the file did not take, since the last one that it did */
+    int64_t looked; /* when it was seen last that the file has its name still */
+    uint64_t lost;  /* lines that the file did not take, since the last one that it did */
 } gx_log_lines;
 
 #define GX_LOG_LINES_INIT                                                                                              \

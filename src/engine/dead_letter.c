@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/os/fate.h"
 #include "base/os/lock.h"
 #include "base/os/time.h"
 #include "base/str.h"
@@ -230,28 +231,6 @@ void gx_dead_letters_close(gx_shared *shared) {
     gx_monitor_unlock(&shared->monitor);
 }
 
-static int write_line(gx_dead_letters *letters, const gx_dead_letter *letter, gale_error *error) {
-    gx_buf_reset(&letters->line);
-    add_line(&letters->line, letter);
-    if (letters->line.failed) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the line of a dead letter");
-    return gx_file_append(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
-}
-
-bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
-    gale_error error = GALE_ERROR_INIT;
-    gx_monitor_lock(&shared->monitor);
-    gx_dead_letters *letters = shared->dead_letters;
-    bool broken = !letters || letters->broken;
-    int code = broken ? GALE_IO : write_line(letters, letter, &error);
-    if (code < 0 && !broken) {
-        letters->broken = true;
-        note_fatal(shared, &error);
-    }
-    gx_monitor_unlock(&shared->monitor);
-    if (code < 0) gx_executors_close(shared);
-    return code >= 0;
-}
-
 /* --- Log rotation --- */
 
 static int open_path(gx_shared *shared, const char *path, int *ret_fd, gale_error *error) {
@@ -290,6 +269,20 @@ static int change_file(gx_dead_letters *letters, gale_error *error) {
     return GALE_OK;
 }
 
+/* A letter that goes where nobody can find it is lost. In a durable run the checkpoint refuses. */
+static int look_at_file(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    const char *path = letters->path.data;
+    if (shared->cut.store) return GALE_OK;
+    int fate = gx_fate_of(letters->fd, path, 0, NULL, error);
+    if (fate != GX_FATE_REMOVED) return fate < 0 ? fate : GALE_OK;
+    gale_log(
+        &shared->logger, GALE_LOG_WARN, NULL,
+        "%s: was removed by somebody while it is written to: the dead letters that it held are gone; it is made anew",
+        path);
+    int rc = open_path(shared, path, &letters->next, error);
+    return rc < 0 ? rc : change_file(letters, error);
+}
+
 /* In a durable run, that is up to the checkpoints. */
 static int reopen(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
     letters->swap.asked = true;
@@ -306,6 +299,32 @@ void gx_dead_letters_reopen(gx_shared *shared) {
     if (rc < 0) note_fatal(shared, &error);
     gx_monitor_unlock(&shared->monitor);
     if (rc < 0) gx_executors_close(shared);
+}
+
+/* --- Letters --- */
+
+static int write_line(gx_shared *shared, gx_dead_letters *letters, const gx_dead_letter *letter, gale_error *error) {
+    int rc = look_at_file(shared, letters, error);
+    if (rc < 0) return rc;
+    gx_buf_reset(&letters->line);
+    add_line(&letters->line, letter);
+    if (letters->line.failed) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the line of a dead letter");
+    return gx_file_append(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
+}
+
+bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_monitor_lock(&shared->monitor);
+    gx_dead_letters *letters = shared->dead_letters;
+    bool broken = !letters || letters->broken;
+    int code = broken ? GALE_IO : write_line(shared, letters, letter, &error);
+    if (code < 0 && !broken) {
+        letters->broken = true;
+        note_fatal(shared, &error);
+    }
+    gx_monitor_unlock(&shared->monitor);
+    if (code < 0) gx_executors_close(shared);
+    return code >= 0;
 }
 
 /* --- Checkpoints --- */

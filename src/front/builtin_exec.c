@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "front/builtin.h"
+#include "front/long_rows.h"
 #include "front/table.h"
 
 #include <gale/exec.h>
@@ -165,7 +166,7 @@ static const gx_param spout_params[] = {
            .words = "lines nul"),
     GX_ROW(BYTES, "maxRecord", "1 MiB", "a longer record is cut, or dropped, and counted", GX_RANGE(1, 64 << 20),
            .example = "64 KB"),
-    GX_ROW(WORD, "tooLong", "cut", "what becomes of one that is longer", .words = "cut drop"),
+    GX_LONG_ROW,
     GX_ROW(FIELDS, "emit", "line", "the fields that go out: line, number (from 1)", .roles = GX_PARAM_OUTPUT,
            .example = "[line, number]"),
     GX_ROW(WHOLE, "maxAttempts", "3", "how often a record is tried before it is reported and given up",

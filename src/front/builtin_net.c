@@ -1,4 +1,5 @@
 #include "front/builtin.h"
+#include "front/long_rows.h"
 #include "front/table.h"
 
 #include <gale/file.h>
@@ -14,10 +15,6 @@
     GX_ROW(FIELDS, "emit", "line",                                                                                     \
            "the fields that go out: line, peer (who sent it), number (from 1), received (seconds since 1970)",         \
            .roles = GX_PARAM_OUTPUT, .example = "[line, peer]")
-#define LONGEST_ROW(fallback)                                                                                          \
-    GX_ROW(BYTES, "longest", fallback, "how long a record may be", GX_RANGE(1, 67108864), .example = "64 KB")
-#define LONG_ROW                                                                                                       \
-    GX_ROW(WORD, "tooLong", "cut", "what happens to a record that is longer; both are counted", .words = "cut drop")
 #define MEMORY_ROW                                                                                                     \
     GX_ROW(BYTES, "memory", "64 MiB", "about how many bytes of records may be open at once, and of half ones again",   \
            GX_RANGE(1, INT64_MAX))
@@ -75,8 +72,8 @@ static const gx_param tcp_params[] = {
     CONNECT_ROW,
     FRAMING_ROW,
     EMIT_ROW,
-    LONGEST_ROW("1 MiB"),
-    LONG_ROW,
+    GX_LONGEST_ROW("1 MiB"),
+    GX_LONG_ROW,
     STREAM_ROWS,
     MEMORY_ROW,
     ATTEMPTS_ROW,
@@ -98,8 +95,8 @@ static const gx_param udp_params[] = {
     GX_ROW(WORD, "framing", "datagram", "what a record is: a 'datagram', or parts of it: 'lines', or what a 'nul' ends",
            .words = "datagram lines nul"),
     EMIT_ROW,
-    LONGEST_ROW("64 KiB"),
-    LONG_ROW,
+    GX_LONGEST_ROW("64 KiB"),
+    GX_LONG_ROW,
     BUFFER_ROW,
     MEMORY_ROW,
     ATTEMPTS_ROW,
@@ -121,8 +118,8 @@ static const gx_param unix_params[] = {
     GX_ROW(BOOL, "datagram", "false", "it takes datagrams, each a record, instead of connections"),
     FRAMING_ROW,
     EMIT_ROW,
-    LONGEST_ROW("1 MiB"),
-    LONG_ROW,
+    GX_LONGEST_ROW("1 MiB"),
+    GX_LONG_ROW,
     STREAM_ROWS,
     MEMORY_ROW,
     ATTEMPTS_ROW,
@@ -156,7 +153,7 @@ static const gx_param syslog_params[] = {
            .example = "'+02:00'"),
     GX_ROW(BYTES, "longest", "", "how long a message may be; by default 1 MiB, of datagrams 64 KiB",
            GX_RANGE(1, 67108864), .example = "8 KiB"),
-    LONG_ROW,
+    GX_LONG_ROW,
     STREAM_ROWS,
     BUFFER_ROW,
     MEMORY_ROW,

@@ -1,4 +1,5 @@
 #include "front/builtin.h"
+#include "front/long_rows.h"
 #include "front/table.h"
 
 #include <gale/file.h>
@@ -31,6 +32,8 @@ static const gx_param file_params[] = {
     GX_ROW(SECONDS, "rotateWait", "5", "follow: how long a renamed file must be quiet until it is left",
            .example = "1m"),
     GX_ROW(WHOLE, "maxOpen", "128", "follow: how many files a task has open at once", GX_RANGE(1, 1000000)),
+    GX_LONGEST_ROW("64 MiB"),
+    GX_LONG_ROW,
 };
 
 static int make_file(const gx_args *args, gale_spout *ret, gale_error *error) {
@@ -42,16 +45,22 @@ static int make_file(const gx_args *args, gale_spout *ret, gale_error *error) {
                                         .state_interval = gx_args_number(args, "stateInterval"),
                                         .emit = gx_args_text(args, "emit"),
                                         .follow = gx_args_flag(args, "follow"),
-                                        .from_end = gx_args_is(args, "from", "end") };
+                                        .from_end = gx_args_is(args, "from", "end"),
+                                        .longest = (uint64_t)gx_args_whole(args, "longest"),
+                                        .drop_long = gx_args_is(args, "tooLong", "drop") };
     if (gx_args_given(args, "rotateWait")) options.rotate_wait = gx_args_number(args, "rotateWait");
     if (gx_args_given(args, "maxOpen")) options.max_open = u32(args, "maxOpen");
     return gale_file_spout(&options, ret, error);
 }
 
-static const gx_param stdin_params[] = { ATTEMPTS };
+static const gx_param stdin_params[] = { ATTEMPTS, GX_LONGEST_ROW("64 MiB"), GX_LONG_ROW };
 
 static int make_stdin(const gx_args *args, gale_spout *ret, gale_error *error) {
-    gale_file_spout_options options = { .size = sizeof options, .path = "-", .max_attempts = u32(args, "maxAttempts") };
+    gale_file_spout_options options = { .size = sizeof options,
+                                        .path = "-",
+                                        .max_attempts = u32(args, "maxAttempts"),
+                                        .longest = (uint64_t)gx_args_whole(args, "longest"),
+                                        .drop_long = gx_args_is(args, "tooLong", "drop") };
     return gale_file_spout(&options, ret, error);
 }
 

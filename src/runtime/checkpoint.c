@@ -358,6 +358,8 @@ static int give(gx_checkpoint *c, gale_error *error) {
 
 static int report_lost(const gx_checkpoint *c, int rc, gale_error *error) {
     if (error->code == 0) gale_error_set(error, rc, "%s", gale_error_text(rc));
+    gale_log(&c->shared->logger, GALE_LOG_ERROR, "checkpoint", "checkpoint %llu could not be made to last: %s",
+             (unsigned long long)c->is.number, error->text);
     return gale_error_add(error, "checkpoint %llu could not be made to last; the run can go on from the one before",
                           (unsigned long long)c->is.number);
 }

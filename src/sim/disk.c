@@ -60,11 +60,48 @@ gx_sim_file *gx_sim_disk_file(gx_sim_disk *disk, const char *path, bool makes) {
     return file || !name || !makes ? file : make(disk, name);
 }
 
+/* --- Somebody else --- */
+
+void gx_sim_disk_meddle(gx_sim_disk *disk, const char *path, gx_sim_deed what, uint64_t at) {
+    disk->meddling = (gx_sim_meddling){ .path = path, .what = what, .at = at };
+}
+
+static void give_name(gx_sim_file *file, const char *name, const char *ending) {
+    size_t size = strlen(name), more = strlen(ending);
+    if (size + more >= sizeof file->name) return;
+    memcpy(file->name, name, size);
+    memcpy(file->name + size, ending, more + 1);
+}
+
+static void do_deed(gx_sim_disk *disk, gx_sim_meddling *m) {
+    const char *name = name_of(m->path);
+    gx_sim_file *file = name ? find(disk, name) : NULL;
+    if (!file) return;
+    m->done = true;
+    m->inode = file->inode;
+    disk->failed++;
+    size_t size = file->bytes.size;
+    if (m->what == GX_SIM_CUT) file->bytes.size = size / 2;
+    if (m->what == GX_SIM_PUNCH && size) memset(file->bytes.data + size / 4, 0, size / 2);
+    if (m->what == GX_SIM_RENAME) give_name(file, name, ".moved");
+    if (m->what == GX_SIM_REMOVE || m->what == GX_SIM_REPLACE) remove_name(file);
+    if (m->what == GX_SIM_REPLACE) (void)make(disk, name);
+}
+
+static void note_moved(const gx_sim_file *file) {
+    gx_sim_meddling *m = &used->meddling;
+    if (m->done)
+        m->since += file->inode == m->inode;
+    else if (m->path)
+        m->before += strcmp(file->name, name_of(m->path)) == 0;
+}
+
 /* --- Faults --- */
 
 /* The process dies in this call, or has died. */
 static bool dies(void) {
     used->calls++;
+    if (used->meddling.path && used->calls == used->meddling.at) do_deed(used, &used->meddling);
     if (used->dies_at && used->calls >= used->dies_at) used->dead = true;
     return used->dead;
 }
@@ -141,8 +178,11 @@ static int do_close(int fd) {
 }
 
 static ssize_t read_at(const gx_sim_file *file, void *bytes, size_t size, off_t at) {
+    if (used->at_once && size > used->at_once) size = used->at_once;
+    ssize_t got = share(size, false, EIO);
     size_t left = at < (off_t)file->bytes.size ? file->bytes.size - (size_t)at : 0;
-    ssize_t got = share(size < left ? size : left, false, EIO);
+    note_moved(file);
+    if (got > (ssize_t)left) got = (ssize_t)left;
     if (got > 0) memcpy(bytes, file->bytes.data + at, (size_t)got);
     return got;
 }
@@ -174,6 +214,7 @@ static ssize_t do_write(int fd, const void *bytes, size_t size) {
     if (!h) return gx_disk_system.write(fd, bytes, size);
     ssize_t put = share(size, true, ENOSPC);
     if (put <= 0) return put;
+    note_moved(h->file);
     if (h->appends) h->at = (off_t)h->file->bytes.size;
     size_t end = (size_t)h->at + (size_t)put;
     if (end > h->file->bytes.size && !resize(h->file, end)) {
@@ -205,22 +246,24 @@ static int do_sync(int fd) {
 }
 
 static int tell(const gx_sim_file *file, struct stat *about) {
-    if (fails(EIO)) return -1;
     memset(about, 0, sizeof *about);
     about->st_mode = file ? S_IFREG | 0600 : S_IFDIR | 0700;
     about->st_dev = 1;
     if (!file) return 0;
     about->st_ino = file->inode;
+    about->st_nlink = file->name[0] != 0;
     about->st_size = (off_t)file->bytes.size;
     return 0;
 }
 
 static int do_about(int fd, struct stat *ret_about) {
     gx_sim_handle *h = handle_of(fd);
-    return h ? tell(h->file, ret_about) : gx_disk_system.about(fd, ret_about);
+    if (!h) return gx_disk_system.about(fd, ret_about);
+    return fails(EIO) ? -1 : tell(h->file, ret_about);
 }
 
 static int tell_named(const char *name, struct stat *about) {
+    if (fails(EIO)) return -1;
     const gx_sim_file *file = find(used, name);
     if (file || !name[0]) return tell(file, about);
     errno = ENOENT;

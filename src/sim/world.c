@@ -380,7 +380,8 @@ static void check_error(gx_world *world) {
     gx_oracle *oracle = &world->sim->oracle;
     int rc = shared_of(world)->fatal.code;
     bool asked = world->sim->broken, failed = world->sim->disk->failed;
-    bool right = (asked && rc == GALE_COMPONENT) || (failed && rc == GALE_IO) || (!asked && rc == 0);
+    bool meddled = world->sim->disk->meddling.done && rc == GALE_DAMAGED;
+    bool right = meddled || (asked && rc == GALE_COMPONENT) || (failed && rc == GALE_IO) || (!asked && rc == 0);
     if (!oracle->scarce && !right)
         gx_oracle_violated(oracle, "the run was %s by a component, its disk has %s, and its error is %s: %.200s",
                            asked ? "ended" : "not ended", failed ? "failed" : "not failed", gale_error_name(rc),

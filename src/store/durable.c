@@ -32,6 +32,42 @@ int gx_durable_mark(gx_store *store, bool needed, gale_error *error) {
     return GALE_OK;
 }
 
+/* One that is not open here: known by its inode since it was seen first. */
+static int look_at(const char *path, gx_file_about *seen, int64_t least, gale_error *error) {
+    gx_file_about now = { 0 };
+    int rc = gx_file_about_path(path, &now, error);
+    if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
+    bool there = rc == GALE_OK, same = there && now.inode == seen->inode && now.device == seen->device;
+    if (seen->inode && !same)
+        return gx_fate_refuse(there ? GX_FATE_RENAMED : GX_FATE_REMOVED, path, &now, least, error);
+    if (now.size < least) return gx_fate_refuse(GX_FATE_CUT, path, &now, least, error);
+    *seen = now;
+    return GALE_OK;
+}
+
+static int look(gx_store *store, gale_error *error) {
+    char lock[GX_FILE_NAME_SIZE];
+    int64_t frames = store->frames ? GX_LOG_HEAD + (int64_t)store->frames * GX_LOG_FRAME : 0;
+    int rc = gx_file_beside(store->head, ".lock", lock, error);
+    if (rc == GALE_OK) rc = gx_fate_check(store->lock.fd, lock, 0, error);
+    if (rc == GALE_OK) rc = gx_mark_check(&store->mark_file, error);
+    if (rc == GALE_OK) rc = look_at(store->data, &store->seen[0], store->seen[0].size, error);
+    return rc == GALE_OK ? look_at(store->log, &store->seen[1], frames, error) : rc;
+}
+
+int gx_durable_look(gx_store *store, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
+    int rc = look(store, &why);
+    if (rc == GALE_OK) return rc;
+    gale_error_add(
+        &why,
+        "the state in '%s' is not what was committed any more, and nothing that is committed from now on would "
+        "last; put the folder back and start again, or begin anew with another one",
+        store->folder);
+    if (error) *error = why;
+    return gx_durable_break(store, rc, &why);
+}
+
 /* Commits that were not synced. */
 static int catch_up(gx_store *store, gale_error *error) {
     int fd = -1;

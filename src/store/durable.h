@@ -9,6 +9,7 @@
 #ifndef GX_STORE_DURABLE_H
 #define GX_STORE_DURABLE_H
 
+#include "base/os/fate.h"
 #include "base/os/lock.h"
 #include "store/changes.h"
 #include "store/connection.h"
@@ -33,6 +34,7 @@ typedef struct gx_store {
     bool begun;               /* something was given */
     gx_mark_file mark_file;
     gx_mark mark;           /* as it stands there */
+    gx_file_about seen[2];  /* data and log when they were looked at last; inode 0: not yet */
     uint64_t number;        /* of the last commit, synced or not */
     uint64_t frames;        /* in the log */
     gx_atomic64 synced;     /* the number of the last that was */
@@ -56,5 +58,9 @@ int gx_durable_break(gx_store *store, int rc, const gale_error *error);
 
 /* GALE_STATE when it is. */
 int gx_durable_check(const gx_store *store, gale_error *error);
+
+/* Are all of its files there still, under their names, and none cut? What is committed to others does not last. GALE_IO with a
+ * sentence: the store is closed for writing. */
+int gx_durable_look(gx_store *store, gale_error *error);
 
 #endif

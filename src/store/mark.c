@@ -1,7 +1,7 @@
 #include "store/mark.h"
 
 #include "base/os/disk.h"
-#include "base/os/file.h"
+#include "base/os/fate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,6 +133,10 @@ int gx_mark_make(gx_mark_file *file, const char *path, const gx_mark *mark, gale
     for (uint64_t turn = 0; turn < PLACES; turn++) text_of(mark, turn, bytes + turn * PLACE);
     int rc = gx_file_replace(path, bytes, sizeof bytes, error);
     return rc == GALE_OK ? gx_mark_open(file, path, true, &same, error) : rc;
+}
+
+int gx_mark_check(const gx_mark_file *file, gale_error *error) {
+    return gx_fate_check(file->fd, file->path, PLACES * PLACE, error);
 }
 
 void gx_mark_close(gx_mark_file *file) {

@@ -54,6 +54,9 @@ int gx_mark_open(gx_mark_file *file, const char *path, bool writes, gx_mark *ret
 /* Writes over the earlier one; when it returns, the disk has it. */
 int gx_mark_put(gx_mark_file *file, const gx_mark *mark, gale_error *error);
 
+/* Is it there still, whole and under its name? GALE_IO. */
+int gx_mark_check(const gx_mark_file *file, gale_error *error);
+
 void gx_mark_close(gx_mark_file *file);
 
 #endif

@@ -174,12 +174,14 @@ static int store_commit(void *self, uint32_t flags, uint64_t *ret_number, gale_e
     int rc = gx_durable_check(store, error);
     if (rc == GALE_OK && (flags & ~(uint32_t)GALE_STORE_SYNC))
         rc = gale_error_set(error, GALE_UNSUPPORTED, "commit: flags %#x are not known", flags);
+    if (rc == GALE_OK) rc = gx_durable_look(store, error);
     if (rc == GALE_OK) rc = apply(store, error);
     if (rc < 0) {
         store_abandon(store);
         return rc;
     }
     rc = commit_now(store, (flags & GALE_STORE_SYNC) != 0, error);
+    if (rc == GALE_OK) rc = gx_durable_look(store, error); /* what was taken away meanwhile */
     if (rc < 0) return rc;
     if (ret_number) *ret_number = store->number;
     /* It is committed: what cannot be tidied up now is told when somebody asks for it. */

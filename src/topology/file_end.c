@@ -1,6 +1,7 @@
 #include "topology/file_end.h"
 
 #include "base/atomic.h"
+#include "base/os/fate.h"
 #include "base/os/lock.h"
 #include "base/os/place.h"
 #include "base/str.h"
@@ -15,6 +16,7 @@ struct gx_file_end {
     int fd;
     int reading;       /* the same file, to read; -1: it cannot be */
     bool named;        /* the disk has its name; the committer's thread */
+    int64_t saved;     /* the size that was saved last */
     const char *asked; /* what the run was told to write, whatever the file is called now; behind the path */
     char path[];
 };
@@ -77,13 +79,27 @@ int gx_file_end_close(gx_file_end *end, gale_error *error) {
 
 /* --- Saving ------------------------------------------------------------------------------------------------------- */
 
+/* A file that somebody has renamed is written to on, and may be found by its inode. */
+static int check_fate(const gx_file_end *end, int64_t least, gx_file_about *ret_about, gale_error *error) {
+    int fate = gx_fate_of(end->fd, end->path, least, ret_about, error);
+    if (fate <= GX_FATE_RENAMED) return fate < 0 ? fate : GALE_OK;
+    gale_error why = GALE_ERROR_INIT;
+    int rc = gx_fate_refuse((gx_fate)fate, end->path, ret_about, least, &why);
+    return gale_error_set(
+        error, rc,
+        "%s; the run ends, since nothing that it writes from now on could be gone on with: put the file "
+        "back and start again, or begin anew with another state folder",
+        why.text);
+}
+
 /* A new name is synced after the bytes that it names. */
 static int prepare(void *pledge, gale_error *error) {
     gx_file_end *end = pledge;
     int rc = gx_file_sync(end->fd, end->path, error);
     if (rc == GALE_OK && !end->named) rc = gx_file_sync_name(end->path, error);
     if (rc == GALE_OK) end->named = true;
-    return rc;
+    gx_file_about about;
+    return rc == GALE_OK ? check_fate(end, end->saved, &about, error) : rc;
 }
 
 static void drop(void *pledge) {
@@ -93,10 +109,10 @@ static void drop(void *pledge) {
 static const gale_pledge_ops pledge_ops = { .size = sizeof pledge_ops, .prepare = prepare, .drop = drop };
 
 /* Path, path as it was told, device, inode, size, has it a content?, its hash. */
-int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error) {
+int gx_file_end_values(gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error) {
     gx_file_about about;
     uint64_t content = 0;
-    int rc = gx_file_about_open(end->fd, end->path, &about, error);
+    int rc = check_fate(end, size > end->saved ? size : end->saved, &about, error);
     if (rc == GALE_OK && end->reading >= 0) rc = gx_place_content(end->reading, size, end->path, &content, error);
     if (rc < 0) return rc;
     values[0] = gale_bytes(end->path, strlen(end->path));
@@ -106,6 +122,7 @@ int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[G
     values[GX_FILE_END_SIZE] = gale_i64(size);
     values[5] = gale_bool(end->reading >= 0);
     values[6] = gale_i64((int64_t)content);
+    end->saved = size;
     return GALE_OK;
 }
 

@@ -30,7 +30,7 @@ int gx_file_end_save(gx_file_end *end, int64_t size, gale_saver *to, gale_error 
 
 /* The values of that record, for who keeps them elsewhere, and syncs the file. Borrowed from the end. */
 enum { GX_FILE_END_INODE = 3, GX_FILE_END_SIZE = 4, GX_FILE_END_VALUES = 7 };
-int gx_file_end_values(const gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error);
+int gx_file_end_values(gx_file_end *end, int64_t size, gale_value values[GX_FILE_END_VALUES], gale_error *error);
 
 /* What became of the file since the checkpoint. */
 typedef struct gx_file_end_found {

@@ -127,7 +127,8 @@ static void what_limits_it_is_named(void **state) {
     assert_int_equal(gx_watch_folder(&f->watch, f->folder, &error), GALE_IO);
     assert_non_null(strstr(error.text, "fs.inotify.max_user_watches"));
     gx_watch_use(NULL);
-    assert_int_equal(gx_watch_folder(&f->watch, "/tmp/gale_no_such_folder", &error), GALE_IO);
+    assert_int_equal(gx_watch_folder(&f->watch, "/tmp/gale_no_such_folder", &error), GALE_NOT_FOUND);
+    assert_int_equal(gx_watch_self(&f->watch, "/tmp/gale_no_such_folder", &error), GALE_NOT_FOUND);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

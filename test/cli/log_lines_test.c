@@ -189,6 +189,26 @@ static void lines_go_to_the_file_with_their_date_and_after_a_rotation_to_the_new
     unlink(path), unlink(old), rmdir(folder);
 }
 
+static void a_file_that_somebody_has_removed_is_made_anew_and_says_so(void **state) {
+    (void)state;
+    char folder[] = "/tmp/gale-log-XXXXXX", path[60], text[300];
+    gx_log_lines lines = GX_LOG_LINES_INIT;
+    gx_buf out = GX_BUF_INIT(NULL);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log", folder);
+    assert_int_equal(gx_log_lines_open(&lines, path, NULL), 0);
+    gx_log_lines_add(&lines, noon, GALE_LOG_INFO, NULL, "one", &out);
+    unlink(path);
+    gx_log_lines_add(&lines, noon + 2 * GALE_SECOND, GALE_LOG_INFO, NULL, "two", &out);
+    read_file(path, text, sizeof text);
+    assert_string_equal(
+        text, "2026-01-02T12:03:06.056Z WARN the file of this log was removed by somebody, with what it held; "
+              "it is made anew\n2026-01-02T12:03:06.056Z INFO two\n");
+    gx_log_lines_fini(&lines);
+    gx_buf_fini(&out);
+    unlink(path), rmdir(folder);
+}
+
 static void a_file_that_cannot_be_opened_again_is_gone_on_with(void **state) {
     (void)state;
     char folder[] = "/tmp/gale-log-XXXXXX", path[60], text[300];
@@ -244,6 +264,7 @@ int main(void) {
         cmocka_unit_test(lines_that_differ_in_words_or_are_no_warnings_are_shown_each),
         cmocka_unit_test(further_lines_of_a_text_are_indented),
         cmocka_unit_test(lines_go_to_the_file_with_their_date_and_after_a_rotation_to_the_new_one),
+        cmocka_unit_test(a_file_that_somebody_has_removed_is_made_anew_and_says_so),
         cmocka_unit_test(a_file_that_cannot_be_opened_again_is_gone_on_with),
         cmocka_unit_test(lines_that_a_full_disk_did_not_take_are_counted_and_told),
     };

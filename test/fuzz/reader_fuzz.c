@@ -13,6 +13,8 @@ enum { LINES_MAX = 4096, PIPE_MAX = 32 << 10 };
 
 static fuzz_input file, sizes; /* what is read, and how much of it each read returns */
 
+static const gx_file_rule rule = { .longest = GALE_LINE_MAX };
+
 static int serve_open(const char *path, int flags, mode_t mode) {
     (void)path, (void)flags, (void)mode;
     return GX_DISK_OWN + 1;
@@ -73,7 +75,7 @@ static void expect_line(gx_file_reader *reader, const split *s, size_t i) {
 
 static void read_file(const split *s, gx_heap *heap, fuzz_input *choices) {
     gx_file_reader reader;
-    expect(gx_file_reader_open(&reader, heap, "file", NULL) == GALE_OK && reader.regular);
+    expect(gx_file_reader_open(&reader, heap, "file", &rule, NULL) == GALE_OK && reader.regular);
     for (size_t i = 0; i <= s->count; i++) {
         expect_line(&reader, s, i);
         if (i == s->count) break;
@@ -105,7 +107,7 @@ static void read_pipe(const split *s, gx_heap *heap, fuzz_input text) {
     expect(pipe(ends) == 0);
     expect(write(ends[1], text.data, text.size) == (ssize_t)text.size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-    expect(gx_file_reader_open(&reader, heap, path, NULL) == GALE_OK && !reader.regular);
+    expect(gx_file_reader_open(&reader, heap, path, &rule, NULL) == GALE_OK && !reader.regular);
     close(ends[0]);
     close(ends[1]);
     asked = true;

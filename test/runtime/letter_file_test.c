@@ -125,7 +125,7 @@ static bool run_twice(faulty_plan plan, uint32_t executors, bool harmless) {
     faulty_disk_use(plan);
     int code = run(executors, &finals);
     uint64_t hits = faulty_disk_end();
-    bool looked = strcmp(faulty_disk_hit(), "about") == 0; /* which no signal interrupts */
+    bool looked = strncmp(faulty_disk_hit(), "about", 5) == 0; /* which no signal interrupts */
     if (!hits || (harmless && !looked)) assert_int_equal(code, GALE_OK);
     if (code == GALE_OK) assert_int_equal(finals, NUMBERS);
     if (plan.kind != FAULTY_DEAD) assert_int_equal(count_letters(), finals);

@@ -1,6 +1,8 @@
 /* A file is read from life to life: a run resumes, writes results and dead letters, all on a disk in memory whose calls
  * fail, and the process dies in one of them; until a life comes to its end. Then each line is a result or a dead letter,
  * no file has half a line but at its end, and what must hold of a simulated run (docs/simulator.md) did in each life.
+ * In every fourth story there is one life, on a disk that works, and somebody else cuts, renames, removes, replaces or punches the input,
+ * the results or the state at a drawn moment: then no result is anything but a line, and the log names the file where lines are missing.
  * usage: simulate_lives RUNS [FIRST] */
 #include "sim/letters.h"
 #include "sim/simulator.h"
@@ -23,8 +25,9 @@ typedef struct story {
     uint32_t lines;
     char line[LINES_MAX][LINE_MAX_SIZE];
     gale_topology *topology;
-    uint64_t lives, deaths;
+    uint64_t lives, deaths, reported;
     char problem[1100];
+    gx_buf log;
 } story;
 
 static uint32_t below(story *s, uint32_t n) {
@@ -162,6 +165,68 @@ static bool live(story *s, uint64_t seed, bool last) {
     return whole;
 }
 
+/* --- Somebody else ------------------------------------------------------------------------------------------------ */
+
+static void keep_log(void *user, int32_t level, const char *component, const char *text) {
+    (void)component;
+    if (level >= GALE_LOG_WARN) gx_buf_format(user, "%s\n", text);
+}
+
+static uint32_t count_missing(story *s) {
+    bool results[LINES_MAX] = { false }, letters[LINES_MAX] = { false };
+    uint32_t missing = 0;
+    read_lines(s, RESULTS, false, results);
+    read_lines(s, RESULTS ".moved", false, results);
+    read_lines(s, GX_SIM_LETTERS, true, letters);
+    for (uint32_t i = 0; i < s->lines; i++) missing += !results[i] && !letters[i];
+    return missing;
+}
+
+/* What was done before the input was read, or after the last use of the results, nobody can know of. Zeros in results are not looked at. */
+static bool must_be_known(const gx_sim_meddling *m) {
+    bool results = strcmp(m->path, RESULTS) == 0;
+    return m->done && (results ? m->since && m->what != GX_SIM_PUNCH : m->before > 0);
+}
+
+static void judge(story *s, bool whole) {
+    const gx_sim_meddling *m = &s->disk.meddling;
+    const char *log = gx_buf_text(&s->log);
+    bool said = log && strstr(log, m->path), punched = m->what == GX_SIM_PUNCH;
+    bool torn = strcmp(m->path, RESULTS) == 0 ? punched || m->what == GX_SIM_CUT : punched && said;
+    if (!m->done || (strcmp(m->path, INPUT) == 0 && !m->before)) return;
+    uint32_t missing = count_missing(s);
+    if (torn) s->problem[0] = 0; /* half a line is what was left, or what stands behind a hole */
+    s->reported += said;
+    if (missing && whole && must_be_known(m) && !said)
+        snprintf(s->problem, sizeof s->problem, "%u lines are missing, and no word of %s (deed %d): %s", missing,
+                 m->path, (int)m->what, log ? log : "");
+}
+
+static void live_meddled(story *s, uint64_t seed) {
+    static const char *const paths[] = { INPUT, RESULTS, STATE };
+    const gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_log, &s->log };
+    gx_simulator_options options = { .topology = s->topology,
+                                     .keep_spouts = true,
+                                     .keep_sinks = true,
+                                     .roots = UINT32_MAX,
+                                     .disk = &s->disk,
+                                     .logger = &logger };
+    gx_simulator *simulator = NULL;
+    gx_simulator_result result = { .holds = true };
+    gale_error error = GALE_ERROR_INIT;
+    s->log = (gx_buf)GX_BUF_INIT(NULL);
+    s->disk.at_once = 256u << below(s, 6);
+    gx_sim_disk_meddle(&s->disk, paths[below(s, 3)], (gx_sim_deed)below(s, GX_SIM_DEEDS),
+                       1 + below(s, 16u << below(s, 6)));
+    int rc = gx_simulator_new(&options, &simulator, &error);
+    if (rc >= 0) rc = gx_simulator_run(simulator, seed, &result, &error);
+    gx_simulator_free(simulator);
+    s->lives++;
+    if (rc < 0 || !result.holds) snprintf(s->problem, sizeof s->problem, "%s", rc < 0 ? error.text : result.text);
+    if (!s->problem[0]) judge(s, !result.cut && !result.refused);
+    gx_buf_fini(&s->log);
+}
+
 static void tell(story *s, uint64_t seed) {
     gale_error error = GALE_ERROR_INIT;
     s->random = gx_random_new(seed, 7);
@@ -170,8 +235,10 @@ static void tell(story *s, uint64_t seed) {
     write_input(s);
     if (build(s, &error) < 0) snprintf(s->problem, sizeof s->problem, "%s", error.text);
     uint64_t many = 1 + below(s, LIVES_MAX), life = 0;
-    while (life < many && !s->problem[0]) live(s, seed << 16 | life++, false);
-    while (!s->problem[0] && !live(s, seed << 16 | life++, true)) {
+    bool meddled = seed % 4 == 3;
+    if (meddled && !s->problem[0]) live_meddled(s, seed << 16);
+    while (!meddled && life < many && !s->problem[0]) live(s, seed << 16 | life++, false);
+    while (!meddled && !s->problem[0] && !live(s, seed << 16 | life++, true)) {
     }
     gale_topology_free(s->topology);
     gx_sim_disk_fini(&s->disk);
@@ -179,17 +246,19 @@ static void tell(story *s, uint64_t seed) {
 
 int main(int argc, char **argv) {
     uint64_t runs = argc > 1 ? strtoull(argv[1], NULL, 10) : 100, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    uint64_t lives = 0, deaths = 0, wrong = 0;
+    uint64_t lives = 0, deaths = 0, reported = 0, wrong = 0;
     for (uint64_t seed = first; seed < first + runs; seed++) {
         static story s;
         memset(&s, 0, sizeof s);
         tell(&s, seed);
         lives += s.lives;
         deaths += s.deaths;
+        reported += s.reported;
         wrong += s.problem[0] != 0;
         if (s.problem[0]) printf("seed %llu: %s\n", (unsigned long long)seed, s.problem);
     }
     printf("%llu files were read in %llu lives, %llu of which ended in the middle of a call of the disk\n",
            (unsigned long long)runs, (unsigned long long)lives, (unsigned long long)deaths);
-    return wrong || (runs >= 50 && deaths < runs);
+    printf("somebody else changed a file, and the log named it, in %llu lives\n", (unsigned long long)reported);
+    return wrong || (runs >= 50 && (deaths < runs / 2 || reported < runs / 100));
 }

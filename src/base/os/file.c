@@ -170,8 +170,7 @@ int gx_file_append(int fd, const void *bytes, size_t size, const char *path, gal
     return rc;
 }
 
-/* Reads until `size` bytes are there or the file ends. */
-static int64_t read_all_at(int fd, char *bytes, size_t size, int64_t offset, const char *path, gale_error *error) {
+int64_t gx_file_read_all_at(int fd, char *bytes, size_t size, int64_t offset, const char *path, gale_error *error) {
     size_t have = 0;
     while (have < size) {
         int64_t got = gx_file_read_at(fd, bytes + have, size - have, offset + (int64_t)have, path, error);
@@ -186,13 +185,17 @@ int64_t gx_file_last_line(int fd, int64_t size, const char *path, gale_error *er
     char bytes[4096];
     for (int64_t end = size; end > 0;) {
         int64_t begin = end > (int64_t)sizeof bytes ? end - (int64_t)sizeof bytes : 0;
-        int64_t got = read_all_at(fd, bytes, (size_t)(end - begin), begin, path, error);
+        int64_t got = gx_file_read_all_at(fd, bytes, (size_t)(end - begin), begin, path, error);
         if (got < 0) return got;
         const char *newline = got ? memrchr(bytes, '\n', (size_t)got) : NULL;
         if (newline) return begin + (newline - bytes) + 1;
         end = begin;
     }
     return 0;
+}
+
+int64_t gx_file_offset(int fd) {
+    return gx_disk_now()->seek(fd, 0, SEEK_CUR);
 }
 
 static gx_file_about about_of(const struct stat *found) {

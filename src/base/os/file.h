@@ -26,6 +26,12 @@ int64_t gx_file_read(int fd, void *bytes, size_t size, const char *path, gale_er
 /* The same at a place, for regular files. */
 int64_t gx_file_read_at(int fd, void *bytes, size_t size, int64_t offset, const char *path, gale_error *error);
 
+/* The same until there are `size` bytes, or the end. */
+int64_t gx_file_read_all_at(int fd, char *bytes, size_t size, int64_t offset, const char *path, gale_error *error);
+
+/* Where the next gx_file_read of it begins; negative: it has no such place. */
+int64_t gx_file_offset(int fd);
+
 /* Writes all. GALE_CLOSED_PIPE when the reader has gone, else GALE_IO. A program must ignore SIGPIPE. */
 int gx_file_write(int fd, const void *bytes, size_t size, const char *path, gale_error *error);
 

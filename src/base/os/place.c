@@ -8,14 +8,9 @@
 
 static int hash_sample(int fd, int64_t from, size_t size, const char *path, uint64_t *hash, gale_error *error) {
     char sample[GX_PLACE_SAMPLE];
-    size_t have = 0;
-    while (have < size) {
-        int64_t got = gx_file_read_at(fd, sample + have, size - have, from + (int64_t)have, path, error);
-        if (got < 0) return (int)got;
-        if (got == 0) break; /* shorter than it was: another content */
-        have += (size_t)got;
-    }
-    *hash = gx_hash_bytes(sample, have, *hash);
+    int64_t have = gx_file_read_all_at(fd, sample, size, from, path, error);
+    if (have < 0) return (int)have;
+    *hash = gx_hash_bytes(sample, (size_t)have, *hash); /* shorter than it was: another content */
     return GALE_OK;
 }
 

@@ -10,6 +10,8 @@
 static const uint32_t folder_mask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF |
                                     IN_MOVE_SELF | IN_ONLYDIR;
 
+static const uint32_t self_mask = IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW;
+
 /* The number of names is one of the attributes: the last one's end is told so, while the file is open still. */
 static const uint32_t file_mask = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF;
 
@@ -39,8 +41,19 @@ static int add(const gx_watch *watch, const char *at, uint32_t mask, const char 
                           errno == ENOSPC ? " (fs.inotify.max_user_watches)" : "");
 }
 
+static int add_there(const gx_watch *watch, const char *path, uint32_t mask, gale_error *error) {
+    gale_error why = GALE_ERROR_INIT;
+    int id = add(watch, path, mask | IN_MASK_ADD, path, &why);
+    if (id < 0 && (errno == ENOENT || errno == ENOTDIR)) return GALE_NOT_FOUND;
+    return id >= 0 ? id : gale_error_set(error, id, "%s", why.text);
+}
+
 int gx_watch_folder(gx_watch *watch, const char *path, gale_error *error) {
-    return add(watch, path, folder_mask, path, error);
+    return add_there(watch, path, folder_mask, error);
+}
+
+int gx_watch_self(gx_watch *watch, const char *path, gale_error *error) {
+    return add_there(watch, path, self_mask, error);
 }
 
 /* By what /proc has of the descriptor, so that it is this very file; by its name where that is not there. */

@@ -29,9 +29,13 @@ typedef enum gx_watch_what {
 int gx_watch_open(gx_watch *watch, gale_error *error);
 void gx_watch_close(gx_watch *watch);
 
-/* The id of what is watched from now on (not negative; the same again for the same file), or GALE_IO. A file is
- * watched by its descriptor, which may be closed then. */
+/* The id of what is watched from now on (not negative; the same again for the same file, of which both is told then), or GALE_IO;
+ * GALE_NOT_FOUND, with no report, for a folder that is not there. A file is watched by its descriptor, which may be closed then. */
 int gx_watch_folder(gx_watch *watch, const char *path, gale_error *error);
+
+/* The same of a folder or a symbolic link itself: GX_WATCH_BYTES when it is renamed, removed or changed for another one; nothing of the
+ * names in it. GALE_NOT_FOUND, with no report, when nothing is there. */
+int gx_watch_self(gx_watch *watch, const char *path, gale_error *error);
 int gx_watch_file(gx_watch *watch, int fd, const char *path, gale_error *error);
 void gx_watch_forget(gx_watch *watch, int id);
 

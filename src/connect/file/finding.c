@@ -76,7 +76,7 @@ static int note_known(gx_file_followed *f, gx_file_tail *tail, const gx_file_fou
     int rc = recognise(f, tail, found, error);
     if (rc < 0 || rc == 2) return rc;
     if (rc == 0) {
-        if (tail->life != GX_FILE_OVER) gx_file_tails_tell_gone(f, tail);
+        if (tail->life != GX_FILE_OVER) gx_file_tails_tell_other(f, tail);
         gx_file_tails_lose(f, tail);
         return 0;
     }
@@ -87,7 +87,7 @@ static int note_known(gx_file_followed *f, gx_file_tail *tail, const gx_file_fou
     tail->life = GX_FILE_NAMED;
     tail->behind = tail->last_look = tail->succeeded = false;
     if (gx_file_tail_is_open(tail)) tail->reader.growing = true;
-    return gx_file_tail_rename(tail, found->path) ? 1 : gx_file_tails_no_memory(f, error);
+    return gx_file_tail_rename(tail, found->path, found->real) ? 1 : gx_file_tails_no_memory(f, error);
 }
 
 /* Another inode with what a file that is gone held, as a copy of it has on another disk. What is shorter than a sample might
@@ -117,7 +117,7 @@ static int pass_over(gx_file_followed *f, gx_file_tail *tail, gale_error *error)
     while (gx_file_reader_next_at(&tail->reader) < end) {
         rc = gx_file_reader_next(&tail->reader, &line, error);
         if (rc == GALE_UNSUPPORTED) return 0; /* who reads on says so */
-        if (rc <= 0) return rc;
+        if (rc <= 0 && rc != GALE_AGAIN) return rc;
     }
     return 0;
 }
@@ -138,7 +138,7 @@ static int note_new(gx_file_followed *f, const gx_file_found *found, gale_error 
                               "%s: is a copy of the file that was read: with several tasks that is "
                               "not gone on with; begin anew with another state",
                               found->path);
-    gx_file_tail *tail = gx_file_tails_new(f, found->path, found->about.inode);
+    gx_file_tail *tail = gx_file_tails_new(f, found->path, found->real, found->about.inode);
     if (!tail) return gx_file_tails_no_memory(f, error);
     tail->seen = true;
     tail->others = !gx_file_tails_mine(f, tail->inode);
@@ -212,14 +212,14 @@ static bool was_known(gx_file_followed *f, gx_file_tail *tail, const gx_file_fou
 static int find_missed_of(gx_file_followed *f, gx_file_tail *parted, gale_error *error) {
     gx_file_list found;
     known known_;
-    int rc = gx_file_names_rotated(&f->names, parted->now, parted->modified, &found, error);
+    int rc = gx_file_names_rotated(&f->names, parted->real, parted->modified, &found, error);
     if (rc < 0) return rc;
     if (!make_known(f, &known_)) rc = gx_file_tails_no_memory(f, error);
     for (size_t i = 0; rc == 0 && i < found.count; i++) {
         const gx_file_found *one = &found.items[i];
         if (!gx_file_tails_mine(f, one->about.inode) || was_known(f, find(&known_, one->about.inode), one)) continue;
         if (is_copy(parted, one->path)) continue;
-        gx_file_tail *tail = gx_file_tails_new(f, parted->now, one->about.inode);
+        gx_file_tail *tail = gx_file_tails_new(f, parted->now, one->path, one->about.inode);
         if (!tail) rc = gx_file_tails_no_memory(f, error);
         if (!tail) break;
         tail->life = GX_FILE_PARTED;
@@ -247,11 +247,29 @@ static int find_missed(gx_file_followed *f, gale_error *error) {
 
 /* --- Looking ------------------------------------------------------------------------------------------------------ */
 
+static int find_real(void *user, const char *path, char ret_real[GX_FILE_NAME_SIZE]) {
+    return gx_file_way_to(user, path, ret_real);
+}
+
+/* What is on the way is watched before it is looked at. */
+static int find_names(gx_file_followed *f, gx_file_list *ret_found, gale_error *error) {
+    if (gx_file_way_begin(&f->way) < 0) return gx_file_tails_no_memory(f, error);
+    int rc = gx_file_names_find(&f->names, find_real, &f->way, ret_found, error);
+    gx_file_way_end(&f->way);
+    if (rc < 0 || f->watch.fd < 0) return rc;
+    if (!f->way.reaches)
+        gx_file_tails_look_often(f, "the file system does not tell of what other machines write");
+    else if (!f->way.complete)
+        gx_file_tails_look_often(f, f->way.why.text);
+    f->reaches &= f->way.reaches;
+    return rc;
+}
+
 int gx_file_finding_look(gx_file_followed *f, gale_error *error) {
     gx_file_list found;
     for (size_t i = 0; i < f->count; i++)
         if (f->list[i]) f->list[i]->seen = false;
-    int rc = gx_file_names_find(&f->names, &found, error);
+    int rc = find_names(f, &found, error);
     if (rc < 0) return rc;
     rc = note_all(f, &found, error);
     if (rc == 0) part(f, &found);

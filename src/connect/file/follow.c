@@ -41,7 +41,8 @@ static int open_files(spout *lines, const gx_file_settings *given, gale_error *e
     gx_file_follow_options options = { .from_end = given->options.from_end,
                                        .numbered = given->row.numbered,
                                        .max_open = given->options.max_open ? given->options.max_open : GX_FILE_MAX_OPEN,
-                                       .rotate_wait = given->rotate_wait };
+                                       .rotate_wait = given->rotate_wait,
+                                       .rule = given->rule };
     return gx_file_followed_init(&lines->files, &lines->instance.heap, text, context, options, error);
 }
 
@@ -102,6 +103,10 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         gx_file_reader_unread(reader);
     } else if (rc == 0) {
         *ret_next = wait_for_more(lines, until, wait);
+        return 1;
+    }
+    if (rc == GALE_AGAIN) {
+        *ret_next = GALE_NEXT_NOTHING; /* there is much to pass by */
         return 1;
     }
     if (rc == GALE_NO_MEMORY && gx_file_sent_may_wait(&lines->sent)) {

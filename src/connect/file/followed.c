@@ -2,6 +2,7 @@
 
 #include "connect/file/finding.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const int64_t look_pause = GALE_SECOND;
@@ -11,14 +12,6 @@ static int64_t now_of(const gx_file_followed *f) {
 }
 
 /* --- Notices ------------------------------------------------------------------------------------------------------ */
-
-static void watch_folder(gx_file_followed *f) {
-    gale_error error = GALE_ERROR_INIT;
-    if (f->watch.fd < 0 || f->folder >= 0) return;
-    f->folder = gx_watch_folder(&f->watch, f->names.folder, &error);
-    if (f->folder < 0) gx_file_tails_look_often(f, error.text);
-    if (f->folder >= 0 && f->reaches) f->look_at = INT64_MAX;
-}
 
 static void expect_all(gx_file_followed *f) {
     f->look = true;
@@ -30,13 +23,7 @@ static void take_notice(void *user, int id, gx_watch_what what, const char *name
     gx_file_followed *f = user;
     if (what == GX_WATCH_LOST) {
         expect_all(f);
-    } else if (id == f->folder) {
-        if (what == GX_WATCH_NAME && !gx_file_names_has(&f->names, name)) return;
-        f->look = true;
-        if (what == GX_WATCH_NAME) return;
-        gx_watch_forget(&f->watch, what == GX_WATCH_ENDED ? -1 : id); /* the name may lead elsewhere now */
-        f->folder = -1;
-    } else {
+    } else if (!gx_file_way_notice(&f->way, id, what, name, &f->look)) {
         for (size_t i = 0; i < f->count; i++) {
             gx_file_tail *tail = f->list[i];
             if (!tail || tail->watch != id) continue;
@@ -87,7 +74,7 @@ static void take_notices(gx_file_followed *f) {
     gx_watch_take(&f->watch, take_notice, f);
     if (f->look_at > now_of(f)) return;
     expect_all(f);
-    bool told = f->reaches && f->watch.fd >= 0 && f->folder >= 0;
+    bool told = f->reaches && f->way.complete;
     f->look_at = told ? INT64_MAX : now_of(f) + look_pause;
 }
 
@@ -98,7 +85,6 @@ static int choose(gx_file_followed *f, int64_t *ret_until, gale_error *error) {
     for (;;) {
         take_notices(f);
         if (f->look) {
-            watch_folder(f);
             int rc = gx_file_finding_look(f, error);
             if (rc < 0) return rc;
         }
@@ -121,8 +107,12 @@ static int choose(gx_file_followed *f, int64_t *ret_until, gale_error *error) {
 
 /* All that is there was read. */
 static int settle(gx_file_followed *f, gx_file_tail *tail, gale_error *error) {
+    int64_t had = tail->size;
     int rc = gx_file_tail_look(tail, error);
     if (rc < 0) return rc;
+    if (tail->size < had && tail->size >= tail->reader.offset)
+        GX_FILE_SAY(f, WARN, "%s: was cut to %" PRId64 " bytes, of %" PRId64 ": the rest had not been read", tail->name,
+                    tail->size, had);
     if (tail->size < tail->reader.offset) return gx_file_tails_truncated(f, tail, tail->size, tail->now, error);
     if (tail->reader.offset != tail->read_to) tail->quiet = now_of(f);
     tail->read_to = tail->reader.offset;
@@ -160,6 +150,8 @@ int gx_file_followed_next(gx_file_followed *f, gx_file_tail **ret_tail, gale_str
             *ret_tail = tail;
             if (rc == 0)
                 rc = settle(f, tail, error);
+            else if (rc == GALE_DAMAGED)
+                rc = gx_file_tails_changed(f, tail, error);
             else
                 return rc;
         }
@@ -174,7 +166,6 @@ int gx_file_followed_next(gx_file_followed *f, gx_file_tail **ret_tail, gale_str
 
 int gx_file_followed_begin(gx_file_followed *f, gale_error *error) {
     if (f->begun) return 0;
-    watch_folder(f);
     int rc = gx_file_finding_look(f, error);
     f->begun = rc == 0;
     if (f->begun && !f->count)
@@ -199,11 +190,15 @@ static int check_path(const gx_file_followed *f, gale_error *error) {
 int gx_file_followed_init(gx_file_followed *f, gx_heap *heap, const char *path, const gale_context *context,
                           gx_file_follow_options options, gale_error *error) {
     gale_error why = GALE_ERROR_INIT;
-    *f = (gx_file_followed){ .heap = heap, .context = context, .options = options, .watch = { -1 }, .folder = -1 };
+    *f = (gx_file_followed){ .heap = heap, .context = context, .options = options, .watch = { -1 } };
+    f->told = (gx_file_told){ context, false };
+    f->options.rule.tell = gx_file_told_tell;
+    f->options.rule.user = &f->told;
     f->look_at = INT64_MAX;
     int rc = gx_file_names_init(&f->names, heap, path, error);
     if (rc == 0) rc = check_path(f, error);
     if (rc < 0) return rc;
+    gx_file_way_init(&f->way, heap, &f->watch, &f->names);
     f->reaches = gx_watch_reaches(f->names.folder);
     if (!f->reaches) gx_file_tails_look_often(f, "the file system does not tell of what other machines write");
     if (gx_watch_open(&f->watch, &why) == 0) return 0;
@@ -216,6 +211,7 @@ void gx_file_followed_fini(gx_file_followed *f) {
     if (!f->heap) return;
     for (size_t i = 0; i < f->count; i++) gx_file_tail_free(f->list[i]);
     gx_free(f->heap, GX_TAG_OTHER, f->list, f->capacity * sizeof(gx_file_tail *));
+    gx_file_way_fini(&f->way);
     gx_file_names_fini(&f->names);
     gx_watch_close(&f->watch);
     f->heap = NULL;

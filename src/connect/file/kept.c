@@ -7,9 +7,9 @@
 
 /* Path as it was told, tag, task, tasks, files. A file: its name, its path, id, device, inode, place, lines before it, is the
  * content known?, content, size, when it was written to, life, order, is it another task's?, when it was made,
- * may others have come behind it? Of which file each line is: ids of four bytes. */
-static const char head_shape[] = "ynnnn", tail_shape[] = "yyniinnoininnoio", sources_shape[] = "y";
-enum { ID_MAX = 1 << 20, TAIL_VALUES = sizeof tail_shape - 1 };
+ * may others have come behind it?, where it is without links. Of which file each line is: ids of four bytes. */
+static const char head_shape[] = "ynnnn", tail_shape[] = "yyniinnoininnoioy", sources_shape[] = "y";
+enum { ID_MAX = 1 << 20, TAIL_VALUES = sizeof tail_shape - 1, REAL = TAIL_VALUES - 1 };
 
 /* --- Which files have lines --------------------------------------------------------------------------------------- */
 
@@ -55,7 +55,8 @@ static int save_tail(gx_file_tail *tail, gale_saver *to, gale_error *error) {
                                              gale_i64((int64_t)tail->order),
                                              gale_bool(tail->others),
                                              gale_i64(tail->born),
-                                             gale_bool(tail->asks) };
+                                             gale_bool(tail->asks),
+                                             text_of(tail->real) };
     return gale_save(to, values, TAIL_VALUES);
 }
 
@@ -91,7 +92,7 @@ int gx_file_kept_save(gx_file_followed *f, const gx_file_sent *sent, gale_saver 
 bool gx_file_kept_tell(const gale_value *values, size_t count, gx_buf *out) {
     if (count != TAIL_VALUES || values[0].type != GALE_TYPE_BYTES || values[7].type != GALE_TYPE_BOOL) return false;
     for (size_t i = 2; i < TAIL_VALUES; i++)
-        if (i != 7 && i != 13 && i != 15 && values[i].type != GALE_TYPE_I64) return false;
+        if (i != 7 && i != 13 && i != 15 && i != REAL && values[i].type != GALE_TYPE_I64) return false;
     static const char *const lives[] = { "", ", renamed", ", its end" };
     int64_t life = values[11].as.i64;
     gx_buf_format(out, "%.*s, line %" PRId64 ", byte %" PRId64 "%s", (int)values[0].size,
@@ -120,8 +121,12 @@ static bool note(ids *map, size_t id, gx_file_tail *tail) {
 }
 
 static bool is_sound(const gale_value *v) {
-    return v[0].size && v[1].size && !memchr(v[0].as.bytes, 0, v[0].size) && !memchr(v[1].as.bytes, 0, v[1].size) &&
-           v[2].as.i64 < ID_MAX && v[6].as.i64 <= v[5].as.i64 && v[11].as.i64 < GX_FILE_LIVES;
+    static const int texts[] = { 0, 1, REAL };
+    for (size_t n = 0, i = 0; n < sizeof texts / sizeof *texts; n++) {
+        i = (size_t)texts[n];
+        if (!v[i].size || memchr(v[i].as.bytes, 0, v[i].size)) return false;
+    }
+    return v[2].as.i64 < ID_MAX && v[6].as.i64 <= v[5].as.i64 && v[11].as.i64 < GX_FILE_LIVES;
 }
 
 static void fill(gx_file_tail *tail, const gale_value *v) {
@@ -145,9 +150,11 @@ static void fill(gx_file_tail *tail, const gale_value *v) {
 static gx_file_tail *make_tail(gx_file_followed *f, const gale_value *v) {
     char *name = gx_file_text_copy(f->heap, v[0].as.bytes, v[0].size);
     char *now = gx_file_text_copy(f->heap, v[1].as.bytes, v[1].size);
-    gx_file_tail *tail = name && now ? gx_file_tail_new(f->heap, name, now) : NULL;
+    char *real = gx_file_text_copy(f->heap, v[REAL].as.bytes, v[REAL].size);
+    gx_file_tail *tail = name && now && real ? gx_file_tail_new(f->heap, name, now, real, &f->options.rule) : NULL;
     gx_file_text_free(f->heap, name);
     gx_file_text_free(f->heap, now);
+    gx_file_text_free(f->heap, real);
     if (tail && gx_file_tails_add(f, tail)) return tail;
     gx_file_tail_free(tail);
     return NULL;

@@ -1,6 +1,7 @@
 #include "connect/file/made.h"
 
 #include "base/hash.h"
+#include "connect/file/meddled.h"
 
 #include <inttypes.h>
 
@@ -103,6 +104,7 @@ static int keep(gx_made *made, gx_outputs_file *file, gale_error *error) {
     gale_value values[GX_MADE_VALUES];
     uint64_t next = file->next_number;
     int rc = gx_rotation_is_on(made->rotation) ? gx_rotation_next(file, &next, error) : 0;
+    if (rc == 0) rc = gx_meddled_look(made->context, file, false, error);
     if (rc == 0) rc = gx_file_output_values(&file->output, values, error);
     if (rc < 0) return rc;
     values[GX_MADE_NEXT] = gale_i64((int64_t)next);

@@ -20,6 +20,12 @@ static const char *last_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+static char *folder_of(gx_heap *heap, const char *path) {
+    const char *last = last_of(path);
+    size_t size = last - path > 1 ? (size_t)(last - path) - 1 : (size_t)(last - path); /* "/" stays */
+    return gx_file_text_copy(heap, last == path ? "." : path, last == path ? 1 : size);
+}
+
 bool gx_file_names_is_pattern(const char *path) {
     return strpbrk(path, "*?[") != NULL;
 }
@@ -29,8 +35,7 @@ int gx_file_names_init(gx_file_names *names, gx_heap *heap, const char *path, ga
     if (wild && wild < last)
         return gale_error_set(error, GALE_INVALID, "%s: only the last part of a path may be a pattern, not a folder",
                               path);
-    size_t size = last - path > 1 ? (size_t)(last - path) - 1 : (size_t)(last - path); /* "/" stays */
-    char *folder = gx_file_text_copy(heap, last == path ? "." : path, last == path ? 1 : size);
+    char *folder = folder_of(heap, path);
     if (!folder) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
     *names = (gx_file_names){ heap, path, last, folder, wild != NULL };
     return GALE_OK;
@@ -45,8 +50,13 @@ bool gx_file_names_has(const gx_file_names *names, const char *name) {
     return names->is_pattern ? fnmatch(names->last, name, FNM_PERIOD) == 0 : strcmp(names->last, name) == 0;
 }
 
+static void free_found(gx_heap *heap, gx_file_found *found) {
+    gx_file_text_free(heap, found->path);
+    gx_file_text_free(heap, found->real);
+}
+
 void gx_file_list_fini(gx_file_list *list) {
-    for (size_t i = 0; i < list->count; i++) gx_file_text_free(list->heap, list->items[i].path);
+    for (size_t i = 0; i < list->count; i++) free_found(list->heap, &list->items[i]);
     gx_free(list->heap, GX_TAG_OTHER, list->items, list->capacity * sizeof *list->items);
     *list = (gx_file_list){ .heap = list->heap };
 }
@@ -55,25 +65,41 @@ void gx_file_list_fini(gx_file_list *list) {
 
 typedef struct search {
     const gx_file_names *names;
-    const char *base; /* rotated ones are asked for: of this name */
+    const char *path;   /* what stands in it before the last '/' is the folder, and */
+    const char *folder; /* how that is called */
+    const char *base;   /* rotated ones are asked for: of this name */
     int64_t since;
+    gx_file_real_fn *real;
+    void *user;
     gx_file_list *list;
     gale_error *error;
 } search;
 
+static bool keep(gx_file_list *list, const char *path, const char *real, const gx_file_about *about) {
+    gx_file_found found = { .about = *about };
+    if (!gx_grow(list->heap, GX_TAG_OTHER, (void **)&list->items, &list->capacity, list->count + 1, sizeof found))
+        return false;
+    found.path = gx_file_text_copy(list->heap, path, strlen(path));
+    found.real = real ? gx_file_text_copy(list->heap, real, strlen(real)) : NULL;
+    bool done = found.path && (found.real || !real);
+    if (done)
+        list->items[list->count++] = found;
+    else
+        free_found(list->heap, &found);
+    return done;
+}
+
 /* A file that is gone by now is none. */
 static int add(const search *s, const char *path) {
-    gx_file_list *list = s->list;
+    char real[GX_FILE_NAME_SIZE];
     gx_file_about about;
-    int rc = gx_file_about_path(path, &about, NULL);
+    int rc = s->real ? s->real(s->user, path, real) : 0;
+    if (rc == GALE_NO_MEMORY) return gale_error_set(s->error, GALE_NO_MEMORY, "%s: out of memory", path);
+    if (rc == 0) rc = gx_file_about_path(path, &about, NULL);
     if (rc < 0 || !about.regular || (s->base && about.modified < s->since)) return 0;
-    char *copy = gx_grow(list->heap, GX_TAG_OTHER, (void **)&list->items, &list->capacity, list->count + 1,
-                         sizeof *list->items)
-                     ? gx_file_text_copy(list->heap, path, strlen(path))
-                     : NULL;
-    if (!copy) return gale_error_set(s->error, GALE_NO_MEMORY, "%s: out of memory", path);
-    list->items[list->count++] = (gx_file_found){ copy, about };
-    return 0;
+    return keep(s->list, path, s->real ? real : NULL, &about)
+               ? 0
+               : gale_error_set(s->error, GALE_NO_MEMORY, "%s: out of memory", path);
 }
 
 /* ".1", "-20261122", ".2026-11-22_03", and not ".gz", which is not lines. */
@@ -87,10 +113,10 @@ static bool is_rotated(const char *base, const char *name) {
 static int look(void *user, const char *name) {
     const search *s = user;
     char path[GX_FILE_NAME_SIZE];
-    size_t before = (size_t)(s->names->last - s->names->path), size = strlen(name);
+    size_t before = (size_t)(last_of(s->path) - s->path), size = strlen(name);
     if (s->base ? !is_rotated(s->base, name) : !gx_file_names_has(s->names, name)) return 0;
     if (before + size >= sizeof path) return 0;
-    memcpy(path, s->names->path, before);
+    memcpy(path, s->path, before);
     memcpy(path + before, name, size + 1);
     return add(s, path);
 }
@@ -110,7 +136,7 @@ static void sort(gx_file_list *list, int (*order)(const void *, const void *)) {
         if (!left || list->items[i].about.inode != list->items[left - 1].about.inode)
             list->items[left++] = list->items[i];
         else
-            gx_file_text_free(list->heap, list->items[i].path);
+            free_found(list->heap, &list->items[i]);
     list->count = left;
     qsort(list->items, list->count, sizeof *list->items, order);
 }
@@ -127,13 +153,16 @@ static int by_time(const void *a, const void *b) {
 
 /* A folder that is not there has none. */
 static int look_through(const search *s) {
-    int rc = gx_folder_look(s->names->folder, NULL);
-    return rc == GALE_NOT_FOUND ? 0 : gx_folder_each(s->names->folder, "", look, (void *)s, s->error);
+    int rc = gx_folder_look(s->folder, NULL);
+    return rc == GALE_NOT_FOUND ? 0 : gx_folder_each(s->folder, "", look, (void *)s, s->error);
 }
 
-int gx_file_names_find(const gx_file_names *names, gx_file_list *ret_list, gale_error *error) {
+int gx_file_names_find(const gx_file_names *names, gx_file_real_fn *real, void *user, gx_file_list *ret_list,
+                       gale_error *error) {
     gx_file_list list = { .heap = names->heap };
-    search s = { .names = names, .list = &list, .error = error };
+    search s = { .names = names, .path = names->path, .folder = names->folder, .list = &list, .error = error };
+    s.real = real;
+    s.user = user;
     int rc = names->is_pattern ? look_through(&s) : add(&s, names->path);
     sort(&list, by_name);
     *ret_list = list;
@@ -144,9 +173,13 @@ int gx_file_names_find(const gx_file_names *names, gx_file_list *ret_list, gale_
 int gx_file_names_rotated(const gx_file_names *names, const char *path, int64_t since, gx_file_list *ret_list,
                           gale_error *error) {
     gx_file_list list = { .heap = names->heap };
-    search s = { .names = names, .base = last_of(path), .since = since, .list = &list, .error = error };
+    char *folder = folder_of(names->heap, path);
+    search s = { .names = names, .path = path, .folder = folder, .since = since, .list = &list, .error = error };
+    if (!folder) return gale_error_set(error, GALE_NO_MEMORY, "%s: out of memory", path);
+    s.base = last_of(path);
     int rc = look_through(&s);
     if (rc == 0) rc = look_through(&s); /* what is renamed meanwhile may not be shown the first time */
+    gx_file_text_free(names->heap, folder);
     sort(&list, by_time);
     *ret_list = list;
     if (rc < 0) gx_file_list_fini(ret_list);

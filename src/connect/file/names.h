@@ -17,6 +17,7 @@ typedef struct gx_file_names {
 
 typedef struct gx_file_found {
     char *path;
+    char *real; /* where it is, without links; NULL: that was not asked for */
     gx_file_about about;
 } gx_file_found;
 
@@ -36,8 +37,13 @@ void gx_file_names_fini(gx_file_names *names);
 /* Is something that has this name in the folder meant? */
 bool gx_file_names_has(const gx_file_names *names, const char *name);
 
-/* The regular files that are there now, by name; none when the folder is not there. GALE_IO, GALE_NO_MEMORY. */
-int gx_file_names_find(const gx_file_names *names, gx_file_list *ret_list, gale_error *error);
+/* Where the file of this name is, without links; is asked before the file is looked at. GALE_NOT_FOUND: nowhere; GALE_NO_MEMORY. */
+typedef int gx_file_real_fn(void *user, const char *path, char ret_real[GX_FILE_NAME_SIZE]);
+
+/* The regular files that are there now, by name; none when the folder is not there. A file that has several names is there once. GALE_IO,
+ * GALE_NO_MEMORY. */
+int gx_file_names_find(const gx_file_names *names, gx_file_real_fn *real, void *user, gx_file_list *ret_list,
+                       gale_error *error);
 
 /* The regular files beside `path` that its rotation may have left: its name with a number or a date behind it, written to at
  * `since` or later; those written to first come first. As above. */

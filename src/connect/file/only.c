@@ -1,6 +1,7 @@
 #include "connect/file/only.h"
 
 #include "base/log.h"
+#include "connect/file/meddled.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static int follow_path(const gx_only *only, gale_error *error) {
 int gx_only_save(const gx_only *only, gale_saver *to, gale_error *error) {
     gx_outputs_file *file = only->file;
     int rc = follow_path(only, error);
+    if (rc == 0) rc = gx_meddled_look(only->context, file, false, error);
     if (rc < 0) return rc;
     gx_file_turns turns = { .period = file->period, .swap = file->swap };
     bool rotates = gx_rotation_is_on(only->rotation) && file->output.regular;

@@ -25,6 +25,7 @@ typedef struct gx_outputs_file {
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
     uint64_t forgotten;   /* the next number when files were to go the last time */
     int64_t period;       /* of its lines */
+    bool renamed;         /* by somebody, which was logged */
     bool listed;          /* among those that a flush looks at */
     struct gx_outputs_file *newer, *older; /* by their last line */
     struct gx_outputs_file *next;          /* of those that are listed */

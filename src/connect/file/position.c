@@ -146,7 +146,7 @@ static int check(const gx_file_saved *saved, const gx_file_reader *reader, gx_fi
 
 /* Opens what the file is called now, unless that is open. */
 static int find(const gx_file_saved *saved, gx_file_reader *reader, gx_heap *heap, const char *path,
-                gx_file_position *position, gale_error *error) {
+                const gx_file_rule *rule, gx_file_position *position, gale_error *error) {
     gx_file_about about;
     bool is_open = reader->path != NULL;
     int rc = is_open ? gx_file_about_open(reader->fd, path, &about, error) : GALE_OK;
@@ -155,7 +155,7 @@ static int find(const gx_file_saved *saved, gx_file_reader *reader, gx_heap *hea
     position->elsewhere = !saved->renamed && gx_place_beside(path, saved->inode, position->name) > 0;
     if (!position->elsewhere) return is_open ? GALE_OK : refuse_gone(saved, path, error);
     gx_file_reader_close(reader);
-    return gx_file_reader_open(reader, heap, position->name, error);
+    return gx_file_reader_open(reader, heap, position->name, rule, error);
 }
 
 /* --- Going on ----------------------------------------------------------------------------------------------------- */
@@ -189,11 +189,11 @@ int gx_file_position_check(const gx_file_saved *saved, const gx_file_reader *rea
     return saved->regular && reader->regular ? check(saved, reader, &position, error) : GALE_OK;
 }
 
-int gx_file_position_restore(gx_file_reader *reader, gx_heap *heap, const char *path, const gx_file_saved *saved,
-                             gx_file_position *ret_position, gale_error *error) {
+int gx_file_position_restore(gx_file_reader *reader, gx_heap *heap, const char *path, const gx_file_rule *rule,
+                             const gx_file_saved *saved, gx_file_position *ret_position, gale_error *error) {
     *ret_position = (gx_file_position){ .found = saved->found };
     if (!saved->regular || (reader->path && !reader->regular)) return check_pipe(saved, path, error);
-    int rc = find(saved, reader, heap, path, ret_position, error);
+    int rc = find(saved, reader, heap, path, rule, ret_position, error);
     if (rc == GALE_OK) rc = check(saved, reader, ret_position, error);
     return rc == GALE_OK ? go_to(saved, reader, ret_position, error) : rc;
 }

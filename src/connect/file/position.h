@@ -53,7 +53,7 @@ int gx_file_position_check(const gx_file_saved *saved, const gx_file_reader *rea
  * of another file that has the name of the old one is closed, and opened with `ret_position->name`, which it borrows.
  * GALE_INVALID, with a sentence: the file was truncated, replaced, changed or is gone, it is a pipe, or it has grown behind
  * the end of a run that had come to its end; GALE_IO. */
-int gx_file_position_restore(gx_file_reader *reader, gx_heap *heap, const char *path, const gx_file_saved *saved,
-                             gx_file_position *ret_position, gale_error *error);
+int gx_file_position_restore(gx_file_reader *reader, gx_heap *heap, const char *path, const gx_file_rule *rule,
+                             const gx_file_saved *saved, gx_file_position *ret_position, gale_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "connect/file/rotation.h"
 
+#include "base/os/fate.h"
 #include "base/os/folder.h"
 #include "base/os/lock.h"
 
@@ -173,7 +174,8 @@ int gx_rotation_turn(gx_outputs_file *file, bool sync, gale_error *error) {
     char name[GX_FILE_NAME_SIZE];
     gx_file_about about;
     uint64_t next;
-    int rc = gx_rotation_next(file, &next, error);
+    int rc = gx_fate_check(file->output.fd, file->output.path, 0, error);
+    if (rc == 0) rc = gx_rotation_next(file, &next, error);
     if (rc == 0) rc = gx_rotation_name(file->path, next, name, error);
     if (rc == 0) rc = gx_file_output_end(&file->output, error);
     if (rc == 0 && sync) rc = gx_file_output_sync(&file->output, error);

@@ -1,5 +1,6 @@
 #include "connect/file/settings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,9 @@ static int check(const gale_file_spout_options *given, gale_error *error) {
     if (!given->path || !*given->path) {
         return gale_error_set(error, GALE_INVALID, "file spout: options.path is not set; \"-\" is the standard input");
     }
+    if (given->longest > GALE_LINE_MAX)
+        return gale_error_set(error, GALE_INVALID, "file spout: longest is %" PRIu64 " bytes, at most %zu",
+                              given->longest, GALE_LINE_MAX);
     int rc = check_seconds("state_interval", given->state_interval, error);
     if (rc == 0) rc = check_state(given, error);
     return rc == 0 ? check_follow(given, error) : rc;
@@ -60,9 +64,11 @@ static gx_file_settings *copy(const gale_file_spout_options *given, const gx_fil
     size_t path_size = strlen(given->path) + 1, state_size = given->state ? strlen(given->state) + 1 : 0;
     gx_file_settings *made = malloc(sizeof *made + path_size + state_size);
     if (!made) return NULL;
-    made->options = *given;
+    *made = (gx_file_settings){ .options = *given };
     made->options.path = made->options.emit = NULL;
     made->row = *row;
+    made->rule.longest = given->longest ? (size_t)given->longest : GALE_LINE_MAX;
+    made->rule.drops = given->drop_long;
     made->output = (gale_output){ NULL, made->row.fields };
     made->state_interval = given->state_interval > 0 ? (int64_t)(given->state_interval * GALE_SECOND) : GALE_SECOND;
     made->rotate_wait = given->rotate_wait > 0 ? (int64_t)(given->rotate_wait * GALE_SECOND) : 5 * GALE_SECOND;

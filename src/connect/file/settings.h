@@ -3,6 +3,7 @@
 #ifndef GX_CONNECT_FILE_SETTINGS_H
 #define GX_CONNECT_FILE_SETTINGS_H
 
+#include "connect/file/reader.h"
 #include "connect/file/row.h"
 
 #include <gale/file.h>
@@ -11,6 +12,7 @@
 typedef struct gx_file_settings {
     gale_file_spout_options options; /* `state` points into `paths` */
     int64_t state_interval, rotate_wait;
+    gx_file_rule rule; /* without whom it tells */
     gx_file_row row;
     gale_output output; /* its fields are the row's */
     char paths[];       /* `path`, then `state` */

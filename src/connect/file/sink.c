@@ -6,6 +6,7 @@
 #include "connect/file/header.h"
 #include "connect/file/lines.h"
 #include "connect/file/made.h"
+#include "connect/file/meddled.h"
 #include "connect/file/only.h"
 #include "connect/file/sink_options.h"
 #include "connect/file/template.h"
@@ -36,9 +37,10 @@ typedef struct sink {
     bool append;
     bool overwrite;
     bool sync;
-    bool restored; /* a checkpoint has had it */
-    bool keeps;    /* in `made`, what its files are to a durable run */
-    int broken;    /* the code of what failed */
+    bool restored;  /* a checkpoint has had it */
+    bool keeps;     /* in `made`, what its files are to a durable run */
+    int broken;     /* the code of what failed */
+    int64_t looked; /* when its files were looked at last, by the context's clock */
     gx_made made;
 } sink;
 
@@ -130,10 +132,46 @@ static void write_full(sink *bolt, gx_outputs_file *file) {
     if (rc < 0) (void)give_up(bolt, rc, &error);
 }
 
+/* --- Files that somebody else has changed --- */
+
+static int change(sink *bolt, gx_outputs_file *file, bool told) {
+    const gale_context *context = bolt->instance.context;
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_outputs_open_successor(file, &error);
+    if (rc < 0 && told) return give_up(bolt, rc, &error);
+    if (!told) gx_rotation_tell_change(context, file->path, rc < 0 ? &error : NULL);
+    if (rc < 0) return 0;
+    rc = gx_outputs_change(file, bolt->sync, &error);
+    return rc < 0 ? give_up(bolt, rc, &error) : 0;
+}
+
+/* 1: its path was opened anew. */
+static int look_at(sink *bolt, gx_outputs_file *file, bool renamed) {
+    gale_error error = GALE_ERROR_INIT;
+    int rc = gx_meddled_look(bolt->instance.context, file, renamed, &error);
+    if (rc < 0) return give_up(bolt, rc, &error);
+    if (rc == 0) return 0;
+    rc = change(bolt, file, true);
+    return rc < 0 ? rc : 1;
+}
+
+/* A durable run looks with each checkpoint, any other once a second and at its end. */
+static int look_at_all(sink *bolt, bool at_end) {
+    const gale_context *context = bolt->instance.context;
+    if (context->durable || bolt->broken) return bolt->broken;
+    int64_t time = gale_context_now(context);
+    if (!at_end && time - bolt->looked < GALE_SECOND) return 0;
+    bolt->looked = time;
+    for (gx_outputs_file *file = bolt->outputs.newest; file && !bolt->broken; file = file->older)
+        (void)look_at(bolt, file, false);
+    return bolt->broken;
+}
+
 static int bolt_flush(void *self, gale_collector *out) {
     sink *bolt = self;
     (void)out;
-    return write_all(bolt, bolt->sync);
+    int rc = write_all(bolt, bolt->sync);
+    return rc < 0 ? rc : look_at_all(bolt, false);
 }
 
 /* A file without lines has its header all the same. */
@@ -147,7 +185,8 @@ static int bolt_finish(void *self, gale_collector *out) {
     sink *bolt = self;
     if (bolt->only && !bolt->only->output.begun) (void)begin(bolt, bolt->only);
     if (bolt->only) write_header(bolt);
-    return bolt_flush(bolt, out);
+    int rc = bolt_flush(bolt, out);
+    return rc < 0 ? rc : look_at_all(bolt, true);
 }
 
 /* --- Files that are full --- */
@@ -158,6 +197,7 @@ static void turn(sink *bolt, gx_outputs_file *file, size_t size) {
     gale_error error = GALE_ERROR_INIT;
     uint64_t keep = bolt->rotation.keep;
     int rc = gx_outputs_write(file, size, &error);
+    if (rc == 0 && !context->durable && look_at(bolt, file, true)) return;
     if (rc == 0) rc = gx_rotation_turn(file, bolt->sync || context->durable, &error);
     if (rc == 0 && keep && !context->durable && file->next_number > keep + 1)
         rc = gx_rotation_forget(file->path, file->next_number - keep - 1, &error);
@@ -184,23 +224,13 @@ static void turn_if_full(sink *bolt, gx_outputs_file *file, size_t before) {
 
 /* --- Files that somebody has renamed --- */
 
-static int change(sink *bolt, gx_outputs_file *file) {
-    const gale_context *context = bolt->instance.context;
-    gale_error error = GALE_ERROR_INIT;
-    int rc = gx_outputs_open_successor(file, &error);
-    gx_rotation_tell_change(context, file->path, rc < 0 ? &error : NULL);
-    if (rc < 0) return 0;
-    rc = gx_outputs_change(file, bolt->sync, &error);
-    return rc < 0 ? give_up(bolt, rc, &error) : 0;
-}
-
 /* A durable run's checkpoints have a part in it. Its files with names that vary are known to them by those: none is ever opened anew. */
 static int reopen(sink *bolt, gx_outputs_file *file, gale_error *error) {
     const gale_context *context = bolt->instance.context;
     if (!file->output.regular || !file->output.begun) return 0;
     int rc = gx_file_swap_is_due(file->output.fd, file->path, error);
     if (rc <= 0) return rc;
-    if (!context->durable) return change(bolt, file);
+    if (!context->durable) return change(bolt, file, false);
     if (bolt->keeps)
         gale_log(context->logger, GALE_LOG_WARN, context->component,
                  "%s: was renamed, and is written to all the same: in a durable run, files that tuples name are not "

@@ -8,6 +8,7 @@
 #include "connect/file/row.h"
 #include "connect/file/sent.h"
 #include "connect/file/settings.h"
+#include "connect/file/told.h"
 #include "kit/define.h"
 #include "kit/pace.h"
 
@@ -24,6 +25,8 @@ typedef struct spout {
     gx_instance instance;
     gale_collector *out;
     gx_file_reader reader;
+    gx_file_rule rule;
+    gx_file_told told;
     gx_file_resume resume;
     gx_file_sent sent;
     gx_file_rounds rounds; /* what other numbers of tasks had read */
@@ -36,7 +39,8 @@ typedef struct spout {
     bool repeat;
     bool missing; /* there was no file, and no `restore` has found it under another name */
     bool ended;
-    bool found; /* a line of this task since the file began */
+    bool found;        /* a line of this task since the file began */
+    gale_error damage; /* what ended the reading before the end of the file; the run ends with it */
 } spout;
 
 /* Everything before the oldest line that waits for its answer has been acked or given up; a line that waits to be
@@ -47,7 +51,8 @@ static void write_state(spout *lines) {
     int64_t offset = oldest ? oldest->place : gx_file_reader_next_at(&lines->reader);
     uint64_t before = oldest ? oldest->number - 1 : lines->reader.number;
     gale_error error = GALE_ERROR_INIT;
-    int rc = gx_file_resume_write(resume, offset, before, &error);
+    int rc = gx_file_reader_check(&lines->reader, &error);
+    if (rc == 0) rc = gx_file_resume_write(resume, offset, before, &error);
     resume->due = gale_context_now(lines->instance.context) + resume->interval;
     if (rc == 0) return;
     gale_stop(lines->out, rc, error.text);
@@ -79,6 +84,7 @@ static void free_spout(spout *lines) {
 
 static void spout_close(void *self) {
     spout *lines = self;
+    if (lines->damage.code) gale_stop(lines->out, lines->damage.code, lines->damage.text);
     if (lines->resume.path) write_state(lines);
     gx_file_resume_end(&lines->resume);
     free_spout(lines);
@@ -136,7 +142,7 @@ static void tell_of_checkpoints(const spout *lines, const gx_file_settings *give
 static int open_reader(spout *lines, const gx_file_settings *given, gale_error *error) {
     gx_file_reader reader = { .fd = -1 };
     lines->missing = may_be_renamed(lines);
-    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, lines->path, error);
+    int rc = lines->missing ? 0 : gx_file_reader_open(&reader, &lines->instance.heap, lines->path, &lines->rule, error);
     if (rc < 0) return rc;
     lines->reader = reader;
     if (!lines->missing) rc = check_kind(lines, error);
@@ -152,6 +158,10 @@ static int spout_open(void *user, const gale_context *context, gale_collector *o
     if (!lines) return GALE_NO_MEMORY;
     lines->out = out;
     lines->row = given->row;
+    lines->told = (gx_file_told){ context, true };
+    lines->rule = given->rule;
+    lines->rule.tell = gx_file_told_tell;
+    lines->rule.user = &lines->told;
     lines->repeat = given->options.repeat;
     lines->rounds.heap = &lines->instance.heap;
     gx_file_sent_init(&lines->sent, &lines->instance.heap, out, given->options.max_attempts);
@@ -207,6 +217,28 @@ static int refuse_missing(spout *lines, gale_collector *out) {
     return GALE_NEXT_DONE;
 }
 
+/* The file was cut or changed while it was read. What was read of it goes on to its end, and then the run ends with an error; a
+ * durable one ends at once, because no checkpoint may say that the file was read. Nothing more is kept of the place. */
+static int end_damaged(spout *lines, gale_collector *out, const gale_error *error) {
+    const gale_context *context = lines->instance.context;
+    gx_file_resume_fini(&lines->resume);
+    lines->ended = true;
+    if (context->durable) {
+        gale_stop(out, error->code, error->text);
+    } else {
+        lines->damage = *error;
+        gale_log(context->logger, GALE_LOG_WARN, context->component, "%s", error->text);
+    }
+    return GALE_NEXT_DONE;
+}
+
+/* A pipe has nothing now; a file has much to pass by. */
+static int wait_for_bytes(const spout *lines, gale_wait *wait) {
+    if (lines->reader.regular) return GALE_NEXT_NOTHING;
+    wait->fd = lines->reader.fd;
+    return GALE_NEXT_READABLE;
+}
+
 /* Reads on into a slot: 0, or what `next` is to return if it is not. */
 static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_t *ret_id, int *ret_next) {
     gale_error error = GALE_ERROR_INIT;
@@ -222,10 +254,11 @@ static int take_line(spout *lines, gale_collector *out, gale_wait *wait, uint32_
         gx_file_reader_unread(&lines->reader);
     }
     if (rc == GALE_AGAIN) {
-        wait->fd = lines->reader.fd;
-        *ret_next = GALE_NEXT_READABLE;
+        *ret_next = wait_for_bytes(lines, wait);
     } else if (rc == GALE_NO_MEMORY) {
         *ret_next = wait_for_memory(lines, out);
+    } else if (rc == GALE_DAMAGED) {
+        *ret_next = end_damaged(lines, out, &error);
     } else {
         if (rc < 0) gale_stop(out, rc, error.text);
         lines->ended = true;
@@ -272,14 +305,15 @@ static void spout_fail(void *self, uint64_t message_id, const gale_failure *fail
 /* --- Checkpoints --- */
 
 static int spout_save(void *self, gale_saver *to) {
-    const spout *lines = self;
+    spout *lines = self;
     gale_error error = GALE_ERROR_INIT;
     /* Who stopped for another reason has something to read still. */
     bool at_end = lines->ended && lines->reader.at_end && lines->reader.begin == lines->reader.end;
     gx_file_position position = { .at_end = at_end, .found = lines->found, .asked = lines->asked.data };
-    int rc = lines->missing ? GALE_IO
-                            : gx_file_position_save(&position, &lines->reader, lines->instance.context,
-                                                    gx_file_sent_tag(&lines->sent.own), to, &error);
+    int rc = lines->missing ? GALE_IO : gx_file_reader_check(&lines->reader, &error);
+    if (rc == 0)
+        rc = gx_file_position_save(&position, &lines->reader, lines->instance.context,
+                                   gx_file_sent_tag(&lines->sent.own), to, &error);
     if (rc == 0) rc = gx_file_rounds_save(&lines->rounds, to);
     if (rc == 0) rc = gx_retry_save(&lines->sent.own, to);
     if (rc == 0) rc = gx_file_sent_save_inherited(&lines->sent, to, NULL, NULL);
@@ -316,7 +350,8 @@ static void tell_position(const spout *lines, const gx_file_position *position, 
 
 static int restore_position(spout *lines, const gx_file_saved *saved, gale_error *error) {
     gx_file_position position;
-    int rc = gx_file_position_restore(&lines->reader, &lines->instance.heap, lines->path, saved, &position, error);
+    int rc = gx_file_position_restore(&lines->reader, &lines->instance.heap, lines->path, &lines->rule, saved,
+                                      &position, error);
     if (rc == 0) tell_position(lines, &position, lines->path);
     bool named = rc == 0 && (!position.elsewhere || take_name(lines, position.name));
     if (!named && position.elsewhere) gx_file_reader_close(&lines->reader); /* its name was borrowed */

@@ -5,15 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-gx_file_tail *gx_file_tail_new(gx_heap *heap, const char *name, const char *now) {
+gx_file_tail *gx_file_tail_new(gx_heap *heap, const char *name, const char *now, const char *real,
+                               const gx_file_rule *rule) {
     gx_file_tail *tail = gx_alloc(heap, GX_TAG_OTHER, sizeof *tail);
     if (!tail) return NULL;
     tail->heap = heap;
+    tail->rule = rule;
     tail->reader.fd = tail->watch = -1;
     tail->hashed = -1;
     tail->name = gx_file_text_copy(heap, name, strlen(name));
     tail->now = gx_file_text_copy(heap, now, strlen(now));
-    if (tail->name && tail->now) return tail;
+    tail->real = gx_file_text_copy(heap, real, strlen(real));
+    if (tail->name && tail->now && tail->real) return tail;
     gx_file_tail_free(tail);
     return NULL;
 }
@@ -23,16 +26,21 @@ void gx_file_tail_free(gx_file_tail *tail) {
     gx_file_reader_close(&tail->reader);
     gx_file_text_free(tail->heap, tail->name);
     gx_file_text_free(tail->heap, tail->now);
+    gx_file_text_free(tail->heap, tail->real);
     gx_free(tail->heap, GX_TAG_OTHER, tail, sizeof *tail);
 }
 
-bool gx_file_tail_rename(gx_file_tail *tail, const char *now) {
-    if (strcmp(tail->now, now) == 0) return true;
-    char *copy = gx_file_text_copy(tail->heap, now, strlen(now));
+static bool replace(gx_heap *heap, char **text, const char *now) {
+    if (strcmp(*text, now) == 0) return true;
+    char *copy = gx_file_text_copy(heap, now, strlen(now));
     if (!copy) return false;
-    gx_file_text_free(tail->heap, tail->now);
-    tail->now = copy;
+    gx_file_text_free(heap, *text);
+    *text = copy;
     return true;
+}
+
+bool gx_file_tail_rename(gx_file_tail *tail, const char *now, const char *real) {
+    return replace(tail->heap, &tail->now, now) && replace(tail->heap, &tail->real, real);
 }
 
 /* --- Is it the file? ---------------------------------------------------------------------------------------------- */
@@ -74,7 +82,7 @@ static int check(gx_file_tail *tail, const gx_file_reader *reader, gale_error *e
 
 int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error) {
     gx_file_reader reader;
-    int rc = gx_file_reader_open(&reader, tail->heap, path, error);
+    int rc = gx_file_reader_open(&reader, tail->heap, path, tail->rule, error);
     if (rc < 0) {
         int why = errno;
         if (why != ENOENT && why != EMFILE && why != ENFILE) return rc;
@@ -89,6 +97,7 @@ int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error) {
     reader.path = tail->name;
     reader.growing = true;
     gx_file_reader_seek(&reader, tail->place, tail->number);
+    reader.in_hole = tail->was_cut && tail->place == 0;
     tail->reader = reader;
     tail->read_to = tail->place;
     return gx_file_tail_look(tail, error);
@@ -109,8 +118,12 @@ int gx_file_tail_look(gx_file_tail *tail, gale_error *error) {
 
 int gx_file_tail_content(gx_file_tail *tail, int64_t place, uint64_t *ret_content, gale_error *error) {
     if (tail->hashed != place && gx_file_tail_is_open(tail)) {
-        int rc = gx_place_content(tail->reader.fd, place, tail->name, &tail->content, error);
+        uint64_t content = 0;
+        int same = gx_file_reader_check(&tail->reader, NULL);
+        int rc = gx_place_content(tail->reader.fd, place, tail->name, &content, error);
         if (rc < 0) return rc;
+        if (same == GALE_DAMAGED) content = ~content;
+        tail->content = content;
         tail->hashed = place;
     }
     *ret_content = tail->content;

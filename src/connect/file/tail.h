@@ -15,8 +15,10 @@ typedef enum gx_file_life { GX_FILE_NAMED, GX_FILE_PARTED, GX_FILE_OVER, GX_FILE
 
 typedef struct gx_file_tail {
     gx_heap *heap;
-    char *name;             /* when it was found: what its tuples say, whatever it is called later */
-    char *now;              /* when it was seen last */
+    char *name; /* when it was found: what its tuples say, whatever it is called later */
+    char *now;  /* when it was seen last */
+    char *real; /* where it was then, without links */
+    const gx_file_rule *rule;
     gx_file_reader reader;  /* open when it has a path */
     uint64_t device, inode; /* inode 0: it is no file any more, and has lines on their way at most */
     int64_t place;          /* of the next line, when it is not open; and the lines before it */
@@ -37,6 +39,7 @@ typedef struct gx_file_tail {
     bool succeeded;   /* another file has its name */
     bool freed;       /* while it was not open: what has its inode now is another one */
     bool removed;     /* it has no name at all */
+    bool was_cut;     /* it begins with a hole, perhaps */
     bool last_look;   /* it is over at the next end */
     bool foreign;     /* it is not text: nothing of it is read */
     int64_t read_to;  /* at the last end */
@@ -46,8 +49,9 @@ typedef struct gx_file_tail {
     uint64_t blocked; /* the choice in which it could not be opened */
 } gx_file_tail;
 
-/* NULL: memory is out. */
-gx_file_tail *gx_file_tail_new(gx_heap *heap, const char *name, const char *now);
+/* The rule is borrowed. NULL: memory is out. */
+gx_file_tail *gx_file_tail_new(gx_heap *heap, const char *name, const char *now, const char *real,
+                               const gx_file_rule *rule);
 void gx_file_tail_free(gx_file_tail *tail);
 
 GX_INLINE bool gx_file_tail_is_open(const gx_file_tail *tail) {
@@ -69,13 +73,14 @@ int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error);
 /* Keeps the place, and what is needed to know the file again. */
 void gx_file_tail_close(gx_file_tail *tail);
 
-/* Another name that was seen. False: memory is out. */
-bool gx_file_tail_rename(gx_file_tail *tail, const char *now);
+/* Another name that was seen, or another place. False: memory is out. */
+bool gx_file_tail_rename(gx_file_tail *tail, const char *now, const char *real);
 
 /* Looks at the open file: size, names, time. GALE_IO. */
 int gx_file_tail_look(gx_file_tail *tail, gale_error *error);
 
-/* The hash of what lies before the place, or before `place` of an open file. GALE_IO. */
+/* The hash of what was read before the place, or before `place` of an open file: one that is no file's, where that was changed
+ * since. GALE_IO. */
 int gx_file_tail_content(gx_file_tail *tail, int64_t place, uint64_t *ret_content, gale_error *error);
 
 /* Can the file at `path`, which has its inode, be this one? Not if it was made at another time. */

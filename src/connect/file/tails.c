@@ -39,8 +39,8 @@ bool gx_file_tails_add(gx_file_followed *f, gx_file_tail *tail) {
     return true;
 }
 
-gx_file_tail *gx_file_tails_new(gx_file_followed *f, const char *path, uint64_t inode) {
-    gx_file_tail *tail = gx_file_tail_new(f->heap, path, path);
+gx_file_tail *gx_file_tails_new(gx_file_followed *f, const char *path, const char *real, uint64_t inode) {
+    gx_file_tail *tail = gx_file_tail_new(f->heap, path, path, real, &f->options.rule);
     if (!tail) return NULL;
     tail->inode = inode;
     tail->news = true;
@@ -169,7 +169,7 @@ static int open_beside(gx_file_tail *tail, gale_error *error) {
     enum { TRIES = 20, ABSENT = 3 };
     char name[GX_FILE_NAME_SIZE];
     for (int tries = 0, absent = 0; tries < TRIES && absent < ABSENT; tries++) {
-        bool found = gx_place_beside(tail->now, tail->inode, name) > 0;
+        bool found = gx_place_beside(tail->real, tail->inode, name) > 0;
         int rc = found ? gx_file_tail_open(tail, name, error) : GALE_NOT_FOUND;
         if (rc != GALE_NOT_FOUND) return rc;
         absent += !found;
@@ -184,6 +184,16 @@ void gx_file_tails_tell_gone(const gx_file_followed *f, const gx_file_tail *tail
                     "%s: the file that was read to byte %" PRId64 " is gone; of what was known of it %" PRId64
                     " bytes were not read",
                     tail->name, tail->place, left);
+}
+
+void gx_file_tails_tell_other(const gx_file_followed *f, const gx_file_tail *tail) {
+    int64_t left = tail->size > tail->place ? tail->size - tail->place : 0;
+    GX_FILE_SAY(f, WARN,
+                "%s: the saved position, byte %" PRId64
+                ", belongs to another file than the one that has its inode %" PRIu64
+                " now: the new one is read from its beginning; of what was known of the old one %" PRId64
+                " bytes were not read",
+                tail->name, tail->place, tail->inode, left);
 }
 
 /* Of what has begun nothing may be missing; what cannot be opened at all is told of, once. */
@@ -206,6 +216,7 @@ int gx_file_tails_open(gx_file_followed *f, gx_file_tail *tail, gale_error *erro
     if (gx_file_tail_is_open(tail)) return 1;
     if (!make_room(f)) return 0;
     int rc = gx_file_tail_open(tail, tail->now, &why);
+    if (rc == GALE_NOT_FOUND) rc = gx_file_tail_open(tail, tail->real, &why);
     if (rc == GALE_NOT_FOUND) rc = open_beside(tail, &why);
     if (rc == GALE_TOO_LARGE && close_another(f)) rc = gx_file_tail_open(tail, tail->now, &why);
     if (rc == GALE_NO_MEMORY) return gx_file_tails_no_memory(f, error);
@@ -222,9 +233,9 @@ static int begin_again(gx_file_followed *f, gx_file_tail *tail, const char *path
     uint64_t inode = tail->inode;
     bool open = gx_file_tail_is_open(tail);
     gx_file_reader reader = tail->reader;
-    gx_file_tail *made = gx_file_tails_new(f, path, inode);
+    gx_file_tail *made = gx_file_tails_new(f, path, tail->real, inode);
     if (!made) return gx_file_tails_no_memory(f, error);
-    made->seen = true;
+    made->seen = made->was_cut = true;
     if (f->current == tail) f->current = NULL;
     if (open) {
         made->born = tail->born;
@@ -233,6 +244,7 @@ static int begin_again(gx_file_followed *f, gx_file_tail *tail, const char *path
         made->watch = tail->watch;
         made->life = tail->life;
         gx_file_reader_rewind(&made->reader);
+        made->reader.in_hole = true;
         tail->reader = (gx_file_reader){ .fd = -1 };
         tail->watch = -1;
     }
@@ -248,4 +260,17 @@ int gx_file_tails_truncated(gx_file_followed *f, gx_file_tail *tail, int64_t siz
                 "written between the last look and then is not known",
                 tail->name, size, gx_file_tail_place(tail));
     return begin_again(f, tail, path, error);
+}
+
+int gx_file_tails_changed(gx_file_followed *f, gx_file_tail *tail, gale_error *error) {
+    int rc = gx_file_tail_look(tail, error);
+    if (rc < 0) return rc;
+    if (tail->size < tail->reader.offset) return gx_file_tails_truncated(f, tail, tail->size, tail->now, error);
+    GX_FILE_SAY(
+        f, WARN,
+        "%s: was cut and written again, or replaced in place: what lies before byte %" PRId64
+        " is not what was read. It is read from its beginning; what was written between the last look and then is "
+        "not known",
+        tail->name, gx_file_tail_place(tail));
+    return begin_again(f, tail, tail->now, error);
 }

@@ -6,6 +6,8 @@
 
 #include "base/os/watch.h"
 #include "connect/file/tail.h"
+#include "connect/file/told.h"
+#include "connect/file/way.h"
 
 #include <gale/component.h>
 
@@ -15,6 +17,7 @@ typedef struct gx_file_follow_options {
     bool keeps;    /* files stay open until their lines are answered: places in them will be asked for */
     uint32_t max_open;
     int64_t rotate_wait;
+    gx_file_rule rule; /* without whom it tells */
 } gx_file_follow_options;
 
 typedef struct gx_file_followed {
@@ -23,6 +26,8 @@ typedef struct gx_file_followed {
     gx_file_follow_options options;
     gx_file_names names;
     gx_watch watch;
+    gx_file_way way;
+    gx_file_told told;
     gx_file_tail **list; /* by id; NULL where none is */
     size_t count, capacity;
     gx_file_tail *current;
@@ -31,7 +36,6 @@ typedef struct gx_file_followed {
     uint64_t turns, choices, orders; /* how many there were */
     uint32_t open;
     uint32_t overs;  /* since some were forgotten */
-    int folder;      /* the id of its watch; -1: none */
     int64_t look_at; /* when all is looked at, where notices do not reach; INT64_MAX: they do */
     bool reaches;    /* notices tell all; false: not of these files */
     bool resumed;    /* an earlier run has told what it had read */
@@ -52,8 +56,8 @@ bool gx_file_tails_mine(const gx_file_followed *f, uint64_t inode);
 /* The set's from then on, with an id. False: memory is out, and it is not. */
 bool gx_file_tails_add(gx_file_followed *f, gx_file_tail *tail);
 
-/* A file that has not been read. NULL: memory is out. */
-gx_file_tail *gx_file_tails_new(gx_file_followed *f, const char *path, uint64_t inode);
+/* A file that has not been read, and where it is without links. NULL: memory is out. */
+gx_file_tail *gx_file_tails_new(gx_file_followed *f, const char *path, const char *real, uint64_t inode);
 
 /* 1: it is open; 0: not now (it has news still), or never (it has none); GALE_IO, GALE_NO_MEMORY. */
 int gx_file_tails_open(gx_file_followed *f, gx_file_tail *tail, gale_error *error);
@@ -66,6 +70,12 @@ void gx_file_tails_lose(gx_file_followed *f, gx_file_tail *tail);
 
 /* Says how much of it was not read. */
 void gx_file_tails_tell_gone(const gx_file_followed *f, const gx_file_tail *tail);
+
+/* What its inode is now is another file: says so, and how much of the old one was not read. */
+void gx_file_tails_tell_other(const gx_file_followed *f, const gx_file_tail *tail);
+
+/* What was read of it is not what it holds now: as below. */
+int gx_file_tails_changed(gx_file_followed *f, gx_file_tail *tail, gale_error *error);
 
 /* It holds `size` bytes, and more had been read: it is read from its beginning, as another one whose lines are its own. */
 int gx_file_tails_truncated(gx_file_followed *f, gx_file_tail *tail, int64_t size, const char *path, gale_error *error);

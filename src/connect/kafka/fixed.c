@@ -84,14 +84,46 @@ void kafka_fixed_close(kafka_fixed *fixed) {
     *fixed = (kafka_fixed){ .mine = NULL };
 }
 
-int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, kafka_parts *parts, gale_error *error) {
+#define WARN(parts, ...) gale_log((parts)->context->logger, GALE_LOG_WARN, (parts)->context->component, __VA_ARGS__)
+
+/* Is the saved position one of this topic? Rows that are open of the one before have a name of their own then. Where the brokers do not say,
+ * it is taken as it is. */
+static bool is_of_topic(const kafka_parts *parts, const kafka_part *part, rd_kafka_t *rk, const char *reset) {
+    int64_t low, high;
+    if (rd_kafka_query_watermark_offsets(rk, part->topic, part->partition, &low, &high, KAFKA_FIXED_WAIT_MS))
+        return true;
+    if (part->next > high)
+        WARN(parts,
+             "kafka %s[%" PRId32 "]: the saved position %" PRId64 " lies behind the end %" PRId64
+             ": the topic was deleted and made again since, or cut; it is read from its %s message",
+             part->topic, part->partition, part->next, high, reset);
+    else if (part->next < low)
+        WARN(parts,
+             "kafka %s[%" PRId32 "]: the saved position %" PRId64 " lies before the first message %" PRId64
+             ": what was between them is gone; it is read from its %s message",
+             part->topic, part->partition, part->next, low, reset);
+    return part->next >= low && part->next <= high;
+}
+
+/* Where it goes on, or begins anew. */
+static int go_on(rd_kafka_topic_partition_t *one, rd_kafka_t *rk, const char *reset, kafka_parts *parts) {
+    kafka_part *part = kafka_parts_find(parts, one->topic, one->partition);
+    part->at_end = false;
+    if (part->next < 0) return 0;
+    one->offset = part->next;
+    if (is_of_topic(parts, part, rk, reset)) return 0;
+    one->offset = strcmp(reset, "latest") == 0 ? RD_KAFKA_OFFSET_END : RD_KAFKA_OFFSET_BEGINNING;
+    kafka_part_lose(part);
+    return kafka_parts_gain(parts, one->topic, one->partition);
+}
+
+int kafka_fixed_begin(kafka_fixed *fixed, rd_kafka_t *rk, const kafka_reading *reading, kafka_parts *parts,
+                      gale_error *error) {
     for (int i = 0; i < fixed->mine->cnt; i++) {
         rd_kafka_topic_partition_t *one = &fixed->mine->elems[i];
         int rc = kafka_parts_gain(parts, one->topic, one->partition);
+        if (rc == 0) rc = go_on(one, rk, kafka_from_reset(&reading->from), parts);
         if (rc < 0) return gale_error_set(error, rc, "kafka: there is no room for another partition");
-        kafka_part *part = kafka_parts_find(parts, one->topic, one->partition);
-        part->at_end = false;
-        if (part->next >= 0) one->offset = part->next;
     }
     rd_kafka_resp_err_t err = rd_kafka_assign(rk, fixed->mine);
     if (err) return gale_error_set(error, GALE_IO, "kafka: partitions: %s", rd_kafka_err2str(err));
@@ -172,11 +204,12 @@ static int check_end(const kafka_part *part, rd_kafka_t *rk, gale_collector *out
     int64_t low, high;
     if (part->next < 0) return 0;
     if (rd_kafka_query_watermark_offsets(rk, part->topic, part->partition, &low, &high, KAFKA_FIXED_WAIT_MS)) return 0;
-    if (high <= part->next) return 0;
+    if (high == part->next) return 0;
     snprintf(text, sizeof text,
-             "kafka: the run had come to its end, and %s[%" PRId32 "] has grown since, from %" PRId64 " to %" PRId64
+             "kafka: the run had come to its end, and %s[%" PRId32 "] has %s since, from %" PRId64 " to %" PRId64
              ": begin anew, or without untilEnd",
-             part->topic, part->partition, part->next, high);
+             part->topic, part->partition, high > part->next ? "grown" : "been deleted and made again, or cut,",
+             part->next, high);
     gale_report(out, text);
     return GALE_STATE;
 }

@@ -1,5 +1,7 @@
 #include "connect/spool/log.h"
 
+#include "base/os/fate.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -263,6 +265,7 @@ static int sync_all(gx_spool_log *log, const syncing *s, gale_error *error) {
     for (size_t i = 0; i < s->count && rc == 0; i++) {
         rc = gx_spool_log_name(log, s->list[i].first, name, error);
         if (rc == 0) rc = gx_file_sync_data(s->list[i].fd, name, error);
+        if (rc == 0) rc = gx_fate_check(s->list[i].fd, name, s->list[i].size, error);
     }
     if (rc == 0 && s->unnamed) rc = gx_spool_log_mark_name(log, name, error);
     if (rc == 0 && s->unnamed) rc = gx_file_sync_name(name, error);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/os/disk.h"
+#include "base/os/fate.h"
 #include "base/os/file.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static int open_there(gx_spool_mark *mark, const char *path, gale_error *error) 
     do fd = gx_disk_now()->open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return refuse("open", path, error);
-    *mark = (gx_spool_mark){ fd, 0 };
+    *mark = (gx_spool_mark){ fd, 0, 0 };
     return GALE_OK;
 }
 
@@ -60,6 +61,7 @@ static int read_places(gx_spool_mark *mark, const char *path, uint64_t *ret_posi
         if (got == 0) break;
         have += (size_t)got;
     }
+    mark->size = (int64_t)have;
     uint64_t position = 0;
     for (size_t i = 0; i < PLACES; i++) {
         if (!is_whole(&places[i]) || places[i].turn < mark->turn) continue;
@@ -87,10 +89,14 @@ int gx_spool_mark_open(gx_spool_mark *mark, const char *path, uint64_t *ret_posi
 
 int gx_spool_mark_put(gx_spool_mark *mark, const char *path, uint64_t position, gale_error *error) {
     const place p = make_place(mark->turn + 1, position);
-    if (gx_disk_now()->seek(mark->fd, (off_t)(p.turn % PLACES * sizeof p), SEEK_SET) < 0)
-        return refuse("write", path, error);
-    int rc = gx_file_write(mark->fd, &p, sizeof p, path, error);
+    int64_t at = (int64_t)(p.turn % PLACES * sizeof p);
+    int rc = gx_fate_check(mark->fd, path, mark->size, error);
+    if (rc < 0) return rc;
+    if (gx_disk_now()->seek(mark->fd, (off_t)at, SEEK_SET) < 0) return refuse("write", path, error);
+    rc = gx_file_write(mark->fd, &p, sizeof p, path, error);
     if (rc == GALE_OK) rc = gx_file_sync_data(mark->fd, path, error);
+    if (rc == GALE_OK && mark->size < at + (int64_t)sizeof p) mark->size = at + (int64_t)sizeof p;
+    if (rc == GALE_OK) rc = gx_fate_check(mark->fd, path, mark->size, error);
     if (rc == GALE_OK) mark->turn = p.turn;
     return rc;
 }

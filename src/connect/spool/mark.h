@@ -9,16 +9,17 @@
 #include <gale/error.h>
 
 typedef struct gx_spool_mark {
-    int fd; /* -1: it is not open */
+    int fd;       /* -1: it is not open */
+    int64_t size; /* that the file has at least */
     uint64_t turn;
 } gx_spool_mark;
 
-#define GX_SPOOL_MARK_NONE ((gx_spool_mark){ -1, 0 })
+#define GX_SPOOL_MARK_NONE ((gx_spool_mark){ -1, 0, 0 })
 
 /* Opens it, or makes it. `*ret_position`: all records below that number are answered; 0: nothing is known. GALE_IO. */
 int gx_spool_mark_open(gx_spool_mark *mark, const char *path, uint64_t *ret_position, gale_error *error);
 
-/* From when it returns, the disk has it. GALE_IO: it has this one or the one before. */
+/* From when it returns, the disk has it. GALE_IO: it has this one or the one before, or somebody has changed the file. */
 int gx_spool_mark_put(gx_spool_mark *mark, const char *path, uint64_t position, gale_error *error);
 
 void gx_spool_mark_close(gx_spool_mark *mark);

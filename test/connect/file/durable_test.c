@@ -504,6 +504,38 @@ static void a_sink_is_cut_back_to_where_the_checkpoint_was(void **state) {
     assert_string_equal(content(f, f->out), "a\nc\n");
 }
 
+/* Between the checkpoint before and this one, and between its save and its commit. */
+static void a_checkpoint_refuses_a_file_that_somebody_has_removed_or_cut(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < 4; i++) {
+        bool removes = i & 1, late = i & 2;
+        begin_sink(f);
+        if (late) assert_int_equal(fake_save(&f->saver, f->bolt.ops->durable, f->sink), GALE_OK);
+        assert_int_equal(removes ? unlink(f->out) : truncate(f->out, 1), 0);
+        int rc = late ? fake_prepare_pledges(&f->saver) : fake_save(&f->saver, f->bolt.ops->durable, f->sink);
+        assert_int_equal(rc, GALE_IO);
+        const char *said = late ? f->saver.error.text : fake_text(&f->fake.reports);
+        const char *wanted = removes ? say(f, "'%s' was removed by somebody while it is open; the run ends", f->out)
+                                     : say(f, "'%s' was cut by somebody to 1 bytes while it is open, of 4", f->out);
+        if (!strstr(said, wanted)) assert_string_equal(said, wanted);
+        fake_drop_pledges(&f->saver);
+        die(f);
+        f->fake.context.resumes = false;
+    }
+}
+
+static void what_somebody_else_has_written_stays_and_no_line_is_cut_off_for_it(void **state) {
+    fixture *f = *state;
+    begin_sink(f);
+    put(f->out, "a", "theirs\n");
+    write_line(f, "c");
+    save_sink(f);
+    assert_non_null(strstr(fake_text(&f->fake.logged), "somebody else has written to it; its 7 bytes more stay"));
+    put(f->out, "a", "since");
+    assert_int_equal(resume_sink(f), GALE_OK);
+    assert_string_equal(content(f, f->out), "a\nb\ntheirs\nc\n");
+}
+
 static void a_sink_that_has_not_begun_is_begun_by_the_checkpoint(void **state) {
     fixture *f = *state;
     put(f->out, "w", "from before\n");
@@ -793,6 +825,8 @@ int main(void) {
         CASE(the_state_file_is_neither_read_nor_written),
         CASE(reading_without_end_goes_on_where_it_was),
         CASE(a_sink_is_cut_back_to_where_the_checkpoint_was),
+        CASE(a_checkpoint_refuses_a_file_that_somebody_has_removed_or_cut),
+        CASE(what_somebody_else_has_written_stays_and_no_line_is_cut_off_for_it),
         CASE(a_sink_that_has_not_begun_is_begun_by_the_checkpoint),
         CASE(what_stood_there_before_stays_where_that_is_asked_for),
         CASE(a_resumed_spout_does_not_keep_what_the_checkpoint_lacks),

@@ -512,6 +512,80 @@ static void a_reader_that_has_gone_is_told_as_that(void **state) {
     assert_int_equal(f->fake.stop_code, GALE_CLOSED_PIPE);
 }
 
+/* --- Files that somebody else changes --- */
+
+static const char *read_it(const char *path) {
+    static char text[300];
+    FILE *file = fopen(path, "rb");
+    if (!file) return "none";
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* "a" is written, `deed` is done, and then "b" is. */
+static void meddle(fixture *f, void (*deed)(fixture *f), const char *then, const char *said) {
+    char wanted[300];
+    f->overwrite = true;
+    begin(f, GALE_FILE_TSV, false);
+    execute(f, gale_text("a"));
+    assert_int_equal(flush(f), 0);
+    deed(f);
+    gale_manual_clock_advance(f->fake.clock, 2 * GALE_SECOND);
+    execute(f, gale_text("b"));
+    assert_int_equal(flush(f), 0);
+    execute(f, gale_text("c"));
+    assert_int_equal(f->bolt.ops->finish(f->self, &f->fake.collector), 0);
+    assert_string_equal(read_it(f->path), then);
+    snprintf(wanted, sizeof wanted, "%s: %s", f->path, said);
+    if (!strstr(fake_text(&f->fake.logged), wanted)) assert_string_equal(fake_text(&f->fake.logged), wanted);
+    stop(f);
+    fake_forget(&f->fake);
+}
+
+static void remove_it(fixture *f) {
+    unlink(f->path);
+}
+
+static void cut_it(fixture *f) {
+    assert_int_equal(truncate(f->path, 1), 0);
+}
+
+static void append_to_it(fixture *f) {
+    int fd = open(f->path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(fd, "x\n", 2), 2);
+    close(fd);
+}
+
+static void rename_it(fixture *f) {
+    char other[60];
+    snprintf(other, sizeof other, "%s.moved", f->path);
+    assert_int_equal(rename(f->path, other), 0);
+    unlink(other); /* but for a link, which keeps it */
+}
+
+static void rename_kept(fixture *f) {
+    char kept[60];
+    snprintf(kept, sizeof kept, "%s.kept", f->path);
+    assert_int_equal(link(f->path, kept), 0);
+    rename_it(f);
+}
+
+static void what_somebody_does_to_its_file_is_said_and_mended(void **state) {
+    fixture *f = *state;
+    meddle(f, remove_it, "c\t3\n",
+           "was removed by somebody while it is written to: the 8 bytes that it held are gone; it is made anew");
+    meddle(f, cut_it, "ab\t3\nc\t3\n",
+           "was cut by somebody to 5 bytes while it is written to: 3 bytes that were written before are gone");
+    meddle(f, append_to_it, "a\t3\nx\nb\t3\nc\t3\n",
+           "somebody else has written to it; its 2 bytes more stay where they are");
+    meddle(f, rename_kept, "none", "was renamed, moved or replaced by somebody, and is written to on; SIGHUP opens");
+    char kept[60];
+    snprintf(kept, sizeof kept, "%s.kept", f->path);
+    assert_string_equal(read_it(kept), "a\t3\nb\t3\nc\t3\n");
+    unlink(kept);
+}
+
 static void arguments_are_checked(void **state) {
     fixture *f = *state;
     gale_error error = GALE_ERROR_INIT;
@@ -581,6 +655,7 @@ int main(void) {
         CASE(whatever_call_fails_what_was_acked_is_in_the_file_and_no_line_is_torn),
         CASE(whatever_call_fails_nothing_is_written_behind_half_a_line),
         CASE(a_reader_that_has_gone_is_told_as_that),
+        CASE(what_somebody_does_to_its_file_is_said_and_mended),
         CASE(arguments_are_checked),
         CASE(every_failing_allocation_is_survived_and_no_line_is_lost),
     };

@@ -235,19 +235,57 @@ static void a_pipe_without_bytes_is_waited_for(void **state) {
     close(ends[0]);
 }
 
-static void a_line_too_long_stops_the_run_with_its_number(void **state) {
+static void a_line_too_long_is_cut_or_dropped_with_its_number_in_the_log_and_its_neighbours_come(void **state) {
     fixture *f = *state;
-    write_file(f, "a\n");
-    assert_int_equal(truncate(f->path, (off_t)GALE_LINE_MAX + 100), 0);
+    char wanted[200];
+    gale_file_spout_options options = { .size = sizeof options, .path = f->path, .longest = 8 };
+    for (int drop = 0; drop < 2; drop++) {
+        write_file(f, "a\n12345678\n123456789\nb");
+        options.drop_long = drop;
+        assert_int_equal(gale_file_spout(&options, &f->spout, NULL), 0);
+        assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
+        for (int left = drop ? 3 : 4; left; left--) assert_int_equal(next(f), GALE_NEXT_EMITTED);
+        assert_int_equal(next(f), GALE_NEXT_DONE);
+        assert_string_equal(fake_text(&f->fake.emitted),
+                            drop ? "[\"a\"] #0\n[\"12345678\"] #1\n[\"b\"] #2\n"
+                                 : "[\"a\"] #0\n[\"12345678\"] #1\n[\"12345678\"] #2\n[\"b\"] #3\n");
+        snprintf(wanted, sizeof wanted, "%s:3: the line has more than 8 bytes (longest), and is %s\n", f->path,
+                 drop ? "dropped" : "cut");
+        assert_string_equal(fake_text(&f->fake.logged), wanted);
+        fake_forget(&f->fake);
+        fake_close(&f->spout, f->self);
+        f->self = NULL;
+        f->spout.free_user = NULL;
+    }
+    options.longest = GALE_LINE_MAX + 1;
+    gale_error error = GALE_ERROR_INIT;
+    assert_int_equal(gale_file_spout(&options, &f->spout, &error), GALE_INVALID);
+    assert_string_equal(error.text, "file spout: longest is 67108865 bytes, at most 67108864");
+}
+
+/* What was read goes on, and no half line; then the run ends with an error, which is in the log at once. */
+static void a_file_that_is_cut_while_it_is_read_ends_the_run_with_an_error(void **state) {
+    fixture *f = *state;
+    char text[100000], *to = text;
+    for (int i = 0; i < 9000; i++) to += sprintf(to, "%010d\n", i);
+    write_file(f, text);
     define(f, f->path, 0, false);
     assert_int_equal(fake_open(&f->fake, &f->spout, &f->self), 0);
     assert_int_equal(next(f), GALE_NEXT_EMITTED);
-    assert_int_equal(next(f), GALE_NEXT_DONE);
-    assert_int_equal(f->fake.stop_code, GALE_TOO_LARGE);
-    char text[100];
-    snprintf(text, sizeof text, "%s:2: line is longer than 64 MiB", f->path);
-    assert_string_equal(f->fake.stop_text, text);
-    assert_int_equal(next(f), GALE_NEXT_DONE);
+    assert_int_equal(truncate(f->path, 100), 0);
+    while (next(f) == GALE_NEXT_EMITTED) {
+    }
+    assert_non_null(strstr(fake_text(&f->fake.logged), "was cut to 100 bytes while it was read"));
+    assert_int_equal(f->fake.stop_code, 0);
+    int lines = 0; /* all of them whole */
+    for (const char *at = fake_text(&f->fake.emitted); *at; at = strchr(at, '\n') + 1, lines++)
+        assert_int_equal(strcspn(at + 2, "\""), 10);
+    assert_true(lines > 5000 && lines < 9000);
+    fake_close(&f->spout, f->self);
+    f->self = NULL;
+    f->spout.free_user = NULL;
+    assert_int_equal(f->fake.stop_code, GALE_DAMAGED);
+    assert_non_null(strstr(f->fake.stop_text, "was cut to 100 bytes while it was read"));
 }
 
 static void a_line_of_ten_megabytes_comes_whole(void **state) {
@@ -369,7 +407,8 @@ int main(void) {
         CASE(a_repeated_file_begins_again),
         CASE(a_repeated_file_without_lines_is_done),
         CASE(a_pipe_without_bytes_is_waited_for),
-        CASE(a_line_too_long_stops_the_run_with_its_number),
+        CASE(a_line_too_long_is_cut_or_dropped_with_its_number_in_the_log_and_its_neighbours_come),
+        CASE(a_file_that_is_cut_while_it_is_read_ends_the_run_with_an_error),
         CASE(a_line_of_ten_megabytes_comes_whole),
         CASE(what_cannot_be_opened_is_reported_by_name),
         CASE(configuration_replaces_the_path_and_sets_the_pace),

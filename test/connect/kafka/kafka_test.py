@@ -628,6 +628,24 @@ class Durable(Reader):
         self.assertEqual(code, 0, err)
         self.assertEqual(self.lines(), [f"message {n}" for n in range(200)])
 
+    def test_a_topic_that_was_deleted_and_made_again_is_logged_and_read_from_its_beginning(self):
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 0, 100)
+        self.write(spout=properties(commitEvery=0.02))
+        process = self.start("--state", "state")
+        self.wait_for(lambda: self.cluster.committed() == {0: 100}, process)
+        self.end(process)
+        self.cluster = Cluster()  # what is behind the name now is another topic
+        self.addCleanup(self.cluster.close)
+        self.cluster.ask("topic", "in", 1)
+        self.cluster.ask("produce", "in", 500, 7)
+        self.write(spout=properties(untilEnd=True))
+        code, _, err = self.gale("run", "topology.yaml", "--state", "state")
+        self.assertEqual(code, 0, err)
+        self.assertIn("kafka in[0]: the saved position 100 lies behind the end 7: the topic was deleted and made again since, or "
+                      "cut; it is read from its earliest message", err)
+        self.assertEqual(self.lines(), [f"message {n}" for n in range(100)] + [f"message {n}" for n in range(500, 507)])
+
     def test_the_group_is_told_of_what_a_checkpoint_has(self):
         self.cluster.ask("topic", "in", 1)
         self.cluster.ask("produce", "in", 0, 100)

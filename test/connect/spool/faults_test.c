@@ -126,6 +126,50 @@ static void each_allocation_may_fail(void **state) {
     }
 }
 
+/* --- When somebody else changes its files -------------------------------------------------------------------------- */
+
+typedef enum deed { REMOVED, RENAMED, CUT, FOLDER_REMOVED, FOLDER_RENAMED, DEEDS } deed;
+
+static void do_it(rig *r, const char *path, deed what) {
+    char command[3 * GX_FILE_NAME_SIZE];
+    if (what == CUT)
+        assert_int_equal(truncate(path, 20), 0);
+    else if (what < CUT)
+        snprintf(command, sizeof command, what == REMOVED ? "rm '%s'" : "mv '%s' '%s.aside'", path, path);
+    else
+        snprintf(command, sizeof command, what == FOLDER_REMOVED ? "rm -r '%s'" : "mv '%s' '%s.aside'", r->path,
+                 r->path);
+    if (what != CUT) assert_int_equal(system(command), 0);
+}
+
+static void expect_noticed(deed what, bool of_mark, bool at_once) {
+    rig r;
+    char name[GX_FILE_NAME_SIZE];
+    gale_error error = GALE_ERROR_INIT;
+    begin_open(&r);
+    r.log.at_once = at_once;
+    add_many(&r, 50, 100);
+    make_safe(&r);
+    int rc = of_mark ? gx_spool_log_mark_name(&r.log, name, NULL)
+                     : gx_spool_log_name(&r.log, r.log.segments[r.log.count - 1].first, name, NULL);
+    assert_int_equal(rc, 0);
+    do_it(&r, name, what);
+    add_many(&r, 2, 100);
+    assert_int_equal(gx_spool_log_write(&r.log, &error), 0);
+    rc = gx_spool_log_sync(&r.log, &error);
+    (void)gx_spool_log_answered(&r.log, 10);
+    if (rc == 0) rc = gx_spool_log_forget(&r.log, &error);
+    if (rc != GALE_IO || !strstr(error.text, "by somebody"))
+        fail_msg("deed %d, %d %d: %d %s", what, of_mark, at_once, rc, error.text);
+    end(&r);
+}
+
+static void what_somebody_does_to_its_files_is_said_with_the_next_sync_or_position(void **state) {
+    (void)state;
+    for (int what = 0; what < DEEDS; what++)
+        for (int i = 0; i < 4; i++) expect_noticed((deed)what, i & 1, i & 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_system_call_may_fail),
@@ -134,6 +178,7 @@ int main(void) {
         cmocka_unit_test(the_process_may_die_in_each_call),
         cmocka_unit_test(a_full_disk_is_known_and_gone_on_with_when_there_is_room),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(what_somebody_does_to_its_files_is_said_with_the_next_sync_or_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
