@@ -13,6 +13,9 @@
  *
  *      spout:  open -> activate -> (next | ack | fail)* -> deactivate -> close         (or ack_batch)
  *      bolt:   prepare -> (execute* -> flush)* -> finish (only when drained) -> cleanup  (or execute_batch)
+ *
+ * Parts:   a call of `execute`, `execute_batch` or `finish` that has more to emit than a batch of rows emits a part and
+ *          returns GALE_MORE; see there.
  */
 #ifndef GALE_COMPONENT_H
 #define GALE_COMPONENT_H
@@ -142,6 +145,7 @@ typedef struct gale_collector_ops {
     int (*metric_new)(gale_collector *out, const struct gale_metric_options *options, struct gale_metric **ret_metric);
     void (*wish_checkpoint)(gale_collector *out); /* gale/state.h */
     int64_t (*source_lost)(gale_collector *out, bool (*is_lost)(void *user, uint64_t message_id), void *user);
+    bool (*part_is_full)(gale_collector *out);
 } gale_collector_ops;
 
 struct gale_collector {
@@ -271,6 +275,44 @@ GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, congest) + sizeof out->ops->congest;
     return has && out->ops->congest ? out->ops->congest(out, congested) : GALE_UNSUPPORTED;
+}
+
+/* --- Emitting in parts ---
+ *
+ * A call that emits an amount without a small bound (all keys of a window, all events that have waited) emits it in parts:
+ *
+ *      while (has_row(bolt)) {
+ *          rc = emit_row(bolt, out);
+ *          if (rc < 0) return rc;
+ *          if (has_row(bolt) && gale_part_is_full(out)) return GALE_MORE;
+ *      }
+ *
+ * After GALE_MORE, `execute` and `execute_batch` are called again with the same tuple, the last that was taken, and
+ * `finish` is called again. The next call comes when nothing that the bolt feeds is congested, and before the task
+ * executes anything behind the tuple. The tuple is not answered in between: a simple bolt's is acked after its last call,
+ * and what all calls have emitted is anchored to it. Its timeout goes on.
+ *
+ * The bolt keeps in its own structure how far it has come. A checkpoint may be cut between two parts: `save` writes what is
+ * left to emit, and after `restore` the tuple comes again, before all that waited behind it. A tick does so only with the
+ * same number of tasks; else the bolt goes on at its next call.
+ *
+ * GALE_MORE from a bolt that has answered or held the tuple, or has failed to emit something anchored to it, ends the
+ * emission: the tuple does not come again. So does the last of GALE_PARTS_BARREN calls in a row that emitted nothing: the
+ * tuple fails with GALE_COMPONENT. Other functions cannot return it: from `flush` it is GALE_INVALID, as from `next`. */
+enum {
+    GALE_MORE = 1 << 30,         /* no number of tasks, which an emit returns */
+    GALE_PART_ROWS = 256,         /* rows of a part, at most */
+    GALE_PARTS_BARREN = 1 << 20,  /* calls that return GALE_MORE and emit nothing, in a row */
+};
+
+/* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True after
+ * GALE_PART_ROWS times, and earlier when something that the task feeds is congested. Never true for a call that has not
+ * asked before, unless the first row congested what it went to. For `execute`, `execute_batch` and `finish`. False where
+ * whoever runs the component does not know of parts: the call then emits all. */
+GALE_INLINE bool gale_part_is_full(gale_collector *out) {
+    GALE_ASSERT(out);
+    bool has = out->ops->size >= offsetof(gale_collector_ops, part_is_full) + sizeof out->ops->part_is_full;
+    return has && out->ops->part_is_full && out->ops->part_is_full(out);
 }
 
 /* Says in words what went wrong: logged, counted, and the text of the failure if this call of execute returns an
@@ -409,8 +451,8 @@ GALE_INLINE const gale_tuple *gale_batch_next(gale_batch *tuples) {
  * fails the first. Before the first is taken and after NULL nothing is in execution: what is emitted then is not tracked.
  *
  * `prepare` makes the task's instance; without it the instance is `user`. `finish` is
- * called once when everything before this bolt has drained; it may emit (its tuples are not tracked), and answer what
- * the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED.
+ * called when everything before this bolt has drained, once, and again after each GALE_MORE; it may emit (its tuples are
+ * not tracked), and answer what the bolt holds. What is emitted or answered in `cleanup` is refused: GALE_STOPPED.
  *
  * `flush` is for bolts that gather what they are given, to write or emit it in one go. It is called when `execute` was,
  * after all that was there to execute and before the executor looks for more: at a low rate after each tuple, at a high

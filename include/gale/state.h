@@ -210,7 +210,9 @@ GALE_INLINE int gale_state_add(gale_state *state, const gale_value *key, int64_t
 }
 
 /* Calls `each` for every key of this task, in no order: what is in memory, then what the store has beside it. Returns what it
- * ended with, or 0; and as above. */
+ * ended with, or 0; and as above. When `each` returns GALE_MORE (gale/component.h), the walk is suspended behind that pair,
+ * and the next call goes on there, so that a bolt can emit a state in parts; nothing of the state may be changed in between.
+ * GALE_NO_MEMORY then, when memory is out: the walk is over. */
 GALE_INLINE int gale_state_each(gale_state *state, gale_state_each_fn *each, void *user) {
     return state && each ? state->ops->each(state, each, user) : GALE_INVALID;
 }

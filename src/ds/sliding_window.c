@@ -38,13 +38,7 @@ int gx_sliding_window_increment(gx_sliding_window *window, gale_str object) {
     return gx_slot_counter_increment(window->counter, object, window->head);
 }
 
-void gx_sliding_window_advance(gx_sliding_window *window, gx_sliding_window_take take, void *user) {
-    size_t size = take ? gx_slot_counter_size(window->counter) : 0;
-    for (size_t i = 0; i < size; i++) {
-        gale_str object;
-        int64_t count = gx_slot_counter_at(window->counter, i, &object);
-        take(user, object, count);
-    }
+void gx_sliding_window_advance(gx_sliding_window *window) {
     gx_slot_counter_wipe_zeros(window->counter);
     int failed = gx_slot_counter_wipe_slot(window->counter, window->tail);
     GX_ASSERT(!failed); /* the tail is always in range */
@@ -54,6 +48,10 @@ void gx_sliding_window_advance(gx_sliding_window *window, gx_sliding_window_take
 
 size_t gx_sliding_window_size(const gx_sliding_window *window) {
     return gx_slot_counter_size(window->counter);
+}
+
+int64_t gx_sliding_window_at(const gx_sliding_window *window, size_t index, gale_str *ret_object) {
+    return gx_slot_counter_at(window->counter, index, ret_object);
 }
 
 static int64_t slot_of(const gx_sliding_window *window, int64_t age) {

@@ -45,6 +45,4 @@ void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reaso
 /* Counts a tuple that the task's queue did not take: it failed, or it is lost, of which the first is told. */
 void gx_acks_count_overflow(gx_task *task, bool tracked);
 
-extern const char gx_acks_at_limit[];
-
 #endif

@@ -7,6 +7,7 @@
 #include "engine/hooks.h"
 #include "engine/lost.h"
 #include "engine/metrics.h"
+#include "engine/parts.h"
 #include "engine/remote.h"
 #include "engine/short.h"
 #include "engine/state.h"
@@ -731,6 +732,7 @@ const gale_collector_ops *gx_collector_ops(void) {
         .metric_new = gx_metrics_new,
         .wish_checkpoint = gx_state_wish,
         .source_lost = do_source_lost,
+        .part_is_full = gx_parts_full,
     };
     return &ops;
 }

@@ -143,6 +143,7 @@ static size_t tell_lasting(gx_executor *ex, uint64_t checkpoint) {
     ex->cut.told = checkpoint;
     for (uint32_t i = 0; i < ex->task_count; i++) {
         gx_task *task = ex->tasks[i];
+        task->wishes = false;
         gx_state_committed(task, checkpoint);
         const gale_durable_ops *durable = task->open ? gx_task_durable(task) : NULL;
         if (!durable || !durable->committed) continue;

@@ -199,7 +199,7 @@ static void shed(gx_executor *ex, gx_origin *from, gx_task *target) {
     GX_CHECK(target->executor == ex);
     uint64_t trees = 0;
     for (size_t i = 0; i < from->anchor_count; i++) {
-        gx_acks_fail(ex, target, from->anchors[i].roots, GALE_REASON_OVERFLOW, gx_acks_at_limit);
+        gx_acks_fail(ex, target, from->anchors[i].roots, GALE_REASON_OVERFLOW, ex->shared->limit_text);
         trees += from->anchors[i].roots.count;
     }
     if (from->begun && ex->shared->plan->acking) {
@@ -332,7 +332,7 @@ void gx_emit_begun(gx_task *task, const gx_origin *from) {
     GX_CHECK(from->begun != 0);
     gx_executor *ex = task->executor;
     if (GX_UNLIKELY(from->overflowed))
-        gx_ledger_fail(&ex->ledger, from->begun, GALE_REASON_OVERFLOW, from->overflowed, gx_acks_at_limit);
+        gx_ledger_fail(&ex->ledger, from->begun, GALE_REASON_OVERFLOW, from->overflowed, ex->shared->limit_text);
     else
         gx_acks_begin(ex, from->begun, from->begun_xor); /* no edges, or acking off: acked, later */
 }

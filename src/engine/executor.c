@@ -310,7 +310,13 @@ void gx_executor_congest(gx_executor *ex, gx_task *task, bool congested) {
         if (i != ex->index) gx_bell_ring(&ex->shared->executors[i]->bell);
 }
 
+/* No checkpoint comes while bolts finish (runtime/checkpoint.h): what waits for one must not hold them back. */
+static bool waits_in_vain(const gx_executor *ex, const gx_task *task) {
+    return task->wishes && gx_phase(ex->shared) == GALE_PHASE_FINISHING;
+}
+
 void gx_executor_fill(gx_executor *ex, gx_task *task, bool full) {
+    full = full && !waits_in_vain(ex, task);
     task->full = full;
     bool congested = full || (task->congested && task->queued >= ex->shared->flow.low);
     if (congested != task->congested) gx_executor_congest(ex, task, congested);

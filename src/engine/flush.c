@@ -80,6 +80,7 @@ static int flush(gx_executor *ex, gx_task *task) {
     task->reported = false;
     gx_turn_begin(ex, task);
     int rc = task->plan->built->bolt.flush(task->self, &task->out);
+    if (GX_UNLIKELY(rc >= GALE_MORE)) rc = GALE_INVALID; /* it gathered no more than it can emit in one go */
     if (rc < 0 && !task->reported) gx_task_report(task, gale_error_text(rc));
     return answer_owed(task, rc);
 }

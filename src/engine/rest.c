@@ -45,9 +45,21 @@ static void save_row(writer *to, const gx_batch *batch, const gale_head *head) {
     add(to, v, GX_REST_ROW_VALUES);
 }
 
-/* Ticks come again by the clock. */
+/* Ticks come again by the clock, but for one whose emission has begun: what is behind it comes behind the rest of that. */
+static void save_tick(writer *to, const gx_batch *batch) {
+    gx_task *task = to->ex->shared->tasks[batch->target];
+    const gx_batch_list *first = task->more ? gx_waiting_first(task) : NULL;
+    if (!first || first->head != batch) return;
+    gale_value v[GX_REST_TICK_VALUES] = { number(GX_REST_TICK) };
+    v[1] = place_of(task, &v[2]);
+    add(to, v, GX_REST_TICK_VALUES);
+}
+
 static void save_batch(writer *to, const gx_batch *batch) {
-    if (batch->source == 0) return;
+    if (batch->source == 0) {
+        save_tick(to, batch);
+        return;
+    }
     for (const gale_head *head = gx_batch_front(batch); head; head = gx_batch_next(batch, head))
         save_row(to, batch, head);
 }

@@ -8,6 +8,7 @@
  *     command  of a remote, accepted and not carried out
  *     acker    what an acker task knows of a tree
  *     task     the random numbers that are next, and when a tick is due
+ *     tick     one whose emission in parts had begun (engine/parts.h); it stands before all else that waits for its task
  *
  *          Components are named by their number in the plan that the checkpoint's head describes (runtime/image.h), tasks
  *          by their place in the component: another plan has others. Roots are those of the run that saved; whoever
@@ -26,6 +27,7 @@ typedef enum gx_rest_kind {
     GX_REST_COMMAND,
     GX_REST_ACKER,
     GX_REST_TASK,
+    GX_REST_TICK,
 } gx_rest_kind;
 
 /* How many values each kind has, at the least. */
@@ -38,6 +40,7 @@ enum {
     GX_REST_COMMAND_VALUES = 11,
     GX_REST_ACKER_VALUES = 5,
     GX_REST_TASK_VALUES = 6,
+    GX_REST_TICK_VALUES = 3,
 };
 
 /* Appends all. When memory is out, or something is too large, that is what it returns. */

@@ -6,6 +6,7 @@
 #include "engine/acks.h"
 #include "engine/drop.h"
 #include "engine/run.h"
+#include "engine/tick.h"
 #include "engine/turn.h"
 #include "tuple/hash.h"
 
@@ -533,6 +534,16 @@ static int take_task(gx_rest_back *back, const gale_value *v, size_t count, gale
     return GALE_OK;
 }
 
+/* Where there is another number of tasks, the next tick goes on with what is left. */
+static int take_tick(gx_rest_back *back, const gale_value *v, size_t count, gale_error *error) {
+    const gx_rest_component *of = are(v, count, "iii") ? component_of(back, &v[1]) : NULL;
+    if (!of) return damaged(error, "tick");
+    if (of->now < 0 || !has_as_many(back, of)) return GALE_OK;
+    gx_task *task = task_at(back, of, (uint32_t)number(&v[2]));
+    if (!task->tick.period || task->tick.waiting) return GALE_OK;
+    return gx_tick_queue(task->executor, task) ? GALE_OK : no_memory(error);
+}
+
 /* --- All --- */
 
 static int take(gx_rest_back *back, const gale_value *v, size_t count, bool trees, gale_error *error) {
@@ -547,6 +558,7 @@ static int take(gx_rest_back *back, const gale_value *v, size_t count, bool tree
     case GX_REST_COMMAND: return take_command(back, v, count, error);
     case GX_REST_ACKER: return take_acker_record(back, v, count, error);
     case GX_REST_TASK: return take_task(back, v, count, error);
+    case GX_REST_TICK: return take_tick(back, v, count, error);
     default: return damaged(error, "of no known kind");
     }
 }

@@ -7,6 +7,7 @@
 #include "engine/drop.h"
 #include "engine/flush.h"
 #include "engine/hooks.h"
+#include "engine/parts.h"
 #include "engine/tick.h"
 #include "engine/turn.h"
 
@@ -65,7 +66,8 @@ GX_NOINLINE static int timed_call(gx_executor *ex, gx_task *task) {
     int64_t spent = gx_executor_tell_time(ex) - ex->sample.began;
     note_time(ex, task, spent, 1);
     task->unsampled = task->sample_in - 1;
-    if (rc >= 0 && gx_cursor_is_open(&ex->cursor) && ex->cursor.tuple.source) note_processed(task, spent, ex->sample);
+    bool over = rc >= 0 && rc != GALE_MORE && gx_cursor_is_open(&ex->cursor);
+    if (over && ex->cursor.tuple.source) note_processed(task, spent, ex->sample);
     ex->sample.weight = 0;
     return rc;
 }
@@ -89,10 +91,22 @@ typedef struct tally {
     size_t not_acked;   /* by the engine, in the plain way */
     size_t answered;    /* or held, or failed, in their call */
     uint64_t blocks;    /* bytes of blocks that they named */
+    const gale_head *again; /* the last one comes again; NULL: it does not */
 } tally;
 
 static int call_or_time(gx_executor *ex, gx_task *task) {
     return GX_UNLIKELY(--task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
+}
+
+/* Its call returned more than a number of tasks. True: it comes again, and counts when it does not any more. */
+GX_NOINLINE static bool keep(gx_executor *ex, gx_task *task, int *rc, tally *t) {
+    const gale_head *head = ex->cursor.tuple.head;
+    if (!gx_parts_keep(ex, task, rc)) return false;
+    t->again = head;
+    t->not_acked++;
+    t->not_counted++;
+    t->blocks -= gx_row_block_bytes(head);
+    return true;
 }
 
 static void settle(gx_executor *ex, gx_task *task, int rc) {
@@ -101,8 +115,9 @@ static void settle(gx_executor *ex, gx_task *task, int rc) {
     gx_collector_settle_current(ex, rc);
 }
 
-/* It finished after the tick was made, or the row has waited for too long. */
+/* It finished after the tick was made, or the row has waited for too long. Neither matters between two parts. */
 static bool is_over(gx_executor *ex, gx_task *task, const gale_head *head) {
+    if (GX_UNLIKELY(head == ex->resumed)) return false;
     if (GX_UNLIKELY(head->flags & GX_ROW_DEADLINE) && gx_row_deadline(head) < ex->now) {
         expire(ex, task, head);
         return true;
@@ -130,6 +145,7 @@ static bool begin_any(gx_executor *ex, gx_task *task, const gale_head *head, tal
 static void end_any(gx_executor *ex, gx_task *task, int rc, tally *t) {
     gx_cursor *cursor = &ex->cursor;
     const gale_head *head = cursor->tuple.head;
+    if (GX_UNLIKELY(rc >= GALE_MORE) && keep(ex, task, &rc, t)) return;
     t->not_acked++;
     t->answered += rc < 0 || !gx_cursor_is_open(cursor);
     if (cursor->tuple.source == 0) {
@@ -146,6 +162,13 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
     if (begin_any(ex, task, head, t)) end_any(ex, task, call_or_time(ex, task), t);
 }
 
+/* Its call has not just returned, or it answered the row. */
+GX_NOINLINE static void end_other(gx_executor *ex, gx_task *task, int rc, tally *t) {
+    if (rc >= GALE_MORE && keep(ex, task, &rc, t)) return;
+    t->not_acked++;
+    settle(ex, task, rc);
+}
+
 /* A row with one root or none, all of it in its own bytes, for a task whose calls the engine acks. `hooked`: somebody
  * wants to hear of it. */
 GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *head, const gale_body *body,
@@ -154,14 +177,13 @@ GX_INLINE void execute_plain(gx_executor *ex, gx_task *task, const gale_head *he
     const gx_root *pair = (const gx_root *)(head + 1);
     set_cursor(ex, task, head, body, roots ? GX_STEM_ONE : GX_STEM_NONE, roots ? pair->root : 0);
     int rc = call_or_time(ex, task);
-    if (hooked) gx_hooks_call_execute(task, &cursor->tuple, rc);
-    if (GX_LIKELY(rc >= 0 && gx_cursor_is_open(cursor))) {
+    if (GX_LIKELY((uint32_t)rc < GALE_MORE && gx_cursor_is_open(cursor))) {
+        if (hooked) gx_hooks_call_execute(task, &cursor->tuple, rc);
         if (roots && !gx_ledger_ack_kept(&ex->ledger, pair->root, pair->edge ^ cursor->ack))
             gx_acks_ack_one(ex, pair->root, pair->edge ^ cursor->ack);
         if (hooked) gx_hooks_call_ack(task, cursor->tuple.handle);
     } else {
-        t->not_acked++;
-        gx_collector_settle_current(ex, rc);
+        end_other(ex, task, rc, t);
     }
 }
 
@@ -204,6 +226,8 @@ static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
     const gale_head *first = (const gale_head *)(batch->bytes + batch->read);
     cursor->edge = gx_edges_find(&task->edges, batch->source, first->stream);
     ex->run_end = GX_UNLIKELY(cursor->edge->mixed) ? end_of_edge(batch) : batch->bytes + batch->used;
+    ex->resumed = GX_UNLIKELY(task->more) ? first : NULL;
+    gx_parts_begin(ex, task);
 }
 
 static void end_run(gx_executor *ex, gx_task *task, const tally *t) {
@@ -354,8 +378,10 @@ static void call_at_once(rows *r) {
         rc = GALE_OK;
     }
     if (GX_UNLIKELY(r->unpaid)) ex->cursor.state = GX_CURSOR_OPEN;
+    if (GX_UNLIKELY(rc >= GALE_MORE) && (r->unpaid || ex->cursor.state == GX_CURSOR_NONE)) rc = gx_parts_refuse(task);
     r->unpaid = false;
     if (ex->cursor.state != GX_CURSOR_NONE) end_any(ex, task, rc, &r->t);
+    if (GX_UNLIKELY(r->t.again != NULL)) r->at = (const unsigned char *)r->t.again;
     if (timed) note_call(r, spent, count, r->t.answered - answered);
 }
 
@@ -389,6 +415,7 @@ GX_INLINE tally run_kind(gx_executor *ex, gx_task *task, gx_batch *batch, gx_row
             execute_plain(ex, task, head, (const gale_body *)((const char *)behind + (kind == GX_ROW_DATED ? 8 : 0)),
                           roots, hooked, &t);
     } while (at < ex->run_end);
+    if (GX_UNLIKELY(t.again != NULL)) at = (const unsigned char *)t.again;
     batch->read = (uint32_t)(at - batch->bytes);
     t.run = run;
     return t;
@@ -490,11 +517,11 @@ static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch, gale_reaso
  * more: its place is needed. */
 static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
     const gx_plan_drop *drop = batch->lane ? gx_drop_at(task, batch->lane) : NULL;
-    if (GX_UNLIKELY(drop && gx_drop_refuses(ex, task, drop))) {
+    if (GX_UNLIKELY(drop && !task->more && gx_drop_refuses(ex, task, drop))) {
         gx_drop_settle(ex, task, batch);
         return;
     }
-    if (GX_UNLIKELY(!drop && gx_executor_is_full(ex, task))) {
+    if (GX_UNLIKELY(!drop && !task->more && gx_executor_is_full(ex, task))) {
         overflow(ex, task, batch, GALE_REASON_OVERFLOW);
         return;
     }
@@ -514,6 +541,14 @@ static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
 
 /* --- The local queue --- */
 
+/* The first of the queue, which is the task's, waits with those that are parked. */
+static void park_local(gx_executor *ex, gx_task *task) {
+    gx_batch *batch = gx_executor_unqueue(ex);
+    ex->local_bytes -= gx_batch_weight(batch);
+    gx_waiting_push(ex, task, batch); /* it counts already */
+    show_queued(task);
+}
+
 static size_t run_local_batch(gx_executor *ex, gx_task *task) {
     gx_batch *batch = gx_executor_unqueue(ex);
     uint64_t blocks, weight;
@@ -523,17 +558,9 @@ static size_t run_local_batch(gx_executor *ex, gx_task *task) {
     if (over) return done;
     ex->local_touched += gx_batch_touched(batch);
     gx_batch_list_put_back(&ex->local, batch);
+    if (GX_UNLIKELY(task->more)) park_local(ex, task);
     return done;
 }
-
-/* The first of the queue, which is the task's, waits with those that are parked. */
-static void park_local(gx_executor *ex, gx_task *task) {
-    gx_batch *batch = gx_executor_unqueue(ex);
-    ex->local_bytes -= gx_batch_weight(batch);
-    gx_waiting_push(ex, task, batch); /* it counts already */
-    show_queued(task);
-}
-
 void gx_run_park_all(gx_executor *ex) {
     while (ex->local.count) park_local(ex, ex->shared->tasks[ex->local.head->target]);
 }
@@ -562,16 +589,22 @@ static size_t run_waiting(gx_executor *ex, gx_task *task, gx_batch_list *list) {
     uint64_t blocks, weight;
     if (GX_UNLIKELY(batch->lane)) task->lanes->busy = batch->lane;
     size_t done = run_rows(ex, task, batch, &blocks);
-    if (GX_UNLIKELY(task->lanes != NULL)) task->lanes->busy = 0;
-    if (!settle_run(ex, task, batch, blocks, &weight)) gx_waiting_put_back(ex, task, list, batch);
+    if (GX_UNLIKELY(task->lanes != NULL) && !task->more) task->lanes->busy = 0;
+    if (settle_run(ex, task, batch, blocks, &weight)) return done;
+    if (task->more && GX_MUTANT(part_behind))
+        gx_waiting_push(ex, task, batch);
+    else
+        gx_waiting_put_back(ex, task, list, batch);
     return done;
 }
 
 static size_t run_parked_task(gx_executor *ex, gx_task *task) {
     size_t done = 0;
     gx_batch_list *list;
-    while (done < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) && (list = gx_waiting_first(task)) != NULL)
+    while (done < GX_RUN_BUDGET && !out_of_time(ex) && may_run(ex, task) && (list = gx_waiting_first(task)) != NULL) {
         done += run_waiting(ex, task, list);
+        if (GX_UNLIKELY(task->more)) break;
+    }
     return done;
 }
 
@@ -610,7 +643,7 @@ static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     gx_batch *batch;
     while (done < GX_RUN_BUDGET && (batch = gx_batch_ring_peek(&inlet->data)) != NULL) {
         gx_task *task = ex->shared->tasks[batch->target];
-        if (GX_LIKELY(!gx_waiting_any(task) && !out_of_time(ex) && may_run(ex, task))) {
+        if (GX_LIKELY(!gx_waiting_any(task) && !task->more && !out_of_time(ex) && may_run(ex, task))) {
             done += run_ring_batch(ex, inlet, task, batch);
         } else {
             gx_batch_ring_advance(&inlet->data);

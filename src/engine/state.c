@@ -64,7 +64,9 @@ void gx_state_committed(gx_task *task, uint64_t checkpoint) {
 }
 
 void gx_state_wish(gale_collector *out) {
-    gx_shared *shared = ((gx_task *)out)->executor->shared;
+    gx_task *task = (gx_task *)out;
+    gx_shared *shared = task->executor->shared;
+    task->wishes = shared->cut.store != NULL;
     if (!shared->cut.store || gx_load_relaxed(&shared->cut.soon)) return;
     gx_store_relaxed(&shared->cut.soon, 1);
     gx_bell_ring(&shared->executors[0]->bell);

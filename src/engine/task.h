@@ -74,6 +74,12 @@ typedef struct gx_opening {
     uint32_t tries;
 } gx_opening;
 
+/* Calls of it that returned GALE_MORE and emitted nothing, in a row; see engine/parts.h. */
+typedef struct gx_parts {
+    uint64_t emitted; /* by all calls up to the last that returned GALE_MORE */
+    uint32_t barren;
+} gx_parts;
+
 typedef struct gx_tick_life {
     int64_t period; /* ns; 0: none */
     int64_t due;
@@ -135,6 +141,9 @@ typedef struct gx_task {
     bool open;
     bool remembers; /* a spout that keeps its place by itself */
     bool finished;  /* its `finish` has had its turn */
+    bool unfinished; /* which returned GALE_MORE, and is to be called again */
+    bool more;       /* its last `execute` returned GALE_MORE: the first tuple that waits here comes again */
+    bool wishes;    /* it waits for a checkpoint */
     bool ran;       /* it executed something since the last flush */
     bool stirred;   /* a function of a watch was called since the last flush */
     bool reported;  /* `report` is of the call in progress */
@@ -148,6 +157,7 @@ typedef struct gx_task {
     gx_stream_routes *streams;
     uint32_t stream_count; /* of them; a spout has one more */
     int64_t cost;          /* ns a call, smoothed */
+    gx_parts parts;
 
     gx_held held;
     gx_owed owed;

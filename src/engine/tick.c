@@ -14,7 +14,7 @@ void gx_tick_restart(gx_executor *ex, gx_task *task) {
 /* A row from the system: no roots, one value, the period in seconds; a whole number when it is one. It does not count in
  * the task's queue: at most one waits, and who feeds the task has no part in it. Else ticks that are always due could keep
  * a queue above its mark, and its feeders from running, for good. */
-static bool queue_tick(gx_executor *ex, gx_task *task) {
+bool gx_tick_queue(gx_executor *ex, gx_task *task) {
     GX_CHECK(!task->tick.waiting);
     double seconds = (double)task->tick.period / 1e9;
     gale_value value = task->tick.period % GALE_SECOND == 0 ? gale_i64(task->tick.period / GALE_SECOND)
@@ -47,7 +47,7 @@ size_t gx_tick_run(gx_executor *ex) {
         if (!task->tick.period || task->tick.waiting || !task->open) continue;
         if (ex->now >= task->tick.due && gx_task_is_over(task))
             gx_tick_restart(ex, task);
-        else if (ex->now >= task->tick.due && queue_tick(ex, task))
+        else if (ex->now >= task->tick.due && gx_tick_queue(ex, task))
             queued++;
         else if (task->tick.due < ex->tick_due)
             ex->tick_due = task->tick.due;

@@ -9,6 +9,9 @@
 /* Queues the ticks that are due. Returns how many. */
 size_t gx_tick_run(gx_executor *ex);
 
+/* Queues one, whatever the clock says. False: memory is out. None may wait. */
+bool gx_tick_queue(gx_executor *ex, gx_task *task);
+
 /* The one that waited was executed, or is not wanted: the next comes a period after it was due. */
 void gx_tick_restart(gx_executor *ex, gx_task *task);
 

@@ -19,6 +19,7 @@ const char *gx_saved_rest_name(int64_t kind) {
     case GX_REST_COMMAND: return "command";
     case GX_REST_ACKER: return "acker";
     case GX_REST_TASK: return "task";
+    case GX_REST_TICK: return "tick";
     default: return NULL;
     }
 }

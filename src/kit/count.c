@@ -24,6 +24,7 @@ typedef struct count_bolt {
     gale_state *kept;
     gx_buf key;
     gx_field_places places;
+    size_t told; /* of those that have moved, by `finish` */
 } count_bolt;
 
 static void bolt_cleanup(void *self) {
@@ -96,7 +97,7 @@ typedef struct teller {
     gale_collector *out;
 } teller;
 
-/* What has not moved since the last checkpoint. */
+/* What has not moved since the last checkpoint, in parts. */
 static int tell_kept(void *user, const gale_value *key, const gale_value *count) {
     const teller *t = user;
     gale_str bytes;
@@ -105,19 +106,21 @@ static int tell_kept(void *user, const gale_value *key, const gale_value *count)
     if (gx_bytes_map_get(t->bolt->counts, bytes)) return 0;
     const gale_value values[2] = { *key, *count };
     rc = gale_emit(t->out, 0, values, 2);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : gale_part_is_full(t->out) ? GALE_MORE : 0;
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
     count_bolt *bolt = self;
     teller t = { bolt, out };
     if (bolt->given->emit != GALE_COUNT_EMIT_FINISH) return 0;
-    for (size_t i = 0; i < gx_bytes_map_size(bolt->counts); i++) {
+    while (bolt->told < gx_bytes_map_size(bolt->counts)) {
         gale_str key;
-        const int64_t *count = gx_bytes_map_at(bolt->counts, i, &key);
+        const int64_t *count = gx_bytes_map_at(bolt->counts, bolt->told, &key);
         gale_value values[2] = { gx_key_value(key), gale_i64(*count) };
         int rc = gale_emit(out, 0, values, 2);
         if (rc < 0) return rc;
+        bolt->told++;
+        if (gale_part_is_full(out)) return GALE_MORE;
     }
     return gale_state_each(bolt->kept, tell_kept, &t);
 }

@@ -32,6 +32,9 @@ typedef struct rolling {
     bool warned;
     bool restored;
     int64_t slots;
+    size_t reported; /* objects of a report that goes out in parts; the window moves on behind the last */
+    int64_t length;  /* its actual length, while such a report is under way, else -1 */
+    int failed;      /* the first failure of it; the window moves on all the same */
 } rolling;
 
 static void bolt_cleanup(void *self) {
@@ -50,6 +53,7 @@ static int bolt_prepare(void *user, const gale_context *context, gale_collector 
     gale_error error = GALE_ERROR_INIT;
     bolt->window_seconds = given->window_seconds;
     bolt->filling = bolt->slots = given->slots;
+    bolt->length = -1;
     bolt->object = (gx_buf)GX_BUF_INIT(heap);
     bolt->field = &given->field;
     int rc = gx_sliding_window_new(heap, given->slots, gale_context_random(context), &bolt->window, &error);
@@ -78,39 +82,48 @@ static void compare_length(rolling *bolt, int64_t actual) {
     bolt->warned = !right;
 }
 
-typedef struct report {
-    rolling *bolt;
-    gale_collector *out;
-    int64_t length;
-    int rc; /* the first failure; the window moves on all the same */
-} report;
-
-static void report_object(void *user, gale_str object, int64_t count) {
-    report *to = user;
-    gale_value values[3] = { gx_key_value(object), gale_i64(count), gale_i64(to->length) };
-    int rc = gale_emit_unanchored(to->out, 0, values, 3);
-    if (rc < 0 && to->rc == 0) to->rc = rc;
+static void report_object(rolling *bolt, size_t index, gale_collector *out) {
+    gale_str object;
+    int64_t count = gx_sliding_window_at(bolt->window, index, &object);
+    const gale_value values[3] = { gx_key_value(object), gale_i64(count), gale_i64(bolt->length) };
+    int rc = gale_emit_unanchored(out, 0, values, 3);
+    if (rc < 0 && bolt->failed == 0) bolt->failed = rc;
 }
 
-static int emit_window(rolling *bolt, gale_collector *out, int64_t length) {
-    report to = { bolt, out, length, 0 };
-    gx_sliding_window_advance(bolt->window, report_object, &to);
-    return to.rc;
+/* What the window holds, in parts; nothing is counted in between. */
+static int emit_window(rolling *bolt, gale_collector *out) {
+    size_t size = gx_sliding_window_size(bolt->window);
+    while (bolt->reported < size) {
+        report_object(bolt, bolt->reported++, out);
+        if (bolt->reported < size && gale_part_is_full(out)) return GALE_MORE;
+    }
+    gx_sliding_window_advance(bolt->window);
+    int rc = bolt->failed;
+    bolt->reported = 0;
+    bolt->length = -1;
+    bolt->failed = GALE_OK;
+    return rc;
+}
+
+static void begin_report(rolling *bolt, int64_t now) {
+    bolt->length = gx_last_modified_seconds_since_oldest(bolt->modified, now);
 }
 
 static int execute_tick(rolling *bolt, gale_collector *out) {
-    int64_t now = gale_context_now(bolt->instance.context);
-    int64_t length = gx_last_modified_seconds_since_oldest(bolt->modified, now);
-    gx_last_modified_mark(bolt->modified, now);
-    compare_length(bolt, length);
-    return emit_window(bolt, out, length);
+    if (bolt->length < 0) {
+        int64_t now = gale_context_now(bolt->instance.context);
+        begin_report(bolt, now);
+        gx_last_modified_mark(bolt->modified, now);
+        compare_length(bolt, bolt->length);
+    }
+    return emit_window(bolt, out);
 }
 
 /* What the window holds when the input has ended: Storm has no such moment, and its last counts are lost. */
 static int bolt_finish(void *self, gale_collector *out) {
     rolling *bolt = self;
-    int64_t now = gale_context_now(bolt->instance.context);
-    return emit_window(bolt, out, gx_last_modified_seconds_since_oldest(bolt->modified, now));
+    if (bolt->length < 0) begin_report(bolt, gale_context_now(bolt->instance.context));
+    return emit_window(bolt, out);
 }
 
 GX_UNPROTECTED static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -141,9 +154,13 @@ static bool push(gx_heap *heap, list *to, int64_t number) {
 static int save_moments(rolling *bolt, gale_saver *to, list *scratch) {
     for (size_t i = 0; i < gx_last_modified_size(bolt->modified); i++)
         if (!push(&bolt->instance.heap, scratch, gx_last_modified_at(bolt->modified, i))) return GALE_NO_MEMORY;
-    const gale_value head[4] = { gale_i64(bolt->slots), gale_i64(bolt->filling), gale_bool(bolt->warned),
-                                 gale_list(scratch->items, scratch->count) };
-    return gale_save(to, head, 4);
+    const gale_value head[6] = { gale_i64(bolt->slots),
+                                 gale_i64(bolt->filling),
+                                 gale_bool(bolt->warned),
+                                 gale_list(scratch->items, scratch->count),
+                                 gale_i64((int64_t)bolt->reported),
+                                 gale_i64(bolt->length) };
+    return gale_save(to, head, 6);
 }
 
 static int save_object(rolling *bolt, gale_saver *to, list *scratch, size_t index) {
@@ -169,10 +186,18 @@ static int bolt_save(void *self, gale_saver *to) {
     return rc;
 }
 
+/* Of one that was under way the rest goes out with the tick that was saved with it. Another number of tasks has other objects:
+ * the next tick reports all of them. */
+static void restore_report(rolling *bolt, const gx_recall *recall, int64_t reported, int64_t length) {
+    if (!gx_recall_is_same(recall) || length < 0) return;
+    bolt->reported = (size_t)reported;
+    bolt->length = length;
+}
+
 /* All tasks tick together: what the first says of the time holds for all. */
 static int restore_moments(rolling *bolt, gx_recall *recall) {
     const gale_value *v;
-    int rc = gx_recall_one(recall, "nnol", &v);
+    int rc = gx_recall_one(recall, "nnolni", &v);
     if (rc < 0) return rc;
     if (v[0].as.i64 != bolt->slots) {
         gx_define_report(recall->out, "%s: the window had %lld slots when it was saved, it has %lld now", who,
@@ -185,6 +210,7 @@ static int restore_moments(rolling *bolt, gx_recall *recall) {
     bolt->restored = true;
     bolt->filling = v[1].as.i64;
     bolt->warned = v[2].as.boolean;
+    restore_report(bolt, recall, v[4].as.i64, v[5].as.i64);
     gx_last_modified_clear(bolt->modified);
     for (uint32_t i = 0; i < v[3].size; i++) gx_last_modified_mark(bolt->modified, gale_list_at(&v[3], i).as.i64);
     return GALE_OK;

@@ -43,6 +43,7 @@ typedef struct unique {
     gx_buf key; /* PREFIX bytes for the window, then the key */
     gx_field_places key_places, time_places;
     gale_value values[GX_FIELDS_MAX];
+    size_t next; /* the window that a tick, or `finish`, goes on with; 0: none has begun */
 } unique;
 
 static void bolt_cleanup(void *self) {
@@ -150,13 +151,29 @@ static int tell(gx_window *window, gale_collector *out) {
     return rc < 0 ? rc : 0;
 }
 
-/* A window that could not be told stays, and is told with the next ones. */
-static int tell_first(unique *bolt, size_t many, gale_collector *out) {
-    for (size_t i = 0; i < many; i++) {
-        int rc = tell(&bolt->windows.items[i], out);
+/* All windows, in parts. One that could not be told stays, and is told with the next ones. */
+static int tell_all(unique *bolt, gale_collector *out) {
+    while (bolt->next < bolt->windows.count) {
+        int rc = tell(&bolt->windows.items[bolt->next], out);
         if (rc < 0) return rc;
+        bolt->next++;
+        if (bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
     }
+    bolt->next = 0;
     return 0;
+}
+
+/* Those that have ended, in parts; each goes when it is told. */
+static int close_ended(unique *bolt, gale_collector *out) {
+    size_t ended = gx_windows_ended(&bolt->windows, bolt->mark), done = 0;
+    int rc = 0;
+    while (rc == 0 && done < ended) {
+        rc = tell(&bolt->windows.items[done], out);
+        done += rc == 0;
+        if (rc == 0 && done < ended && gale_part_is_full(out)) rc = GALE_MORE;
+    }
+    gx_windows_drop(&bolt->windows, done);
+    return rc;
 }
 
 static bool ends_something(const unique *bolt) {
@@ -201,23 +218,20 @@ static int take_watermark(unique *bolt, const gale_tuple *tuple, gale_collector 
     }
     if (mark.as.i64 > bolt->mark) bolt->mark = mark.as.i64;
     turn(bolt, lateness);
-    size_t ended = gx_windows_ended(&bolt->windows, bolt->mark);
-    int rc = tell_first(bolt, ended, out);
-    if (rc < 0) return rc;
-    gx_windows_drop(&bolt->windows, ended);
-    return pass_on(bolt, out);
+    bolt->next = 0;
+    int rc = close_ended(bolt, out);
+    return rc == 0 ? pass_on(bolt, out) : rc;
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
     unique *bolt = self;
-    if (gale_tuple_is_tick(tuple)) return tell_first(bolt, bolt->windows.count, out);
+    if (gale_tuple_is_tick(tuple)) return tell_all(bolt, out);
     if (strcmp(gale_tuple_stream(tuple), "watermark") == 0) return take_watermark(bolt, tuple, out);
     return take(bolt, tuple, out);
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
-    unique *bolt = self;
-    return tell_first(bolt, bolt->windows.count, out);
+    return tell_all(self, out);
 }
 
 /* --- What lasts: the watermark, the map of each length, the windows ---------------------------------------------------- */

@@ -19,6 +19,7 @@ typedef struct total {
     int64_t *marks; /* of each task; INT64_MIN: none yet */
     size_t task_count;
     bool restored; /* and no watermark has come since */
+    size_t next;   /* the window that a tick goes on with; 0: none has begun */
 } total;
 
 static void bolt_cleanup(void *self) {
@@ -78,12 +79,17 @@ static int emit(const gx_window *window, uint32_t stream, gale_collector *out) {
     return rc < 0 ? rc : 0;
 }
 
-/* Each window goes out once; from one that could not on, the rest stays. */
+/* Each window goes out once, in parts; from one that could not on, the rest stays. */
 static int close_until(total *bolt, int64_t mark, gale_collector *out) {
     size_t ended = gx_windows_ended(&bolt->windows, mark), done = 0;
     int rc = 0;
-    while (done < ended && (rc = emit(&bolt->windows.items[done], STREAM_TOTALS, out)) >= 0) done++;
+    while (rc == 0 && done < ended) {
+        rc = emit(&bolt->windows.items[done], STREAM_TOTALS, out);
+        done += rc == 0;
+        if (rc == 0 && done < ended && gale_part_is_full(out)) rc = GALE_MORE;
+    }
     gx_windows_drop(&bolt->windows, done);
+    bolt->next = 0;
     return rc;
 }
 
@@ -119,14 +125,17 @@ static int take_watermark(total *bolt, const gale_tuple *tuple, gale_collector *
     return close_until(bolt, least, out);
 }
 
+/* In parts, from `next` on. */
 static int tell_now(total *bolt, gale_collector *out) {
-    for (size_t i = 0; i < bolt->windows.count; i++) {
-        gx_window *window = &bolt->windows.items[i];
-        if (window->told == window->count) continue;
-        int rc = emit(window, STREAM_NOW, out);
+    while (bolt->next < bolt->windows.count) {
+        gx_window *window = &bolt->windows.items[bolt->next];
+        int rc = window->told == window->count ? 0 : emit(window, STREAM_NOW, out);
         if (rc < 0) return rc;
         window->told = window->count;
+        bolt->next++;
+        if (bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
     }
+    bolt->next = 0;
     return 0;
 }
 

@@ -33,7 +33,7 @@ static void bolt_cleanup(void *self) {
 
 /* Windows begin at multiples of the slide by the calendar, where the clock is the machine's. */
 static void begin_time(gx_window_bolt *bolt) {
-    bolt->boundary = bolt->mark = bolt->newest = INT64_MIN;
+    bolt->boundary = bolt->mark = bolt->newest = bolt->cut_off = INT64_MIN;
     if (bolt->given->by_event) return;
     int64_t now = gale_context_now(bolt->instance.context);
     bolt->by_calendar = gx_calendar_is_machines(bolt->instance.context, now);
@@ -238,12 +238,23 @@ static int tell_ended(gx_window_bolt *bolt, gx_window_key *key, gale_collector *
     return GALE_OK;
 }
 
-static int close_until(gx_window_bolt *bolt, int64_t time, gale_collector *out) {
-    gx_agenda_item *item;
-    int rc = GALE_OK;
-    while (rc >= 0 && (item = gx_agenda_first(&bolt->agenda)) != NULL && item->due <= time)
-        rc = tell_ended(bolt, (gx_window_key *)item, out);
-    return rc;
+/* The first key that is due by `time`; NULL. */
+static gx_window_key *first_due(gx_window_bolt *bolt, int64_t time) {
+    gx_agenda_item *item = gx_agenda_first(&bolt->agenda);
+    return item && item->due <= time ? (gx_window_key *)item : NULL;
+}
+
+/* Emits with `function` what is due by `time`, in parts: GALE_MORE when some is left. */
+static int tell_due(gx_window_bolt *bolt, int64_t time, gale_collector *out,
+                    int (*function)(gx_window_bolt *, gx_window_key *, gale_collector *)) {
+    gx_window_key *key = first_due(bolt, time);
+    while (key) {
+        int rc = function(bolt, key, out);
+        if (rc < 0) return rc;
+        key = first_due(bolt, time);
+        if (key && gale_part_is_full(out)) return GALE_MORE;
+    }
+    return GALE_OK;
 }
 
 /* Windows that do not overlap lose nothing: an empty one is no change, but another window. */
@@ -263,11 +274,7 @@ static int tell_changed(gx_window_bolt *bolt, gx_window_key *key, gale_collector
 }
 
 static int tell_all_changed(gx_window_bolt *bolt, gale_collector *out) {
-    gx_agenda_item *item;
-    int rc = GALE_OK;
-    while (rc >= 0 && (item = gx_agenda_first(&bolt->agenda)) != NULL && item->due == GX_WINDOW_CHANGED)
-        rc = tell_changed(bolt, (gx_window_key *)item, out);
-    return rc;
+    return tell_due(bolt, GX_WINDOW_CHANGED, out, tell_changed);
 }
 
 static int mark_changed(gx_window_bolt *bolt, gx_window_key *key) {
@@ -284,7 +291,7 @@ static int change_until(gx_window_bolt *bolt, int64_t time, gale_collector *out)
     int rc = GALE_OK;
     while (bolt->boundary < time) {
         rc = tell_all_changed(bolt, out);
-        if (rc < 0) return rc;
+        if (rc != GALE_OK) return rc;
         gx_agenda_item *item = gx_agenda_first(&bolt->agenda);
         int64_t next = item && item->due < time ? item->due : time;
         if (next > bolt->boundary) bolt->boundary = next;
@@ -294,13 +301,15 @@ static int change_until(gx_window_bolt *bolt, int64_t time, gale_collector *out)
     return rc;
 }
 
-/* It is `time` now, or no tuple comes that is older. */
+/* It is `time` now, or no tuple comes that is older. The boundary stays until all is emitted: a key that is due in between
+ * is one that was not. */
 static int move_on(gx_window_bolt *bolt, int64_t time, gale_collector *out) {
     int64_t boundary = gx_window_floor(&bolt->given->shape, time);
     if (boundary <= bolt->boundary) return GALE_OK;
     if (bolt->given->changes) return change_until(bolt, boundary, out);
-    int rc = close_until(bolt, boundary, out);
-    if (rc >= 0) bolt->boundary = boundary;
+    int rc = tell_due(bolt, boundary, out, tell_ended);
+    if (rc == GALE_OK) bolt->boundary = boundary;
+    bolt->closing = rc != GALE_OK;
     return rc;
 }
 
@@ -410,7 +419,8 @@ static int take(gx_window_bolt *bolt, const gale_tuple *tuple, gale_collector *o
     gale_str bytes = { NULL, 0 };
     bool made = false;
     int rc = time_of(bolt, tuple, out, &time);
-    if (rc >= 0) rc = gx_fields_take(&bolt->given->spec.fields, &bolt->places, who, tuple, out, bolt->values);
+    if (GX_UNLIKELY(rc != GALE_OK)) return rc;
+    rc = gx_fields_take(&bolt->given->spec.fields, &bolt->places, who, tuple, out, bolt->values);
     if (rc >= 0) rc = key_of(bolt, tuple, out, &bytes);
     if (GX_UNLIKELY(rc < 0)) return rc;
     if (GX_UNLIKELY(time < bolt->pane || time >= bolt->pane_end)) {
@@ -439,7 +449,7 @@ static int take_watermark(gx_window_bolt *bolt, const gale_tuple *tuple, gale_co
 
 static int take_tick(gx_window_bolt *bolt, gale_collector *out) {
     int rc = bolt->given->by_event ? GALE_OK : move_on(bolt, clock_time(bolt), out);
-    return rc >= 0 && bolt->given->changes ? tell_all_changed(bolt, out) : rc;
+    return rc == GALE_OK && bolt->given->changes ? tell_all_changed(bolt, out) : rc;
 }
 
 static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out) {
@@ -450,15 +460,18 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
     return take(bolt, tuple, out);
 }
 
-/* By the tuples' time, no more come: all windows end. By the clock, the current one is cut off here. */
+/* By the tuples' time, no more come: all windows end. By the clock, the current one is cut off when this is first called. */
 static int bolt_finish(void *self, gale_collector *out) {
     gx_window_bolt *bolt = self;
-    int rc = bolt->given->by_event ? GALE_OK : move_on(bolt, clock_time(bolt), out);
-    if (rc >= 0 && bolt->given->by_event && bolt->given->changes && bolt->newest != INT64_MIN)
-        rc = move_on(bolt, bolt->newest + bolt->given->shape.length + bolt->given->shape.slide, out);
-    if (rc < 0) return rc;
-    if (bolt->given->changes) return tell_all_changed(bolt, out);
-    return close_until(bolt, bolt->given->by_event ? INT64_MAX : bolt->boundary + bolt->given->shape.slide, out);
+    const gx_window_shape *shape = &bolt->given->shape;
+    bool by_event = bolt->given->by_event, changes = bolt->given->changes;
+    if (!by_event && bolt->cut_off == INT64_MIN) bolt->cut_off = clock_time(bolt);
+    int rc = by_event ? GALE_OK : move_on(bolt, bolt->cut_off, out);
+    if (by_event && changes && bolt->newest != INT64_MIN)
+        rc = move_on(bolt, bolt->newest + shape->length + shape->slide, out);
+    if (rc != GALE_OK) return rc;
+    if (changes) return tell_all_changed(bolt, out);
+    return tell_due(bolt, by_event ? INT64_MAX : bolt->boundary + shape->slide, out, tell_ended);
 }
 
 static const gale_bolt_ops ops = {

@@ -51,6 +51,7 @@ typedef struct gx_window_bolt {
     int64_t boundary;       /* INT64_MIN: not known yet */
     int64_t mark;           /* of events: no tuple comes that is older; INT64_MIN: not known yet */
     int64_t newest;         /* the last pane that was made */
+    int64_t cut_off;        /* of the clock, when `finish` was first called; INT64_MIN: not yet */
     int64_t phase;          /* of the clock: what is added to it, the same in all lives of the run */
     int64_t shift;          /* what is added to that for a label, a multiple of the slide */
     bool by_calendar;       /* the clock is the machine's: the phase makes times since 1970 of it */
@@ -63,6 +64,7 @@ typedef struct gx_window_bolt {
     void *having; /* what is asked of rows */
     bool having_opened;
     bool restored;
+    bool closing; /* some keys were told of windows that end behind the boundary, and others are to be */
     gale_state *kept; /* the panes, in a durable run; else NULL */
 } gx_window_bolt;
 

@@ -75,12 +75,17 @@ static int save_time(const gx_window_bolt *bolt, gale_saver *to) {
     return rc < 0 ? rc : gale_save(to, time, 5);
 }
 
-/* Keys that are due before the boundary has moved on. */
+/* Keys that are due at another time than their panes say: before the boundary has moved on, or because they were told of a
+ * window that ends behind it, when only a part has been. */
 static int save_due(gx_window_bolt *bolt, gale_saver *to) {
     int rc = GALE_OK;
     const gx_agenda_item *item = gx_agenda_first(&bolt->agenda);
-    for (; rc >= 0 && item && item->due <= bolt->boundary; item = gx_agenda_next(&bolt->agenda, item)) {
+    for (; rc >= 0 && item; item = gx_agenda_next(&bolt->agenda, item)) {
         gale_value values[GX_FIELDS_MAX];
+        if (item->due > bolt->boundary && !bolt->closing) break;
+        if (item->due > bolt->boundary &&
+            item->due == gx_window_bolt_due(bolt, (const gx_window_key *)item, bolt->boundary))
+            continue;
         gx_window_bolt_key_values(bolt, (const gx_window_key *)item, values);
         const gale_value record[2] = { gale_list(values, bolt->given->key.count), gale_i64(item->due) };
         rc = gale_save(to, record, 2);

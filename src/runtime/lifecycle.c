@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "engine/hooks.h"
+#include "engine/parts.h"
 #include "engine/remote_run.h"
 #include "engine/spout.h"
 #include "engine/taps.h"
@@ -22,9 +23,16 @@ static void finish_task(gx_executor *ex, gx_task *task) {
     if (task->is_spout || !task->open || !ops->finish) return;
     task->reported = false;
     gx_turn_begin(ex, task);
+    ex->part_rows = 0;
+    ex->run_end = (const unsigned char *)ex; /* any place */
     int rc = ops->finish(task->self, &task->out);
     gx_turn_end(ex);
     ex->work++;
+    if (GX_UNLIKELY(rc == GALE_MORE)) {
+        rc = gx_parts_again(task);
+        task->unfinished = rc >= 0;
+        ex->unfinished += task->unfinished;
+    }
     if (rc >= 0 || gx_phase(ex->shared) >= GALE_PHASE_CLOSING) return; /* the end says it once */
     if (!task->reported) gx_task_report(task, gale_error_text(rc));
     note_fatal(task, rc, "finish: what it had not emitted yet is lost"); /* the others finish all the same */
@@ -38,6 +46,27 @@ void gx_lifecycle_finish(gx_executor *ex, uint32_t rank) {
         task->finished = true;
         finish_task(ex, task);
     }
+}
+
+/* One that waits for a checkpoint is not waited for: none comes while bolts finish. */
+static void free_waiting(gx_executor *ex, gx_task *task) {
+    if (task->full && task->wishes) gx_executor_fill(ex, task, true);
+}
+
+size_t gx_lifecycle_finish_more(gx_executor *ex) {
+    size_t called = 0;
+    for (uint32_t i = 0; i < ex->task_count; i++) {
+        gx_task *task = ex->tasks[i];
+        free_waiting(ex, task);
+        if (!task->unfinished) continue;
+        gx_executor_check_gates(ex);
+        if (ex->gated[task->component]) continue;
+        task->unfinished = false;
+        ex->unfinished--;
+        finish_task(ex, task);
+        called++;
+    }
+    return called;
 }
 
 void gx_lifecycle_finish_late(gx_executor *ex, gx_task *task) {

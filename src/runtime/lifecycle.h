@@ -8,6 +8,9 @@
 /* Calls finish of the bolts whose component has rank `rank`. */
 void gx_lifecycle_finish(gx_executor *ex, uint32_t rank);
 
+/* The next call of each that returned GALE_MORE, where nothing that it feeds is congested. Once a step. Returns how many. */
+size_t gx_lifecycle_finish_more(gx_executor *ex);
+
 /* The same of one that was opened when it was its turn already. */
 void gx_lifecycle_finish_late(gx_executor *ex, gx_task *task);
 

@@ -135,8 +135,17 @@ static void close_event(joiner *bolt, gx_open_event *event, gale_collector *out)
     gx_open_events_forget(&bolt->events, event);
 }
 
-static void close_all(joiner *bolt, gale_collector *out) {
-    while (bolt->events.first) close_event(bolt, bolt->events.first, out);
+static bool has_waited(const joiner *bolt, int64_t until) {
+    return bolt->events.first && bolt->events.first->last <= until;
+}
+
+/* Events to which nothing was added since, in parts. */
+static int close_until(joiner *bolt, int64_t until, gale_collector *out) {
+    while (has_waited(bolt, until)) {
+        close_event(bolt, bolt->events.first, out);
+        if (has_waited(bolt, until) && gale_part_is_full(out)) return GALE_MORE;
+    }
+    return GALE_OK;
 }
 
 /* Lines that wait for others are no tuples that got lost. */
@@ -148,8 +157,7 @@ static void renew(joiner *bolt, gx_open_event *event, int64_t now, gale_collecto
 
 static int take_tick(joiner *bolt, gale_collector *out) {
     int64_t now = gale_context_now(bolt->instance.context);
-    while (bolt->events.first && now - bolt->events.first->last >= bolt->given->timeout)
-        close_event(bolt, bolt->events.first, out);
+    if (close_until(bolt, now - bolt->given->timeout, out) == GALE_MORE) return GALE_MORE;
     for (gx_open_event *event = bolt->events.first; event; event = event->behind) renew(bolt, event, now, out);
     return GALE_OK;
 }
@@ -236,8 +244,7 @@ static int bolt_execute(void *self, const gale_tuple *tuple, gale_collector *out
 }
 
 static int bolt_finish(void *self, gale_collector *out) {
-    close_all(self, out);
-    return GALE_OK;
+    return close_until(self, INT64_MAX, out);
 }
 
 /* --- What lasts: of each event, in their order, when its last line came, and the handles of its lines ------------------ */

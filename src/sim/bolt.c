@@ -103,8 +103,18 @@ static int begin_tuple(gx_sim_task *task, const gale_tuple *tuple) {
     return rc;
 }
 
+/* A tuple that comes again has not been executed. */
+static void set_more(gx_sim_task *task, bool more) {
+    gx_sim_counts *counts = &task->sim->oracle.counts[task->context->task];
+    task->more = more;
+    if (more) task->state = GX_SIM_NONE;
+    counts->received += more ? UINT64_MAX : 1;
+    task->sim->oracle.executed += more ? UINT64_MAX : 1;
+}
+
 static void end_tuple(gx_sim_task *task, int rc) {
     bool simple = task->component->built->bolt.kind == GALE_BOLT_SIMPLE;
+    if (rc == GALE_MORE && task->state == GX_SIM_OPEN && !task->delivery.failed) set_more(task, true);
     if (rc >= 0 && simple && task->state == GX_SIM_OPEN) gx_sim_meet_fate(task);
     settle(task, rc);
     task->state = GX_SIM_NONE;
@@ -125,8 +135,20 @@ static uint64_t number_of(const gx_sim_task *task, const gale_tuple *tuple) {
     return gx_sim_number_read(gx_sim_tuple_folds(task->sim, tuple), &last);
 }
 
+/* Is it the one whose emission is not done? */
+static bool comes_again(const gx_sim_task *task, const gale_tuple *tuple) {
+    const gx_sim_emission *e = &task->sim->oracle.emissions[task->delivery.emission];
+    return e->number == number_of(task, tuple) && e->task == gale_tuple_task(tuple) && e->stream == tuple->head->stream;
+}
+
 /* False: it cannot be. */
 static bool receive(gx_sim_task *task, const gale_tuple *tuple) {
+    bool more = task->more;
+    if (more) set_more(task, false);
+    if (more && comes_again(task, tuple)) return true;
+    if (more)
+        gx_oracle_violated(&task->sim->oracle, "task %u was given a tuple before the one that it is not done with",
+                           task->id);
     return gx_oracle_received(&task->sim->oracle, (uint16_t)gale_tuple_task(tuple), (uint16_t)task->context->task,
                               tuple->head->stream, number_of(task, tuple), gx_row_root(tuple->head), &task->delivery);
 }
@@ -207,6 +229,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     (void)out;
     gx_sim_enter_for(task, GX_SIM_CALL_FINISH);
     int rc = ops->finish && !task->component->captured ? ops->finish(task->self, &task->out) : GALE_OK;
+    task->stage.finished = rc != GALE_MORE;
     gx_sim_leave(task);
     return rc;
 }

@@ -370,6 +370,13 @@ static int do_metric_new(gale_collector *out, const gale_metric_options *options
     return gx_sim_engine_ops(task)->metric_new(task->engine, options, ret_metric);
 }
 
+/* Sometimes sooner than the engine says so. */
+static bool do_part_is_full(gale_collector *out) {
+    gx_sim_task *task = (gx_sim_task *)out;
+    bool full = gx_sim_engine_ops(task)->part_is_full(task->engine);
+    return full || gx_random_below(&task->sim->random, GX_SIM_PART_ODDS) == 0;
+}
+
 static void do_wish_checkpoint(gale_collector *out) {
     gx_sim_task *task = (gx_sim_task *)out;
     gx_sim_engine_ops(task)->wish_checkpoint(task->engine);
@@ -428,6 +435,7 @@ const gale_collector_ops *gx_sim_collector_ops(void) {
         .congest = do_congest,
         .metric_new = do_metric_new,
         .wish_checkpoint = do_wish_checkpoint,
+        .part_is_full = do_part_is_full,
         .source_lost = do_source_lost,
     };
     return &ops;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40, LOOSELY = 32, LOOSE_MOST = 4 };
+enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40, LOOSELY = 32, LOOSE_MOST = 4, PARTS_MAX = 4 };
 
 static_assert((int)KEEP_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
 
@@ -21,6 +21,20 @@ static int prepare(void *user, const gale_context *context, gale_collector *out,
 static int pass(void *self, const gale_tuple *input, gale_collector *out) {
     (void)out;
     return gale_tuple_is_tick(input) ? 0 : gx_sim_spread(self, gx_sim_read(input), GX_SIM_BOUND, false);
+}
+
+/* The same by some calls, each of which spends a part of its energy; a tick has nothing to spend. */
+static int pass_in_parts(void *self_, const gale_tuple *input, gale_collector *out) {
+    gx_sim_instance *self = self_;
+    (void)out;
+    if (!self->parts) self->parts = self->parts_all = 1 + gx_sim_below(self, PARTS_MAX);
+    self->parts--;
+    if (gale_tuple_is_tick(input)) return self->parts ? GALE_MORE : 0;
+    gx_sim_charge t = gx_sim_read(input);
+    t.energy = (t.energy + self->parts) / self->parts_all;
+    int rc = gx_sim_spread(self, t, GX_SIM_BOUND, false);
+    if (rc < 0) self->parts = 0;
+    return rc < 0 ? rc : self->parts ? GALE_MORE : 0;
 }
 
 static int work(void *self, const gale_tuple *input, gale_collector *out) {
@@ -134,7 +148,7 @@ static int finish_last(void *self, gale_collector *out) {
     (void)out;
     int64_t key = gx_sim_below(self, GX_SIM_KEYS), energy = 3 + gx_sim_below(self, LAST_MORE);
     (void)gx_sim_spread(self, (gx_sim_charge){ key, energy, 0 }, GX_SIM_BOUND, false);
-    return 0;
+    return gx_sim_below(self, PARTS_MAX) ? 0 : GALE_MORE;
 }
 
 /* Too late for all of it. */
@@ -163,7 +177,7 @@ static int take_many(void *self, gale_batch *tuples, gale_collector *out);
 /* Of each, whether it takes many at once. */
 static const gale_bolt_ops models[][2] = {
     MODEL("pass", GALE_BOLT_SIMPLE, pass, NULL, free, NULL),
-    MODEL("pass", GALE_BOLT_SIMPLE, pass, NULL, free, NULL),
+    MODEL("parts", GALE_BOLT_SIMPLE, pass_in_parts, NULL, free, NULL),
     MODEL("work", GALE_BOLT_MANUAL, work, NULL, free, NULL),
     MODEL("work", GALE_BOLT_MANUAL, work_blindly, NULL, free, NULL),
     MODEL("join", GALE_BOLT_MANUAL, join, finish_joined, free, join_now),
@@ -195,9 +209,9 @@ static int take_many(void *self_, gale_batch *tuples, gale_collector *out) {
     do {
         tuple = gale_batch_next(tuples);
         if (tuple) rc = models[self->nature->model][0].execute(self, tuple, out);
-    } while (tuple && rc >= 0 && gx_sim_below(self, 32));
+    } while (tuple && rc >= 0 && rc != GALE_MORE && gx_sim_below(self, 32));
     if (!tuple) emit_loosely(self);
-    return gx_sim_below(self, 64) ? rc : GALE_COMPONENT;
+    return !tuple && rc == GALE_MORE ? 0 : gx_sim_below(self, 64) ? rc : GALE_COMPONENT;
 }
 
 gale_bolt gx_sim_worker(gx_sim_model model, uint32_t fan, uint32_t direct, const gx_sim_rarities *rarities) {

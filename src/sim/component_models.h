@@ -9,7 +9,7 @@
 
 typedef enum gx_sim_model {
     GX_SIM_PASS,         /* simple */
-    GX_SIM_PASS_AGAIN,   /* the same: it is the most common */
+    GX_SIM_PASS_PARTS,   /* the same in parts */
     GX_SIM_WORK,         /* manual, answers at once */
     GX_SIM_WORK_BLINDLY, /* the same, and does not look whether its emits failed */
     GX_SIM_JOIN,         /* holds some, emits anchored to all, answers all */

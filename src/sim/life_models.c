@@ -10,10 +10,10 @@
 enum { FIELD_KEY, FIELD_MESSAGE, FIELD_PATH, FIELD_HOPS, FIELD_ORIGIN, FIELD_SEQUENCE, FIELDS };
 enum { ORIGINS = GX_LIFE_NODES * 16, LETTER_MESSAGE = 2 };
 
-enum { LATER_ODDS = 24, AWAY_ODDS = 3 }; /* one in so many tries to open, or to commit late, fails for now */
+enum { LATER_ODDS = 24, AWAY_ODDS = 3, PART_ODDS = 2 }; /* one in so many tries to open, or to commit late, fails for now */
 
 /* Kinds of records. */
-enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD, RECORD_OWED };
+enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD, RECORD_OWED, RECORD_PART };
 
 typedef struct held {
     gale_handle handle;
@@ -25,6 +25,12 @@ typedef struct count {
     uint64_t message, path;
     uint32_t times;
 } count;
+
+/* A tuple of which some children are emitted, and others are not. */
+typedef struct partial {
+    uint64_t message, path;
+    uint32_t children; /* that are; 0: there is no such tuple */
+} partial;
 
 /* What a late sink has promised, and not seen committed. */
 typedef struct owed {
@@ -43,6 +49,8 @@ typedef struct gx_life_instance {
     size_t held_count, held_capacity;
     count *counts;
     size_t count_count, count_capacity;
+    partial *parts; /* one at most, but for a task that goes on with what several had */
+    size_t part_count, part_capacity;
     gale_state *state;
     gx_buf effects; /* of a sink, since the last checkpoint */
     owed *owed;     /* in order */
@@ -88,6 +96,7 @@ static void unmake(instance *self) {
     for (size_t i = 0; i < self->owed_count; i++) gx_buf_fini(&self->owed[i].effects);
     gx_free(heap, GX_TAG_OTHER, self->owed, self->owed_capacity * sizeof *self->owed);
     gx_free(heap, GX_TAG_OTHER, self->held, self->held_capacity * sizeof *self->held);
+    gx_free(heap, GX_TAG_OTHER, self->parts, self->part_capacity * sizeof *self->parts);
     gx_free(heap, GX_TAG_OTHER, self->counts, self->count_capacity * sizeof *self->counts);
     gx_free(heap, GX_TAG_OTHER, self, sizeof *self);
     life->alive--;
@@ -128,18 +137,19 @@ static void write_tuple(instance *self, uint64_t message, uint64_t path, uint32_
     values[FIELD_SEQUENCE] = gale_i64((int64_t)sequence);
 }
 
-/* The children of a tuple, anchored to what is in execution, or to `anchors`. */
+/* Child `n` of a tuple, anchored to what is in execution, or to `anchors`. */
+static void emit_child(instance *self, const tuple *t, uint32_t n, const gale_handle *anchors, size_t anchor_count) {
+    gale_value v[FIELDS];
+    write_tuple(self, t->message, gx_life_child(self->node, t->path, n), t->hops + 1, v);
+    int rc = anchors ? gale_emit_anchored(self->out, 0, v, FIELDS, anchors, anchor_count)
+                     : gale_emit(self->out, 0, v, FIELDS);
+    if (rc < 0 && !is_over(self))
+        gx_deeds_violated(&self->life->deeds, "an emit of '%s' was refused: %s", self->node->name, gale_error_text(rc));
+}
+
 static void emit(instance *self, const tuple *t, const gale_handle *anchors, size_t anchor_count) {
     uint32_t children = gx_life_children(self->node, t->path, t->hops);
-    for (uint32_t n = 0; n < children; n++) {
-        gale_value v[FIELDS];
-        write_tuple(self, t->message, gx_life_child(self->node, t->path, n), t->hops + 1, v);
-        int rc = anchors ? gale_emit_anchored(self->out, 0, v, FIELDS, anchors, anchor_count)
-                         : gale_emit(self->out, 0, v, FIELDS);
-        if (rc < 0 && !is_over(self))
-            gx_deeds_violated(&self->life->deeds, "an emit of '%s' was refused: %s", self->node->name,
-                              gale_error_text(rc));
-    }
+    for (uint32_t n = 0; n < children; n++) emit_child(self, t, n, anchors, anchor_count);
 }
 
 /* Rows from one task to another come in the order of their emits. Where either has had another number of tasks, a task of the
@@ -391,16 +401,48 @@ static count *count_for(instance *self, uint64_t message, uint64_t path) {
     return &self->counts[self->count_count++];
 }
 
+static partial *part_of_tuple(instance *self, const tuple *t) {
+    for (size_t i = 0; i < self->part_count; i++)
+        if (self->parts[i].message == t->message && self->parts[i].path == t->path) return &self->parts[i];
+    return NULL;
+}
+
+static partial *add_part(instance *self, uint64_t message, uint64_t path, uint32_t children) {
+    if (!gx_grow(heap_of(self), GX_TAG_OTHER, &self->parts, &self->part_capacity, self->part_count + 1,
+                 sizeof *self->parts))
+        return NULL;
+    self->parts[self->part_count] = (partial){ message, path, children };
+    return &self->parts[self->part_count++];
+}
+
+/* The children that are left, some at a time. */
+static int emit_part(instance *self, const tuple *t, partial *p) {
+    uint32_t children = gx_life_children(self->node, t->path, t->hops);
+    uint32_t first = p ? p->children : 0, n = first;
+    while (n < children && (n == first || gale_context_random(self->context) % PART_ODDS)) emit_child(self, t, n++, NULL, 0);
+    if (n < children && !p && !(p = add_part(self, t->message, t->path, n))) return no_memory(self);
+    if (n < children) {
+        p->children = n;
+        return GALE_MORE;
+    }
+    if (p) *p = self->parts[--self->part_count];
+    return 0;
+}
+
+/* It counts before its first child. */
 static int count_execute(void *self_, const gale_tuple *input, gale_collector *out) {
     instance *self = self_;
     (void)out;
     if (gale_tuple_is_tick(input)) return 0;
-    tuple t = begin(self, input);
-    count *c = count_for(self, t.message, t.path);
-    if (!c) return no_memory(self);
-    c->times++;
-    emit(self, &t, NULL, 0);
-    return 0;
+    tuple t = read_tuple(input);
+    partial *p = part_of_tuple(self, &t);
+    if (!p) {
+        begin(self, input);
+        count *c = count_for(self, t.message, t.path);
+        if (!c) return no_memory(self);
+        c->times++;
+    }
+    return emit_part(self, &t, p);
 }
 
 static int count_finish(void *self_, gale_collector *out) {
@@ -415,6 +457,11 @@ static int count_finish(void *self_, gale_collector *out) {
 static int count_save(void *self_, gale_saver *to) {
     instance *self = self_;
     save_head(self, to, 0);
+    for (size_t i = 0; i < self->part_count; i++) {
+        gale_value v[] = { gale_i64(RECORD_PART), gale_i64((int64_t)self->parts[i].message),
+                           gale_i64((int64_t)self->parts[i].path), gale_i64(self->parts[i].children) };
+        gale_save(to, v, 4);
+    }
     for (size_t i = 0; i < self->count_count; i++) {
         gale_value v[] = { gale_i64(RECORD_COUNT), gale_i64((int64_t)self->counts[i].message),
                            gale_i64((int64_t)self->counts[i].path), gale_i64(self->counts[i].times) };
@@ -435,6 +482,9 @@ static bool is_own(const instance *self, gale_saved *from, uint64_t path) {
 static void take_count(instance *self, gale_saved *from, const gale_value *v) {
     if (v[0].as.i64 == RECORD_HEAD) restore_head(self, v);
     if (v[0].as.i64 == RECORD_LAST) restore_last(self, v);
+    if (v[0].as.i64 == RECORD_PART && is_own(self, from, (uint64_t)v[2].as.i64) &&
+        !add_part(self, (uint64_t)v[1].as.i64, (uint64_t)v[2].as.i64, (uint32_t)v[3].as.i64))
+        return (void)no_memory(self);
     if (v[0].as.i64 != RECORD_COUNT || !is_own(self, from, (uint64_t)v[2].as.i64)) return;
     count *c = count_for(self, (uint64_t)v[1].as.i64, (uint64_t)v[2].as.i64);
     if (!c) return (void)no_memory(self);
@@ -571,14 +621,18 @@ static int hold_execute(void *self_, const gale_tuple *input, gale_collector *ou
         if (self->held_count <= self->node->most && !self->finished) return 0;
     }
     if (self->held_count) let_go(self, self->node->joins ? self->held_count : 1);
-    return 0;
+    bool more = gale_tuple_is_tick(input) && self->held_count && gale_context_random(self->context) % PART_ODDS == 0;
+    return more ? GALE_MORE : 0;
 }
 
 static int hold_finish(void *self_, gale_collector *out) {
     instance *self = self_;
     (void)out;
     self->finished = true;
-    while (self->held_count) let_go(self, 1);
+    while (self->held_count) {
+        let_go(self, 1);
+        if (gale_context_random(self->context) % PART_ODDS == 0) return GALE_MORE;
+    }
     return 0;
 }
 

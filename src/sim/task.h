@@ -10,6 +10,8 @@
 /* Fields of a dead letter: whose tuple it was, which tree, and the tuple. */
 enum { GX_SIM_LETTER_STREAM = 1, GX_SIM_LETTER_ID = 2, GX_SIM_LETTER_TUPLE = 3 };
 
+enum { GX_SIM_PART_ODDS = 8 }; /* one row in so many ends a part */
+
 /* A component of the topology, and what stands in for it. */
 typedef struct gx_sim_component {
     gx_sim *sim;
@@ -70,6 +72,7 @@ typedef struct gx_sim_task {
     gale_handle handle;
     gx_sim_kept *current; /* state KEPT: where it went */
     bool unasked;         /* its call did not take any of many: the engine does */
+    bool more;            /* its call returned GALE_MORE: it must be the next to come */
 
     gx_sim_kept **kept;
     size_t kept_capacity;

@@ -28,6 +28,7 @@ struct gx_keyed_state {
     uint64_t debt;        /* pairs of the store to look at, whether they are over */
     gx_buf swept;         /* the last of the store's keys that was, per scope */
     bool swept_own;       /* it is of the task's own scope */
+    struct walk *suspended; /* NULL: none is */
     char name[GALE_STATE_NAME_MAX + 1];
 };
 
@@ -320,6 +321,9 @@ typedef struct walk {
     gx_buf key, value;
     gx_buf after;
     gx_changes piece;
+    size_t at;    /* in memory, and then in the piece */
+    int32_t step; /* 0: in memory; 1, 2: in the store, by scope */
+    int more;     /* the store has more behind the piece */
 } walk;
 
 static bool copy(gx_buf *to, gale_str bytes) {
@@ -342,13 +346,13 @@ static int show(walk *w, gx_packed packed) {
 static int walk_memory(walk *w) {
     const gx_cells *cells = &w->s->cells;
     int rc = GALE_OK;
-    for (size_t i = 0; rc == GALE_OK && i < gx_cells_count(cells);) {
+    while (rc == GALE_OK && w->at < gx_cells_count(cells)) {
         size_t count = gx_cells_count(cells);
         gale_str key;
-        const gx_cell *cell = gx_cells_at(cells, i, &key);
+        const gx_cell *cell = gx_cells_at(cells, w->at, &key);
         if (cell->type != GX_CELL_GONE && !is_over(w->s, cell))
             rc = copy(&w->key, key) ? show(w, gx_cell_packed(cell)) : GALE_NO_MEMORY;
-        if (gx_cells_count(cells) >= count) i++;
+        if (gx_cells_count(cells) >= count) w->at++;
     }
     return rc;
 }
@@ -372,37 +376,96 @@ static int walk_pair(walk *w, uint32_t scope, const gx_change *pair) {
     return expiry && expiry <= now_of(w->s) ? GALE_OK : show(w, packed);
 }
 
+/* The rest of the piece that was read. */
+static int walk_piece(walk *w, uint32_t scope) {
+    gx_change pair;
+    int rc = GALE_OK;
+    while (rc == GALE_OK && gx_changes_next(&w->piece, &w->at, &pair))
+        rc = copy(&w->after, pair.key) ? walk_pair(w, scope, &pair) : GALE_NO_MEMORY;
+    return rc;
+}
+
 static int walk_scope(walk *w, uint32_t scope) {
-    int more = 1;
-    gx_buf_reset(&w->after);
-    while (more > 0) {
+    int rc = walk_piece(w, scope); /* of a walk that goes on */
+    while (rc == GALE_OK && w->more > 0) {
         gale_error error = GALE_ERROR_INIT;
         const gx_buf *after = w->after.size ? &w->after : NULL;
-        more = gx_keyed_read_piece(&w->s->names, scope, after, &w->piece, &error);
-        if (more < 0) return tell_failed(w->s->of, more, &error);
-        gx_change pair;
-        int rc = GALE_OK;
-        for (size_t at = 0; rc == GALE_OK && gx_changes_next(&w->piece, &at, &pair);) {
-            rc = copy(&w->after, pair.key) ? walk_pair(w, scope, &pair) : GALE_NO_MEMORY;
-        }
-        if (rc != GALE_OK) return rc;
+        w->more = gx_keyed_read_piece(&w->s->names, scope, after, &w->piece, &error);
+        w->at = 0;
+        if (w->more < 0) return tell_failed(w->s->of, w->more, &error);
+        rc = walk_piece(w, scope);
     }
-    return GALE_OK;
+    return rc;
+}
+
+static int walk_step(walk *w) {
+    const gx_keyed_state *s = w->s;
+    if (w->step == 0) return walk_memory(w);
+    if (!is_durable(s->of) || (w->step == 1 && !s->names.by_key)) return GALE_OK;
+    return walk_scope(w, w->step == 1 ? 0 : s->names.task_index + 1);
+}
+
+static int walk_on(walk *w) {
+    int rc = GALE_OK;
+    while (w->step < 3 && (rc = walk_step(w)) == GALE_OK) {
+        w->step++;
+        w->at = 0;
+        w->more = 1;
+        gx_changes_reset(&w->piece);
+        gx_buf_reset(&w->after);
+    }
+    return rc;
+}
+
+static void end_walk(walk *w) {
+    w->s->of->walks--;
+    gx_buf_fini(&w->key);
+    gx_buf_fini(&w->value);
+    gx_buf_fini(&w->after);
+    gx_changes_fini(&w->piece);
+}
+
+static void drop_suspended(gx_keyed_state *s) {
+    if (!s->suspended) return;
+    end_walk(s->suspended);
+    gx_free(s->of->about.heap, GX_TAG_OTHER, s->suspended, sizeof *s->suspended);
+    s->suspended = NULL;
+}
+
+/* The one that was suspended, or a new one. */
+static walk begin_walk(gx_keyed_state *s) {
+    gx_heap *heap = s->of->about.heap;
+    walk w = { .s = s,
+               .key = GX_BUF_INIT(heap),
+               .value = GX_BUF_INIT(heap),
+               .after = GX_BUF_INIT(heap),
+               .piece = GX_CHANGES_INIT(heap) };
+    if (!s->suspended) {
+        s->of->walks++;
+        return w;
+    }
+    w = *s->suspended;
+    gx_free(heap, GX_TAG_OTHER, s->suspended, sizeof *s->suspended);
+    s->suspended = NULL;
+    return w;
+}
+
+/* What it has shown last is behind it. */
+static int suspend(walk *w) {
+    gx_keyed_state *s = w->s;
+    s->suspended = gx_alloc(s->of->about.heap, GX_TAG_OTHER, sizeof *s->suspended);
+    if (!s->suspended) return GALE_NO_MEMORY;
+    *s->suspended = *w;
+    return GALE_MORE;
 }
 
 static int do_each(gale_state *state, gale_state_each_fn *each, void *user) {
-    gx_keyed_state *s = state_of(state);
-    gx_heap *heap = s->of->about.heap;
-    walk w = { s, each, user, GX_BUF_INIT(heap), GX_BUF_INIT(heap), GX_BUF_INIT(heap), GX_CHANGES_INIT(heap) };
-    s->of->walks++;
-    int rc = walk_memory(&w);
-    if (rc == GALE_OK && is_durable(s->of) && s->names.by_key) rc = walk_scope(&w, 0);
-    if (rc == GALE_OK && is_durable(s->of)) rc = walk_scope(&w, s->names.task_index + 1);
-    s->of->walks--;
-    gx_buf_fini(&w.key);
-    gx_buf_fini(&w.value);
-    gx_buf_fini(&w.after);
-    gx_changes_fini(&w.piece);
+    walk w = begin_walk(state_of(state));
+    w.each = each;
+    w.user = user;
+    int rc = walk_on(&w);
+    if (rc == GALE_MORE) rc = suspend(&w);
+    if (rc != GALE_MORE) end_walk(&w);
     return rc;
 }
 
@@ -457,6 +520,7 @@ void gx_keyed_init(gx_keyed *keyed, const gx_keyed_about *about) {
 
 static void free_state(gx_keyed_state *s) {
     gx_heap *heap = s->of->about.heap;
+    drop_suspended(s);
     gx_cells_fini(&s->cells);
     gx_buf_fini(&s->names.key);
     gx_buf_fini(&s->names.value);

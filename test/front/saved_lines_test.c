@@ -178,7 +178,7 @@ static gx_changes a_checkpoint(void) {
     put_keyed(&all, 2, gale_bytes("\0", 1), gale_f64(NAN), INT64_MAX);
     put_records(&all, GX_CUT_ANEW, "lines", 0, 0, &records);
     gx_changes_put(&all, gx_str("zz"), gx_str("of a later version"));
-    for (int64_t kind = GX_REST_TREE; kind <= GX_REST_TASK; kind++) {
+    for (int64_t kind = GX_REST_TREE; kind <= GX_REST_TICK; kind++) {
         const gale_value rest[] = { gale_i64(kind), gale_i64(INT64_MIN), gale_bytes("\x80", 1),
                                     gale_string("\xff", 1) };
         gx_record_add(&records, rest, 4);

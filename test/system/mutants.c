@@ -60,6 +60,8 @@ static const struct {
     { "a batch that goes home twice",
       "a batch is in no place, or in two",
       { "a batch is free twice", "a batch is neither free nor in use" } },
+    { "a part's rows that the ack of its tuple leaves out", STUCK, { TOO_LATE, TOO_EARLY } },
+    { "a tuple executed before one that is not done", "before the one that it is not done with", { "out of order" } },
     { "a position saved before its state",
       TWICE,
       { "which is not open", "is told that it has", "the run is over, but message" } },
