@@ -513,15 +513,16 @@ static void overflow(gx_executor *ex, gx_task *task, gx_batch *batch, gale_reaso
     gx_executor_send_home(ex, batch);
 }
 
-/* What came from another executor goes behind the others that wait for its task. A copy that a ring holds is copied once
- * more: its place is needed. */
-static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
+/* What came from another executor goes behind the others that wait for its task, unless its first row comes again. A copy
+ * that a ring holds is copied once more: its place is needed. */
+static void park(gx_executor *ex, gx_task *task, gx_batch *batch, bool comes_again) {
     const gx_plan_drop *drop = batch->lane ? gx_drop_at(task, batch->lane) : NULL;
-    if (GX_UNLIKELY(drop && !task->more && gx_drop_refuses(ex, task, drop))) {
+    if (GX_UNLIKELY(comes_again && drop)) task->lanes->busy = batch->lane;
+    if (GX_UNLIKELY(drop && !comes_again && gx_drop_refuses(ex, task, drop))) {
         gx_drop_settle(ex, task, batch);
         return;
     }
-    if (GX_UNLIKELY(!drop && !task->more && gx_executor_is_full(ex, task))) {
+    if (GX_UNLIKELY(!drop && !comes_again && gx_executor_is_full(ex, task))) {
         overflow(ex, task, batch, GALE_REASON_OVERFLOW);
         return;
     }
@@ -531,7 +532,10 @@ static void park(gx_executor *ex, gx_task *task, gx_batch *batch) {
         return;
     }
     batch = kept;
-    gx_waiting_push(ex, task, batch);
+    if (GX_UNLIKELY(comes_again))
+        gx_waiting_push_first(ex, task, batch);
+    else
+        gx_waiting_push(ex, task, batch);
     if (GX_UNLIKELY(drop != NULL))
         gx_drop_queued(task, drop, gx_batch_weight(batch));
     else
@@ -623,7 +627,13 @@ size_t gx_run_parked(gx_executor *ex) {
 
 /* --- Inlets --- */
 
-/* The batch at the front of the ring. */
+/* The batch at the front of the ring waits with those that are parked. */
+static void park_from_ring(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx_batch *batch, bool comes_again) {
+    gx_batch_ring_advance(&inlet->data);
+    inlet->received++;
+    park(ex, task, batch, comes_again);
+}
+
 static size_t run_ring_batch(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx_batch *batch) {
     uint64_t blocks;
     size_t done = run_rows(ex, task, batch, &blocks);
@@ -632,6 +642,8 @@ static size_t run_ring_batch(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx
         gx_batch_ring_advance(&inlet->data);
         inlet->received++;
         gx_executor_send_home(ex, batch);
+    } else if (GX_UNLIKELY(task->more)) {
+        park_from_ring(ex, inlet, task, batch, true);
     }
     return done;
 }
@@ -643,12 +655,10 @@ static size_t run_ring(gx_executor *ex, gx_inlet *inlet) {
     gx_batch *batch;
     while (done < GX_RUN_BUDGET && (batch = gx_batch_ring_peek(&inlet->data)) != NULL) {
         gx_task *task = ex->shared->tasks[batch->target];
-        if (GX_LIKELY(!gx_waiting_any(task) && !task->more && !out_of_time(ex) && may_run(ex, task))) {
+        if (GX_LIKELY(!gx_waiting_any(task) && !out_of_time(ex) && may_run(ex, task))) {
             done += run_ring_batch(ex, inlet, task, batch);
         } else {
-            gx_batch_ring_advance(&inlet->data);
-            inlet->received++;
-            park(ex, task, batch);
+            park_from_ring(ex, inlet, task, batch, false);
             done++;
         }
     }

@@ -71,6 +71,7 @@ static int make_lanes(gx_task *task, gx_heap *heap) {
     task->lanes = gx_alloc(heap, GX_TAG_PLAN, lanes_size(task->plan));
     if (!task->lanes) return GALE_NO_MEMORY;
     task->lanes->count = (uint16_t)task->plan->drop_count;
+    task->lanes->next = 1;
     return GALE_OK;
 }
 

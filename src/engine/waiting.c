@@ -24,6 +24,12 @@ void gx_waiting_push(gx_executor *ex, gx_task *task, gx_batch *batch) {
     note(ex, task, list, before, 1);
 }
 
+void gx_waiting_push_first(gx_executor *ex, gx_task *task, gx_batch *batch) {
+    GX_CHECK(task->executor == ex && batch->target == task->id);
+    batch->number = 0; /* which no other one has */
+    gx_waiting_put_back(ex, task, list_of(task, batch), batch);
+}
+
 gx_batch_list *gx_waiting_first(gx_task *task) {
     gx_batch_list *first = task->parked.count ? &task->parked : NULL;
     for (uint32_t i = 0; GX_UNLIKELY(task->lanes != NULL) && i < task->lanes->count; i++) {

@@ -18,6 +18,9 @@ GX_INLINE bool gx_waiting_any(const gx_task *task) {
 /* Behind all others: in the lane of its input, if that drops, or the parked list. */
 void gx_waiting_push(gx_executor *ex, gx_task *task, gx_batch *batch);
 
+/* Before all others: a batch whose first row comes again. */
+void gx_waiting_push_first(gx_executor *ex, gx_task *task, gx_batch *batch);
+
 /* The list that the next batch to run is in; NULL when there is none. */
 gx_batch_list *gx_waiting_first(gx_task *task);
 

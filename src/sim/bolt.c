@@ -143,10 +143,11 @@ static bool comes_again(const gx_sim_task *task, const gale_tuple *tuple) {
 
 /* False: it cannot be. */
 static bool receive(gx_sim_task *task, const gale_tuple *tuple) {
-    bool more = task->more;
-    if (more) set_more(task, false);
-    if (more && comes_again(task, tuple)) return true;
-    if (more)
+    bool more = task->more, again = more && comes_again(task, tuple);
+    if (again) set_more(task, false);
+    if (again) return true;
+    task->more = false;
+    if (more && !task->sim->oracle.scarce) /* it found no memory where it was to wait */
         gx_oracle_violated(&task->sim->oracle, "task %u was given a tuple before the one that it is not done with",
                            task->id);
     return gx_oracle_received(&task->sim->oracle, (uint16_t)gale_tuple_task(tuple), (uint16_t)task->context->task,
