@@ -301,8 +301,8 @@ GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
  * tuple fails with GALE_COMPONENT. Other functions cannot return it: from `flush` it is GALE_INVALID, as from `next`. */
 enum {
     GALE_MORE = 1 << 30,         /* no number of tasks, which an emit returns */
-    GALE_PART_ROWS = 256,         /* rows of a part, at most */
-    GALE_PARTS_BARREN = 1 << 20,  /* calls that return GALE_MORE and emit nothing, in a row */
+    GALE_PART_ROWS = 256,        /* rows of a part, at most */
+    GALE_PARTS_BARREN = 1 << 20, /* calls that return GALE_MORE and emit nothing, in a row */
 };
 
 /* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True after

@@ -27,14 +27,14 @@ typedef enum gx_mutant {
     GX_MUTANT_lost_is_open,        /* a tree whose source is lost is as open as before */
     GX_MUTANT_row_lost,            /* the last row of a batch is lost when that is closed */
     GX_MUTANT_batch_freed_twice,   /* a batch that was read goes home twice */
-    GX_MUTANT_part_edges_lost,     /* what a part has emitted does not count in the ack of its tuple, which comes again */
-    GX_MUTANT_part_behind,         /* what waits behind a tuple that comes again is executed before it */
-    GX_MUTANT_position_early,      /* the checkpoint has a spout's position of the one before, with the states of now */
-    GX_MUTANT_held_not_saved,      /* the checkpoint forgets a tuple that is held */
-    GX_MUTANT_sink_not_restored,   /* a sink that goes on does not cut back, or does not commit what was prepared */
-    GX_MUTANT_edges_again,         /* a run that goes on draws the same edges as the one before */
-    GX_MUTANT_late_is_kept,        /* what a sink could not commit yet counts as committed */
-    GX_MUTANT_late_end,            /* a run ends while a sink has not committed all */
+    GX_MUTANT_part_edges_lost,   /* what a part has emitted does not count in the ack of its tuple, which comes again */
+    GX_MUTANT_part_behind,       /* what waits behind a tuple that comes again is executed before it */
+    GX_MUTANT_position_early,    /* the checkpoint has a spout's position of the one before, with the states of now */
+    GX_MUTANT_held_not_saved,    /* the checkpoint forgets a tuple that is held */
+    GX_MUTANT_sink_not_restored, /* a sink that goes on does not cut back, or does not commit what was prepared */
+    GX_MUTANT_edges_again,       /* a run that goes on draws the same edges as the one before */
+    GX_MUTANT_late_is_kept,      /* what a sink could not commit yet counts as committed */
+    GX_MUTANT_late_end,          /* a run ends while a sink has not committed all */
     GX_MUTANT_COUNT
 } gx_mutant;
 

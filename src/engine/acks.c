@@ -122,17 +122,18 @@ void gx_acks_receive(gx_executor *ex, gx_inlet *inlet, const uint64_t item[2]) {
 void gx_acks_count_overflow(gx_task *task, bool tracked) {
     const gale_context *context = &task->context;
     if (!tracked && gx_load_relaxed(&task->counters.shed) == 0)
-        gale_log(
-            context->logger, GALE_LOG_WARN, context->component,
-            "task %u: its queue is at its limit of %llu bytes (queue_limit), and tuples that belong to no tree are lost: "
-            "nobody emits them again. A component that emits so much in one call should emit in parts (GALE_MORE)",
-            task->id, (unsigned long long)task->executor->shared->queue_limit);
+        gale_log(context->logger, GALE_LOG_WARN, context->component,
+                 "task %u: its queue is at its limit of %llu bytes (queue_limit), and tuples that belong to no tree "
+                 "are lost: "
+                 "nobody emits them again. A component that emits so much in one call should emit in parts (GALE_MORE)",
+                 task->id, (unsigned long long)task->executor->shared->queue_limit);
     gx_count(tracked ? &task->counters.overflowed : &task->counters.shed, 1);
 }
 
 void gx_acks_overflow(gx_executor *ex, gx_task *task, gx_roots roots, gale_reason reason) {
     GX_CHECK(task->executor == ex);
     bool limit = reason == GALE_REASON_OVERFLOW;
-    gx_acks_fail(ex, task, roots, reason, limit ? ex->shared->limit_text : "no memory for what its task cannot execute yet");
+    gx_acks_fail(ex, task, roots, reason,
+                 limit ? ex->shared->limit_text : "no memory for what its task cannot execute yet");
     gx_acks_count_overflow(task, roots.count > 0);
 }

@@ -169,8 +169,8 @@ typedef struct gx_executor {
         *run_end; /* of the rows in execution; NULL: interrupted by what happens here, and who runs is to
                                      look whether it may go on */
     const struct gale_head *resumed; /* the row that the run in hand began with, if it comes again; NULL */
-    uint32_t part_rows;      /* of the emission in parts (gale_part_is_full), since this run or call began */
-    uint32_t unfinished;     /* tasks here whose `finish` is to be called again */
+    uint32_t part_rows;              /* of the emission in parts (gale_part_is_full), since this run or call began */
+    uint32_t unfinished;             /* tasks here whose `finish` is to be called again */
     gx_cursor cursor;
     gx_forgotten forgotten;
     struct gx_locate_query *query;   /* its own, not concluded yet; see runtime/locate.h */

@@ -87,10 +87,10 @@ GX_NOINLINE static void expire(gx_executor *ex, gx_task *task, const gale_head *
 /* Rows of one batch that were run: how many there were, and of those the exceptions. */
 typedef struct tally {
     size_t run;
-    size_t not_counted; /* ticks, and what was too late */
-    size_t not_acked;   /* by the engine, in the plain way */
-    size_t answered;    /* or held, or failed, in their call */
-    uint64_t blocks;    /* bytes of blocks that they named */
+    size_t not_counted;     /* ticks, and what was too late */
+    size_t not_acked;       /* by the engine, in the plain way */
+    size_t answered;        /* or held, or failed, in their call */
+    uint64_t blocks;        /* bytes of blocks that they named */
     const gale_head *again; /* the last one comes again; NULL: it does not */
 } tally;
 

@@ -86,7 +86,7 @@ typedef struct gx_shared {
     uint64_t seed;
     bool until_drained;
     uint64_t queue_limit; /* bytes a task */
-    char limit_text[160];  /* of what finds a queue there */
+    char limit_text[160]; /* of what finds a queue there */
     gx_knobs knobs;
     gx_flow flow;
 

@@ -139,14 +139,14 @@ typedef struct gx_task {
     bool congested;
     bool full; /* it is congested because it says so, whatever waits for it */
     bool open;
-    bool remembers; /* a spout that keeps its place by itself */
-    bool finished;  /* its `finish` has had its turn */
+    bool remembers;  /* a spout that keeps its place by itself */
+    bool finished;   /* its `finish` has had its turn */
     bool unfinished; /* which returned GALE_MORE, and is to be called again */
     bool more;       /* its last `execute` returned GALE_MORE: the first tuple that waits here comes again */
-    bool wishes;    /* it waits for a checkpoint */
-    bool ran;       /* it executed something since the last flush */
-    bool stirred;   /* a function of a watch was called since the last flush */
-    bool reported;  /* `report` is of the call in progress */
+    bool wishes;     /* it waits for a checkpoint */
+    bool ran;        /* it executed something since the last flush */
+    bool stirred;    /* a function of a watch was called since the last flush */
+    bool reported;   /* `report` is of the call in progress */
     uint32_t sample_in;
     uint64_t unsampled;      /* tuples whose time is not taken, since the last one or until the next */
     gx_latencies *latencies; /* of its component, here */

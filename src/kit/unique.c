@@ -141,14 +141,14 @@ static int take(unique *bolt, const gale_tuple *tuple, gale_collector *out) {
 
 /* --- What is told ------------------------------------------------------------------------------------------------- */
 
-/* What is new since the last time. It goes to whoever adds up what the tasks say. */
+/* What is new since the last time: 1, or 0 when nothing is. It goes to whoever adds up what the tasks say. */
 static int tell(gx_window *window, gale_collector *out) {
     if (window->count == window->told) return 0;
     gale_value values[3] = { gale_i64(window->length), gale_i64(window->end - window->length),
                              gale_i64(window->count - window->told) };
     int rc = gale_emit_unanchored(out, STREAM_COUNTS, values, 3);
     if (rc >= 0) window->told = window->count;
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : 1;
 }
 
 /* All windows, in parts. One that could not be told stays, and is told with the next ones. */
@@ -157,7 +157,7 @@ static int tell_all(unique *bolt, gale_collector *out) {
         int rc = tell(&bolt->windows.items[bolt->next], out);
         if (rc < 0) return rc;
         bolt->next++;
-        if (bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
+        if (rc && bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
     }
     bolt->next = 0;
     return 0;
@@ -169,8 +169,9 @@ static int close_ended(unique *bolt, gale_collector *out) {
     int rc = 0;
     while (rc == 0 && done < ended) {
         rc = tell(&bolt->windows.items[done], out);
-        done += rc == 0;
-        if (rc == 0 && done < ended && gale_part_is_full(out)) rc = GALE_MORE;
+        if (rc < 0) break;
+        done++;
+        rc = rc && done < ended && gale_part_is_full(out) ? GALE_MORE : 0;
     }
     gx_windows_drop(&bolt->windows, done);
     return rc;

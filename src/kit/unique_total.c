@@ -129,11 +129,12 @@ static int take_watermark(total *bolt, const gale_tuple *tuple, gale_collector *
 static int tell_now(total *bolt, gale_collector *out) {
     while (bolt->next < bolt->windows.count) {
         gx_window *window = &bolt->windows.items[bolt->next];
-        int rc = window->told == window->count ? 0 : emit(window, STREAM_NOW, out);
+        bool changed = window->told != window->count;
+        int rc = changed ? emit(window, STREAM_NOW, out) : 0;
         if (rc < 0) return rc;
         window->told = window->count;
         bolt->next++;
-        if (bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
+        if (changed && bolt->next < bolt->windows.count && gale_part_is_full(out)) return GALE_MORE;
     }
     bolt->next = 0;
     return 0;

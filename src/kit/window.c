@@ -247,12 +247,13 @@ static gx_window_key *first_due(gx_window_bolt *bolt, int64_t time) {
 /* Emits with `function` what is due by `time`, in parts: GALE_MORE when some is left. */
 static int tell_due(gx_window_bolt *bolt, int64_t time, gale_collector *out,
                     int (*function)(gx_window_bolt *, gx_window_key *, gale_collector *)) {
-    gx_window_key *key = first_due(bolt, time);
-    while (key) {
+    gx_window_key *key;
+    bolt->part_is_full = false;
+    while ((key = first_due(bolt, time)) != NULL) {
+        if (bolt->part_is_full) return GALE_MORE;
         int rc = function(bolt, key, out);
         if (rc < 0) return rc;
-        key = first_due(bolt, time);
-        if (key && gale_part_is_full(out)) return GALE_MORE;
+        bolt->part_is_full = gale_part_is_full(out);
     }
     return GALE_OK;
 }
@@ -288,17 +289,19 @@ static int mark_changed(gx_window_bolt *bolt, gx_window_key *key) {
 /* From boundary to boundary at which something is due, the last at `time`. What changed is told before its window ends; what
  * changes at the last boundary waits for the next tick. */
 static int change_until(gx_window_bolt *bolt, int64_t time, gale_collector *out) {
-    int rc = GALE_OK;
+    int rc, marked;
     while (bolt->boundary < time) {
         rc = tell_all_changed(bolt, out);
         if (rc != GALE_OK) return rc;
+        if (bolt->part_is_full) rc = GALE_MORE; /* one key may be due at many boundaries */
         gx_agenda_item *item = gx_agenda_first(&bolt->agenda);
         int64_t next = item && item->due < time ? item->due : time;
         if (next > bolt->boundary) bolt->boundary = next;
         while ((item = gx_agenda_after(&bolt->agenda, GX_WINDOW_CHANGED)) != NULL && item->due <= bolt->boundary)
-            if ((rc = mark_changed(bolt, (gx_window_key *)item)) < 0) return rc;
+            if ((marked = mark_changed(bolt, (gx_window_key *)item)) < 0) return marked;
+        if (rc == GALE_MORE && bolt->boundary < time) return rc;
     }
-    return rc;
+    return GALE_OK;
 }
 
 /* It is `time` now, or no tuple comes that is older. The boundary stays until all is emitted: a key that is due in between

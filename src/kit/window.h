@@ -64,7 +64,8 @@ typedef struct gx_window_bolt {
     void *having; /* what is asked of rows */
     bool having_opened;
     bool restored;
-    bool closing; /* some keys were told of windows that end behind the boundary, and others are to be */
+    bool part_is_full;
+    bool closing;     /* some keys were told of windows that end behind the boundary, and others are to be */
     gale_state *kept; /* the panes, in a durable run; else NULL */
 } gx_window_bolt;
 

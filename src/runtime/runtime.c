@@ -99,10 +99,11 @@ static void take_options(gale_runtime *runtime, const gale_runtime_options *opti
     shared->seed = options->seed ? options->seed : gx_os_entropy();
     shared->until_drained = options->until_drained;
     shared->queue_limit = options->queue_limit ? options->queue_limit : QUEUE_LIMIT;
-    snprintf(shared->limit_text, sizeof shared->limit_text,
-             "the queue of the task was at its limit of %llu bytes (queue_limit): one call that feeds it emits more, or "
-             "a cycle does",
-             (unsigned long long)shared->queue_limit);
+    snprintf(
+        shared->limit_text, sizeof shared->limit_text,
+        "the queue of the task was at its limit of %llu bytes (queue_limit): one call that feeds it emits more, or "
+        "a cycle does",
+        (unsigned long long)shared->queue_limit);
     gx_store_relaxed(&shared->activity, options->inactive ? GX_INACTIVE : 0);
     shared->executor_count = options->executors ? options->executors : gx_os_cpu_count();
     if (shared->executor_count > GALE_EXECUTORS_MAX) shared->executor_count = GALE_EXECUTORS_MAX;

@@ -83,8 +83,8 @@ static bool holds_nothing(const gx_executor *ex) {
 /* Never before it has made a step with the topology running: a spout that was not asked yet looks like one that has
  * nothing. */
 static bool is_quiet(const gx_executor *ex, int32_t phase) {
-    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&
-           gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
+    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 &&
+           gx_inbox_is_empty(ex->inbox) && gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
            (!ex->has_ledger || (gx_ledger_open_trees(&ex->ledger) == 0 && !gx_ledger_has_answers(&ex->ledger))) &&
            holds_nothing(ex) && gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }

@@ -5,7 +5,16 @@
 
 #include <stdlib.h>
 
-enum { JOIN_MAX = 3, KEEP_MAX = 8, ROOTS_MAX = 4, WRONG = 64, LAST_MORE = 40, LOOSELY = 32, LOOSE_MOST = 4, PARTS_MAX = 4 };
+enum {
+    JOIN_MAX = 3,
+    KEEP_MAX = 8,
+    ROOTS_MAX = 4,
+    WRONG = 64,
+    LAST_MORE = 40,
+    LOOSELY = 32,
+    LOOSE_MOST = 4,
+    PARTS_MAX = 4
+};
 
 static_assert((int)KEEP_MAX <= (int)GX_SIM_WAITING_MAX, "there is room for what waits");
 

@@ -10,7 +10,11 @@
 enum { FIELD_KEY, FIELD_MESSAGE, FIELD_PATH, FIELD_HOPS, FIELD_ORIGIN, FIELD_SEQUENCE, FIELDS };
 enum { ORIGINS = GX_LIFE_NODES * 16, LETTER_MESSAGE = 2 };
 
-enum { LATER_ODDS = 24, AWAY_ODDS = 3, PART_ODDS = 2 }; /* one in so many tries to open, or to commit late, fails for now */
+enum {
+    LATER_ODDS = 24,
+    AWAY_ODDS = 3,
+    PART_ODDS = 2
+}; /* one in so many tries to open, or to commit late, fails for now */
 
 /* Kinds of records. */
 enum { RECORD_HEAD, RECORD_LAST, RECORD_COUNT, RECORD_HELD, RECORD_OWED, RECORD_PART };
@@ -419,7 +423,8 @@ static partial *add_part(instance *self, uint64_t message, uint64_t path, uint32
 static int emit_part(instance *self, const tuple *t, partial *p) {
     uint32_t children = gx_life_children(self->node, t->path, t->hops);
     uint32_t first = p ? p->children : 0, n = first;
-    while (n < children && (n == first || gale_context_random(self->context) % PART_ODDS)) emit_child(self, t, n++, NULL, 0);
+    while (n < children && (n == first || gale_context_random(self->context) % PART_ODDS))
+        emit_child(self, t, n++, NULL, 0);
     if (n < children && !p && !(p = add_part(self, t->message, t->path, n))) return no_memory(self);
     if (n < children) {
         p->children = n;

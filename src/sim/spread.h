@@ -46,9 +46,9 @@ typedef struct gx_sim_instance {
     uint64_t emitted;
     gale_handle waiting[GX_SIM_WAITING_MAX]; /* tuples that it holds */
     uint32_t waiting_count;
-    int64_t energy; /* of those that wait */
+    int64_t energy;            /* of those that wait */
     uint32_t parts, parts_all; /* of the emission in hand: those that are left, and all */
-    uint32_t loose; /* times that it emitted where nothing was in execution */
+    uint32_t loose;            /* times that it emitted where nothing was in execution */
     struct gx_sim_seat *seat;
 } gx_sim_instance;
 

@@ -20,14 +20,14 @@ struct gx_keyed_state {
     gx_keyed_state *next;
     gx_cells cells;
     gx_keyed_names names;
-    int64_t time_to_live; /* ns; 0: for ever */
-    gx_buf key, value;    /* of the call in hand */
-    const char *lent;     /* the block that a caller may still read */
-    size_t hand;          /* one more than the cell to be looked at next */
-    size_t cut;           /* changes of the last cut */
-    uint64_t debt;        /* pairs of the store to look at, whether they are over */
-    gx_buf swept;         /* the last of the store's keys that was, per scope */
-    bool swept_own;       /* it is of the task's own scope */
+    int64_t time_to_live;   /* ns; 0: for ever */
+    gx_buf key, value;      /* of the call in hand */
+    const char *lent;       /* the block that a caller may still read */
+    size_t hand;            /* one more than the cell to be looked at next */
+    size_t cut;             /* changes of the last cut */
+    uint64_t debt;          /* pairs of the store to look at, whether they are over */
+    gx_buf swept;           /* the last of the store's keys that was, per scope */
+    bool swept_own;         /* it is of the task's own scope */
     struct walk *suspended; /* NULL: none is */
     char name[GALE_STATE_NAME_MAX + 1];
 };

@@ -231,6 +231,11 @@ static void wish_checkpoint(gale_collector *out) {
     of(out)->wishes++;
 }
 
+static bool part_is_full(gale_collector *out) {
+    fake_collector *fake = of(out);
+    return fake->part_rows && ++fake->part_asked >= fake->part_rows;
+}
+
 static int64_t source_lost(gale_collector *out, gale_is_lost_fn *is_lost, void *user) {
     fake_collector *fake = of(out);
     int64_t lost = 0;
@@ -264,6 +269,7 @@ static const gale_collector_ops ops = {
     .metric_new = metric_new,
     .wish_checkpoint = wish_checkpoint,
     .source_lost = source_lost,
+    .part_is_full = part_is_full,
     .health = health,
     .reset_timeout = reset_timeout,
     .congest = congest,

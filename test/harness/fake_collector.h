@@ -76,6 +76,9 @@ typedef struct fake_collector {
     size_t watch_count;
     int watch_error; /* when negative, none is made */
 
+    uint64_t part_rows;  /* of a part (gale_part_is_full); 0: no part is ever full */
+    uint64_t part_asked; /* how often that was asked since the call began, which is for the test to say */
+
     bool holds;      /* tuples may be held, under their own handles */
     uint64_t resets; /* timeouts that began anew */
     bool congested;

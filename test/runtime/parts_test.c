@@ -24,9 +24,7 @@ static struct {
 } b;
 
 /* What the sink has seen: rows of a tuple stand together, in order. */
-static struct {
-    uint64_t next_tuple, next_row, rows, wrong;
-} s;
+static struct { uint64_t next_tuple, next_row, rows, wrong; } s;
 
 static int emit_part(uint64_t number, gale_collector *out) {
     uint64_t before = b.emitted;
@@ -299,9 +297,10 @@ static void a_call_that_emits_more_than_a_queue_holds_fails_with_the_bound(void 
     if (!spout.fails) assert_int_equal(s.rows, ROWS);
     if (spout.fails) assert_int_equal(spout.last_failure.reason, GALE_REASON_OVERFLOW);
     if (spout.fails)
-        assert_string_equal(spout.last_text,
-                            "the queue of the task was at its limit of 524288 bytes (queue_limit): one call that feeds it "
-                            "emits more, or a cycle does");
+        assert_string_equal(
+            spout.last_text,
+            "the queue of the task was at its limit of 524288 bytes (queue_limit): one call that feeds it "
+            "emits more, or a cycle does");
     rig_fini(&r);
 }
 
