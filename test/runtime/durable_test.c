@@ -18,6 +18,8 @@ typedef struct scene {
     bool always;  /* checkpoints without a pause */
     bool threads;
     bool fails;       /* the pass bolt fails some */
+    bool parts;       /* a tick of the hold bolt lets go what it holds in parts */
+    uint64_t resumed; /* such ticks that came again in another run */
     bool forgets;     /* the hold bolt does not say what it holds */
     bool stubborn;    /* the counters do not go on with what they saved */
     gx_atomic32 open; /* counters that are */
@@ -132,6 +134,8 @@ static const gale_bolt_ops pass_ops = { .size = sizeof pass_ops,
 typedef struct holder {
     gale_handle held[HELD_MAX];
     uint32_t count;
+    uint32_t releases; /* that the tick in hand is to let go still */
+    bool restored;     /* and was begun by another run */
 } holder;
 
 static int hold_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self) {
@@ -151,9 +155,20 @@ static int let_go(holder *h, gale_collector *out) {
     return gale_ack(out, first);
 }
 
+static int let_go_in_parts(holder *h, gale_collector *out) {
+    s.resumed += h->restored;
+    h->restored = false;
+    if (!h->releases) h->releases = h->count;
+    if (!h->releases) return 0;
+    int rc = let_go(h, out);
+    return rc < 0 ? rc : --h->releases ? GALE_MORE : 0;
+}
+
 static int hold(void *self, const gale_tuple *tuple, gale_collector *out) {
     holder *h = self;
+    if (gale_tuple_is_tick(tuple) && s.parts) return let_go_in_parts(h, out);
     if (gale_tuple_is_tick(tuple)) return h->count ? let_go(h, out) : 0;
+    if (h->releases) fail_msg("a tuple came before the tick that was not done");
     assert_int_equal(gale_tuple_hold(out, gale_tuple_handle(tuple), &h->held[h->count]), 0);
     h->count++;
     return h->count > s.holds ? let_go(h, out) : 0;
@@ -161,6 +176,8 @@ static int hold(void *self, const gale_tuple *tuple, gale_collector *out) {
 
 static int hold_save(void *self, gale_saver *to) {
     holder *h = self;
+    gale_value releases = gale_i64(h->releases);
+    gale_save(to, &releases, 1);
     for (uint32_t i = 0; i < h->count; i++) {
         gale_value handle = gale_i64((int64_t)h->held[i]);
         gale_save(to, &handle, 1);
@@ -172,6 +189,8 @@ static int hold_restore(void *self, gale_saved *from, gale_collector *out) {
     holder *h = self;
     const gale_value *v;
     size_t count;
+    if (gale_saved_next(from, &v, &count) == 1) h->releases = (uint32_t)v[0].as.i64;
+    h->restored = h->releases > 0;
     while (gale_saved_next(from, &v, &count) == 1) {
         h->held[h->count++] = (gale_handle)v[0].as.i64;
         assert_non_null(gale_held(out, h->held[h->count - 1]));
@@ -462,6 +481,22 @@ static void a_run_that_ends_at_any_step_goes_on_and_counts_each_number_once(void
     assert_true(runs > 100);
 }
 
+static void a_tick_that_was_not_done_comes_again_before_what_waited_behind_it(void **state) {
+    (void)state;
+    uint64_t resumed = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        setup(NULL);
+        s.executors = 1 + (uint32_t)(seed % 2);
+        s.holds = 30;
+        s.parts = s.always = s.hurries = true;
+        run_with_crashes(seed, 400);
+        assert_each_counted_once();
+        resumed += s.resumed;
+        if (seed < 20) teardown(NULL);
+    }
+    assert_true(resumed > 10);
+}
+
 /* Steps until so many checkpoints last, and then ends as by a kill. */
 static void run_until(uint64_t commits) {
     gale_runtime *runtime = start();
@@ -674,6 +709,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_that_is_not_interrupted_ends_with_a_checkpoint, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_finished_is_not_run_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_run_that_ends_at_any_step_goes_on_and_counts_each_number_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_tick_that_was_not_done_comes_again_before_what_waited_behind_it, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_a_bolt_holds_and_does_not_save_is_emitted_again, setup, teardown),
         cmocka_unit_test_setup_teardown(another_number_of_executors_and_tasks_goes_on, setup, teardown),
