@@ -247,6 +247,40 @@ static void bytes_stay_bytes_unless_they_are_text(void **state) {
 
 /* --- When there is no end to it --- */
 
+/* Each part is one event. */
+static void expect_parts(fixture *f, bool tick, int parts) {
+    f->fake.part_rows = 1;
+    fake_forget(&f->fake);
+    for (int n = 1; n <= parts; n++) {
+        f->fake.part_asked = 0;
+        int rc = tick ? f->bolt.ops->execute(f->self, fake_tick(&f->fake, 1), &f->fake.collector)
+                      : f->bolt.ops->finish(f->self, &f->fake.collector);
+        assert_int_equal(rc, n < parts ? GALE_MORE : 0);
+    }
+    f->fake.part_rows = 0;
+}
+
+static void events_that_end_together_are_emitted_in_parts(void **state) {
+    (void)state;
+    for (int tick = 0; tick < 2; tick++) {
+        fixture f;
+        begin(&f);
+        f.options.start = "^\\d";
+        f.options.key = "file";
+        prepare(&f);
+        expect(&f, "a", "1", "");
+        expect(&f, "b", "2", "");
+        expect(&f, "a", " 3", "");
+        expect(&f, "c", "4", "");
+        gale_manual_clock_advance(f.fake.clock, 5 * GALE_SECOND);
+        expect_parts(&f, tick, 3);
+        assert_string_equal(fake_text(&f.fake.emitted), "2:[\"b\",\"2\"]\n1,3:[\"a\",\"1| 3\"]\n4:[\"c\",\"4\"]\n");
+        assert_int_equal(open_lines(), 0);
+        expect_end(&f, "");
+        end(&f);
+    }
+}
+
 static void an_event_that_gets_no_more_is_emitted(void **state) {
     (void)state;
     fixture f;
@@ -500,6 +534,7 @@ int main(void) {
         cmocka_unit_test(lines_of_different_keys_do_not_mix),
         cmocka_unit_test(bytes_stay_bytes_unless_they_are_text),
         cmocka_unit_test(an_event_that_gets_no_more_is_emitted),
+        cmocka_unit_test(events_that_end_together_are_emitted_in_parts),
         cmocka_unit_test(lines_that_wait_do_not_time_out),
         cmocka_unit_test(an_event_is_cut_at_its_limits_and_goes_on),
         cmocka_unit_test(for_want_of_keys_the_event_that_waited_longest_is_emitted),

@@ -720,6 +720,44 @@ static void a_walk_ends_with_what_it_is_told(void **state) {
     assert_int_equal(seen, 3);
 }
 
+/* Keys are 0 to 299: each comes once. */
+static int mark_key(void *user, const gale_value *key, const gale_value *value) {
+    uint8_t *seen = user;
+    (void)value;
+    seen[key->as.i64]++;
+    return key->as.i64 % 7 ? 0 : GALE_MORE;
+}
+
+static void a_walk_that_is_suspended_goes_on_behind_the_last_pair(void **state) {
+    (void)state;
+    for (int durable = 0; durable < 3; durable++) { /* 2: nothing is in memory when it begins */
+        begin(1, durable != 0, durable == 2 ? 3000 : 0);
+        for (int64_t i = 0; i < 300; i++) {
+            gale_value key = gale_i64(i);
+            gale_state_add(states[0], &key, i, NULL);
+        }
+        if (durable) cut(0);
+        if (durable == 2) {
+            end();
+            begin(1, true, 3000);
+        }
+        uint8_t seen[300] = { 0 };
+        size_t parts = 0;
+        int rc;
+        while ((rc = gale_state_each(states[0], mark_key, seen)) == GALE_MORE) {
+            parts++;
+            if (durable) gx_keyed_committed(&tasks[0], checkpoint); /* nothing leaves memory in between */
+        }
+        assert_int_equal(rc, GALE_OK);
+        assert_int_equal(parts, 43);
+        for (size_t i = 0; i < 300; i++) assert_int_equal(seen[i], 1);
+        assert_int_equal(pairs(0), 300); /* the next one begins anew */
+        assert_int_equal(gale_state_each(states[0], mark_key, seen), GALE_MORE);
+        end(); /* a suspended one ends with its state */
+        memory_clear(&memory.now);
+    }
+}
+
 /* --- Faults --- */
 
 static void a_store_that_cannot_be_read_is_told(void **state) {
@@ -1000,6 +1038,7 @@ int main(void) {
         TEST(whether_keys_are_a_tasks_alone_is_told),
         TEST(a_walk_may_change_the_pair_that_it_is_given),
         TEST(a_walk_ends_with_what_it_is_told),
+        TEST(a_walk_that_is_suspended_goes_on_behind_the_last_pair),
         TEST(a_store_that_cannot_be_read_is_told),
         TEST(whatever_the_store_has_nothing_breaks),
         TEST(damaged_keys_are_told),
