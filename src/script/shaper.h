@@ -76,6 +76,14 @@ int gx_shaper_output(gx_shaper_settings *settings, const char *stream, const cha
 /* The place of a field; -1: none, with a report that calls the list `what`. */
 int32_t gx_shaper_place(const gx_shaper_settings *settings, const char *what, gale_str name, gale_error *error);
 
+/* A tuple whose items are emitted in parts (script/flat_map.c). */
+typedef struct gx_shaper_part {
+    uint32_t next;         /* item; 0: there is no such tuple */
+    uint64_t print;        /* of the tuple */
+    const gale_body *body; /* that the items were made of; NULL: they are to be made again */
+    gale_value items;
+} gx_shaper_part;
+
 typedef struct gx_shaper {
     gx_instance instance;
     const gx_shaper_settings *given;
@@ -86,6 +94,7 @@ typedef struct gx_shaper {
     gale_str names[GX_SHAPER_VALUES];
     gale_value values[GX_SHAPER_VALUES];
     gx_expression expressions[GX_SHAPER_EXPRESSIONS];
+    gx_shaper_part part;
 } gx_shaper;
 
 int gx_shaper_prepare(void *user, const gale_context *context, gale_collector *out, void **ret_self);

@@ -6,7 +6,7 @@ import unittest
 
 import gale
 from gale.testing import Test, TestState
-from rig import Heard, Numbers
+from rig import Heard, Numbers, Taken
 
 
 class Split(gale.BasicBolt):
@@ -46,12 +46,78 @@ class Ticking(gale.BasicBolt):
             self.count += 1
 
 
+class Rows:
+    """Makes `count` rows of a tuple, and of the end, in parts."""
+    outputs = ["row"]
+
+    def __init__(self, count, taken):
+        self.count, self.taken, self.before = count, taken, []
+
+    def rows(self):
+        for row in range(self.count):
+            self.out.emit([row])
+            yield
+        self.before.append(len(self.taken))
+
+    def finish(self):
+        return self.rows()
+
+
+class Burst(Rows, gale.BasicBolt):
+    def execute(self, tuple):
+        return self.rows()
+
+
+class Hasty(Rows, gale.Bolt):
+    """The same, and answers itself."""
+
+    def execute(self, tuple):
+        yield from self.rows()
+        self.out.ack(tuple)
+
+
+def burst(make, count, taken):
+    topology = gale.Topology("burst")
+    topology.add_spout("lines", gale.spout(lambda: iter(()), outputs=["line"]))
+    topology.add_bolt("burst", make, arguments={"count": count, "taken": taken}).shuffle_grouping("lines")
+    topology.add_bolt("taken", Taken, arguments={"taken": taken}).shuffle_grouping("burst")
+    return topology
+
+
 def word_count():
     topology = gale.Topology("word-count")
     topology.add_spout("lines", gale.spout(lambda: iter(()), outputs=["line"]))
     topology.add_bolt("split", Split).shuffle_grouping("lines")
     topology.add_bolt("count", Count, parallelism=3).fields_grouping("split", "word")
     return topology
+
+
+class Parts(unittest.TestCase):
+    def test_a_generator_emits_in_parts_and_its_tuple_is_acked_when_it_ends(self):
+        rows = [[row] for row in range(2000)]
+        for make in Burst, Hasty:
+            taken = []
+            with burst(make, 2000, taken) as topology, Test(topology) as test:
+                test.feed("lines", ["a"])
+                test.feed("lines", ["b"])
+                test.settle()
+                test.expect_acked()
+                self.assertEqual(taken, rows * 2)
+                test.finish()
+                self.assertEqual(taken, rows * 3)
+
+    def test_what_consumes_it_runs_in_between(self):
+        taken, made = [], []
+
+        class Watched(Burst):
+            def rows(self):
+                yield from super().rows()
+                made.append(self.before)
+
+        with burst(Watched, 2000, taken) as topology, Test(topology) as test:
+            test.feed("lines", ["a"])
+            test.settle()
+        self.assertGreater(made[0][0], 1000)
 
 
 class Topologies(unittest.TestCase):

@@ -231,6 +231,42 @@ static void a_flat_map_emits_each_item(void **state) {
     end(&f);
 }
 
+/* One item a part. */
+static int take_part(fixture *f, const char *path, const char *emitted) {
+    f->fake.part_rows = 1;
+    f->fake.part_asked = 0;
+    int rc = take(f, path, 1, gale_null());
+    assert_string_equal(fake_text(&f->fake.emitted), emitted);
+    return rc;
+}
+
+static int go_on_elsewhere(fixture *f, uint32_t parts) {
+    assert_int_equal(fake_keep(&f->fake, f->bolt.ops->durable, f->self), 0);
+    f->bolt.ops->cleanup(f->self);
+    assert_int_equal(fake_prepare(&f->fake, &f->bolt, &f->self), 0);
+    return fake_give_back(&f->fake, f->bolt.ops->durable, f->self, 0, parts);
+}
+
+static void a_long_list_is_emitted_in_parts(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    make_flat_map(&f, "{ path, 2, 3 }", "item", NULL);
+    assert_int_equal(take_part(&f, "/a", "[\"/a\"]\n"), GALE_MORE);
+    assert_int_equal(take_part(&f, "/a", "[2]\n"), GALE_MORE);
+    assert_int_equal(take_part(&f, "/a", "[3]\n"), 0);
+    assert_int_equal(take_part(&f, "/b", "[\"/b\"]\n"), GALE_MORE);
+    assert_int_equal(go_on_elsewhere(&f, 1), 0); /* a cut between two parts */
+    assert_int_equal(take_part(&f, "/b", "[2]\n"), GALE_MORE);
+    assert_int_equal(go_on_elsewhere(&f, 1), 0);
+    assert_int_equal(take_part(&f, "/c", "[\"/c\"]\n"), GALE_MORE); /* "/b" did not come back */
+    assert_int_equal(go_on_elsewhere(&f, 2), GALE_STATE);
+    assert_string_equal(
+        fake_text(&f.fake.reports),
+        "flat map: 1 items of a tuple were emitted, and others were not; start it once with as many tasks as before\n");
+    end(&f);
+}
+
 static void an_item_of_the_wrong_shape_fails_the_tuple(void **state) {
     (void)state;
     fixture f;
@@ -302,6 +338,7 @@ int main(void) {
         cmocka_unit_test(a_map_sets_keeps_drops_and_renames),
         cmocka_unit_test(a_map_that_makes_no_sense_is_refused),
         cmocka_unit_test(a_flat_map_emits_each_item),
+        cmocka_unit_test(a_long_list_is_emitted_in_parts),
         cmocka_unit_test(an_item_of_the_wrong_shape_fails_the_tuple),
         cmocka_unit_test(what_is_not_given_is_refused),
         cmocka_unit_test(every_failing_allocation_is_survived),

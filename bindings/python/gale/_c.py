@@ -172,6 +172,7 @@ PREFIXES = {ErrorCode: "GALE_", Reason: "GALE_REASON_", Phase: "GALE_PHASE_", Wa
 SECOND = 1000000000
 ERROR_TEXT = 1000
 FAILURE_TEXT = 200
+MORE = 2 ** 30
 OPEN_TREES_MAX = 1000
 METRICS_MAX = 64
 METRIC_NAMES_MAX = 1024
@@ -473,6 +474,7 @@ GALE = {
     "gale_reset_timeout": (c.c_int, pointer, u64),
     "gale_congest": (c.c_int, pointer, c.c_bool),
     "gale_health": (None, pointer, text),
+    "gale_part_is_full": (c.c_bool, pointer),
     "gale_report": (None, pointer, text),
     "gale_pending": (u64, pointer),
     "gale_stop": (None, pointer, c.c_int, text),

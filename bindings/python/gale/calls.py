@@ -7,6 +7,7 @@ frees it with its topology (free_user), a task when it is closed. Nothing that i
 
 import ctypes
 import itertools
+from inspect import isgenerator as is_generator
 
 from . import _c
 from ._library import gale
@@ -91,11 +92,13 @@ def on_fail(self, message_id, failure):
 @_c.EXECUTE
 def on_execute(self, tuple, _out):
     task = tasks[self]
+    if task.steps:
+        return task.in_parts(task.steps)
     try:
-        task.component.execute(task.reader.read(tuple))
-        return 0
+        steps = task.component.execute(task.reader.read(tuple))
     except BaseException as error:
         return task.raised(error)
+    return task.in_parts(steps) if is_generator(steps) else 0
 
 
 @_c.EXECUTE
@@ -104,7 +107,9 @@ def on_execute_batch(self, tuples, _out):
     take, read, execute = gale.batch_next, task.reader.read, task.component.execute
     try:
         while (tuple := take(tuples)) is not None:
-            execute(read(tuple))
+            steps = task.steps or execute(read(tuple))
+            if is_generator(steps) and (rc := task.in_parts(steps)):
+                return rc
         return 0
     except BaseException as error:
         return task.raised(error)
@@ -119,7 +124,11 @@ def on_flush(self, _out):
 @_c.FLUSH
 def on_finish(self, _out):
     task = tasks[self]
-    return task.guard(task.component.finish)
+    try:
+        steps = task.steps or task.component.finish()
+    except BaseException as error:
+        return task.raised(error)
+    return task.in_parts(steps) if is_generator(steps) else 0
 
 
 # --- What is kept beyond a run: one record of one value --------------------------------------------------------------

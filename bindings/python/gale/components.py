@@ -76,6 +76,10 @@ class Bolt(Component):
 
     Methods beside `execute` are called when there are any: `flush` after all that was there to execute, before the
     executor looks for more; `finish` once all before this bolt has drained.
+
+    `execute` and `finish` that emit much are generators: a `yield` after each row lets the rows go in parts, as their
+    consumers take them. The tuple is answered when the generator has ended. A run that goes on from a checkpoint begins
+    the generator anew.
     """
 
     def prepare(self):
@@ -109,7 +113,7 @@ class _FunctionBolt(BasicBolt):
     function = None
 
     def execute(self, tuple):
-        self.function(tuple, self.out)
+        return self.function(tuple, self.out)
 
 
 def bolt(function=None, *, outputs=()):

@@ -15,11 +15,12 @@ _EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
         self.definition, self.out, self.context, self.reader = definition, out, Context(context), Reader()
+        self.steps = None  # the generator that a function returned, and that has not ended
         self.collector = Collector(out, self.context.component, definition.outputs, self.guard)
         definition.crew.tasks.add(self)
 
@@ -55,6 +56,19 @@ class Task:
         """Calls it; nothing that it raises goes on."""
         try:
             function(*arguments)
+        except BaseException as error:
+            return self.raised(error)
+        return 0
+
+    def in_parts(self, steps):
+        """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C: 0 when
+        it has ended, or MORE."""
+        self.steps = None
+        try:
+            for _ in steps:
+                if gale.part_is_full(self.out):
+                    self.steps = steps
+                    return _c.MORE
         except BaseException as error:
             return self.raised(error)
         return 0
