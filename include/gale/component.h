@@ -290,7 +290,7 @@ GALE_INLINE int gale_congest(gale_collector *out, bool congested) {
  * After GALE_MORE, `execute` and `execute_batch` are called again with the same tuple, the last that was taken, and
  * `finish` is called again. The next call comes when nothing that the bolt feeds is congested, and before the task
  * executes anything behind the tuple. The tuple is not answered in between: a simple bolt's is acked after its last call,
- * and what all calls have emitted is anchored to it. Its timeout goes on.
+ * and what all calls have emitted is anchored to it. Its timeout goes on. It has another handle in each call.
  *
  * The bolt keeps in its own structure how far it has come. A checkpoint may be cut between two parts: `save` writes what is
  * left to emit, and after `restore` the tuple comes again, before all that waited behind it. A tick does so only with the

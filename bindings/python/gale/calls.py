@@ -89,16 +89,25 @@ def on_fail(self, message_id, failure):
     task.guard(task.component.fail, message_id, told)
 
 
+def _take(task, tuple, execute):
+    """A tuple, or one that comes again, under another handle, for the rest of what its generator emits."""
+    if task.steps:
+        task.taken.handle = tuple.handle
+        return task.in_parts(task.steps)
+    steps = execute(tuple)
+    if not is_generator(steps):
+        return 0
+    task.taken = tuple
+    return task.in_parts(steps)
+
+
 @_c.EXECUTE
 def on_execute(self, tuple, _out):
     task = tasks[self]
-    if task.steps:
-        return task.in_parts(task.steps)
     try:
-        steps = task.component.execute(task.reader.read(tuple))
+        return _take(task, task.reader.read(tuple), task.component.execute)
     except BaseException as error:
         return task.raised(error)
-    return task.in_parts(steps) if is_generator(steps) else 0
 
 
 @_c.EXECUTE
@@ -107,8 +116,7 @@ def on_execute_batch(self, tuples, _out):
     take, read, execute = gale.batch_next, task.reader.read, task.component.execute
     try:
         while (tuple := take(tuples)) is not None:
-            steps = task.steps or execute(read(tuple))
-            if is_generator(steps) and (rc := task.in_parts(steps)):
+            if rc := _take(task, read(tuple), execute):
                 return rc
         return 0
     except BaseException as error:

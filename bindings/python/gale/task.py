@@ -15,7 +15,7 @@ _EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "steps", "taken")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
@@ -61,8 +61,8 @@ class Task:
         return 0
 
     def in_parts(self, steps):
-        """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C: 0 when
-        it has ended, or MORE."""
+        """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C:
+        0 when it has ended, or MORE."""
         self.steps = None
         try:
             for _ in steps:
