@@ -305,10 +305,10 @@ enum {
     GALE_PARTS_BARREN = 1 << 20, /* calls that return GALE_MORE and emit nothing, in a row */
 };
 
-/* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True after
- * GALE_PART_ROWS times, and earlier when something that the task feeds is congested. Never true for a call that has not
- * asked before, unless the first row congested what it went to. For `execute`, `execute_batch` and `finish`. False where
- * whoever runs the component does not know of parts: the call then emits all. */
+/* Has the call emitted a part? To be asked once after each row, or after each piece of work that may emit none. True when
+ * it was asked GALE_PART_ROWS times since the call began (of `execute`: since the batch of tuples began), and earlier when
+ * something that the task feeds is congested. For `execute`, `execute_batch` and `finish`. False where the component is run
+ * by something that does not know of parts: the call then emits all. */
 GALE_INLINE bool gale_part_is_full(gale_collector *out) {
     GALE_ASSERT(out);
     bool has = out->ops->size >= offsetof(gale_collector_ops, part_is_full) + sizeof out->ops->part_is_full;

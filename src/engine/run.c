@@ -98,7 +98,7 @@ static int call_or_time(gx_executor *ex, gx_task *task) {
     return GX_UNLIKELY(--task->sample_in == 0) ? timed_call(ex, task) : call(ex, task);
 }
 
-/* Its call returned more than a number of tasks. True: it comes again, and counts when it does not any more. */
+/* The call returned GALE_MORE, or what no call may. True: the row comes again, and counts when it does not any more. */
 GX_NOINLINE static bool keep(gx_executor *ex, gx_task *task, int *rc, tally *t) {
     const gale_head *head = ex->cursor.tuple.head;
     if (!gx_parts_keep(ex, task, rc)) return false;
@@ -162,7 +162,7 @@ GX_NOINLINE static void execute_any(gx_executor *ex, gx_task *task, const gale_h
     if (begin_any(ex, task, head, t)) end_any(ex, task, call_or_time(ex, task), t);
 }
 
-/* Its call has not just returned, or it answered the row. */
+/* Slow path: the call failed, answered the row, or is to be made again. */
 GX_NOINLINE static void end_other(gx_executor *ex, gx_task *task, int rc, tally *t) {
     if (rc >= GALE_MORE && keep(ex, task, &rc, t)) return;
     t->not_acked++;
@@ -565,6 +565,7 @@ static size_t run_local_batch(gx_executor *ex, gx_task *task) {
     if (GX_UNLIKELY(task->more)) park_local(ex, task);
     return done;
 }
+
 void gx_run_park_all(gx_executor *ex) {
     while (ex->local.count) park_local(ex, ex->shared->tasks[ex->local.head->target]);
 }
@@ -634,6 +635,7 @@ static void park_from_ring(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx_b
     park(ex, task, batch, comes_again);
 }
 
+/* The batch at the front of the ring is run. */
 static size_t run_ring_batch(gx_executor *ex, gx_inlet *inlet, gx_task *task, gx_batch *batch) {
     uint64_t blocks;
     size_t done = run_rows(ex, task, batch, &blocks);

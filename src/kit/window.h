@@ -65,7 +65,7 @@ typedef struct gx_window_bolt {
     bool having_opened;
     bool restored;
     bool part_is_full;
-    bool closing;     /* some keys were told of windows that end behind the boundary, and others are to be */
+    bool closing;     /* rows of windows that end behind the boundary are emitted for some keys, and not for all */
     gale_state *kept; /* the panes, in a durable run; else NULL */
 } gx_window_bolt;
 

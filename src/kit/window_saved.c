@@ -75,8 +75,8 @@ static int save_time(const gx_window_bolt *bolt, gale_saver *to) {
     return rc < 0 ? rc : gale_save(to, time, 5);
 }
 
-/* Keys that are due at another time than their panes say: before the boundary has moved on, or because they were told of a
- * window that ends behind it, when only a part has been. */
+/* Keys that are due at another time than their panes say: before the boundary has moved on, or because a window that ends
+ * behind it was emitted for them, and not for all. */
 static int save_due(gx_window_bolt *bolt, gale_saver *to) {
     int rc = GALE_OK;
     const gx_agenda_item *item = gx_agenda_first(&bolt->agenda);
