@@ -31,10 +31,13 @@ typedef struct gale_topology_file_options {
     const char *const
         *plugins; /* names and paths of plugins, beside those that the file names itself (docs/plugins.md) */
     size_t plugin_count;
+    bool
+        open; /* the caller adds more: streams may name spouts and bolts that are not in the file, bolts need no stream, and
+                  `spouts` may be missing. The topology comes unchecked: gale_topology_check, or gale_runtime_new, does it */
 } gale_topology_file_options;
 
 #define GALE_TOPOLOGY_FILE_OPTIONS_INIT                                                                                \
-    { sizeof(gale_topology_file_options), 0, false, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(gale_topology_file_options), 0, false, 0, 0, 0, 0, 0, 0, 0, false }
 
 /* Makes the topology of the file at `path`, checked. `options` may be NULL. GALE_IO, GALE_SYNTAX, GALE_TOPOLOGY, GALE_CONFIG,
  * GALE_NOT_FOUND (a class, a variable), GALE_UNSUPPORTED (what only Java can do), GALE_INVALID, GALE_TOO_LARGE,

@@ -46,7 +46,7 @@ typedef struct gale_tuple {
     const struct gale_schema *schema;
     gale_handle handle;
     uint32_t source; /* the task that emitted it; 0: the system */
-    uint32_t reserved;
+    uint32_t stream; /* of that task's component, counted as it declares them */
 } gale_tuple;
 
 /* How many values a body has. Reads bytes: a body that was packed into a key may lie at any address. */

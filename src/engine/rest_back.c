@@ -424,7 +424,7 @@ static int hold(gx_task *task, gx_task *source, const gale_value *v, const saved
     if (!row) return GALE_NO_MEMORY;
     int rc = put_row(ex, row, length, tuple) ? GALE_OK : GALE_NO_MEMORY;
     gale_head *head = (gale_head *)row;
-    gale_tuple view = { gx_row_body(head), head, &ex->shared->plan->schema, 0, source->id, 0 };
+    gale_tuple view = { gx_row_body(head), head, &ex->shared->plan->schema, 0, source->id, head->stream };
     if (rc == GALE_OK) {
         rc = gx_body_fits(view.body, tuple->body->size) ? GALE_OK : GALE_DAMAGED;
         if (rc == GALE_OK)

@@ -202,6 +202,7 @@ static void begin_run(gx_executor *ex, gx_task *task, const gx_batch *batch) {
     cursor->tuple.handle = gx_handle(task->id, GX_HELD_CURRENT, generation);
     gx_turn_begin(ex, task);
     const gale_head *first = (const gale_head *)(batch->bytes + batch->read);
+    cursor->tuple.stream = first->stream;
     cursor->edge = gx_edges_find(&task->edges, batch->source, first->stream);
     ex->run_end = GX_UNLIKELY(cursor->edge->mixed) ? end_of_edge(batch) : batch->bytes + batch->used;
 }

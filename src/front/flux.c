@@ -129,6 +129,7 @@ static int make_topology(gx_loading *l, const gx_yaml *root) {
     int rc = renamed ? 0 : gx_loading_keep(l, gx_shape_text(l->doc, root, "a topology", "name", &name, l->error));
     if (rc < 0) return rc;
     if (!(l->topology = gale_topology_new(name ? name->text.data : "unnamed"))) return gx_loading_no_memory(l);
+    l->topology->open = l->options->open;
     if (!l->topology->error.code) return 0;
     rc = gx_loading_keep(l, gx_loading_builder_error(l, name, l->topology->error.code));
     if (rc < 0) return rc;
@@ -147,7 +148,7 @@ static int begin(gx_loading *l, const gx_yaml *root) {
     int rc = gx_loading_keep(l, gx_shape_map(l->doc, root, "a topology", GX_FLUX_KEYS, l->error));
     if (rc == 0) rc = refuse_java(l, root);
     if (rc == 0) rc = make_topology(l, root);
-    if (rc < 0 || gx_yaml_get(root, "spouts") || has(root, "topologySource")) return rc;
+    if (rc < 0 || l->options->open || gx_yaml_get(root, "spouts") || has(root, "topologySource")) return rc;
     return gx_loading_keep(l,
                            gx_yaml_error(l->doc, root, l->error, GALE_TOPOLOGY, "a topology needs the field 'spouts'"));
 }
@@ -155,7 +156,7 @@ static int begin(gx_loading *l, const gx_yaml *root) {
 static int finish(gx_loading *l, const gx_yaml *root) {
     gale_error inner = GALE_ERROR_INIT;
     const gx_yaml *place = gx_yaml_get(root, "streams");
-    if (gx_yaml_kept(l->doc)) return 0; /* what is left out would be told of again */
+    if (l->options->open || gx_yaml_kept(l->doc)) return 0; /* what is left out would be reported again */
     int rc = gale_topology_check(l->topology, &inner);
     return rc < 0 ? gx_loading_keep(l, gx_yaml_error_at(l->doc, place ? place : root, l->error, &inner)) : 0;
 }

@@ -17,6 +17,7 @@ typedef struct gx_flux_options {
     const gale_logger *logger;  /* for warnings about keys without effect, once a key */
     const gx_named_file *files; /* that the command line names, to see whether they are in the way of others */
     size_t file_count;
+    bool open;               /* more is added by who has it: as in gale_front.h */
     bool dry;                /* it is not to be run: its spouts neither go on with a state nor keep one */
     bool settled;            /* it is run as it is: who reads what is fixed, or refused (front/shared.h) */
     const char *state;       /* topology.state.dir, or NULL */

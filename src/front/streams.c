@@ -9,17 +9,27 @@
 #include "topology/grouping.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 #define GROUPINGS "SHUFFLE FIELDS ALL GLOBAL CUSTOM DIRECT LOCAL_OR_SHUFFLE NONE PARTIAL_KEY"
 
 /* What something is wrong with has been told of: its streams are left out without a word. */
 enum { LEFT_OUT = 1 };
 
+/* For a report of what is still missing when it is to run. */
+static int note_gap(const gx_loading *l, const gx_yaml *name) {
+    char place[1000];
+    snprintf(place, sizeof place, "%s:%u:%u", name->file, name->line, name->column);
+    return gx_topology_note_gap(l->topology, name->text.data, place) < 0 ? gx_loading_no_memory(l) : 0;
+}
+
+/* NULL in an open topology: the caller adds it later. */
 static int find_component(const gx_loading *l, const gx_yaml *name, gx_component **ret_component) {
     gx_nearest nearest = gx_nearest_to(name->text);
     char hint[GX_HINT_SIZE];
     if ((*ret_component = gx_topology_find(l->topology, name->text.data))) return 0;
     if (gx_loading_vertex(l, name->text) || (l->nameless && gx_yaml_kept(l->doc))) return LEFT_OUT;
+    if (l->options->open) return note_gap(l, name);
     for (size_t i = 0; i < l->vertex_count; i++)
         if (l->vertices[i].id) gx_nearest_offer(&nearest, l->vertices[i].id->text);
     return gx_yaml_error(l->doc, name, l->error, GALE_NOT_FOUND, "there is no spout or bolt '%.*s'%s",
@@ -162,18 +172,23 @@ static int grouping_fields(const gx_loading *l, const gx_yaml *node, int32_t *ki
     return 0;
 }
 
+static int put_name(const gx_loading *l, gale_str name, gx_buf *names) {
+    gx_buf_format(names, "%s%.*s", names->size ? "," : "", GX_STR(name));
+    return names->failed ? gx_loading_no_memory(l) : 0;
+}
+
+/* `output` NULL: of a component that is added later, it is not known yet. */
 static int add_field(const gx_loading *l, const gx_component *source, const gx_output *output, const gx_yaml *field,
                      gx_buf *names) {
     if (!gx_yaml_is_scalar(field))
         return gx_yaml_error(l->doc, field, l->error, GALE_TYPE, "a field's name must be a string, not %s",
                              gx_yaml_type_text(field));
+    if (!output) return put_name(l, field->text, names);
     gx_nearest nearest = gx_nearest_to(field->text);
     char hint[GX_HINT_SIZE];
     for (uint32_t i = 0; i < output->field_count; i++) {
         gx_nearest_offer(&nearest, gx_str(output->fields[i]));
-        if (!gx_str_is(field->text, output->fields[i])) continue;
-        gx_buf_format(names, "%s%s", names->size ? "," : "", output->fields[i]);
-        return names->failed ? gx_loading_no_memory(l) : 0;
+        if (gx_str_is(field->text, output->fields[i])) return put_name(l, field->text, names);
     }
     return gx_yaml_error(l->doc, field, l->error, GALE_NOT_FOUND, "'%s' has no field '%.*s' in stream '%s'%s",
                          source->name, GX_STR(field->text), output->name, gx_nearest_hint(&nearest, hint, sizeof hint));
@@ -296,6 +311,13 @@ static int check_fields(const gx_loading *l, const gx_yaml *item, const gx_verte
     return rc;
 }
 
+/* A stream's two ends, as the file names them, and what they are; NULL: a component that is added later. */
+typedef struct ends {
+    const gx_yaml *from, *to;
+    const gx_component *source;
+    gx_component *bolt;
+} ends;
+
 /* What a grouping says, as far as that can be told without its source. */
 typedef struct said {
     int32_t kind, drop;
@@ -317,22 +339,30 @@ static int read_grouping(const gx_loading *l, const gx_yaml *node, said *ret) {
     return rc;
 }
 
-static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const gx_yaml *from,
-                     const gx_component *source, const gx_component *bolt) {
+/* What is looked at where both ends are known. */
+static int check_subscription(gx_loading *l, const gx_yaml *node, const gx_yaml *from, const gx_component *source,
+                              const gx_component *bolt, const gx_output *output, gx_buf *names) {
+    size_t kept = gx_yaml_kept(l->doc);
+    if (!output || !bolt) return 0;
+    int rc = check_fields(l, from, gx_loading_vertex(l, gx_str(bolt->name)), source, output);
+    if (rc == 0 && names->size && gx_yaml_kept(l->doc) == kept)
+        warn_of_key(l, node, source, bolt, output, gx_buf_text(names));
+    return rc;
+}
+
+static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const ends *of) {
     const gx_output *output = NULL;
     gx_buf names = GX_BUF_INIT(NULL);
-    int rc = find_output(l, source, what->stream, from, &output);
-    if (rc == 0) rc = add_fields(l, source, output, what->fields, what->custom, &names);
-    size_t kept = gx_yaml_kept(l->doc);
-    if (rc == 0) rc = check_fields(l, from, gx_loading_vertex(l, gx_str(bolt->name)), source, output);
-    if (rc == 0 && names.size && gx_yaml_kept(l->doc) == kept)
-        warn_of_key(l, node, source, bolt, output, gx_buf_text(&names));
+    int rc = of->source ? find_output(l, of->source, what->stream, of->from, &output) : 0;
+    if (rc == 0) rc = add_fields(l, of->source, output, what->fields, what->custom, &names);
+    if (rc == 0) rc = check_subscription(l, node, of->from, of->source, of->bolt, output, &names);
     if (rc == 0) {
         gale_grouping taken = gale_grouping_of(what->kind, what->fields ? gx_buf_text(&names) : NULL);
+        const char *stream = output ? output->name : what->stream ? what->stream->text.data : NULL;
         taken.drop = what->drop;
-        rc = gale_topology_subscribe(l->topology, bolt->name, source->name, output->name, taken);
+        rc = gale_topology_subscribe(l->topology, of->to->text.data, of->from->text.data, stream, taken);
         if (rc < 0) rc = gx_loading_builder_error(l, node, rc);
-        if (rc > 0) warn_replaced(l, from, bolt, output);
+        if (rc > 0 && output && of->bolt) warn_replaced(l, of->from, of->bolt, output);
     }
     gx_buf_fini(&names);
     return rc < 0 ? rc : 0;
@@ -340,29 +370,28 @@ static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const
 
 static int find_target(const gx_loading *l, const gx_yaml *name, gx_component **ret_bolt) {
     int rc = find_component(l, name, ret_bolt);
-    if (rc != 0 || !(*ret_bolt)->is_spout) return rc;
+    if (rc != 0 || !*ret_bolt || !(*ret_bolt)->is_spout) return rc;
     return gx_yaml_error(l->doc, name, l->error, GALE_TOPOLOGY, "'%s' is a spout; a stream leads to a bolt",
                          (*ret_bolt)->name);
 }
 
 /* Where one end is wrong, the other and the grouping are looked at all the same. */
 static int stream(gx_loading *l, const gx_yaml *item) {
-    const gx_yaml *from, *to, *node = gx_yaml_get(item, "grouping");
-    const gx_component *source = NULL;
-    gx_component *bolt = NULL;
+    const gx_yaml *node = gx_yaml_get(item, "grouping");
+    ends of = { .source = NULL };
     said what;
     int rc = gx_shape_stream_with(l->doc, item, GX_STREAM_KEYS, "from to grouping", l->error);
-    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "from", &from, l->error);
-    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "to", &to, l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "from", &of.from, l->error);
+    if (rc == 0) rc = gx_shape_text(l->doc, item, "a stream", "to", &of.to, l->error);
     if (rc != 0) return l->lost = true, rc;
-    int from_rc = find_source(l, from, &source);
+    int from_rc = find_source(l, of.from, &of.source);
     if (from_rc < 0 && (rc = gx_loading_keep(l, from_rc)) < 0) return rc;
-    int to_rc = find_target(l, to, &bolt);
+    int to_rc = find_target(l, of.to, &of.bolt);
     if (to_rc < 0 && (rc = gx_loading_keep(l, to_rc)) < 0) return rc;
     l->lost |= to_rc != 0;
     if (!node) return gx_yaml_error(l->doc, item, l->error, GALE_TOPOLOGY, "a stream needs the field 'grouping'");
     rc = read_grouping(l, node, &what);
-    return rc == 0 && from_rc == 0 && to_rc == 0 ? subscribe(l, node, &what, from, source, bolt) : rc;
+    return rc == 0 && from_rc == 0 && to_rc == 0 ? subscribe(l, node, &what, &of) : rc;
 }
 
 /* A stream is what it is to a bolt, even where something is wrong with it. */
@@ -379,6 +408,10 @@ static int check_reached(const gx_loading *l) {
     for (size_t i = l->spout_count; i < l->vertex_count && rc == 0; i++) {
         const gx_vertex *v = &l->vertices[i];
         if (!v->id || v->reached) continue;
+        if (l->options->open) {
+            rc = note_gap(l, v->id);
+            continue;
+        }
         rc = gx_loading_keep(l, gx_yaml_error(l->doc, v->id, l->error, GALE_TOPOLOGY,
                                               "bolt '%.*s' has no input: no stream leads to it", GX_STR(v->id->text)));
     }

@@ -64,6 +64,7 @@ static int load(const origin *from, const gale_topology_file_options *options, g
                                    .set_count = o.set_count,
                                    .variables = &variables,
                                    .logger = o.logger,
+                                   .open = o.open,
                                    .plugins = gx_plugins_new(gx_registry_builtin()) };
     rc = load_plugins(&o, flux.plugins, error);
     if (rc == 0) rc = read(from, &flux, ret_topology, error);

@@ -170,6 +170,16 @@ static void hook_free(gx_hook *hook) {
     free(hook->component);
 }
 
+static void promise_free(gx_promise *promise) {
+    subscription_fini(&promise->subscription);
+    free(promise->bolt);
+}
+
+static void gap_free(gx_gap *gap) {
+    free(gap->component);
+    free(gap->place);
+}
+
 void gx_topology_ref(gale_topology *topology) {
     gx_add_relaxed(&topology->refs, 1);
 }
@@ -180,6 +190,10 @@ void gx_topology_unref(gale_topology *topology) {
     free(topology->components);
     for (uint32_t i = 0; i < topology->hook_count; i++) hook_free(&topology->hooks[i]);
     free(topology->hooks);
+    for (uint32_t i = 0; i < topology->promise_count; i++) promise_free(&topology->promises[i]);
+    free(topology->promises);
+    for (uint32_t i = 0; i < topology->gap_count; i++) gap_free(&topology->gaps[i]);
+    free(topology->gaps);
     gale_config_free(topology->config);
     free(topology->name);
     free(topology);
@@ -404,10 +418,13 @@ int gale_topology_add_spout(gale_topology *topology, const char *name, gale_spou
     return add(topology, name, &def, true, parallelism, spout.user, spout.free_user);
 }
 
+static int keep_promises(gale_topology *topology, gx_component *bolt);
+
 int gale_topology_add_bolt(gale_topology *topology, const char *name, gale_bolt bolt, uint32_t parallelism) {
     definition def = { NULL,          bolt.ops,           bolt.outputs, bolt.output_count,
                        bolt.settings, bolt.setting_count, bolt.size,    END_OF(gale_bolt, setting_count) };
-    return add(topology, name, &def, false, parallelism, bolt.user, bolt.free_user);
+    int rc = add(topology, name, &def, false, parallelism, bolt.user, bolt.free_user);
+    return rc < 0 ? rc : keep_promises(topology, gx_topology_find(topology, name));
 }
 
 /* --- Subscribing -------------------------------------------------------------------------------------------------- */
@@ -491,18 +508,48 @@ static int put_subscription(gx_component *bolt, const gx_subscription *subscript
     return 0;
 }
 
+static int put(gx_component *bolt, const gx_subscription *subscription, gale_error *error) {
+    return is_system(subscription->source) ? put_ticks(bolt, subscription, error)
+                                           : put_subscription(bolt, subscription, error);
+}
+
+static int promise(gale_topology *topology, const char *bolt, const gx_subscription *subscription) {
+    gx_promise *promises = grown(topology->promises, topology->promise_count, sizeof *promises);
+    if (promises) topology->promises = promises;
+    char *name = promises ? gx_name_copy(gx_str(bolt)) : NULL;
+    if (!name) return no_memory(&topology->error);
+    promises[topology->promise_count++] = (gx_promise){ name, *subscription };
+    return 0;
+}
+
+/* Gives a bolt that was added what was promised to it. */
+static int keep_promises(gale_topology *topology, gx_component *bolt) {
+    int rc = 0;
+    for (uint32_t i = 0; i < topology->promise_count && rc >= 0;) {
+        gx_promise *p = &topology->promises[i];
+        if (strcmp(p->bolt, bolt->name) != 0) {
+            i++;
+            continue;
+        }
+        rc = put(bolt, &p->subscription, &topology->error);
+        if (rc < 0) return rc;
+        free(p->bolt);
+        memmove(p, p + 1, (--topology->promise_count - i) * sizeof *p);
+    }
+    return 0;
+}
+
 static int subscribe(gale_topology *topology, const char *bolt, const char *source, const char *stream,
                      const gale_grouping *grouping, gx_subscription *subscription) {
     gx_component *component = NULL;
     int rc = check_changeable(topology);
     if (rc < 0) return rc;
     gale_error *error = &topology->error;
-    rc = find_bolt(topology, bolt, &component);
+    bool later = topology->open && bolt && !gx_topology_find(topology, bolt);
+    rc = later ? gx_name_check("component", bolt, error) : find_bolt(topology, bolt, &component);
     if (rc < 0) return rc;
     rc = fill_subscription(subscription, source, stream ? stream : default_stream, grouping, error);
-    if (rc >= 0)
-        rc = is_system(source) ? put_ticks(component, subscription, error)
-                               : put_subscription(component, subscription, error);
+    if (rc >= 0) rc = later ? promise(topology, bolt, subscription) : put(component, subscription, error);
     return rc < 0 ? gale_error_add(error, "in a subscription of bolt '%s' to '%s'", bolt, shown(source)) : rc;
 }
 
@@ -554,14 +601,33 @@ static int check_fields(const gx_component *bolt, const gx_subscription *input, 
                           bolt->name, input->source, output->name);
 }
 
+int gx_topology_note_gap(gale_topology *topology, const char *name, const char *place) {
+    gx_gap *gaps = grown(topology->gaps, topology->gap_count, sizeof *gaps);
+    if (!gaps) return GALE_NO_MEMORY;
+    topology->gaps = gaps;
+    gx_gap gap = { gx_name_copy(gx_str(name)), gx_name_copy(gx_str(place)) };
+    if (!gap.component || !gap.place) return gap_free(&gap), GALE_NO_MEMORY;
+    gaps[topology->gap_count++] = gap;
+    return 0;
+}
+
+/* "FILE:LINE:COLUMN: " where a file names the component; else "". */
+static const char *gap_of(const gale_topology *topology, const char *name, char room[HINT]) {
+    room[0] = 0;
+    for (uint32_t i = 0; i < topology->gap_count && !*room; i++)
+        if (strcmp(topology->gaps[i].component, name) == 0) snprintf(room, HINT, "%s: ", topology->gaps[i].place);
+    return room;
+}
+
 static int check_input(const gale_topology *topology, const gx_component *bolt, const gx_subscription *input,
                        gale_error *error) {
-    char text[HINT];
+    char text[HINT], place[HINT];
     const gx_component *source = is_system(input->source) ? gx_topology_system()
                                                           : gx_topology_find(topology, input->source);
     if (!source)
-        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' subscribes to component '%s', which does not exist%s",
-                              bolt->name, input->source, component_hint(topology, input->source, text));
+        return gale_error_set(error, GALE_TOPOLOGY, "%sbolt '%s' subscribes to component '%s', which does not exist%s",
+                              gap_of(topology, input->source, place), bolt->name, input->source,
+                              component_hint(topology, input->source, text));
     int stream = gx_component_stream(source, input->stream);
     if (stream < 0)
         return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' subscribes to stream '%s' of '%s', which declares: %s",
@@ -583,9 +649,11 @@ static int check_ticks(const gale_topology *topology, const gx_component *bolt, 
 }
 
 static int check_component(const gale_topology *topology, const gx_component *component, gale_error *error) {
+    char place[HINT];
     if (component->is_spout) return 0;
     if (component->input_count == 0 && !component->ticks)
-        return gale_error_set(error, GALE_TOPOLOGY, "bolt '%s' has no input", component->name);
+        return gale_error_set(error, GALE_TOPOLOGY, "%sbolt '%s' has no input: no stream leads to it",
+                              gap_of(topology, component->name, place), component->name);
     int rc = check_ticks(topology, component, error);
     for (uint32_t i = 0; i < component->input_count && rc >= 0; i++)
         rc = check_input(topology, component, &component->inputs[i], error);
@@ -626,6 +694,19 @@ static int check_hooks(const gale_topology *topology, gale_error *error) {
     return 0;
 }
 
+static int check_promises(const gale_topology *topology, gale_error *error) {
+    char hint[HINT], place[HINT];
+    if (!topology->promise_count) return 0;
+    const gx_promise *p = &topology->promises[0];
+    const gx_component *spout = gx_topology_find(topology, p->bolt);
+    const char *at = gap_of(topology, p->bolt, place);
+    if (spout)
+        return gale_error_set(error, GALE_TOPOLOGY, "%s'%s' is a spout; the stream from '%s' leads to a bolt", at,
+                              p->bolt, p->subscription.source);
+    return gale_error_set(error, GALE_TOPOLOGY, "%sa stream of '%s' leads to bolt '%s', which does not exist%s", at,
+                          p->subscription.source, p->bolt, component_hint(topology, p->bolt, hint));
+}
+
 /* What the whole shows does not stick: what is missing can still be added. */
 int gale_topology_check(gale_topology *topology, gale_error *error) {
     if (!is_topology(topology)) return gale_error_set(error, GALE_INVALID, "there is no topology to check");
@@ -633,6 +714,7 @@ int gale_topology_check(gale_topology *topology, gale_error *error) {
     int rc = 0;
     for (uint32_t i = 0; i < topology->component_count && rc >= 0; i++)
         rc = check_component(topology, topology->components[i], error);
+    if (rc >= 0) rc = check_promises(topology, error);
     if (rc >= 0) rc = check_hooks(topology, error);
     return rc < 0 ? rc : check_counts(topology, error);
 }

@@ -57,6 +57,18 @@ typedef struct gx_hook {
     char *component;
 } gx_hook;
 
+/* A subscription of a bolt that is added later. */
+typedef struct gx_promise {
+    char *bolt;
+    gx_subscription subscription;
+} gx_promise;
+
+/* Where a file names a component for which the topology lacks something. */
+typedef struct gx_gap {
+    char *component;
+    char *place; /* "FILE:LINE:COLUMN" */
+} gx_gap;
+
 struct gale_topology {
     gx_mark mark;
     gx_atomic32 refs; /* who built it, until gale_topology_free, and each runtime */
@@ -66,6 +78,11 @@ struct gale_topology {
     uint32_t component_count;
     gx_hook *hooks;
     uint32_t hook_count;
+    bool open; /* more is added by who has it: a bolt may subscribe before it is there */
+    gx_promise *promises;
+    uint32_t promise_count;
+    gx_gap *gaps;
+    uint32_t gap_count;
     gale_error error; /* the first one, sticky */
 };
 
@@ -79,6 +96,9 @@ uint32_t gx_component_tasks(const gale_topology *topology, const gx_component *c
 
 /* NULL when there is none. */
 gx_component *gx_topology_find(const gale_topology *topology, const char *name);
+
+/* Notes where a file names component `name`, for gale_topology_check to say if something of it is still missing then. GALE_NO_MEMORY. */
+int gx_topology_note_gap(gale_topology *topology, const char *name, const char *place);
 
 /* Says what component `name`, which exists, is made of. GALE_NO_MEMORY. */
 int gx_topology_set_class(gale_topology *topology, const char *name, const char *class_name);

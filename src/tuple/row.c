@@ -11,8 +11,7 @@ static const gx_schema_component *sender(const gale_tuple *tuple) {
 static const gx_schema_stream *stream_of(const gale_tuple *tuple) {
     const gx_schema_component *component = sender(tuple);
     if (!component) return NULL;
-    uint16_t stream = tuple->head->stream;
-    return stream < component->stream_count ? &component->streams[stream] : NULL;
+    return tuple->stream < component->stream_count ? &component->streams[tuple->stream] : NULL;
 }
 
 bool gale_tuple_get(const gale_tuple *tuple, const char *name, gale_value *ret_value) {
@@ -51,5 +50,5 @@ const void *gx_tuple_fields(const gale_tuple *tuple) {
 }
 
 bool gale_tuple_is_tick(const gale_tuple *tuple) {
-    return tuple && tuple->head && tuple->source == 0 && tuple->head->stream == GX_STREAM_TICK;
+    return tuple && tuple->head && tuple->source == 0 && tuple->stream == GX_STREAM_TICK;
 }

@@ -43,7 +43,7 @@ def follow(page, folder):
 
 
 # Public among the package's own modules alone.
-OURS = {collector.Collector: {"here", "forget_watches", "end"}, watch.Watch: {"forget"}, metrics.Metric: set(), context.Context: {"end"},
+OURS = {collector.Collector: {"here", "forget_watches", "end", "emit_encoded", "check_row"}, watch.Watch: {"forget"}, metrics.Metric: set(), context.Context: {"end"},
         topology.Topology: {"subscribe"}, topology.Inputs: set(), remote.Remote: set(), state.State: set(),
         gale.Runtime: set(), testing.Test: set()}
 

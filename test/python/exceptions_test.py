@@ -18,7 +18,7 @@ import unittest
 
 import gale
 from gale.testing import Test
-from rig import SECONDS, Heard, Numbers, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait_for
 
 HERE = os.path.basename(__file__)
 
@@ -58,7 +58,7 @@ class NotNow(unittest.TestCase):
                           "is not well: odd", "is well again, after a while"])
 
     def test_a_runtime_says_who_is_not_well(self):
-        class Away(gale.BasicBolt):
+        class Away(Idle):
             def prepare(self):
                 raise gale.NotNow("nobody listens")
 
@@ -70,7 +70,7 @@ class NotNow(unittest.TestCase):
             runtime.stop()
 
     def test_what_is_required_stops_the_start(self):
-        class Away(gale.BasicBolt):
+        class Away(Idle):
             def prepare(self):
                 raise gale.NotNow("nobody listens")
 
@@ -172,6 +172,9 @@ class InCalls(unittest.TestCase):
 
             def open(self):
                 raise ConnectionError("no server")
+
+            def next(self):
+                return gale.DONE
         topology = gale.Topology("t")
         topology.add_spout("source", Source)
         topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
@@ -338,7 +341,7 @@ class OfAFunctionsSpout(unittest.TestCase):
         topology = gale.Topology("t")
         topology.add_spout("source", wrong)
         topology.add_bolt("bolt", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
-        with self.assertRaisesRegex(gale.GaleError, "^TypeError: a value may be"):
+        with self.assertRaisesRegex(gale.GaleError, "^TypeError: field 'number' of 'source': a value may be"):
             run(topology)
 
     def test_what_is_no_row_stops_it_with_the_line_that_yielded_it(self):
@@ -416,7 +419,7 @@ with topology, gale.Runtime(topology, until_drained=True{options}) as runtime: r
             self.assertEqual(self.said(f", log={silence!r}"), "")
 
 
-class Numbers_without_arguments(gale.BasicBolt):
+class Numbers_without_arguments(Idle):
     def __init__(self, needed):
         pass
 
@@ -487,17 +490,17 @@ with gale.Runtime(topology) as runtime:
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
     def test_ctrl_c_does_not_wait_forever_for_a_bolt_that_is_away(self):
-        class Away(gale.BasicBolt):
+        class Away(Idle):
             def prepare(self):
                 raise gale.NotNow("nobody listens")
         waits, (topology, heard) = [], numbers_to(Away, count=1, again=False)
 
         class Runtime(gale.Runtime):
-            def wait(self, timeout=None):
+            def _wait(self, timeout, asked):
                 waits.append(timeout)
                 if len(waits) == 1:
                     threading.Thread(target=strike).start()
-                super().wait(timeout)
+                return super()._wait(timeout, asked)
 
         def strike():
             wait_for(lambda: runtime.stats().open == 1)

@@ -7,7 +7,7 @@ import threading
 import unittest
 
 import gale
-from rig import SECONDS, numbers_to, run
+from rig import SECONDS, Idle, numbers_to, run
 
 
 class Pooled(gale.Bolt):
@@ -84,7 +84,7 @@ class Remotes(unittest.TestCase):
     def test_it_outlives_what_it_was_made_by(self):
         kept = []
 
-        class Keeps(gale.BasicBolt):
+        class Keeps(Idle):
             def prepare(self):
                 kept.append(self.out.remote())
         run(numbers_to(type("Bolt", (Keeps,), {"execute": lambda self, tuple: None}), count=3)[0])
@@ -98,7 +98,7 @@ class Remotes(unittest.TestCase):
         self.assertEqual(kept[1:], [gale.ErrorCode.STOPPED] * 4)
 
     def test_there_is_none_under_test(self):
-        class Asks(gale.BasicBolt):
+        class Asks(Idle):
             def prepare(self):
                 self.out.remote()
         with self.assertRaises(gale.GaleError), gale.testing.Test.of_bolt(Asks, {"x": ["x"]}) as test:

@@ -49,6 +49,13 @@ class Taken(gale.BasicBolt):
         self.taken.append(list(tuple))
 
 
+class Idle(gale.BasicBolt):
+    """Acks what comes."""
+
+    def execute(self, tuple):
+        pass
+
+
 def numbers_to(bolt, count=20, again=True, grouping="shuffle_grouping", **options):
     """A topology of Numbers and one bolt, and what the spout heard."""
     heard, topology = Heard(), gale.Topology("numbers")

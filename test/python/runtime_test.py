@@ -17,7 +17,7 @@ import weakref
 
 import gale
 from gale import calls, groupings, watch
-from rig import SECONDS, Heard, Numbers, Taken, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
 
 SANITIZED = "sanitized" in sys.argv
 
@@ -388,7 +388,7 @@ class Lives(unittest.TestCase):
         self.assertEqual(self.left(), before)
 
     def run_what_does_not_open(self):
-        class Fails(gale.BasicBolt):
+        class Fails(Idle):
             def prepare(self):
                 raise ValueError("no")
         run(numbers_to(Fails)[0])

@@ -6,7 +6,7 @@ import unittest
 
 import gale
 from gale.testing import Test, TestState
-from rig import Heard, Numbers
+from rig import Heard, Idle, Numbers
 
 
 class Split(gale.BasicBolt):
@@ -180,7 +180,7 @@ class OneOfThem(unittest.TestCase):
             test.expect_acked()
 
     def test_what_a_component_ends_the_test_with(self):
-        class Fails(gale.BasicBolt):
+        class Fails(Idle):
             def prepare(self):
                 raise ValueError("no")
         with self.assertRaisesRegex(gale.GaleError, "ValueError: no"), Test.of_bolt(Fails, {"x": ["x"]}) as test:

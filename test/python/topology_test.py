@@ -4,10 +4,12 @@ once, tuples can be held, failed and come again, and values arrive as they were.
 
 import collections
 import random
+import pathlib
+import tempfile
 import unittest
 
 import gale
-from rig import Heard, Numbers, Taken, numbers_to, run, wait_for
+from rig import Heard, Idle, Numbers, Taken, numbers_to, run, wait_for
 
 WORDS = "to be or not to be that is the question whether tis nobler in the mind to suffer".split()
 
@@ -336,7 +338,7 @@ class Values(unittest.TestCase):
     def test_a_context_says_where_it_is(self):
         seen = []
 
-        class Looks(gale.BasicBolt):
+        class Looks(Idle):
             def prepare(self):
                 c = self.context
                 seen.append((c.topology, c.component, c.task, c.task_index, c.task_count, c.config["mine"], c.config["topology.debug"],
@@ -345,6 +347,119 @@ class Values(unittest.TestCase):
         topology.set("topology.debug", False)
         run(topology, seed=1)
         self.assertEqual(seen, [("numbers", "bolt", 1 + i, i, 2, ["a", 1], False, False, True, True) for i in range(2)])
+
+
+LATER = """
+name: t
+spouts:
+  - {id: lines, className: gale.spout.File, properties: {path: PATH}}
+bolts:
+  - {id: split, className: gale.bolt.Split}
+  - {id: sink, className: gale.bolt.FileSink, properties: {path: PATH.out}}
+streams:
+  - {from: louder, to: split, grouping: {type: SHUFFLE}}
+  - {from: split, to: count, grouping: {type: FIELDS, args: [word]}}
+  - {from: count, to: sink, grouping: {type: FIELDS, args: [word]}}
+"""
+
+
+class AddedLater(unittest.TestCase):
+    """Components that a file names, and that Python adds."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "in"
+        self.path.write_text("to be\nor not to be\n")
+
+    def read(self, text=LATER):
+        return gale.Topology.from_text(text.replace("PATH", str(self.path)))
+
+    def louder(self, topology):
+        louder = gale.bolt(lambda tuple, out: out.emit([tuple[0].upper()]), outputs=["line"])
+        topology.add_bolt("louder", louder).shuffle_grouping("lines")
+
+    def count(self, topology, fields=("word", "count")):
+        @gale.bolt(outputs=list(fields))
+        def count(tuple, out):
+            out.emit([tuple["word"], 1])
+        topology.add_bolt("count", count)
+
+    def test_streams_of_the_file_lead_from_them_and_to_them(self):
+        topology = self.read()
+        self.louder(topology)
+        self.count(topology)
+        run(topology)
+        rows = pathlib.Path(f"{self.path}.out").read_text().split("\n")
+        self.assertEqual(sorted(rows)[1:], sorted(f"{word}\t1" for word in "TO BE OR NOT TO BE".split()))
+
+    def test_the_order_of_adding_does_not_matter(self):
+        topology = self.read()
+        self.count(topology)
+        self.louder(topology)
+        run(topology)
+
+    def refuses(self, text, topology):
+        for call in topology.check, lambda: gale.Runtime(topology), lambda: gale.testing.Test(topology):
+            with self.assertRaisesRegex(gale.GaleError, text):
+                call()
+
+    def test_what_was_not_added_is_said_with_its_place_when_it_is_to_run(self):
+        topology = self.read()
+        self.refuses(r"^text:9:12: bolt 'split' subscribes to component 'louder', which does not exist", topology)
+        self.louder(topology)
+        self.refuses(r"^text:10:23: bolt 'sink' subscribes to component 'count', which does not exist", topology)
+        self.count(topology)
+        topology.check()
+
+    def test_a_misspelt_one_is_said_with_the_nearest_name(self):
+        topology = self.read(LATER.replace("from: louder", "from: louderr").replace("to: count", "to: cuont"))
+        self.louder(topology)
+        self.count(topology)
+        self.refuses(r"^text:9:12: .*'louderr', which does not exist; did you mean 'louder'", topology)
+        misspelt = self.read(LATER.replace("to: count", "to: cuont"))
+        self.louder(misspelt)
+        self.count(misspelt)
+        misspelt.inputs_of("count").shuffle_grouping("split")
+        self.refuses(r"^text:10:23: a stream of 'split' leads to bolt 'cuont', which does not exist; did you mean 'count'", misspelt)
+
+    def test_a_bolt_of_the_file_without_an_input(self):
+        topology = self.read(SINK_ALONE)
+        topology.add_spout("numbers", Numbers, arguments={"count": 1, "heard": Heard()})
+        self.refuses(r"^text:4:10: bolt 'sink' has no input: no stream leads to it", topology)
+        topology.inputs_of("sink").global_grouping("numbers")
+        run(topology)
+
+    def test_a_field_that_it_does_not_declare(self):
+        topology = self.read()
+        self.louder(topology)
+        self.count(topology, fields=("wort", "count"))
+        self.refuses("names field 'word', which stream 'default' does not declare; did you mean 'wort'", topology)
+
+    def test_a_spout_takes_no_stream(self):
+        topology = self.read(LATER.replace("to: count", "to: numbers"))
+        topology.add_spout("numbers", Numbers, arguments={"count": 1, "heard": Heard()})
+        self.louder(topology)
+        self.count(topology)
+        topology.inputs_of("count").shuffle_grouping("split")
+        self.refuses(r"^text:10:23: 'numbers' is a spout; the stream from 'split' leads to a bolt", topology)
+
+    def test_a_topology_that_nobody_completes_is_freed(self):
+        self.read().close()
+
+    def test_a_grouping_of_the_file_is_replaced_by_a_later_one(self):
+        topology = self.read()
+        self.louder(topology)
+        self.count(topology)
+        topology.inputs_of("count").global_grouping("split")
+        run(topology)
+
+
+SINK_ALONE = """
+name: t
+bolts:
+  - {id: sink, className: gale.bolt.FileSink, properties: {path: PATH.out}}
+"""
 
 
 if __name__ == "__main__":

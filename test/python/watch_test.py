@@ -9,7 +9,7 @@ import threading
 import unittest
 
 import gale
-from rig import SECONDS, Heard, Numbers, numbers_to, run, wait_for
+from rig import SECONDS, Heard, Idle, Numbers, numbers_to, run, wait_for
 
 READ, WRITE, TIME = gale.WatchEvent.READ, gale.WatchEvent.WRITE, gale.WatchEvent.TIME
 
@@ -245,6 +245,9 @@ class Watches(unittest.TestCase):
 
                 def open(self):
                     self.out.watch(fd, READ, print)
+
+                def next(self):
+                    return gale.DONE
             topology = gale.Topology("t")
             topology.add_spout("source", Source)
             topology.add_bolt("take", gale.bolt(lambda tuple, out: None)).shuffle_grouping("source")
@@ -329,7 +332,7 @@ class Asyncio(unittest.TestCase):
         self.assertLess(asyncio.run(main()), 50)
 
     def test_what_a_component_ends_it_with_is_raised(self):
-        class Fails(gale.BasicBolt):
+        class Fails(Idle):
             def prepare(self):
                 raise ValueError("no")
         topology, _heard = numbers_to(Fails)

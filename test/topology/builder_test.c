@@ -183,7 +183,7 @@ static void a_bolt_without_input_is_refused(void **state) {
     (void)state;
     add_spout("lines");
     assert_int_equal(gale_topology_add_bolt(topology, "x", work_bolt(), 1), 0);
-    check_says("bolt 'x' has no input");
+    check_says("bolt 'x' has no input: no stream leads to it");
 }
 
 static const char tick_key[] = "topology.tick.tuple.freq.secs";
@@ -407,6 +407,30 @@ static void the_user_of_a_custom_grouping_is_freed_once(void **state) {
     assert_int_equal(users[1], 1);
 }
 
+static void in_an_open_topology_a_bolt_may_come_behind_its_subscriptions(void **state) {
+    (void)state;
+    int users[3] = { 0 };
+    topology->open = true;
+    for (int i = 0; i < 3; i++) {
+        gale_grouping grouping = gale_custom(&custom_ops, &users[i], free_user);
+        const char *bolt = i == 2 ? "nobody" : "count", *stream = i == 1 ? "errors" : NULL;
+        assert_int_equal(gale_topology_subscribe(topology, bolt, "lines", stream, grouping), 0);
+    }
+    assert_int_equal(gx_topology_note_gap(topology, "nobody", "t.yaml:3:4"), 0);
+    gale_spout spout = lines_spout();
+    spout.outputs = two_streams;
+    spout.output_count = 2;
+    assert_int_equal(gale_topology_add_spout(topology, "lines", spout, 1), 0);
+    assert_int_equal(gale_topology_add_bolt(topology, "count", work_bolt(), 1), 0);
+    const gx_component *count = gx_topology_find(topology, "count");
+    assert_int_equal(count->input_count, 2);
+    assert_string_equal(count->inputs[1].stream, "errors");
+    check_says("t.yaml:3:4: a stream of 'lines' leads to bolt 'nobody', which does not exist");
+    gale_topology_free(topology);
+    topology = NULL;
+    for (int i = 0; i < 3; i++) assert_int_equal(users[i], 1);
+}
+
 static void a_custom_grouping_needs_its_function(void **state) {
     (void)state;
     int user = 0;
@@ -623,6 +647,7 @@ int main(void) {
         CASE(a_longer_table_of_a_later_version_is_taken_unless_it_offers_more),
         CASE(only_a_bolt_that_exists_subscribes),
         CASE(the_user_of_a_custom_grouping_is_freed_once),
+        CASE(in_an_open_topology_a_bolt_may_come_behind_its_subscriptions),
         CASE(a_custom_grouping_needs_its_function),
         CASE(a_grouping_of_an_older_program_is_as_long_as_it_says),
         CASE(partial_key_names_fields_that_exist_or_none),

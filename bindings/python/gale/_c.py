@@ -193,7 +193,7 @@ class Value(c.Structure):
 
 
 class Tuple(c.Structure):
-    _fields_ = [("body", u64), ("head", u64), ("schema", u64), ("handle", u64), ("source", u32), ("reserved", u32)]
+    _fields_ = [("body", u64), ("head", u64), ("schema", u64), ("handle", u64), ("source", u32), ("stream", u32)]
 
 
 # --- Components ------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class Grouping(Sized):
 class TopologyFileOptions(Sized):
     _fields_ = [("size", size), ("properties", text), ("environment", c.c_bool), ("settings", c.POINTER(Setting)),
                 ("setting_count", size), ("sets", c.POINTER(text)), ("set_count", size), ("logger", pointer),
-                ("plugins", c.POINTER(text)), ("plugin_count", size)]
+                ("plugins", c.POINTER(text)), ("plugin_count", size), ("open", c.c_bool)]
 
 
 # --- Runtimes --------------------------------------------------------------------------------------------------------

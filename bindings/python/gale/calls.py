@@ -7,13 +7,15 @@ frees it with its topology (free_user), a task when it is closed. Nothing that i
 
 import ctypes
 import itertools
+import time
 
 from . import _c
 from ._library import gale
-from .collector import is_undeclared
+from .collector import is_refused, is_undeclared
 from .components import Failure
 from .errors import code_of, describe
 from .task import Task
+from .texts import c_message
 from .values import Encoder, from_array
 
 numbers = itertools.count(1)
@@ -64,7 +66,9 @@ def on_next(self, _out, wait):
     task = tasks[self]
     try:
         task.collector.emitted = False
-        return task.wait(task.component.next(), wait)
+        began = time.monotonic()
+        answer = task.component.next()
+        return task.wait(answer, time.monotonic() - began, wait)
     except BaseException as error:
         return task.raised(error, stops=is_undeclared(error))
 
@@ -88,26 +92,37 @@ def on_fail(self, message_id, failure):
     task.guard(task.component.fail, message_id, told)
 
 
+def _not_executed(task, tuple, error):
+    """What was raised while the Tuple was executed fails it. If the bolt makes of it what cannot be emitted, it is
+    rejected: it would come again and again."""
+    code = task.raised(error)
+    if tuple is not None and is_refused(error):
+        gale.fail(task.out, tuple.handle, _c.Reason.REJECTED, c_message(describe(error)))
+    return code
+
+
 @_c.EXECUTE
-def on_execute(self, tuple, _out):
-    task = tasks[self]
+def on_execute(self, address, _out):
+    task, tuple = tasks[self], None
     try:
-        task.component.execute(task.reader.read(tuple))
+        tuple = task.reader.read(address)
+        task.component.execute(tuple)
         return 0
     except BaseException as error:
-        return task.raised(error)
+        return _not_executed(task, tuple, error)
 
 
 @_c.EXECUTE
-def on_execute_batch(self, tuples, _out):
-    task = tasks[self]
+def on_execute_batch(self, addresses, _out):
+    task, tuple = tasks[self], None
     take, read, execute = gale.batch_next, task.reader.read, task.component.execute
     try:
-        while (tuple := take(tuples)) is not None:
-            execute(read(tuple))
+        while (address := take(addresses)) is not None:
+            tuple = read(address)
+            execute(tuple)
         return 0
     except BaseException as error:
-        return task.raised(error)
+        return _not_executed(task, tuple, error)
 
 
 @_c.FLUSH

@@ -8,9 +8,10 @@ from ._library import gale
 from .errors import GaleError, check
 from .metrics import Metric
 from .remote import Remote, handles_of
+from .rows import RowError, encoded, row_of
 from .state import State
 from .texts import c_message, c_number
-from .values import Encoder, RowError, row_of
+from .values import Encoder
 from .watch import Watch
 
 
@@ -32,6 +33,11 @@ def is_undeclared(error):
     return isinstance(error, (NoStream, RowError)) or isinstance(error, GaleError) and error.code == _c.ErrorCode.FIELDS
 
 
+def is_refused(error):
+    """Would the same tuple be refused again? What was emitted of it is undeclared, or holds what is no value."""
+    return is_undeclared(error) or getattr(error, "refused", False)
+
+
 class Collector:
     """What one task emits and answers with. It belongs to the task's thread, and to the calls of its component.
 
@@ -39,11 +45,11 @@ class Collector:
     anchored to then fail.
     """
 
-    __slots__ = ("_out", "thread", "_encoder", "_streams", "_outputs", "_component", "guard", "watches", "emitted",
+    __slots__ = ("_out", "thread", "_encoder", "_streams", "outputs", "component", "guard", "watches", "emitted",
                  "_metrics")
 
     def __init__(self, out, component, outputs, guard):
-        self._out, self._component, self._outputs, self.guard = out, component, outputs, guard
+        self._out, self.component, self.outputs, self.guard = out, component, outputs, guard
         self.thread = threading.get_ident()
         self._streams = {name: index for index, name in enumerate(outputs)}
         self._encoder, self.watches, self.emitted, self._metrics = Encoder(), {}, False, {}
@@ -55,8 +61,8 @@ class Collector:
         if threading.get_ident() == self.thread:
             return self._out
         if self.thread is None:
-            raise GaleError(_c.ErrorCode.STATE, f"this task of '{self._component}' has ended")
-        raise GaleError(_c.ErrorCode.THREAD, f"what a task of '{self._component}' has belongs to its own thread")
+            raise GaleError(_c.ErrorCode.STATE, f"this task of '{self.component}' has ended")
+        raise GaleError(_c.ErrorCode.THREAD, f"what a task of '{self.component}' has belongs to its own thread")
 
     def forget_watches(self):
         """C has freed them."""
@@ -73,7 +79,7 @@ class Collector:
     def emit(self, values, stream="default", *, id=None):
         """A tuple: of a bolt, anchored to the one in execution; of a spout, tracked when it has a message id (0 to
         2**64 - 1), so that `ack` or `fail` will be called with that."""
-        out, row = self._begin(values)
+        out, row = self._begin(values, stream)
         if id is None:
             rc = gale.emit(out, self._stream(stream), row, len(values))
         else:
@@ -82,13 +88,13 @@ class Collector:
 
     def emit_anchored(self, values, anchors, stream="default"):
         """The same of a bolt, anchored to a Tuple or to several: to tuples that it holds, or to none ([])."""
-        out, row = self._begin(values)
+        out, row = self._begin(values, stream)
         rc = gale.emit_anchored(out, self._stream(stream), row, len(values), *handles_of(anchors))
         return rc if rc >= 0 else self._refuse(rc, stream, len(values))
 
     def emit_direct(self, task, values, stream="default", *, id=None, anchors=None):
         """To one task, whose component subscribed with direct grouping."""
-        out, row = self._begin(values)
+        out, row = self._begin(values, stream)
         to = (out, task, self._stream(stream), row, len(values))
         if id is not None:
             rc = gale.emit_direct_tracked(*to, c_number(id, "a message id"))
@@ -101,12 +107,12 @@ class Collector:
     def emit_many(self, rows, stream="default", *, ids=None):
         """emit for many rows in one call; with `ids` each is tracked. Returns how many were emitted: fewer than there
         are when no more trees can be open now (those behind are to be tried later)."""
-        rows = [row_of(row, self._component) for row in rows]
+        rows = [row_of(row, self.component) for row in rows]
         if not rows:
             return 0
         out, width, done = self.here(), len(rows[0]), ctypes.c_size_t()
         self.emitted = True
-        row, index = self._encoder.rows(rows, width), self._stream(stream)
+        row, index = self._encode_many(rows, width, stream), self._stream(stream)
         if ids is None:
             rc = gale.emit_many(out, index, row, width, len(rows), done)
         else:
@@ -115,16 +121,35 @@ class Collector:
             self._refuse(rc, stream, width)
         return done.value
 
+    def _encode_many(self, rows, width, stream):
+        try:
+            return self._encoder.rows(rows, width)
+        except (TypeError, ValueError, OverflowError):
+            for row in rows:  # the first that cannot be encoded says why
+                encoded(self._encoder, row, self.component, self.outputs.get(stream, ()))
+            raise
+
+    def emit_encoded(self, rows, begin, first_id):
+        """Those of a Rows from `begin` on, to "default", each tracked by its own id from `first_id` on. Returns how
+        many were emitted: all, or as many as trees can be open now."""
+        out, count, done = self.here(), rows.count - begin, ctypes.c_size_t()
+        self.emitted = True
+        ids = (ctypes.c_uint64 * count)(*range(first_id, first_id + count))
+        rc = gale.emit_many_tracked(out, self._stream("default"), rows.address(begin), rows.width, count, ids, done)
+        if rc < 0 and rc != _c.ErrorCode.AGAIN:
+            self._refuse(rc, "default", rows.width)
+        return done.value
+
     def _ids(self, ids, count):
         ids = [c_number(id, "a message id") for id in ids]
         if len(ids) != count:
             raise ValueError(f"{len(ids)} message ids for {count} rows")
         return (ctypes.c_uint64 * count)(*ids)
 
-    def _begin(self, values):
+    def _begin(self, values, stream):
         """Who emits, and the values as C reads them: not before it is sure that nobody else uses the encoder."""
         out = self.here()
-        row = self._encoder.row(row_of(values, self._component))
+        row = encoded(self._encoder, values, self.component, self.outputs.get(stream, ()))
         self.emitted = True
         return out, row
 
@@ -133,17 +158,29 @@ class Collector:
             return self._streams[name]
         except KeyError:
             has = ", ".join(self._streams) or "none"
-            raise NoStream(f"'{self._component}' declares no stream '{name}': it has {has}") from None
+            raise NoStream(f"'{self.component}' declares no stream '{name}': it has {has}") from None
 
     def _refuse(self, rc, stream, count):
         error, choosing.error = choosing.error, None
         if error is not None and rc == _c.ErrorCode.COMPONENT:
             raise error
-        fields = self._outputs[stream]
         if rc == _c.ErrorCode.FIELDS:
-            has = f"{len(fields)}: {', '.join(fields)}"
-            raise GaleError(rc, f"'{self._component}' emits {count} values to '{stream}', which has {has}")
-        raise GaleError(rc, f"'{self._component}' could not emit to '{stream}': {gale.error_text(rc).decode()}")
+            raise self._wrong_width(stream, count)
+        raise GaleError(rc, f"'{self.component}' could not emit to '{stream}': {gale.error_text(rc).decode()}")
+
+    def _wrong_width(self, stream, count):
+        fields = self.outputs[stream]
+        has = f"{len(fields)}: {', '.join(fields)}"
+        text = f"'{self.component}' emits {count} values to '{stream}', which has {has}"
+        return GaleError(_c.ErrorCode.FIELDS, text)
+
+    def check_row(self, values, stream="default"):
+        """The values, if they are a row of that stream. Any thread may ask."""
+        self._stream(stream)
+        row = row_of(values, self.component)
+        if len(row) != len(self.outputs[stream]):
+            raise self._wrong_width(stream, len(row))
+        return row
 
     # --- Answering
 
@@ -225,7 +262,7 @@ class Collector:
 
     def remote(self):
         """A Remote, for other threads."""
-        return Remote(self.here(), self._component, self._stream)
+        return Remote(self.here(), self.component, self._stream, self.outputs)
 
     def state(self, name="state", *, time_to_live=0):
         """A keyed state of this task, in `open` or `prepare`; see State."""

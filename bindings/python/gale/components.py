@@ -6,10 +6,13 @@ or `prepare` on.
 
 import collections
 import functools
+import math
 
+from ._c import ErrorCode
 from .collector import Collector
 from .context import Context
-from .errors import describe
+from .errors import GaleError, describe
+from .pump import AHEAD, Pump
 
 # --- What a spout's `next` may return, beside None ---
 
@@ -55,7 +58,7 @@ class Spout(Component):
         """From now on `next` is called."""
 
     def next(self):
-        raise NotImplementedError(f"{type(self).__name__} has no next()")
+        raise NotImplementedError
 
     def ack(self, id):
         """The whole tree of the tuple is done."""
@@ -82,7 +85,7 @@ class Bolt(Component):
         """Before everything else. What it raises stops the start."""
 
     def execute(self, tuple):
-        raise NotImplementedError(f"{type(self).__name__} has no execute()")
+        raise NotImplementedError
 
     def cleanup(self):
         """At the end, however it came."""
@@ -125,19 +128,27 @@ def bolt(function=None, *, outputs=()):
 
 class _FunctionSpout(Spout):
     """What is raised is the end of the iterator, and of the run, once all that came before is answered; no end of the
-    input."""
+    input. Where the run has threads of its own the iterator has one, too (Pump), and may block."""
     function = None
 
     def __init__(self, *arguments, **named):
-        self._rows, self._count, self._raised = iter(self.function(*arguments, **named)), 0, None
+        self._make = functools.partial(self.function, *arguments, **named)
+        self._rows = self._pump = self._raised = None
+        self._count, self._left, self._stopped = 0, collections.deque(), False  # the left: (Rows, from which row on)
+
+    def open(self):
+        if self.context.threaded:
+            self._pump = Pump(self._make, self.out)
+            self._most = self.context.config.get("topology.max.spout.pending") or math.inf
+        else:
+            self._rows = iter(self._make())
 
     def next(self):
         if self._raised is None:
             try:
-                return self._emit()
+                return self._emit() if self._pump is None else self._emit_pumped()
             except Exception as error:
-                self._raised = describe(error, getattr(self._rows, "gi_frame", None))  # what it yielded may be no row
-                self.out.report(self._raised)
+                self._raise(describe(error, getattr(self._rows, "gi_frame", None)))  # what it yielded may be no row
         if self.out.pending == 0:
             self._stop()
         return None
@@ -149,13 +160,70 @@ class _FunctionSpout(Spout):
             return None
         return DONE
 
+    def _emit_pumped(self):
+        pump, taken = self._pump, self._emit_taken()
+        pump.want(0 if self._left else min(AHEAD, self._most - self.out.pending))
+        if taken or self._left or self._raised is not None:
+            return None
+        if not pump.ended:
+            return Readable(pump.fd)
+        if pump.escaped is not None:
+            raise pump.escaped
+        if pump.raised is None:
+            return DONE
+        self._raise(pump.raised)
+        return None
+
+    def _emit_taken(self):
+        """Was there any? What no tree may be open for now is left."""
+        if not self._left:
+            self._left.extend((rows, 0) for rows in self._pump.take())
+        some = bool(self._left)
+        while self._left:
+            rows, begin = self._left[0]
+            emitted = self.out.emit_encoded(rows, begin, self._count)
+            self._count += emitted
+            if begin + emitted < rows.count:
+                self._left[0] = rows, begin + emitted
+                break
+            self._left.popleft()
+            self._pump.give_back(rows)
+        return some
+
+    def _raise(self, text):
+        self._raised = text
+        self._left.clear()
+        self.out.report(text)
+
     def _stop(self):
         self.out.stop(self._raised)
 
+    def deactivate(self):
+        """What was yielded is emitted before a drain. A stop takes nothing any more."""
+        if self._pump is None or self._raised is not None:
+            return
+        self._pump.park()
+        try:
+            self._emit_taken()
+        except GaleError as error:
+            if error.code != ErrorCode.STOPPED:
+                raise
+            self._stopped = True
+
     def close(self):
         """A drain does not ask `next` any more."""
+        if self._pump is not None:
+            self._close_pump()
         if self._raised is not None:
             self._stop()
+
+    def _close_pump(self):
+        self._pump.close()
+        lost = self._pump.lost + sum(rows.count - begin for rows, begin in self._left)
+        if self._raised is None and self._pump.raised is not None:
+            self._raise(self._pump.raised)
+        elif lost and not self._stopped:
+            self.out.report(f"{lost} row{'s' * (lost > 1)} yielded behind the end of the run: not emitted")
 
 
 def spout(function=None, *, outputs=()):

@@ -23,11 +23,12 @@ class Context:
     config                   what is set of the topology's keys, overlaid by the component's: a dict
     rate                     tuples a second that a spout's task is to emit at the most, as it is now; 0: no bound
     durable, resumes         checkpoints are made; and the run goes on from one
+    threaded                 the run has threads of its own (Runtime.start, run); else its caller, or a test, steps it
     """
 
-    def __init__(self, address):
+    def __init__(self, address, threaded):
         from_c = _c.Context.from_address(address)
-        self._address = address
+        self._address, self.threaded = address, threaded
         self.topology, self.component = from_c.topology.decode(), from_c.component.decode()
         self.task, self.task_index, self.task_count = from_c.task, from_c.task_index, from_c.task_count
         self.config, self.durable, self.resumes = _config(from_c.config), from_c.durable, from_c.resumes

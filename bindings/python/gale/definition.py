@@ -3,7 +3,7 @@
 import ctypes
 
 from . import _c, calls
-from .components import BasicBolt, Component, Spout
+from .components import BasicBolt, Bolt, Spout
 from .texts import c_text
 
 
@@ -14,11 +14,19 @@ def _streams(outputs):
     return {stream: [fields] if isinstance(fields, str) else list(fields) for stream, fields in outputs.items()}
 
 
+def _check_complete(make):
+    """The one method that each has to have."""
+    base, method = (Spout, "next(self)") if issubclass(make, Spout) else (Bolt, "execute(self, tuple)")
+    name = method.partition("(")[0]
+    if getattr(make, name, None) in (None, getattr(base, name)):
+        raise TypeError(f"{make.__name__} has no {method}: a {base.__name__} needs it")
+
+
 class Definition:
     """A component of a topology, before there are tasks of it."""
 
     def __init__(self, make, arguments, outputs, crew):
-        if not (isinstance(make, type) and issubclass(make, Component)):
+        if not (isinstance(make, type) and issubclass(make, (Spout, Bolt))):
             raise TypeError(f"a component is a class of Spout or Bolt, of which each task makes its own instance, not "
                             f"{make!r}")
         self.make, self.arguments, self.crew = make, dict(arguments or {}), crew
@@ -29,6 +37,7 @@ class Definition:
         self._ops = self._spout_ops() if self.is_spout else self._bolt_ops()
         names = [(c_text(stream), c_text(", ".join(fields))) for stream, fields in self.outputs.items()]
         self._outputs = (_c.Output * len(names))(*names)
+        _check_complete(make)
 
     def has(self, method):
         return callable(getattr(self.make, method, None))

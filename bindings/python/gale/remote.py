@@ -6,8 +6,9 @@ import weakref
 from . import _c
 from ._library import gale
 from .errors import check
+from .rows import encoded
 from .texts import c_message, c_number
-from .values import Encoder, row_of
+from .values import Encoder
 
 
 def handles_of(tuples):
@@ -24,18 +25,19 @@ class Remote:
     spout's tuple, drains. What is wrong with a tuple when its turn comes is counted there, as in Collector.
     """
 
-    __slots__ = ("_remote", "_component", "_stream", "__weakref__")
+    __slots__ = ("_remote", "_component", "_stream", "_outputs", "__weakref__")
 
-    def __init__(self, out, component, stream):
+    def __init__(self, out, component, stream, outputs):
         remote = ctypes.c_void_p()
         check(gale.remote_open(out, remote))
-        self._remote, self._component, self._stream = remote.value, component, stream
+        self._remote, self._component, self._stream, self._outputs = remote.value, component, stream, outputs
         weakref.finalize(self, gale.remote_close, remote.value)
 
     def emit(self, values, stream="default", *, anchors=(), id=None):
         """Of a bolt, anchored to tuples that it holds; of a spout, tracked when it has a message id."""
         encoder = Encoder()
-        row, index = encoder.row(row_of(values, self._component)), self._stream(stream)
+        row = encoded(encoder, values, self._component, self._outputs.get(stream, ()))
+        index = self._stream(stream)
         if id is None:
             check(gale.remote_emit(self._remote, index, row, len(values), *handles_of(anchors)))
         else:

@@ -11,10 +11,9 @@ from ._library import gale
 from .errors import GaleError, check
 from .errors import log as gales_log
 from .logs import logger_of
-from .signals import held_back, slices
+from .signals import Terminations, held_back, slices, terminations
 from .texts import c_text, c_texts
-
-_AT_EXIT = 10 * _c.SECOND  # for what nobody closed
+from .unclosed import free_unclosed
 
 
 def _open_store(folder, topology):
@@ -22,17 +21,6 @@ def _open_store(folder, topology):
     options = _c.StoreOptions(folder=c_text(folder), topology=c_text(topology.name), create=True)
     check(_library.store().store_open(options, store, report), report)
     return store
-
-
-_stuck = []  # what C may still call
-
-
-def _free(runtime, store, logger, topology):
-    """Of what nobody closed."""
-    if gale.runtime_free(runtime, _AT_EXIT, None) < 0:
-        _stuck.append((logger, topology))
-    elif store is not None:
-        store.close(store.self)
 
 
 class Runtime:
@@ -51,7 +39,7 @@ class Runtime:
     state          a folder: the run is durable, and goes on from where the last one ended (libgale-store)
     checkpoint     seconds between two checkpoints of a durable run
     adopt          what a checkpoint is gone on from that the topology no longer fits: "OLD=NEW", "*"
-    end_within     seconds that the end after Ctrl-C may take, in run(): then what is still open fails
+    end_within     seconds that the end after Ctrl-C or SIGTERM may take, in run(): then what is still open fails
     blocking       components that block (gale.blocking) may run on the caller's thread
     queue_limit, ring_memory, state_memory: bytes, as in gale_runtime_options
     """
@@ -61,6 +49,7 @@ class Runtime:
                  end_within=10):
         self._logger, self._users, self._lock = logger_of(log), {}, threading.Condition()
         self._topology, self._closing, self._end_within = topology, False, end_within
+        topology.crew.threaded, topology.crew.timed = False, True
         adopted, adopt_count = c_texts(adopt)
         store = None if state is None else _open_store(state, topology)
         options = _c.RuntimeOptions(
@@ -74,55 +63,68 @@ class Runtime:
             store.close(store.self)
         check(code, report)
         self._handle, self._store = handle.value, store
-        self._free = weakref.finalize(self, _free, self._handle, store, self._logger, topology)
+        self._free = weakref.finalize(self, free_unclosed, self._handle, store, self._logger, topology)
 
     # --- Running
 
     def start(self):
         """Starts the threads, and waits until every task is open. What one of them raised there is raised here."""
         report = _c.Error()
+        self._topology.crew.threaded = True
         with self._using() as runtime:
             code = gale.runtime_start(runtime, report)
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C drains the topology, which is stopped when that takes longer than
-        `end_within`, or by a second one; KeyboardInterrupt is raised when it is closed."""
-        self.start()
-        try:
-            self.wait()
-        except KeyboardInterrupt:
-            self._end_in_order()
-            raise
+        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, which is stopped when that takes longer
+        than `end_within`, or by a second one. Behind that KeyboardInterrupt is raised, or, for SIGTERM, SystemExit(0).
+        SIGTERM is left alone outside of the main thread, and where the program has a handler for it."""
+        with terminations() as asked:
+            self.start()
+            try:
+                if not self._wait(None, asked):
+                    self._end_in_order(asked)
+            except KeyboardInterrupt:
+                self._end_in_order(asked)
+                raise
+        if asked.count:
+            raise SystemExit(0)
 
-    def _end_in_order(self):
-        try:
-            self.drain()
-            self._wait_or_stop()
-        except KeyboardInterrupt:
-            self.stop()
-            self.wait()
-
-    def _wait_or_stop(self):
+    def _end_in_order(self, asked):
         """Whom the drain waits for is in the log."""
+        with contextlib.suppress(KeyboardInterrupt):
+            self.drain()
+            if self._drains(asked):
+                return
+        self.stop()
+        self.wait()
+
+    def _drains(self, asked):
+        """Has it ended in time, and without another SIGTERM?"""
         try:
-            self.wait(self._end_within)
+            return self._wait(self._end_within, asked)
         except GaleError as error:
             if error.code != _c.ErrorCode.TIMED_OUT:
                 raise
-            self.stop()
-            self.wait()
+            return False
 
     def wait(self, timeout=None):
         """Until it is closed, at most so many seconds (then a GaleError, TIMED_OUT). What a component ended it with is
         raised."""
+        self._wait(timeout, Terminations())
+
+    def _wait(self, timeout, asked):
+        """False: SIGTERM came."""
         report = _c.Error()
         with self._using() as runtime:
             for nanoseconds, last in slices(timeout):
                 code = gale.runtime_wait(runtime, nanoseconds, report)
                 if code != _c.ErrorCode.TIMED_OUT or last:
                     break
+                if asked.is_new():
+                    return False
         self._done(code, report)
+        return True
 
     def step(self, seconds=0.001):
         """Runs components on this thread until nothing is left to do, for about so long at the most. Returns how many

@@ -1,4 +1,4 @@
-"""Ctrl-C while C may call Python on this thread.
+"""Ctrl-C while C may call Python on this thread, and SIGTERM while a run is waited for.
 
 Python raises KeyboardInterrupt wherever the main thread next runs Python. In a function that C calls that may be its
 first instruction, before anything in it can catch it: then it would be lost, and the call look as if it had gone well.
@@ -38,6 +38,36 @@ def held_back():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if came:
         raise KeyboardInterrupt
+
+
+class Terminations:
+    """How often SIGTERM came, and how many of them were seen."""
+
+    def __init__(self):
+        self.count = self._seen = 0
+
+    def note(self, _number, _frame):
+        self.count += 1
+
+    def is_new(self):
+        """Has one come since this was asked last?"""
+        new, self._seen = self.count > self._seen, self.count
+        return new
+
+
+@contextlib.contextmanager
+def terminations():
+    """Counts SIGTERM in the block, on the main thread, where the application has no handler of its own: elsewhere none
+    is seen here. What was there before is there behind it."""
+    noted = Terminations()
+    if not _in_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield noted
+        return
+    signal.signal(signal.SIGTERM, noted.note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def slices(timeout):

@@ -10,17 +10,21 @@ from .texts import c_message
 from .tuples import Reader
 
 _EMITTED, _NOTHING, _UNTIL, _READABLE, _DONE, _WATCHED = map(int, _c.Next)
+_SLOW = 0.001  # seconds of a call after which the next one may be as slow
 
 
 class Task:
     """An instance of a component, and what it is given. Made, opened, closed and ended on one thread."""
 
-    __slots__ = ("component", "collector", "context", "definition", "out", "reader")
+    __slots__ = ("component", "collector", "context", "definition", "out", "reader", "blocks", "timed")
 
     def __init__(self, definition, context, out):
         threads.begin_task()
-        self.definition, self.out, self.context, self.reader = definition, out, Context(context), Reader()
+        self.definition, self.out, self.reader = definition, out, Reader()
+        self.context = Context(context, definition.crew.threaded)
         self.collector = Collector(out, self.context.component, definition.outputs, self.guard)
+        self.timed = definition.crew.timed
+        self.blocks = self.timed and bool(self.context.config.get("gale.blocking"))
         definition.crew.tasks.add(self)
 
     def open(self):
@@ -59,10 +63,17 @@ class Task:
             return self.raised(error)
         return 0
 
-    def wait(self, answer, wait):
-        """What `next` said, for C."""
+    def _emitted(self, seconds, wait):
+        """What is emitted leaves when the executor has asked 256 times: at once, if the next call may block."""
+        if not self.blocks and (seconds < _SLOW or not self.timed):
+            return _EMITTED
+        wait[0].until = 1  # at once, but not in this turn
+        return _UNTIL
+
+    def wait(self, answer, seconds, wait):
+        """What `next` said in so many seconds, for C."""
         if answer is None:
-            return _EMITTED if self.collector.emitted else _NOTHING
+            return self._emitted(seconds, wait) if self.collector.emitted else _NOTHING
         if answer is DONE:
             return _DONE
         if answer is WATCHED:

@@ -19,9 +19,10 @@ from .crew import Crew
 from .definition import Definition
 from .errors import GaleError, check
 from .logs import logger_of
+from .rows import encoded, row_of
 from .signals import held_back
 from .texts import c_text, c_texts
-from .values import Encoder, from_array, row_of
+from .values import Encoder, from_array
 
 _ORDERS = {"same": _c.TestOrder.IN_ORDER, "any": _c.TestOrder.ANY_ORDER, "contains": _c.TestOrder.CONTAINS}
 
@@ -73,6 +74,7 @@ class Test:
 
     def _make(self, function, what, options, alive, crew):
         handle, report = ctypes.c_void_p(), _c.Error()
+        crew.threaded = crew.timed = False
         check(getattr(_library.sim(), function)(*what, options, handle, report), report)
         self._handle, self._crew, self._encoder, self._busy = handle.value, crew, Encoder(), False
         self._free = weakref.finalize(self, _free, handle.value, alive)
@@ -82,7 +84,7 @@ class Test:
     def feed(self, component, values, stream=None):
         """A tuple for a stream of a component that is fed. Returns its number: 0 for the first, and so on."""
         report = _c.Error()
-        row = self._encoder.row(row_of(values, component))
+        row = encoded(self._encoder, values, component)
         return check(self._call("feed", c_text(component), c_text(stream), row, len(values), report), report)
 
     def settle(self):

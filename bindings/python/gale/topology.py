@@ -34,8 +34,10 @@ class Topology:
 
     @classmethod
     def from_file(cls, path, *, properties=None, environment=False, config=None, sets=(), plugins=()):
-        """What `gale run` reads (libgale-front). More can be added to it, in Python. `config`: keys over the file's, a
-        dict; `sets`: "id.name=value"; `properties`: the file of what ${NAME} stands for."""
+        """What `gale run` reads (libgale-front). More can be added to it, in Python: the file's streams may name spouts
+        and bolts that are added later, its bolts may have their inputs from Python, and it needs no spouts. What is
+        missing then is raised by `check`, or when it is to run. `config`: keys over the file's, a dict; `sets`:
+        "id.name=value"; `properties`: the file of what ${NAME} stands for."""
         return cls._read("topology_from_file", (c_text(path),), properties, environment, config, sets, plugins)
 
     @classmethod
@@ -53,7 +55,7 @@ class Topology:
         plugin_texts, plugin_count = c_texts(plugins)
         options = _c.TopologyFileOptions(
             properties=c_text(properties), environment=environment, settings=settings, setting_count=len(values),
-            sets=set_texts, set_count=set_count, plugins=plugin_texts, plugin_count=plugin_count)
+            sets=set_texts, set_count=set_count, plugins=plugin_texts, plugin_count=plugin_count, open=True)
         handle, report = ctypes.c_void_p(), _c.Error()
         check(getattr(_library.front(), function)(*what, options, handle, report), report)
         topology = cls.__new__(cls)

@@ -83,8 +83,8 @@ class Reader:
         if address != self._address:
             self._address, self._view = address, _c.Tuple.from_address(address)
         view = self._view
-        key = (view.schema, view.source)
+        key = (view.schema, view.source, view.stream)
         origin = self._origins.get(key)
         if origin is None:
-            origin = self._origins[key] = Origin(address, key[1])
+            origin = self._origins[key] = Origin(address, view.source)
         return Tuple(from_body(view.body, len(origin.fields)), view.handle, origin)

@@ -6,7 +6,6 @@ What goes to C is written into one buffer a task, which is borrowed for one call
 import ctypes
 import functools
 import operator
-import reprlib
 import struct
 import sys
 
@@ -23,38 +22,37 @@ _NULL, _BOOL, _INT, _FLOAT, _STRING, _BYTES, _LIST, _MAP = map(int, _c.Type)
 memory = (ctypes.c_char * sys.maxsize).from_address(0)
 
 
-_NO_ROWS = (str, bytes, bytearray, memoryview, dict, set, frozenset)
-
 # --- To C ------------------------------------------------------------------------------------------------------------
 
 
-class _Full(Exception):
+class Full(Exception):
     """The buffer is too small."""
 
 
-def _whole(value):
-    """A number that is an int in all but its type, like numpy's."""
+# What to give in place of a value that may be meant in more than one way, by its type.
+_IN_PLACE = {
+    "datetime.datetime": "value.isoformat() or value.timestamp()", "datetime.date": "value.isoformat()",
+    "datetime.time": "value.isoformat()", "datetime.timedelta": "value.total_seconds()",
+    "decimal.Decimal": "str(value) or float(value)", "fractions.Fraction": "float(value)", "set": "sorted(value)",
+    "frozenset": "sorted(value)", "complex": "[value.real, value.imag]", "range": "list(value)",
+    "generator": "list(value)", "uuid.UUID": "str(value)", "pathlib.PosixPath": "str(value)",
+    "numpy.ndarray": "value.tolist()", "numpy.datetime64": "str(value)", "numpy.longdouble": "float(value)"}
+
+
+def _plain(value):
+    """The Python value that a number of another type is exactly, like numpy's."""
     try:
         return operator.index(value)
     except TypeError:
-        kind = type(value).__name__
-        raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {kind}") from None
-
-
-class RowError(TypeError):
-    """What is emitted is no row."""
-
-
-def row_of(values, component):
-    """The values, if they are a row of the component's. A text is as little one as a number is, though it can be gone
-    through; nor has a dict or a set the order of the fields."""
-    if type(values) in (list, tuple):
-        return values
-    if isinstance(values, _NO_ROWS) or not hasattr(values, "__iter__") or not hasattr(values, "__len__"):
-        shown = reprlib.repr(values)
-        example = f": [{shown}]" if isinstance(values, (str, bytes, int, float)) else ""
-        raise RowError(f"{shown} is no row of '{component}': a row is a list or tuple of values{example}")
-    return values
+        pass
+    if getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item"):
+        plain = value.item()  # a scalar of numpy's: bool_, float32, float16
+        if type(plain) in (bool, int, float):
+            return plain
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    in_place = f"; give {_IN_PLACE[name]}" if name in _IN_PLACE else ""
+    raise TypeError(f"a value may be None, bool, int, float, str, bytes, list or dict, not {name}{in_place}")
 
 
 class Encoder:
@@ -76,8 +74,20 @@ class Encoder:
             try:
                 self._array(values, 0, self._take(0, _SIZE * len(values)), 0)
                 return self._base
-            except _Full:
-                self._make(2 * self._room)
+            except Full:
+                self.grow()
+
+    @property
+    def address(self):
+        return self._base
+
+    def put(self, values, at, free):
+        """Writes them to `at`, and what they point to from `free` on; returns where that ends."""
+        return self._array(values, at, free, 0)
+
+    def grow(self):
+        """Forgets what it has, and has twice the room."""
+        self._make(2 * self._room)
 
     def rows(self, rows, width):
         """The same of many rows, one behind the other, each of so many values."""
@@ -88,7 +98,7 @@ class Encoder:
 
     def _take(self, free, size):
         if free + size > self._room:
-            raise _Full
+            raise Full
         return free + size
 
     def _data(self, at, kind, data, free):
@@ -134,7 +144,7 @@ class Encoder:
         elif isinstance(value, dict):
             return self._nested(at, _MAP, _pairs(value), len(value), free, depth)
         else:
-            self._int(at, _whole(value))
+            return self._array((_plain(value),), at, free, depth)
         return free
 
     def _nested(self, at, kind, items, count, free, depth):
