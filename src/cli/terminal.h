@@ -6,8 +6,7 @@
  *          is written out (base/visible.h) by the functions here, on every descriptor but a standard output that is no
  *          terminal, where what is printed may be meant for another program.
  * Threads: any; a mutex keeps lines whole. A reader that does not read holds up all of them, until an end is asked for
- *          (cli/signals.h): then
- *          what it does not take is dropped.
+ *          (cli/signals.h): then what it does not take is dropped.
  * Limits:  a live block is cut at the width of the window, and at its height: what scrolled out at the top could not be
  *          drawn over again. The window is asked for its size each time.
  */

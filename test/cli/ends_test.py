@@ -160,8 +160,13 @@ class Scene:
 
     def stopped(self):
         """A run that answers nobody."""
-        process = self.runs("lasts")
+        return self.stop(self.runs("lasts"))
+
+    def stop(self, process):
+        """All its threads."""
         process.send_signal(signal.SIGSTOP)
+        threads = lambda: [path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{process.pid}/task").glob("*/stat")]
+        rig.until(lambda: set(threads()) == {"T"}, "its stop")
         return process
 
     def log(self):
@@ -287,7 +292,7 @@ def test_without_end(s, command):
 def copy_of_a_stopped_run(s, command):
     run = s.runs("lasts", "--state", "state")
     rig.until(lambda: (s.now(run).get("checkpoint") or {}).get("count"), "a checkpoint")
-    run.send_signal(signal.SIGSTOP)
+    s.stop(run)
     return s.settles(s.start("checkpoint", "copy", "--state", "state", "--wait", str(LONG)))
 
 
