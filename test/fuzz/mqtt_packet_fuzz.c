@@ -67,6 +67,11 @@ static size_t read_one(mqtt_version version, const uint8_t *data, size_t size) {
     gale_error error = GALE_ERROR_INIT;
     mqtt_packet packet;
     int64_t whole = mqtt_packet_size(version, (gale_str){ (const char *)data, size }, 1 << 20, &error);
+    char room[MQTT_FAULT];
+    mqtt_packet head;
+    (void)mqtt_text_fault((gale_str){ (const char *)data, size }, room);
+    if (size && mqtt_packet_head((gale_str){ (const char *)data, size }, &head))
+        expect(head.message.topic.size <= MQTT_TEXT_MAX);
     expect(whole >= 0 || error.length);
     if (whole <= 0 || (uint64_t)whole > size) return 0;
     char *bytes = malloc((size_t)whole);

@@ -427,7 +427,7 @@ class Writes(Case):
         self.assertIn("field name has more bytes than maxMessage", self.gale("run", "t.yaml", code=1))
         self.assertEqual([message.headers["n"] for message in self.drain()], [2, 3])
         self.write([(1, "z" * 300), (2, self.queue)], routingKey="{name}")
-        self.assertIn("routingKey: it has more than 255 bytes", self.gale("run", "t.yaml", code=1))
+        self.assertIn("routingKey: field name has more than 255 bytes", self.gale("run", "t.yaml", code=1))
         self.assertEqual(self.numbers(self.queue), [2])
 
     def test_an_exchange_is_declared_or_waited_for(self):
