@@ -103,7 +103,8 @@ static int hand_out_last(gx_file_reader *reader, size_t left, gale_str *ret_line
     return hand_out(reader, size, left - size, ret_line, error);
 }
 
-/* At the beginning, with a whole line there or as much as there is: skips a byte order mark. GALE_UNSUPPORTED for what is not text. */
+/* At the beginning, with a whole line there or as much as there is: skips a byte order mark. GALE_UNSUPPORTED for
+ * what is not text. */
 static int begin_text(gx_file_reader *reader, gale_error *error) {
     gale_str begin = { reader->data + reader->begin, reader->end - reader->begin };
     const char *foreign = gx_encoding_foreign(begin);

@@ -1,6 +1,7 @@
 /* Lines of a file or pipe. The buffer grows to the longest line and no further than GALE_LINE_MAX; a line ends with
  * "\n" or
- * "\r\n", the last one also with the file, or with "\r" and the file; every other byte is part of it, NUL too. A UTF-8 byte order mark at the beginning is skipped; what is packed, or of another
+ * "\r\n", the last one also with the file, or with "\r" and the file; every other byte is part of it, NUL too. A
+ * UTF-8 byte order mark at the beginning is skipped; what is packed, or of another
  * encoding (base/encoding.h), has no lines.
  * Threads: one at a time. Owner: memory comes from a gx_heap; the path is borrowed. */
 #ifndef GX_CONNECT_FILE_READER_H
@@ -34,7 +35,8 @@ int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path,
 void gx_file_reader_close(gx_file_reader *reader);
 
 /* 1 and the next line, borrowed until the next call; 0 at the end (of a growing one: ask again when it has grown); GALE_AGAIN when a pipe has nothing to read now;
- * GALE_UNSUPPORTED for what is not text, with "PATH: this is gzip data: unpack it first"; GALE_TOO_LARGE for a line above the limit, with "PATH:17: line is longer than 64 MiB"; GALE_IO; GALE_NO_MEMORY
+ * GALE_UNSUPPORTED for what is not text, with "PATH: this is gzip data: unpack it first"; GALE_TOO_LARGE for a line
+ * above the limit, with "PATH:17: line is longer than 64 MiB"; GALE_IO; GALE_NO_MEMORY
  * (nothing was consumed). */
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);
 
