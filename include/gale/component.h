@@ -462,11 +462,12 @@ GALE_INLINE const gale_tuple *gale_batch_next(gale_batch *tuples) {
  * failed. A manual bolt answers there what it holds; an error is reported and answers nothing. What a flush emits is not
  * tracked, or anchored to held tuples (gale_emit_anchored).
  *
- * `drain` is for bolts that hold tuples because more may come: lines of an event, rows of a batch. It is called while a run drains (its spouts
- * are done, or it was asked to), when nothing moves any more and the task holds something: what it waits for does not come. It then emits, sends or
- * answers what it holds, at most some dozens of rows in a call: it is called again as long as that gets on. Components are asked in their order,
- * so that what one emits reaches the next before that is asked. Tuples that fail and are emitted again may follow, and then another call. Nothing is in
- * execution; an error is reported and answers nothing.
+ * `drain` is for bolts that hold tuples because more may come: lines of an event, rows of a batch. It is called while
+ * a run drains (its spouts are done, or it was asked to), when nothing moves any more and the task holds something:
+ * what it waits for does not come. It then emits, sends or answers what it holds, at most some dozens of rows in a
+ * call: it is called again as long as that gets on. Components are asked in their order, so that what one emits
+ * reaches the next before that is asked. Tuples that fail and are emitted again may follow, and then another call.
+ * Nothing is in execution; an error is reported and answers nothing.
  *
  * `reopen` is for bolts that write to files which somebody may rename: it is called between two calls when they were
  * (gale_runtime_reopen), and the bolt opens them again by their names. An error is logged, counted, and changes nothing else. */

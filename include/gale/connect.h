@@ -296,8 +296,8 @@ GALE_API int gale_names_read(const char *parameter, const char *text, const char
 /* A text of `size` bytes, or bytes where they are not UTF-8; null of NULL. Copies nothing. */
 GALE_API gale_value gale_text_or_bytes(const void *bytes, size_t size);
 
-/* The name of the encoding that the bytes begin with, if they must not be taken for text: "gzip data", "UTF-16 text". NULL: they are text, or bytes of
- * no encoding that is known. Static storage. */
+/* The name of the encoding that the bytes begin with, if they must not be taken for text: "gzip data", "UTF-16 text".
+ * NULL: they are text, or bytes of no encoding that is known. Static storage. */
 GALE_API const char *gale_foreign_encoding(const void *bytes, size_t size);
 
 /* The size of the UTF-8 byte order mark that the bytes begin with, which a reader of text skips: 3, or 0. */

@@ -155,9 +155,10 @@ typedef enum gale_csv_newlines {
  * the stream "bad": (line, problem); when nobody subscribes to it, the first is logged, and how many there were at the
  * end. One end of a line (\n, \r\n, \r) behind a record is dropped.
  *
- * A quoted column may hold newlines. A text that leaves a quote open waits for the next texts of its source's task, which go on with the record (`newlines`); the
- * record is anchored to all of them. If the quote is not closed within `max_lines` and `max_bytes`, nothing comes for `timeout` seconds, the input ends, or a
- * text does not go on with it, the first text is bad, and those behind it are read again. In a durable run checkpoints have what waits. Simple. */
+ * A quoted column may hold newlines. A text that leaves a quote open waits for the next texts of its source's task,
+ * which go on with the record (`newlines`); the record is anchored to all of them. If the quote is not closed within
+ * `max_lines` and `max_bytes`, nothing comes for `timeout` seconds, the input ends, or a text does not go on with it,
+ * the first text is bad, and those behind it are read again. In a durable run checkpoints have what waits. Simple. */
 typedef struct gale_csv_options {
     size_t size;
     const char *field;     /* the field that has the record; NULL or "": the first */

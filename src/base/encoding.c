@@ -6,7 +6,8 @@ typedef struct signature {
     char bytes[GX_ENCODING_HEAD];
 } signature;
 
-/* Longer ones first where one begins with another. Each has a byte that no text begins with, or is too long for chance. */
+/* Longer ones first where one begins with another. Each has a byte that no text begins with, or is too long for
+ * chance. */
 static const signature signatures[] = {
     { "gzip data", 2, "\x1f\x8b" },
     { "zstd data", 4, "\x28\xb5\x2f\xfd" },

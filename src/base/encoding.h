@@ -1,8 +1,8 @@
-/* Encoding of bytes that are to be read as text: byte order marks, packed formats, ends of lines. Every reader of text asks
- * here, so that the same bytes are the same text everywhere.
+/* Encoding of bytes that are to be read as text: byte order marks, packed formats, ends of lines. Every reader of
+ * text asks here, so that the same bytes are the same text everywhere.
  *
- * What:    text is UTF-8 or any superset of ASCII. A UTF-8 byte order mark at the beginning is skipped. UTF-16, UTF-32 and
- *          packed bytes are recognised by their first bytes and refused by name, never passed on as text.
+ * What:    text is UTF-8 or any superset of ASCII. A UTF-8 byte order mark at the beginning is skipped. UTF-16,
+ *          UTF-32 and packed bytes are recognised by their first bytes and refused by name, never passed on as text.
  * Threads: any. Owner: results borrow from what was given. */
 #ifndef GX_BASE_ENCODING_H
 #define GX_BASE_ENCODING_H
@@ -14,7 +14,8 @@
 /* No encoding is recognised by more bytes than these. */
 enum { GX_ENCODING_HEAD = 10, GX_ENCODING_MARK = 3 };
 
-/* The name of the encoding that the bytes begin with, if a reader of text must not take them: "gzip data", "UTF-16 text". NULL: text. */
+/* The name of the encoding that the bytes begin with, if a reader of text must not take them: "gzip data", "UTF-16
+ * text". NULL: text. */
 GX_INLINE const char *gx_encoding_foreign(gale_str bytes);
 
 /* The same, of bytes whose first one may begin one. */
@@ -49,7 +50,8 @@ GX_INLINE gale_str gx_encoding_line(gale_str line) {
     return line;
 }
 
-/* Moves `*bytes` behind a byte order mark. GALE_SYNTAX for a foreign encoding: "NAME: this is gzip data: unpack it first". */
+/* Moves `*bytes` behind a byte order mark. GALE_SYNTAX for a foreign encoding: "NAME: this is gzip data: unpack it
+ * first". */
 int gx_encoding_read(const char *name, gale_str *bytes, gale_error *error);
 
 /* "unpack it first" for packed data, "convert it to UTF-8 first" for text; `foreign` is of gx_encoding_foreign. */

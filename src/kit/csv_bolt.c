@@ -1,4 +1,5 @@
-/* Records of CSV to fields: gale_csv_bolt. A record is a line, or, where that leaves a quote open, several: those are held until the quote is
+/* Records of CSV to fields: gale_csv_bolt. A record is a line, or, where that leaves a quote open, several: those
+ * are held until the quote is
  * closed, and the record is anchored to all of them. */
 #include "kit/csv.h"
 #include "kit/open_events.h"

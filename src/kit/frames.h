@@ -13,12 +13,14 @@
  *          little. A record above the bound is cut to it, or dropped, counted either way, and what is over is passed by
  *          as it comes: an endless line and a huge size that is announced take no more memory than the bound.
  *
- *          Lines are text: a UTF-8 byte order mark at the beginning of a stream is skipped, and a stream that is packed, or of another encoding
+ *          Lines are text: a UTF-8 byte order mark at the beginning of a stream is skipped, and a stream that is
+ *          packed, or of another encoding
  *          (base/encoding.h), has no records.
  *
  *          What the end of a stream cuts off is no record: it is counted, and never handed out.
  * Threads: one at a time. Owner: memory comes from a gx_heap; the rule is borrowed.
- * Errors:  GALE_UNSUPPORTED for a stream that is not text, whose name `foreign` has. GALE_DAMAGED of GX_FRAMES_OCTETS alone: what stands where a size should cannot be told from a record, and what comes
+ * Errors:  GALE_UNSUPPORTED for a stream that is not text, whose name `foreign` has. GALE_DAMAGED of
+ * GX_FRAMES_OCTETS alone: what stands where a size should cannot be told from a record, and what comes
  *          behind it means nothing. GALE_NO_MEMORY: the piece still has what could not be kept. */
 #ifndef GX_KIT_FRAMES_H
 #define GX_KIT_FRAMES_H

@@ -3,8 +3,10 @@
  *      host ident user [10/Oct/2000:13:55:36 -0700] "request" status bytes
  *      host ident user [10/Oct/2000:13:55:36 -0700] "request" status bytes "referer" "agent"
  *
- * A user's name may hold blanks. A line with more words before the time (a virtual host, the addresses of X-Forwarded-For)
- * is refused: one of them is then an address or a dash where no name has one. A quotation mark inside quotes has a backslash before it; escapes are left as they stand, because servers differ in
+ * A user's name may hold blanks. A line with more words before the time (a virtual host, the addresses of
+ * X-Forwarded-For)
+ * is refused: one of them is then an address or a dash where no name has one. A quotation mark inside quotes has a
+ * backslash before it; escapes are left as they stand, because servers differ in
  * them. What follows the agent after a blank is the server's own and is passed over. Threads: any. Owner: pieces borrow
  * from the line. */
 #ifndef GX_KIT_LOG_LINE_H

@@ -167,7 +167,8 @@ static int64_t signed_since(parts *p) {
     return -p->since - 1;
 }
 
-/* 12 is the first hour of its half; without a half it is the morning's, as strptime has it. An hour of 24 says its half itself. */
+/* 12 is the first hour of its half; without a half it is the morning's, as strptime has it. An hour of 24 says its
+ * half itself. */
 static bool settle_half(parts *p) {
     if (p->is_twelve) p->hour = p->hour % 12 + (p->is_afternoon ? 12 : 0);
     return p->is_twelve || !p->is_half || p->is_afternoon == (p->hour >= 12);

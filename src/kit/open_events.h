@@ -46,13 +46,16 @@ void gx_open_event_add(gx_open_events *events, gx_open_event *event, gale_handle
 
 void gx_open_events_forget(gx_open_events *events, gx_open_event *event);
 
-/* Lines that wait for others are not tuples that got lost: the timeouts of their trees begin anew, once `after` ns have passed. */
+/* Lines that wait for others are not tuples that got lost: the timeouts of their trees begin anew, once `after` ns
+ * have passed. */
 void gx_open_events_renew(const gx_open_events *events, int64_t now, int64_t after, gale_collector *out);
 
-/* A record of each event, in their order: when its last line came, when its timeouts began anew, and the handles of its lines. */
+/* A record of each event, in their order: when its last line came, when its timeouts began anew, and the handles of
+ * its lines. */
 int gx_open_events_save(const gx_open_events *events, gale_saver *to);
 
-/* Reads such records. `key_of` says the key of a line that is held, GALE_OK, or an error. What is not held any more began again. */
+/* Reads such records. `key_of` says the key of a line that is held, GALE_OK, or an error. What is not held any more
+ * began again. */
 typedef int gx_open_line_fn(void *user, const gale_tuple *line, gale_collector *out, gale_str *ret_key,
                             size_t *ret_bytes);
 int gx_open_events_restore(gx_open_events *events, gx_recall *recall, gx_open_line_fn *key_of, void *user);

@@ -90,8 +90,10 @@ void *gx_parsed_instance(const gale_context *context, size_t size, const gx_pars
 /* Tells of what was bad, and frees it. */
 void gx_parsed_instance_free(void *instance);
 
-/* The text of the tuple, which is not a tick, without a byte order mark at its beginning and without the one end of a line
- * behind it: 1. 0: it is packed or of another encoding and was emitted to "bad", so that nothing is left to do. GALE_FIELDS,
+/* The text of the tuple, which is not a tick, without a byte order mark at its beginning and without the one end of
+ * a line
+ * behind it: 1. 0: it is packed or of another encoding and was emitted to "bad", so that nothing is left to do.
+ * GALE_FIELDS,
  * GALE_TYPE with a report; what an emit says. */
 int gx_parsed_take(gx_parsed *parsed, const gale_tuple *tuple, gale_collector *out, gale_str *ret_text);
 

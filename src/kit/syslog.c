@@ -128,7 +128,8 @@ static bool read_5424(gale_str rest, gx_syslog *m) {
 
 /* --- RFC 3164 ----------------------------------------------------------------------------------------------------- */
 
-/* Parts that may be missing stand before and behind the clock. Each is taken only where it is whole and what follows fits it;
+/* Parts that may be missing stand before and behind the clock. Each is taken only where it is whole and what follows
+ * fits it;
  * otherwise its bytes are left to what comes next: a host may begin with four digits, or be an address. */
 
 static bool ends_word(gale_str text, size_t at) {
@@ -256,7 +257,8 @@ static bool take_year_behind(gale_str *rest, bool zoned, old_time *t) {
     return *rest = at, true;
 }
 
-/* Behind the clock, at a blank: " CST 1987", or " CET" alone. Of a name that is not known the year behind it says that it is one. */
+/* Behind the clock, at a blank: " CST 1987", or " CET" alone. Of a name that is not known the year behind it says
+ * that it is one. */
 static bool take_zone(gale_str *rest, old_time *t) {
     gale_str at = *rest;
     if (!skip(&at, ' ')) return false;
@@ -321,7 +323,8 @@ static bool take_any_time(gale_str *rest, int64_t now, int32_t ahead, gx_syslog 
     return *rest = old, true;
 }
 
-/* "000045: " before the time, "rtr1: " behind that, and '*' or '.' at the time (a clock that is not set, or was): IOS. */
+/* "000045: " before the time, "rtr1: " behind that, and '*' or '.' at the time (a clock that is not set, or was):
+ * IOS. */
 static bool take_cisco_time(gale_str *rest, int64_t now, int32_t ahead, gx_syslog *m) {
     gale_str at = *rest, host = { NULL, 0 };
     size_t size = 0;

@@ -1,8 +1,12 @@
-/* Turns of a drain: components that hold tuples because more may come are asked to go on without it (gale_bolt_ops.drain).
+/* Turns of a drain: components that hold tuples because more may come are asked to go on without it
+ * (gale_bolt_ops.drain).
  *
- * What:    while a run drains and nothing moves but for what is held, the control gives a turn to the first component, in the order of ranks, that
- *          holds something and can be asked. When that has got on, it begins again with the first; when it has not, the next one
- *          is asked; and none any more until a tuple is executed or answered. So a sink whose server is away is asked once.
+ * What:    while a run drains and nothing moves but for what is held, the control gives a turn to the first
+ * component, in the order of ranks, that
+ *          holds something and can be asked. When that has got on, it begins again with the first; when it has not,
+ *          the next one
+ *          is asked; and none any more until a tuple is executed or answered. So a sink whose server is away is
+ *          asked once.
  * Threads: executor 0's gives turns; each executor takes them in its steps. */
 #ifndef GX_RUNTIME_DRAIN_TURN_H
 #define GX_RUNTIME_DRAIN_TURN_H

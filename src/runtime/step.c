@@ -86,7 +86,8 @@ static bool owes_nothing(const gx_executor *ex) {
     return true;
 }
 
-/* Nothing is to be executed, sent or answered: what is open is held. Never before it has made a step with the topology running: a
+/* Nothing is to be executed, sent or answered: what is open is held. Never before it has made a step with the
+ * topology running: a
  * spout that was not asked yet looks like one that has nothing. */
 static bool is_still(const gx_executor *ex, int32_t phase) {
     return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&

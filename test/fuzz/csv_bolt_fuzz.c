@@ -1,4 +1,5 @@
-/* Limits, a NUL, and lines of CSV that come one by one: each is answered once, is in a record or bad, and none waits behind the end. */
+/* Limits, a NUL, and lines of CSV that come one by one: each is answered once, is in a record or bad, and none waits
+ * behind the end. */
 #include "bolt.h"
 
 #include <gale/kit.h>

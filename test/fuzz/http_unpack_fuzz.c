@@ -1,4 +1,5 @@
-/* A header Content-Encoding, a NUL, and a body: whatever they are, no more comes out than may, and a body that is unpacked whole is as it
+/* A header Content-Encoding, a NUL, and a body: whatever they are, no more comes out than may, and a body that is
+ * unpacked whole is as it
  * was packed. */
 #include "fuzz.h"
 

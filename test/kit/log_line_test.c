@@ -227,7 +227,8 @@ static const char *const behinds[] = { "", " -", " 192.0.2.8", " 2001:db8::8" };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* A name in the host's place and a name as identity: nothing tells that they are one word further than they should be. */
+/* A name in the host's place and a name as identity: nothing tells that they are one word further than they should
+ * be. */
 static bool looks_right(const char *front, const char *host, const char *ident) {
     bool named = (*host < '0' || *host > '9') && *host != ':';
     return named && strcmp(ident, "-") != 0 && !strchr(front, ',') && !strchr(front, ':');

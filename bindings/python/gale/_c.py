@@ -255,7 +255,7 @@ class SpoutOps(Sized):
 class BoltOps(Sized):
     _fields_ = [("size", size), ("name", text), ("kind", i32), ("prepare", OPEN), ("execute", EXECUTE),
                 ("finish", FLUSH), ("cleanup", TELL), ("flush", FLUSH), ("execute_batch", EXECUTE),
-                ("durable", c.POINTER(DurableOps)), ("reopen", FLUSH)]
+                ("durable", c.POINTER(DurableOps)), ("reopen", FLUSH), ("drain", FLUSH)]
 
 
 class Output(c.Structure):

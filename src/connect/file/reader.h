@@ -65,7 +65,8 @@ int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path,
 void gx_file_reader_close(gx_file_reader *reader);
 
 /* 1 and the next line, borrowed until the next call; 0 at the end (of a growing one: ask again when it has grown); GALE_AGAIN when a
- * pipe has nothing to read now, or a regular file has much to pass by: ask again; GALE_UNSUPPORTED for what is not text, with "PATH: this is gzip data: unpack it first"; GALE_DAMAGED: the file was cut, or what was read
+ * pipe has nothing to read now, or a regular file has much to pass by: ask again; GALE_UNSUPPORTED for what is not text, with
+ * "PATH: this is gzip data: unpack it first"; GALE_DAMAGED: the file was cut, or what was read
  * of it was changed, with a report, and no line that has not been handed out is known any more; GALE_IO; GALE_NO_MEMORY (nothing was
  * consumed). */
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);

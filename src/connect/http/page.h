@@ -4,7 +4,8 @@
  *      lines    each line that is not empty
  *      array    each element of an array of JSON, as JSON; it may stand deeper ("data.events")
  *
- * What:    an empty answer has no rows, in every format. Lines and JSON are text: a byte order mark is skipped, packed bytes are refused.
+ * What:    an empty answer has no rows, in every format. Lines and JSON are text: a byte order mark is skipped,
+ * packed bytes are refused.
  * Threads: the task's. Owner: http_page_fini; zero is one without rows. */
 #ifndef GALE_CONNECT_HTTP_PAGE_H
 #define GALE_CONNECT_HTTP_PAGE_H

@@ -17,7 +17,8 @@ typedef struct http_address {
 
 int http_address_read(const char *text, http_address *address, gale_error *error);
 
-/* The next line that is not empty, without its end (\n or \r\n); the last one needs none, or has \r alone. `*rest` goes behind it. False: there is none. */
+/* The next line that is not empty, without its end (\n or \r\n); the last one needs none, or has \r alone. `*rest`
+ * goes behind it. False: there is none. */
 bool http_next_line(gale_str *rest, gale_str *ret_line);
 
 /* The parts of a request's target, as they came: the path, and the query behind the first '?', which may be empty. */

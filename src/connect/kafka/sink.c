@@ -163,7 +163,8 @@ static void drive(void *self) {
     (void)rd_kafka_poll(((sink *)self)->client.rk, 50);
 }
 
-/* librdkafka waits for no more messages (linger.ms) while it flushes; what it has a connection for then is on its way. */
+/* librdkafka waits for no more messages (linger.ms) while it flushes; what it has a connection for then is on its
+ * way. */
 static int bolt_drain(void *self, gale_collector *out) {
     enum { FLUSH_MS = 20 };
     sink *s = self;

@@ -26,8 +26,8 @@ typedef struct pg_relation {
     size_t count;
 } pg_relation;
 
-/* The value of a column: `text` with a NUL behind it, which may be written over; NULL: null. `is_unsent`: the server does not say it, as it is
- * large and unchanged, or not of the identity of the row that was there before. */
+/* The value of a column: `text` with a NUL behind it, which may be written over; NULL: null. `is_unsent`: the server
+ * does not say it, as it is large and unchanged, or not of the identity of the row that was there before. */
 typedef struct pg_cell {
     char *text;
     size_t size;
