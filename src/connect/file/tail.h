@@ -39,7 +39,6 @@ typedef struct gx_file_tail {
     bool succeeded;   /* another file has its name */
     bool freed;       /* while it was not open: what has its inode now is another one */
     bool removed;     /* it has no name at all */
-    bool was_cut;     /* it begins with a hole, perhaps */
     bool last_look;   /* it is over at the next end */
     int64_t read_to;  /* at the last end */
     int64_t quiet;    /* since when nothing came, by the context's clock */
