@@ -4,7 +4,7 @@
  *
  *     too long   a line above the rule's bound: its beginning is handed out, or it is passed by. It keeps its number
  *     hole       GX_FILE_HOLE or more NULs in a row, which a file has where nobody has written: they are passed by, and so is
- *                what stands before them in their line, which has lost its end. Behind a file that was cut, fewer count, too
+ *                what stands before them in their line, which has lost its end. At the beginning of a followed file fewer count, too
  *
  * Threads: one at a time. Owner: memory comes from a gx_heap; the path and the rule are borrowed. */
 #ifndef GX_CONNECT_FILE_READER_H

@@ -96,8 +96,9 @@ int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error) {
     }
     reader.path = tail->name;
     reader.growing = true;
+    reader.seen = 0; /* what is cut is read from its beginning, not refused */
     gx_file_reader_seek(&reader, tail->place, tail->number);
-    reader.in_hole = tail->was_cut && tail->place == 0;
+    reader.in_hole = tail->place == 0; /* a file that was cut under its writer begins with NULs */
     tail->reader = reader;
     tail->read_to = tail->place;
     return gx_file_tail_look(tail, error);

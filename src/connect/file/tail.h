@@ -39,7 +39,6 @@ typedef struct gx_file_tail {
     bool succeeded;   /* another file has its name */
     bool freed;       /* while it was not open: what has its inode now is another one */
     bool removed;     /* it has no name at all */
-    bool was_cut;     /* it begins with a hole, perhaps */
     bool last_look;   /* it is over at the next end */
     bool foreign;     /* it is not text: nothing of it is read */
     int64_t read_to;  /* at the last end */

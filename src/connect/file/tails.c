@@ -235,7 +235,7 @@ static int begin_again(gx_file_followed *f, gx_file_tail *tail, const char *path
     gx_file_reader reader = tail->reader;
     gx_file_tail *made = gx_file_tails_new(f, path, tail->real, inode);
     if (!made) return gx_file_tails_no_memory(f, error);
-    made->seen = made->was_cut = true;
+    made->seen = true;
     if (f->current == tail) f->current = NULL;
     if (open) {
         made->born = tail->born;

@@ -2,6 +2,8 @@
  * no run was there. */
 #include "following.h"
 
+#include "base/random.h"
+
 static void write_at(fixture *f, const char *name, const char *text, off_t at, bool cuts) {
     int fd = open(in(f, name), O_WRONLY | (cuts ? O_TRUNC : 0));
     assert_true(fd >= 0);
@@ -154,6 +156,103 @@ static void long_lines_are_cut_at_durable_places(void **state) {
     expect(f, "long@4:13 b@5:26 ");
 }
 
+/* --- Whatever is done in which order --- */
+
+enum { IDS = 4000, OPERATIONS = 60 };
+
+/* Lines that say their own numbers; which of them were emitted, and which somebody took away before they were. */
+typedef struct writer {
+    fixture *f;
+    gx_random random;
+    int next, size; /* lines in the file that has the name */
+    int rotated;
+    uint8_t emitted[IDS];
+    bool taken[IDS];
+} writer;
+
+static void put_lines(writer *w, int count, int flags, off_t at) {
+    int fd = open(w->f->path, O_WRONLY | O_CREAT | flags, 0644);
+    char line[16];
+    assert_true(fd >= 0 && w->next + count < IDS);
+    for (int i = 0; i < count; i++, at += 8) {
+        snprintf(line, sizeof line, "%07d\n", w->next++);
+        assert_int_equal(flags & O_APPEND ? write(fd, line, 8) : pwrite(fd, line, 8, at), 8);
+    }
+    close(fd);
+}
+
+static void take_away(writer *w) {
+    for (int i = w->next - w->size; i < w->next; i++) w->taken[i] |= !w->emitted[i];
+}
+
+static void operate(writer *w) {
+    char name[20];
+    int more = 1 + (int)gx_random_below(&w->random, 12), what = (int)gx_random_below(&w->random, 7);
+    switch (what) {
+    case 0: /* renamed, and made anew */
+        snprintf(name, sizeof name, "in.log.%d", ++w->rotated);
+        rotate(w->f, "in.log", name);
+        w->size = 0;
+        put_lines(w, more, O_APPEND, 0);
+        w->size = more;
+        break;
+    case 1: /* cut, and written again: less than there was, as much, or more */
+        take_away(w);
+        put_lines(w, more = 1 + (int)gx_random_below(&w->random, 2 * (uint32_t)w->size + 1), O_TRUNC, 0);
+        w->size = more;
+        break;
+    case 2: /* cut under a writer that goes on where it was: the hole is as long as the file */
+        take_away(w);
+        put_lines(w, more, O_TRUNC, (off_t)w->size * 8);
+        w->size = more;
+        break;
+    default: put_lines(w, more, O_APPEND, 0); w->size += more;
+    }
+}
+
+static void take_lines(writer *w) {
+    char *at = (char *)lines(w->f);
+    for (char *end; *at; at = end + 1) {
+        long number = strtol(at, &end, 10);
+        if (end != at + 7 || *end != ' ' || number >= w->next) fail_msg("no line: %.20s", at);
+        w->emitted[number]++;
+    }
+}
+
+static void check_all(const writer *w, uint64_t seed) {
+    bool lost = false;
+    for (int i = 0; i < w->next; i++) {
+        if (w->emitted[i] > 1) fail_msg("seed %d: line %d came %d times", (int)seed, i, w->emitted[i]);
+        if (!w->emitted[i] && !w->taken[i]) fail_msg("seed %d: line %d of %d did not come", (int)seed, i, w->next);
+        lost |= !w->emitted[i];
+    }
+    if (lost) assert_non_null(strstr(fake_text(&w->f->fake.logged), w->f->path));
+}
+
+static void each_line_comes_once_but_those_that_somebody_took_away_unread_and_the_log_says_so(void **state) {
+    fixture *f = *state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        static writer w;
+        w = (writer){ .f = f, .random = gx_random_new(seed, 3) };
+        put_lines(&w, w.size = 5, O_APPEND, 0);
+        begin(f);
+        take_lines(&w); /* what was rotated before the first look is not looked for */
+        for (int i = 0; i < OPERATIONS; i++) {
+            if (gx_random_below(&w.random, 3)) take_lines(&w);
+            operate(&w);
+        }
+        for (int i = 0; i < 3; i++) {
+            take_lines(&w);
+            pass(f, 10 * GALE_SECOND);
+        }
+        check_all(&w, seed);
+        fake_close(&f->spout, f->self);
+        f->self = NULL;
+        fake_forget(&f->fake);
+        empty_folder(f->folder);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -168,6 +267,7 @@ int main(void) {
         CASE(a_checkpoint_that_was_made_after_a_change_that_nobody_had_seen_goes_on_right),
         CASE(a_saved_position_of_a_file_that_was_written_again_is_told_of),
         CASE(long_lines_are_cut_at_durable_places),
+        CASE(each_line_comes_once_but_those_that_somebody_took_away_unread_and_the_log_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
