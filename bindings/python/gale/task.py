@@ -66,8 +66,8 @@ class Task:
         return 0
 
     def in_parts(self, steps):
-        """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C: 0 when
-        it has ended, or MORE. Raises what it raises."""
+        """Goes on with the generator that `execute` or `finish` returned, until what it has emitted is a part. For C:
+        0 when it has ended, or MORE. Raises what it raises."""
         self.steps = None
         for _ in steps:
             if gale.part_is_full(self.out):
