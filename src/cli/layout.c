@@ -17,7 +17,9 @@ typedef struct reason {
 static reason placement(const gale_topology *topology, const char *name) {
     static const reason own = { "spread", "as evenly as they go" }; /* the engine's: acker tasks */
     static const reason spread = { "spread", "its tasks, as evenly as they go" };
-    static const reason together = { "with its spout", "one task, beside the first spout that reaches it: to cross costs more than most bolts do" };
+    static const reason together = {
+        "with its spout", "one task, beside the first spout that reaches it: to cross costs more than most bolts do"
+    };
     static const reason asked = { "gale.executor", "the configuration says so" };
     static const reason blocking = { "gale.blocking", "what blocks has an executor of its own" };
     const gx_component *c = gx_topology_find(topology, name);

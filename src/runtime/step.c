@@ -90,8 +90,8 @@ static bool owes_nothing(const gx_executor *ex) {
  * topology running: a
  * spout that was not asked yet looks like one that has nothing. */
 static bool is_still(const gx_executor *ex, int32_t phase) {
-    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 && gx_inbox_is_empty(ex->inbox) &&
-           gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
+    return phase_runs(phase) && !ex->unfinished && ex->local.count == 0 && ex->parked_tasks == 0 &&
+           gx_inbox_is_empty(ex->inbox) && gx_settle_is_empty(&ex->settle) && outboxes_are_empty(ex) &&
            !(ex->has_ledger && gx_ledger_has_answers(&ex->ledger)) && owes_nothing(ex) &&
            gx_spout_all_quiet(ex, phase == GALE_PHASE_RUNNING);
 }

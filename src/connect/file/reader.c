@@ -253,7 +253,8 @@ static GX_NOINLINE int end(gx_file_reader *reader, gale_str *ret_line) {
     size_t left = reader->end - reader->begin;
     if (reader->growing) return reader->at_end = false;
     if (!left) return 0;
-    size_t size = gx_encoding_line((gale_str){ reader->data + reader->begin, left }).size; /* half of a line's end, perhaps */
+    size_t size =
+        gx_encoding_line((gale_str){ reader->data + reader->begin, left }).size; /* half of a line's end, perhaps */
     return hand_out(reader, size, left - size, ret_line) ? 1 : -1;
 }
 
