@@ -41,6 +41,7 @@ class Source:
     skip = None
     empty = True  # an empty record is a tuple; else it is none
     too_long = "cut"  # what becomes of it: cut, left out
+    stdin = subprocess.DEVNULL
 
     def __init__(self, port):
         self.port = port
@@ -150,6 +151,38 @@ class Exec(Source):
         self.pipe.close()
 
 
+class File(Source):
+    """A file that grows."""
+    name = "gale.spout.File"
+    feed_endless = None  # it would be the only one: a file has one end
+
+    def begin(self, case):
+        self.file = open(case.path / "in.log", "ab", buffering=0)
+        return {"path": self.file.name, "follow": True, "longest": LONGEST}
+
+    def feed(self, record):
+        self.file.write(record + b"\n")
+
+    def end(self):
+        self.file.close()
+
+
+class Stdin(Source):
+    name = "gale.spout.Stdin"
+    feed_endless = None  # as above
+
+    def begin(self, case):
+        self.stdin, self.pipe = os.pipe()
+        return {"longest": LONGEST}
+
+    def feed(self, record):
+        os.write(self.pipe, record + b"\n")
+
+    def end(self):
+        os.close(self.stdin)
+        os.close(self.pipe)
+
+
 class Http(Source):
     name = "gale.spout.Http"
     too_long = "refused"
@@ -206,10 +239,8 @@ class Mqtt3(Mqtt):
     version, head = "3.1.1", 8
 
 
-TABLE = (Tcp, Unix, Udp, Exec, Http, Mqtt, Mqtt3)
+TABLE = (File, Stdin, Tcp, Unix, Udp, Exec, Http, Mqtt, Mqtt3)
 EXCUSED = {
-    "gale.spout.File": "it gets `longest` and `tooLong`, and a row then",
-    "gale.spout.Stdin": "it gets `longest` and `tooLong`, and a row then",
     "gale.spout.Syslog": "it reads as Tcp and Udp do (connect/net)",
     "gale.spout.HttpPoll": "answers: empty, too long and without an end are of connect/http_poll_*",
     "gale.spout.Kafka": "librdkafka bounds what it fetches; a message has its length before it",
@@ -261,7 +292,7 @@ class Run(unittest.TestCase):
         self.addCleanup(self.source.end)
         (self.path / "t.yaml").write_text(TOPOLOGY.format(name=self.row.name, properties=properties))
         with open(self.path / "log", "w") as log:
-            self.process = subprocess.Popen([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdout=log, stderr=log)
+            self.process = subprocess.Popen([GALE, "run", "t.yaml", "--no-control"], cwd=self.path, env=ENVIRONMENT, stdin=self.source.stdin, stdout=log, stderr=log)
         self.addCleanup(self.process.wait)
         self.addCleanup(self.process.kill)
         self.wait_for(lambda: self.source.ready(self.log()), "it is ready")
