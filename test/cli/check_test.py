@@ -343,8 +343,10 @@ streams:
             first, second = path.read_text().splitlines()[:2]
             arguments = second[8:].split() if second.startswith("# gale: ") else []
             result = self.gale("check", path.name, *arguments, folder=folder, env=environment)
+            plugin = re.search(r"brought by the plugin (gale-\w+)", first)
+            built = plugin and (Path(GALE).resolve().parent / "plugins" / f"{plugin[1]}.so").exists()
             with self.subTest(path.name):
-                if first == "# runs":
+                if first == "# runs" or built:
                     self.assertEqual(result.returncode, 0, result.stdout)
                     plan = self.gale("run", path.name, "--plan", *arguments, folder=folder, env=environment)
                     self.assertEqual(plan.returncode, 0, plan.stderr)

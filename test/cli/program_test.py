@@ -350,7 +350,7 @@ Properties, in the order of constructorArgs:
             big.write(b"ok\n" + b"x" * ((64 << 20) + 1) + b"\nend\n")
         result = self.count("--input", "big")
         self.assertEqual((result.code, sorted(len(line) for line in result.out.splitlines())), (0, [4, 5, (64 << 20) + 2]))
-        self.assertIn("big:2: the line has more than 67108864 bytes (longest), and is cut", result.said)
+        self.assertIn("big:2: the line has more than 67108864 bytes (longest), and is cut", result.err)
 
     def test_directory_as_input(self):
         result = self.count("--input", ".")
@@ -490,7 +490,7 @@ streams:
         self.assertEqual([l.split()[2] for l in lines[3:10]], ["count"] * 4 + ["lines", "sink", "split"])
         self.assertEqual([l.split(maxsplit=3)[3].split(":")[0] for l in lines[3:10]],
                          ["spread"] * 4 + ["with its spout"] * 3)
-        self.assertIn("one task, and to cross costs more than most bolts do", lines[7])
+        self.assertIn("one task, beside the first spout that reaches it", lines[7])
         self.assertEqual(lines[11:], ["lines --SHUFFLE--> split: stays on its executor",
                                       "split --FIELDS(word)--> count: 50 % to another executor",
                                       "count --GLOBAL--> sink: 50 % to another executor"])

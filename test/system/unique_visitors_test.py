@@ -165,7 +165,7 @@ name: write
 spouts:
   - {id: lines, className: gale.spout.AccessLog, properties: [{name: lines, value: 20000}, {name: seed, value: 1}]}
 bolts:
-  - {id: sink, className: gale.bolt.FileSink, properties: [{name: path, value: "%s"}]}
+  - {id: sink, className: gale.bolt.FileSink, properties: {path: "%s", format: text}}
 streams:
   - {from: lines, to: sink, grouping: {type: GLOBAL}}
 """ % path

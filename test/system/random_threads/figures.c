@@ -56,7 +56,7 @@ static void check_emitted(const rt_run *run, uint32_t task, const rt_part *part,
 static void check_spout(const rt_run *run, uint32_t task, const rt_part *part, const gale_task_stats *s) {
     const rt_counts *c = &run->counts[task];
     expect("acks", part, task, s->acked, c->acks);
-    expect("fails", part, task, s->failed, c->fails);
+    expect("fails", part, task, s->failed + s->stopped, c->fails);
     expect("timeouts", part, task, s->timed_out, c->timeouts);
     expect("rejections", part, task, s->rejected, c->rejects);
 }
@@ -81,7 +81,7 @@ static void check_hooks(const rt_run *run, uint32_t task, const rt_part *part, c
     expect("deliveries seen by hooks", part, task, seen->deliveries, told.deliveries);
     expect("ack hooks", part, task, seen->acks, s->acked);
     expect("fail hooks", part, task, seen->fails,
-           s->failed + s->rejected + s->timed_out - (spout ? c->never_trees : 0));
+           s->failed + s->rejected + s->timed_out + s->stopped - (spout ? c->never_trees : 0));
 }
 
 static void check_life(const rt_run *run, uint32_t task, const rt_part *part) {
