@@ -113,13 +113,25 @@ static const char *map(const char *path, size_t *ret_size) {
     return text;
 }
 
+/* TSV has two backslashes for one; no word holds what else is escaped. */
+static void write_word(const entry *place, FILE *out) {
+    if (!memchr(place->word, '\\', place->size)) {
+        fwrite(place->word, 1, place->size, out);
+        return;
+    }
+    for (size_t i = 0; i < place->size; i++) {
+        if (place->word[i] == '\\') fputc('\\', out);
+        fputc(place->word[i], out);
+    }
+}
+
 static void write_all(const table *words, const char *path) {
     FILE *out = fopen(path, "w");
     if (!out) give_up(path);
     for (size_t i = 0; i < words->capacity; i++) {
         const entry *place = &words->at[i];
         if (!place->word) continue;
-        fwrite(place->word, 1, place->size, out);
+        write_word(place, out);
         fprintf(out, "\t%" PRIu64 "\n", place->count);
     }
     if (ferror(out) || fclose(out) != 0) give_up(path);

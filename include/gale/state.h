@@ -111,8 +111,8 @@ enum {
     GALE_DURABLE_PARTS = 1,
     GALE_DURABLE_STATELESS = 2, /* it keeps nothing from one call to the next */
     GALE_DURABLE_KEYED = 4,     /* all it keeps is keyed state */
-    /* What it saves says where something stands that lasts beyond a run by itself: the end of a file. It has nothing to
-     * forget. */
+    /* What it saves says where something stands that lasts beyond a run by itself (the end of a file), or is of tuples that it
+     * holds, which come again in a run that is not durable. It has nothing to forget. */
     GALE_DURABLE_OUTSIDE = 8,
     /* It may have another number of tasks than it had: then `restore` is called in all tasks for the records of each
      * earlier one, in their order. A spout's open tuples of earlier task P go to task P modulo the number of tasks now,

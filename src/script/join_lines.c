@@ -273,6 +273,7 @@ static int bolt_restore(void *self, gale_saved *from, gale_collector *out) {
 static const gale_durable_ops durable = {
     .size = sizeof(gale_durable_ops),
     .version = 1,
+    .flags = GALE_DURABLE_OUTSIDE,
     .save = bolt_save,
     .restore = bolt_restore,
 };

@@ -82,10 +82,18 @@ class Sends(Sink):
         peer = self.peer()
         self.write(["x" * 100] * 10, url=peer.url, body="line", format="raw", batch=1000, batchBytes=350, linger=0.2)
         began = time.monotonic()
-        self.run_it()
+        self.start("--keep-running")  # at the end of its input a run waits for no time
+        self.wait_for(lambda: len(peer.bodies) == 4)
+        self.assertGreater(time.monotonic() - began, 0.2)
+        self.end()
         self.assertEqual(sorted(body.count("x") for body in peer.bodies), [100, 300, 300, 300])
         self.assertEqual(sorted(peer.bodies)[1], "\n".join(["x" * 100] * 3))
-        self.assertGreater(time.monotonic() - began, 0.2)
+
+    def test_a_batch_that_waits_goes_out_at_the_end_of_the_input(self):
+        peer = self.peer()
+        self.write(["x"] * 10, url=peer.url, body="line", format="raw", batch=1000, linger=600)
+        self.run_it()
+        self.assertEqual([body.count("x") for body in peer.bodies], [10])
 
     def test_a_field_as_it_is(self):
         peer = self.peer()
