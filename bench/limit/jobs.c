@@ -1,5 +1,5 @@
-/* gale_bench_jobs JOB INPUT OUTPUT: the jobs of bench/jobs by hand, on one thread. The text is mapped; what a job needs of a line is
- * found and counted in a table; nothing is copied.
+/* gale_bench_jobs JOB INPUT OUTPUT: the jobs of bench/jobs by hand, on one thread. The text is mapped; what a job
+ * needs of a line is found and counted in a table; nothing is copied.
  *
  *     csv   requests by status; all columns are cut and numbers are read
  *     kv    the same of logfmt

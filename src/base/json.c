@@ -76,7 +76,8 @@ static bool is_harmless(const char *at, const char *end) {
     return (unsigned char)at[0] == 0xc2 && !(end - at > 1 && gx_is_within((unsigned char)at[1], 0x80, 0x20));
 }
 
-/* RFC 8259 leaves DEL and the C1 controls, which are two bytes, alone; a terminal that the line is shown on would obey them. */
+/* RFC 8259 leaves DEL and the C1 controls, which are two bytes, alone; a terminal that the line is shown on would
+ * obey them. */
 void gx_json_string(gx_json *json, gale_str value) {
     const char *from = value.data, *end = value.data + value.size, *at = from;
     begin_item(json);

@@ -1,6 +1,6 @@
-/* Writing JSON (RFC 8259), into a gx_buf. The writer puts commas and colons; the caller opens and closes. Strings are
- * UTF-8 and written unescaped but for the quotation mark, the backslash and control characters (C0, DEL, C1). What reads
- * is base/json_scan.h. */
+/* Writing JSON (RFC 8259), into a gx_buf. The writer puts commas and colons; the caller opens and closes. Strings
+ * are UTF-8 and written unescaped but for the quotation mark, the backslash and control characters (C0, DEL, C1).
+ * What reads is base/json_scan.h. */
 #ifndef GX_BASE_JSON_H
 #define GX_BASE_JSON_H
 

@@ -1,9 +1,10 @@
 /* The grammar of JSON (RFC 8259), read in one pass over a text: what readers of documents are made of.
  *
- * What:    a scan stands somewhere in a text. Each function reads one thing behind it and moves on; or says what is wrong, and where. What is
- *          skipped is checked as well, but nothing is made of it.
+ * What:    a scan stands somewhere in a text. Each function reads one thing behind it and moves on; or says what is
+ *          wrong, and where. What is skipped is checked as well, but nothing is made of it.
  * Threads: a scan belongs to its thread.
- * Owner:   the text is borrowed, and so is what comes out of it. It need not be ended by a NUL, and is UTF-8 (that is the caller's to check).
+ * Owner:   the text is borrowed, and so is what comes out of it. It need not be ended by a NUL, and is UTF-8 (that
+ *          is the caller's to check).
  * Limits:  GX_JSON_DEPTH lists and objects inside each other. */
 #ifndef GX_BASE_JSON_SCAN_H
 #define GX_BASE_JSON_SCAN_H
@@ -59,7 +60,8 @@ GX_INLINE bool gx_json_scan_take(gx_json_scan *scan, char c) {
 /* The rest of a string that is not plain to its end. */
 GX_COLD bool gx_json_scan_escaped(gx_json_scan *scan, const char *from, gale_str *ret_raw);
 
-/* Behind the opening quotation mark: the bytes up to the closing one, escapes as they are. `*ret_escaped`: there are some. */
+/* Behind the opening quotation mark: the bytes up to the closing one, escapes as they are. `*ret_escaped`: there are
+ * some. */
 GX_INLINE bool gx_json_scan_string(gx_json_scan *scan, gale_str *ret_raw, bool *ret_escaped) {
     const char *from = scan->at, *stop = gx_scan(from, scan->end, GX_SCAN_READ);
     *ret_escaped = stop == scan->end || *stop != '"';
@@ -69,7 +71,8 @@ GX_INLINE bool gx_json_scan_string(gx_json_scan *scan, gale_str *ret_raw, bool *
     return true;
 }
 
-/* Writes a string that gx_json_scan_string found without its escapes to `to`, which has room for as many bytes; returns how many it has.
+/* Writes a string that gx_json_scan_string found without its escapes to `to`, which has room for as many bytes;
+ * returns how many it has.
  * -1: half of a surrogate pair, whose place the scan then says. */
 int64_t gx_json_scan_unescape(gx_json_scan *scan, gale_str raw, char *to);
 

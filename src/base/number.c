@@ -80,7 +80,8 @@ static bool take_decimal(gale_str rest, decimal *d) {
     return count && take_exponent(&rest, d) && !rest.size;
 }
 
-/* The C library's way, for what lies half-way between two doubles or is subnormal: the digits as a whole number with an exponent. */
+/* The C library's way, for what lies half-way between two doubles or is subnormal: the digits as a whole number with
+ * an exponent. */
 static double read_slowly(gale_str text, const decimal *d) {
     char copy[ALL_DIGITS + 32];
     size_t size = 0, dropped = 0;
@@ -109,7 +110,8 @@ static double of_bits(uint64_t bits) {
     return number;
 }
 
-/* mantissa * 10^exponent, rounded, within the normal doubles. False where 128 bits of the power do not say which of two is nearer. */
+/* mantissa * 10^exponent, rounded, within the normal doubles. False where 128 bits of the power do not say which of
+ * two is nearer. */
 static bool read_wide(uint64_t mantissa, int32_t exponent, double *ret_number) {
     if (exponent < GX_TENS_LEAST || exponent > GX_TENS_MOST) return false;
     const gx_ten *ten = &gx_tens[exponent - GX_TENS_LEAST];
@@ -187,8 +189,8 @@ typedef struct shortest {
     int32_t exponent;
 } shortest;
 
-/* Of the decimals that are nearer to the double than to its neighbours, one with the fewest digits, and of those the nearest. All is four
- * times as large as it is, so that the borders are whole numbers. */
+/* Of the decimals that are nearer to the double than to its neighbours, one with the fewest digits, and of those the
+ * nearest. All is four times as large as it is, so that the borders are whole numbers. */
 static shortest choose(uint64_t c, int32_t q, bool is_near_below) {
     int32_t k = (q * 1262611 - (is_near_below ? 524031 : 0)) >> 22;
     int32_t shift = q + gx_tens_log2(-k) + 1;

@@ -1,8 +1,8 @@
 /* Decimal text to numbers and back, whatever locale the application has chosen.
  *
- * What:    reading gives the nearest double: by Clinger's exact products, else by the 128-bit products of Eisel and Lemire ("Number
- *          parsing at a gigabyte per second", 2021), else by the C library. Writing gives the fewest digits that read back the same, by
- *          Giulietti's Schubfach ("The Schubfach way to render doubles", 2020).
+ * What:    reading gives the nearest double: by Clinger's exact products, else by the 128-bit products of Eisel and
+ *          Lemire ("Number parsing at a gigabyte per second", 2021), else by the C library. Writing gives the fewest
+ *          digits that read back the same, by Giulietti's Schubfach ("The Schubfach way to render doubles", 2020).
  * Threads: any. */
 #ifndef GX_BASE_NUMBER_H
 #define GX_BASE_NUMBER_H
@@ -18,11 +18,13 @@ bool gx_number_whole(gale_str text, int64_t *ret_number);
  * nearest double; beyond the largest to an infinity. "inf", "nan" and hexadecimal are none. */
 bool gx_number_read(gale_str text, double *ret_number);
 
-/* The double that is nearest to mantissa * 10^exponent. False where that takes more than 128 bits to say: read its text. */
+/* The double that is nearest to mantissa * 10^exponent. False where that takes more than 128 bits to say: read its
+ * text. */
 bool gx_number_of(uint64_t mantissa, int32_t exponent, double *ret_number);
 
-/* Writes the number with the fewest digits that gx_number_read reads back, and a NUL; returns the size without it. With an exponent
- * below 1e-4 and from 1e16 on: "0.1", "250", "1e+16", "1.5e-07". Numbers that are not finite are "nan", "inf" and "-inf". */
+/* Writes the number with the fewest digits that gx_number_read reads back, and a NUL; returns the size without it.
+ * With an exponent below 1e-4 and from 1e16 on: "0.1", "250", "1e+16", "1.5e-07". Numbers that are not finite are
+ * "nan", "inf" and "-inf". */
 size_t gx_number_write(char to[GX_NUMBER_TEXT], double number);
 
 /* Write a whole number, and no NUL; return the size, at most 20. */

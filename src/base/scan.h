@@ -1,5 +1,6 @@
-/* Where plain text ends: the first quotation mark, backslash or control character of JSON (RFC 8259, section 7), sixteen bytes at a time.
- * With SSE2 or NEON it is a handful of instructions; the plain form is for other machines, and a test compares the two.
+/* Where plain text ends: the first quotation mark, backslash or control character of JSON (RFC 8259, section 7),
+ * sixteen bytes at a time. With SSE2 or NEON it is a handful of instructions; the plain form is for other machines,
+ * and a test compares the two.
  * Threads: any. */
 #ifndef GX_BASE_SCAN_H
 #define GX_BASE_SCAN_H

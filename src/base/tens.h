@@ -1,7 +1,7 @@
 /* Powers of ten as 128 bits, which the reading and the writing of numbers share.
  *
- * What:    gx_tens[k - GX_TENS_LEAST] holds the highest 128 bits of 10^k, rounded down: 10^k is `high:low` * 2^(e - 127), or a little
- *          more, where e = floor(log2(10^k)). It is exact for k from 0 to 55.
+ * What:    gx_tens[k - GX_TENS_LEAST] holds the highest 128 bits of 10^k, rounded down: 10^k is `high:low` * 2^(e -
+ *          127), or a little more, where e = floor(log2(10^k)). It is exact for k from 0 to 55.
  * Threads: any. */
 #ifndef GX_BASE_TENS_H
 #define GX_BASE_TENS_H

@@ -162,7 +162,8 @@ static bool take_item(reading *r) {
     return taken && take_repeat(r, &repeated);
 }
 
-/* Up to the end, or to a closing parenthesis. `*ret_several`: there is more than one, and each begins with a callout. */
+/* Up to the end, or to a closing parenthesis. `*ret_several`: there is more than one, and each begins with a
+ * callout. */
 static bool take_alternatives(reading *r, bool *ret_several) {
     size_t first = r->at;
     *ret_several = false;

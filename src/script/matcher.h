@@ -1,5 +1,6 @@
-/* A regular expression of PCRE2 that a bolt has, outside of any box. A pattern is UTF-8 where the text is, else bytes. It is
- * compiled to the machine's code where PCRE2 can; a search takes GX_STEPS_WORK at most (script/steps.h) and a mebibyte.
+/* A regular expression of PCRE2 that a bolt has, outside of any box. A pattern is UTF-8 where the text is, else
+ * bytes. It is compiled to the machine's code where PCRE2 can; a search takes GX_STEPS_WORK at most (script/steps.h)
+ * and a mebibyte.
  * Threads: a pattern is frozen, and any thread's; a matcher belongs to its task. Owner: who made it. */
 #ifndef GX_SCRIPT_MATCHER_H
 #define GX_SCRIPT_MATCHER_H
@@ -10,8 +11,8 @@
 typedef struct gx_pattern gx_pattern;
 typedef struct gx_matcher gx_matcher;
 
-/* `what` is how a report calls it, "join lines: start". GALE_SYNTAX with the byte at which it is wrong; GALE_TOO_LARGE beyond
- * GX_STEPS_PATTERN or GX_STEPS_GROUPS; GALE_NO_MEMORY. */
+/* `what` is how a report calls it, "join lines: start". GALE_SYNTAX with the byte at which it is wrong;
+ * GALE_TOO_LARGE beyond GX_STEPS_PATTERN or GX_STEPS_GROUPS; GALE_NO_MEMORY. */
 int gx_pattern_new(const char *text, const char *what, gx_pattern **ret_pattern, gale_error *error);
 void gx_pattern_free(gx_pattern *pattern); /* NULL is allowed */
 

@@ -1,6 +1,7 @@
-/* The cost of a search with PCRE2. At each callout a callback counts the step and how far it is from where the last one was, from
- * whatever place in the text the match began. (PCRE2's own limit begins anew at each of them, and knows nothing of how much a repeat ran over.)
- * Patterns are compiled with callouts at places that bound what is between them (script/callouts.h), or with GX_STEPS_OPTIONS: before each item.
+/* The cost of a search with PCRE2. At each callout a callback counts the step and how far it is from where the last
+ * one was, from whatever place in the text the match began. (PCRE2's own limit begins anew at each of them, and
+ * knows nothing of how much a repeat ran over.) Patterns are compiled with callouts at places that bound what is
+ * between them (script/callouts.h), or with GX_STEPS_OPTIONS: before each item.
  * Threads: a cost is frozen; a count belongs to one search. Owner: values; the pattern's text is borrowed. */
 #ifndef GX_SCRIPT_STEPS_H
 #define GX_SCRIPT_STEPS_H

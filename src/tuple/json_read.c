@@ -173,7 +173,8 @@ static void merge(const gale_value *from, size_t middle, size_t count, gale_valu
     }
 }
 
-/* Sorts pairs by key and keeps the order of equal ones, by runs that double. `spare` has as much room. Returns where they are. */
+/* Sorts pairs by key and keeps the order of equal ones, by runs that double. `spare` has as much room. Returns where
+ * they are. */
 static gale_value *sort_pairs(gale_value *pairs, gale_value *spare, size_t count) {
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t at = 0; at < count; at += 2 * run) {
@@ -269,7 +270,8 @@ static void forget(reading *r, uint16_t node) {
     for (uint16_t child = r->nodes[node].child; child != GX_JSON_NONE; child = r->nodes[child].next) forget(r, child);
 }
 
-/* The child of this name; the search begins at `guess`, behind the one that was found last, for documents name their members in one order. */
+/* The child of this name; the search begins at `guess`, behind the one that was found last, for documents name their
+ * members in one order. */
 static uint16_t find_name(const reading *r, uint16_t first, uint16_t guess, gale_str name) {
     for (uint16_t i = guess; i != GX_JSON_NONE; i = r->nodes[i].next)
         if (gx_str_equal(r->nodes[i].name, name)) return i;

@@ -1,7 +1,8 @@
 /* JSON to values in one pass, without a document between: the members that somebody wants go where he wants them.
  *
- * What:    paths ("user.name", "tags.0") form a tree. One pass over the text follows the tree, makes values of what it finds there, and checks and skips
- *          all else. A name that comes twice counts as its last one. A list or an object that is wanted as a whole becomes a value.
+ * What:    paths ("user.name", "tags.0") form a tree. One pass over the text follows the tree, makes values of what
+ *          it finds there, and checks and skips all else. A name that comes twice counts as its last one. A list or
+ *          an object that is wanted as a whole becomes a value.
  *
  *              gx_json_paths_add(&paths, gx_str("user.name"), 0, GX_JSON_NEAREST)
  *              gx_json_read(&reader, text, &paths, columns)
@@ -20,7 +21,8 @@
 
 enum { GX_JSON_STEPS = 16, GX_JSON_NONE = UINT16_MAX };
 
-/* What becomes of a number. A whole number within 64 bits is an i64, and one with a point or an exponent an f64; but: */
+/* What becomes of a number. A whole number within 64 bits is an i64, and one with a point or an exponent an f64;
+ * but: */
 typedef enum gx_json_numbers {
     GX_JSON_NEAREST, /* a whole number beyond 64 bits is the nearest f64 */
     GX_JSON_DIGITS,  /* a whole number beyond 64 bits keeps its digits: a string */
@@ -63,7 +65,8 @@ typedef struct gx_json_reader {
 void gx_json_reader_init(gx_json_reader *reader, gx_heap *heap);
 void gx_json_reader_fini(gx_json_reader *reader);
 
-/* Sets `columns` to what stands at each path, or null. The text is UTF-8. GALE_INVALID, with what is wrong and where; GALE_NO_MEMORY. */
+/* Sets `columns` to what stands at each path, or null. The text is UTF-8. GALE_INVALID, with what is wrong and
+ * where; GALE_NO_MEMORY. */
 int gx_json_read(gx_json_reader *reader, gale_str text, const gx_json_paths *paths, gale_value *columns);
 
 #endif

@@ -1,5 +1,5 @@
-/* Bytes, read as a text of JSON in three ways: skipped, as a whole document, and by paths that its first bytes choose. Skipping takes whatever
- * the others take; a document that is written and read again is the same. */
+/* Bytes, read as a text of JSON in three ways: skipped, as a whole document, and by paths that its first bytes
+ * choose. Skipping takes whatever the others take; a document that is written and read again is the same. */
 #include "fuzz.h"
 
 #include "base/utf8.h"

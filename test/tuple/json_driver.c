@@ -1,5 +1,6 @@
-/* Reads texts of JSON for test/tuple/json_judge.py. The input is records: a size and a list of paths ("a.b, c"; "" is the document), a size and
- * a text; each size is four bytes, little-endian. The output is a line a record: a list of what stands at the paths, or "bad LINE:COLUMN: what". */
+/* Reads texts of JSON for test/tuple/json_judge.py. The input is records: a size and a list of paths ("a.b, c"; ""
+ * is the document), a size and a text; each size is four bytes, little-endian. The output is a line a record: a list
+ * of what stands at the paths, or "bad LINE:COLUMN: what". */
 #include "tuple/json.h"
 #include "tuple/json_read.h"
 

@@ -1,10 +1,12 @@
-/* Lines of a file or pipe. A line ends with "\n" or "\r\n", the last one also with the file, or with "\r" and the file; every other
- * byte is part of it, NUL too. A UTF-8 byte order mark at the beginning is skipped; what is packed, or of another encoding
- * (base/encoding.h), has no lines. The buffer grows to the longest line that the rule allows and little further.
+/* Lines of a file or pipe. A line ends with "\n" or "\r\n", the last one also with the file, or with "\r" and the
+ * file; every other byte is part of it, NUL too. A UTF-8 byte order mark at the beginning is skipped; what is
+ * packed, or of another encoding (base/encoding.h), has no lines. The buffer grows to the longest line that the rule
+ * allows and little further.
  *
  *     too long   a line above the rule's bound: its beginning is handed out, or it is passed by. It keeps its number
- *     hole       GX_FILE_HOLE or more NULs in a row, which a file has where nobody has written: they are passed by, and so is
- *                what stands before them in their line, which has lost its end. At the beginning of a followed file fewer count, too
+ *     hole       GX_FILE_HOLE or more NULs in a row, which a file has where nobody has written: they are passed by,
+ *                and so is what stands before them in their line, which has lost its end. At the beginning of a
+ *                followed file fewer count, too
  *
  * Threads: one at a time. Owner: memory comes from a gx_heap; the path and the rule are borrowed. */
 #ifndef GX_CONNECT_FILE_READER_H
@@ -21,8 +23,8 @@ enum { GX_FILE_HOLE = 512 }; /* NULs in a row that are no text */
 typedef enum gx_file_odd { GX_FILE_LONG, GX_FILE_HOLED } gx_file_odd;
 typedef struct gx_file_reader gx_file_reader;
 
-/* Is told of a line that was too long (its number, and where it begins), and of a hole (the number of the next line, where what is
- * passed by begins, and how many bytes that are). */
+/* Is told of a line that was too long (its number, and where it begins), and of a hole (the number of the next line,
+ * where what is passed by begins, and how many bytes that are). */
 typedef void gx_file_tell_fn(void *user, const gx_file_reader *reader, gx_file_odd what, uint64_t number, int64_t at,
                              int64_t bytes);
 
@@ -64,18 +66,19 @@ int gx_file_reader_open(gx_file_reader *reader, gx_heap *heap, const char *path,
                         gale_error *error);
 void gx_file_reader_close(gx_file_reader *reader);
 
-/* 1 and the next line, borrowed until the next call; 0 at the end (of a growing one: ask again when it has grown); GALE_AGAIN when a
- * pipe has nothing to read now, or a regular file has much to pass by: ask again; GALE_UNSUPPORTED for what is not text, with
- * "PATH: this is gzip data: unpack it first"; GALE_DAMAGED: the file was cut, or what was read
- * of it was changed, with a report, and no line that has not been handed out is known any more; GALE_IO; GALE_NO_MEMORY (nothing was
+/* 1 and the next line, borrowed until the next call; 0 at the end (of a growing one: ask again when it has grown);
+ * GALE_AGAIN when a pipe has nothing to read now, or a regular file has much to pass by: ask again; GALE_UNSUPPORTED
+ * for what is not text, with
+ * "PATH: this is gzip data: unpack it first"; GALE_DAMAGED: the file was cut, or what was read of it was changed,
+ * with a report, and no line that has not been handed out is known any more; GALE_IO; GALE_NO_MEMORY (nothing was
  * consumed). */
 int gx_file_reader_next(gx_file_reader *reader, gale_str *ret_line, gale_error *error);
 
 /* Does a regular file hold still what was read of it? GALE_OK; GALE_DAMAGED as above; GALE_IO. */
 int gx_file_reader_check(gx_file_reader *reader, gale_error *error);
 
-/* Is the line that was handed out last UTF-8? All that has been read is looked at together, and once; what is cut off at
- * its end when more has come. */
+/* Is the line that was handed out last UTF-8? All that has been read is looked at together, and once; what is cut
+ * off at its end when more has come. */
 bool gx_file_reader_is_text(gx_file_reader *reader);
 
 /* Gives back the line that was handed out last. Once, and before anything else. */
