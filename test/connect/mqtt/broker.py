@@ -1,5 +1,6 @@
 """A mosquitto in a folder of its own on loopback, for tests: started, killed, hung, and started again; and a client of its own, by paho."""
 
+import contextlib
 import os
 import queue
 import shutil
@@ -135,6 +136,8 @@ class Between:
             one.close()
 
     def close(self):
+        with contextlib.suppress(OSError):  # wakes the thread that accepts: else it would take from whoever gets this descriptor next
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.cut()
 

@@ -53,7 +53,8 @@ class Peer:
         self.refuses = lambda connect: False  # which CONNECT
         self.connack = packet(0x20, b"\0\0\0")
         self.present = packet(0x20, b"\1\0\0")
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.server = threading.Thread(target=self.serve, daemon=True)
+        self.server.start()
 
     def serve(self):
         while True:
@@ -109,6 +110,8 @@ class Peer:
         return sum(one[0] == kind for one in self.heard)
 
     def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # else the thread would take from whoever gets this descriptor next
+        self.server.join()
         self.listener.close()
         for connection in self.connections:
             connection.close()
@@ -269,6 +272,7 @@ class Peers(unittest.TestCase):
         """Of a broker that hangs up as soon as it is connected to, and of one that refuses; not of one that serves."""
         hangs_up = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(hangs_up.close)
+        self.addCleanup(hangs_up.shutdown, socket.SHUT_RDWR)
         count = 0
 
         def accept():

@@ -5,6 +5,7 @@ its exit code, its log and its dead letters say what was rejected. Nothing arriv
 usage: sinks_test.py GALE PLUGINS CLUSTER [CLASS...]
 """
 
+import contextlib
 import base64
 import json
 import os
@@ -669,6 +670,8 @@ class Proxy:
                 pass
 
     def close(self):
+        with contextlib.suppress(OSError):  # wakes the thread that accepts: else it would take from whoever gets this descriptor next
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
 

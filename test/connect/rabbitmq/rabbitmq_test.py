@@ -4,6 +4,7 @@
 usage: rabbitmq_test.py GALE PLUGINS [CLASS...]
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -680,6 +681,8 @@ class Proxy:
         self.open.clear()
 
     def close(self):
+        with contextlib.suppress(OSError):  # wakes the thread that accepts: else it would take from whoever gets this descriptor next
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
 
