@@ -242,6 +242,15 @@ static void add_hint(gx_expression *e, gale_error *error) {
     }
 }
 
+/* "status = 500" is a statement of Lua's, whose value is nothing. */
+static bool only_assigns(const gx_expression *e) {
+    gale_str rest = e->text;
+    gx_token token = gx_token_next(&rest), second = gx_token_next(&rest);
+    if (token.kind != GX_TOKEN_NAME || place_of(e, token.text) < 0 || !gx_token_is(&second, "=")) return false;
+    while (token.kind != GX_TOKEN_END && !gx_token_is(&token, "return")) token = gx_token_next(&rest);
+    return token.kind == GX_TOKEN_END;
+}
+
 static int compile(gx_expression *made, gale_error *error) {
     reading r = { .made = made, .error = error };
     int rc = gx_names_own_read(&r.own, made->heap, made->text)
@@ -250,6 +259,9 @@ static int compile(gx_expression *made, gale_error *error) {
     if (rc == GALE_OK) {
         rc = compile_in_box(&r);
         if (rc == GALE_SYNTAX) add_signs_hint(made, error);
+        if (rc == GALE_OK && only_assigns(made))
+            rc = gale_error_set(error, GALE_SYNTAX, "%s:1: it has no value: `=` assigns, and `==` compares",
+                                made->what);
     }
     gx_names_own_fini(&r.own);
     return rc;

@@ -118,6 +118,7 @@ static void a_name_that_is_nothing_is_refused_with_its_place(void **state) {
     expect_refused(&r, "status > 1 and\n  -- not that\n  (pth == 'x')",
                    "filter: where:3:4: there is no field 'pth'; did you mean 'path'?");
     expect_refused(&r, "os.time()", "filter: where:1:1: there is no field 'os'");
+    expect_refused(&r, "status = 500", "filter: where:1: it has no value: `=` assigns, and `==` compares");
     expect_refused(&r, "local x = 1 return statsu",
                    "filter: where:1:20: there is no field 'statsu'; did you mean 'status'?");
     end(&r);
