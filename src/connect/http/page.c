@@ -75,10 +75,10 @@ static int open_text(http_page *page, const char *items, const char *cursor, cha
         return GALE_INVALID;
     }
     body = (gale_str){ body.data + mark, body.size - mark };
-    bool lines = page->format == HTTP_PAGE_LINES || is_blank(body);
-    if (!lines) return open_json(page, body, items, cursor, ret_cursor, why, size);
+    bool lines = page->format == HTTP_PAGE_LINES;
+    if (!lines && !is_blank(body)) return open_json(page, body, items, cursor, ret_cursor, why, size);
     page->format = HTTP_PAGE_LINES;
-    page->next = mark;
+    page->next = lines ? mark : page->body.size;
     return 0;
 }
 

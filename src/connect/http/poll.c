@@ -5,6 +5,7 @@
 #include "connect/http/http.h"
 #include "connect/http/page.h"
 #include "connect/http/template.h"
+#include "connect/http/unpack.h"
 
 #include <gale/connect.h>
 #include <gale/state.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { BODY, TIME, TYPE, ETAG };
 static const char *const names[] = { "body", "time", "type", "etag", NULL };
@@ -83,13 +85,19 @@ static int make_url(const poll *p, http_buffer *url) {
     return url->failed ? GALE_NO_MEMORY : 0;
 }
 
+static bool names_encodings(const http_access *a) {
+    for (size_t i = 0; i < a->header_count; i++)
+        if (strcasecmp(a->headers[i].name, "Accept-Encoding") == 0) return true;
+    return false;
+}
+
 static int set_request(const poll *p, http_exchange *x, const char *url) {
     int rc = http_access_apply(&p->given->access, &p->secrets, x->easy, &x->headers);
     if (rc == 0 && p->at.etag) rc = http_header_add(&x->headers, "If-None-Match", p->at.etag);
     if (rc == 0 && p->at.modified) rc = http_header_add(&x->headers, "If-Modified-Since", p->at.modified);
     curl_easy_setopt(x->easy, CURLOPT_URL, url);
-    curl_easy_setopt(x->easy, CURLOPT_ACCEPT_ENCODING,
-                     ""); /* all that libcurl unpacks, which then counts for maxBody */
+    if (rc == 0 && !names_encodings(&p->given->access))
+        rc = http_header_add(&x->headers, "Accept-Encoding", HTTP_CODINGS);
     if (x->headers) curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->headers);
     return rc;
 }
@@ -178,11 +186,33 @@ static void take_answer(poll *p, http_exchange *x) {
     p->at.answers++;
 }
 
+/* libcurl would unpack, but does not look whether all came. `why` says what is wrong with the answer. */
+static int unpack(const poll *p, http_exchange *x, char *why, size_t size) {
+    const char *header = http_exchange_header(x, "Content-Encoding");
+    http_codings codings = { .count = 0 };
+    http_buffer plain = { .data = NULL };
+    gale_str packed = { x->answer.data, x->answer.size };
+    if (header && http_codings_add(&codings, header, why, size) < 0) return GALE_INVALID;
+    if (!codings.count || !packed.size) return 0;
+    int rc = http_unpack(&codings, packed, p->given->most, &plain);
+    snprintf(why, size, "%s",
+             rc == GALE_DAMAGED     ? "the answer is not what its Content-Encoding says, or is cut off"
+             : rc == GALE_TOO_LARGE ? "the answer is longer than maxBody"
+                                    : gale_error_text(rc));
+    if (rc < 0) return rc;
+    http_buffer_fini(&x->answer);
+    x->answer = plain;
+    return 0;
+}
+
 static void settle(poll *p, http_exchange *x, CURLcode code) {
     long status = http_exchange_status(x);
     char words[HTTP_WORDS];
     bool answered = http_exchange_is_answered(x, code);
-    if (answered && status == 304) {
+    int unpacked = answered && !x->too_long ? unpack(p, x, words, sizeof words) : 0;
+    if (answered && status < 300 && unpacked < 0) {
+        pause_for(p, p->given->every, words);
+    } else if (answered && status == 304) {
         say_well(p);
         p->at.answers++;
         go_on(p);
@@ -190,6 +220,7 @@ static void settle(poll *p, http_exchange *x, CURLcode code) {
         take_answer(p, x);
     } else {
         gale_error error = GALE_ERROR_INIT;
+        if (unpacked < 0) http_buffer_cut(&x->answer, 0);
         http_exchange_words(x, code, &p->secrets, words);
         if (status == 401 && http_secrets_read(&p->secrets, &p->given->access, &error) < 0)
             gale_report(p->out, error.text);

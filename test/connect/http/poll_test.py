@@ -162,8 +162,31 @@ class Fails(Poll):
     def test_an_answer_of_an_unknown_encoding_is_refused(self):
         peer = self.peer(say(200, "xyz", Content_Encoding="compress"), say(200, "one"))
         self.write(url=peer.url, every=0.02, times=1, format="lines")
-        self.assertIn("content encoding", self.run_it())
+        self.assertIn("'compress' is not understood; gzip, deflate are", self.run_it())
         self.assertEqual(self.lines(), ["one"])
+
+    def test_a_packed_answer_that_is_cut_off_has_no_rows(self):
+        """libcurl takes what came of it for the whole."""
+        lines = b"[1,2,3]\n" * 2000
+        packed, deflated = gzip.compress(lines), zlib.compress(lines)
+        for coding, body in (("gzip", packed[: len(packed) // 2]), ("gzip", packed[:-8]), ("gzip", packed[:5]), ("deflate", deflated[: len(deflated) // 2]),
+                             ("gzip", packed + b"x"), ("br", b"xx"), ("zstd", b"\x28\xb5\x2f\xfd")):
+            with self.subTest(coding=coding, size=len(body)):
+                (self.path / "out.tsv").unlink(missing_ok=True)
+                peer = self.peer(say(200, body, Content_Encoding=coding), say(200, packed, Content_Encoding="gzip"))
+                self.write(url=peer.url, every=0.02, times=1, format="lines")
+                words = self.run_it()
+                self.assertRegex(words, "not what its Content-Encoding says|is not understood")
+                self.assertEqual(self.lines(), ["[1,2,3]"] * 2000)
+
+    def test_an_answer_of_blanks_has_no_rows(self):
+        for body in (" \r\n", "\t", "\ufeff "):
+            with self.subTest(body=body):
+                (self.path / "out.tsv").unlink(missing_ok=True)
+                peer = self.peer(say(200, body), say(200, "[7]"))
+                self.write(url=peer.url, every=0.02, times=2, format="array")
+                self.run_it()
+                self.assertEqual(self.lines(), ["7"])
 
     def test_retry_after(self):
         peer = self.peer(say(429, Retry_After="1"), say(200, "one"))
