@@ -581,10 +581,10 @@ class Terminated(unittest.TestCase):
         with topology, gale.Runtime(topology, log=None, end_within=SECONDS) as runtime:
             kills = threading.Thread(target=kill_twice, args=(runtime,))
             kills.start()
-            with self.assertRaises(SystemExit):
+            with self.assertRaises(SystemExit) as caught:
                 runtime.run()
             kills.join()
-            self.assertEqual(runtime.stats().stopped, 10)
+            self.assertEqual((caught.exception.code, runtime.stats().stopped), (128 + signal.SIGTERM, 10))
 
     def test_a_handler_of_the_programs_own_is_left_alone(self):
         seen, heard = Seen(), []

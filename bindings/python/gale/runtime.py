@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import math
+import signal
 import threading
 import weakref
 
@@ -77,27 +78,30 @@ class Runtime:
 
     def run(self):
         """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, which is stopped when that takes longer
-        than `end_within`, or by a second one. Behind that KeyboardInterrupt is raised, or, for SIGTERM, SystemExit(0).
-        SIGTERM is left alone outside of the main thread, and where the program has a handler for it."""
+        than `end_within`, or by a second one. Behind that KeyboardInterrupt is raised, or, for SIGTERM,
+        SystemExit: with 0 when it was drained, 143 when it was stopped. SIGTERM is left alone outside of
+        the main thread, and where the program has a handler for it."""
+        ended = True
         with terminations() as asked:
             self.start()
             try:
                 if not self._wait(None, asked):
-                    self._end_in_order(asked)
+                    ended = self._end_in_order(asked)
             except KeyboardInterrupt:
                 self._end_in_order(asked)
                 raise
         if asked.count:
-            raise SystemExit(0)
+            raise SystemExit(0 if ended else 128 + signal.SIGTERM)
 
     def _end_in_order(self, asked):
-        """Whom the drain waits for is in the log."""
+        """Has it drained? Else it was stopped. Whom the drain waits for is in the log."""
         with contextlib.suppress(KeyboardInterrupt):
             self.drain()
             if self._drains(asked):
-                return
+                return True
         self.stop()
         self.wait()
+        return False
 
     def _drains(self, asked):
         """Has it ended in time, and without another SIGTERM?"""
