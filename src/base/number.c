@@ -57,14 +57,14 @@ static size_t take_digits(gale_str *rest, decimal *d, int behind) {
 }
 
 static bool take_exponent(gale_str *rest, decimal *d) {
-    enum { MOST = 1 << 30 }; /* above the digits of any text, so that they cannot make up for it */
+    const int64_t most = INT64_C(1) << 56; /* above the digits of any text, so that they cannot make up for it */
     if (!rest->size || (rest->data[0] | 0x20) != 'e') return true;
     rest->data++, rest->size--;
     bool negative = take_sign(rest);
     int64_t power = 0;
     size_t count = 0;
     for (; count < rest->size && rest->data[count] >= '0' && rest->data[count] <= '9'; count++)
-        if (power < (int64_t)MOST * MOST) power = 10 * power + (rest->data[count] - '0');
+        if (power < most) power = 10 * power + (rest->data[count] - '0');
     *rest = (gale_str){ rest->data + count, rest->size - count };
     d->exponent += negative ? -power : power;
     return count > 0;

@@ -77,16 +77,13 @@ class Runtime:
         self._done(code, report)
 
     def run(self):
-        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology, which is stopped when that takes longer
-        than `end_within`, or by a second one. Behind that KeyboardInterrupt is raised, or, for SIGTERM,
-        SystemExit: with 0 when it was drained, 143 when it was stopped. SIGTERM is left alone outside of
-        the main thread, and where the program has a handler for it."""
-        ended = True
+        """Starts, and waits for the end. Ctrl-C and SIGTERM drain the topology; `end_within` or a second one stops it.
+        Behind that KeyboardInterrupt is raised, or SystemExit: 0 when it was drained, 143 when it was stopped. SIGTERM
+        is left alone outside of the main thread, and where the program has a handler for it."""
         with terminations() as asked:
             self.start()
             try:
-                if not self._wait(None, asked):
-                    ended = self._end_in_order(asked)
+                ended = self._wait(None, asked) or self._end_in_order(asked)
             except KeyboardInterrupt:
                 self._end_in_order(asked)
                 raise
@@ -149,8 +146,7 @@ class Runtime:
             return check(gale.runtime_fd(runtime))
 
     def drain(self):
-        """Spouts stop emitting; when all is answered the bolts finish, and it is closed. Returns at once, as those
-        below do."""
+        """Spouts stop emitting, bolts finish when all is answered, and it is closed. Returns at once, as those below do."""
         self._tell(gale.runtime_drain)
 
     def stop(self):
