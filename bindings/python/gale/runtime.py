@@ -146,7 +146,7 @@ class Runtime:
             return check(gale.runtime_fd(runtime))
 
     def drain(self):
-        """Spouts stop emitting, bolts finish when all is answered, and it is closed. Returns at once, as those below do."""
+        """Spouts stop, bolts finish when all is answered, and it is closed. Returns at once, as those below do."""
         self._tell(gale.runtime_drain)
 
     def stop(self):
