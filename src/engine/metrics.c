@@ -295,7 +295,7 @@ static int make(gx_task *task, const gx_metric_name *name, const gx_metric_label
 /* One that the task does not have yet, or that which it is counted as. */
 static int make_or_other(gx_task *task, const gale_metric_options *options, gx_metric_labels *labels,
                          gx_metric **ret_metric) {
-    const gx_metric_name *name;
+    const gx_metric_name *name = NULL;
     int rc = agree(task, options, labels, &name);
     if (rc < 0) return rc;
     if (labels->count && is_over(task)) {
