@@ -143,7 +143,7 @@ static bool ends_with_colon(gale_str text, size_t at) {
 
 /* The text begins with a year that a clock may have. */
 static bool is_year(gale_str text) {
-    uint64_t number;
+    uint64_t number = 0;
     return text.size >= YEAR && gx_str_number((gale_str){ text.data, YEAR }, 10, YEAR_LAST, &number) &&
            number >= YEAR_FIRST;
 }
