@@ -165,6 +165,14 @@ GX_INLINE uint64_t add_digits(uint64_t number, gale_str digits) {
     return number;
 }
 
+/* Of an exponent with its sign; 0 for none. */
+static int32_t power_of(gale_str power) {
+    if (!power.size) return 0;
+    bool is_signed = *power.data == '-' || *power.data == '+';
+    int32_t number = (int32_t)add_digits(0, (gale_str){ power.data + is_signed, power.size - is_signed });
+    return *power.data == '-' ? -number : number;
+}
+
 bool gx_json_scan_number(gx_json_scan *scan, gx_json_number *ret_number) {
     enum { MOST = 19, MOST_POWER = 5 }; /* digits that 64 bits hold, whatever they are; and of an exponent */
     const char *from = scan->at;
@@ -174,11 +182,8 @@ bool gx_json_scan_number(gx_json_scan *scan, gx_json_number *ret_number) {
     number.whole = !p.part.data && !p.power.data;
     number.fits = p.whole.size + p.part.size <= MOST && p.power.size <= MOST_POWER;
     if (number.fits) {
-        bool is_signed = p.power.size && (*p.power.data == '-' || *p.power.data == '+');
-        gale_str power = { p.power.data + is_signed, p.power.size - is_signed };
-        int32_t exponent = (int32_t)add_digits(0, power);
         number.mantissa = add_digits(add_digits(0, p.whole), p.part);
-        number.exponent = (is_signed && *p.power.data == '-' ? -exponent : exponent) - (int32_t)p.part.size;
+        number.exponent = power_of(p.power) - (int32_t)p.part.size;
     }
     *ret_number = number;
     return true;
