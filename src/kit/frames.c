@@ -225,13 +225,14 @@ static bool is_all(const gx_frames *frames, gx_frames_ending ending) {
 bool gx_frames_end(gx_frames *frames, gx_frames_ending ending, gx_frame *ret_frame) {
     gale_str bytes = frames->state == HEAD ? (gale_str){ frames->head, frames->head_size }
                                            : (gale_str){ frames->data, frames->size };
-    bool half = is_half(frames), all = is_all(frames, ending), is_long = bytes.size > frames->rule->max;
+    bool half = is_half(frames), all = is_all(frames, ending);
+    if (all && frames->rule->kind != GX_FRAMES_NUL) bytes = gx_encoding_line(bytes);
+    bool is_long = bytes.size > frames->rule->max;
     begin(frames);
     if (!half) return frames->begun = false;
     frames->cut_off += !all;
     frames->too_long += all && is_long;
     if (is_long) bytes.size = frames->rule->max;
-    if (all && frames->rule->kind != GX_FRAMES_NUL) bytes = gx_encoding_line(bytes);
     bool some = all && !(is_long && frames->rule->drops) && hand_out(frames, bytes, !is_long, ret_frame) > 0;
     frames->begun = false; /* what comes next is another stream */
     if (!some) give_back(frames);

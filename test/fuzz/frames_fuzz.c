@@ -49,6 +49,8 @@ static bool walk_text(walk *w, gx_frame *ret_frame) {
     if (lines && end && text.size && text.data[text.size - 1] == '\r') text.size--;
     if (!text.size && w->rule.kind == GX_FRAMES_SYSLOG) return false;
     if (!end && !is_known_long(w, text) && w->ending < (lines ? GX_FRAMES_CLOSED : GX_FRAMES_WHOLE)) return cut_off(w);
+    bool is_halved = lines && !end && !is_known_long(w, text) && text.size && text.data[text.size - 1] == '\r';
+    if (is_halved) text.size--; /* half of a line's end, at the end */
     return bound(w, text, text.size > w->rule.max, ret_frame);
 }
 
@@ -105,6 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gx_frame frame;
     gx_heap heap;
     int rc = 0;
+    walk first = w;
+    if (walk_next(&first, &frame) && fuzz_may_be_foreign(frame.bytes.data, frame.bytes.size)) return 0;
     gx_heap_init(&heap, NULL);
     gx_frames_init(&frames, &heap, &rule);
     while (stream.size && rc == 0) {

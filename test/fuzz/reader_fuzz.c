@@ -55,7 +55,7 @@ static void split_all(split *s, fuzz_input text) {
         size_t size = end ? (size_t)(end - begin) : text.size - at;
         s->at[s->count] = at;
         at += size + (end != NULL);
-        if (end && size && begin[size - 1] == '\r') size--;
+        if (size && begin[size - 1] == '\r') size--; /* also at the end of the file */
         s->lines[s->count++] = (gale_str){ begin, size };
     }
 }
@@ -123,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_input choices = { in.data, count < in.size ? count : in.size };
     file = (fuzz_input){ in.data + choices.size, in.size - choices.size };
     sizes = choices;
+    if (fuzz_may_be_foreign(file.data, file.size)) return 0;
     split_all(&s, file);
     if (s.count == LINES_MAX || file.size > PIPE_MAX) return 0;
     gx_heap heap;
