@@ -243,7 +243,7 @@ static void a_longer_one_is_cut_and_counted_and_the_next_is_whole(void **state) 
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdefg\nx\n"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdefg\r\nx\n"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdef\r\rx\ny"), "[0123456789abcdef*][y]");
-    expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdef\r"), "[0123456789abcdef*]");
+    expect(f, GX_FRAMES_LINES, false, STREAM("0123456789abcdef\r"), "[0123456789abcdef]");
     expect(f, GX_FRAMES_NUL, false, STREAM("0123456789abcdef\r\0x\0"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_OCTETS, false, STREAM("20 0123456789abcdefghij1 x"), "[0123456789abcdef*][x]");
     expect(f, GX_FRAMES_SYSLOG, false, STREAM("20 <123456789abcdefghij<x\n"), "[<123456789abcdef*][<x]");
@@ -256,7 +256,7 @@ static void or_it_is_dropped(void **state) {
     assert_int_equal(f->frames.too_long, 2);
     expect(f, GX_FRAMES_NUL, true, STREAM("0123456789abcdefg\0x\0"), "[x]");
     expect(f, GX_FRAMES_OCTETS, true, STREAM("17 0123456789abcdefg1 x"), "[x]");
-    expect(f, GX_FRAMES_LINES, true, STREAM("0123456789abcdef\r"), "");
+    expect(f, GX_FRAMES_LINES, true, STREAM("0123456789abcdefg\r"), "");
     assert_int_equal(f->frames.too_long, 1);
 }
 
