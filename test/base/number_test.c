@@ -141,7 +141,7 @@ static void what_is_written_looks_as_people_write(void **state) {
     writes(5e-324, "5e-324");
     writes(1.7976931348623157e308, "1.7976931348623157e+308");
     writes(2.2250738585072014e-308, "2.2250738585072014e-308");
-    writes(9007199254740993, "9007199254740992");
+    writes(9007199254740993.0, "9007199254740992");
     writes((double)INFINITY, "inf");
     writes(-(double)INFINITY, "-inf");
     writes((double)NAN, "nan");

@@ -23,7 +23,8 @@ static void hear_noted(void *user, const char *words) {
     (void)user, (void)words;
 }
 
-static const mqtt_link_ops ops = { .session = { refuse_message, hear_confirmed, hear_noted } };
+static const mqtt_link_ops ops = { .session = {
+                                       .message = refuse_message, .confirmed = hear_confirmed, .noted = hear_noted } };
 
 int mqtt_letters_open(mqtt_letters *letters, const mqtt_settings *given, const char *topic, wire_health *health,
                       const gale_context *context, gale_collector *out, mqtt_written_fn *written, void *user,

@@ -155,7 +155,11 @@ static void hear_lost(void *user, bool counts, const char *why) {
 }
 
 static const mqtt_link_ops link_ops = {
-    .session = { refuse_message, hear_confirmed, hear_noted, may_send, hear_sent },
+    .session = { .message = refuse_message,
+                 .confirmed = hear_confirmed,
+                 .noted = hear_noted,
+                 .may_send = may_send,
+                 .sent = hear_sent },
     .lost = hear_lost,
 };
 

@@ -138,7 +138,9 @@ static void hear_noted(void *user, const char *words) {
     gale_report(s->link.out, text);
 }
 
-static const mqtt_link_ops link_ops = { .session = { hear_message, hear_confirmed, hear_noted }, .wants = wants };
+static const mqtt_link_ops link_ops = {
+    .session = { .message = hear_message, .confirmed = hear_confirmed, .noted = hear_noted }, .wants = wants
+};
 
 /* --- A task ----------------------------------------------------------------------------------------------------------- */
 
