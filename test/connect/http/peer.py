@@ -5,7 +5,7 @@ import http.server
 import threading
 import time
 
-Request = collections.namedtuple("Request", "method path headers body begun ended")
+Request = collections.namedtuple("Request", "method path headers body begun")
 
 
 def say(status, body=b"", **headers):
@@ -73,13 +73,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.server.lock:
             number = self.server.count
             self.server.count += 1
+            self.server.requests.append(Request(self.command, self.path, dict(self.headers.items()), body, begun))
             reply = self.server.reply(number, self, body)
         try:
             reply(self, body)
         except OSError:
             self.close_connection = True
-        with self.server.lock:
-            self.server.requests.append(Request(self.command, self.path, dict(self.headers.items()), body, begun, time.monotonic()))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
@@ -109,7 +108,7 @@ class Peer:
 
     @property
     def requests(self):
-        """In the order they came: a thread writes its own down once it has answered, when the next may be here."""
+        """In the order they came. Each is here before it is answered, so that a client that has its answers finds them all."""
         with self.server.lock:
             return sorted(self.server.requests, key=lambda request: request.begun)
 
