@@ -44,8 +44,11 @@ struct gx_http_request {
     gx_http *http;
     struct MHD_Connection *connection;
     const char *method;
+    head_target place;   /* of the target as it came */
     const char *refusal; /* why the target cannot be read */
-    bool is_path, closes, begun, admitted, held, answered, too_large, flows;
+    const char *chunks;  /* where a body in chunks begins that is read leniently; NULL: it is not */
+    const char *misread; /* why its body can be read in two ways */
+    bool closes, begun, admitted, held, answered, too_large, flows;
     size_t answer_size; /* part of http->live.unread */
     gx_buf body;
     gx_http_reply reply;
@@ -200,10 +203,34 @@ static void set_stage(gx_http_request *request, bool answering) {
     gx_monitor_unlock(&request->http->monitor);
 }
 
+/* What follows on this connection may be meant otherwise than it is read. */
+static enum MHD_Result refuse_reading(gx_http_request *request, unsigned status, const char *why) {
+    char text[100];
+    snprintf(text, sizeof text, "the request %s", why);
+    request->closes = true;
+    return refuse(request, status, text);
+}
+
+static enum MHD_Result look_at_line(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind;
+    head_line(user, name, value);
+    return MHD_YES;
+}
+
+static void look_at_trailer(gx_http_request *request) {
+    head_check check;
+    if (!request->chunks) return;
+    head_begin_trailer(&check, request->chunks);
+    (void)request->http->mhd->get_connection_values(request->connection, MHD_FOOTER_KIND, look_at_line, &check);
+    if (!request->misread) request->misread = check.why;
+}
+
 static enum MHD_Result serve(gx_http_request *request) {
     gx_http *http = request->http;
     if (request->answered) return send_reply(request);
     if (request->held) return MHD_YES;
+    look_at_trailer(request);
+    if (request->misread) return refuse_reading(request, 400, request->misread);
     set_stage(request, true);
     if (request->too_large) return refuse(request, 413, "the body is too large: 64 KiB at the most");
     gx_http_reply reply = { .status = 200, .body = GX_BUF_INIT(NULL) };
@@ -223,7 +250,7 @@ static void *begin(void *user, const char *uri, struct MHD_Connection *connectio
     if (!request) return NULL;
     request->http = http;
     request->connection = connection;
-    request->is_path = *uri == '/';
+    request->place = head_look_at_target(uri);
     if (!gx_target_read(gx_str(uri), &request->target, &request->refusal)) request->target.segment_count = 0;
     gx_monitor_lock(&http->monitor);
     own->begun = request;
@@ -252,30 +279,16 @@ static enum MHD_Result refuse_target(gx_http_request *request) {
     return refuse(request, 400, text);
 }
 
-static enum MHD_Result look_at_line(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
-    (void)kind;
-    head_line(user, name, value);
-    return MHD_YES;
-}
-
 /* Can it be read in one way only? */
 static head_check check_head(const gx_http_request *request, const char *method, const char *protocol) {
     const gx_mhd *mhd = request->http->mhd;
     const union MHD_ConnectionInfo *info = mhd->get_connection_info(request->connection,
                                                                     MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     head_check check;
-    head_begin(&check, method, request->is_path ? "/" : "", protocol, head_is_read_in_place(mhd->get_version()));
+    head_begin(&check, method, &request->place, protocol, head_is_read_in_place(mhd->get_version()));
     (void)mhd->get_connection_values(request->connection, MHD_HEADER_KIND, look_at_line, &check);
     (void)head_end(&check, info ? info->header_size : 0);
     return check;
-}
-
-/* What follows on this connection may be meant otherwise than it is read. */
-static enum MHD_Result refuse_head(gx_http_request *request, const head_check *check) {
-    char text[100];
-    snprintf(text, sizeof text, "the request %s", check->why);
-    request->closes = true;
-    return refuse(request, check->too_large ? 431 : 400, text);
 }
 
 static enum MHD_Result look_at_head(gx_http_request *request, const char *method, const char *protocol) {
@@ -284,7 +297,9 @@ static enum MHD_Result look_at_head(gx_http_request *request, const char *method
     const head_check check = check_head(request, method, protocol);
     request->begun = true;
     request->method = method;
-    if (check.why) return refuse_head(request, &check);
+    if (check.why) return refuse_reading(request, check.too_large ? 431 : 400, check.why);
+    request->chunks = head_chunks(&check);
+    request->closes = request->chunks;
     if (request->refusal) return refuse_target(request);
     request->admitted = request->http->admits(request->http->user, request);
     set_stage(request, false);
@@ -295,6 +310,7 @@ static enum MHD_Result look_at_head(gx_http_request *request, const char *method
 
 /* Of who is not admitted it is thrown away: the request is refused when it has come whole. */
 static void take_body(gx_http_request *request, const char *data, size_t size) {
+    if (request->chunks && !request->misread) request->misread = head_chunk(request->chunks, data);
     if (!request->admitted) return;
     request->too_large |= size > GX_HTTP_BODY - request->body.size;
     if (!request->too_large) gx_buf_add(&request->body, data, size);

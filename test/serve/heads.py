@@ -1,4 +1,8 @@
-"""Heads of requests that two servers may read in two ways, and those that all read alike. Each is answered by its connection's end."""
+"""Requests that two servers may read in two ways, and those that all read alike."""
+
+import random
+import re
+import socket
 
 START = b"POST %s HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n"
@@ -33,17 +37,78 @@ def refused(path, body, token=b""):
     yield "a line without a colon", start + b"Content-Length\r\n\r\n" + body
     yield "a line without a name", start + b": x\r\n" + length + b"\r\n" + body
     yield "a NUL", start + b"X: a\0b\r\n" + length + b"\r\n" + body
+    for name in b"Authorization", b"Content-Type", b"Idempotency-Key", b"Origin":
+        yield f"two of {name.decode()}", start + name + b": a\r\n" + name + b": b\r\n" + length + b"\r\n" + body
+    for target in path + b"\0/x", path + b"\0", path + b"\t", path + b"\r/x", path + b"\x01", path + b"\x7f", path + b"#x":
+        yield f"the target {target!r}", start.replace(path, target, 1) + length + b"\r\n" + body
+    yield "two spaces before the target", start.replace(b" ", b"  ", 1) + length + b"\r\n" + body
+    for name, chunks in wrong_chunks(body):
+        yield name, start + chunked + b"\r\n" + chunks
+
+
+def wrong_chunks(body):
+    """(name, bytes) of bodies."""
+    size, line, end = b"%x" % len(body), b"%x\r\n" % len(body), b"\r\n0\r\n\r\n"
+    for other in (b"\n", b";x\n", b";x\ry\r\n", b";x\0y\r\n", b" \r\n", b"\r", b"\t\r\n", b",5\r\n", b"h\r\n"):
+        yield f"a chunk's line that goes on with {other!r}", size + other + body + end
+    for other in b"0x", b"+", b"-", b" ", b"\t", b"0" * 16, b";x\r\n":
+        yield f"a chunk's line that begins with {other!r}", other + line + body + end
+    yield "a chunk without a size", b"\r\n" + body + end
+    yield "a second chunk's line without a return", line + body + b"\r\n" + size + b"\n" + body + end
+    yield "a line without a return behind a chunk", line + body + b"\n" + line + body + end
+    for trailer in b"Content-Length: 3\r\n", b"Transfer-Encoding: chunked\r\n", b"X: 3\n", b"X : 1\r\n", b"X: a\0b\r\n", b"X\r\n", b"X: a\rb\r\n":
+        yield f"the trailer {trailer!r}", line + body + end[:-2] + trailer + b"Y: 1\r\n\r\n"
+
+
+def hidden(path, body, token=b""):
+    """(name, two packets): whatever the first request is taken for, the second one is not to be answered."""
+    start = START % path + token
+    chunked, again = start + b"Transfer-Encoding: chunked\r\n\r\n", start + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    size = b"%x" % len(body)
+    yield "a chunk's line of its own", (chunked + size + b";x\n", body + b"\r\n0\r\n\r\n" + again)
+    yield "the last chunk's line", (chunked + size + b"\r\n", body + b"\r\n0;x\n\r\n" + again)
+    yield "the last line", (chunked + size + b"\r\n", body + b"\r\n0\r\n\n" + again)
+    yield "a chunk's end", (chunked + size + b"\r\n", body + b"\n0\r\n\r\n" + again)
 
 
 def taken(path, body, token=b""):
     """(name, bytes): each is a request, and its connection stays."""
     start, length, chunks = START % path + token, b"Content-Length: %d\r\n" % len(body), CHUNKS % (len(body), body)
     yield "as most are", start + length + b"\r\n" + body
-    yield "chunks", start + b"Transfer-Encoding: Chunked\r\n\r\n" + chunks
     yield "spaces around values", start + b"X:y\r\nY:  \t z\r\nZ:\r\n" + length + b"\r\n" + body
     yield "an empty line first", b"\r\n" + start + length + b"\r\n" + body
     yield "a head of 16 KiB", of_size(start + length, 16384) + body
     yield "128 lines", of_lines(start + length, 128) + body
+
+
+def taken_in_chunks(path, body, token=b""):
+    """(name, bytes): each is a request. libmicrohttpd's version says whether its connection stays."""
+    start = START % path + token + b"Transfer-Encoding: Chunked\r\n\r\n"
+    size, end = b"%x" % len(body), b"0\r\n\r\n"
+    yield "one chunk", start + CHUNKS % (len(body), body)
+    yield "an extension", start + size + b";x=\"y z\"\r\n" + body + b"\r\n" + end
+    yield "16 digits", start + size.zfill(16) + b"\r\n" + body + b"\r\n" + end
+    yield "a trailer", start + size + b"\r\n" + body + b"\r\n0\r\nX: y\r\nZ:\r\n\r\n"
+    yield "a chunk of each byte", start + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + end
+
+
+def dribbled(path, seed, token=b""):
+    """(name, body, packets): each is a request in chunks, whatever its packets are."""
+    rnd = random.Random(seed)
+    for n in range(60):
+        body, data = bytes(rnd.choice(b"abc0;\r") for _ in range(rnd.choice([1, 5, 100, 5000]))), START % path + token + b"Transfer-Encoding: chunked\r\n\r\n"
+        rest = body
+        while rest:
+            size = rnd.choice([1, 2, 16, 1000])
+            data += b"%x\r\n%s\r\n" % (len(rest[:size]), rest[:size])
+            rest = rest[size:]
+        data, most = data + b"0\r\n\r\n", rnd.choice([1, 3, 100, 1460]) if len(body) <= 100 else 1460
+        packets = []
+        while data:
+            size = rnd.randint(1, most)
+            packets.append(data[:size])
+            data = data[size:]
+        yield f"{n} of seed {seed}", body, packets
 
 
 def too_large(path, body, token=b""):
@@ -59,6 +124,21 @@ def of_size(head, size):
 
 def of_lines(head, count):
     return head + b"".join(b"X-%d: y\r\n" % n for n in range(count - head.count(b"\r\n") + 1)) + b"\r\n"
+
+
+def answers(sock, packets):
+    """The statuses of the answers that come."""
+    said = b""
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for packet in packets:
+            sock.sendall(packet)
+        sock.shutdown(socket.SHUT_WR)
+        while more := sock.recv(65536):
+            said += more
+    except ConnectionError:  # it was closed with the second request unread
+        pass
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
 
 
 def answer(sock, data):

@@ -146,6 +146,14 @@ class Hostile(rig.Case):
             self.assertEqual(said, (431, True), name)
         for name, said in self.answers(heads.taken):
             self.assertEqual(said, (200, False), name)
+        for name, said in self.answers(heads.taken_in_chunks):
+            self.assertEqual(said[0], 200, name)
+        self.still_well()
+
+    def test_nothing_hides_behind_a_request_in_chunks(self):
+        for name, packets in heads.hidden(b"/api/gale/v1/log-level", b'{"level": "warn"}', self.bearer().encode() + b"\r\n"):
+            with socket.create_connection(("127.0.0.1", self.run_.port), timeout=rig.PATIENCE) as sock:
+                self.assertLessEqual(len(heads.answers(sock, packets)), 1, name)
         self.still_well()
 
     def test_heads_of_which_no_request_comes(self):

@@ -190,19 +190,14 @@ static void take_answer(poll *p, http_exchange *x) {
 static int unpack(const poll *p, http_exchange *x, char *why, size_t size) {
     const char *header = http_exchange_header(x, "Content-Encoding");
     http_codings codings = { .count = 0 };
-    http_buffer plain = { .data = NULL };
-    gale_str packed = { x->answer.data, x->answer.size };
     if (header && http_codings_add(&codings, header, why, size) < 0) return GALE_INVALID;
-    if (!codings.count || !packed.size) return 0;
-    int rc = http_unpack(&codings, packed, p->given->most, &plain);
-    snprintf(why, size, "%s",
-             rc == GALE_DAMAGED     ? "the answer is not what its Content-Encoding says, or is cut off"
-             : rc == GALE_TOO_LARGE ? "the answer is longer than maxBody"
-                                    : gale_error_text(rc));
-    if (rc < 0) return rc;
-    http_buffer_fini(&x->answer);
-    x->answer = plain;
-    return 0;
+    int rc = http_unpack_body(&codings, p->given->most, &x->answer);
+    if (rc < 0)
+        snprintf(why, size, "%s",
+                 rc == GALE_DAMAGED     ? "the answer is not what its Content-Encoding says, or is cut off"
+                 : rc == GALE_TOO_LARGE ? "the answer is longer than maxBody"
+                                        : gale_error_text(rc));
+    return rc;
 }
 
 static void settle(poll *p, http_exchange *x, CURLcode code) {

@@ -49,10 +49,12 @@ struct http_request {
     http_server *server;
     struct MHD_Connection *connection;
     http_request *next;
-    char *target, *body;
+    char *target;
+    http_buffer body;
     const char *method;
-    size_t size, capacity;
-    uint32_t looks; /* how often it was looked at for its answer */
+    head_target place;  /* of the target as it came */
+    const char *chunks; /* where a body in chunks begins that is read leniently; NULL: it is not */
+    uint32_t looks;     /* how often it was looked at for its answer */
     bool begun, refused, closes, held, suspended, answered, gone;
     http_codings codings; /* of its body */
     http_reply reply;
@@ -109,9 +111,10 @@ static struct MHD_Response *make_response(const http_reply *reply) {
     return response;
 }
 
-/* That all is well is said with what was said the last time, if it was of as many tuples. NULL: memory is out. */
-static struct MHD_Response *response_of(http_server *server, const http_reply *reply) {
-    if (reply->status != 200) return make_response(reply);
+/* That all is well is said with what was said the last time, if it was of as many tuples. `alone`: it is to be changed.
+ * NULL: memory is out. */
+static struct MHD_Response *response_of(http_server *server, const http_reply *reply, bool alone) {
+    if (reply->status != 200 || alone) return make_response(reply);
     if (!server->well || server->well_tuples != reply->tuples) {
         if (server->well) MHD_destroy_response(server->well);
         server->well = make_response(reply);
@@ -122,7 +125,7 @@ static struct MHD_Response *response_of(http_server *server, const http_reply *r
 
 static enum MHD_Result send_reply(http_request *request) {
     http_server *server = request->server;
-    struct MHD_Response *response = response_of(server, &request->reply);
+    struct MHD_Response *response = response_of(server, &request->reply, request->closes);
     if (!response) return MHD_NO;
     if (request->closes) (void)MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(request->connection, request->reply.status, response);
@@ -131,10 +134,8 @@ static enum MHD_Result send_reply(http_request *request) {
 }
 
 static void drop_body(http_request *request) {
-    request->server->reading -= request->capacity;
-    free(request->body);
-    request->body = NULL;
-    request->size = request->capacity = 0;
+    request->server->reading -= request->body.capacity;
+    http_buffer_fini(&request->body);
 }
 
 static void free_request(http_request *request) {
@@ -212,29 +213,40 @@ static void refuse_size(http_request *request) {
     refuse(request, 413, text);
 }
 
-static bool grow(http_request *request, size_t size) {
-    http_server *server = request->server;
-    if (size <= request->capacity) return true;
-    size_t capacity = request->capacity ? 2 * request->capacity : 4096;
+static bool grow(http_buffer *body, http_server *server, size_t size) {
+    if (size <= body->capacity) return true;
+    size_t capacity = body->capacity ? 2 * body->capacity : 4096;
     if (capacity < size) capacity = size;
     uint64_t used = server->options.busy(server->options.user) + server->reading;
-    char *body = used + capacity <= server->options.memory ? realloc(request->body, capacity) : NULL;
-    if (!body) return false;
-    server->reading += capacity - request->capacity;
-    request->body = body;
-    request->capacity = capacity;
+    char *data = used + capacity <= server->options.memory ? realloc(body->data, capacity) : NULL;
+    if (!data) return false;
+    server->reading += capacity - body->capacity;
+    body->data = data;
+    body->capacity = capacity;
     return true;
 }
 
+/* What follows on this connection may be meant otherwise than it is read. */
+static void refuse_reading(http_request *request, unsigned status, const char *why) {
+    char text[GALE_FAILURE_TEXT];
+    snprintf(text, sizeof text, "the request %s", why);
+    refuse(request, status, text);
+    request->closes = true;
+}
+
 static void take_body(http_request *request, const char *data, size_t size) {
+    http_buffer *body = &request->body;
+    const char *why = request->chunks ? head_chunk(request->chunks, data) : NULL;
     if (request->refused) return;
-    if (size > request->server->options.body_max - request->size) {
+    if (why) {
+        refuse_reading(request, 400, why);
+    } else if (size > request->server->options.body_max - body->size) {
         refuse_size(request);
-    } else if (!grow(request, request->size + size)) {
+    } else if (!grow(body, request->server, body->size + size)) {
         refuse(request, 503, "there is no memory for the body: too much waits already");
     } else {
-        memcpy(request->body + request->size, data, size);
-        request->size += size;
+        memcpy(body->data + body->size, data, size);
+        body->size += size;
     }
 }
 
@@ -247,26 +259,18 @@ static void refuse_packed(http_request *request, int rc, bool memory) {
         refuse(request, 503, "there is no memory for the body: too much waits already");
 }
 
-/* Puts the body that was packed in its own place. False: it is refused. */
+/* False: it is refused. */
 static bool unpack(http_request *request) {
     http_server *server = request->server;
-    http_buffer plain = { .data = NULL };
     uint64_t used = server->options.busy(server->options.user) + server->reading;
     uint64_t left = server->options.memory > used ? server->options.memory - used : 0;
-    size_t most = server->options.body_max;
+    size_t most = server->options.body_max, packed = request->body.capacity;
     bool memory = left < most;
-    if (!request->codings.count || !request->size) return true;
-    int rc = http_unpack(&request->codings, http_request_body(request), memory ? (size_t)left : most, &plain);
-    if (rc < 0) {
-        refuse_packed(request, rc, memory);
-        return false;
-    }
-    drop_body(request);
-    request->body = plain.data;
-    request->size = plain.size;
-    request->capacity = plain.capacity;
-    server->reading += plain.capacity;
-    return true;
+    int rc = http_unpack_body(&request->codings, memory ? (size_t)left : most, &request->body);
+    server->reading += request->body.capacity;
+    server->reading -= packed;
+    if (rc < 0) refuse_packed(request, rc, memory);
+    return rc == 0;
 }
 
 /* --- Requests --------------------------------------------------------------------------------------------------------- */
@@ -280,13 +284,31 @@ static void *begin(void *user, const char *uri, struct MHD_Connection *connectio
     if (!request) return NULL;
     request->server = server;
     request->connection = connection;
-    request->target = strdup(uri);
+    request->place = head_look_at_target(uri);
+    request->target = strdup(uri ? uri : "");
     server->requests++;
     own->begun = request;
     if (request->target) return request;
     own->begun = NULL;
     free_request(request);
     return NULL;
+}
+
+typedef struct walk {
+    http_header_fn *each;
+    void *user;
+} walk;
+
+static enum MHD_Result tell_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    const walk *w = user;
+    (void)kind;
+    w->each(w->user, name, value ? value : name + strlen(name));
+    return MHD_YES;
+}
+
+static void walk_headers(const http_request *request, enum MHD_ValueKind kind, http_header_fn *each, void *user) {
+    walk w = { each, user };
+    (void)MHD_get_connection_values(request->connection, kind, tell_header, &w);
 }
 
 /* How much is to come; UINT64_MAX where the head does not say, and 0 where it says that nothing is. */
@@ -319,19 +341,10 @@ static head_check check_head(const http_request *request, const char *method, co
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
                                                                    MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     head_check check;
-    head_begin(&check, method, request->target, protocol, head_is_read_in_place(MHD_get_version()));
+    head_begin(&check, method, &request->place, protocol, head_is_read_in_place(MHD_get_version()));
     http_request_headers(request, look_at_line, &check);
     (void)head_end(&check, info ? info->header_size : 0);
     return check;
-}
-
-/* What follows on this connection may be meant otherwise than it is read. */
-static enum MHD_Result refuse_head(http_request *request, const head_check *check) {
-    char text[GALE_FAILURE_TEXT];
-    snprintf(text, sizeof text, "the request %s", check->why);
-    refuse(request, check->too_large ? 431 : 400, text);
-    request->closes = true;
-    return send_reply(request);
 }
 
 static enum MHD_Result look_at_head(http_request *request, const char *method, const char *protocol) {
@@ -341,7 +354,12 @@ static enum MHD_Result look_at_head(http_request *request, const char *method, c
     http_reply reply;
     request->begun = true;
     request->method = method;
-    if (check.why) return refuse_head(request, &check);
+    if (check.why) {
+        refuse_reading(request, check.too_large ? 431 : 400, check.why);
+        return send_reply(request);
+    }
+    request->chunks = head_chunks(&check);
+    request->closes = request->chunks;
     if (!options->check(options->user, request, &reply)) {
         request->reply = reply;
         request->refused = true;
@@ -356,6 +374,14 @@ static enum MHD_Result look_at_head(http_request *request, const char *method, c
     return at_once ? send_reply(request) : MHD_YES;
 }
 
+static void look_at_trailer(http_request *request) {
+    head_check check;
+    if (!request->chunks) return;
+    head_begin_trailer(&check, request->chunks);
+    walk_headers(request, MHD_FOOTER_KIND, look_at_line, &check);
+    if (check.why) refuse_reading(request, 400, check.why);
+}
+
 static enum MHD_Result serve(http_request *request) {
     const http_server_options *options = &request->server->options;
     http_reply reply;
@@ -364,6 +390,8 @@ static enum MHD_Result serve(http_request *request) {
         look_again(request);
         return MHD_YES;
     }
+    look_at_trailer(request);
+    if (request->refused) return send_reply(request);
     if (!unpack(request)) return send_reply(request);
     bool held = options->take(options->user, request, &reply);
     drop_body(request);
@@ -415,28 +443,15 @@ gale_str http_request_target(const http_request *request) {
 }
 
 gale_str http_request_body(const http_request *request) {
-    return (gale_str){ request->body ? request->body : "", request->size };
+    return (gale_str){ request->body.data ? request->body.data : "", request->body.size };
 }
 
 const char *http_request_header(const http_request *request, const char *name) {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-typedef struct walk {
-    http_header_fn *each;
-    void *user;
-} walk;
-
-static enum MHD_Result tell_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
-    const walk *w = user;
-    (void)kind;
-    w->each(w->user, name, value ? value : name + strlen(name));
-    return MHD_YES;
-}
-
 void http_request_headers(const http_request *request, http_header_fn *each, void *user) {
-    walk w = { each, user };
-    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, tell_header, &w);
+    walk_headers(request, MHD_HEADER_KIND, each, user);
 }
 
 void http_request_remote(const http_request *request, char *to, size_t room) {

@@ -108,3 +108,13 @@ int http_unpack(const http_codings *codings, gale_str packed, size_t most, http_
     if (rc < 0) http_buffer_fini(to);
     return rc;
 }
+
+int http_unpack_body(const http_codings *codings, size_t most, http_buffer *body) {
+    http_buffer plain = { .data = NULL };
+    if (!codings->count || !body->size) return 0;
+    int rc = http_unpack(codings, (gale_str){ body->data, body->size }, most, &plain);
+    if (rc < 0) return rc;
+    http_buffer_fini(body);
+    *body = plain;
+    return 0;
+}

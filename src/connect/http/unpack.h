@@ -31,4 +31,7 @@ int http_codings_add(http_codings *codings, const char *header, char *why, size_
  * buffer is empty. */
 int http_unpack(const http_codings *codings, gale_str packed, size_t most, http_buffer *to);
 
+/* The same in place: `body` is unpacked, or unchanged where that fails. */
+int http_unpack_body(const http_codings *codings, size_t most, http_buffer *body);
+
 #endif

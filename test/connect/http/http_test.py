@@ -352,10 +352,22 @@ class Refuses(Server):
             for name, data in table(b"/?a=b&c", b"text"):
                 with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
                     self.assertEqual(heads.answer(one, data), expected, name)
+        for name, data in heads.taken_in_chunks(b"/?a=b&c", b"text"):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+                self.assertEqual(heads.answer(one, data)[0], 200, name)
+        for name, packets in heads.hidden(b"/?a=b&c", b"text"):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+                self.assertLessEqual(len(heads.answers(one, packets)), 1, name)
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
             most = b"/?" + b"&".join([b"a=b"] * 128)
             head = heads.of_lines(heads.START % most + b"Content-Length: 1\r\nX: " + b"x" * 14000 + b"\r\n", 128)
             self.assertEqual(heads.answer(one, head + b"x"), (200, False))
+
+    def test_a_body_in_chunks_arrives_whatever_its_packets_are(self):
+        self.serve()
+        for name, body, packets in heads.dribbled(b"/", os.getpid()):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+                self.assertEqual(heads.answers(one, packets), [200], (name, body, packets))
 
     def test_half_heads_keep_nobody_waiting(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
