@@ -298,11 +298,7 @@ static int read_count(const reading *r, gx_step *step) {
 static int read_tolerance(const reading *r, const gx_step *step, double *ret_within) {
     const gx_yaml *node = gx_yaml_get(step->node, "tolerance");
     *ret_within = 0;
-    if (!node) return 0;
-    if (node->type == GALE_TYPE_I64) *ret_within = (double)node->as.i64;
-    if (node->type == GALE_TYPE_F64) *ret_within = node->as.f64;
-    if (*ret_within > 0) return 0;
-    return gx_yaml_error(r->doc, node, r->error, GALE_INVALID, "'tolerance' is a number above 0");
+    return node ? gx_within_read(r->doc, node, "tolerance", ret_within, r->error) : 0;
 }
 
 /* Where each row stands, for messages. */
@@ -451,6 +447,13 @@ static int read_stopped(const reading *r, gx_step *step) {
     return gx_wanted_row_read(r->doc, &r->file->takers, step->id, &text_fields, 0, step->rows.wanted, r->error);
 }
 
+static int read_advance(const reading *r, gx_step *step) {
+    int rc = read_time(r, step->id, &step->nanoseconds);
+    if (rc < 0 || step->nanoseconds) return rc;
+    return gx_yaml_error(r->doc, step->id, r->error, GALE_INVALID,
+                         "this lets no time pass: give more than 0, or leave the step out");
+}
+
 static int read_finish(const reading *r, const gx_step *step) {
     if (step->id->type == GALE_TYPE_BOOL && step->id->as.boolean) return 0;
     return gx_yaml_error(r->doc, step->id, r->error, GALE_INVALID, "'finish' is true, or left out");
@@ -475,7 +478,7 @@ static int read_step(const reading *r, const gx_yaml *node, gx_step *step) {
     if (rc == 0) rc = gx_shape_map(r->doc, node, "a step", kinds[step->kind].keys, r->error);
     if (rc < 0 || gx_yaml_kept(r->doc) != kept) return rc;
     step->id = gx_yaml_get(node, kinds[step->kind].word);
-    if (step->kind == GX_STEP_ADVANCE) return read_time(r, step->id, &step->nanoseconds);
+    if (step->kind == GX_STEP_ADVANCE) return read_advance(r, step);
     if (step->kind == GX_STEP_FINISH) return read_finish(r, step);
     if (step->kind == GX_STEP_STOPPED) return read_stopped(r, step);
     rc = gx_shape_text(r->doc, node, "a step", kinds[step->kind].word, &step->id, r->error);

@@ -52,7 +52,7 @@ static gx_taker *new_taker(gx_takers *takers, const char *word, gale_str text) {
 
 static bool has_part(void *user, gale_str text) {
     const gx_taker *taker = user;
-    return !taker->part.size || (text.size && memmem(text.data, text.size, taker->part.data, taker->part.size));
+    return text.size && memmem(text.data, text.size, taker->part.data, taker->part.size);
 }
 
 static int read_contains(gx_yaml_doc *doc, gx_takers *takers, const gx_yaml *node, gx_wanted *ret, gale_error *error) {
@@ -94,18 +94,28 @@ static int must_be(const gx_yaml_doc *doc, const gx_yaml *node, const char *what
     return gx_yaml_error(doc, node, error, GALE_TYPE, "%s, not %s", what, gx_yaml_type_text(node));
 }
 
+/* Numbers that are further apart than this are rarely one and the same: what allows more, and infinity, holds for all. */
+static const double within_max = 1e100;
+
+int gx_within_read(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, double *ret_within,
+                   gale_error *error) {
+    double within = node->type == GALE_TYPE_F64 ? node->as.f64 : node->type == GALE_TYPE_I64 ? (double)node->as.i64 : 0;
+    if (!(within > 0 && within <= within_max))
+        return gx_yaml_error(doc, node, error, GALE_INVALID, "'%s' is a number above 0, at most 1e100", what);
+    *ret_within = within;
+    return 0;
+}
+
 static int read_near(gx_yaml_doc *doc, const gx_yaml *map, const gx_yaml *near, double within, gx_wanted *ret,
                      gale_error *error) {
     const gx_yaml *off = gx_yaml_get(map, "within");
     if (near->type != GALE_TYPE_I64 && near->type != GALE_TYPE_F64)
         return must_be(doc, near, "'near' must be a number", error);
-    if (off && off->type != GALE_TYPE_I64 && off->type != GALE_TYPE_F64)
-        return must_be(doc, off, "'within' must be a number", error);
     *ret = (gx_wanted){ .kind = GX_WANTED_VALUE, .within = within };
-    if (off) ret->within = off->type == GALE_TYPE_I64 ? (double)off->as.i64 : off->as.f64;
+    int rc = off ? gx_within_read(doc, off, "within", &ret->within, error) : 0;
+    if (rc < 0) return rc;
     if (!(ret->within > 0))
-        return gx_yaml_error(doc, off ? off : near, error, GALE_INVALID,
-                             "how far it may be off must be above 0 (within)");
+        return gx_yaml_error(doc, near, error, GALE_INVALID, "'near' wants to know how far it may be off (within)");
     return gx_yaml_value(doc, near, &ret->value, error);
 }
 
@@ -129,6 +139,9 @@ static int read_pattern(gx_yaml_doc *doc, gx_takers *takers, const gx_yaml *map,
         return must_be(doc, text, match ? "'match' must be a pattern" : "'contains' must be a text", error);
     if (memchr(text->text.data, 0, text->text.size))
         return gx_yaml_error(doc, text, error, GALE_INVALID, "a pattern holds no NUL character");
+    if (!text->text.size)
+        return gx_yaml_error(doc, text, error, GALE_INVALID,
+                             "this holds for every text: name what is expected; for any value, say {any: true}");
     return match ? read_match(doc, takers, text, ret, error) : read_contains(doc, takers, text, ret, error);
 }
 

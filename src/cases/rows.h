@@ -35,6 +35,10 @@ typedef struct gx_takers {
 
 void gx_takers_fini(gx_takers *takers);
 
+/* How far numbers may be off: above 0, and so that it can fail. GALE_INVALID with `what`, the node's key. */
+int gx_within_read(const gx_yaml_doc *doc, const gx_yaml *node, const char *what, double *ret_within,
+                   gale_error *error);
+
 /* One value of the node, in the document's memory; a number in it may be off by `within`. */
 int gx_wanted_read(gx_yaml_doc *doc, gx_takers *takers, const gx_yaml *node, double within, gx_wanted *ret_wanted,
                    gale_error *error);

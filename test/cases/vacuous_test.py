@@ -6,6 +6,7 @@ usage: vacuous_test.py GALE
 """
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -83,7 +84,15 @@ def twice(kind):
     return [*GOOD[kind][:-1], {**GOOD[kind][-1], "finish": True}]
 
 
-FORMS = [contains_nothing, before_anything, of_what_is_not_there, misspelt, misspelt_kind, twice]
+def before_any_time(kind):
+    return [{"advance": "0s"}, {kind: value(kind), "count": 0}, FEED]
+
+
+def before_a_moment(kind):
+    return [{"advance": "0.1ns"}, {kind: value(kind), "count": 0}, FEED]
+
+
+FORMS = [before_any_time, before_a_moment, contains_nothing, before_anything, of_what_is_not_there, misspelt, misspelt_kind, twice]
 
 
 class Case(unittest.TestCase):
@@ -94,7 +103,8 @@ class Case(unittest.TestCase):
         (self.path / "w.yaml").write_text(TOPOLOGY)
 
     def run_file(self, cases):
-        (self.path / "w.test.yaml").write_text(json.dumps(cases))
+        text = json.dumps(cases).replace("Infinity", ".inf").replace("NaN", ".nan")
+        (self.path / "w.test.yaml").write_text(text)
         done = subprocess.run([GALE, "test", "w.test.yaml"], cwd=self.path, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout + done.stderr
 
@@ -157,6 +167,19 @@ class Refused(Case):
 
     def test_contains_of_nothing(self):
         self.refuses("'contains' of nothing holds for everything", [FEED, {"reports": "split", "texts": []}])
+
+    def test_a_number_that_may_be_off_by_anything(self):
+        numbers = [FEED, FINISH, {"expect": "count", "tuples": [["a", 2], ["b", 7]], "order": "any"}]
+        self.passes([*numbers[:2], {**numbers[2], "tolerance": 6.5}])
+        self.fails("count is 1, not 7", [*numbers[:2], {**numbers[2], "tolerance": 5.5}])
+        for wrong in math.inf, -math.inf, math.nan, 0, -1, 1e300, 1.1e100, "1", True:
+            self.refuses("'tolerance' is a number above 0, at most 1e100", [*numbers[:2], {**numbers[2], "tolerance": wrong}])
+            near = {"near": 5, "within": wrong}
+            self.refuses("'within' is a number above 0, at most 1e100", [*numbers[:2], {**numbers[2], "tuples": [["a", near], ["b", near]]}])
+
+    def test_a_pattern_that_is_in_every_text(self):
+        for word in "contains", "match":
+            self.refuses("this holds for every text", [FEED, {"expect": "split", "tuples": [["a"], [{word: ""}]]}])
 
     def test_what_the_case_does_not_reach(self):
         for kind in "expect", "reports", "logs":
