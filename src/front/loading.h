@@ -24,6 +24,7 @@ typedef struct gx_vertex {
     uint32_t tasks;
     bool reached; /* a stream leads to it */
     bool whole;   /* nothing was wrong with it */
+    bool blind;   /* it is not known what comes in */
     bool made;    /* `bolt` is to be added, or given back */
     gale_bolt bolt;
 } gx_vertex;

@@ -349,6 +349,7 @@ typedef struct ends {
     const gx_yaml *from, *to;
     const gx_component *source;
     gx_component *bolt;
+    bool lost; /* the bolt is not there, or was not made, perhaps since this stream is wrong */
 } ends;
 
 /* What a grouping says, as far as that can be told without its source. */
@@ -389,7 +390,7 @@ static int subscribe(gx_loading *l, const gx_yaml *node, const said *what, const
     int rc = of->source ? find_output(l, of->source, what->stream, of->from, &output) : 0;
     if (rc == 0) rc = add_fields(l, of->source, output, what->fields, what->custom, &names);
     if (rc == 0) rc = check_subscription(l, node, of->from, of->source, of->bolt, output, &names);
-    if (rc == 0) {
+    if (rc == 0 && !of->lost) {
         gale_grouping taken = gale_grouping_of(what->kind, what->fields ? gx_buf_text(&names) : NULL);
         const char *stream = output ? output->name : what->stream ? what->stream->text.data : NULL;
         taken.drop = what->drop;
@@ -408,6 +409,11 @@ static int find_target(const gx_loading *l, const gx_yaml *name, gx_component **
                          (*ret_bolt)->name);
 }
 
+static bool is_blind(const gx_loading *l, gale_str id) {
+    const gx_vertex *v = gx_loading_vertex(l, id);
+    return v && v->blind;
+}
+
 /* Where one end is wrong, the other and the grouping are looked at all the same. */
 static int stream(gx_loading *l, const gx_yaml *item) {
     const gx_yaml *node = gx_yaml_get(item, "grouping");
@@ -421,10 +427,11 @@ static int stream(gx_loading *l, const gx_yaml *item) {
     if (from_rc < 0 && (rc = gx_loading_keep(l, from_rc)) < 0) return rc;
     int to_rc = find_target(l, of.to, &of.bolt);
     if (to_rc < 0 && (rc = gx_loading_keep(l, to_rc)) < 0) return rc;
-    l->lost |= to_rc != 0;
+    of.lost = to_rc != 0;
+    l->lost |= of.lost && !is_blind(l, of.to->text);
     if (!node) return gx_yaml_error(l->doc, item, l->error, GALE_TOPOLOGY, "a stream needs the field 'grouping'");
     rc = read_grouping(l, node, &what);
-    return rc == 0 && from_rc == 0 && to_rc == 0 ? subscribe(l, node, &what, &of) : rc;
+    return rc == 0 && from_rc == 0 ? subscribe(l, node, &what, &of) : rc;
 }
 
 /* A stream is what it is to a bolt, even where something is wrong with it. */

@@ -236,6 +236,7 @@ static int add_spout(const gx_loading *l, const gx_vertex *v) {
 
 static void note_blind(gx_loading *l, gx_vertex *v, const gale_error *why) {
     if (!l->blind) l->blindness = *why, l->blind = v;
+    v->blind = true;
     v->whole = false;
 }
 
