@@ -51,8 +51,26 @@ static bool is_library(const reading *r) {
     return gx_names_is_called(n) && !gx_box_is_table(r->made->box, name);
 }
 
+/* Is the word in the brackets that follow anything but what a field may have and the row has not? */
+static bool is_key_of_row(const reading *r) {
+    gale_str rest = r->names.rest;
+    gx_token key = gx_token_next(&rest), end = gx_token_next(&rest);
+    if (!gx_token_is(&end, "]")) return true;
+    if (key.kind == GX_TOKEN_STRING) return place_of(r->made, key.inside) >= 0;
+    return key.kind != GX_TOKEN_NUMBER;
+}
+
+/* Is the name that is now the row's? A field may have that name, too: the row has the member or the key. */
+static bool is_row(const reading *r) {
+    const gx_names *n = &r->names;
+    if (!gx_str_is(n->now.text, "row") || is_own(r, n->now.text)) return false;
+    if (place_of(r->made, n->now.text) < 0) return true;
+    if (gx_token_is(&n->next, ".")) return place_of(r->made, member_of(n)) >= 0;
+    return gx_token_is(&n->next, "[") && is_key_of_row(r);
+}
+
 static bool is_field(const reading *r) {
-    return r->names.role == GX_NAME_VALUE && place_of(r->made, r->names.now.text) >= 0 && !is_library(r);
+    return r->names.role == GX_NAME_VALUE && place_of(r->made, r->names.now.text) >= 0 && !is_library(r) && !is_row(r);
 }
 
 static void use(gx_expression *e, uint32_t place) {
@@ -143,7 +161,7 @@ static int see_value(const reading *r) {
         return is_wrong ? refuse_member(r, member) : GALE_OK;
     }
     if (is_own(r, name)) return GALE_OK;
-    if (!gx_str_is(name, "row")) return gx_str_is(name, "_ENV") ? GALE_OK : refuse_value(r);
+    if (!is_row(r)) return gx_str_is(name, "_ENV") ? GALE_OK : refuse_value(r);
     e->row = true;
     return see_field_call(r);
 }
@@ -168,11 +186,16 @@ static bool is_taken(const reading *r, gale_str name) {
     return place_of(r->made, name) >= 0 || gx_box_knows(r->made->box, name);
 }
 
+/* Means the name something else where it is no field's? */
+static bool is_given(const reading *r, gale_str name) {
+    return gx_box_knows(r->made->box, name) || gx_str_is(name, "row") || gx_str_is(name, "_ENV");
+}
+
 /* Writes the name of a field as Lua has it. A field whose name is the library's, too, gets another name, so that both
  * can be used: one that nothing else has. */
 static void write_field(const reading *r, gale_str name, gx_buf *to) {
     gx_buf made = GX_BUF_INIT(to->heap);
-    if (!gx_box_knows(r->made->box, name) && !gx_str_is(name, "_ENV")) {
+    if (!is_given(r, name)) {
         gx_buf_add(to, name.data, name.size);
         return;
     }
