@@ -152,6 +152,18 @@ class NotTrusted(Case):
         said = self.misses(moved / "bin" / "gale")
         self.assertIn(f"{folder} (not trusted: {folder} belongs to another user)", said)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_a_file_of_another_user_is_not_run_unless_the_program_is_that_users_too(self):
+        moved = self.moved()
+        plugin = next(moved.glob("**/gale-sqlite.so"))
+        os.chown(plugin, 12345, -1)
+        code, said = self.run_in(moved / "bin" / "gale", "check", "t.yaml")
+        self.assertEqual(code, 2, said)
+        self.assertIn(f"'{plugin}' belongs to another user, and what is in it runs as you", said)
+        for whole in moved, *moved.glob("**/*"):
+            os.chown(whole, 12345, -1)
+        self.finds(moved / "bin" / "gale")
+
     def test_a_link_does_not_hide_where_it_leads(self):
         moved = self.moved()
         folder = next(moved.glob("**/gale-sqlite.so")).parent

@@ -191,6 +191,20 @@ class Refused(Case):
         self.assertEqual(self.gale("plugins", "x.so")[:2],
                          (2, "refused: './x.so' may be changed by everybody, and what is in it runs as you: chmod o-w\n"))
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_what_belongs_to_another_user_is_not_run(self):
+        whole, link = self.path / "x.so", self.path / "link.so"
+        shutil.copy(built("whole"), whole)
+        link.symlink_to("x.so")
+        self.assertEqual([self.gale("plugins", name)[0] for name in ("x.so", "link.so")], [0, 0])
+        why = "belongs to another user, and what is in it runs as you: chown it, or copy it"
+        os.chown(link, 12345, -1, follow_symlinks=False)
+        self.assertEqual(self.gale("plugins", "link.so")[:2], (2, f"refused: './link.so' {why}\n"))
+        os.chown(link, 0, -1, follow_symlinks=False)
+        os.chown(whole, 12345, -1)
+        for name in "x.so", "link.so":
+            self.assertEqual(self.gale("plugins", name)[:2], (2, f"refused: './{name}' {why}\n"))
+
     def test_what_is_not_there_and_what_is_no_file(self):
         (self.path / "folder.so").mkdir()
         os.mkfifo(self.path / "pipe.so")

@@ -1,10 +1,12 @@
 #include "base/os/library.h"
 
+#include "base/os/folder.h"
 #include "base/str.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,8 +64,26 @@ static int check_head(const char *path, const Elf64_Ehdr *head, ssize_t size, of
     return 0;
 }
 
+/* Code of root, of this user, and of who owns the folder of this program or library runs in any case. */
+static bool is_trusted(uid_t owner) {
+    char origin[PATH_MAX];
+    struct stat about;
+    if (owner == 0 || owner == geteuid()) return true;
+    bool known = gx_folder_of_function((void (*)(void))gx_library_can, origin, sizeof origin);
+    return known && stat(origin, &about) == 0 && owner == about.st_uid;
+}
+
+/* Who owns a link says where it leads. */
+static int check_owner(const char *path, uid_t owner, gale_error *error) {
+    struct stat link;
+    if (is_trusted(owner) && (lstat(path, &link) < 0 || is_trusted(link.st_uid))) return 0;
+    return refuse(path, error, "belongs to another user, and what is in it runs as you: chown it, or copy it");
+}
+
 static int check_file(const char *path, const struct stat *about, gale_error *error) {
     if (!S_ISREG(about->st_mode)) return refuse(path, error, "is no file");
+    int rc = check_owner(path, about->st_uid, error);
+    if (rc < 0) return rc;
     if (about->st_mode & S_IWOTH)
         return refuse(path, error, "may be changed by everybody, and what is in it runs as you: chmod o-w");
     return 0;

@@ -17,8 +17,8 @@
 /* Can this program load any? */
 bool gx_library_can(void);
 
-/* Is the file at `path` a shared object for this machine, whole as far as its head says, that not everybody may change? GALE_OK,
- * GALE_NOT_FOUND, GALE_IO, GALE_INVALID; reports begin with "'path' ". */
+/* Is the file at `path` a shared object for this machine, whole as far as its head says, that not everybody may change, and that
+ * belongs, as does a link to it, to root, this user or who owns the folder of this program? GALE_OK, GALE_NOT_FOUND, GALE_IO, GALE_INVALID; reports begin with "'path' ". */
 int gx_library_look(const char *path, gale_error *error);
 
 /* Loads it, with all that it needs, and runs what it has to begin with; the same file again is the same `*ret_library`. GALE_UNSUPPORTED
