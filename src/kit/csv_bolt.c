@@ -1,6 +1,7 @@
 /* Records of CSV to fields: gale_csv_bolt. A record is a line, or, where that leaves a quote open, several: those
  * are held until the quote is
  * closed, and the record is anchored to all of them. */
+#include "base/encoding.h"
 #include "kit/csv.h"
 #include "kit/open_events.h"
 #include "kit/parsed.h"
@@ -120,7 +121,8 @@ static int read_record(parser *bolt, gale_str record, gale_collector *out) {
 
 /* --- A record of several lines --- */
 
-/* The text of a held line, and its values to go along. Never refused: it was taken before. */
+/* The text of a held line, and its values to go along. Never refused: it was taken before. A byte order mark is
+ * skipped, as the line may begin its source's text. */
 static gale_str take_held(parser *bolt, gale_handle line, gale_collector *out) {
     const gale_tuple *tuple = gale_held(out, line);
     gale_str text = { "", 0 };
@@ -132,6 +134,8 @@ static bool join(parser *bolt, const gale_handle *lines, size_t count, gale_coll
     gx_buf_reset(&bolt->text);
     for (size_t i = 0; i < count; i++) {
         gale_str text = take_held(bolt, lines[i], out);
+        const gale_value *whole = &bolt->parsed.line;
+        if (i) text = gx_encoding_line((gale_str){ whole->as.string, whole->size }); /* in quotes it is a character */
         if (i) gx_buf_add_byte(&bolt->text, '\n');
         gx_buf_add(&bolt->text, text.data, text.size);
     }

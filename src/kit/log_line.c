@@ -32,9 +32,9 @@ static bool word(gale_str *rest, gale_str *ret_word) {
     return true;
 }
 
-/* A user's name may hold blanks; it ends where " [" begins the time. */
+/* A user's name may hold blanks; it ends where " [" begins the time. nginx writes nothing for an empty one. */
 static bool user_name(gale_str *rest, gale_str *ret_user) {
-    for (size_t i = 1; i + 1 < rest->size; i++) {
+    for (size_t i = 0; i + 1 < rest->size; i++) {
         if (rest->data[i] != ' ' || rest->data[i + 1] != '[') continue;
         *ret_user = (gale_str){ rest->data, i };
         *rest = (gale_str){ rest->data + i + 2, rest->size - i - 2 };
@@ -148,6 +148,11 @@ static gale_str unless_dash(gale_str piece) {
     return gx_str_is(piece, "-") ? (gale_str){ NULL, 0 } : piece;
 }
 
+/* Apache writes "-" for no user, and "\"\"" for an empty name. */
+static gale_str unless_empty(gale_str user) {
+    return gx_str_is(user, "\"\"") ? (gale_str){ user.data, 0 } : unless_dash(user);
+}
+
 /* What only the Combined Log Format has. */
 static const char *combined(gale_str rest, gx_log_line *line) {
     if (rest.size == 0 || (rest.size == 1 && rest.data[0] == ' ')) return NULL;
@@ -213,7 +218,7 @@ int gx_log_line_parse(gale_str text, gx_log_line *ret_line, const char **ret_pro
         *ret_problem = problem;
         return GALE_INVALID;
     }
-    line.user = unless_dash(line.user);
+    line.user = unless_empty(line.user);
     line.request = unless_dash(line.request);
     line.referer = unless_dash(line.referer);
     line.agent = unless_dash(line.agent);

@@ -148,12 +148,21 @@ static bool is_year(gale_str text) {
            number >= YEAR_FIRST;
 }
 
-/* "su:", "su[230]:", "su[230]": false where none of them begins the text. */
+/* A name may have colons: it ends before a bracket, or the colon that ends its word. */
+static gale_str tag_name(gale_str text) {
+    size_t size = 0, most = text.size < TAG_MAX ? text.size : TAG_MAX;
+    while (size < most && text.data[size] > 32 && text.data[size] < 127 && text.data[size] != '[' &&
+           !ends_with_colon(text, size))
+        size++;
+    return (gale_str){ text.data, size };
+}
+
+/* "su:", "su[230]:", "su[230]": false where none of them begins the text. "2001::" is an address. */
 static bool take_tag(gale_str *rest, gx_syslog *m) {
-    gale_str at = *rest, procid = { NULL, 0 };
-    gale_str app = { at.data, name_size((gale_str){ at.data, at.size < TAG_MAX ? at.size : TAG_MAX }, ":[") };
+    gale_str at = *rest, procid = { NULL, 0 }, app = tag_name(at);
     pass(&at, app.size);
-    if (!app.size || !(starts(at, ':') || starts(at, '['))) return false;
+    if (!app.size || app.data[0] == ':' || app.data[app.size - 1] == ':') return false;
+    if (!starts(at, ':') && !starts(at, '[')) return false;
     if (skip(&at, '[')) {
         procid = (gale_str){ at.data, name_size(at, "]") };
         pass(&at, procid.size);

@@ -48,6 +48,7 @@ SPECTRUM = {
     "ends_with_quote": ["1,\"a\n\"", "2,\"\n\""],
     "many_columns": ["\"a\nb\",\"c\nd\",\"\n\n\""],
     "empty_lines": ["\"\n\n\n\",x"],
+    "marks_in_quotes": ["1,\"a\n\ufeffb\n\ufeff\n\"", "2,\"\ufeff\""],
 }
 
 
@@ -90,10 +91,12 @@ class Csv(unittest.TestCase):
     def test_what_python_writes_is_read_again(self):
         drawn = random.Random(7)
         for round_ in range(6):
+            quoting = drawn.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
             pieces = ["a", "\"", ",", "\n", " ", "x\ny", "\"\n\"", "\n\n", "ä", ""]
+            pieces += ["\ufeff"] if quoting == csv.QUOTE_ALL else []  # it begins no record then
             records = [["".join(drawn.choices(pieces, k=drawn.randint(0, 5))) for _ in range(3)] for _ in range(400)]
             text = io.StringIO()
-            csv.writer(text, quoting=drawn.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), lineterminator="\n").writerows(records)
+            csv.writer(text, quoting=quoting, lineterminator="\n").writerows(records)
             rows, bad, _ = self.run_it(self.columns(3), text.getvalue())
             self.assertEqual(rows, records, f"round {round_}")
             self.assertEqual(bad, [])

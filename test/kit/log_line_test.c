@@ -55,6 +55,18 @@ static void dashes_are_nothing_and_no_bytes(void **state) {
     assert_int_equal(line.bytes, 0);
 }
 
+static void an_empty_name_of_a_user_is_empty_as_apache_and_nginx_write_it(void **state) {
+    (void)state;
+    static const char *const users[] = { "\"\"", "" };
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "h - %s [10/Oct/2000:13:55:36 +0000] \"-\" 408 -", users[i]);
+        gx_log_line line = parse(text);
+        expect(line.user, "");
+        assert_non_null(line.user.data);
+    }
+}
+
 static void escapes_stay_as_they_are(void **state) {
     (void)state;
     gx_log_line line = parse(
@@ -265,6 +277,7 @@ int main(void) {
         cmocka_unit_test(a_common_line_is_read),
         cmocka_unit_test(a_combined_line_is_read),
         cmocka_unit_test(dashes_are_nothing_and_no_bytes),
+        cmocka_unit_test(an_empty_name_of_a_user_is_empty_as_apache_and_nginx_write_it),
         cmocka_unit_test(escapes_stay_as_they_are),
         cmocka_unit_test(a_request_has_its_parts),
         cmocka_unit_test(what_is_no_request_has_no_parts),
