@@ -21,20 +21,25 @@ GX_INLINE const char *gx_encoding_foreign(gale_str bytes);
 /* The same, of bytes whose first one may begin one. */
 const char *gx_encoding_look(gale_str bytes);
 
-GX_INLINE const char *gx_encoding_foreign(gale_str bytes) {
-    if (!bytes.size) return NULL;
-    switch ((unsigned char)bytes.data[0]) {
+/* Text that begins with this byte is neither refused nor skipped in part, whatever follows. */
+GX_INLINE bool gx_encoding_is_plain(char first) {
+    switch ((unsigned char)first) {
     case 0x00:
     case 0x04:
     case 0x1f:
     case 0x28:
     case 'B':
     case 'P':
+    case 0xef: /* a mark */
     case 0xfd:
     case 0xfe:
-    case 0xff: return gx_encoding_look(bytes);
-    default: return NULL;
+    case 0xff: return false;
+    default: return true;
     }
+}
+
+GX_INLINE const char *gx_encoding_foreign(gale_str bytes) {
+    return !bytes.size || gx_encoding_is_plain(bytes.data[0]) ? NULL : gx_encoding_look(bytes);
 }
 
 /* The text without a UTF-8 byte order mark at its beginning. */

@@ -68,7 +68,8 @@ static uint32_t note_single(head_check *check, const char *name) {
 
 static void look_at_value(head_check *check, const char *name, const char *value) {
     uint32_t bit = note_single(check, name);
-    if (check->body && (bit & (LENGTH | CODING | HOST))) refuse(check, "has a length, a coding or a Host behind its body");
+    if (check->body && (bit & (LENGTH | CODING | HOST)))
+        refuse(check, "has a length, a coding or a Host behind its body");
     if (bit != CODING) return;
     if (strcasecmp(value, "chunked") != 0) refuse(check, "has a coding that is not chunked");
     if (check->old) refuse(check, "has a coding, in HTTP/1.0");

@@ -19,12 +19,6 @@ typedef struct fuzz_input {
     size_t size;
 } fuzz_input;
 
-/* May the bytes begin with a byte order mark, or be of another encoding (base/encoding.h)? Plain models of text leave these out. */
-static inline bool fuzz_may_be_foreign(const void *bytes, size_t size) {
-    static const unsigned char firsts[] = { 0x00, 0x04, 0x1f, 0x28, 'B', 'P', 0xef, 0xfd, 0xfe, 0xff };
-    return size && memchr(firsts, *(const unsigned char *)bytes, sizeof firsts) != NULL;
-}
-
 /* The next byte; 0 when there is none. */
 static inline uint8_t fuzz_byte(fuzz_input *in) {
     if (!in->size) return 0;

@@ -9,10 +9,6 @@ static rig *at;
 
 static const int64_t span = 100 * GALE_MILLISECOND;
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* Puts bolts on other executors than their spout, when there are others. */
 static void place(rig *r, uint32_t executors, const char *first, const char *last) {
     if (first) gale_topology_set(r->topology, first, "gale.executor", gale_i64(executors / 2));
@@ -61,8 +57,8 @@ static void without_a_deadline_nothing_is_too_late(void **state) {
     begin(&r, rig_simple(&c));
     gale_topology_set(r.topology, NULL, "topology.message.deadline.secs", gale_null());
     c.on = rig_take;
-    place(&r, executors_of(state), "a", "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), "a", "c");
+    rig_make(&r, rig_executors(state));
     gale_runtime_step(r.runtime);
     gale_runtime_step(r.runtime);
     gale_manual_clock_advance(r.clock, 20 * GALE_SECOND);
@@ -77,8 +73,8 @@ static void what_waits_behind_a_slow_bolt_fails_unexecuted_with_place_and_reason
     reset(100);
     begin(&r, rig_simple(&c));
     c.on = take_slowly;
-    place(&r, executors_of(state), "a", "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), "a", "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     gale_task_stats stats = rig_task(&r, "c", 0);
     assert_int_equal(c.seen, 11); /* at 0, 10, ... 100 ms */
@@ -107,8 +103,8 @@ static void at_its_deadline_a_tuple_is_good_and_a_nanosecond_later_it_is_not(voi
         begin(&r, rig_simple(&c));
         a.on = take_all_the_time;
         a.user = late ? &a : NULL;
-        place(&r, executors_of(state), "a", "c");
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), "a", "c");
+        rig_make(&r, rig_executors(state));
         rig_settle(&r);
         assert_int_equal(spout.acks, late ? 0 : 1);
         assert_int_equal(rig_task(&r, "c", 0).expired, late);
@@ -150,8 +146,8 @@ static void a_tuple_of_several_anchors_has_the_earliest_deadline(void **state) {
         gale_topology_subscribe(r.topology, "a", "later", NULL, gale_shuffle());
         gale_topology_subscribe(r.topology, "c", "a", NULL, gale_shuffle());
         gale_topology_set(r.topology, NULL, "topology.message.deadline.secs", gale_f64(0.1));
-        place(&r, executors_of(state), "a", "c");
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), "a", "c");
+        rig_make(&r, rig_executors(state));
         rig_settle(&r);
         rig_advance(&r, 70 * GALE_MILLISECOND, GALE_MILLISECOND);
         assert_in_range(later.emitted_at[0], 60 * GALE_MILLISECOND, 70 * GALE_MILLISECOND);
@@ -177,8 +173,8 @@ static void a_held_tuple_is_not_failed_by_its_deadline(void **state) {
     c.on = hold;
     begin(&r, rig_manual(&c));
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(1));
-    place(&r, executors_of(state), "a", "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), "a", "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(c.held_count, 10);
     rig_advance(&r, 2 * GALE_SECOND, 100 * GALE_MILLISECOND);
@@ -192,8 +188,8 @@ static void a_tuple_that_belongs_to_no_tree_has_no_deadline(void **state) {
     reset(100);
     spout.untracked = true;
     begin(&r, rig_simple(&c));
-    place(&r, executors_of(state), "a", "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), "a", "c");
+    rig_make(&r, rig_executors(state));
     while (spout.emitted == 0) gale_runtime_step(r.runtime);
     gale_manual_clock_advance(r.clock, GALE_SECOND);
     rig_settle(&r);
@@ -230,8 +226,8 @@ static void a_deadline_and_more_roots_than_fit_go_together(void **state) {
         gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
         gale_topology_subscribe(r.topology, "c", "a", NULL, gale_shuffle());
         gale_topology_set(r.topology, NULL, "topology.message.deadline.secs", gale_f64(0.1));
-        place(&r, executors_of(state), "a", "c");
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), "a", "c");
+        rig_make(&r, rig_executors(state));
         rig_settle(&r);
         assert_int_equal(c.seen, late ? 0 : 1);
         assert_int_equal(spout.acks, late ? 0 : MANY);

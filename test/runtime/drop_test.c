@@ -15,10 +15,6 @@ static uint64_t delay; /* ns that a tuple takes */
 /* A row has two numbers and one root; batches count whole, and the last one may be above the mark. */
 enum { HIGH = 256 << 10, ROW = 48, BATCH = GX_BATCH_LARGE, LEAST = HIGH / 64, MOST = (HIGH + 2 * BATCH) / ROW };
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* Puts bolts on other executors than their spout, when there are others. */
 static void place(rig *r, uint32_t executors, const char *first, const char *last) {
     if (first) gale_topology_set(r->topology, first, "gale.executor", gale_i64(executors / 2));
@@ -101,14 +97,14 @@ static void run_policy(rig *r, gale_grouping grouping, uint32_t executors) {
 
 static void newest_keeps_what_waits_and_drops_what_comes(void **state) {
     rig r;
-    run_policy(&r, gale_drop_newest(gale_shuffle()), executors_of(state));
+    run_policy(&r, gale_drop_newest(gale_shuffle()), rig_executors(state));
     assert_true(first_gap < 0 || first_gap > LEAST); /* everything up to the mark was taken */
     rig_fini(&r);
 }
 
 static void oldest_makes_room_for_what_comes(void **state) {
     rig r;
-    run_policy(&r, gale_drop_oldest(gale_shuffle()), executors_of(state));
+    run_policy(&r, gale_drop_oldest(gale_shuffle()), rig_executors(state));
     assert_true(first_gap < 200);
     assert_int_equal(last_seen, TUPLES - 1);
     assert_true(c.seen - (uint64_t)first_gap >= LEAST); /* and the latest ones, up to the mark */
@@ -125,8 +121,8 @@ static void a_policy_on_a_queue_that_never_fills_drops_nothing(void **state) {
         grouping = newest ? gale_drop_newest(grouping) : gale_drop_oldest(grouping);
         gale_topology_subscribe(r.topology, "c", "spout", NULL, grouping);
         gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(1));
-        place(&r, executors_of(state), NULL, "c");
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), NULL, "c");
+        rig_make(&r, rig_executors(state));
         rig_settle(&r);
         rig_advance(&r, 3 * GALE_SECOND, 100 * GALE_MILLISECOND);
         assert_int_equal(c.seen, TUPLES);
@@ -169,8 +165,8 @@ static void an_edge_without_a_policy_still_holds_its_feeders_and_loses_nothing(v
         gale_grouping grouping = gale_shuffle();
         gale_topology_subscribe(r.topology, "c", "spout", NULL,
                                 newest ? gale_drop_newest(grouping) : gale_drop_oldest(grouping));
-        place(&r, executors_of(state), "a", "c");
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), "a", "c");
+        rig_make(&r, rig_executors(state));
         for (int i = 0; i < 2000; i++) gale_runtime_step(r.runtime);
         uint64_t reserved = rig_stats(&r)->memory_reserved, taken = (uint64_t)seen_of_other;
         for (int i = 0; i < 2000; i++) gale_runtime_step(r.runtime);
@@ -211,8 +207,8 @@ static void order_is_kept_between_two_tasks_on_streams_with_and_without_a_policy
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "c", "a", NULL, gale_drop_oldest(gale_shuffle()));
     gale_topology_subscribe(r.topology, "c", "a", "side", gale_shuffle());
-    place(&r, executors_of(state), "a", "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), "a", "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     gale_task_stats stats = rig_task(&r, "c", 0);
     assert_true(stats.dropped > 0);
@@ -244,8 +240,8 @@ static void a_ring_that_is_full_drops_whatever_the_policy_and_counts_it(void **s
         gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
         gale_topology_subscribe(r.topology, "c", "a", NULL,
                                 newest ? gale_drop_newest(grouping) : gale_drop_oldest(grouping));
-        gale_topology_set(r.topology, "c", "gale.executor", gale_i64(executors_of(state) - 1));
-        rig_make(&r, executors_of(state));
+        gale_topology_set(r.topology, "c", "gale.executor", gale_i64(rig_executors(state) - 1));
+        rig_make(&r, rig_executors(state));
         rig_settle(&r);
         gale_task_stats stats = rig_task(&r, "c", 0);
         assert_int_equal(rig_task(&r, "a", 0).transferred, 5 * TUPLES);
@@ -280,8 +276,8 @@ static void a_task_that_feeds_itself_more_than_it_takes_is_bounded_by_its_policy
         gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
         gale_topology_subscribe(r.topology, "a", "a", NULL,
                                 newest ? gale_drop_newest(grouping) : gale_drop_oldest(grouping));
-        place(&r, executors_of(state), "a", NULL);
-        rig_make(&r, executors_of(state));
+        place(&r, rig_executors(state), "a", NULL);
+        rig_make(&r, rig_executors(state));
         for (int i = 0; i < 200; i++) gale_runtime_step(r.runtime);
         gale_task_stats stats = rig_task(&r, "a", 0);
         assert_true(stats.executed > 100000);
@@ -358,7 +354,7 @@ static void any_allocation_may_fail(void **state) {
             gale_topology_set(r.topology, NULL, "topology.message.deadline.secs", gale_i64(4));
             gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
             gale_clock clock = gale_manual_clock_handle(r.clock);
-            options.executors = executors_of(state);
+            options.executors = rig_executors(state);
             options.allocator = &allocator;
             options.clock = &clock;
             options.seed = 1;

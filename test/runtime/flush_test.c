@@ -6,10 +6,6 @@
 static rig_spout spout;
 static rig_bolt a, c;
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* What a gathering bolt saw, and does. */
 static struct {
     uint64_t flushes;
@@ -46,8 +42,8 @@ static void begin(rig *r, uint64_t to_emit, bool manual) {
 }
 
 static void make(rig *r, void **state) {
-    gale_topology_set(r->topology, "c", "gale.executor", gale_i64(executors_of(state) - 1));
-    rig_make(r, executors_of(state));
+    gale_topology_set(r->topology, "c", "gale.executor", gale_i64(rig_executors(state) - 1));
+    rig_make(r, rig_executors(state));
 }
 
 static void what_was_executed_is_flushed_before_the_executor_rests(void **state) {
@@ -273,9 +269,9 @@ static void hooks_hear_of_each_tuple(void **state) {
 static void a_run_until_drained_ends_with_everything_flushed(void **state) {
     rig r;
     begin(&r, 1000, false);
-    gale_topology_set(r.topology, "c", "gale.executor", gale_i64(executors_of(state) - 1));
+    gale_topology_set(r.topology, "c", "gale.executor", gale_i64(rig_executors(state) - 1));
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors_of(state);
+    options.executors = rig_executors(state);
     options.until_drained = true;
     rig_make_with(&r, options);
     while (gale_runtime_step(r.runtime) != GALE_STOPPED) {

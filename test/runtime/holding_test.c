@@ -7,10 +7,6 @@ static rig_spout spout;
 static rig_bolt c;
 static gale_manual_clock *the_clock;
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* Puts bolts on other executors than their spout, when there are others. */
 static void place(rig *r, uint32_t executors, const char *first, const char *last) {
     if (first) gale_topology_set(r->topology, first, "gale.executor", gale_i64(executors / 2));
@@ -46,8 +42,8 @@ static void a_spout_that_nothing_holds_says_so(void **state) {
     memset(&c, 0, sizeof c);
     c.on = rig_take;
     begin(&r, rig_simple(&c), 100);
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, 10 * GALE_SECOND, GALE_SECOND);
     gale_task_stats stats = rig_task(&r, "spout", 0);
@@ -63,8 +59,8 @@ static void a_spout_before_a_slow_bolt_is_held_by_it_most_of_the_time(void **sta
     memset(&c, 0, sizeof c);
     c.on = slow;
     begin(&r, rig_simple(&c), UINT64_MAX);
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     for (int i = 0; i < 4000; i++) gale_runtime_step(r.runtime);
     gale_task_stats stats = rig_task(&r, "spout", 0), holder = rig_task(&r, "c", 0);
     int64_t elapsed = rig_stats(&r)->elapsed;
@@ -93,8 +89,8 @@ static void waiting_for_answers_is_a_reason_of_its_own(void **state) {
     begin(&r, rig_manual(&c), 100);
     gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(10));
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.5));
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, 2 * GALE_SECOND, 100 * GALE_MILLISECOND);
     gale_task_stats stats = rig_task(&r, "spout", 0);
@@ -115,8 +111,8 @@ static void a_spout_that_has_nothing_to_emit_is_not_held(void **state) {
     c.on = hold_until_the_tick;
     begin(&r, rig_manual(&c), 5);
     gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(10));
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
     gale_task_stats stats = rig_task(&r, "spout", 0);
@@ -131,8 +127,8 @@ static void a_spout_that_is_not_active_is_not_held(void **state) {
     c.on = hold_until_the_tick;
     begin(&r, rig_manual(&c), 100);
     gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(10));
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
     gale_runtime_deactivate(r.runtime);
@@ -147,8 +143,8 @@ static void what_holds_a_spout_to_the_end_is_counted_to_the_end(void **state) {
     c.on = hold_until_the_tick;
     begin(&r, rig_manual(&c), 100);
     gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(10));
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
     gale_runtime_stop(r.runtime);
@@ -184,8 +180,8 @@ static void a_bolt_that_has_enough_holds_back_those_who_feed_it_until_it_has_not
     memset(&c, 0, sizeof c);
     c.on = hold_some;
     begin(&r, rig_manual(&c), RIG_TUPLES_MAX);
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     uint64_t emitted = spout.emitted;
     assert_true(emitted >= 10 && emitted < RIG_TUPLES_MAX);
@@ -216,8 +212,8 @@ static void one_that_never_takes_it_back_keeps_no_drain_from_ending(void **state
     memset(&c, 0, sizeof c);
     c.on = congest_it;
     begin(&r, rig_simple(&c), UINT64_MAX);
-    place(&r, executors_of(state), NULL, "c");
-    rig_make(&r, executors_of(state));
+    place(&r, rig_executors(state), NULL, "c");
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.acks, spout.emitted);
     gale_runtime_drain(r.runtime);

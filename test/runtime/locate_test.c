@@ -14,10 +14,6 @@
 
 enum { T = 8 };
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 static rig_spout spout, late;
 static rig_bolt a, c, d;
 
@@ -135,8 +131,8 @@ static void without_memory_to_ask_a_tree_times_out_and_says_so(void **state) {
 static void a_held_tuple_is_found_with_the_bolt_that_holds_it(void **state) {
     rig r;
     build(&r, 3, hold);
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 11 * GALE_SECOND, 100 * GALE_MILLISECOND);
     expect_failures(&r, 3, "c", "held by 'c'");
     assert_int_equal(spout.last_failure.task, rig_task_number(&r, "c", 0));
@@ -154,8 +150,8 @@ static int forget(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) 
 static void a_forgotten_tuple_is_found_with_the_bolt_that_forgot_it(void **state) {
     rig r;
     build(&r, 3, forget);
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 11 * GALE_SECOND, 100 * GALE_MILLISECOND);
     expect_failures(&r, 3, "c", "forgotten by 'c'");
     rig_fini(&r);
@@ -170,9 +166,9 @@ static int dawdle(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *out) 
 static void a_tuple_that_waits_is_found_in_the_queue_of_its_task(void **state) {
     rig r;
     build(&r, 9, dawdle);
-    spread(&r, executors_of(state));
+    spread(&r, rig_executors(state));
     c.user = r.clock;
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_in_range(spout.fails, 4, 7);
     assert_string_equal(spout.last_component, "c");
@@ -199,8 +195,8 @@ static void a_parked_tuple_is_found_with_the_task_that_is_congested(void **state
     build(&r, 6, dawdle);
     a.on = flood;
     c.user = r.clock;
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(gale_runtime_failures(r.runtime, "a", GALE_REASON_TIMEOUT) +
                          gale_runtime_failures(r.runtime, "c", GALE_REASON_TIMEOUT),
@@ -222,8 +218,8 @@ static void an_ack_that_comes_while_it_is_asked_wins(void **state) {
     build(&r, 1, answer_at_tick);
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(9));
     gale_topology_set(r.topology, "spout", "gale.executor", gale_i64(0));
-    gale_topology_set(r.topology, "c", "gale.executor", gale_i64((int64_t)executors_of(state) - 1));
-    rig_make(&r, executors_of(state));
+    gale_topology_set(r.topology, "c", "gale.executor", gale_i64((int64_t)rig_executors(state) - 1));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 20 * GALE_SECOND, GALE_SECOND);
     assert_int_equal(spout.acks, 1);
     assert_int_equal(spout.fails, 0);
@@ -251,8 +247,8 @@ static void build_slow_five(rig *r, const char *mode) {
 static void with_progress_a_tree_may_take_longer_than_the_timeout(void **state) {
     rig r;
     build_slow_five(&r, "progress");
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 40 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.acks, 1);
     assert_int_equal(spout.fails, 0);
@@ -262,7 +258,7 @@ static void with_progress_a_tree_may_take_longer_than_the_timeout(void **state) 
 static void in_fixed_mode_it_may_not(void **state) {
     rig r;
     build_slow_five(&r, "fixed");
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 40 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.fails, 1);
     assert_true(spout.answered_at[0] <= T * GALE_SECOND * 5 / 4);
@@ -274,8 +270,8 @@ static void progress_ends_at_the_ceiling(void **state) {
     rig r;
     build_slow_five(&r, "progress");
     gale_topology_set(r.topology, NULL, "topology.message.timeout.ceiling.secs", gale_i64(20));
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 40 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.fails, 1);
     assert_true(spout.answered_at[0] > 20 * GALE_SECOND);
@@ -292,8 +288,8 @@ static void without_progress_it_ends_between_T_and_a_quarter_more_after_the_last
     rig r;
     build_slow_five(&r, "progress");
     c.on = answer_three; /* at 6, 12 and 18 s */
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 40 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.fails, 1);
     assert_true(spout.answered_at[0] > (18 + T) * GALE_SECOND);
@@ -316,8 +312,8 @@ static void open_trees_are_listed_oldest_first_with_their_places(void **state) {
     late.next_fails = 1; /* and tries again a millisecond later */
     gale_topology_add_spout(r.topology, "late", rig_spout_of(&late), 1);
     gale_topology_subscribe(r.topology, "c", "late", NULL, gale_shuffle());
-    spread(&r, executors_of(state));
-    rig_make(&r, executors_of(state));
+    spread(&r, rig_executors(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     gale_manual_clock_advance(r.clock, GALE_SECOND);
     rig_settle(&r);
@@ -341,7 +337,7 @@ static void without_open_trees_the_list_is_empty(void **state) {
     rig r;
     gale_open_tree trees[2] = { { .size = sizeof trees[0] } };
     build(&r, 3, sink);
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     assert_int_equal(gale_runtime_open_trees(r.runtime, trees, 2, 0), 0); /* not even opened */
     rig_settle(&r);
     assert_int_equal(gale_runtime_open_trees(r.runtime, trees, 2, GALE_SECOND), 0);
@@ -493,7 +489,7 @@ static void open_trees_may_be_asked_for_while_the_runtime_starts(void **state) {
         rig r;
         pthread_t asker;
         gale_clock clock = gale_clock_monotonic();
-        gale_runtime_options options = { .size = sizeof options, .executors = executors_of(state), .clock = &clock };
+        gale_runtime_options options = { .size = sizeof options, .executors = rig_executors(state), .clock = &clock };
         gale_error error = GALE_ERROR_INIT;
         atomic_store(&asked_enough, false);
         build(&r, UINT64_MAX, sink);

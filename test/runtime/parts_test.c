@@ -9,10 +9,6 @@ enum { ROWS = 20000, LIMIT = 512 << 10 }; /* of one tuple; they take more than t
 static rig_spout spout;
 static rig_bolt burst, sink, other;
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* What the bursting bolt has emitted of a tuple, a tick or `finish`, and how it was called. */
 static struct {
     uint64_t rows; /* of each */
@@ -100,9 +96,9 @@ static void begin(rig *r, uint64_t to_emit, bool at_once) {
 
 static void make(rig *r, void **state) {
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors_of(state);
+    options.executors = rig_executors(state);
     options.queue_limit = LIMIT;
-    gale_topology_set(r->topology, "sink", "gale.executor", gale_i64(executors_of(state) - 1));
+    gale_topology_set(r->topology, "sink", "gale.executor", gale_i64(rig_executors(state) - 1));
     rig_make_with(r, options);
 }
 
@@ -293,7 +289,7 @@ static void a_call_that_emits_more_than_a_queue_holds_fails_with_the_bound(void 
     burst.on = all_at_once;
     make(&r, state);
     rig_settle(&r);
-    assert_int_equal(spout.fails, executors_of(state) == 1);
+    assert_int_equal(spout.fails, rig_executors(state) == 1);
     if (!spout.fails) assert_int_equal(s.rows, ROWS);
     if (spout.fails) assert_int_equal(spout.last_failure.reason, GALE_REASON_OVERFLOW);
     if (spout.fails)

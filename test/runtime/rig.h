@@ -87,6 +87,11 @@ int rig_run_on_both(const struct CMUnitTest *tests, size_t count);
 void rig_make(rig *r, uint32_t executors);
 void rig_make_with(rig *r, gale_runtime_options options);
 
+/* The number of executors that a test is given as its state. */
+static inline uint32_t rig_executors(void **state) {
+    return *(uint32_t *)*state;
+}
+
 /* Steps until nothing is to be done. */
 void rig_settle(rig *r);
 

@@ -29,10 +29,6 @@ static void add_chain(rig *r) {
     gale_topology_subscribe(r->topology, "c", "a", NULL, gale_shuffle());
 }
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* --- Pending --- */
 
 static void max_spout_pending_bounds_the_open_trees(void **state) {
@@ -40,7 +36,7 @@ static void max_spout_pending_bounds_the_open_trees(void **state) {
     reset(1000);
     add_chain(&r);
     gale_topology_set(r.topology, "spout", "topology.max.spout.pending", gale_i64(7));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.acks, 1000);
     assert_int_equal(spout.pending_max, 7);
@@ -66,7 +62,7 @@ static void a_spout_at_its_limit_waits_for_the_answers_that_a_tick_gives(void **
     gale_topology_subscribe(r.topology, "c", "spout", NULL, gale_shuffle());
     gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(10));
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.5));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.emitted, 10);
     rig_advance(&r, 500 * GALE_MILLISECOND, 100 * GALE_MILLISECOND);
@@ -96,7 +92,7 @@ static void a_slow_bolt_holds_its_spout_and_memory_stays_bounded(void **state) {
     c.on = slow;
     the_clock = r.clock;
     gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     for (int i = 0; i < 4000; i++) gale_runtime_step(r.runtime); /* to its high-water mark */
     uint64_t reserved = rig_stats(&r)->memory_reserved, allocations = r.stats.allocations, open = r.stats.open;
     assert_true(open > 1000);
@@ -124,10 +120,10 @@ static void slow_bolts_on_one_executor_share_its_time(void **state) {
     static const char *const names[] = { "a", "b", "c" };
     for (int i = 0; i < 3; i++) {
         gale_topology_subscribe(r.topology, names[i], "spout", NULL, gale_shuffle());
-        gale_topology_set(r.topology, names[i], "gale.executor", gale_i64(executors_of(state) - 1));
+        gale_topology_set(r.topology, names[i], "gale.executor", gale_i64(rig_executors(state) - 1));
     }
     gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     for (int i = 0; i < 3000; i++) gale_runtime_step(r.runtime);
     uint64_t least = a.seen < b.seen ? a.seen : b.seen, most = a.seen > b.seen ? a.seen : b.seen;
     least = c.seen < least ? c.seen : least;
@@ -150,7 +146,7 @@ static void a_splitter_with_a_gain_of_thousands_is_bounded_by_the_output_of_one_
     reset(500);
     add_chain(&r);
     a.on = thousand;
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     uint64_t most = 0;
     while (gale_runtime_step(r.runtime) > 0)
         if (rig_stats(&r)->memory_in_use > most) most = r.stats.memory_in_use;
@@ -184,7 +180,7 @@ static void a_cycle_ends_when_its_tuples_do(void **state) {
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "a", "b", NULL, gale_shuffle());
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.acks, 4000);
     assert_int_equal(a.seen + b.seen, 800 * (1 + 2 + 3 + 4 + 5));
@@ -204,7 +200,7 @@ static void a_cycle_that_gains_is_bounded_by_the_limit_and_fails_with_overflow(v
     gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "a", "b", NULL, gale_shuffle());
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors_of(state);
+    options.executors = rig_executors(state);
     options.queue_limit = 1 << 20;
     rig_make_with(&r, options);
     for (int i = 0; i < 300; i++) gale_runtime_step(r.runtime);
@@ -312,9 +308,9 @@ static void what_finds_a_queue_at_its_limit_is_overflowed_when_tracked_and_else_
         gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
         gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
         gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
-        gale_topology_set(r.topology, "b", "gale.executor", gale_i64(executors_of(state) - 1));
+        gale_topology_set(r.topology, "b", "gale.executor", gale_i64(rig_executors(state) - 1));
         gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-        options.executors = executors_of(state);
+        options.executors = rig_executors(state);
         options.queue_limit = 4096;
         rig_make_with(&r, options);
         rig_settle(&r);
@@ -353,9 +349,9 @@ static void what_a_bolt_emits_as_it_finishes_is_not_lost_at_the_limit(void **sta
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "b", "a", NULL, gale_shuffle());
     gale_topology_set(r.topology, NULL, "gale.executor", gale_i64(0));
-    gale_topology_set(r.topology, "b", "gale.executor", gale_i64(executors_of(state) - 1));
+    gale_topology_set(r.topology, "b", "gale.executor", gale_i64(rig_executors(state) - 1));
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors_of(state);
+    options.executors = rig_executors(state);
     options.queue_limit = 4096;
     rig_make_with(&r, options);
     rig_settle(&r);
@@ -380,7 +376,7 @@ static void tuples_between_two_tasks_keep_their_order(void **state) {
     add_chain(&r);
     c.on = in_order;
     the_clock = r.clock;
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(c.seen, 50000);
     rig_fini(&r);
@@ -416,7 +412,7 @@ static void fields_grouping_keeps_a_key_on_one_task_and_uses_all(void **state) {
     gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
     gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 7);
     gale_topology_subscribe(r.topology, "c", "spout", NULL, gale_fields("key"));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     uint64_t sum = 0;
     for (int t = 1; t <= 7; t++) {
@@ -437,7 +433,7 @@ static void shuffle_is_exactly_even_and_global_takes_the_lowest_task(void **stat
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "c", "a", NULL, gale_global());
     gale_topology_set(r.topology, NULL, "topology.disable.loadaware.messaging", gale_bool(true));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     for (uint32_t i = 0; i < 7; i++) assert_int_equal(rig_task(&r, "a", i).executed, 100);
     assert_int_equal(rig_task(&r, "c", 0).executed, 700);
@@ -452,7 +448,7 @@ static void the_first_tick_comes_a_period_after_prepare_and_none_is_made_up_for(
     reset(0);
     add_chain(&r);
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(0.25));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, 249 * GALE_MILLISECOND, GALE_MILLISECOND);
     assert_int_equal(c.ticks, 0);
@@ -483,7 +479,7 @@ static void a_bolt_may_live_by_ticks_alone(void **state) {
     gale_topology_add_bolt(r.topology, "clock", rig_simple(&b), 5);
     gale_topology_subscribe(r.topology, "clock", "__system", "__tick", gale_global());
     gale_topology_set(r.topology, "clock", "topology.tick.tuple.freq.secs", gale_i64(2));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, 20 * GALE_SECOND, GALE_SECOND);
     assert_int_equal(b.ticks, 50);
@@ -512,7 +508,7 @@ static void a_tick_says_that_it_is_one_and_its_period(void **state) {
     add_chain(&r);
     c.on = check_tick;
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(2));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 5 * GALE_SECOND, GALE_SECOND);
     assert_int_equal(c.ticks, 2);
     rig_fini(&r);
@@ -525,7 +521,7 @@ static void in_the_steady_state_nothing_is_allocated(void **state) {
     reset(UINT64_MAX);
     add_chain(&r);
     gale_topology_set(r.topology, NULL, "topology.max.spout.pending", gale_i64(500));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     for (int i = 0; i < 1000; i++) gale_runtime_step(r.runtime);
     uint64_t allocations = rig_stats(&r)->allocations, acked = r.stats.acked;
     for (int i = 0; i < 1200; i++) gale_runtime_step(r.runtime);
@@ -541,7 +537,7 @@ static void every_byte_goes_back_to_the_allocator(void **state) {
     reset(3000);
     add_chain(&r);
     gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-    options.executors = executors_of(state);
+    options.executors = rig_executors(state);
     options.allocator = &allocator;
     rig_make_with(&r, options);
     for (int i = 0; i < 5; i++) gale_runtime_step(r.runtime); /* stopped in the middle */
@@ -565,7 +561,7 @@ static void any_allocation_may_fail(void **state) {
             add_chain(&r);
             gale_clock clock = gale_manual_clock_handle(r.clock);
             gale_runtime_options options = GALE_RUNTIME_OPTIONS_INIT;
-            options.executors = executors_of(state);
+            options.executors = rig_executors(state);
             options.allocator = &allocator;
             options.clock = &clock;
             options.seed = 1;

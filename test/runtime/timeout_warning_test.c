@@ -38,10 +38,6 @@ static int answer_one(rig_bolt *bolt, const gale_tuple *tuple, gale_collector *o
     return bolt->held_count ? gale_ack(out, bolt->held[--bolt->held_count]) : 0;
 }
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 /* Puts bolts on other executors than their spout, when there are others. */
 static void place(rig *r, uint32_t executors, const char *first, const char *last) {
     if (first) gale_topology_set(r->topology, first, "gale.executor", gale_i64(executors / 2));
@@ -81,8 +77,8 @@ static void more_pending_than_is_answered_in_a_timeout_is_warned_of_once_a_minut
     memset(&c, 0, sizeof c);
     c.on = slow;
     begin(&r, rig_simple(&c), 10, 0);
-    place(&r, executors_of(state), NULL, "c");
-    make(&r, executors_of(state), &l);
+    place(&r, rig_executors(state), NULL, "c");
+    make(&r, rig_executors(state), &l);
     run_until(&r, 4);
     assert_int_equal(l.count, 0); /* not at the first look: it has to last */
     run_until(&r, 9);
@@ -118,7 +114,7 @@ static void a_look_is_taken_when_it_is_due_and_not_after_that(void **state) {
     c.on = answer_one;
     begin(&r, rig_manual(&c), 8, 100);
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(1));
-    make(&r, executors_of(state), &l);
+    make(&r, rig_executors(state), &l);
     rig_settle(&r);
     rig_advance(&r, 7 * GALE_SECOND, GALE_SECOND); /* as often as it looks: eight times in a timeout */
     assert_int_equal(l.count, 1);
@@ -131,8 +127,8 @@ static void a_bound_that_is_answered_in_time_is_not_warned_of(void **state) {
     memset(&c, 0, sizeof c);
     c.on = slow;
     begin(&r, rig_simple(&c), 10, 500);
-    place(&r, executors_of(state), NULL, "c");
-    make(&r, executors_of(state), &l);
+    place(&r, rig_executors(state), NULL, "c");
+    make(&r, rig_executors(state), &l);
     run_until(&r, 100);
     assert_int_equal(l.count, 0);
     assert_int_equal(r.stats.timed_out, 0);
@@ -145,8 +141,8 @@ static void without_any_answer_nothing_is_known_before_the_first_timeouts(void *
     memset(&c, 0, sizeof c);
     c.on = keep;
     begin(&r, rig_manual(&c), 10, 100);
-    place(&r, executors_of(state), NULL, "c");
-    make(&r, executors_of(state), &l);
+    place(&r, rig_executors(state), NULL, "c");
+    make(&r, rig_executors(state), &l);
     for (int i = 0; i < 9; i++) rig_advance(&r, GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(rig_stats(&r)->open, 100);
     assert_int_equal(l.count, 0);
@@ -164,8 +160,8 @@ static void without_timeouts_nothing_can_be_late(void **state) {
     c.on = slow;
     begin(&r, rig_simple(&c), 10, 0);
     gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
-    place(&r, executors_of(state), NULL, "c");
-    make(&r, executors_of(state), &l);
+    place(&r, rig_executors(state), NULL, "c");
+    make(&r, rig_executors(state), &l);
     run_until(&r, 40);
     assert_int_equal(l.count, 0);
     rig_fini(&r);

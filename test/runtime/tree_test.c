@@ -3,10 +3,6 @@
 
 #include "base/bits.h"
 
-static uint32_t executors_of(void **state) {
-    return *(uint32_t *)*state;
-}
-
 static rig_spout spout;
 static rig_bolt a, b, c;
 
@@ -32,7 +28,7 @@ static void add_chain(rig *r, gale_bolt first, gale_bolt second) {
 static void chain_run(rig *r, void **state, gale_bolt first, gale_bolt second) {
     rig_init(r);
     add_chain(r, first, second);
-    rig_make(r, executors_of(state));
+    rig_make(r, rig_executors(state));
     rig_settle(r);
 }
 
@@ -95,7 +91,7 @@ static void a_forgotten_tuple_times_out_between_T_and_a_quarter_more(void **stat
     rig_init(&r);
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(8));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.acks, 6);
     assert_int_equal(rig_task(&r, "c", 0).forgotten, 3);
@@ -128,7 +124,7 @@ static void every_third_line_times_out_once_and_is_acked_at_its_second_attempt(v
     rig_init(&r);
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(4));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     assert_int_equal(spout.acks, 200);
     rig_advance(&r, 4 * GALE_SECOND, 50 * GALE_MILLISECOND);
@@ -158,7 +154,7 @@ static void work_that_resets_its_timeout_may_take_ten_times_as_long(void **state
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(8));
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_i64(7));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 69 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.acks + spout.fails, 0);
     rig_advance(&r, 2 * GALE_SECOND, 100 * GALE_MILLISECOND);
@@ -181,7 +177,7 @@ static void a_reset_timeout_ends_between_T_and_a_quarter_more_after_it(void **st
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.message.timeout.secs", gale_i64(8));
     gale_topology_set(r.topology, "c", "topology.tick.tuple.freq.secs", gale_f64(5.5));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_advance(&r, 20 * GALE_SECOND, 100 * GALE_MILLISECOND);
     assert_int_equal(spout.fails, 1);
     assert_int_equal(spout.last_failure.reason, GALE_REASON_TIMEOUT);
@@ -218,7 +214,7 @@ static void timeouts_can_be_turned_off(void **state) {
     rig_init(&r);
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.enable.message.timeouts", gale_bool(false));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     rig_advance(&r, 1000 * GALE_SECOND, 100 * GALE_SECOND);
     assert_int_equal(spout.fails, 0);
@@ -234,7 +230,7 @@ static void a_diamond_is_acked_when_both_sides_are(void **state) {
     gale_topology_add_bolt(r.topology, "b", rig_simple(&b), 1);
     gale_topology_subscribe(r.topology, "b", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "c", "b", NULL, gale_shuffle());
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     expect_all_acked(500);
     assert_int_equal(c.seen, 1000);
@@ -248,7 +244,7 @@ static void a_tuple_for_every_task_is_acked_when_all_have_it(void **state) {
     gale_topology_add_spout(r.topology, "spout", rig_spout_of(&spout), 1);
     gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 10);
     gale_topology_subscribe(r.topology, "c", "spout", NULL, gale_all());
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     expect_all_acked(200);
     assert_int_equal(c.seen, 2000);
@@ -266,7 +262,7 @@ static void a_tuple_that_nobody_takes_is_acked_later_not_inside_the_emit(void **
     gale_topology_add_spout(r.topology, "other", rig_spout_of(&other), 1);
     gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 1);
     gale_topology_subscribe(r.topology, "c", "other", NULL, gale_shuffle());
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     expect_all_acked(10);
     assert_int_equal(spout.pending_max, 10); /* none was answered while the burst went on */
@@ -280,7 +276,7 @@ static void without_ackers_every_tuple_is_acked_at_once_and_bolts_owe_nothing(vo
     rig_init(&r);
     add_chain(&r, rig_simple(&a), rig_manual(&c));
     gale_topology_set(r.topology, NULL, "topology.acker.executors", gale_i64(0));
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     rig_settle(&r);
     expect_all_acked(50);
     assert_int_equal(c.seen, 50);
@@ -587,7 +583,7 @@ static void large_bodies_are_shared_and_given_back(void **state) {
     gale_topology_add_bolt(r.topology, "c", rig_simple(&c), 5);
     gale_topology_subscribe(r.topology, "a", "spout", NULL, gale_shuffle());
     gale_topology_subscribe(r.topology, "c", "a", NULL, gale_all());
-    rig_make(&r, executors_of(state));
+    rig_make(&r, rig_executors(state));
     uint64_t at_start = rig_stats(&r)->memory_in_use;
     rig_settle(&r);
     expect_all_acked(100);
