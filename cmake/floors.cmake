@@ -1,0 +1,25 @@
+# What src/LAYERS says of the floors: gale_sources_of(NAME VARIABLE) gives the sources of the floor or the piece NAME, in the order of the file. A
+# module without a source of its own is a header alone. A change of LAYERS configures the build anew.
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/LAYERS)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/LAYERS gale_layers REGEX "^[a-z]")
+
+function(gale_sources_of name variable)
+  set(sources)
+  set(inside FALSE)
+  foreach(line IN LISTS gale_layers)
+    string(REGEX REPLACE " *#.*" "" line "${line}")
+    if(line MATCHES "^(floor|piece) ([a-z]+)")
+      set(inside FALSE)
+      if(CMAKE_MATCH_2 STREQUAL name)
+        set(inside TRUE)
+      endif()
+    elseif(inside AND EXISTS ${GALE_SOURCES}/${line}.c)
+      list(APPEND sources ${GALE_SOURCES}/${line}.c)
+    endif()
+  endforeach()
+  if(NOT sources)
+    message(FATAL_ERROR "src/LAYERS has no floor and no piece ${name} with a source")
+  endif()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
