@@ -274,7 +274,7 @@ static int look_at_file(gx_shared *shared, gx_dead_letters *letters, gale_error 
     const char *path = letters->path.data;
     if (shared->cut.store) return GALE_OK;
     int fate = gx_fate_of(letters->fd, path, 0, NULL, error);
-    if (fate != GX_FATE_REMOVED) return fate < 0 ? fate : GALE_OK;
+    if (fate < GX_FATE_REMOVED) return fate < 0 ? fate : GALE_OK;
     gale_log(
         &shared->logger, GALE_LOG_WARN, NULL,
         "%s: was removed by somebody while it is written to: the dead letters that it held are gone; it is made anew",

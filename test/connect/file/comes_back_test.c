@@ -176,14 +176,14 @@ static void kill_run(world *w) {
 static void step(world *w) {
     int file = (int)draw(w, FILES);
     switch (draw(w, 10)) {
-        case 0: pass(w->f, wait); break;
-        case 1: kill_run(w); break;
-        case 2: make_anew(w, file); break;
-        case 3: remove_name(w); break;
-        case 4:
-        case 5:
-        case 6: lead_to(w, file); break;
-        default: write_one(w, file); break;
+    case 0: pass(w->f, wait); break;
+    case 1: kill_run(w); break;
+    case 2: make_anew(w, file); break;
+    case 3: remove_name(w); break;
+    case 4:
+    case 5:
+    case 6: lead_to(w, file); break;
+    default: write_one(w, file); break;
     }
     if (draw(w, 3)) take(w);
 }
