@@ -20,6 +20,7 @@ static int open_spout(void *user, const gale_context *context, gale_collector *o
     *self = (spout){ .source = user, .context = context, .out = out, .due = gale_context_now(context) };
     self->reader = gx_reader_new(self->source->documents, self->source->seed, self->source->repeat);
     if (!self->reader) return free(self), GALE_NO_MEMORY;
+    gx_reader_begin(self->reader);
     *ret_self = self;
     return 0;
 }

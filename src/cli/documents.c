@@ -276,6 +276,10 @@ static bool open_next(gx_reader *reader) {
     }
 }
 
+void gx_reader_begin(gx_reader *reader) {
+    (void)open_next(reader); /* none: so says the first gx_reader_next */
+}
+
 /* Takes the markup out of a line of a manual page: macro names at the beginning (whole lines of those whose arguments
  * are no prose), and escapes: \fB, \f(CW, \-, \&, \(em, \*(lq, \s-1. */
 static size_t strip_markup(char *line, size_t size) {

@@ -37,6 +37,9 @@ typedef struct gx_reader gx_reader;
 gx_reader *gx_reader_new(const gx_documents *documents, uint64_t seed, bool repeat);
 void gx_reader_free(gx_reader *reader);
 
+/* Opens the first document, which may block (a named pipe), before the first line is asked for. */
+void gx_reader_begin(gx_reader *reader);
+
 /* The next line, without its end; false at the end of all. What cannot be read is passed over. Borrowed until the next
  * call. `ret_document` is the index of the document that it comes from. */
 bool gx_reader_next(gx_reader *reader, gale_str *ret_line, size_t *ret_document);

@@ -1,6 +1,8 @@
 #include "cli/event_log.h"
 
+#include "base/log.h"
 #include "base/nearest.h"
+#include "base/os/fate.h"
 #include "base/os/file.h"
 #include "base/str.h"
 #include "topology/builder.h"
@@ -67,9 +69,21 @@ static void break_off(gx_event_log *log, const gale_error *why) {
     if (!log->broken.code) log->broken = *why;
 }
 
+/* Events that go where nobody can find them are no log. Where it cannot be made anew, they go on to where they went. */
+static void look_at_file(gx_event_log *log) {
+    int fd, fate = gx_fate_of(log->fd, log->path, 0, NULL, NULL);
+    if (fate < GX_FATE_REMOVED || gx_file_create(log->path, true, &fd, NULL) < 0) return;
+    gale_log(&log->logger, GALE_LOG_WARN, NULL,
+             "%s: was %s by somebody while it is written to: the events that it held are gone", log->path,
+             fate == GX_FATE_REMOVED ? "removed" : "replaced with another file");
+    gx_file_close(log->fd);
+    log->fd = fd;
+}
+
 /* With the mutex held. */
 static void write_lines(gx_event_log *log) {
     gale_error error = GALE_ERROR_INIT;
+    if (log->lines.size && !log->broken.code) look_at_file(log);
     if (log->lines.failed) gale_error_set(&error, GALE_NO_MEMORY, "no memory for a line of the event log");
     if (!error.code && !log->broken.code && log->lines.size)
         gx_file_append(log->fd, log->lines.data, log->lines.size, log->path, &error);
@@ -133,7 +147,7 @@ int gx_event_log_open(gx_event_log *log, const gx_words *wanted, const char *pat
     int fd;
     int rc = gx_file_create(path, true, &fd, error);
     if (rc < 0) return rc;
-    *log = (gx_event_log){ .wanted = wanted, .path = path, .fd = fd };
+    *log = (gx_event_log){ .wanted = wanted, .path = path, .fd = fd, .logger = *logger };
     log->broken = (gale_error)GALE_ERROR_INIT;
     pthread_mutex_init(&log->mutex, NULL);
     return 0;

@@ -23,6 +23,7 @@ typedef struct gx_event_log {
     const gx_words *wanted; /* "COMPONENT" or "COMPONENT=PERCENT" */
     const char *path;
     int fd;
+    gale_logger logger;
     pthread_mutex_t mutex;
     gx_buf lines;
     gale_error broken; /* the first write that failed */

@@ -144,7 +144,7 @@ static void look_at_file(gx_log_lines *lines, int64_t now, gx_buf *out) {
     gx_buf body = GX_BUF_INIT(NULL);
     if (now - lines->looked < GALE_SECOND && now >= lines->looked) return;
     lines->looked = now;
-    if (gx_fate_of(lines->fd, lines->path, 0, NULL, NULL) != GX_FATE_REMOVED) return;
+    if (gx_fate_of(lines->fd, lines->path, 0, NULL, NULL) < GX_FATE_REMOVED) return;
     if (gx_log_lines_reopen(lines, NULL) < 0) return;
     add_body(lines, GALE_LOG_WARN, NULL,
              "the file of this log was removed by somebody, with what it held; it is made anew", &body);

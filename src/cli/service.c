@@ -20,6 +20,7 @@ typedef struct line {
     gale_topology *before; /* while `now` has not run yet, and is to take its place */
     gx_words adopt;        /* what `now` takes that has changed */
     int64_t still_since;   /* spouts stand still; 0: they do not */
+    bool drains;           /* the first signal begins an end in order */
     bool left_behind; /* a component of `before`, or a thread of the server, is still in a call, and uses what it has */
     bool at_once;     /* it was ended so */
 } line;
@@ -180,9 +181,9 @@ static int go_on(line *l, const gx_watching *r) {
 /* --- One runtime -------------------------------------------------------------------------------------------------- */
 
 /* A thread that is stuck still uses the topology and the session's logger: then the process ends as it is. */
-static void let_go(line *l, gale_runtime *runtime, bool stuck, int exit_code) {
+static void let_go(line *l, gx_watching *r, bool stuck, int exit_code) {
     gx_server_pause(l->server);
-    if (gx_watching_let_go(l->session, runtime, stuck)) return;
+    if (gx_watching_let_go(r, stuck)) return;
     l->left_behind = true;
     if (exit_code == GOES_ON && !l->session->store) return; /* what it does when it comes back is of the old run */
     if (exit_code == GOES_ON) exit_code = GX_EXIT_FAILED;   /* its writes and those of the next run would mix */
@@ -211,7 +212,7 @@ static int wait(line *l, gx_watching *r) {
     if (exit_code == GOES_ON && rc >= 0)
         let_go_on(l, r);
     else
-        let_go(l, r->runtime, rc == GALE_TIMED_OUT, exit_code);
+        let_go(l, r, rc == GALE_TIMED_OUT, exit_code);
     return exit_code;
 }
 
@@ -219,6 +220,13 @@ static int wait(line *l, gx_watching *r) {
 static int end_while_opening(const line *l, gx_watching *r) {
     gale_error none = GALE_ERROR_INIT;
     return l->before ? gx_watching_conclude(r, l->now, 0, &none) : GX_EXIT_SIGNAL + r->signal;
+}
+
+/* What is read before the first runtime begins may not come back (a named pipe as a file of the door's): until then a signal ends
+ * the command at once. */
+static void begin_to_drain(line *l) {
+    if (!l->drains) gx_signals_drain(gx_watching_end_bound(l->session));
+    l->drains = true;
 }
 
 static int run(line *l) {
@@ -230,10 +238,11 @@ static int run(line *l) {
     gx_watching r = gx_watching_of(l->session, &l->logger, &l->change, &l->carried, runtime);
     rc = serve(l, runtime, &error);
     r.server = l->server;
+    begin_to_drain(l);
     if (rc == 0) rc = gx_watching_start(&r, &error);
     if (rc == 0) return wait(l, &r);
     int exit_code = r.signal ? end_while_opening(l, &r) : fall_back(l, rc, &error);
-    let_go(l, runtime, false, exit_code);
+    let_go(l, &r, false, exit_code);
     return exit_code;
 }
 
@@ -244,7 +253,6 @@ int gx_service_run(const gx_session *session, gale_topology *topology) {
         return gx_session_refuse(session->terminal, &error, GX_EXIT_USAGE);
     int exit_code;
     gx_change_init(&l.change);
-    gx_signals_drain(gx_watching_end_bound(session));
     do exit_code = run(&l);
     while (exit_code == GOES_ON);
     gx_signals_drained();

@@ -132,6 +132,7 @@ static void give_up(gx_watching *r) {
     gale_run_stats stats = { .size = sizeof stats };
     gale_runtime_stats(r->runtime, &stats);
     r->cut = true;
+    r->cut_at = gx_os_monotonic();
     if (stats.open && stats.phase < GALE_PHASE_CLOSING) gx_open_trees_text(r->runtime, &text);
     if (!r->session->quiet && text.size && gx_buf_text(&text))
         gx_terminal_tell(r->session->terminal, GALE_LOG_WARN, gx_buf_text(&text));
@@ -191,13 +192,22 @@ static void mark(gx_watching *r, int number) {
     gx_change_end(r->change, GX_ENDING_IN_ORDER);
 }
 
+/* While nothing runs yet that could drain. */
+static void end_opening(gx_watching *r, int64_t now) {
+    r->at_once = true;
+    r->stop_at = now + short_bound;
+    gale_runtime_stop(r->runtime);
+}
+
 static void on_signal(gx_watching *r, int number, int64_t now) {
     if (r->signal) {
         if (number != SIGHUP) end_at_once(r);
         return;
     }
+    bool opens = !is_open(r);
     mark(r, number);
     end_in_order(r, now);
+    if (opens) end_opening(r, now);
     if (r->session->manager) tell_stopping(r, now);
 }
 
@@ -318,6 +328,13 @@ static bool is_closed(const gale_runtime *runtime) {
     return stats.phase == GALE_PHASE_CLOSED;
 }
 
+/* A call that began before the stop had its time already, unless its component is one that blocks. */
+static int64_t patience(const gx_watching *r, int64_t now) {
+    gx_pulse pulse;
+    bool hangs = r->cut_at && !gx_pulse_feel(r->runtime, now - r->cut_at, &pulse);
+    return r->at_once || hangs ? short_bound : free_bound;
+}
+
 /* Until closed; or until a stop has been ignored for a while by a component that is stuck. One that has something to end in order (a
  * child that finishes its work) has as long as the whole end after a signal. */
 int gx_watching_wait(gx_watching *r, gale_error *error) {
@@ -341,8 +358,7 @@ int gx_watching_wait(gx_watching *r, gale_error *error) {
             stopped_at = 0;
         else if (!stopped_at)
             stopped_at = now;
-        else if (now - stopped_at > (r->at_once ? short_bound : free_bound) &&
-                 (r->stop_at == INT64_MAX || now >= r->stop_at))
+        else if (now - stopped_at > patience(r, now) && (r->stop_at == INT64_MAX || now >= r->stop_at))
             return GALE_TIMED_OUT;
     }
 }
@@ -421,18 +437,18 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
     return exit_code;
 }
 
-bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck) {
+bool gx_watching_let_go(gx_watching *r, bool stuck) {
     gale_error error = GALE_ERROR_INIT;
-    if (gale_runtime_free(runtime, stuck ? 0 : free_bound, &error) >= 0) return true;
-    if (is_closed(runtime)) /* all but a commit, and what that owes is in the state */
-        gx_terminal_say(session->terminal, GALE_LOG_WARN, error.text);
+    if (gale_runtime_free(r->runtime, stuck ? 0 : r->at_once ? short_bound : free_bound, &error) >= 0) return true;
+    if (is_closed(r->runtime)) /* all but a commit, and what that owes is in the state */
+        gx_terminal_say(r->session->terminal, GALE_LOG_WARN, error.text);
     else
-        gx_session_refuse(session->terminal, &error, 0);
+        gx_session_refuse(r->session->terminal, &error, 0);
     return false;
 }
 
 int gx_watching_let_go_on(gx_watching *r) {
-    if (gx_watching_let_go(r->session, r->runtime, false)) return GALE_OK;
+    if (gx_watching_let_go(r, false)) return GALE_OK;
     int rc = GALE_TIMED_OUT;
     while (rc == GALE_TIMED_OUT && !r->signal) {
         int64_t now = gx_os_monotonic();
@@ -459,15 +475,10 @@ static void *start_runtime(void *user) {
     return NULL;
 }
 
-/* While nothing runs yet that could drain, the first signal stops. Who does not come back from opening is left behind. */
+/* A component that does not come back from opening is left behind. */
 static void look_at_signals_while_opening(gx_watching *r, int64_t now) {
-    int before = r->signal;
     look_at_signals(r, now);
     look_at_ending(r, now);
-    if (!before && r->signal && !is_open(r)) {
-        r->stop_at = now + short_bound;
-        gale_runtime_stop(r->runtime);
-    }
     if (now < r->stop_at) return;
     gx_terminal_say(r->session->terminal, GALE_LOG_ERROR, "stopped while a component was still opening");
     gx_server_ended(r->server, GX_EXIT_SIGNAL + r->signal, GX_SERVER_LAST_WORDS);

@@ -26,7 +26,8 @@ typedef struct gx_watching {
     int signal;           /* the first one, or what an end at a door is like, or 0 */
     bool complete;        /* the input had ended when it came */
     bool cut;             /* what was open when the drain began was not all finished */
-    bool at_once;         /* a second signal, or a kill: who does not come back is not waited for */
+    int64_t cut_at;       /* when what was open then was stopped; 0: it was not */
+    bool at_once;         /* a second signal, a kill, or a signal while components open: nobody is waited for long */
     bool drained;         /* drain_after has been seen to */
     bool told;            /* that the input has ended */
     bool tells_open;      /* what a drain that was asked for finishes is yet to be said */
@@ -54,7 +55,7 @@ int gx_watching_conclude(gx_watching *r, const gale_topology *topology, int code
 
 /* Frees the runtime (which has been waited for already when it is `stuck`). False: a component does not come back, and a thread still uses
  * the topology and the session's logger. */
-bool gx_watching_let_go(const gx_session *session, gale_runtime *runtime, bool stuck);
+bool gx_watching_let_go(gx_watching *r, bool stuck);
 
 /* The same of a run that goes on, which waits for a system that is asked to commit and does not answer: it has a timeout. GALE_TIMED_OUT: a signal
  * came first. */

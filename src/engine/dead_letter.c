@@ -20,7 +20,8 @@ typedef struct gx_dead_letters {
     gx_file_end *end; /* in a durable run, from the first checkpoint on: has the descriptor */
     int next;         /* open, when the file was renamed and is to be changed for this one; -1 */
     gx_file_swap swap;
-    bool broken; /* a write failed: nothing more is written */
+    int64_t size; /* that the file has at least, outside of durable runs */
+    bool broken;  /* a write failed: nothing more is written */
     gx_buf path;
     gx_buf line;
 } gx_dead_letters;
@@ -190,6 +191,7 @@ static int make(gx_shared *shared, gale_str path, gale_error *error) {
     if (!letters) return gale_error_set(error, GALE_NO_MEMORY, "out of memory");
     letters->path = letters->line = (gx_buf)GX_BUF_INIT(&shared->heap);
     letters->end = NULL;
+    letters->size = 0;
     letters->broken = false;
     letters->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
     letters->next = -1;
@@ -218,17 +220,6 @@ int gx_dead_letters_open(gx_shared *shared) {
 static int close_file(gx_dead_letters *letters, gale_error *error) {
     return letters->end ? gx_file_end_close(letters->end, error)
                         : gx_file_close_written(letters->fd, letters->path.data, error);
-}
-
-void gx_dead_letters_close(gx_shared *shared) {
-    gale_error error = GALE_ERROR_INIT;
-    gx_monitor_lock(&shared->monitor);
-    gx_dead_letters *letters = shared->dead_letters;
-    shared->dead_letters = NULL;
-    if (letters && letters->next >= 0) gx_file_close(letters->next); /* nothing was written to it */
-    if (letters && close_file(letters, &error) < 0) note_fatal(shared, &error);
-    if (letters) free_letters(shared, letters);
-    gx_monitor_unlock(&shared->monitor);
 }
 
 /* --- Log rotation --- */
@@ -269,16 +260,36 @@ static int change_file(gx_dead_letters *letters, gale_error *error) {
     return GALE_OK;
 }
 
-/* A letter that goes where nobody can find it is lost. In a durable run the checkpoint refuses. */
-static int look_at_file(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+/* What somebody else has done to it is logged. A gx_fate, or GALE_IO. In a durable run the checkpoint refuses. */
+static int look_at_fate(const gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
     const char *path = letters->path.data;
-    if (shared->cut.store) return GALE_OK;
-    int fate = gx_fate_of(letters->fd, path, 0, NULL, error);
-    if (fate != GX_FATE_REMOVED) return fate < 0 ? fate : GALE_OK;
-    gale_log(
-        &shared->logger, GALE_LOG_WARN, NULL,
-        "%s: was removed by somebody while it is written to: the dead letters that it held are gone; it is made anew",
-        path);
+    gx_file_about about = { .size = 0 };
+    if (shared->cut.store || letters->broken) return GX_FATE_HERE;
+    int fate = gx_fate_of(letters->fd, path, letters->size, &about, error);
+    if (fate == GX_FATE_CUT)
+        gale_log(&shared->logger, GALE_LOG_WARN, NULL,
+                 "%s: was cut by somebody to %" PRId64 " bytes while it is written to, of %" PRId64
+                 ": dead letters that it held are gone",
+                 path, about.size, letters->size);
+    if (fate >= GX_FATE_REMOVED)
+        gale_log(&shared->logger, GALE_LOG_WARN, NULL,
+                 "%s: was %s by somebody while it is written to: the dead letters that it held are gone", path,
+                 fate == GX_FATE_REMOVED ? "removed" : "replaced with another file");
+    if (fate >= 0) letters->size = about.size;
+    return fate;
+}
+
+/* Before a letter is written: one that goes where nobody can find it is lost, and so is one behind half of another. */
+static int mend_fate(gx_shared *shared, gx_dead_letters *letters, gale_error *error) {
+    const char *path = letters->path.data;
+    int fate = look_at_fate(shared, letters, error);
+    if (fate != GX_FATE_CUT && fate < GX_FATE_REMOVED) return fate < 0 ? fate : GALE_OK;
+    letters->size = 0;
+    if (fate == GX_FATE_CUT) {
+        int mended = gx_letter_tail_mend(letters->fd, path, error);
+        if (mended >= 0) tell_mended(shared, path, mended);
+        return mended < 0 ? mended : GALE_OK;
+    }
     int rc = open_path(shared, path, &letters->next, error);
     return rc < 0 ? rc : change_file(letters, error);
 }
@@ -304,12 +315,14 @@ void gx_dead_letters_reopen(gx_shared *shared) {
 /* --- Letters --- */
 
 static int write_line(gx_shared *shared, gx_dead_letters *letters, const gx_dead_letter *letter, gale_error *error) {
-    int rc = look_at_file(shared, letters, error);
+    int rc = mend_fate(shared, letters, error);
     if (rc < 0) return rc;
     gx_buf_reset(&letters->line);
     add_line(&letters->line, letter);
     if (letters->line.failed) return gale_error_set(error, GALE_NO_MEMORY, "no memory for the line of a dead letter");
-    return gx_file_append(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
+    rc = gx_file_append(letters->fd, letters->line.data, letters->line.size, letters->path.data, error);
+    if (rc == GALE_OK) letters->size += (int64_t)letters->line.size;
+    return rc;
 }
 
 bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
@@ -325,6 +338,18 @@ bool gx_dead_letters_write(gx_shared *shared, const gx_dead_letter *letter) {
     gx_monitor_unlock(&shared->monitor);
     if (code < 0) gx_executors_close(shared);
     return code >= 0;
+}
+
+void gx_dead_letters_close(gx_shared *shared) {
+    gale_error error = GALE_ERROR_INIT;
+    gx_monitor_lock(&shared->monitor);
+    gx_dead_letters *letters = shared->dead_letters;
+    shared->dead_letters = NULL;
+    if (letters && letters->next >= 0) gx_file_close(letters->next); /* nothing was written to it */
+    if (letters) (void)look_at_fate(shared, letters, &error);
+    if (letters && close_file(letters, &error) < 0) note_fatal(shared, &error);
+    if (letters) free_letters(shared, letters);
+    gx_monitor_unlock(&shared->monitor);
 }
 
 /* --- Checkpoints --- */

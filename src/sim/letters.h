@@ -3,6 +3,7 @@
  * What:    when a spout hears that its tuple is given up, its letter is the last line of the file, whole; there is one
  *          such line for each, and none else. What earlier runs have written stays as it was; half a letter that one of them
  *          left at the end is cut off, and at the end of this one stands one only when the disk has failed.
+ *          Behind a change by somebody else (gx_sim_disk_meddle) that holds again from the second letter on.
  * Threads: one. Owner: memory is the simulator's. */
 #ifndef GX_SIM_LETTERS_H
 #define GX_SIM_LETTERS_H
@@ -17,6 +18,7 @@ typedef struct gx_sim_letters {
     gx_sim_disk *disk;
     gx_buf known; /* whole lines that must be there */
     gx_buf torn;  /* what stood behind them as the run began */
+    bool excused; /* one letter was: the first that was written since somebody else changed the file */
 } gx_sim_letters;
 
 /* Begins a run that appends to GX_SIM_LETTERS. */

@@ -38,7 +38,7 @@ static int look_at(const char *path, gx_file_about *seen, int64_t least, gale_er
     int rc = gx_file_about_path(path, &now, error);
     if (rc < 0 && rc != GALE_NOT_FOUND) return rc;
     bool there = rc == GALE_OK, same = there && now.inode == seen->inode && now.device == seen->device;
-    if (seen->inode && !same)
+    if ((seen->inode && !same) || (!there && least))
         return gx_fate_refuse(there ? GX_FATE_RENAMED : GX_FATE_REMOVED, path, &now, least, error);
     if (now.size < least) return gx_fate_refuse(GX_FATE_CUT, path, &now, least, error);
     *seen = now;
@@ -51,6 +51,8 @@ static int look(gx_store *store, gale_error *error) {
     int rc = gx_file_beside(store->head, ".lock", lock, error);
     if (rc == GALE_OK) rc = gx_fate_check(store->lock.fd, lock, 0, error);
     if (rc == GALE_OK) rc = gx_mark_check(&store->mark_file, error);
+    if (rc == GALE_OK)
+        rc = look_at(store->head, &store->seen[2], store->seen[2].inode ? store->seen[2].size : 1, error);
     if (rc == GALE_OK) rc = look_at(store->data, &store->seen[0], store->seen[0].size, error);
     return rc == GALE_OK ? look_at(store->log, &store->seen[1], frames, error) : rc;
 }

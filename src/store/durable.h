@@ -34,7 +34,7 @@ typedef struct gx_store {
     bool begun;               /* something was given */
     gx_mark_file mark_file;
     gx_mark mark;           /* as it stands there */
-    gx_file_about seen[2];  /* data and log when they were looked at last; inode 0: not yet */
+    gx_file_about seen[3];  /* data, log and head when they were looked at last; inode 0: not yet */
     uint64_t number;        /* of the last commit, synced or not */
     uint64_t frames;        /* in the log */
     gx_atomic64 synced;     /* the number of the last that was */

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Ctrl-C and SIGTERM end every command, in every state. Limits are those of a busy machine: what is asserted is that a command has ended before LIMIT, where it
-would have waited for LONG otherwise.
+"""Ctrl-C and SIGTERM end every command, in every state, within a second: of the signal, or of --end-within. A busy machine delays one attempt, and perhaps
+the next one; it does not delay all, as a bound in the program that is too long does. So a row is played again, ATTEMPTS times at most, until it has ended within
+PROMISE. Every attempt ends before LIMIT, where it would have waited for LONG otherwise.
 
-usage: ends_test.py GALE HAS-STORE
+usage: ends_test.py GALE HAS-STORE SANITIZED
 """
 
 import concurrent.futures
@@ -25,7 +26,9 @@ import rig  # noqa: E402
 
 GALE = str(Path(sys.argv[1]).resolve())
 HAS_STORE = sys.argv[2:3] == ["1"]
+SANITIZED = sys.argv[3:4] == ["1"]  # its bounds are longer (GX_SIGNALS_SLOW)
 LIMIT, LONG = 60, 600
+PROMISE, ATTEMPTS = 1.5, 1 if SANITIZED else 12
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 # Whether the sink comes back is up to whoever reads the pipe: nobody does.
@@ -221,6 +224,29 @@ def opening(s, command):
     return s.settles(s.start("run", "opens.yaml", "--end-within", str(LONG)))
 
 
+def opening_an_output(s, command):
+    return s.settles(s.start("run", "hung.yaml", "--end-within", str(LONG)))
+
+
+def reading_a_pipe(s, command):
+    """Somebody has the named pipe open, and does not write."""
+    s.stack.callback(os.close, os.open(s.path / "fifo", os.O_RDWR))
+    return s.runs("opens")
+
+
+def writing_to_a_pipe(s, command):
+    return s.hangs("--end-within", str(WITHIN))
+
+
+def writing_to_nobody(s, command):
+    s.write("prints", "in.txt", "FileSink", "path: '-'")
+    return s.settles(s.start("run", "prints.yaml", "--end-within", str(WITHIN), out=s.full_pipe()))
+
+
+def reads_for_the_door(*words):
+    return reads("lasts.yaml", "--end-within", str(LONG), "--listen", "127.0.0.1:0", *words)
+
+
 def pausing(s, command):
     run = s.runs("lasts")
     assert s.start("deactivate", str(run.pid)).wait(LIMIT) == 0
@@ -228,7 +254,7 @@ def pausing(s, command):
 
 
 def waiting_for_a_system(s, command):
-    return s.runs("away", "--end-within", "1")
+    return s.runs("away", "--end-within", str(WITHIN))
 
 
 def second_while_a_system_is_away(s, command):
@@ -271,7 +297,7 @@ def second_of_a_command_that_works(s, command):
 
 
 def log_to_nobody(s, command):
-    return s.settles(s.start("run", "away.yaml", "--log-level", "trace", "--end-within", "1", out=s.full_pipe()))
+    return s.settles(s.start("run", "away.yaml", "--log-level", "trace", "--end-within", str(WITHIN), out=s.full_pipe()))
 
 
 def demo_to_nobody(s, command):
@@ -296,6 +322,8 @@ def copy_of_a_stopped_run(s, command):
     return s.settles(s.start("checkpoint", "copy", "--state", "state", "--wait", str(LONG)))
 
 
+WITHIN = 1  # seconds that a run may have to end in order
+ITS_TIME = (waiting_for_a_system, log_to_nobody, writing_to_a_pipe, writing_to_nobody)  # they need it
 BY_SIGNAL = "128 + signal"
 CUT = (BY_SIGNAL, 128 + signal.SIGTERM)  # the first one was SIGTERM
 ROWS = [
@@ -304,6 +332,12 @@ ROWS = [
     ("run", second_while_a_system_is_away, CUT), ("run", second_of_hung, CUT), ("run", second_while_a_change_waits, CUT),
     ("run", second_of_a_command_that_works, CUT),
     ("run", log_to_nobody, None), ("run", reads("fifo"), BY_SIGNAL),
+    ("run", opening_an_output, BY_SIGNAL), ("run", reading_a_pipe, 0), ("run", writing_to_a_pipe, BY_SIGNAL), ("run", writing_to_nobody, BY_SIGNAL),
+    ("run", reads_for_the_door("--listen-token-file", "fifo"), BY_SIGNAL),
+    ("run", reads_for_the_door("--listen-cert", "fifo", "--listen-key", "fifo"), BY_SIGNAL),
+    ("run", reads("lasts.yaml", "--log-file", "fifo"), BY_SIGNAL),
+    ("run", reads("lasts.yaml", "--log-events", "in", "--events-file", "fifo"), BY_SIGNAL),
+    ("run", reads("lasts.yaml", "--filter", "fifo"), BY_SIGNAL), ("run", reads("lasts.yaml", "--replay-dead-letters", "fifo"), BY_SIGNAL),
     ("check", reads("fifo"), BY_SIGNAL), ("graph", reads("fifo"), BY_SIGNAL),
     ("dead-letters", reads("show", "fifo"), BY_SIGNAL), ("state", reads("import", "new", "fifo"), BY_SIGNAL),
     ("test", reads("fifo"), BY_SIGNAL), ("test", test_without_end, BY_SIGNAL),
@@ -335,18 +369,32 @@ def allowed(expected, number):
 
 def play(command, begin, expected, number):
     """None, or what is wrong."""
+    promised = PROMISE + (WITHIN if begin in ITS_TIME else 0)
+    fastest = LIMIT
+    for _ in range(ATTEMPTS):
+        wrong, took = play_once(command, begin, expected, number)
+        fastest = min(fastest, took)
+        if wrong or SANITIZED or fastest < promised:
+            return wrong
+    return f"it takes {fastest:.1f} s at least"
+
+
+def play_once(command, begin, expected, number):
+    """None or what is wrong, and the seconds from the signal to the end."""
     with Scene() as s:
         process = begin(s, command)
         if process.poll() is not None:
-            return f"it had ended by itself, with {process.returncode}: {s.log()[-1000:]}"
+            return f"it had ended by itself, with {process.returncode}: {s.log()[-1000:]}", 0
+        begun = time.monotonic()
         process.send_signal(number)
         try:
             code = process.wait(LIMIT)
         except subprocess.TimeoutExpired:
-            return f"it goes on: {s.log()[-1000:]}"
+            return f"it goes on: {s.log()[-1000:]}", LIMIT
+        took = time.monotonic() - begun
         if expected is not None and code not in allowed(expected, number):
-            return f"it ended with {code}: {s.log()[-1000:]}"
-    return None
+            return f"it ended with {code}: {s.log()[-1000:]}", took
+    return None, took
 
 
 class Ends(unittest.TestCase):
@@ -395,4 +443,4 @@ class Changes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

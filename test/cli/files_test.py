@@ -70,6 +70,36 @@ class Files(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.005)
 
+    # --- Somebody else
+
+    def test_outputs_and_events_go_to_new_files_when_somebody_removes_or_replaces_theirs(self):
+        self.write("t.yaml", (self.path / "t.yaml").read_text().replace("{ name: state, value: in.state }", "{ name: follow, value: true }"))
+        process = self.start("--log-level", "warn", "--log-events", "lines", "--events-file", "events")
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        outputs = [self.path / "out.txt", self.path / "events"]
+
+        def grows(word):
+            with open(self.path / "in.txt", "a") as file:
+                file.write(f"{word}\n")
+            return all(path.exists() and word in path.read_text() for path in outputs)
+
+        self.wait_for(lambda: grows("first"), process)
+        for path in outputs:
+            path.unlink()
+        self.wait_for(lambda: grows("second"), process)
+        for path in outputs:
+            (self.path / "other").write_text("of somebody else\n")
+            (self.path / "other").rename(path)
+        self.wait_for(lambda: grows("third"), process)
+        for path in outputs:
+            self.assertTrue(path.read_text().startswith("of somebody else\n"))
+        process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=60)[1]
+        for name in ("out.txt", "events"):
+            self.assertIn(f"{name}: was removed by somebody while it is written to", err)
+            self.assertIn(f"{name}: was replaced with another file by somebody while it is written to", err)
+
     # --- Going on
 
     def test_a_run_that_goes_on_appends(self):

@@ -2,7 +2,7 @@
  * fail, and the process dies in one of them; until a life comes to its end. Then each line is a result or a dead letter,
  * no file has half a line but at its end, and what must hold of a simulated run (docs/simulator.md) did in each life.
  * In every fourth story there is one life, on a disk that works, and somebody else cuts, renames, removes, replaces or punches the input,
- * the results or the state at a drawn moment: then no result is anything but a line, and the log names the file where lines are missing.
+ * the results, the dead letters or the state at a drawn moment: then no result is anything but a line, and the log names the file where lines are missing.
  * usage: simulate_lives RUNS [FIRST] */
 #include "sim/letters.h"
 #include "sim/simulator.h"
@@ -178,21 +178,26 @@ static uint32_t count_missing(story *s) {
     read_lines(s, RESULTS, false, results);
     read_lines(s, RESULTS ".moved", false, results);
     read_lines(s, GX_SIM_LETTERS, true, letters);
+    read_lines(s, GX_SIM_LETTERS ".moved", true, letters);
     for (uint32_t i = 0; i < s->lines; i++) missing += !results[i] && !letters[i];
     return missing;
 }
 
-/* What was done before the input was read, or after the last use of the results, nobody can know of. Zeros in results are not looked at. */
+/* Is it a file that the run writes lines to? */
+static bool is_written(const gx_sim_meddling *m) {
+    return strcmp(m->path, RESULTS) == 0 || strcmp(m->path, GX_SIM_LETTERS) == 0;
+}
+
+/* What was done before the input was read, or after the last use of an output, nobody can know of. Zeros in outputs are not looked at. */
 static bool must_be_known(const gx_sim_meddling *m) {
-    bool results = strcmp(m->path, RESULTS) == 0;
-    return m->done && (results ? m->since && m->what != GX_SIM_PUNCH : m->before > 0);
+    return m->done && (is_written(m) ? m->since && m->what != GX_SIM_PUNCH : m->before > 0);
 }
 
 static void judge(story *s, bool whole) {
     const gx_sim_meddling *m = &s->disk.meddling;
     const char *log = gx_buf_text(&s->log);
     bool said = log && strstr(log, m->path), punched = m->what == GX_SIM_PUNCH;
-    bool torn = strcmp(m->path, RESULTS) == 0 ? punched || m->what == GX_SIM_CUT : punched && said;
+    bool torn = is_written(m) ? punched || m->what == GX_SIM_CUT : punched && said;
     if (!m->done || (strcmp(m->path, INPUT) == 0 && !m->before)) return;
     uint32_t missing = count_missing(s);
     if (torn) s->problem[0] = 0; /* half a line is what was left, or what stands behind a hole */
@@ -203,7 +208,7 @@ static void judge(story *s, bool whole) {
 }
 
 static void live_meddled(story *s, uint64_t seed) {
-    static const char *const paths[] = { INPUT, RESULTS, STATE };
+    static const char *const paths[] = { INPUT, RESULTS, STATE, GX_SIM_LETTERS };
     const gale_logger logger = { sizeof logger, GALE_LOG_WARN, keep_log, &s->log };
     gx_simulator_options options = { .topology = s->topology,
                                      .keep_spouts = true,
@@ -216,7 +221,7 @@ static void live_meddled(story *s, uint64_t seed) {
     gale_error error = GALE_ERROR_INIT;
     s->log = (gx_buf)GX_BUF_INIT(NULL);
     s->disk.at_once = 256u << below(s, 6);
-    gx_sim_disk_meddle(&s->disk, paths[below(s, 3)], (gx_sim_deed)below(s, GX_SIM_DEEDS),
+    gx_sim_disk_meddle(&s->disk, paths[below(s, 4)], (gx_sim_deed)below(s, GX_SIM_DEEDS),
                        1 + below(s, 16u << below(s, 6)));
     int rc = gx_simulator_new(&options, &simulator, &error);
     if (rc >= 0) rc = gx_simulator_run(simulator, seed, &result, &error);

@@ -17,7 +17,7 @@ int gx_fate_of(int fd, const char *path, int64_t least, gx_file_about *ret_about
     bool unknown = rc < 0 && rc != GALE_NOT_FOUND && errno == EACCES && open.names;
     if (rc < 0 && rc != GALE_NOT_FOUND && !unknown) return gale_error_set(error, rc, "%s", why.text);
     bool here = unknown || (rc == GALE_OK && there.inode == open.inode && there.device == open.device);
-    if (!here && !open.names) return GX_FATE_REMOVED;
+    if (!here && !open.names) return rc == GALE_OK ? GX_FATE_REPLACED : GX_FATE_REMOVED;
     if (open.size < least) return GX_FATE_CUT;
     return here ? GX_FATE_HERE : GX_FATE_RENAMED;
 }
@@ -28,7 +28,9 @@ int gx_fate_refuse(gx_fate fate, const char *path, const gx_file_about *about, i
                               "'%s' was cut by somebody to %" PRId64 " bytes while it is open, of %" PRId64, path,
                               about->size, least);
     return gale_error_set(error, GALE_IO, "'%s' was %s by somebody while it is open", path,
-                          fate == GX_FATE_REMOVED ? "removed" : "renamed, moved or replaced");
+                          fate == GX_FATE_REMOVED    ? "removed"
+                          : fate == GX_FATE_REPLACED ? "replaced with another file"
+                                                     : "renamed, moved or replaced");
 }
 
 int gx_fate_check(int fd, const char *path, int64_t least, gale_error *error) {

@@ -10,7 +10,8 @@ typedef enum gx_fate {
     GX_FATE_HERE,
     GX_FATE_RENAMED, /* its path is another file's, or nobody's, and it has another name */
     GX_FATE_CUT,     /* it has fewer bytes than it had */
-    GX_FATE_REMOVED  /* it has no name: nobody can find it when it is closed */
+    GX_FATE_REMOVED, /* it has no name: nobody can find it when it is closed */
+    GX_FATE_REPLACED /* the same, and its path is another file's (`sed -i`, `mv`) */
 } gx_fate;
 
 /* Of a regular file with `least` bytes at least that was opened at `path`; others are GX_FATE_HERE. `ret_about` (may be NULL): what it is.

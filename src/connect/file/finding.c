@@ -49,10 +49,10 @@ static gx_file_tail *find(const known *known_, uint64_t inode) {
 
 /* Is what has the inode of a file that is over that one still? Inodes are used again, perhaps with the same few bytes. */
 static bool is_over(const gx_file_tail *tail, const gx_file_found *found) {
-    if (gx_file_tail_is_open(tail)) return true;
-    if (!gx_file_tail_may_be_at(tail, found->path)) return false;
-    if (found->about.size == tail->size && found->about.modified == tail->modified) return tail->place > 0;
-    return tail->place >= GX_PLACE_SAMPLE && gx_file_tail_is_at(tail, found->path, NULL) == 1;
+    if (!tail->place || found->about.size < tail->place || !gx_file_tail_may_be_at(tail, found->path)) return false;
+    bool unchanged = found->about.size == tail->size && found->about.modified == tail->modified;
+    if (!unchanged && tail->place < GX_PLACE_SAMPLE && !gx_file_tail_is_born_at(tail, found->path)) return false;
+    return gx_file_tail_is_at(tail, found->path, NULL) != 0; /* one that cannot be opened now is reported later */
 }
 
 /* A file has the inode of a known one: is it that one? 1; 0: it is another; 2: it was, and begins again. */
@@ -81,7 +81,7 @@ static int note_known(gx_file_followed *f, gx_file_tail *tail, const gx_file_fou
         return 0;
     }
     tail->seen = true;
-    if (tail->life == GX_FILE_OVER) return 1;
+    gx_file_tails_revive(f, tail);
     if (found->about.size != tail->size || found->about.modified != tail->modified) tail->news = !tail->others;
     if (tail->others) tail->modified = found->about.modified;
     tail->life = GX_FILE_NAMED;

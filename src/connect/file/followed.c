@@ -117,7 +117,10 @@ static int settle(gx_file_followed *f, gx_file_tail *tail, gale_error *error) {
     if (tail->reader.offset != tail->read_to) tail->quiet = now_of(f);
     tail->read_to = tail->reader.offset;
     tail->news = tail->behind = false;
-    if (tail->last_look) gx_file_tails_end(f, tail);
+    if (tail->last_look && tail->removed)
+        gx_file_tails_lose(f, tail); /* no name will lead to it again, and its inode may be another's from here on */
+    else if (tail->last_look)
+        gx_file_tails_end(f, tail);
     return 0;
 }
 

@@ -55,6 +55,7 @@ static int recall(const gx_made *made, gx_outputs_file *file, bool *ret_known, g
     file->next_number = file->forgotten = (uint64_t)values[GX_MADE_NEXT].as.i64;
     file->period = values[GX_MADE_PERIOD].as.i64;
     file->output.plain = values[GX_MADE_PLAIN].as.i64;
+    file->output.size = values[GX_FILE_END_SIZE].as.i64;
     return 0;
 }
 

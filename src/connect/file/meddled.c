@@ -14,20 +14,23 @@ static void note_longer(const gale_context *context, gx_file_output *output, int
     if (!output->codec) output->plain = size;
 }
 
-static void note_cut(const gale_context *context, gx_file_output *output, int64_t size) {
+static int mend_cut(const gale_context *context, gx_outputs_file *file, int64_t size, gale_error *error) {
+    gx_file_torn torn;
     WARN(context,
          "%s: was cut by somebody to %" PRId64 " bytes while it is written to: %" PRId64
          " bytes that were written before are gone; the run goes on behind the cut",
-         output->path, size, output->size - size);
-    output->size = size;
-    if (!output->codec) output->plain = size;
+         file->output.path, size, file->output.size - size);
+    int rc = gx_outputs_begin_again(file, &torn, error);
+    if (rc == 0 && torn.size)
+        WARN(context, "%s: the line that was cut %s (%" PRId64 " bytes)", file->output.path,
+             torn.cut ? "was removed" : "was given an end", torn.size);
+    return rc;
 }
 
-static int note_removed(const gale_context *context, const gx_file_output *output) {
-    WARN(context,
-         "%s: was removed by somebody while it is written to: the %" PRId64
-         " bytes that it held are gone; it is made anew",
-         output->path, output->size);
+static int note_removed(const gale_context *context, const gx_file_output *output, bool replaced) {
+    WARN(context, "%s: was %s by somebody while it is written to: the %" PRId64 " bytes that it held are gone; %s",
+         output->path, replaced ? "replaced with another file" : "removed", output->size,
+         replaced ? "lines go behind what that one holds" : "what comes goes to a new one");
     return 1;
 }
 
@@ -50,6 +53,6 @@ int gx_meddled_look(const gale_context *context, gx_outputs_file *file, bool ren
     if (fate != GX_FATE_RENAMED) file->renamed = false;
     if (fate == GX_FATE_RENAMED) return note_renamed(context, file, renamed && !context->durable);
     if (context->durable) return 0;
-    if (fate == GX_FATE_CUT) note_cut(context, output, about.size);
-    return fate == GX_FATE_REMOVED ? note_removed(context, output) : 0;
+    if (fate == GX_FATE_CUT) return mend_cut(context, file, about.size, error);
+    return fate < GX_FATE_REMOVED ? 0 : note_removed(context, output, fate == GX_FATE_REPLACED);
 }

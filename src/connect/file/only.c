@@ -53,7 +53,8 @@ static int follow_path(const gx_only *only, gale_error *error) {
     gx_outputs_file *file = only->file;
     if (!file->swap.asked || !file->output.regular) return 0;
     if (file->successor.fd < 0) return open_successor(only, error);
-    int rc = gx_outputs_change(file, true, error);
+    int rc = gx_outputs_write(file, file->lines.size, error);
+    if (rc == 0) rc = gx_outputs_change(file, true, error);
     if (rc == 0) gx_rotation_tell_change(only->context, file->path, NULL);
     return rc;
 }

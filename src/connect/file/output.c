@@ -173,16 +173,18 @@ static int begin_empty(gx_file_output *output, gx_file_begin how, gale_error *er
 }
 
 int gx_file_output_begin(gx_file_output *output, gx_file_begin how, gx_file_torn *ret_torn, gale_error *error) {
-    int64_t last_line = 0;
+    int64_t last_line = 0, had = output->size;
     *ret_torn = (gx_file_torn){ .size = 0 };
     output->begun = true;
     if (!output->regular) return 0;
+    free_packer(output); /* of what was cut under it: that member has no end */
     gx_file_close(output->fd);
     output->fd = -1;
     int rc = open_file(output, &last_line, error);
     if (rc < 0 || !output->regular) return rc;
     if (how == GX_FILE_EMPTY || how == GX_FILE_ANEW) return begin_empty(output, how, error);
-    if (output->codec) return how == GX_FILE_AGAIN && output->size ? 0 : mend_packed(output, ret_torn, error);
+    bool whole = how == GX_FILE_AGAIN && output->size && output->size >= had;
+    if (output->codec) return whole ? 0 : mend_packed(output, ret_torn, error);
     return mend_end(output, last_line, how == GX_FILE_GO_ON, ret_torn, error);
 }
 

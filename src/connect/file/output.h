@@ -54,7 +54,8 @@ int gx_file_output_open(gx_file_output *output, const char *path, bool pieces, g
 /* The same later: with gx_file_output_restore, or when it is begun. */
 void gx_file_output_await(gx_file_output *output, const char *path, bool pieces);
 
-/* Opens it again, if it is a file: another may have its name by now. As above. */
+/* Opens it again, if it is a file: another may have its name by now. What is shorter than its `size` was (GX_FILE_AGAIN) was cut by somebody. As
+ * above. */
 int gx_file_output_begin(gx_file_output *output, gx_file_begin how, gx_file_torn *ret_torn, gale_error *error);
 
 /* Lines with their ends. GALE_CLOSED_PIPE, GALE_IO: a regular file has none of them, as far as it can be cut. */

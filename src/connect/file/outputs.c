@@ -47,7 +47,7 @@ gx_outputs_file *gx_outputs_add(gx_outputs *outputs, gale_str path) {
 static void drop(gx_outputs *outputs, gx_outputs_file *file) {
     gale_str path = gx_str(file->path);
     gx_outputs_known *known = outputs->known ? gx_bytes_map_get(outputs->known, path) : NULL;
-    if (known) *known = (gx_outputs_known){ .plain = file->output.plain };
+    if (known) *known = (gx_outputs_known){ .plain = file->output.plain, .size = file->output.size };
     if (known && outputs->closing) gx_bytes_map_remove(outputs->known, path);
     unlink_file(outputs, file);
     unlist(outputs, file);
@@ -106,8 +106,7 @@ int gx_outputs_open_successor(gx_outputs_file *file, gale_error *error) {
 }
 
 int gx_outputs_change(gx_outputs_file *file, bool sync, gale_error *error) {
-    int rc = gx_outputs_write(file, file->lines.size, error);
-    if (rc == 0) rc = gx_file_output_end(&file->output, error);
+    int rc = gx_file_output_end(&file->output, error);
     if (rc == 0 && sync) rc = gx_file_output_sync(&file->output, error);
     if (rc == 0) rc = gx_file_output_close(&file->output, error);
     if (rc < 0) return rc;
@@ -116,6 +115,13 @@ int gx_outputs_change(gx_outputs_file *file, bool sync, gale_error *error) {
     file->swap = (gx_file_swap)GX_FILE_SWAP_INIT;
     file->unsynced = false;
     return 0;
+}
+
+int gx_outputs_begin_again(gx_outputs_file *file, gx_file_torn *ret_torn, gale_error *error) {
+    int64_t modified = file->output.modified;
+    int rc = gx_file_output_begin(&file->output, GX_FILE_BEHIND, ret_torn, error);
+    file->output.modified = modified;
+    return rc;
 }
 
 int gx_outputs_close(gx_outputs *outputs, gale_error *error) {
@@ -166,6 +172,7 @@ static int make_file(gx_outputs *outputs, gale_str path, gx_outputs_file **ret_f
     }
     file->again = !made;
     file->output.plain = known->plain;
+    file->output.size = known->size;
     *ret_file = known->file = file;
     return 0;
 }

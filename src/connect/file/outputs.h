@@ -25,6 +25,7 @@ typedef struct gx_outputs_file {
     uint64_t next_number; /* that it gets when it is full (connect/file/rotation.h); 0: not known yet */
     uint64_t forgotten;   /* the next number when files were to go the last time */
     int64_t period;       /* of its lines */
+    int64_t looked;       /* when somebody's changes were looked for, by the context's clock */
     bool renamed;         /* by somebody, which was logged */
     bool listed;          /* among those that a flush looks at */
     struct gx_outputs_file *newer, *older; /* by their last line */
@@ -36,7 +37,7 @@ typedef struct gx_outputs_file {
 /* Of a name. */
 typedef struct gx_outputs_known {
     gx_outputs_file *file; /* NULL: it is closed */
-    int64_t plain;         /* that it had then, where it is packed */
+    int64_t plain, size;   /* that it had then */
 } gx_outputs_known;
 
 /* Is told of a file that all lines are written of, before it is closed. An error keeps it open. */
@@ -85,8 +86,11 @@ int gx_outputs_flush(gx_outputs *outputs, bool sync, gale_error *error);
  * gx_file_output_begin say: then lines go where they went. */
 int gx_outputs_open_successor(gx_outputs_file *file, gale_error *error);
 
-/* Writes its lines, closes it, and goes on with the next one. What writing and closing say. */
+/* Closes it, and goes on with the next one, to which the lines go that are not written. What writing and closing say. */
 int gx_outputs_change(gx_outputs_file *file, bool sync, gale_error *error);
+
+/* Somebody has cut it: it is gone on with behind what it holds, whose half line or half member is mended. What gx_file_output_begin says. */
+int gx_outputs_begin_again(gx_outputs_file *file, gx_file_torn *ret_torn, gale_error *error);
 
 /* Closes all; the first error is told. What was not written is lost. */
 int gx_outputs_close(gx_outputs *outputs, gale_error *error);

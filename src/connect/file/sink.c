@@ -19,6 +19,7 @@
 enum { FULL = 64 << 10 };
 
 static const char who[] = "file sink";
+static const int64_t look_pause = 50 * GALE_MILLISECOND; /* of a file that is written to all the time */
 
 typedef struct sink {
     gx_instance instance;
@@ -37,10 +38,9 @@ typedef struct sink {
     bool append;
     bool overwrite;
     bool sync;
-    bool restored;  /* a checkpoint has had it */
-    bool keeps;     /* in `made`, what its files are to a durable run */
-    int broken;     /* the code of what failed */
-    int64_t looked; /* when its files were looked at last, by the context's clock */
+    bool restored; /* a checkpoint has had it */
+    bool keeps;    /* in `made`, what its files are to a durable run */
+    int broken;    /* the code of what failed */
     gx_made made;
 } sink;
 
@@ -119,29 +119,19 @@ static int begin(sink *bolt, gx_outputs_file *file) {
     return 0;
 }
 
-static int write_all(sink *bolt, bool sync) {
-    gale_error error = GALE_ERROR_INIT;
-    if (bolt->broken) return bolt->broken;
-    int rc = gx_outputs_flush(&bolt->outputs, sync, &error);
-    return rc < 0 ? give_up(bolt, rc, &error) : 0;
-}
-
-static void write_full(sink *bolt, gx_outputs_file *file) {
-    gale_error error = GALE_ERROR_INIT;
-    int rc = gx_outputs_write(file, file->lines.size, &error);
-    if (rc < 0) (void)give_up(bolt, rc, &error);
-}
-
 /* --- Files that somebody else has changed --- */
 
-static int change(sink *bolt, gx_outputs_file *file, bool told) {
+/* A successor that was asked for by SIGHUP takes what comes from then on; one that cannot be opened then is done without. */
+static int change(sink *bolt, gx_outputs_file *file, bool needed) {
     const gale_context *context = bolt->instance.context;
     gale_error error = GALE_ERROR_INIT;
-    int rc = gx_outputs_open_successor(file, &error);
-    if (rc < 0 && told) return give_up(bolt, rc, &error);
-    if (!told) gx_rotation_tell_change(context, file->path, rc < 0 ? &error : NULL);
+    int rc = bolt->only ? 0 : gx_folder_make_way(file->path, false, &error);
+    if (rc == 0) rc = gx_outputs_open_successor(file, &error);
+    if (rc < 0 && needed) return give_up(bolt, rc, &error);
+    if (!needed) gx_rotation_tell_change(context, file->path, rc < 0 ? &error : NULL);
     if (rc < 0) return 0;
-    rc = gx_outputs_change(file, bolt->sync, &error);
+    rc = needed ? 0 : gx_outputs_write(file, file->lines.size, &error);
+    if (rc == 0) rc = gx_outputs_change(file, bolt->sync, &error);
     return rc < 0 ? give_up(bolt, rc, &error) : 0;
 }
 
@@ -155,23 +145,49 @@ static int look_at(sink *bolt, gx_outputs_file *file, bool renamed) {
     return rc < 0 ? rc : 1;
 }
 
-/* A durable run looks with each checkpoint, any other once a second and at its end. */
-static int look_at_all(sink *bolt, bool at_end) {
+/* Before lines are written to it, so that none goes where nobody finds it. A durable run looks with each checkpoint. */
+static void look_before(sink *bolt, gx_outputs_file *file) {
     const gale_context *context = bolt->instance.context;
-    if (context->durable || bolt->broken) return bolt->broken;
+    if (context->durable || bolt->broken) return;
     int64_t time = gale_context_now(context);
-    if (!at_end && time - bolt->looked < GALE_SECOND) return 0;
-    bolt->looked = time;
-    for (gx_outputs_file *file = bolt->outputs.newest; file && !bolt->broken; file = file->older)
-        (void)look_at(bolt, file, false);
-    return bolt->broken;
+    if (time - file->looked < look_pause) return;
+    file->looked = time;
+    (void)look_at(bolt, file, false);
+}
+
+/* What was removed meanwhile is logged, and not made anew for no line. */
+static int look_at_end(sink *bolt) {
+    const gale_context *context = bolt->instance.context;
+    gale_error error = GALE_ERROR_INIT;
+    if (context->durable || bolt->broken) return bolt->broken;
+    for (gx_outputs_file *file = bolt->outputs.newest; file; file = file->older) {
+        int rc = gx_meddled_look(context, file, false, &error);
+        if (rc < 0) return give_up(bolt, rc, &error);
+    }
+    return 0;
+}
+
+/* --- Lines that have gathered --- */
+
+static int write_all(sink *bolt, bool sync) {
+    gale_error error = GALE_ERROR_INIT;
+    for (gx_outputs_file *file = bolt->outputs.listed; file; file = file->next) look_before(bolt, file);
+    if (bolt->broken) return bolt->broken;
+    int rc = gx_outputs_flush(&bolt->outputs, sync, &error);
+    return rc < 0 ? give_up(bolt, rc, &error) : 0;
+}
+
+static void write_full(sink *bolt, gx_outputs_file *file) {
+    gale_error error = GALE_ERROR_INIT;
+    look_before(bolt, file);
+    int rc = bolt->broken ? 0 : gx_outputs_write(file, file->lines.size, &error);
+    if (rc < 0) (void)give_up(bolt, rc, &error);
 }
 
 static int bolt_flush(void *self, gale_collector *out) {
     sink *bolt = self;
     (void)out;
-    int rc = write_all(bolt, bolt->sync);
-    return rc < 0 ? rc : look_at_all(bolt, false);
+    return write_all(bolt, bolt->sync);
 }
 
 /* A file without lines has its header all the same. */
@@ -186,7 +202,7 @@ static int bolt_finish(void *self, gale_collector *out) {
     if (bolt->only && !bolt->only->output.begun) (void)begin(bolt, bolt->only);
     if (bolt->only) write_header(bolt);
     int rc = bolt_flush(bolt, out);
-    return rc < 0 ? rc : look_at_all(bolt, true);
+    return rc < 0 ? rc : look_at_end(bolt);
 }
 
 /* --- Files that are full --- */
@@ -196,8 +212,8 @@ static void turn(sink *bolt, gx_outputs_file *file, size_t size) {
     const gale_context *context = bolt->instance.context;
     gale_error error = GALE_ERROR_INIT;
     uint64_t keep = bolt->rotation.keep;
+    if (!context->durable && look_at(bolt, file, true)) return;
     int rc = gx_outputs_write(file, size, &error);
-    if (rc == 0 && !context->durable && look_at(bolt, file, true)) return;
     if (rc == 0) rc = gx_rotation_turn(file, bolt->sync || context->durable, &error);
     if (rc == 0 && keep && !context->durable && file->next_number > keep + 1)
         rc = gx_rotation_forget(file->path, file->next_number - keep - 1, &error);

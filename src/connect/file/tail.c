@@ -61,6 +61,10 @@ bool gx_file_tail_may_be_at(const gx_file_tail *tail, const char *path) {
     return may_be(tail, gx_file_born(-1, path));
 }
 
+bool gx_file_tail_is_born_at(const gx_file_tail *tail, const char *path) {
+    return tail->born && gx_file_born(-1, path) == tail->born;
+}
+
 int gx_file_tail_is_at(const gx_file_tail *tail, const char *path, gale_error *error) {
     int fd, rc = gx_file_open(path, &fd, NULL, error);
     if (rc < 0) return rc;
@@ -90,6 +94,7 @@ int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error) {
         return why == ENOENT ? GALE_NOT_FOUND : GALE_TOO_LARGE;
     }
     rc = check(tail, &reader, error);
+    if (rc == GALE_OK && tail->ended) rc = gx_file_reader_behind_end(&reader, &tail->place, error);
     if (rc < 0) {
         gx_file_reader_close(&reader);
         return rc;
@@ -100,6 +105,7 @@ int gx_file_tail_open(gx_file_tail *tail, const char *path, gale_error *error) {
     gx_file_reader_seek(&reader, tail->place, tail->number);
     reader.in_hole = tail->place == 0; /* a file that was cut under its writer begins with NULs */
     tail->reader = reader;
+    tail->ended = false;
     tail->read_to = tail->place;
     return gx_file_tail_look(tail, error);
 }

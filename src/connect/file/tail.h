@@ -1,6 +1,8 @@
 /* One file that is followed: where it is read, and what is known of it while it is not open.
  *
  *     named --its name goes, or is another file's--> parted --read to its end, and quiet--> over
+ *       ^                                              |                                     |
+ *       +------------- a name leads to it again -------+-------------------------------------+
  *
  * What:    a file is its inode as long as it is open, and has the content before the place when it is opened again: inodes
  *          are used again. What was read is behind `place`; half a line at the end waits.
@@ -40,6 +42,7 @@ typedef struct gx_file_tail {
     bool freed;       /* while it was not open: what has its inode now is another one */
     bool removed;     /* it has no name at all */
     bool last_look;   /* it is over at the next end */
+    bool ended;       /* it was over before: the half line before its place was emitted, and its end may follow */
     bool foreign;     /* it is not text: nothing of it is read */
     int64_t read_to;  /* at the last end */
     int64_t quiet;    /* since when nothing came, by the context's clock */
@@ -84,6 +87,9 @@ int gx_file_tail_content(gx_file_tail *tail, int64_t place, uint64_t *ret_conten
 
 /* Can the file at `path`, which has its inode, be this one? Not if it was made at another time. */
 bool gx_file_tail_may_be_at(const gx_file_tail *tail, const char *path);
+
+/* Is it known that it was made when this one was? Then it is this one, if it has its inode. */
+bool gx_file_tail_is_born_at(const gx_file_tail *tail, const char *path);
 
 /* Is the file at `path`, which may be this one, this one, which is not open? 1, 0, or GALE_IO. */
 int gx_file_tail_is_at(const gx_file_tail *tail, const char *path, gale_error *error);

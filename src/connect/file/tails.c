@@ -66,14 +66,20 @@ void gx_file_tails_end(gx_file_followed *f, gx_file_tail *tail) {
     tail->life = GX_FILE_OVER;
     f->overs++;
     tail->news = tail->behind = false;
-    if (!f->options.keeps) close_tail(f, tail);
-    if (f->current == tail) f->current = NULL;
+    close_tail(f, tail);
 }
 
 void gx_file_tails_lose(gx_file_followed *f, gx_file_tail *tail) {
     gx_file_tails_end(f, tail);
-    close_tail(f, tail);
     tail->inode = 0;
+}
+
+void gx_file_tails_revive(gx_file_followed *f, gx_file_tail *tail) {
+    if (tail->life != GX_FILE_OVER) return;
+    tail->life = GX_FILE_NAMED;
+    tail->ended = true;
+    tail->news = !tail->others;
+    tail->quiet = now_of(f);
 }
 
 static bool has_successor(const gx_file_followed *f, const gx_file_tail *over) {
@@ -100,7 +106,6 @@ void gx_file_tails_forget(gx_file_followed *f, const uint8_t *used, size_t count
     for (size_t i = 0; i < f->count; i++) {
         gx_file_tail *tail = f->list[i];
         if (!tail || tail->life != GX_FILE_OVER || (i < count && used[i])) continue;
-        close_tail(f, tail);
         if (tail->inode && has_successor(f, tail) && count_later(f, tail) < OVERS_KEPT) continue;
         gx_file_tail_free(tail);
         f->list[i] = NULL;
@@ -135,7 +140,6 @@ static bool end_parted(gx_file_followed *f) {
                      now_of(f) - one->quiet >= f->options.rotate_wait;
         if (!quiet) continue;
         gx_file_tails_end(f, one);
-        close_tail(f, one);
         return true;
     }
     return false;

@@ -14,7 +14,6 @@
 typedef struct gx_file_follow_options {
     bool from_end; /* what is there at the beginning of the first run is not read */
     bool numbered; /* somebody wants the numbers of lines: they are counted then */
-    bool keeps;    /* files stay open until their lines are answered: places in them will be asked for */
     uint32_t max_open;
     int64_t rotate_wait;
     gx_file_rule rule; /* without whom it tells */
@@ -64,6 +63,9 @@ int gx_file_tails_open(gx_file_followed *f, gx_file_tail *tail, gale_error *erro
 
 /* Nothing more is read of it. It is known still, so that it is not taken for a new file. */
 void gx_file_tails_end(gx_file_followed *f, gx_file_tail *tail);
+
+/* A file that is over has a name again: it is read on from its place. Others are left unchanged. */
+void gx_file_tails_revive(gx_file_followed *f, gx_file_tail *tail);
 
 /* It is no file any more, and known for its lines alone. */
 void gx_file_tails_lose(gx_file_followed *f, gx_file_tail *tail);

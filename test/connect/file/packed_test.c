@@ -190,6 +190,54 @@ static void whatever_a_killed_run_has_left_is_gone_on_with(void **state) {
     }
 }
 
+static void cut_at(const fixture *f, const char *name, size_t size) {
+    assert_int_equal(truncate(place(f, name), (off_t)size), 0);
+    gale_manual_clock_advance(f->fake.clock, GALE_SECOND);
+}
+
+/* What stands behind a cut is a member of its own, with a head. */
+static void a_file_that_somebody_cuts_anywhere_while_it_is_written_to_is_whole_and_has_what_comes(void **state) {
+    static const char header[] = "text\n", all[] = "text\nfirst\nsecond\n", last[] = "next\nand on\n";
+    fixture *f = *state;
+    size_t size = 1;
+    f->options.header = f->options.overwrite = true;
+    f->options.format = GALE_FILE_CSV;
+    for (size_t cut = 0; cut < size; cut++) {
+        begin(f, "out");
+        assert_int_equal(execute(f, "", "first"), 0);
+        assert_int_equal(flush(f), 0);
+        assert_int_equal(execute(f, "", "second"), 0);
+        assert_int_equal(flush(f), 0);
+        size = take_raw(f, "out.gz");
+        cut_at(f, "out.gz", cut);
+        assert_int_equal(execute(f, "", "next"), 0);
+        assert_int_equal(flush(f), 0);
+        assert_int_equal(execute(f, "", "and on"), 0);
+        stop(f);
+        const char *text = content(f, "out.gz");
+        size_t length = strlen(text), kept = length - strlen(last);
+        assert_string_equal(text + kept, last);
+        assert_true(kept >= strlen(header) && text[kept - 1] == '\n');
+        assert_memory_equal(text, all, kept);
+        assert_non_null(strstr(fake_text(&f->fake.logged), "was cut by somebody"));
+        fake_forget(&f->fake);
+    }
+    assert_true(size > 20);
+}
+
+static void a_file_that_somebody_cuts_while_it_is_closed_is_whole_too(void **state) {
+    fixture *f = *state;
+    f->options.max_open = 1;
+    begin(f, "{host}");
+    assert_int_equal(execute(f, "a", "first"), 0);
+    assert_int_equal(execute(f, "b", "other"), 0);
+    assert_int_equal(flush(f), 0);
+    cut_at(f, "a.gz", take_raw(f, "a.gz") - 3);
+    assert_int_equal(execute(f, "a", "next"), 0);
+    stop(f);
+    assert_string_equal(content(f, "a.gz"), "first\nnext\n");
+}
+
 static void what_packs_well_is_found_to_its_last_line(void **state) {
     fixture *f = *state;
     static char line[100001];
@@ -357,6 +405,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(what_was_written_can_be_unpacked_at_once),
         CASE(whatever_a_killed_run_has_left_is_gone_on_with),
+        CASE(a_file_that_somebody_cuts_anywhere_while_it_is_written_to_is_whole_and_has_what_comes),
+        CASE(a_file_that_somebody_cuts_while_it_is_closed_is_whole_too),
         CASE(what_packs_well_is_found_to_its_last_line),
         CASE(what_is_not_packed_or_damaged_is_refused_and_left_alone),
         CASE(files_are_full_by_what_their_lines_take_unpacked),

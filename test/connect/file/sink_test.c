@@ -547,6 +547,20 @@ static void remove_it(fixture *f) {
     unlink(f->path);
 }
 
+/* As `sed -i` does it. */
+static void replace_it(fixture *f) {
+    char other[60];
+    snprintf(other, sizeof other, "%s.other", f->path);
+    int fd = open(other, O_WRONLY | O_CREAT, 0644);
+    assert_int_equal(write(fd, "new\n", 4), 4);
+    close(fd);
+    assert_int_equal(rename(other, f->path), 0);
+}
+
+static void empty_it(fixture *f) {
+    assert_int_equal(truncate(f->path, 0), 0);
+}
+
 static void cut_it(fixture *f) {
     assert_int_equal(truncate(f->path, 1), 0);
 }
@@ -573,10 +587,17 @@ static void rename_kept(fixture *f) {
 
 static void what_somebody_does_to_its_file_is_said_and_mended(void **state) {
     fixture *f = *state;
-    meddle(f, remove_it, "c\t3\n",
-           "was removed by somebody while it is written to: the 8 bytes that it held are gone; it is made anew");
-    meddle(f, cut_it, "ab\t3\nc\t3\n",
-           "was cut by somebody to 5 bytes while it is written to: 3 bytes that were written before are gone");
+    meddle(f, remove_it, "b\t3\nc\t3\n",
+           "was removed by somebody while it is written to: the 4 bytes that it held are gone; what comes goes to a "
+           "new one");
+    meddle(f, replace_it, "new\nb\t3\nc\t3\n",
+           "was replaced with another file by somebody while it is written to: the 4 bytes that it held are gone; "
+           "lines go "
+           "behind what that one holds");
+    meddle(f, empty_it, "b\t3\nc\t3\n",
+           "was cut by somebody to 0 bytes while it is written to: 4 bytes that were written before are gone");
+    meddle(f, cut_it, "a\nb\t3\nc\t3\n",
+           "was cut by somebody to 1 bytes while it is written to: 3 bytes that were written before are gone");
     meddle(f, append_to_it, "a\t3\nx\nb\t3\nc\t3\n",
            "somebody else has written to it; its 2 bytes more stay where they are");
     meddle(f, rename_kept, "none", "was renamed, moved or replaced by somebody, and is written to on; SIGHUP opens");
