@@ -46,6 +46,39 @@ streams:
 """
 
 
+# Expressions that flow YAML tears apart.
+TORN = ['status == "500" or tags[1] == 2', "a, b", 'path == "a: b"', "#path > 3", '"a" == path', "{status: 1}.status", "!status",
+        "*status", "%x", "@x", "`x`", "[a]", "{x: 1}", "f(a, b)", "x ~= ': '", "?x", "- x", "t[1] == 'x, y'", "path:lower() == 'x']"]
+
+
+class Quotes(unittest.TestCase):
+    def check(self, where, grouping="{type: SHUFFLE}"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "t.yaml"
+            path.write_text("name: t\nspouts:\n  - {id: s, className: gale.spout.Generator}\nbolts:\n"
+                            f"  - {{id: f, className: gale.bolt.Filter, properties: {{fields: [number], where: {where}}}}}\n"
+                            f"streams:\n  - {{from: s, to: f, grouping: {grouping}}}\n")
+            done = subprocess.run([GALE, "check", str(path)], capture_output=True, text=True, timeout=60)
+            return done.returncode, done.stdout + done.stderr
+
+    def test_an_expression_that_yaml_tears_apart_is_to_be_put_in_quotes(self):
+        for where in TORN:
+            with self.subTest(where):
+                code, said = self.check(where)
+                self.assertEqual(code, 2, said)
+                self.assertIn("in quotes", said.splitlines()[0])
+
+    def test_a_grouping_may_be_a_word(self):
+        for word in "SHUFFLE", "GLOBAL", "ALL", "LOCAL_OR_SHUFFLE", "NONE", '"SHUFFLE"':
+            code, said = self.check("number > 1", word)
+            self.assertEqual(code, 0, said)
+        for word, form in ("FIELDS", "{type: FIELDS, args: [field]}"), ("CUSTOM", "{type: CUSTOM, customClass: "), \
+                          ("SHUFLE", "did you mean 'SHUFFLE'"):
+            code, said = self.check("number > 1", word)
+            self.assertEqual(code, 2, said)
+            self.assertIn(form, said)
+
+
 class Schema:
     """As much of JSON Schema as the program's own uses."""
 
