@@ -19,9 +19,9 @@ typedef struct gale_server gale_server;
 
 typedef struct gale_server_options {
     size_t size;
-    bool hidden;            /* there is no socket: `gale ps` does not see the run */
-    const char *listen;     /* an address as `gale run --listen` takes it: "127.0.0.1:8080", ""; NULL: none */
-    const char *token_file; /* whose first line is the token of the address; NULL: one is made */
+    bool hidden;                   /* there is no socket: `gale ps` does not see the run */
+    const char *listen;            /* an address as `gale run --listen` takes it: "127.0.0.1:8080", ""; NULL: none */
+    const char *token_file;        /* whose first line is the token of the address; NULL: one is made */
     const char *certificate, *key; /* files in PEM; NULL: no TLS */
     const char *file;              /* the topology's, which is shown; NULL: none */
 } gale_server_options;

@@ -128,7 +128,9 @@ static void say_type(const gx_yaml *node, const gx_param *param, const gale_valu
         snprintf(out, size, "%.*s", GX_STR(text));
     else
         snprintf(out, size, "%s%s%.*s%s%s", type_text(value), text.size ? " (" : "", GX_STR(text), text.size ? ")" : "",
-                 !wants_text ? "" : single ? "; put it in quotes" : "; put a text with [ ] { } in quotes");
+                 !wants_text ? ""
+                 : single    ? "; put it in quotes"
+                             : "; put a text with [ ] { } in quotes");
 }
 
 static int wrong_type(const filling *f, const gx_param *param, const gx_yaml *node, const gale_value *value) {

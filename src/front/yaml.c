@@ -422,7 +422,8 @@ static int add_scalar(builder *b, const yaml_event_t *event) {
     return remember(b, name, node);
 }
 
-#define QUOTES_HINT "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
+#define QUOTES_HINT                                                                                                    \
+    "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
 
 static int unknown_anchor(const builder *b, const gx_yaml *node, gale_str name) {
     char hint[160];

@@ -214,8 +214,8 @@ int gx_parsed_emit(gx_parsed *parsed, gale_collector *out) {
 
 int gx_parsed_refuse(gx_parsed *parsed, const char *problem, gale_collector *out) {
     const gale_context *context = parsed->instance.context;
-    if (!parsed->anchor_count) return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, parsed->tuple, &parsed->line,
-                                                    problem);
+    if (!parsed->anchor_count)
+        return gx_bad_emit(&parsed->bad, context, out, GX_PARSED_BAD, parsed->tuple, &parsed->line, problem);
     return gx_bad_emit_anchored(&parsed->bad, context, out, GX_PARSED_BAD, parsed->tuple, &parsed->line, problem,
                                 parsed->anchors, parsed->anchor_count);
 }

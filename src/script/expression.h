@@ -29,7 +29,7 @@ typedef struct gx_expression {
     uint32_t uses[GX_EXPRESSION_NAMES];
     const gale_str *names; /* all there are; borrowed */
     uint32_t name_count;
-    bool row; /* it uses all of them */
+    bool row;                /* it uses all of them */
     uint32_t equation_count; /* that were not reported; those beyond the bound never are */
     gx_equation equations[GX_EXPRESSION_EQUATIONS];
     bool is_quick;

@@ -8,7 +8,7 @@ enum {
     BEHIND_VALUE = 1, /* it stands between two values */
     CALLED = 2,       /* a parenthesis follows */
     NAME_FOLLOWS = 4,
-    LATER = 8, /* behind more than one word */
+    LATER = 8,    /* behind more than one word */
     RESERVED = 16 /* Lua has the word, too, for loops and blocks: not in a text that has those */
 };
 
@@ -185,7 +185,11 @@ static bool has_blocks(gale_str text) {
 }
 
 bool gx_foreign_find(gale_str text, gx_foreign_knows_fn *knows, const void *user, gx_foreign *ret_found) {
-    reader r = { .names = gx_names_begin(text), .knows = knows, .user = user, .end = text.data + text.size, .has_blocks = has_blocks(text) };
+    reader r = { .names = gx_names_begin(text),
+                 .knows = knows,
+                 .user = user,
+                 .end = text.data + text.size,
+                 .has_blocks = has_blocks(text) };
     while (gx_names_advance(&r.names)) {
         if (gx_token_is(&r.names.now, "{")) r.braces++;
         if (gx_token_is(&r.names.now, "}") && r.braces) r.braces--;

@@ -162,8 +162,10 @@ static int read_field(settings *made, gale_str piece, uint32_t column, gx_buf *n
         return gale_error_set(error, GALE_INVALID, "%s: fields names more than %d", who, GX_PARSED_COLUMNS);
     if (wrong) return wrong_field(piece, wrong, error);
     if (is_json_path(given.from))
-        return wrong_field(piece, "a path is names and places with points between them: user.name for $.user.name, "
-                                  "items.0.id for items[0].id", error);
+        return wrong_field(piece,
+                           "a path is names and places with points between them: user.name for $.user.name, "
+                           "items.0.id for items[0].id",
+                           error);
     if (!gx_json_paths_add(&made->paths, given.from, column, numbers_of(given.type)))
         return wrong_field(piece, "a path is up to 16 names, none of them empty, with points between them", error);
     gale_str name = given.name.size ? given.name : last_name(given.from);

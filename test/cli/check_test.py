@@ -79,6 +79,22 @@ class Quotes(unittest.TestCase):
             self.assertIn(form, said)
 
 
+class Attempts(unittest.TestCase):
+    def test_attempts_of_a_spout_that_have_no_effect_are_warned_about(self):
+        for config, more, warned in (("{topology.dead_letters.file: dead}", ", maxAttempts: 5", True),
+                                     ("{topology.replay.attempts: 2}", ", maxAttempts: 5", True),
+                                     ("{topology.dead_letters.file: dead}", "", False),
+                                     ("{topology.debug: false}", ", maxAttempts: 5", False)):
+            with self.subTest(config + more), tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "in").write_text("")
+                (Path(folder) / "t.yaml").write_text(
+                    f"name: t\nconfig: {config}\nspouts:\n  - {{id: s, className: gale.spout.File, properties: {{path: in{more}}}}}\n"
+                    "bolts:\n  - {id: f, className: gale.bolt.Null}\nstreams:\n  - {from: s, to: f, grouping: SHUFFLE}\n")
+                done = subprocess.run([GALE, "check", "t.yaml"], cwd=folder, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual("'maxAttempts' has no effect with topology." in done.stdout, warned, done.stdout)
+
+
 class Schema:
     """As much of JSON Schema as the program's own uses."""
 

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-#define IN_QUOTES \
-    "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
+#define IN_QUOTES "; a text with any of [ ] { } , : # in it, or that begins with a sign, is put in quotes: 'a[1] == 2'"
 
 static gx_yaml_doc *parsed(const char *text) {
     gx_yaml_doc *doc = NULL;
@@ -197,8 +196,9 @@ static void text_that_is_no_text_is_refused_with_its_byte(void **state) {
 
 static void syntax_errors_say_what_and_where(void **state) {
     (void)state;
-    expect_error("a: [1, 2\nb: 3\n", GALE_SYNTAX,
-                 "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence that begins at 1:4" IN_QUOTES);
+    expect_error(
+        "a: [1, 2\nb: 3\n", GALE_SYNTAX,
+        "t.yaml:2:2: did not find expected ',' or ']', while parsing a flow sequence that begins at 1:4" IN_QUOTES);
     expect_error("a: b: c\n", GALE_SYNTAX, "t.yaml:1:5: mapping values are not allowed in this context" IN_QUOTES);
     expect_error("a: *x\n", GALE_SYNTAX, "t.yaml:1:4: unknown anchor 'x'" IN_QUOTES);
     expect_error("a: 1\n---\nb: 2\n", GALE_SYNTAX, "t.yaml:2:1: a second document begins here; a file holds one");

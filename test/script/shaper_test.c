@@ -91,20 +91,24 @@ static void a_field_that_does_not_come_fails_the_tuple(void **state) {
 static void a_comparison_that_is_never_true_is_reported_once(void **state) {
     (void)state;
     static const char *const cases[][3] = {
-        { "status == '500'", "", "filter: where: 'status' is a number, which never equals '500', text; write it without "
-                                 "quotes, or use tostring\n" },
+        { "status == '500'", "",
+          "filter: where: 'status' is a number, which never equals '500', text; write it without "
+          "quotes, or use tostring\n" },
         { "status ~= '500'", "[\"/a\",500,2.0]\n",
           "filter: where: 'status' is a number, which always differs from '500', text; write it without quotes, or use "
           "tostring\n" },
-        { "path == 500", "", "filter: where: 'path' is text, which never equals 500, a number; write tonumber(path), "
-                             "or the number in quotes\n" },
+        { "path == 500", "",
+          "filter: where: 'path' is text, which never equals 500, a number; write tonumber(path), "
+          "or the number in quotes\n" },
         { "starts(path, '/') and status == '500'", "",
           "filter: where: 'status' is a number, which never equals '500', text; write it without quotes, or use "
           "tostring\n" },
-        { "'500' == status", "", "filter: where: 'status' is a number, which never equals '500', text; write it without "
-                                 "quotes, or use tostring\n" },
-        { "path == true", "", "filter: where: 'path' is text, which never equals true, bool; write the text in "
-                              "quotes\n" },
+        { "'500' == status", "",
+          "filter: where: 'status' is a number, which never equals '500', text; write it without "
+          "quotes, or use tostring\n" },
+        { "path == true", "",
+          "filter: where: 'path' is text, which never equals true, bool; write the text in "
+          "quotes\n" },
         { "status == 500", "[\"/a\",500,2.0]\n", "" },
         { "status == 500.0", "[\"/a\",500,2.0]\n", "" },
         { "tostring(status) == '500'", "[\"/a\",500,2.0]\n", "" },
