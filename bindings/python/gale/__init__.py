@@ -13,9 +13,9 @@ from .runtime import Runtime
 from .topology import Topology
 from .tuples import Tuple
 
-__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "FailedForGood", "Failure", "GaleError", "LibraryError", "NotNow",
-           "Phase", "Place", "Readable", "Reason", "Runtime", "Spout", "Topology", "Tuple", "Until", "WatchEvent",
-           "aio", "bolt", "spout", "testing", "version"]
+__all__ = ["DONE", "WATCHED", "BasicBolt", "Bolt", "ErrorCode", "FailedForGood", "Failure", "GaleError",
+           "LibraryError", "NotNow", "Phase", "Place", "Readable", "Reason", "Runtime", "Spout",
+           "Topology", "Tuple", "Until", "WatchEvent", "aio", "bolt", "spout", "testing", "version"]
 
 __version__ = VERSION
 

@@ -1,12 +1,11 @@
-"""What others see of a run: the socket by which `gale ps` and `gale top` find it, and an address with the page, REST and
-metrics (libgale-serve)."""
+"""What others see of a run: the socket by which `gale ps` and `gale top` find it, and an address with the page,
+REST and metrics (libgale-serve)."""
 
 import ctypes
 
 from . import _c, _library
 from ._library import LibraryError
 from .errors import check, log
-from .texts import c_text
 
 
 class Serving:
